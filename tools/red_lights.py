@@ -1,14 +1,13 @@
-"""Counts from outside who passes a red light: from a trace and a table of signals, not from what the
-simulation says of itself.
+"""Counts vehicles that pass a red light, from a trace and a table of signals, independently of the
+simulation's own counts.
 
     roadwright run FILE --trace trace.csv --signals signals.csv --json > /dev/null
     roadwright junction FILE --json > junctions.json
     python tools/red_lights.py trace.csv signals.csv junctions.json
 
-A vehicle passes a line when its front does; it is taken 0.25 m beyond it, since a trace has ten moments a
-second. It passes red if the light of its lane has been red for longer than two of those. Where a road between
-two junctions is too short to wait on, it has no line and no light: those before the first junction hold for
-both.
+A vehicle passes a line when its front is 0.25 m beyond it, since a trace has ten moments a second. It passes
+red if the light of its lane has been red for longer than two moments. A road between two junctions that is
+too short to wait on has no line and no light: those before the first junction apply to both.
 """
 
 import argparse
@@ -16,11 +15,11 @@ import collections
 import csv
 import json
 
-# From the middle of a car to its front, and how far that is beyond the line, m. Longer vehicles are taken
-# while their front is farther beyond.
+# Distance from the middle of a car to its front, and of the front beyond the line, m. The fronts of longer
+# vehicles are farther beyond.
 FRONT = 2.25
 BEYOND = 0.25
-# A light that has just changed may have been another one at the last moment of the trace, s.
+# Time for which a light may still have been different at the last moment of the trace, s.
 JUST_CHANGED = 0.2
 
 
@@ -40,7 +39,7 @@ def stop_lines(junctions):
 
 
 def changes(path):
-    """For each lane the moments at which its light changed, and to what."""
+    """For each lane the changes of its light, with their times."""
     lanes = collections.defaultdict(list)
     with open(path, newline="") as file:
         for row in csv.DictReader(file):
@@ -50,7 +49,7 @@ def changes(path):
 
 
 def light(changes, time):
-    """The light at a time, and for how long it has been that."""
+    """The light at a time, and the time since its last change."""
     before = [change for change in changes if change[0] <= time]
     if not before:
         return "none", 0.0
@@ -59,7 +58,7 @@ def light(changes, time):
 
 
 def passages(path, lines):
-    """Who passed which line when: agent, lane and time."""
+    """Yields agent, lane and time for each passed line."""
     driven = {}
     with open(path, newline="") as file:
         for row in csv.DictReader(file):
@@ -76,8 +75,8 @@ def passages(path, lines):
 
 
 def passage(agent, driven, lines):
-    """When the front of a vehicle passed the line of the lane that it has just left; nothing if it changed
-    the lane before."""
+    """Yields the moment at which the front of a vehicle passed the line of the lane it has just left, unless it
+    changed lanes before."""
     lane, moments = driven
     if lane not in lines or not moments or moments[-1][1] > 0.0:
         return

@@ -61,7 +61,7 @@ fn blocks() -> Scenario {
                     class: RoadClass::Residential,
                     layer: 0,
                     access: RoadAccess::All,
-                    speed_limit: 13.9,
+                    speed_limit: 13.9.into(),
                     reference_line: ReferenceLine::straight(from, to).unwrap(),
                     lane_offset,
                     lane_sections: vec![lanes],
@@ -103,9 +103,9 @@ fn with_vehicles(mut scenario: Scenario) -> Scenario {
             start: Place::lane(start.0, start.1, start.2),
             via: vec![],
             destination: Some(Place::lane(goal.0, goal.1, goal.2)),
-            depart: 0.0,
-            repeat: None,
-            speed: 0.0,
+            depart: 0.0.into(),
+            repeat: None.into(),
+            speed: 0.0.into(),
         };
         edits.push(Edit::Agent(AgentId(100_000 + id), Some(Box::new(agent))));
     }

@@ -78,7 +78,7 @@ impl Editor {
             Action::FadeBackground(opacity) => self.fade_background(opacity),
             Action::DropBackground => self.model.background = None,
             Action::Show(dialog) => self.model.dialog = dialog,
-            Action::ShowPanel(title) => self.view.panels.bring_to_front(title),
+            Action::ShowPanel(panel) => self.view.panels.bring_to_front(panel),
             Action::AskPath(purpose) => self.ask_path(purpose, None),
             Action::Browse(purpose, then) => self.browse(purpose, then),
             Action::ListFolder(folder) => self.list_folder(folder),
@@ -158,16 +158,8 @@ impl Editor {
             Command::Tool(kind) => self.choose(kind),
             Command::Palette => self.model.dialog = Dialog::palette(),
             Command::Keys => self.model.dialog = Dialog::keys(),
-            Command::GreenWave => {
-                let title = Command::GreenWave.title();
-                self.view.panels.bring_to_front(title);
-            }
-            Command::Experiment => self.view.panels.bring_to_front("Experiment"),
-            Command::Results => self.view.panels.bring_to_front("Results"),
             Command::KeepRun => self.keep_run(),
-            Command::ImportReport => self.view.panels.bring_to_front(command.title()),
-            Command::CompareRuns => self.compare_runs(),
-            Command::Workshop => self.view.panels.bring_to_front("Workshop"),
+            Command::Panel(panel) => self.view.panels.bring_to_front(panel),
             Command::ResetPanels => self.view.panels.reset(),
         }
     }

@@ -1,5 +1,6 @@
 //! A picture behind the map, to trace over.
 
+use crate::map_view::MapView;
 use egui::{Color32, ColorImage, Rect, TextureHandle, TextureOptions, pos2};
 use roadwright_bundle::{PLACEMENT, Placement};
 use roadwright_geometry::DVec2;

@@ -5,6 +5,7 @@ use crate::hand::vehicle_at;
 use crate::hand::{Hand, Reach, context};
 use crate::hidden_chip::HiddenChip;
 use crate::map::{Ink, MapPainter, Moving, SkidMarks, VehicleDot};
+use crate::map_view::{MapView, in_points};
 use crate::marks::{Board, round_length};
 use crate::minimap::Minimap;
 use crate::model::{Action, Model, ViewAction};
@@ -192,7 +193,7 @@ impl Canvas {
             || response.dragged_by(PointerButton::Secondary)
             || (self.hand.holds_space() && response.dragged_by(PointerButton::Primary));
         if pans && response.drag_delta() != Vec2::ZERO {
-            view.camera.pan(response.drag_delta());
+            view.camera.pan(in_points(response.drag_delta()));
             view.leave_vehicle();
             self.hand.note_panning();
         }

@@ -6,6 +6,7 @@ use crate::model::Model;
 use crate::panels::zones;
 use crate::theme;
 use crate::tools::Tone;
+use crate::tools::ways::FARTHEST;
 use egui::epaint::{PathShape, PathStroke};
 use egui::{Align2, Color32, Pos2, Shape, Stroke};
 use roadwright_geometry::{DVec2, Pose};
@@ -13,8 +14,6 @@ use roadwright_scenario::junction::{ConnectingPath, Junction, Light, OutlineEdge
 use roadwright_scenario::{NodeId, ObjectId};
 use roadwright_simulation::{JunctionInspection, LaneInspection, RoadInspection, Turning};
 
-/// Farther away than this the marks of junctions and roads are left out, m a pixel.
-pub(crate) const FARTHEST: f64 = 0.6;
 /// Farther away than this radii of corners are not written, m a pixel.
 const FARTHEST_RADIUS: f64 = 0.18;
 /// Largest distance between a turn and its points, m.

@@ -7,17 +7,20 @@
 use crate::app::Editor;
 use crate::autosave::{Autosave, Recovery};
 use crate::background::Background;
-use crate::command::Command;
 use crate::document::{self, Document, UNTITLED};
-use crate::experiment::{ExperimentFile, is_experiment};
+use crate::experiment::ExperimentFile;
 use crate::import_report::ImportReport;
 use crate::jobs::{Job, Outcome, scenario_path};
+use crate::laboratory::is_experiment;
+use crate::map_view::MapView;
 use crate::model::{Dialog, Next, Purpose, Tone};
+use crate::panel::PanelId;
 use crate::sharing::is_bundle;
 use crate::shipped;
+use crate::shop::vehicle_path;
 use crate::tools::ToolKind;
 use crate::waiting::own;
-use crate::workshop::{Bench, vehicle_path};
+use crate::workshop::Bench;
 use roadwright_interchange::osm::ImportSummary;
 use roadwright_render::Picture;
 use roadwright_scenario::{About, Edit, Scenario};
@@ -490,8 +493,7 @@ impl Editor {
         self.take_document(document);
         self.say(Tone::Done, &format!("{}: {}.", report.file, report.line()));
         self.model.import = Some(Arc::new(report));
-        let title = Command::ImportReport.title();
-        self.view.panels.bring_to_front(title);
+        self.view.panels.bring_to_front(PanelId::Import);
     }
 
     /// Takes the outcomes of jobs.

@@ -2,6 +2,8 @@
 //! effects into actions.
 
 use crate::camera::Camera;
+use crate::keyboard::held;
+use crate::map_view::MapView;
 use crate::model::{Action, Model, Tone};
 use crate::tools::{Effect, MapPart, Modifiers, Pointer, Tool, ToolContext, ToolEvent, ToolKind};
 use egui::{Event, Key, PointerButton, Pos2, Rect, Ui};
@@ -287,14 +289,6 @@ impl Hand {
     /// A typed character for the tool.
     pub(crate) fn typed(&mut self, c: char, reach: &mut Reach<'_>) {
         reach.send(&mut *self.tool, ToolEvent::Type(c));
-    }
-}
-
-fn held(modifiers: egui::Modifiers) -> Modifiers {
-    Modifiers {
-        shift: modifiers.shift,
-        ctrl: modifiers.command || modifiers.ctrl,
-        alt: modifiers.alt,
     }
 }
 

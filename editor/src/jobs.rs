@@ -3,7 +3,8 @@
 use crate::app::now;
 use crate::background::{self, Picked};
 use crate::damaged::Damaged;
-use crate::experiment::{Arrived, ExperimentFile};
+use crate::experiment::ExperimentFile;
+use crate::laboratory::Arrived;
 use crate::model::{Next, Purpose};
 use roadwright_bundle::{Bundle, Placement};
 use roadwright_interchange::osm;
@@ -271,7 +272,7 @@ impl Job {
     /// Writes the tables of a run and a picture of its curves into a folder.
     pub(crate) fn results(
         (results, heat): (
-            Arc<crate::run_results::RunResults>,
+            Arc<roadwright_recording::RunResults>,
             Arc<crate::live::HeatCells>,
         ),
         folder: PathBuf,
@@ -299,7 +300,7 @@ impl Job {
 
     /// Writes two runs of these names beside each other into a folder.
     pub(crate) fn comparison(
-        (runs, names): ([Arc<crate::run_results::RunResults>; 2], [String; 2]),
+        (runs, names): ([Arc<roadwright_recording::RunResults>; 2], [String; 2]),
         folder: PathBuf,
         wake: impl Fn() + Send + 'static,
     ) -> Self {

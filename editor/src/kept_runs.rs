@@ -2,10 +2,9 @@
 //! opened meanwhile.
 
 use crate::app::Editor;
-use crate::command::Command;
 use crate::jobs::Job;
 use crate::model::{Dialog, Model, Purpose, Tone};
-use crate::run_results::RunResults;
+use roadwright_recording::RunResults;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -231,13 +230,6 @@ impl Editor {
         let names = [self.model.name_of(a), self.model.name_of(b)];
         let job = Job::comparison((runs, names), folder, self.wake());
         self.flow.jobs.push(job);
-    }
-
-    /// Shows two runs beside each other.
-    pub(crate) fn compare_runs(&mut self) {
-        self.view
-            .panels
-            .bring_to_front(Command::CompareRuns.title());
     }
 }
 

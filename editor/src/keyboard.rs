@@ -1,6 +1,7 @@
 //! Keys: to the tool first, then to the commands.
 
 use crate::command::Command;
+use crate::input::{self, KeyChord};
 use crate::model::{Action, Dialog, Model};
 use crate::view::ViewState;
 use egui::{Event, Key, Modifiers};
@@ -96,6 +97,11 @@ impl Keyboard<'_> {
         self.actions.push(Action::Do(command));
     }
 
+    /// The command that a key asks for.
+    fn command(&self, key: Key, modifiers: Modifiers) -> Option<Command> {
+        self.model.settings.keys.command(chord(key, modifiers)?)
+    }
+
     fn is_map_active(&self) -> bool {
         self.model.dialog == Dialog::None
     }
@@ -109,9 +115,9 @@ impl Keyboard<'_> {
         let command = self.view.panels.take_waiting_command();
         if let Some(command) = command
             && key != Key::Escape
+            && let Some(chord) = chord(key, modifiers)
         {
-            let shortcut = egui::KeyboardShortcut::new(modifiers, key);
-            self.actions.push(Action::BindKey(command, shortcut));
+            self.actions.push(Action::BindKey(command, chord));
         }
     }
 
@@ -119,7 +125,7 @@ impl Keyboard<'_> {
     /// released only.
     fn release_space(&mut self, modifiers: Modifiers) {
         let tapped = self.view.canvas.hand.space(false) && !self.typing && self.is_map_active();
-        if let Some(command) = self.model.settings.keys.command(Key::Space, modifiers)
+        if let Some(command) = self.command(Key::Space, modifiers)
             && tapped
         {
             self.ask(command);
@@ -128,7 +134,7 @@ impl Keyboard<'_> {
 
     /// The welcome panel names the keys of what it offers, so they work there.
     fn press_in_welcome(&mut self, key: Key, modifiers: Modifiers) {
-        let command = self.model.settings.keys.command(key, modifiers);
+        let command = self.command(key, modifiers);
         let offered = [Command::New, Command::Open, Command::Import];
         if let Some(command) = command.filter(|command| offered.contains(command)) {
             self.ask(command);
@@ -195,11 +201,28 @@ impl Keyboard<'_> {
         }
         // The system's keys for copy, cut and paste come as events of their own.
         let clipboard = modifiers.command && matches!(key, Key::C | Key::X | Key::V);
-        if let Some(command) = self.model.settings.keys.command(key, modifiers)
+        if let Some(command) = self.command(key, modifiers)
             && !clipboard
         {
             self.ask(command);
         }
+    }
+}
+
+/// A key of egui as the core knows it; `None` where the core has no such key.
+pub(crate) fn chord(key: Key, modifiers: Modifiers) -> Option<KeyChord> {
+    Some(KeyChord {
+        modifiers: held(modifiers),
+        key: input::Key::from_name(key.name())?,
+    })
+}
+
+/// The modifiers of egui as the core knows them: Ctrl and Command are the same key to us.
+pub(crate) fn held(modifiers: Modifiers) -> input::Modifiers {
+    input::Modifiers {
+        shift: modifiers.shift,
+        ctrl: modifiers.ctrl || modifiers.command || modifiers.mac_cmd,
+        alt: modifiers.alt,
     }
 }
 
@@ -215,6 +238,19 @@ fn with_pad(keys: HandControls, pad: HandControls) -> HandControls {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_key_of_the_window_is_one_of_the_core_with_the_same_names() {
+        assert_eq!(Key::ALL.len(), input::Key::ALL.len());
+        for key in Key::ALL {
+            let own = input::Key::from_name(key.name());
+            assert_eq!(own.map(input::Key::name), Some(key.name()), "{key:?}");
+            // Settings written by hand may name a key by its symbol.
+            let named = input::Key::from_name(key.symbol_or_name());
+            let theirs = Key::from_name(key.symbol_or_name());
+            assert_eq!(named.map(input::Key::name), theirs.map(Key::name));
+        }
+    }
 
     #[test]
     fn keys_go_before_a_gamepad() {

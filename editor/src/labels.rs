@@ -1,5 +1,6 @@
 //! Names on the map: of streets along their roads, of points of interest beside their pins.
 
+use crate::map_view::MapView;
 use crate::marks::Board;
 use crate::scene::{Scene, StreetName};
 use crate::tools::ToolOptions;

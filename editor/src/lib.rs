@@ -6,38 +6,34 @@
 //! the frame. Derived data, checks, the
 //! map's triangles, files and the simulation are worked on beside the frame.
 
+use roadwright_editor_core::lookout;
+pub use roadwright_editor_core::{
+    autosave, camera, command, damaged, document, experiment, extensions, gamepad, import_report,
+    input, kind_edits, live, panel, scene, settings, shipped, tools, worker, workshop,
+};
+pub use roadwright_recording::comparison;
+
 mod actions;
 mod app;
 pub mod arrange;
-pub mod autosave;
 pub mod background;
-pub mod camera;
 pub mod canvas;
-pub mod command;
-pub mod comparison;
 mod coordinator_marks;
-pub mod damaged;
 mod derived;
-pub mod document;
 mod document_flow;
 mod edit_commands;
-pub mod experiment;
-pub mod extensions;
 pub mod folder_list;
-pub mod gamepad;
 mod group_edits;
 mod hand;
 mod hidden_chip;
 mod icons;
-pub mod import_report;
 mod jobs;
 pub mod kept_runs;
 mod keyboard;
-pub mod kind_edits;
 mod labels;
-pub mod live;
-mod lookout;
+mod laboratory;
 pub mod map;
+pub mod map_view;
 mod marks;
 mod minimap;
 pub mod model;
@@ -46,20 +42,14 @@ mod panels;
 mod planned_ways;
 mod playing;
 mod random_trips;
-pub mod run_results;
-pub mod scene;
 mod selection;
-pub mod settings;
 pub mod sharing;
-pub mod shipped;
+mod shop;
+mod showing;
 mod theme;
-pub mod tools;
-mod trusted_folders;
 mod view;
 mod view_actions;
 mod waiting;
-pub mod worker;
-pub mod workshop;
 
 pub use app::{Editor, Options};
 

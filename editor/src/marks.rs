@@ -2,6 +2,7 @@
 
 use crate::camera::Camera;
 use crate::live::LivePicture;
+use crate::map_view::MapView;
 use crate::theme::{self, Theme};
 use crate::tools::{HandleShape, Mark, Tone};
 use egui::epaint::{PathShape, PathStroke};

@@ -1,6 +1,7 @@
 //! The whole world in a corner of the map.
 
 use crate::camera::Camera;
+use crate::map_view::MapView;
 use crate::model::Model;
 use crate::scene::{RoadShape, Scene};
 use crate::theme::Theme;

@@ -12,8 +12,10 @@ use crate::extensions::{Modules, StepRequest};
 use crate::folder_list::ListedFolder;
 use crate::gamepad::PadState;
 use crate::import_report::ImportReport;
+use crate::input::KeyChord;
 use crate::kept_runs::{KeptRunAction, KeptRuns};
 use crate::live::LivePicture;
+use crate::panel::PanelId;
 use crate::planned_ways::PlannedWays;
 use crate::scene::Scene;
 use crate::settings::Settings;
@@ -21,7 +23,6 @@ use crate::sharing::OpenBundle;
 use crate::theme::Theme;
 use crate::tools::ToolKind;
 use crate::workshop::{Workshop, WorkshopAction};
-use egui::KeyboardShortcut;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::check::Finding;
 use roadwright_scenario::junction::LaneEnd;
@@ -328,7 +329,7 @@ pub enum Action {
     /// Other settings.
     Settings(Box<Settings>),
     /// A command has another key.
-    BindKey(Command, KeyboardShortcut),
+    BindKey(Command, KeyChord),
     /// All commands have their standard keys.
     ResetKeys,
     /// Another tool.
@@ -363,8 +364,8 @@ pub enum Action {
     DropBackground,
     /// Another window.
     Show(Dialog),
-    /// The panel with this title comes to the front.
-    ShowPanel(&'static str),
+    /// A panel comes to the front.
+    ShowPanel(PanelId),
     /// A native dialog for a path.
     Browse(Purpose, Option<Next>),
     /// Another folder is to be listed.

@@ -3,7 +3,7 @@
 use crate::app::Editor;
 use crate::model::Model;
 use roadwright_scenario::{ObjectId, Scenario};
-use roadwright_simulation::{PlannedWay, WayFinder};
+use roadwright_simulation::{PlannedRoute, RouteFinder};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use std::sync::Arc;
 const MOST: usize = 20;
 
 /// The ways of trips; of those without a way `None`.
-pub(crate) type PlannedWays = BTreeMap<ObjectId, Option<PlannedWay>>;
+pub(crate) type PlannedWays = BTreeMap<ObjectId, Option<PlannedRoute>>;
 
 /// Trips of a revision of the scenario.
 #[derive(Clone)]
@@ -69,12 +69,12 @@ impl WayQuestion {
 
 /// Answers questions; what is prepared for one scenario is kept for the next.
 pub(crate) fn answers() -> impl FnMut(WayQuestion) -> (u64, PlannedWays) + Send + 'static {
-    let mut kept: Option<WayFinder> = None;
+    let mut kept: Option<RouteFinder> = None;
     move |question| {
         let scenario = question.scenario;
         match &mut kept {
             Some(finder) => finder.follow(scenario.clone()),
-            None => kept = Some(WayFinder::new(scenario.clone())),
+            None => kept = Some(RouteFinder::new(scenario.clone())),
         }
         let finder = kept.as_ref().expect("just made");
         let way = |id: ObjectId| {
@@ -128,13 +128,13 @@ impl Editor {
 
 impl Model {
     /// The way of a selected trip, once it is known: a way, or that there is none.
-    pub(crate) fn way_of(&self, id: ObjectId) -> Option<Option<&PlannedWay>> {
+    pub(crate) fn way_of(&self, id: ObjectId) -> Option<Option<&PlannedRoute>> {
         self.ways.get(&id).map(Option::as_ref)
     }
 
     /// The ways that are drawn: of selected trips, but not of vehicles that drive now, whose own ways
     /// are known better.
-    pub(crate) fn shown_ways(&self) -> impl Iterator<Item = &PlannedWay> {
+    pub(crate) fn shown_ways(&self) -> impl Iterator<Item = &PlannedRoute> {
         let drives = |id: &ObjectId| match (id, &self.live) {
             (ObjectId::Agent(id), Some(live)) => live.snapshot.vehicle(u64::from(id.0)).is_some(),
             _ => false,

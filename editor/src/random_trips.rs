@@ -62,9 +62,9 @@ fn drawn(scenario: &Scenario, options: &ToolOptions) -> (Vec<(AgentId, Agent)>, 
             start: trip.start,
             via: Vec::new(),
             destination: Some(trip.destination),
-            depart: queues.next(scenario.pose_of(&trip.start)),
-            repeat: options.random.repeats.then_some(PAUSE),
-            speed: 0.0,
+            depart: queues.next(scenario.pose_of(&trip.start)).into(),
+            repeat: options.random.repeats.then_some(PAUSE).into(),
+            speed: 0.0.into(),
         };
         (AgentId(id), agent)
     });
@@ -79,7 +79,7 @@ impl Queues {
         let agents = scenario.agents().values();
         let starts = agents.filter_map(|agent| {
             let pose = scenario.pose_of(&agent.start)?;
-            Some((pose.position, agent.depart))
+            Some((pose.position, agent.depart.get()))
         });
         Self(starts.collect())
     }

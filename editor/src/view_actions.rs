@@ -2,6 +2,7 @@
 
 use crate::app::Editor;
 use crate::camera::Camera;
+use crate::map_view::in_points;
 use crate::model::ViewAction;
 use crate::tools::ToolKind;
 use roadwright_geometry::DVec2;
@@ -26,10 +27,10 @@ impl Editor {
 
     pub(crate) fn jump(&mut self, low: DVec2, high: DVec2) {
         let pad = DVec2::splat(JUMP_MARGIN);
-        let rect = self.view.canvas.rect;
+        let size = in_points(self.view.canvas.rect.size());
         // A followed vehicle would pull the map back in the next frame.
         self.model.follow = false;
-        self.model.camera.frame(rect, (low - pad, high + pad));
+        self.model.camera.frame(size, (low - pad, high + pad));
     }
 
     pub(crate) fn frame_selection(&mut self) {
@@ -47,7 +48,7 @@ impl Editor {
     pub(crate) fn frame_all(&mut self) {
         let mut camera = Camera::default();
         if let Some(bounds) = self.model.document.scenario().bounds() {
-            camera.frame(self.view.canvas.rect, bounds);
+            camera.frame(in_points(self.view.canvas.rect.size()), bounds);
         }
         self.model.camera = camera;
     }

@@ -7,6 +7,7 @@ use roadwright_editor::command::Command;
 use roadwright_editor::comparison::Comparison;
 use roadwright_editor::kept_runs::{KeptRunAction, Side};
 use roadwright_editor::model::{Action, Next, Purpose};
+use roadwright_editor::panel::PanelId;
 use roadwright_editor::tools::MapPart;
 use roadwright_scenario::Edit;
 use std::path::Path;
@@ -79,7 +80,7 @@ fn a_kept_run_stands_beside_the_next_one() {
     }
     assert!(!same.trips.is_empty());
     assert!(same.trips.iter().all(|pair| pair.difference() == Some(0.0)));
-    bench.ask(Action::Do(Command::CompareRuns));
+    bench.ask(Action::Do(Command::Panel(PanelId::Compare)));
     bench.harness.get_by_label("Both ran the same scenario.");
     // Slower roads: later arrivals, in figures, in trips, and in words.
     bench.ask(Action::Do(Command::Reset));
@@ -122,7 +123,7 @@ fn a_kept_run_stands_beside_the_next_one() {
 #[test]
 fn kept_runs_are_named_swapped_and_dropped_and_outlive_their_document() {
     let mut bench = crossroads();
-    bench.ask(Action::Do(Command::CompareRuns));
+    bench.ask(Action::Do(Command::Panel(PanelId::Compare)));
     run(&mut bench, 20.0);
     bench.press("Keep this run");
     slow_down(&mut bench);

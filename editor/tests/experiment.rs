@@ -8,6 +8,7 @@ use roadwright_editor::experiment::{
     ExperimentAction, ExperimentFile, Fate, Phase, Shown, TrainingPicture,
 };
 use roadwright_editor::model::{Action, Dialog, Next, Purpose};
+use roadwright_editor::panel::PanelId;
 use roadwright_scenario::file;
 use roadwright_simulation::builtin_modules;
 use roadwright_training::End;
@@ -155,7 +156,7 @@ fn a_new_experiment_is_set_up_by_ticks_and_saved_as_a_file_that_is_one() {
         &Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/obstacle-field.scenario.json"),
     );
     bench.close_dialog();
-    bench.ask(Action::ShowPanel("Experiment"));
+    bench.ask(Action::ShowPanel(PanelId::Experiment));
     bench.press("New on this scenario");
     assert_eq!(fault(&bench), None);
     let NameOr::Name(stack) = draft(&bench).stack else {
@@ -390,11 +391,11 @@ fn the_panel_is_opened_by_its_command_and_an_experiment_by_the_file_menu() {
     bench.close_dialog();
     let is_open = |bench: &Bench| bench.harness.query_by_label("Train a driver").is_some();
     assert!(!is_open(&bench));
-    bench.ask(Action::Do(Command::Experiment));
+    bench.ask(Action::Do(Command::Panel(PanelId::Experiment)));
     assert!(is_open(&bench));
     bench.ask(Action::Do(Command::ResetPanels));
     assert!(!is_open(&bench));
-    bench.ask(Action::Do(Command::Experiment));
+    bench.ask(Action::Do(Command::Panel(PanelId::Experiment)));
     assert!(is_open(&bench));
     let before = bench.scenario().clone();
     let path = bench.folder.path().join("x.experiment.json");

@@ -11,10 +11,11 @@ use roadwright_geometry::math::Stream;
 use roadwright_scenario::check::{Code, check};
 use roadwright_scenario::operation::{self, Motion, Objects};
 use roadwright_scenario::{ObjectId, Scenario, file};
+use roadwright_testing::{scaled, seed};
 use std::sync::Arc;
 
-/// Events of one run; the four runs together make 10,000.
-const EVENTS: usize = 2_500;
+/// Events of one run by night; the four runs together make 10,000.
+const EVENTS: u64 = 2_500;
 
 struct Hand {
     stream: Stream,
@@ -235,10 +236,12 @@ fn is_structural(code: Code) -> bool {
     matches!(code, Code::JointGap | Code::DanglingRestriction)
 }
 
-fn run(seed: u64) {
+fn run(number: u64) {
+    let seed = seed(0).wrapping_add(number);
     let mut hand = Hand::new(seed);
     let (mut derived, mut checked) = (0, 0);
-    for number in 0..EVENTS {
+    let events = scaled(EVENTS);
+    for number in 0..events {
         hand.event();
         let scenario = hand.document.scenario().clone();
         // The scene lags behind as it does in the window.
@@ -265,7 +268,7 @@ fn run(seed: u64) {
     );
     let full = scenario.clone();
     let steps = hand.document.history().undo_labels().count();
-    assert!(steps > 20, "the hand did hardly anything");
+    assert!(steps as u64 > events / 125, "the hand did hardly anything");
     hand.document.go_to(0);
     assert_eq!(**hand.document.scenario(), Scenario::new("fuzz"));
     hand.document.go_to(steps);

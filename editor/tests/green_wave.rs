@@ -5,6 +5,7 @@ use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
 use roadwright_editor::model::{Action, Next};
+use roadwright_editor::panel::PanelId;
 use roadwright_scenario::{Edit, NodeId, ObjectId, RoadId, SignalMode, SignalPlan};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -31,7 +32,10 @@ fn plan(bench: &Bench, id: u32) -> SignalPlan {
 }
 
 fn offsets(bench: &Bench) -> Vec<f64> {
-    NODES.iter().map(|&id| plan(bench, id).offset).collect()
+    NODES
+        .iter()
+        .map(|&id| plan(bench, id).offset.get())
+        .collect()
 }
 
 fn change_plan(bench: &mut Bench, id: u32, change: impl FnOnce(&mut SignalPlan)) {
@@ -71,7 +75,7 @@ fn the_inspector_leads_to_the_wave_of_selected_signals_or_of_roads_between_them(
 #[test]
 fn a_bar_is_dragged_to_whole_seconds_while_the_run_goes_on_and_undone_in_one_step() {
     let mut bench = avenue();
-    bench.ask(Action::Do(Command::GreenWave));
+    bench.ask(Action::Do(Command::Panel(PanelId::GreenWave)));
     bench.step_run(200);
     let before = bench.scenario().clone();
     let bar = bench.scroll_to("Offset of node 11");
@@ -98,10 +102,10 @@ fn a_bar_is_dragged_to_whole_seconds_while_the_run_goes_on_and_undone_in_one_ste
 fn the_button_makes_the_wave_for_the_design_speed_in_one_step() {
     let mut bench = avenue();
     for id in NODES {
-        change_plan(&mut bench, id, |plan| plan.offset = 3.0);
+        change_plan(&mut bench, id, |plan| plan.offset = 3.0.into());
     }
     let before = bench.scenario().clone();
-    bench.ask(Action::Do(Command::GreenWave));
+    bench.ask(Action::Do(Command::Panel(PanelId::GreenWave)));
     assert!(has_text(&bench, "From node 5 to node 14: no band"));
     bench.press("Make the wave");
     // 220, 400 and 620 m at 13.89 m/s.
@@ -133,8 +137,8 @@ fn the_button_makes_the_wave_for_the_design_speed_in_one_step() {
 #[test]
 fn signals_that_keep_no_step_are_named_with_what_to_do() {
     let mut bench = avenue();
-    bench.ask(Action::Do(Command::GreenWave));
-    change_plan(&mut bench, 8, |plan| plan.cycle = Some(60.0));
+    bench.ask(Action::Do(Command::Panel(PanelId::GreenWave)));
+    change_plan(&mut bench, 8, |plan| plan.cycle = Some(60.0).into());
     assert!(has_text(&bench, "The cycles differ"));
     assert!(has_text(&bench, "node 8: 60.0 s"));
     change_plan(&mut bench, 8, |plan| plan.mode = SignalMode::Actuated);
@@ -143,7 +147,7 @@ fn signals_that_keep_no_step_are_named_with_what_to_do() {
     let selected = bench.editor().model().selection.clone();
     assert_eq!(selected, BTreeSet::from([ObjectId::Node(NodeId(8))]));
     change_plan(&mut bench, 8, |plan| {
-        (plan.mode, plan.cycle) = (SignalMode::Fixed, Some(70.0));
+        (plan.mode, *plan.cycle) = (SignalMode::Fixed, Some(70.0));
     });
     assert!(has_text(&bench, "From node 5 to node 14: band of "));
     // Nothing is left of it in another scenario.

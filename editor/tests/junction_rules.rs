@@ -144,7 +144,9 @@ fn a_crossing_is_made_wider_and_stays_so() {
     bench.press(&format!("Crossing over {road}"));
     let width = |bench: &Bench| {
         let rules = rules(bench, NODE);
-        rules.crossing(road).and_then(|crossing| crossing.width)
+        rules
+            .crossing(road)
+            .and_then(|crossing| crossing.width.get())
     };
     let drawn = |bench: &Bench| junction(bench, NODE).crossings[0].width;
     assert_eq!((width(&bench), drawn(&bench)), (None, 3.6));

@@ -7,7 +7,7 @@ use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
 use roadwright_editor::model::Action;
 use roadwright_scenario::junction::{Conflicts, Junction, LaneEnd, Signals, Turn, layout};
-use roadwright_scenario::{Control, Edit, ObjectId, RoadEnd, Scenario};
+use roadwright_scenario::{ConnectionIndex, Control, Edit, ObjectId, RoadEnd, Scenario};
 use roadwright_simulation::{RunOptions, World, builtin_modules};
 use std::sync::Arc;
 
@@ -105,12 +105,12 @@ fn two_streets_get_turn_lanes_and_an_arrow_of_their_own_in_eight_actions() {
     let conflicts = Conflicts::of(junction);
     let signals = Signals::of(junction, &conflicts).unwrap();
     for greens in &signals.greens {
-        let with_green: Vec<u32> = (0..greens.len() as u32)
-            .filter(|&path| greens[path as usize])
+        let with_green: Vec<ConnectionIndex> = ConnectionIndex::up_to(greens.len())
+            .filter(|&path| greens[path.index()])
             .collect();
         assert!(!with_green.is_empty());
         for &one in &with_green {
-            let meets = |other: &u32| conflicts.are_in_conflict(one, *other);
+            let meets = |other: &ConnectionIndex| conflicts.are_in_conflict(one, *other);
             assert!(!with_green.iter().any(meets), "{greens:?}");
         }
     }

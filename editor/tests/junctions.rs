@@ -32,7 +32,7 @@ fn plan(bench: &Bench) -> Option<SignalPlan> {
 }
 
 fn times(stages: &[SignalStage]) -> Vec<f64> {
-    stages.iter().map(|stage| stage.time).collect()
+    stages.iter().map(|stage| stage.time.get()).collect()
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn the_whole_cycle_is_dragged_to_another_start() {
     let moved = plan(&bench).unwrap();
     assert!(moved.stages.is_empty(), "{moved:?}");
     assert!(
-        (13.0..17.0).contains(&moved.offset) && moved.offset % 0.5 == 0.0,
+        (13.0..17.0).contains(&moved.offset) && *moved.offset % 0.5 == 0.0,
         "{moved:?}"
     );
     bench.key_with(Modifiers::COMMAND, Key::Z);

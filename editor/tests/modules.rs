@@ -5,6 +5,7 @@ use egui::Key;
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::extensions::StepRequest;
 use roadwright_editor::model::{Action, Dialog, ModuleAction, Next};
+use roadwright_testing::plugin_library;
 use std::sync::Arc;
 
 /// Child processes of the plugin host run this; else it is nothing.
@@ -15,23 +16,6 @@ fn plugin_host() {
     if !words.is_empty() {
         std::process::exit(roadwright_extension::helper(&words));
     }
-}
-
-/// The library of an example plugin.
-fn pure_pursuit() -> std::path::PathBuf {
-    let built = std::process::Command::new(env!("CARGO"))
-        .args(["build", "--offline", "--locked", "-p", "pure-pursuit"])
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
-        .output()
-        .unwrap();
-    assert!(built.status.success());
-    let program = std::env::current_exe().unwrap();
-    let folder = program.parent().unwrap().parent().unwrap();
-    folder.join(format!(
-        "{}pure_pursuit{}",
-        std::env::consts::DLL_PREFIX,
-        std::env::consts::DLL_SUFFIX
-    ))
 }
 
 fn wait(bench: &mut Bench, what: &str, is_so: impl Fn(&roadwright_editor::Editor) -> bool) {
@@ -52,7 +36,11 @@ fn a_plugin_is_asked_about_once_and_drives_then() {
     let scenario = roadwright_editor::shipped::ALL[0].scenario();
     roadwright_scenario::file::save(&scenario, &file).unwrap();
     std::fs::create_dir(folder.path().join("plugins")).unwrap();
-    std::fs::copy(pure_pursuit(), folder.path().join("plugins/p.so")).unwrap();
+    std::fs::copy(
+        plugin_library("pure_pursuit"),
+        folder.path().join("plugins/p.so"),
+    )
+    .unwrap();
     let id = "com.example.pure_pursuit";
     let is_there = |editor: &roadwright_editor::Editor| {
         let all = editor
@@ -103,7 +91,7 @@ fn builds_of_a_folder_are_allowed_once_and_asked_about_again() {
     roadwright_scenario::file::save(&scenario, &file).unwrap();
     std::fs::create_dir(folder.path().join("plugins")).unwrap();
     let library = folder.path().join("plugins/p.so");
-    std::fs::copy(pure_pursuit(), &library).unwrap();
+    std::fs::copy(plugin_library("pure_pursuit"), &library).unwrap();
     // What follows the end of a library changes its hash, and nothing else.
     let rebuild = || {
         let mut bytes = std::fs::read(&library).unwrap();

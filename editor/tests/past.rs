@@ -7,6 +7,7 @@ use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
 use roadwright_editor::live::{Live, LivePicture};
 use roadwright_editor::model::Action;
+use roadwright_editor::panel::PanelId;
 use roadwright_scenario::{Edit, Flow, Obstacle, ObstacleId, Scenario, Settings, Shape, file};
 use roadwright_simulation::{
     CouplingOrder, HandControls, HeatMap, Observer, RunOptions, World, builtin_modules,
@@ -142,15 +143,15 @@ fn edits_and_hands_on_the_way_are_done_again() {
     let edited = |x: f64| {
         let mut edited = (*scenario).clone();
         let shape = Shape::Circle {
-            x,
-            y: -1.6,
-            radius: 1.0,
+            x: x.into(),
+            y: (-1.6).into(),
+            radius: 1.0.into(),
         };
         let obstacle = Obstacle {
             name: String::new(),
             shape,
-            height: 1.0,
-            mass: None,
+            height: 1.0.into(),
+            mass: None.into(),
         };
         let id = ObstacleId(99);
         edited
@@ -207,12 +208,15 @@ fn memory_is_bounded_and_the_oldest_goes() {
     // In long steps: it is the time that counts, not what is driven in it.
     let mut scenario = (*shipped("crossroads")).clone();
     let settings = Settings {
-        dt: 0.1,
+        dt: 0.1.into(),
         ..scenario.settings()
     };
     scenario.apply(Edit::Settings(settings)).unwrap();
     for (id, flow) in scenario.flows().clone() {
-        let endless = Flow { end: 1e4, ..flow };
+        let endless = Flow {
+            end: 1e4.into(),
+            ..flow
+        };
         let edit = Edit::Flow(id, Some(Box::new(endless)));
         scenario.apply(edit).unwrap();
     }
@@ -235,7 +239,7 @@ fn lively_town() -> Arc<Scenario> {
     let agents = scenario.agents().clone();
     for (id, agent) in agents {
         let agent = roadwright_scenario::Agent {
-            repeat: Some(0.0),
+            repeat: Some(0.0).into(),
             ..agent
         };
         let edit = Edit::Agent(id, Some(Box::new(agent)));
@@ -288,7 +292,7 @@ fn the_past_is_scrubbed_in_the_window_and_gone_on_from() {
     bench.step_run(1000);
     bench.settle();
     let now = bench.editor().model().live.clone().unwrap();
-    bench.ask(Action::Do(Command::Results));
+    bench.ask(Action::Do(Command::Panel(PanelId::Results)));
     let slider = bench.scroll_to("Moment of the run");
     let middle = slider.center();
     bench.harness.hover_at(middle);

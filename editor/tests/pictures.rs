@@ -6,6 +6,7 @@ use egui_kittest::SnapshotOptions;
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
 use roadwright_editor::model::{Action, Dialog, Next, Purpose};
+use roadwright_editor::panel::PanelId;
 use roadwright_editor::settings::Heat;
 use roadwright_editor::tools::{MapPart, ToolKind};
 use roadwright_editor::workshop::{Ground, Source, WorkshopAction};
@@ -101,12 +102,12 @@ fn many_selected() {
         let post = Obstacle {
             name: String::new(),
             shape: Shape::Circle {
-                x: 6.0 * (x - 9.0),
-                y: 6.0 * (y - 9.0),
-                radius: 1.0,
+                x: (6.0 * (x - 9.0)).into(),
+                y: (6.0 * (y - 9.0)).into(),
+                radius: 1.0.into(),
             },
-            height: 2.0,
-            mass: None,
+            height: 2.0.into(),
+            mass: None.into(),
         };
         let edit = Edit::Obstacle(ObstacleId(i + 1), Some(Box::new(post)));
         scenario.apply(edit).unwrap();
@@ -277,7 +278,7 @@ fn playing() {
 fn workshop() {
     let mut bench = Bench::start();
     bench.close_dialog();
-    bench.ask(Action::Do(Command::Workshop));
+    bench.ask(Action::Do(Command::Panel(PanelId::Workshop)));
     hold(&mut bench, "workshop_empty");
     bench.harness.set_size(egui::vec2(1600.0, 1000.0));
     bench.ask(Action::Workshop(WorkshopAction::Open(Source::Shipped(
@@ -287,9 +288,9 @@ fn workshop() {
     // Changed, refused, compared and measured, on a tall screen.
     let model = bench.editor().model();
     let mut file = (*model.workshop.bench.as_ref().unwrap().file).clone();
-    file.body.centre_height = Some(1.1);
+    file.body.centre_height = Some(1.1).into();
     for mass in [1400.0, -1.0] {
-        file.body.mass = mass;
+        file.body.mass = mass.into();
         let label = "Body mass of Willys MB".to_owned();
         let change = WorkshopAction::Change(label, Box::new(file.clone()));
         bench.ask(Action::Workshop(change));
@@ -310,7 +311,7 @@ fn workshop() {
 fn workshop_with_a_trailer() {
     let mut bench = Bench::start();
     bench.close_dialog();
-    bench.ask(Action::Do(Command::Workshop));
+    bench.ask(Action::Do(Command::Panel(PanelId::Workshop)));
     bench.harness.set_size(egui::vec2(1600.0, 1000.0));
     bench.ask(Action::Workshop(WorkshopAction::Open(Source::Shipped(
         "escort-caravan",
@@ -368,7 +369,9 @@ fn sharing_and_results() {
     bench.step_run(2_600);
     bench.ask(Action::Do(roadwright_editor::command::Command::Reset));
     bench.step_run(4_500);
-    bench.ask(Action::Do(roadwright_editor::command::Command::Results));
+    bench.ask(Action::Do(roadwright_editor::command::Command::Panel(
+        PanelId::Results,
+    )));
     hold(&mut bench, "results");
     bench.press("Trips");
     bench.press_tab("Script");
@@ -591,7 +594,7 @@ fn past() {
     bench.close_dialog();
     bench.look_at(0.0, 0.0, 80.0);
     bench.step_run(3_000);
-    bench.ask(Action::ShowPanel("Results"));
+    bench.ask(Action::ShowPanel(PanelId::Results));
     bench.ask(Action::LookBack(21.5));
     hold_both(&mut bench, "past");
 }
@@ -605,7 +608,7 @@ fn compare() {
     bench.look_at(0.0, 0.0, 80.0);
     bench.ask(Action::Speed(0.0));
     let mut settings = bench.scenario().settings();
-    settings.dt = 0.05;
+    settings.dt = 0.05.into();
     let settings = roadwright_scenario::Edit::Settings(settings);
     bench.ask(Action::Apply("Longer steps".into(), settings));
     bench.step_run(1_600);
@@ -620,7 +623,7 @@ fn compare() {
     let edit = roadwright_scenario::Edit::Batch(edits.collect());
     bench.ask(Action::Apply("Slow down".into(), edit));
     bench.step_run(1_800);
-    bench.ask(Action::Do(Command::CompareRuns));
+    bench.ask(Action::Do(Command::Panel(PanelId::Compare)));
     // What was said has gone by then.
     bench.harness.run_steps(200);
     hold_both(&mut bench, "compare");
@@ -662,7 +665,7 @@ fn driving() {
     });
     bench.step_run(400);
     bench.ask(Action::Speed(1.0));
-    bench.ask(Action::ShowPanel("Vehicle"));
+    bench.ask(Action::ShowPanel(PanelId::Vehicle));
     hold_both(&mut bench, "driving");
 }
 
@@ -670,7 +673,7 @@ fn driving() {
 fn experiment() {
     let mut bench = Bench::start();
     bench.close_dialog();
-    bench.ask(Action::ShowPanel("Experiment"));
+    bench.ask(Action::ShowPanel(PanelId::Experiment));
     hold(&mut bench, "experiment_none");
     crate::common::small_training(&mut bench);
     bench.press("Set up");
@@ -709,7 +712,7 @@ fn experiment() {
     bench.press("Back to it");
     bench.press("Individuals");
     bench.press("Show the best");
-    bench.ask(Action::ShowPanel("Controller"));
+    bench.ask(Action::ShowPanel(PanelId::Controller));
     // From its start again, step by step: what the clock has driven differs from time to time.
     bench.ask(Action::Do(Command::Reset));
     bench.step_run(200);

@@ -8,6 +8,7 @@ use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
 use roadwright_editor::experiment::ExperimentAction;
 use roadwright_editor::model::{Action, Dialog};
+use roadwright_editor::panel::PanelId;
 use roadwright_editor::workshop::{Ground, Source, WorkshopAction};
 use roadwright_scenario::{NodeId, ObjectId, RoadId};
 use std::collections::BTreeSet;
@@ -134,18 +135,18 @@ fn look(bench: &mut Bench, what: &str, found: &mut BTreeSet<String>) {
 }
 
 /// The panels.
-const PANELS: [&str; 11] = [
-    "Inspector",
-    "Vehicle",
-    "Controller",
-    "Scenario",
-    "Script",
-    "Problems",
-    "History",
-    "Modules",
-    "Results",
-    "Experiment",
-    "Workshop",
+const PANELS: [PanelId; 11] = [
+    PanelId::Inspector,
+    PanelId::Vehicle,
+    PanelId::Controller,
+    PanelId::Scenario,
+    PanelId::Script,
+    PanelId::Problems,
+    PanelId::History,
+    PanelId::Modules,
+    PanelId::Results,
+    PanelId::Experiment,
+    PanelId::Workshop,
 ];
 /// Sizes of the window, pixels.
 const SIZES: [(f32, f32); 3] = [(1024.0, 700.0), (1280.0, 800.0), (2560.0, 1440.0)];
@@ -293,10 +294,10 @@ fn no_text_of_the_workshop_lies_on_text_or_is_cut_off() {
     // All numbers are marked, and one is refused.
     let model = bench.editor().model();
     let mut file = (*model.workshop.bench.as_ref().unwrap().file).clone();
-    file.body.centre_height = Some(1.1);
-    file.suspension.as_mut().unwrap().anti_sway = 1e5;
+    file.body.centre_height = Some(1.1).into();
+    file.suspension.as_mut().unwrap().anti_sway = 1e5.into();
     for mass in [1e5, -1.0] {
-        file.body.mass = mass;
+        file.body.mass = mass.into();
         let label = "Body mass of Willys MB".to_owned();
         act(
             &mut bench,
@@ -304,7 +305,7 @@ fn no_text_of_the_workshop_lies_on_text_or_is_cut_off() {
         );
     }
     at_all_sizes(&mut bench, &mut found, |bench, at, found| {
-        bench.ask(Action::ShowPanel("Workshop"));
+        bench.ask(Action::ShowPanel(PanelId::Workshop));
         look(bench, &format!("Workshop, {at}"), found);
     });
     act(&mut bench, WorkshopAction::Drive(Ground::Flat));
@@ -335,7 +336,7 @@ fn no_text_of_sheets_lies_on_text_or_is_cut_off() {
             obstacles.take(1).collect(),
             BTreeSet::new(),
         ];
-        bench.ask(Action::ShowPanel("Inspector"));
+        bench.ask(Action::ShowPanel(PanelId::Inspector));
         at_all_sizes(&mut bench, &mut found, |bench, at, found| {
             for sheet in &sheets {
                 bench.ask(Action::Select(sheet.clone()));
@@ -430,7 +431,7 @@ const LAST_OF_MENUS: [(&str, Command); 5] = [
     ("File", Command::Quit),
     ("Edit", Command::SimplifyRoad),
     ("View", Command::ResetPanels),
-    ("Simulation", Command::Workshop),
+    ("Simulation", Command::Panel(PanelId::Workshop)),
     ("Help", Command::Welcome),
 ];
 

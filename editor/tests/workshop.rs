@@ -6,6 +6,7 @@ use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
 use roadwright_editor::experiment::ExperimentAction;
 use roadwright_editor::model::{Action, Dialog, Purpose};
+use roadwright_editor::panel::PanelId;
 use roadwright_editor::workshop::{Ground, Source, Workshop, WorkshopAction};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::vehicle_file::{VehicleFile, WheelShape};
@@ -19,7 +20,7 @@ fn with(name: &'static str) -> Bench {
     let mut bench = Bench::start();
     bench.close_dialog();
     bench.harness.set_size(egui::vec2(1600.0, 2400.0));
-    bench.ask(Action::Do(Command::Workshop));
+    bench.ask(Action::Do(Command::Panel(PanelId::Workshop)));
     act(&mut bench, WorkshopAction::Open(Source::Shipped(name)));
     bench
 }
@@ -86,7 +87,7 @@ fn a_dragged_slider_acts_at_once_is_marked_and_is_one_step_back() {
     assert!(bench.harness.query_by_label("• Centre height").is_none());
     let slider = bench.scroll_to("Slider of Centre height");
     bench.drag_right(slider.center(), 40.0);
-    assert!(vehicle(&bench).body.centre_height > before.body.centre_height);
+    assert!(*vehicle(&bench).body.centre_height > *before.body.centre_height);
     assert!(fact(&bench, "Tips over at") < tips);
     assert!(bench.harness.query_by_label("• Centre height").is_some());
     bench.press("Undo change");
@@ -183,7 +184,7 @@ fn it_opens_from_menu_palette_and_inspector_and_closes_by_its_tab() {
 #[test]
 fn two_vehicles_stand_side_by_side() {
     let mut bench = with("willys-mb");
-    change(&mut bench, |file| file.body.mass = 1500.0);
+    change(&mut bench, |file| file.body.mass = 1500.0.into());
     act(&mut bench, WorkshopAction::Compare(Some(Source::Unchanged)));
     let rival = shop(&bench).rival.as_ref().unwrap();
     assert_eq!(rival.file.body.mass, 1000.0);
@@ -281,7 +282,7 @@ fn a_vehicle_is_saved_beside_the_scenario_and_used_by_it() {
         &mut bench,
         WorkshopAction::Open(Source::Shipped("willys-mb")),
     );
-    change(&mut bench, |file| file.body.mass = 1234.0);
+    change(&mut bench, |file| file.body.mass = 1234.0.into());
     // It stands in no file yet: it is asked where.
     bench.press("Use as type willys_mb_2");
     let Dialog::Path { purpose, text, .. } = bench.editor().model().dialog.clone() else {
@@ -318,7 +319,7 @@ fn a_vehicle_is_saved_beside_the_scenario_and_used_by_it() {
     );
     assert_eq!(again.vehicle_types()["willys_mb_2"].mass, 1274.0);
     // Used once more after another change, it is the same type.
-    change(&mut bench, |file| file.body.mass = 900.0);
+    change(&mut bench, |file| file.body.mass = 900.0.into());
     bench.ask(Action::Path(path.clone(), Purpose::SaveVehicle, None));
     act(&mut bench, WorkshopAction::Use);
     assert_eq!(bench.scenario().vehicle_types()["willys_mb_2"].mass, 940.0);
@@ -331,7 +332,7 @@ fn a_vehicle_is_saved_beside_the_scenario_and_used_by_it() {
     bench.ask(Action::Path(other.clone(), Purpose::CompareVehicle, None));
     let rival = shop(&bench).rival.as_ref().unwrap();
     assert_eq!(
-        (&rival.source, rival.file.body.mass),
+        (&rival.source, rival.file.body.mass.get()),
         (&Source::File(other), 900.0)
     );
     let broken = folder.path().join("broken.vehicle.json");
@@ -416,7 +417,7 @@ fn the_test_track_is_driven_by_hand_and_starts_again_with_other_numbers() {
             .is_some()
     );
     // A number moved: a new start, with it.
-    change(&mut bench, |file| file.body.mass = 2000.0);
+    change(&mut bench, |file| file.body.mass = 2000.0.into());
     act(&mut bench, WorkshopAction::Commit("Change of it".into()));
     assert_eq!(bench.scenario().vehicle_types()["test"].mass, 2040.0);
     let time = bench.live().snapshot.time;
@@ -504,9 +505,9 @@ fn locked_wheels_leave_marks_until_the_run_begins_anew() {
 fn who_tips_over_is_told_in_words() {
     let mut bench = with("willys-mb");
     change(&mut bench, |file| {
-        file.body.centre_height = Some(2.6);
-        file.wheels.friction = Some(1.5);
-        file.suspension.as_mut().unwrap().anti_sway = 0.0;
+        file.body.centre_height = Some(2.6).into();
+        file.wheels.friction = Some(1.5).into();
+        file.suspension.as_mut().unwrap().anti_sway = 0.0.into();
     });
     act(&mut bench, WorkshopAction::Commit("Change of it".into()));
     act(&mut bench, WorkshopAction::Drive(Ground::Flat));
@@ -563,20 +564,20 @@ fn saving_and_opening_on_the_track_mean_the_scenario() {
 fn absurd_but_legal_vehicles_are_drawn_and_driven() {
     type Change = fn(&mut VehicleFile);
     let changes: [Change; 10] = [
-        |file| file.body.mass = 9e5,
-        |file| (file.body.mass, file.wheels.mass) = (1e-3, 1e-3),
+        |file| file.body.mass = 9e5.into(),
+        |file| (*file.body.mass, *file.wheels.mass) = (1e-3, 1e-3),
         // As a rigid body it would take hours.
         |file| {
-            (file.body.mass, file.wheels.mass) = (1e-3, 1e-3);
-            file.suspension.as_mut().unwrap().spring = 1e9;
+            (*file.body.mass, *file.wheels.mass) = (1e-3, 1e-3);
+            file.suspension.as_mut().unwrap().spring = 1e9.into();
         },
-        |file| file.suspension.as_mut().unwrap().spring = 0.0,
-        |file| file.suspension.as_mut().unwrap().spring = 1e9,
-        |file| file.wheels.friction = Some(1e-6),
-        |file| file.body.centre_height = Some(1e4),
-        |file| (file.body.length, file.body.height) = (1e4, 1e-6),
-        |file| file.brakes.as_mut().unwrap().foot = 0.0,
-        |file| file.engine.as_mut().unwrap().torque_curve_rpm_nm = vec![(1.0, 0.0)],
+        |file| file.suspension.as_mut().unwrap().spring = 0.0.into(),
+        |file| file.suspension.as_mut().unwrap().spring = 1e9.into(),
+        |file| file.wheels.friction = Some(1e-6).into(),
+        |file| file.body.centre_height = Some(1e4).into(),
+        |file| (*file.body.length, *file.body.height) = (1e4, 1e-6),
+        |file| file.brakes.as_mut().unwrap().foot = 0.0.into(),
+        |file| file.engine.as_mut().unwrap().torque_curve_rpm_nm = vec![(1.0, 0.0)].into(),
     ];
     let mut bench = with("willys-mb");
     let mut taken = 0;
@@ -600,7 +601,7 @@ fn absurd_but_legal_vehicles_are_drawn_and_driven() {
         &mut bench,
         WorkshopAction::Open(Source::Shipped("willys-mb")),
     );
-    change(&mut bench, |file| file.body.mass = 1e6);
+    change(&mut bench, |file| file.body.mass = 1e6.into());
     act(&mut bench, WorkshopAction::Drive(Ground::Flat));
     assert!(shop(&bench).track.is_none());
 }

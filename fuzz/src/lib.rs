@@ -1,8 +1,8 @@
-//! What the fuzz targets do with their bytes.
+//! The bodies of the fuzz targets.
 //!
-//! A reader may refuse anything. What it takes has to hold: it is written and read back the same,
-//! and a world made of it can be driven for a few steps. Whatever panics, takes more than ten
-//! seconds or more memory than the limit is a finding.
+//! A reader may refuse any input. Accepted input has to be written and read back unchanged, and a world
+//! made of it has to drive for a few steps. A panic, more than ten seconds, or more memory than the limit
+//! is a finding.
 
 pub mod made_up;
 

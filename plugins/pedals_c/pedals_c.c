@@ -1,10 +1,9 @@
-/* A driver with feet, in C: throttle, brake and gears for Roadwright.
+/* A controller with pedals, in C: throttle, brake and gears for Roadwright.
  *
- * It steers along the circle through the way-point and plans its speed by a braking law. What it
- * wants of the vehicle it presses: the pedals that give it at this speed, in this gear, on this
- * slope, but never more than the tyres hold. It shifts by itself, early, as people do who save
- * fuel. A host that does not know pedals asks step, which gives the same as an acceleration.
- */
+ * It steers along the circle through the waypoint and plans its speed by a braking law. It then
+ * presses the pedals that give the wanted acceleration at this speed, in this gear and on this
+ * slope, but never more than the tyres can transmit. It shifts early, as fuel-saving drivers do.
+ * A host that does not know pedals calls step, which gives the same as an acceleration. */
 #include "roadwright_plugin.h"
 
 #include <math.h>
@@ -21,13 +20,13 @@ typedef struct parameter {
 enum { SPEED_GAIN, HEADWAY, BRAKING, LOOKAHEAD_TIME, LOOKAHEAD, UP, DOWN };
 
 static const parameter PARAMETERS[] = {
-    {"speed_gain", "1/s", "Acceleration per missing speed.", 0.1, 5.0, 0.9},
+    {"speed_gain", "1/s", "Acceleration per unit of missing speed.", 0.1, 5.0, 0.9},
     {"headway", "s", "Time gap to the leader.", 0.2, 4.0, 1.2},
-    {"braking", "m/s^2", "Braking that stops are planned with.", 0.5, 8.0, 2.5},
-    {"lookahead_time", "s", "Time ahead at which the way-point lies.", 0.0, 3.0, 0.6},
-    {"lookahead", "m", "Least distance of the same.", 1.0, 30.0, 4.5},
-    {"up", "", "Shifts up at this share of the engine's range.", 0.3, 1.0, 0.7},
-    {"down", "", "Shifts down at this share of it.", 0.05, 0.9, 0.25},
+    {"braking", "m/s^2", "Deceleration for planning stops.", 0.5, 8.0, 2.5},
+    {"lookahead_time", "s", "Lookahead time of the waypoint.", 0.0, 3.0, 0.6},
+    {"lookahead", "m", "Minimum lookahead distance.", 1.0, 30.0, 4.5},
+    {"up", "", "Shifts up at this fraction of the engine's range.", 0.3, 1.0, 0.7},
+    {"down", "", "Shifts down at this fraction of the engine's range.", 0.05, 0.9, 0.25},
 };
 enum { PARAMETER_COUNT = sizeof PARAMETERS / sizeof PARAMETERS[0] };
 
@@ -88,7 +87,7 @@ static double steering(const rw_controller_input *in) {
   return atan(in->wheelbase * curvature);
 }
 
-/* Highest speed from which a gap is enough to slow down to another speed. */
+/* Highest speed from which the vehicle can slow down to another speed within a gap. */
 static double safe_speed(double braking, double gap, double speed) {
   return sqrt(speed * speed + 2.0 * braking * fmax(gap, 0.0));
 }
@@ -105,7 +104,7 @@ static double acceleration(const double *p, const rw_controller_input *in) {
   return clamp((missing < 0.0 ? 4.0 : 1.0) * p[SPEED_GAIN] * missing, -8.0, 1.8);
 }
 
-/* The gear that the engine's speed asks for; 0 where there is nothing to shift. */
+/* The gear for the engine's speed; 0 if there is nothing to shift. */
 static double gear(const double *p, const rw_drive_input *drive) {
   if (drive->gear < 1.0) return 0.0;
   double range = drive->limit_rpm - drive->idle_rpm;
@@ -117,12 +116,12 @@ static double gear(const double *p, const rw_drive_input *drive) {
 
 static void press(const double *p, const rw_controller_input *in, const rw_drive_input *drive,
                   rw_pedals_output *out) {
-  /* A tenth of the grip is left for the bend. */
+  /* Leave a tenth of the grip for the bend. */
   double most = 0.9 * drive->grip;
   double wanted = clamp(acceleration(p, in), drive->coasting - most, drive->coasting + most);
   rw_drive_pedals(drive, wanted, out);
   if (in->speed < 0.2 && wanted <= 0.0) {
-    /* Who waits stands on the brake, on slopes as well. */
+    /* Keep the brake pressed while waiting, on slopes as well. */
     out->throttle = 0.0;
     out->brake = 1.0;
   }
@@ -165,7 +164,7 @@ static int32_t lookahead(rw_instance *self, double *distance, double *time) {
   return RW_OK;
 }
 
-/* ---- what is exported ---------------------------------------------------------------------- */
+/* ---- exports ------------------------------------------------------------------------------ */
 
 static const rw_controller_extension CONTROLLER = {sizeof CONTROLLER, 0, lookahead};
 static const rw_pedals_extension PEDALS = {sizeof PEDALS, 0, step_pedals};

@@ -1,8 +1,8 @@
 // A potential field (Khatib, 1986) for Roadwright, in C++.
 //
-// The way-point attracts, obstacles repel; the sum of both is the direction to drive in. In a lane
-// its centre attracts too. Close and ahead, an obstacle also slows the vehicle down. It keeps a
-// time gap and stops by a braking law.
+// The waypoint attracts and obstacles repel; the sum of both is the direction to drive in. In a lane its
+// centre attracts too. An obstacle close ahead also slows the vehicle down. It keeps a time gap and stops by
+// a braking law.
 #include "roadwright_plugin.h"
 
 #include <algorithm>
@@ -21,14 +21,14 @@ struct Parameter {
 enum { ATTRACTION, REPULSION, REACH, LANE_PULL, LOOKAHEAD_TIME, LOOKAHEAD, SPEED_GAIN, BRAKING };
 
 constexpr std::array<Parameter, 8> PARAMETERS = {{
-    {"attraction", "", "How hard the way-point pulls.", 0.1, 10.0, 1.0},
-    {"repulsion", "m", "How hard obstacles push.", 0.0, 50.0, 6.0},
-    {"reach", "m", "Obstacles farther away do not push.", 1.0, 28.0, 14.0},
-    {"lane_pull", "1/m", "How hard the lane's centre pulls.", 0.0, 1.0, 0.0},
-    {"lookahead_time", "s", "Time ahead at which the way-point lies.", 0.0, 3.0, 0.7},
-    {"lookahead", "m", "Least distance of the way-point.", 1.0, 30.0, 4.5},
-    {"speed_gain", "1/s", "Acceleration per missing speed.", 0.1, 5.0, 0.9},
-    {"braking", "m/s^2", "Braking that stops are planned with.", 0.5, 8.0, 2.5},
+    {"attraction", "", "Attraction of the waypoint.", 0.1, 10.0, 1.0},
+    {"repulsion", "m", "Repulsion of obstacles.", 0.0, 50.0, 6.0},
+    {"reach", "m", "Distance beyond which obstacles do not repel.", 1.0, 28.0, 14.0},
+    {"lane_pull", "1/m", "Attraction of the lane's centre.", 0.0, 1.0, 0.0},
+    {"lookahead_time", "s", "Lookahead time of the waypoint.", 0.0, 3.0, 0.7},
+    {"lookahead", "m", "Minimum distance of the waypoint.", 1.0, 30.0, 4.5},
+    {"speed_gain", "1/s", "Acceleration per unit of missing speed.", 0.1, 5.0, 0.9},
+    {"braking", "m/s^2", "Deceleration for planning stops.", 0.5, 8.0, 2.5},
 }};
 
 double safe_speed(double braking, double gap, double speed) {
@@ -49,17 +49,18 @@ struct rw_instance {
     y -= p[ATTRACTION] * p[LANE_PULL] * in.lane_offset;
     const double distance = std::max(in.obstacle_distance, 0.3);
     if (distance < p[REACH]) {
-      // Away from the obstacle, as 1/d - 1/reach: nothing at the reach, and the harder the closer.
-      // Khatib's own falls with the square of the distance on top of that.
+      // Away from the obstacle, as 1/d - 1/reach: zero at the reach and growing with proximity. Khatib's own
+      // force also falls with the square of the distance.
       const double push = p[REPULSION] * (1.0 / distance - 1.0 / p[REACH]);
       x -= push * std::cos(in.obstacle_angle);
-      // Straight ahead it would only push back: to the side that leads to the way-point.
+      // An obstacle straight ahead would only push back, so push to the side of the waypoint.
       const double side = std::sin(in.obstacle_angle);
       const double away = std::abs(side) > 0.15 ? (side > 0.0 ? -1.0 : 1.0)
                                                 : (in.waypoint_angle >= 0.0 ? 1.0 : -1.0);
       y += push * away * std::max(std::abs(side), 0.5);
     }
-    // Held ahead: who is pushed back turns aside as hard as he may, and does not turn round.
+    // Clamped ahead, so that a vehicle that is pushed back turns aside as hard as it can instead of turning
+    // round.
     const double angle = std::clamp(std::atan2(y, std::max(x, 0.05)), -1.2, 1.2);
     const double reach = std::clamp(in.waypoint_distance, 2.0, 12.0);
     out.steering = std::atan(in.wheelbase * 2.0 * std::sin(angle) / reach);
@@ -68,7 +69,7 @@ struct rw_instance {
     const double aside = in.obstacle_distance * std::sin(std::min(std::abs(in.obstacle_angle), 1.5));
     double wanted = in.road_speed;
     if (aside < 1.3) {
-      // Slow enough to steer round it, and to stop if that fails.
+      // Slow enough to steer round the obstacle, and to stop if that fails.
       wanted = std::min(wanted, std::max(1.0, 0.45 * in.obstacle_distance));
     }
     wanted = std::min(wanted, safe_speed(p[BRAKING], gap, in.leader_speed));

@@ -1,9 +1,8 @@
 /* Stanley's steering (Hoffmann, Tomlin, Montemerlo and Thrun, 2007) for Roadwright, in C.
  *
- * The front wheels turn against the heading error, and towards the lane's centre by an angle that
- * grows with the distance from it and shrinks with the speed. Where there is no lane it steers
- * along the circle through the way-point. It keeps a time gap and stops by a braking law.
- */
+ * The front wheels turn against the heading error, and towards the lane's centre by an angle
+ * that grows with the lateral offset and shrinks with the speed. Off the lanes the vehicle is
+ * steered along the circle through the waypoint. It keeps a time gap and stops by a braking law. */
 #include "roadwright_plugin.h"
 
 #include <math.h>
@@ -20,13 +19,13 @@ typedef struct parameter {
 enum { CROSS_TRACK_GAIN, SOFTENING, LOOKAHEAD_TIME, LOOKAHEAD, SPEED_GAIN, HEADWAY, BRAKING };
 
 static const parameter PARAMETERS[] = {
-    {"cross_track_gain", "1/s", "How hard it steers to the lane's centre.", 0.0, 10.0, 1.2},
-    {"softening", "m/s", "Added to the speed, so that it is calm at low speeds.", 0.1, 10.0, 1.5},
-    {"lookahead_time", "s", "Time ahead at which the lane's bend is looked at.", 0.0, 3.0, 0.4},
-    {"lookahead", "m", "Least distance of the same.", 1.0, 30.0, 3.0},
-    {"speed_gain", "1/s", "Acceleration per missing speed.", 0.1, 5.0, 0.9},
+    {"cross_track_gain", "1/s", "Gain of steering towards the lane's centre.", 0.0, 10.0, 1.2},
+    {"softening", "m/s", "Added to the speed, for calm steering at low speeds.", 0.1, 10.0, 1.5},
+    {"lookahead_time", "s", "Lookahead time for the lane's curvature.", 0.0, 3.0, 0.4},
+    {"lookahead", "m", "Minimum lookahead distance.", 1.0, 30.0, 3.0},
+    {"speed_gain", "1/s", "Acceleration per unit of missing speed.", 0.1, 5.0, 0.9},
     {"headway", "s", "Time gap to the leader.", 0.2, 4.0, 1.2},
-    {"braking", "m/s^2", "Braking that stops are planned with.", 0.5, 8.0, 2.5},
+    {"braking", "m/s^2", "Deceleration for planning stops.", 0.5, 8.0, 2.5},
 };
 enum { PARAMETER_COUNT = sizeof PARAMETERS / sizeof PARAMETERS[0] };
 
@@ -87,14 +86,14 @@ static double steering(const double *p, const rw_controller_input *in) {
     double curvature = 2.0 * sin(in->waypoint_angle) / fmax(in->waypoint_distance, 0.5);
     return atan(in->wheelbase * curvature);
   }
-  /* Stanley looks at the front axle. */
+  /* The law uses the position of the front axle. */
   double front = in->lane_offset + in->wheelbase * sin(in->heading_error);
   double correction = atan2(p[CROSS_TRACK_GAIN] * front, p[SOFTENING] + in->speed);
   double bend = atan(in->wheelbase * in->path_curvature);
   return clamp(bend - in->heading_error - correction, -0.9, 0.9);
 }
 
-/* Highest speed from which a gap is enough to slow down to another speed. */
+/* Highest speed from which the vehicle can slow down to another speed within a gap. */
 static double safe_speed(double braking, double gap, double speed) {
   return sqrt(speed * speed + 2.0 * braking * fmax(gap, 0.0));
 }
@@ -130,7 +129,7 @@ static int32_t lookahead(rw_instance *self, double *distance, double *time) {
   return RW_OK;
 }
 
-/* ---- what is exported ---------------------------------------------------------------------- */
+/* ---- exports ------------------------------------------------------------------------------ */
 
 static const rw_controller_extension CONTROLLER = {sizeof CONTROLLER, 0, lookahead};
 
@@ -169,5 +168,5 @@ const rw_plugin_info rw_plugin_info_v1 = {
     .version = "1.0.0",
     .author = "Roadwright",
     .language = "c",
-    .doc = "Stanley's steering: heading error and distance from the lane's centre.",
+    .doc = "Stanley's steering by heading error and lateral offset.",
 };

@@ -1,15 +1,15 @@
-//! Lets the linker keep one copy of functions that are the same, and pack relocations, where it can: the program
-//! is a tenth smaller for it.
+//! Makes the linker fold identical functions and pack relocations, where supported; the program becomes a
+//! tenth smaller.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
-/// One copy of functions that are the same. Understood by lld, which comes with rustc for Linux on x86-64, by
-/// mold and by gold.
+/// Folds identical functions. Supported by lld, which comes with rustc for Linux on x86-64, by mold and by
+/// gold.
 const FOLD: &str = "-Wl,--icf=all";
-/// Relocations in bits instead of 24 bytes each. Understood by the same, and by the loaders of glibc from 2.36 and
-/// of musl from 1.2.4 on.
+/// Stores relocations as bits instead of 24 bytes each. Supported by the same linkers, and by the loaders of
+/// glibc from 2.36 and musl from 1.2.4.
 const PACK: &str = "-Wl,-z,pack-relative-relocs";
 
 fn main() {
@@ -22,8 +22,8 @@ fn main() {
     }
 }
 
-/// Whether an empty program is linked with a flag, and runs: other linkers refuse what they do not know, or pass
-/// it over, and other loaders refuse what was made of it. What is built for another machine cannot be tried.
+/// Whether an empty program is linked with a flag and runs. Other linkers reject or ignore unknown flags, and
+/// other loaders reject the result. Cross-compiled programs cannot be tried.
 fn works(flag: &str) -> Option<bool> {
     if env::var("HOST").ok()? != env::var("TARGET").ok()? {
         return Some(false);

@@ -1,4 +1,4 @@
-//! Lists the files of the vendored `libm`, which new plugin projects get a copy of.
+//! Lists the files of the vendored `libm`, which are copied into new plugin projects.
 
 use std::fmt::Write;
 use std::fs;

@@ -7,18 +7,18 @@
 
 The trips are pairs of coordinates from a file: `ring.csv` around Trinity College Dublin, `city.csv` for the
 whole city, 150 each, drawn from a rectangle by pairs.py. Each end goes to the nearest lane that both programs
-have open to cars. A pair that one of them cannot drive is left out of both, and counted. Without `--pairs`
+have open to cars. A pair that one of them cannot drive is left out of both and counted. Without `--pairs`
 Roadwright draws trips of its own for each seed, as `run --populate` does.
 
-A seed says when each trip sets out, within `--within` seconds, the same in both, and is given to both programs;
-with `--sample 5` it also says which five of the pairs are driven. Roadwright drives at level `lane` with steps
+A seed sets the departure of each trip within `--within` seconds, the same in both, and is given to both programs;
+with `--sample 5` it also selects five of the pairs. Roadwright drives at level `lane` with steps
 of 0.1 s, SUMO on the network that netconvert makes of the same extract, with steps of 1 s.
 
-`--signals same` gives SUMO the programmes of Roadwright's signals, at fixed times (stages.py): those that only
-one of the two has are dark. With `own` those of Roadwright go by demand and those of SUMO as netconvert times
-them; with `none` all are dark. `--sumo-driver` and `--sumo-turns` make SUMO's vehicles more like Roadwright's.
+`--signals same` gives SUMO the programmes of Roadwright's signals at fixed times (stages.py); signals that only
+one of the two has are dark. With `own` Roadwright's signals run on demand and SUMO's with the times of
+netconvert; with `none` all are dark. `--sumo-driver` and `--sumo-turns` make SUMO's vehicles more like Roadwright's.
 
-Printed are arrivals and mean speed (metres driven over vehicle-seconds) after each of `--moments`, means over
+It prints arrivals and mean speed (metres driven over vehicle-seconds) after each of `--moments`, means over
 the seeds with standard errors.
 """
 
@@ -40,9 +40,9 @@ def arguments():
     parser.add_argument("extract", type=Path, help="streets as OSM XML")
     parser.add_argument("--roadwright", default="roadwright", help="the program")
     parser.add_argument("--out", type=Path, default=Path("beside-sumo"), 
-                        help="folder for what is made on the way; where trips lie is taken from there again")
+                        help="folder for intermediate files; trips are read from there again")
     parser.add_argument("--pairs", type=Path, help="trips; without it Roadwright draws them")
-    parser.add_argument("--sample", type=int, help="so many of the pairs only, other ones for each seed")
+    parser.add_argument("--sample", type=int, help="number of pairs to drive, drawn for each seed")
     parser.add_argument("--trips", type=int, default=150, help="trips of each seed, if Roadwright draws them")
     parser.add_argument("--from", dest="begin", default="inside", choices=["inside", "edges", "both"])
     parser.add_argument("--seeds", type=int, default=10, help="seeds 1 to N")
@@ -56,7 +56,7 @@ def arguments():
 
 
 class Signals:
-    """What the signals of both programs do."""
+    """The modes of signals in both programs."""
 
     def __init__(self, wish, here, there, horizon):
         self.rules, self.programmes, self.dark = here.with_modes(lambda junction: None), None, ()
@@ -82,7 +82,7 @@ def trips_of(args, here, there, seed, all_trips):
 
 
 def kept_trips(args, here, there):
-    """The trips of the file; those of an earlier run in the same folder are taken as they are."""
+    """The trips of the file, or of an earlier run in the same folder."""
     pairs, path = kept.read(args.pairs), args.out / f"trips-{args.pairs.stem}.json"
     if not path.exists():
         path.write_text(json.dumps(kept.on_streets(pairs, here, there)))

@@ -8,10 +8,10 @@ import sys
 
 from place import Frame, Grid, Road
 
-# Ends of trips stay so far from junctions, m; where a road has several lanes that way a trip begins so far before
-# one, and ends so far behind one, that there is room to change lanes.
+# Least distance of the ends of trips from junctions, m, and before and behind junctions on roads with several
+# lanes in that direction, so that there is room to change lanes.
 MARGIN, ROOM_TO_CHANGE = 2.0, 25.0
-# What lies farther away has no influence on a junction and its signals, m.
+# Distance beyond which roads have no influence on a junction and its signals, m.
 AROUND = 250.0
 
 
@@ -57,7 +57,7 @@ class Here:
         return grid
 
     def signals(self):
-        """Of each junction with signals its document, with the programme that it follows at fixed times."""
+        """The document of each junction with signals, with its programme at fixed times."""
         kept = self.folder / "signals.json"
         if kept.exists():
             return json.loads(kept.read_text())
@@ -80,7 +80,7 @@ class Here:
         roads = {key: road for key, road in self.scenario["roads"].items()
                  if str(road["from"]) in near or str(road["to"]) in near}
         ends = {str(road[end]) for road in roads.values() for end in ("from", "to")}
-        # What is decided farther out may name roads that are not there.
+        # Rules farther out may name missing roads.
         part = dict(self.scenario, roads=roads, nodes={key: all_nodes[key] for key in all_nodes if key in ends},
                     junctions={key: known_part(value, roads) for key, value in rules.items() if key in near})
         path = self.folder / "around.scenario.json"
@@ -88,7 +88,7 @@ class Here:
         return path
 
     def with_modes(self, mode_of):
-        """`junctions` of the scenario with a mode of signals for each that has some; None leaves it."""
+        """`junctions` of the scenario with a mode for each that has signals; None keeps its mode."""
         rules = {key: dict(value) for key, value in self.scenario.get("junctions", {}).items()}
         for junction in self.junctions:
             mode = mode_of(junction) if junction["control"] == "signals" else None
@@ -108,8 +108,8 @@ class Here:
         return path
 
     def lost(self, trips):
-        """The numbers of those trips for which `roadwright check` finds no way."""
-        # One after the other, or they would stand in the same places.
+        """The numbers of the trips for which `roadwright check` finds no route."""
+        # They depart one by one, because they would overlap otherwise.
         departures = {trip["id"]: float(number) for number, trip in enumerate(trips)}
         path = self.write("all-trips.scenario.json", self.scenario.get("junctions", {}), agents_of(trips, departures))
         codes = ("unreachable-destination", "no-such-lane", "closed-road")
@@ -117,7 +117,7 @@ class Here:
         return {finding["object"].get("agent") for finding in findings if finding["code"] in codes}
 
     def draw(self, count, begin, seed):
-        """Ends of `count` trips that Roadwright draws, in degrees, of those that arrive."""
+        """Ends of the arriving ones of `count` random trips of Roadwright, in degrees."""
         folder = self.folder / f"drawn-{seed}"
         self._call("run", str(self.path), "--populate", str(count), "--populate-from", begin, "--seed", str(seed),
                    "--dynamics", "lane", "--dt", "0.1", "--seconds", "7200", "--statistics", str(folder), "--json")
@@ -138,7 +138,7 @@ class Here:
 
 
 def known_part(rules, roads):
-    """What is decided about a junction, without turn restrictions by way of roads that are not there."""
+    """The rules of a junction, without turn restrictions over missing roads."""
     ways = [way for way in rules.get("via_restrictions", [])
             if all(str(road) in roads for road in [way["from"], *way["via"], way["to"]])]
     return {**{key: value for key, value in rules.items() if key != "via_restrictions"},

@@ -1,12 +1,12 @@
 """An extract in which netconvert finds the lanes open to cars that Roadwright's import finds.
 
 It reads bus lanes only where each lane is named (`bus:lanes`), not their number (`lanes:psv`), lets through traffic
-into streets that are for residents, deliveries or guests, and lets everybody turn where buses may.
+into streets for residents, deliveries or guests, and lets all vehicles turn where buses may.
 """
 
 import xml.etree.ElementTree as ElementTree
 
-# The most specific key says who may drive.
+# The most specific key gives the permitted vehicles.
 ACCESS = "motorcar", "motor_vehicle", "vehicle", "access"
 CLOSED = {
     "destination", "customers", "delivery", "permit", "residents", "private", "employees", "staff", "military",
@@ -17,7 +17,7 @@ EXCEPT_CARS = {"motorcar", "motor_vehicle", "vehicle"}
 
 
 def prepare(extract, path, drives_left):
-    """Writes the extract without ways that are not open to all cars, and with bus lanes by their names."""
+    """Writes the extract with only the OSM ways open to all cars, and with bus lanes by name."""
     tree = ElementTree.parse(extract)
     root = tree.getroot()
     for way in root.findall("way"):
@@ -42,7 +42,7 @@ def is_closed(tags):
 
 
 def bus_lanes(tags, drives_left):
-    """Tags for the outermost lanes, of which `lanes:psv` or `lanes:bus` says how many are for buses."""
+    """Tags for the outermost lanes, as many of them bus lanes as `lanes:psv` or `lanes:bus` gives."""
     total = count(tags, "lanes")
     if tags.get("oneway") in ("yes", "true", "1", "-1", "reverse"):
         buses = first(tags, "lanes:psv:forward", "lanes:bus:forward", "lanes:psv", "lanes:bus")

@@ -2,8 +2,8 @@
 
     python3 tools/beside_sumo/pairs.py WEST SOUTH EAST NORTH METRES SEED > FILE.csv
 
-writes 150 pairs, drawn evenly from a rectangle, their ends at least so many metres apart. It knows nothing of
-any streets. So `ring.csv` and `city.csv` were made:
+writes 150 pairs, drawn evenly from a rectangle, with their ends at least METRES apart. It does not know the
+streets. `ring.csv` and `city.csv` were made by:
 
     pairs.py -6.2660 53.3402 -6.2495 53.3472 300 1 > ring.csv
     pairs.py -6.2840 53.3385 -6.2250 53.3735 500 1 > city.csv
@@ -19,13 +19,13 @@ from place import turn
 
 HEADER = ["from_longitude", "from_latitude", "to_longitude", "to_latitude"]
 COUNT = 150
-# A lane of the other program belongs to the same street, in the same direction, within these, m and rad.
+# Tolerances within which a lane of the other program is the same street and direction, m and rad.
 SAME_STREET, SAME_WAY = 8.0, 0.5
-# How long a trip is at least, as the crow flies, m.
+# Least straight length of a trip, m.
 LEAST_TRIP = 200.0
-# So many lanes near an end are tried, up to so many metres away; first those nearby, then the others.
+# Number of lanes tried near an end and their largest distance, m, first nearby and then farther away.
 CANDIDATES = (12, 250.0), (500, 1000.0)
-# So many trips of each pair are tried at once, fewer to begin with.
+# Numbers of trips tried at once for each pair, fewer at first.
 FIRST_TRIED = 5, 30, 300
 
 
@@ -54,8 +54,8 @@ def write(file, pairs, digits=6):
 def on_streets(pairs, here, there):
     """The pairs as trips, each between the two nearest lanes that lead from one to the other in both programs.
 
-    Many lanes of an extract lead over its edge, or come in there, and nowhere else: so the nearest lane of each
-    end alone would often leave no way.
+    Many lanes of an extract only lead over its edge or enter there, so the nearest lane of each end alone would
+    often leave no route.
     """
     waiting = {number: choices(here, there, pair) for number, pair in enumerate(pairs, 1)}
     found = {}
@@ -76,7 +76,7 @@ def on_streets(pairs, here, there):
 
 
 def choices(here, there, pair):
-    """Trips of SUMO's between lanes near the ends of a pair that both programs have, the nearest first."""
+    """Trips of SUMO between lanes of both programs near the ends of a pair, the nearest first."""
     told = set()
     for count, reach in CANDIDATES:
         begins = candidates(here, there, pair[:2], "begins", count, reach)
@@ -105,7 +105,7 @@ def candidates(here, there, point, part, count, reach):
 
 
 def beside(place, there):
-    """The place of SUMO's that is the same as one of Roadwright's, or None."""
+    """The place in SUMO equal to a place in Roadwright, or None."""
     x, y, heading = place["pose"]
     for _, other in there.grid.near(x, y, SAME_STREET):
         if turn(other["pose"][2], heading) < SAME_WAY:

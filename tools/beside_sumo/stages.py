@@ -5,20 +5,20 @@ from collections import Counter
 
 from place import Grid, turn
 
-# A link of SUMO and a path of Roadwright begin at the same stop line if these ends are so near, m, and lead
-# the same way to so many radians; their ends have a bound as well, and a lane is the same within the last.
+# Tolerances for matching links of SUMO with paths of Roadwright: distance of stop lines, m, directions there and
+# at the ends, rad, total cost, and the distance within which a lane is the same, m.
 NEAR, SAME_WAY, SAME_TURN, FARTHEST, SAME_LANE = 25.0, 0.6, 0.8, 30.0, 8.0
 
 
 class Path:
-    """A way through a junction with signals."""
+    """A path through a junction with signals."""
 
     def __init__(self, document, number, entry, exit):
         self.document, self.number, self.entry, self.exit = document, number, entry, exit
         self.key = document["node"], number
 
     def light(self, time):
-        """`G`, `g` (gives way), `y` or `r`, as SUMO writes them, with fixed times."""
+        """`G`, `g` (yields), `y` or `r`, in SUMO's notation, at fixed times."""
         signals = self.document["signals"]
         stages = signals["stages"]
         lasts = [stage["time"] + stage["amber"] + stage["all_red"] for stage in stages]
@@ -53,7 +53,7 @@ def paths_of(here):
 
 
 def pose_at(here, arms, lane, is_entry):
-    """Where a lane leads into a junction, or out of it."""
+    """The place where a lane leads into a junction, or out of it."""
     road = here.roads[lane["road"]]
     for (number, end), stop_line in arms.items():
         if number != lane["road"]:
@@ -66,7 +66,7 @@ def pose_at(here, arms, lane, is_entry):
 
 
 class Link:
-    """What one light of SUMO rules."""
+    """A connection of SUMO controlled by one light."""
 
     def __init__(self, there, light, number, lane_in, lane_out):
         self.light, self.number = light, number
@@ -89,8 +89,8 @@ def offset(pose, other):
 
 
 def match(links, paths):
-    """For each link the path that begins at its stop line and leads where it leads, and whether it does: where
-    Roadwright knows no such turn it is another one from the same lane. None where there is no such lane."""
+    """For each link the path with the same stop line and exit and True, or another path of the same lane and False
+    if Roadwright has no such turn. Links without such a lane are left out."""
     grid = Grid()
     for path in paths:
         grid.add(*path.entry[:2], path)
@@ -110,19 +110,19 @@ def match(links, paths):
 
 
 def beside(link, path):
-    """How far apart two stop lines are, m: beside counts more than before and behind."""
+    """Distance of two stop lines, m; the lateral part has more weight."""
     ahead, left = offset(path.entry, link.entry)
     return abs(left) + 0.3 * abs(ahead)
 
 
 def cost(link, path):
-    """How ill a path stands for a link, m: where it ends counts as well."""
+    """Mismatch of a path and a link, m, with the distance of their ends."""
     away = math.dist(path.exit[:2], link.exit[:2])
     return beside(link, path) + 0.2 * away + 8.0 * turn(path.exit[2], link.exit[2])
 
 
 class SameStages:
-    """Which signals both have, and SUMO's programmes for them."""
+    """The signals that both have, and SUMO's programmes for them."""
 
     def __init__(self, here, there):
         paths = paths_of(here)
@@ -133,7 +133,7 @@ class SameStages:
         for link in self.links:
             of_light[link.light] += 1
             hits[link.light] += link in self.matched
-        # A light of which less than half is known would show what is not there.
+        # A light with less than half of its links matched would show a made-up programme.
         self.lights = {light for light in of_light if 2 * hits[light] > of_light[light]}
         self.dark = sorted(set(of_light) - self.lights)
         used = [path for link, (path, _) in self.matched.items() if link.light in self.lights]
@@ -174,7 +174,7 @@ class SameStages:
 
 
 def phases(lamps, horizon):
-    """(state, how long) of a light up to a time, s."""
+    """(state, duration) of a light up to a time, s."""
     size = max(lamps) + 1
     found = []
     for second in range(horizon):
@@ -187,7 +187,7 @@ def phases(lamps, horizon):
 
 
 def shown(lamp, second):
-    """A turn that Roadwright does not know gives way; a link that it does not know blinks."""
+    """Lets a turn unknown to Roadwright yield, and an unknown link blink."""
     if lamp is None:
         return "o"
     path, is_same_turn = lamp

@@ -11,8 +11,8 @@ import sumolib
 from open_streets import prepare
 from place import Grid
 
-# netconvert leaves service roads to deliveries; Roadwright opens them to cars. Where the data say no limit
-# both have that of Roadwright.
+# netconvert limits service roads to deliveries; Roadwright opens them to cars. Without a limit in the data
+# both use that of Roadwright.
 TYPES = """<types>
     <type id="highway.service" numLanes="1" speed="{service}" priority="1" oneway="false" disallow="rail tram pedestrian"/>
     <type id="highway.residential" numLanes="1" speed="{residential}" priority="3" oneway="false" disallow="rail tram"/>
@@ -20,9 +20,9 @@ TYPES = """<types>
 """
 SPACING = 2.0
 
-# What netconvert and vehicles of SUMO have by themselves, and what makes them more like Roadwright's `idm`: the
-# acceleration in turns, m/s^2; nobody faster or slower than the limit; the acceleration and braking; the law of
-# car-following with its parameters; all of that.
+# Defaults of netconvert and of SUMO's vehicles (`own`), and changes that make them more like Roadwright's `idm`:
+# acceleration in turns, m/s^2; no drivers faster or slower than the limit; acceleration and braking; the
+# car-following law with its parameters; all of these.
 TURNS = {"own": 5.5, "like": 2.5}
 DRIVERS = {
     "own": {},
@@ -81,7 +81,7 @@ class There:
             steps = max(1, math.ceil(length / SPACING))
             for i in range(steps):
                 share = (i + 0.5) / steps
-                # The length that the lane counts, which is not quite that of its shape.
+                # The length of the lane in SUMO, which differs slightly from that of its shape.
                 position = (along + share * length) / total * lane.getLength()
                 heading = math.atan2(y1 - y0, x1 - x0)
                 x, y = x0 + share * (x1 - x0), y0 + share * (y1 - y0)
@@ -89,7 +89,7 @@ class There:
             along += length
 
     def leads(self, begin, end):
-        """Whether a way of cars leads from one edge to another."""
+        """Whether a route for cars leads from one edge to another."""
         if begin not in self.reached:
             ids = reached(self.net.getEdge(begin))
             # A byte for each edge: sets of names would fill the memory with those of a city.
@@ -124,7 +124,7 @@ class There:
 
 
 def reached(edge):
-    """The ids of all edges to which a way of cars leads."""
+    """The ids of all edges that cars can reach."""
     seen, open_ends = {edge.getID()}, [edge]
     while open_ends:
         for other in open_ends.pop().getAllowedOutgoing("passenger"):

@@ -13,6 +13,7 @@ use super::terrain::TerrainImage;
 use super::tiles::{self, TileId, Tiles};
 use crate::camera::Camera;
 use crate::live::HeatCells;
+use crate::map_view::MapView;
 use crate::scene::Scene;
 use crate::settings::Heat;
 use crate::tools::MapPart;
@@ -341,7 +342,7 @@ impl MapPainter {
 
     /// All shapes of a frame, with what workers have answered until now.
     #[cfg(test)]
-    pub(super) fn shapes_of_answers(
+    fn shapes_of_answers(
         &mut self,
         context: &egui::Context,
         rect: Rect,
@@ -601,5 +602,81 @@ fn same_terrain(a: &Scenario, b: &Scenario) -> bool {
         (None, None) => true,
         (Some(a), Some(b)) => std::ptr::eq(a, b),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use roadwright_scenario::{Edit, Forest, ForestId};
+
+    /// A dense square forest around the origin, 10 km wide.
+    fn forest() -> Forest {
+        let corner = |x: f64, y: f64| DVec2::new(x, y) * 5_000.0;
+        Forest {
+            area: vec![
+                corner(-1.0, -1.0),
+                corner(1.0, -1.0),
+                corner(1.0, 1.0),
+                corner(-1.0, 1.0),
+            ]
+            .into(),
+            density: 400.0.into(),
+            spacing: 3.0.into(),
+            trunk_radius: 0.2.into(),
+            seed: 3,
+        }
+    }
+
+    /// Vertices of a list of shapes.
+    fn vertices(shapes: &[egui::Shape]) -> usize {
+        let meshes = shapes.iter().map(|shape| match shape {
+            egui::Shape::Mesh(mesh) => mesh.vertices.len(),
+            _ => 0,
+        });
+        meshes.sum()
+    }
+
+    /// A frame of a renderer without pipelines of ours, which makes each vertex in each frame.
+    #[test]
+    fn a_frame_over_forests_of_millions_of_trees_has_few_vertices() {
+        let mut scenario = Scenario::new("forests");
+        for id in 1..=60u32 {
+            let mut forest = forest();
+            let place = DVec2::new(f64::from(id % 8), f64::from(id / 8)) * 10_000.0;
+            forest.area.iter_mut().for_each(|corner| *corner += place);
+            let edit = Edit::Forest(ForestId(id), Some(Box::new(forest)));
+            scenario.apply(edit).unwrap();
+        }
+        let scene = std::sync::Arc::new(Scene::new(std::sync::Arc::new(scenario), 0, None));
+        let (context, rect) = (
+            egui::Context::default(),
+            egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(1600.0, 1000.0)),
+        );
+        let mut painter = MapPainter::new(false, || ());
+        painter.set_scene(&scene, Ink::Light);
+        let mut frame = |scale: f64| {
+            let camera = Camera {
+                // In a forest that is planted.
+                centre: DVec2::new(10_100.0, 200.0),
+                scale,
+            };
+            let begin = cpu_time::ThreadTime::now();
+            let shapes = painter.shapes_of_answers(&context, rect, &camera);
+            let took = begin.elapsed();
+            (painter.is_waiting(), vertices(&shapes), took)
+        };
+        while frame(1.0).0 {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        let (mut slowest, mut most) = (std::time::Duration::ZERO, 0);
+        for step in 0..150 {
+            let scale = 0.02 * 1.07f64.powi(step);
+            let (_, vertices, took) = frame(scale);
+            (slowest, most) = (slowest.max(took), most.max(vertices));
+        }
+        println!("slowest frame {slowest:?}, {most} vertices at most");
+        assert!(most > 10_000 && most < 2_000_000, "{most}");
     }
 }

@@ -4,6 +4,7 @@ use super::instances::{UnitShape, parts};
 use super::mesh::{Batch, Mesh};
 use super::paint::{Figures, Frame};
 use crate::camera::Camera;
+use crate::map_view::MapView;
 use egui::epaint::Vertex;
 use egui::{Color32, Pos2, Rect, Shape, Vec2, pos2};
 use roadwright_render::figure::Figure;

@@ -1,5 +1,6 @@
 //! Two runs beside each other: figures, curves on the same axes, and trips of the same agents.
 
+use super::PanelFrame;
 use super::past::clock;
 use super::plots::plot;
 use super::results::curve;
@@ -8,13 +9,13 @@ use crate::command::Command;
 use crate::comparison::{Better, Comparison, Figure, TripPair};
 use crate::kept_runs::{KeptRun, KeptRunAction, MOST_RUNS, Side};
 use crate::model::{Action, Model};
-use crate::run_results::RunResults;
 use crate::tools::Tone;
 use egui::{
     Align, CollapsingHeader, Grid, Layout, RichText, Role, ScrollArea, TextEdit, Ui, WidgetInfo,
     vec2,
 };
 use roadwright_geometry::DVec2;
+use roadwright_recording::RunResults;
 use roadwright_scenario::{AgentId, ObjectId};
 use roadwright_simulation::TimeRow;
 use std::sync::Arc;
@@ -74,7 +75,13 @@ impl ComparePanel {
     }
 }
 
-pub(super) fn ui(ui: &mut Ui, model: &Model, state: &mut ComparePanel, actions: &mut Vec<Action>) {
+pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
+    let PanelFrame {
+        model,
+        memory,
+        actions,
+    } = frame;
+    let state = &mut memory.compare;
     choose(ui, model, actions);
     kept(ui, model, actions);
     let sides = (model.kept_runs.a, model.kept_runs.b);

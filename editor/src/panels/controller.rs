@@ -1,6 +1,7 @@
 //! The watched vehicle's controller at work: memberships, needles and fired rules of fuzzy ones, the terms
 //! of laws, and what any controller is told and wants.
 
+use super::PanelFrame;
 use super::widgets::{empty, heading};
 use crate::model::Model;
 use crate::theme::Theme;
@@ -19,7 +20,8 @@ use std::collections::BTreeMap;
 const BAR: f32 = 90.0;
 const FULL_BAR: f64 = 4.0;
 
-pub(super) fn ui(ui: &mut Ui, model: &Model) {
+pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
+    let PanelFrame { model, .. } = frame;
     let seen = model
         .live
         .as_ref()

@@ -1,6 +1,7 @@
 //! Where panels are docked at first, and how wide they are beside the map.
 
 use super::Pane;
+use crate::panel::{Dock, PanelId};
 use egui_tiles::{Container, Linear, LinearDir, Tile, TileId, Tiles, Tree};
 
 /// The panels beside the map are never narrower, points: their rows have room for a name and a value.
@@ -10,18 +11,12 @@ const LEAST_SIDE: f32 = 300.0;
 pub(super) fn first_tree() -> Tree<Pane> {
     let mut tiles = Tiles::default();
     let map = tiles.insert_pane(Pane::Map);
-    let upper: Vec<TileId> = [
-        Pane::Inspector,
-        Pane::Vehicle,
-        Pane::Controller,
-        Pane::Scenario,
-        Pane::Script,
-    ]
-    .map(|pane| tiles.insert_pane(pane))
-    .to_vec();
-    let lower: Vec<TileId> = [Pane::Problems, Pane::History, Pane::Modules, Pane::Results]
-        .map(|pane| tiles.insert_pane(pane))
-        .to_vec();
+    let [upper, lower] = [Dock::Upper, Dock::Lower].map(|dock| {
+        let panels = PanelId::docked(dock);
+        panels
+            .map(|panel| tiles.insert_pane(Pane::Panel(panel)))
+            .collect::<Vec<TileId>>()
+    });
     let upper = tiles.insert_tab_tile(upper);
     let lower = tiles.insert_tab_tile(lower);
     let mut side = Linear::new(LinearDir::Vertical, vec![upper, lower]);

@@ -1,9 +1,11 @@
 //! The steps that can be undone and redone; a click goes there.
 
-use crate::model::{Action, Model};
+use super::PanelFrame;
+use crate::model::Action;
 use egui::{RichText, Ui};
 
-pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
+    let PanelFrame { model, actions, .. } = frame;
     let history = model.document.history();
     let done: Vec<&str> = history.undo_labels().collect();
     let undone: Vec<&str> = history.redo_labels().collect();

@@ -1,5 +1,6 @@
 //! What the last import came to, with a jump to what was left out.
 
+use super::PanelFrame;
 use super::widgets::{counted, empty, heading};
 use crate::import_report::ImportReport;
 use crate::model::{Action, Model};
@@ -10,7 +11,8 @@ use roadwright_interchange::osm::ImportWarning;
 /// How far around a place the map shows, m.
 const AROUND: f64 = 40.0;
 
-pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
+    let PanelFrame { model, actions, .. } = frame;
     let Some(report) = &model.import else {
         empty(ui, "Nothing was imported since the window was opened.");
         return;

@@ -44,7 +44,7 @@ const HINT: f32 = 330.0;
 /// Commands with their keys, as far as their names have the filter in them.
 fn table(ui: &mut Ui, keys: &KeyMap, filter: &str, waiting: &mut Option<Command>) {
     let wanted = filter.to_lowercase();
-    let commands = Command::ALL.iter().copied();
+    let commands = Command::all().iter().copied();
     let fitting = commands.filter(|command| command.title().to_lowercase().contains(&wanted));
     Grid::new("keys")
         .num_columns(3)

@@ -3,6 +3,7 @@
 use crate::command::{Command, Command as C};
 use crate::icons::{self, PlaySign};
 use crate::model::{Action, Model};
+use crate::panel::{MenuPlace, PanelId};
 use crate::playing::SPEEDS;
 use crate::settings::{Heat, Settings};
 use crate::tools::{MapPart, Tone};
@@ -21,51 +22,76 @@ const SLOW: f64 = 0.9;
 /// What stays free between a menu and the lower edge of the window, points.
 const MENU_MARGIN: f32 = 12.0;
 
-/// Commands of a menu in groups, with lines between them.
-type Groups = &'static [&'static [C]];
+use Line::{Do, Panels};
+
+/// Lines of a menu in groups, with rules between them.
+type Groups = &'static [&'static [Line]];
+
+/// A line of a menu.
+#[derive(Clone, Copy)]
+enum Line {
+    /// A command.
+    Do(C),
+    /// The commands of the panels that stand at this place.
+    Panels(MenuPlace),
+}
 
 const FILE: Groups = &[
-    &[C::New, C::Open, C::Save, C::SaveAs],
-    &[C::Import, C::ImportReport, C::ExportPicture, C::Share],
-    &[C::Welcome, C::Quit],
+    &[Do(C::New), Do(C::Open), Do(C::Save), Do(C::SaveAs)],
+    &[
+        Do(C::Import),
+        Panels(MenuPlace::Import),
+        Do(C::ExportPicture),
+        Do(C::Share),
+    ],
+    &[Do(C::Welcome), Do(C::Quit)],
 ];
 const EDIT: Groups = &[
-    &[C::Undo, C::Redo],
+    &[Do(C::Undo), Do(C::Redo)],
     &[
-        C::Cut,
-        C::Copy,
-        C::Paste,
-        C::Duplicate,
-        C::Delete,
-        C::SelectAll,
-        C::SelectSimilar,
+        Do(C::Cut),
+        Do(C::Copy),
+        Do(C::Paste),
+        Do(C::Duplicate),
+        Do(C::Delete),
+        Do(C::SelectAll),
+        Do(C::SelectSimilar),
     ],
     &[
-        C::Group,
-        C::Ungroup,
-        C::MirrorLeftRight,
-        C::MirrorUpDown,
-        C::TurnLeft,
-        C::TurnRight,
+        Do(C::Group),
+        Do(C::Ungroup),
+        Do(C::MirrorLeftRight),
+        Do(C::MirrorUpDown),
+        Do(C::TurnLeft),
+        Do(C::TurnRight),
     ],
     &[
-        C::SplitRoad,
-        C::MergeRoads,
-        C::MergeJunctions,
-        C::PartJunctions,
-        C::AddTurnLanes,
-        C::ReverseRoad,
-        C::SimplifyRoad,
+        Do(C::SplitRoad),
+        Do(C::MergeRoads),
+        Do(C::MergeJunctions),
+        Do(C::PartJunctions),
+        Do(C::AddTurnLanes),
+        Do(C::ReverseRoad),
+        Do(C::SimplifyRoad),
     ],
 ];
 const SIMULATION: Groups = &[
-    &[C::PlayPause, C::StepOnce, C::LookBack, C::Reset],
-    &[C::Faster, C::Slower],
-    &[C::Drive, C::Uncouple, C::Couple],
-    &[C::Results, C::KeepRun, C::CompareRuns],
-    &[C::GreenWave, C::Experiment, C::Workshop],
+    &[
+        Do(C::PlayPause),
+        Do(C::StepOnce),
+        Do(C::LookBack),
+        Do(C::Reset),
+    ],
+    &[Do(C::Faster), Do(C::Slower)],
+    &[Do(C::Drive), Do(C::Uncouple), Do(C::Couple)],
+    &[
+        Panels(MenuPlace::Run),
+        Do(C::KeepRun),
+        Panels(MenuPlace::Runs),
+    ],
+    &[Panels(MenuPlace::Studies)],
 ];
-const HELP: Groups = &[&[C::Palette, C::Keys, C::Welcome]];
+const HELP: Groups = &[&[Do(C::Palette), Do(C::Keys), Do(C::Welcome)]];
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     egui::MenuBar::new().ui(ui, |ui| {
@@ -122,7 +148,16 @@ fn menu(ui: &mut Ui, name: &str, model: &Model, actions: &mut Vec<Action>, group
                 if i > 0 {
                     ui.separator();
                 }
-                items(ui, model, actions, group);
+                for line in *group {
+                    match *line {
+                        Do(command) => item(ui, model, actions, command),
+                        Panels(place) => {
+                            for panel in PanelId::at(place) {
+                                item(ui, model, actions, C::Panel(panel));
+                            }
+                        }
+                    }
+                }
             }
         });
     });
@@ -140,12 +175,16 @@ fn rolling(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
 
 fn items(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>, commands: &[Command]) {
     for command in commands {
-        let key = model.settings.keys.label(*command);
-        let button = Button::new(command.title()).shortcut_text(key);
-        if ui.add(button).on_hover_text(command.hint()).clicked() {
-            actions.push(Action::Do(*command));
-            ui.close();
-        }
+        item(ui, model, actions, *command);
+    }
+}
+
+fn item(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>, command: Command) {
+    let key = model.settings.keys.label(command);
+    let button = Button::new(command.title()).shortcut_text(key);
+    if ui.add(button).on_hover_text(command.hint()).clicked() {
+        actions.push(Action::Do(command));
+        ui.close();
     }
 }
 

@@ -45,79 +45,67 @@ pub(crate) use inspector::zones;
 use crate::canvas::Canvas;
 use crate::command::Command;
 use crate::model::{Action, Model};
+use crate::panel::{Dock, PanelId};
 use crate::view::ViewState;
 use egui::{Frame, Panel, Ui, WidgetText};
 use egui_tiles::{Behavior, SimplificationOptions, Tile, TileId, Tiles, Tree, UiResponse};
+use roadwright_editor_core::for_each_panel;
 
 /// What a tile shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pane {
     /// The map.
     Map,
-    /// Properties of the selection.
-    Inspector,
-    /// Everything in the scenario, and what it says about itself.
-    Scenario,
-    /// The steps that can be undone.
-    History,
-    /// What is wrong.
-    Problems,
-    /// The watched vehicle.
-    Vehicle,
-    /// The watched vehicle's fuzzy controllers.
-    Controller,
-    /// Plugins and scripts.
-    Modules,
-    /// The text of a script.
-    Script,
-    /// What comes of the run.
-    Results,
-    /// What is trained; it is opened when it is asked for.
-    Experiment,
-    /// The vehicle workshop, which is opened when it is asked for.
-    Workshop,
-    /// Two runs beside each other; it is opened when it is asked for.
-    Compare,
-    /// What the last import came to; it is opened by an import, or when it is asked for.
-    Import,
-    /// Signals along a street and their bands of green; it is opened when it is asked for.
-    GreenWave,
+    /// A panel.
+    Panel(PanelId),
 }
 
 impl Pane {
     fn title(self) -> &'static str {
         match self {
             Self::Map => "Map",
-            Self::Inspector => "Inspector",
-            Self::Scenario => "Scenario",
-            Self::History => "History",
-            Self::Problems => "Problems",
-            Self::Vehicle => "Vehicle",
-            Self::Controller => "Controller",
-            Self::Modules => "Modules",
-            Self::Script => "Script",
-            Self::Results => "Results",
-            Self::Experiment => "Experiment",
-            Self::Workshop => "Workshop",
-            Self::Compare => Command::CompareRuns.title(),
-            Self::Import => Command::ImportReport.title(),
-            Self::GreenWave => Command::GreenWave.title(),
+            Self::Panel(panel) => panel.title(),
         }
     }
 }
 
-/// What panels remember: where they are docked, what was typed into them, and drafts.
+/// Where panels are docked, what they remember, and the window over them.
 pub(crate) struct PanelState {
     tree: Tree<Pane>,
     welcome: welcome::Welcome,
+    memory: PanelMemory,
+    dialog: dialogs::OpenDialog,
+}
+
+/// What panels remember themselves: what was typed into them, and drafts.
+#[derive(Default)]
+struct PanelMemory {
     objects_filter: String,
     script: scripts::ScriptPanel,
     results: results::ResultsPanel,
     compare: compare::ComparePanel,
     experiment: experiment::ExperimentPanel,
     green_wave: green_wave::GreenWavePanel,
-    dialog: dialogs::OpenDialog,
 }
+
+/// What a panel has in its hands while it is drawn.
+struct PanelFrame<'a> {
+    model: &'a Model,
+    memory: &'a mut PanelMemory,
+    actions: &'a mut Vec<Action>,
+}
+
+macro_rules! draw_panels {
+    ($($name:ident: $id:literal, $title:literal, $dock:ident, $module:ident, $entry:expr;)*) => {
+        /// Draws a panel by the function that its row names.
+        fn draw(panel: PanelId, ui: &mut Ui, frame: PanelFrame<'_>) {
+            match panel {
+                $(PanelId::$name => $module::ui(ui, frame),)*
+            }
+        }
+    };
+}
+for_each_panel!(draw_panels);
 
 impl PanelState {
     /// Panels where they are at first.
@@ -125,12 +113,7 @@ impl PanelState {
         Self {
             tree: docking::first_tree(),
             welcome: welcome::Welcome::new(context),
-            objects_filter: String::new(),
-            script: scripts::ScriptPanel::default(),
-            results: results::ResultsPanel::default(),
-            compare: compare::ComparePanel::default(),
-            experiment: experiment::ExperimentPanel::default(),
-            green_wave: green_wave::GreenWavePanel::default(),
+            memory: PanelMemory::default(),
             dialog: dialogs::OpenDialog::default(),
         }
     }
@@ -140,29 +123,21 @@ impl PanelState {
         self.tree = docking::first_tree();
     }
 
-    /// Brings the panel with a title to the front.
-    pub(crate) fn bring_to_front(&mut self, title: &str) {
-        // These may be in no tile yet, or have been closed.
-        let opened = [
-            Pane::Experiment,
-            Pane::Workshop,
-            Pane::Compare,
-            Pane::Import,
-            Pane::GreenWave,
-        ];
-        if let Some(pane) = opened.into_iter().find(|pane| pane.title() == title) {
+    /// Brings a panel to the front.
+    pub(crate) fn bring_to_front(&mut self, panel: PanelId) {
+        let pane = Pane::Panel(panel);
+        if panel.dock() == Dock::BelowMap {
+            // It may be in no tile yet, or have been closed.
             opened::open_below_map(&mut self.tree, pane);
         }
-        self.tree.make_active(
-            |_, tile| matches!(tile, egui_tiles::Tile::Pane(pane) if pane.title() == title),
-        );
+        self.tree
+            .make_active(|_, tile| matches!(tile, Tile::Pane(own) if *own == pane));
     }
 
     /// Shows a script in the script editor.
     pub(crate) fn show_script(&mut self, id: &str) {
-        self.script.show(id);
-        self.tree
-            .make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(Pane::Script)));
+        self.memory.script.show(id);
+        self.bring_to_front(PanelId::Script);
     }
 
     /// Whether the key sheet waits for a key: the next one is bound, and does nothing else.
@@ -182,8 +157,8 @@ impl PanelState {
 
     /// Another document is shown.
     pub(crate) fn forget(&mut self) {
-        self.objects_filter.clear();
-        self.green_wave = green_wave::GreenWavePanel::default();
+        self.memory.objects_filter.clear();
+        self.memory.green_wave = green_wave::GreenWavePanel::default();
     }
 }
 
@@ -192,49 +167,31 @@ struct Panes<'a> {
     model: &'a Model,
     canvas: &'a mut Canvas,
     actions: &'a mut Vec<Action>,
-    objects_filter: &'a mut String,
-    script: &'a mut scripts::ScriptPanel,
-    results: &'a mut results::ResultsPanel,
-    compare: &'a mut compare::ComparePanel,
-    experiment: &'a mut experiment::ExperimentPanel,
-    green_wave: &'a mut green_wave::GreenWavePanel,
+    memory: &'a mut PanelMemory,
     /// Whether the panels have no more room than they need.
     is_narrow: bool,
 }
 
 impl Behavior<Pane> for Panes<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _: TileId, pane: &mut Pane) -> UiResponse {
-        if *pane == Pane::Map {
-            self.canvas.ui(ui, self.model, self.actions);
-            return UiResponse::None;
-        }
+        let panel = match pane {
+            Pane::Map => {
+                self.canvas.ui(ui, self.model, self.actions);
+                return UiResponse::None;
+            }
+            Pane::Panel(panel) => *panel,
+        };
         let fill = ui.visuals().panel_fill;
         Frame::NONE.fill(fill).inner_margin(8.0).show(ui, |ui| {
             egui::ScrollArea::vertical()
                 .auto_shrink([false, false])
-                .show(ui, |ui| match pane {
-                    Pane::Inspector => inspector::ui(ui, self.model, self.actions),
-                    Pane::Scenario => {
-                        objects::ui(ui, self.model, self.objects_filter, self.actions);
-                        kinds::ui(ui, self.model, self.actions);
-                    }
-                    Pane::History => history::ui(ui, self.model, self.actions),
-                    Pane::Problems => problems::ui(ui, self.model, self.actions),
-                    Pane::Vehicle => vehicle::ui(ui, self.model, self.actions),
-                    Pane::Controller => controller::ui(ui, self.model),
-                    Pane::Modules => modules::ui(ui, self.model, self.actions),
-                    Pane::Script => scripts::ui(ui, self.model, self.script, self.actions),
-                    Pane::Results => results::ui(ui, self.model, self.results, self.actions),
-                    Pane::Experiment => {
-                        experiment::ui(ui, self.model, self.experiment, self.actions);
-                    }
-                    Pane::Workshop => workshop::ui(ui, self.model, self.actions),
-                    Pane::Compare => compare::ui(ui, self.model, self.compare, self.actions),
-                    Pane::Import => import::ui(ui, self.model, self.actions),
-                    Pane::GreenWave => {
-                        green_wave::ui(ui, self.model, self.green_wave, self.actions);
-                    }
-                    Pane::Map => {}
+                .show(ui, |ui| {
+                    let frame = PanelFrame {
+                        model: self.model,
+                        memory: self.memory,
+                        actions: self.actions,
+                    };
+                    draw(panel, ui, frame);
                 });
         });
         UiResponse::None
@@ -242,7 +199,7 @@ impl Behavior<Pane> for Panes<'_> {
 
     fn tab_title_for_pane(&mut self, pane: &Pane) -> WidgetText {
         // The number is seen while another tab is in front.
-        if *pane == Pane::Problems && !self.model.findings.1.is_empty() {
+        if *pane == Pane::Panel(PanelId::Problems) && !self.model.findings.1.is_empty() {
             return format!("Problems ({})", self.model.findings.1.len()).into();
         }
         pane.title().into()
@@ -263,14 +220,9 @@ impl Behavior<Pane> for Panes<'_> {
     }
 
     fn is_tab_closable(&self, tiles: &Tiles<Pane>, tile: TileId) -> bool {
-        // It is not there at first, and is opened again by its command.
+        // A panel that is not there at first is opened again by its command.
         let pane = tiles.get(tile);
-        matches!(
-            pane,
-            Some(Tile::Pane(
-                Pane::Experiment | Pane::Workshop | Pane::Compare | Pane::Import | Pane::GreenWave
-            ))
-        )
+        matches!(pane, Some(Tile::Pane(Pane::Panel(panel))) if panel.dock() == Dock::BelowMap)
     }
 
     fn is_tab_bar_visible(&self, _: TileId, _: &egui_tiles::Tabs) -> bool {
@@ -314,12 +266,7 @@ pub(crate) fn ui(ui: &mut Ui, model: &Model, view: &mut ViewState, actions: &mut
             model,
             canvas,
             actions,
-            objects_filter: &mut panels.objects_filter,
-            script: &mut panels.script,
-            results: &mut panels.results,
-            compare: &mut panels.compare,
-            experiment: &mut panels.experiment,
-            green_wave: &mut panels.green_wave,
+            memory: &mut panels.memory,
         };
         panels.tree.ui(&mut panes, ui);
         if let Some(widened) = widened {

@@ -1,12 +1,13 @@
 //! Plugins and scripts: how they do, and what can be done about them.
 
+use super::PanelFrame;
 use super::widgets::{empty, heading};
 use crate::model::{Action, Dialog, Model, ModuleAction};
 use crate::tools::Tone;
 use egui::collapsing_header::CollapsingState;
 use egui::{Color32, CornerRadius, Grid, Id, RichText, Sense, Ui, vec2};
 use roadwright_agent::ModuleKind;
-use roadwright_extension::{Lamp, ModuleRow};
+use roadwright_extension::{Health, ModuleRow};
 
 /// Time for each agent that a bar shows as full, us.
 const BUDGET_US: f64 = 5.0;
@@ -20,7 +21,8 @@ pub(super) struct Dragged {
     pub(super) id: String,
 }
 
-pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
+    let PanelFrame { model, actions, .. } = frame;
     let rows = &model.modules.rows;
     if !model.modules.unallowed.is_empty() {
         let count = model.modules.unallowed.len();
@@ -70,22 +72,22 @@ fn folders(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-fn lamp_color(model: &Model, lamp: Lamp) -> Color32 {
+fn lamp_color(model: &Model, lamp: Health) -> Color32 {
     let theme = model.theme();
     match lamp {
-        Lamp::Good => theme.good(),
-        Lamp::Uneasy => theme.tone(Tone::Warning),
-        Lamp::Faulted => theme.tone(Tone::Danger),
-        Lamp::Off => theme.quiet(),
+        Health::Good => theme.good(),
+        Health::Uneasy => theme.tone(Tone::Warning),
+        Health::Faulted => theme.tone(Tone::Danger),
+        Health::Off => theme.quiet(),
     }
 }
 
-fn lamp_word(lamp: Lamp) -> &'static str {
+fn lamp_word(lamp: Health) -> &'static str {
     match lamp {
-        Lamp::Good => "works",
-        Lamp::Uneasy => "works, with troubles",
-        Lamp::Faulted => "the built-in module stands in",
-        Lamp::Off => "off",
+        Health::Good => "works",
+        Health::Uneasy => "works, with troubles",
+        Health::Faulted => "the built-in module stands in",
+        Health::Off => "off",
     }
 }
 

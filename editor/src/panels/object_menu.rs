@@ -188,9 +188,9 @@ fn place(model: &Model, at: DVec2) -> Action {
     let id = model.document.scenario().next_point_of_interest_id();
     let point = PointOfInterest {
         name: id.to_string(),
-        x: at.x,
-        y: at.y,
-        heading: None,
+        x: at.x.into(),
+        y: at.y.into(),
+        heading: None.into(),
     };
     let edit = Edit::PointOfInterest(id, Some(Box::new(point)));
     Action::Apply("Place point of interest".into(), edit)

@@ -1,8 +1,9 @@
 //! What the scenario says about itself, and all that is in it.
 
+use super::PanelFrame;
 use super::property::{Choice, Property, Subject, TextProperty};
 use super::widgets::{heading, level_title};
-use super::{groups, object_menu};
+use super::{groups, kinds, object_menu};
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use roadwright_scenario::operation::Objects;
@@ -12,7 +13,13 @@ use std::ops::RangeInclusive;
 /// Objects of a kind that are listed at once.
 const MOST: usize = 200;
 
-pub(super) fn ui(ui: &mut Ui, model: &Model, filter: &mut String, actions: &mut Vec<Action>) {
+pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
+    let PanelFrame {
+        model,
+        memory,
+        actions,
+    } = frame;
+    let filter = &mut memory.objects_filter;
     about(ui, model, actions);
     settings(ui, model, actions);
     heading(ui, "Objects");
@@ -23,6 +30,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, filter: &mut String, actions: &mut 
     response
         .widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Filter objects"));
     lists(ui, model, filter, actions);
+    kinds::ui(ui, model, actions);
 }
 
 /// Typing into one field after the other is one step of the history.
@@ -99,8 +107,8 @@ const SETTINGS: [Property<Settings>; 4] = [
         range: 1e-4..=1.0,
         step: 0.001,
         hint: "Simulated time of a step.",
-        get: |settings| Some(settings.dt),
-        set: |settings, dt| settings.dt = dt,
+        get: |settings| Some(settings.dt.get()),
+        set: |settings, dt| settings.dt = dt.into(),
     },
     Property {
         name: "Duration",
@@ -109,8 +117,8 @@ const SETTINGS: [Property<Settings>; 4] = [
         range: 0.0..=1e7,
         step: 1.0,
         hint: "Simulated time of a run.",
-        get: |settings| Some(settings.duration),
-        set: |settings, duration| settings.duration = duration,
+        get: |settings| Some(settings.duration.get()),
+        set: |settings, duration| settings.duration = duration.into(),
     },
     Property {
         name: "Seed",
@@ -130,8 +138,8 @@ const SETTINGS: [Property<Settings>; 4] = [
         range: 0.0..=23.999,
         step: 0.05,
         hint: "Time of day at which a run begins: scripts read it.",
-        get: |settings| Some(settings.time_of_day),
-        set: |settings, time| settings.time_of_day = time,
+        get: |settings| Some(settings.time_of_day.get()),
+        set: |settings, time| settings.time_of_day = time.into(),
     },
 ];
 
@@ -156,8 +164,8 @@ const GRIP: [Property<Settings>; 8] = [
         range: GRIP_RANGE,
         step: 0.01,
         hint: "Off all roads: grass 0.6, sand 0.5, snow 0.3, ice 0.15 of the friction of dry asphalt.",
-        get: |settings| Some(settings.grip.open_ground),
-        set: |settings, grip| settings.grip.open_ground = grip,
+        get: |settings| Some(settings.grip.open_ground.get()),
+        set: |settings, grip| settings.grip.open_ground = grip.into(),
     },
     Property {
         name: "Grip: footways",
@@ -166,8 +174,8 @@ const GRIP: [Property<Settings>; 8] = [
         range: GRIP_RANGE,
         step: 0.01,
         hint: "Roads of class path.",
-        get: |settings| Some(settings.grip.path),
-        set: |settings, grip| settings.grip.path = grip,
+        get: |settings| Some(settings.grip.path.get()),
+        set: |settings, grip| settings.grip.path = grip.into(),
     },
     Property {
         name: "Grip: service roads",
@@ -176,8 +184,8 @@ const GRIP: [Property<Settings>; 8] = [
         range: GRIP_RANGE,
         step: 0.01,
         hint: "Roads of class service: gravel 0.7.",
-        get: |settings| Some(settings.grip.service),
-        set: |settings, grip| settings.grip.service = grip,
+        get: |settings| Some(settings.grip.service.get()),
+        set: |settings, grip| settings.grip.service = grip.into(),
     },
     Property {
         name: "Grip: residential streets",
@@ -186,8 +194,8 @@ const GRIP: [Property<Settings>; 8] = [
         range: GRIP_RANGE,
         step: 0.01,
         hint: "Roads of class residential: wet asphalt 0.7.",
-        get: |settings| Some(settings.grip.residential),
-        set: |settings, grip| settings.grip.residential = grip,
+        get: |settings| Some(settings.grip.residential.get()),
+        set: |settings, grip| settings.grip.residential = grip.into(),
     },
     Property {
         name: "Grip: collector roads",
@@ -196,8 +204,8 @@ const GRIP: [Property<Settings>; 8] = [
         range: GRIP_RANGE,
         step: 0.01,
         hint: "Roads of class collector.",
-        get: |settings| Some(settings.grip.collector),
-        set: |settings, grip| settings.grip.collector = grip,
+        get: |settings| Some(settings.grip.collector.get()),
+        set: |settings, grip| settings.grip.collector = grip.into(),
     },
     Property {
         name: "Grip: arterial roads",
@@ -206,8 +214,8 @@ const GRIP: [Property<Settings>; 8] = [
         range: GRIP_RANGE,
         step: 0.01,
         hint: "Roads of class arterial.",
-        get: |settings| Some(settings.grip.arterial),
-        set: |settings, grip| settings.grip.arterial = grip,
+        get: |settings| Some(settings.grip.arterial.get()),
+        set: |settings, grip| settings.grip.arterial = grip.into(),
     },
     Property {
         name: "Grip: slip roads",
@@ -216,8 +224,8 @@ const GRIP: [Property<Settings>; 8] = [
         range: GRIP_RANGE,
         step: 0.01,
         hint: "Roads of class ramp.",
-        get: |settings| Some(settings.grip.ramp),
-        set: |settings, grip| settings.grip.ramp = grip,
+        get: |settings| Some(settings.grip.ramp.get()),
+        set: |settings, grip| settings.grip.ramp = grip.into(),
     },
     Property {
         name: "Grip: motorways",
@@ -226,8 +234,8 @@ const GRIP: [Property<Settings>; 8] = [
         range: GRIP_RANGE,
         step: 0.01,
         hint: "Roads of class motorway.",
-        get: |settings| Some(settings.grip.motorway),
-        set: |settings, grip| settings.grip.motorway = grip,
+        get: |settings| Some(settings.grip.motorway.get()),
+        set: |settings, grip| settings.grip.motorway = grip.into(),
     },
 ];
 

@@ -64,7 +64,11 @@ fn column(tree: &mut Tree<Pane>, map: TileId, pane: TileId) -> TileId {
 mod tests {
     use super::super::docking::{first_tree, widen_side};
     use super::*;
+    use crate::panel::PanelId;
     use egui_tiles::Tiles;
+
+    const EXPERIMENT: Pane = Pane::Panel(PanelId::Experiment);
+    const HISTORY: Pane = Pane::Panel(PanelId::History);
 
     fn count(tree: &Tree<Pane>, pane: Pane) -> usize {
         let is_own = |tile: &&Tile<Pane>| matches!(tile, Tile::Pane(own) if *own == pane);
@@ -74,9 +78,9 @@ mod tests {
     #[test]
     fn a_panel_is_opened_once_and_the_others_keep_their_room() {
         let mut tree = first_tree();
-        open_below_map(&mut tree, Pane::Experiment);
-        open_below_map(&mut tree, Pane::Experiment);
-        assert_eq!(count(&tree, Pane::Experiment), 1);
+        open_below_map(&mut tree, EXPERIMENT);
+        open_below_map(&mut tree, EXPERIMENT);
+        assert_eq!(count(&tree, EXPERIMENT), 1);
         assert_eq!(count(&tree, Pane::Map), 1);
         // Narrow windows still give the side its room.
         assert!(widen_side(&mut tree, 576.0).is_some());
@@ -87,30 +91,30 @@ mod tests {
         let mut tiles = Tiles::default();
         let map = tiles.insert_pane(Pane::Map);
         let mut alone = Tree::new(egui::Id::unique("alone"), map, tiles);
-        open_below_map(&mut alone, Pane::Experiment);
-        assert_eq!(count(&alone, Pane::Experiment), 1);
+        open_below_map(&mut alone, EXPERIMENT);
+        assert_eq!(count(&alone, EXPERIMENT), 1);
         assert!(alone.root() != Some(map));
         let mut tiles = Tiles::default();
         let map = tiles.insert_pane(Pane::Map);
-        let history = tiles.insert_pane(Pane::History);
+        let history = tiles.insert_pane(HISTORY);
         let tabs = tiles.insert_tab_tile(vec![map, history]);
         let mut among = Tree::new(egui::Id::unique("among"), tabs, tiles);
-        open_below_map(&mut among, Pane::Experiment);
-        let experiment = among.tiles.find_pane(&Pane::Experiment);
+        open_below_map(&mut among, EXPERIMENT);
+        let experiment = among.tiles.find_pane(&EXPERIMENT);
         assert_eq!(
             experiment.and_then(|id| among.tiles.parent_of(id)),
             Some(tabs)
         );
         // A second panel joins the first below the map.
         let mut tree = first_tree();
-        open_below_map(&mut tree, Pane::Experiment);
-        let first = tree.tiles.find_pane(&Pane::Experiment);
+        open_below_map(&mut tree, EXPERIMENT);
+        let first = tree.tiles.find_pane(&EXPERIMENT);
         let below = first.and_then(|id| tree.tiles.parent_of(id));
-        if let Some(history) = tree.tiles.find_pane(&Pane::History) {
+        if let Some(history) = tree.tiles.find_pane(&HISTORY) {
             tree.remove_recursively(history);
         }
-        open_below_map(&mut tree, Pane::History);
-        let second = tree.tiles.find_pane(&Pane::History);
+        open_below_map(&mut tree, HISTORY);
+        let second = tree.tiles.find_pane(&HISTORY);
         assert_eq!(second.and_then(|id| tree.tiles.parent_of(id)), below);
     }
 }

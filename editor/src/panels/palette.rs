@@ -35,7 +35,7 @@ pub(super) fn ui(
     line: &mut usize,
     actions: &mut Vec<Action>,
 ) {
-    let mut found: Vec<(usize, Command)> = Command::ALL
+    let mut found: Vec<(usize, Command)> = Command::all()
         .iter()
         // It is a second key of Redo, not another command.
         .filter(|command| **command != Command::RedoToo)

@@ -6,7 +6,7 @@ use crate::folder_list::{self, FolderList, FolderRow};
 use crate::jobs::scenario_path;
 use crate::model::{Action, Dialog, Model, Next, Purpose};
 use crate::sharing::bundle_path;
-use crate::workshop::vehicle_path;
+use crate::shop::vehicle_path;
 use egui::text::{CCursor, CCursorRange};
 use egui::{Id, Key, Modifiers, Response, RichText, Role, ScrollArea, Ui, WidgetInfo};
 use std::path::{Path, PathBuf};

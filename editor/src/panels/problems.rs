@@ -1,5 +1,6 @@
 //! What is wrong, with a jump to where it is, and a repair where one edit is what anybody would do.
 
+use super::PanelFrame;
 use crate::model::{Action, Model};
 use crate::tools::Tone;
 use egui::{Align, Layout, RichText, Role, Ui, WidgetInfo};
@@ -9,7 +10,8 @@ use roadwright_scenario::operation::Objects;
 /// Problems that are listed at once.
 const MOST: usize = 300;
 
-pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
+    let PanelFrame { model, actions, .. } = frame;
     let findings = &model.findings.1;
     if findings.is_empty() {
         super::widgets::empty(ui, "No problems found.");

@@ -1,15 +1,17 @@
 //! What comes of the run: curves over time, the run before for comparison, and a table of trips.
 
+use super::PanelFrame;
 use super::past;
 use super::plots::{Curve, plot_at};
 use super::widgets::{empty, named};
 use crate::command::Command;
 use crate::model::{Action, Dialog, Model, Purpose};
-use crate::run_results::RunResults;
+use crate::panel::PanelId;
 use crate::theme::Theme;
 use crate::tools::Tone;
 use egui::{Role, ScrollArea, Ui, WidgetInfo};
 use roadwright_geometry::DVec2;
+use roadwright_recording::RunResults;
 use roadwright_simulation::{Status, TimeRow, Trip, agent_name};
 
 /// Height of a plot, points.
@@ -42,7 +44,13 @@ pub(super) struct ResultsPanel {
     order: Order,
 }
 
-pub(super) fn ui(ui: &mut Ui, model: &Model, state: &mut ResultsPanel, actions: &mut Vec<Action>) {
+pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
+    let PanelFrame {
+        model,
+        memory,
+        actions,
+    } = frame;
+    let state = &mut memory.results;
     let Some(live) = &model.live else {
         empty(ui, "Press play to see what comes of the run.");
         return;
@@ -53,9 +61,9 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, state: &mut ResultsPanel, actions: 
         ui.selectable_value(&mut state.shows_trips, true, "Trips");
         export(ui, model, actions);
         let compare = ui.button("Compare…");
-        let hint = Command::CompareRuns.hint();
+        let hint = Command::Panel(PanelId::Compare).hint();
         if compare.on_hover_text(hint).clicked() {
-            actions.push(Action::Do(Command::CompareRuns));
+            actions.push(Action::Do(Command::Panel(PanelId::Compare)));
         }
     });
     if state.shows_trips {

@@ -1,5 +1,6 @@
 //! The script editor: text with colours, completion, hover, and what is wrong where it is wrong.
 
+use super::PanelFrame;
 use super::code;
 use super::stepping::Stepping;
 use super::widgets::choice;
@@ -68,7 +69,13 @@ impl ScriptPanel {
     }
 }
 
-pub(super) fn ui(ui: &mut Ui, model: &Model, panel: &mut ScriptPanel, actions: &mut Vec<Action>) {
+pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
+    let PanelFrame {
+        model,
+        memory,
+        actions,
+    } = frame;
+    let panel = &mut memory.script;
     panel.follow(model);
     ui.horizontal_wrapped(|ui| panel.choose(ui, model, actions));
     let mut scripts = model.modules.scripts.iter();

@@ -18,7 +18,7 @@ fn ground(scene: &Scene, scenario: &Scenario, point: DVec2) -> Vec<String> {
     let grip = &scenario.settings().grip;
     let (name, grip) = match scene.class_at(point) {
         Some(class) => (name_of(class), grip.of(class)),
-        None => ("open ground", grip.open_ground),
+        None => ("open ground", grip.open_ground.get()),
     };
     let mut parts = vec![format!("  {name}, grip {grip:.2}")];
     if let Some(terrain) = scenario.terrain() {

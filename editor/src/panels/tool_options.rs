@@ -201,7 +201,7 @@ fn keep_preset(model: &Model, id: roadwright_scenario::RoadId, options: &mut Too
     options.presets.push(RoadPreset {
         name,
         class: road.class,
-        speed_limit: road.speed_limit,
+        speed_limit: road.speed_limit.get(),
         section: roadwright_scenario::CrossSection {
             forward: of(true),
             backward: of(false),

@@ -1,5 +1,6 @@
 //! The watched vehicle: what it does and did.
 
+use super::PanelFrame;
 use super::past::clock;
 use super::plots::{Curve, plot};
 use super::widgets::{empty, heading};
@@ -14,7 +15,8 @@ use std::sync::Arc;
 /// Height of a plot, points.
 const HEIGHT: f32 = 110.0;
 
-pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
+    let PanelFrame { model, actions, .. } = frame;
     let Some(agent) = model.watched else {
         empty(ui, "Click a vehicle to look into it.");
         return;

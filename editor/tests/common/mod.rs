@@ -420,7 +420,7 @@ pub(crate) fn small_training(bench: &mut Bench) {
 pub(crate) fn open_results(bench: &mut Bench) {
     for (name, controller) in [("fuzzy", "fuzzy_driver"), ("pursuit", "pursuit")] {
         let setup = Setup::with_driver(Stack::with_controller(controller));
-        let experiment = bench::Experiment {
+        let experiment = bench::RunSeries {
             course: &Course::named("arena").unwrap(),
             setup: &setup,
             modules: &builtin_modules(),

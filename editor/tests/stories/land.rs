@@ -147,7 +147,7 @@ fn places_get_names_and_bays_a_heading() {
     bench.click(10.0, 5.0);
     let points = bench.scenario().points_of_interest().clone();
     let point = &points[&PointOfInterestId(1)];
-    assert_eq!((point.name.as_str(), point.heading), ("Place 1", None));
+    assert_eq!((point.name.as_str(), *point.heading), ("Place 1", None));
     let click = point.position();
     assert!((click - DVec2::new(10.0, 5.0)).length() < 0.5, "{click}");
     undo_gives_back(&mut bench, &empty);
@@ -287,7 +287,7 @@ fn the_grip_of_the_ground_is_set_and_known_under_the_pointer() {
         "{grip:?}"
     );
     let others = roadwright_scenario::GroundGrip {
-        open_ground: 1.0,
+        open_ground: 1.0.into(),
         ..grip
     };
     assert_eq!(others, roadwright_scenario::GroundGrip::default());

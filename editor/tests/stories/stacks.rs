@@ -1,6 +1,7 @@
 //! Stacks, their modules and what came of runs.
 
 use super::*;
+use roadwright_editor::panel::PanelId;
 
 #[test]
 fn parameters_of_a_stack_are_edited_by_their_descriptions() {
@@ -51,7 +52,9 @@ fn results_show_curves_and_trips_and_are_written_as_tables() {
         .unwrap();
     bench.ask(Action::Go(Next::Shipped(town)));
     bench.ask(Action::Speed(f64::INFINITY));
-    bench.ask(Action::Do(roadwright_editor::command::Command::Results));
+    bench.ask(Action::Do(roadwright_editor::command::Command::Panel(
+        PanelId::Results,
+    )));
     bench.key(Key::Space);
     assert!(bench.play_until(120.0, |editor| {
         let live = editor.model().live.as_ref();

@@ -1,20 +1,22 @@
 /* The binary interface of Roadwright's compiled plugins, version 1.1. C11 and C++.
  *
  * A plugin is a shared library that exports two symbols:
- *   rw_plugin_info_v1  plain data; read out of the file before any code of the plugin runs
- *   rw_plugin_main_v1  fills a table of functions; what is NULL is not offered
+ *   rw_plugin_info_v1  plain data, read from the file before any code of the plugin runs
+ *   rw_plugin_main_v1  fills a table of functions; functions left NULL are not offered
  *
- * Units are SI, angles radians, positive to the left. Distances that stand for "there is none"
- * are RW_NOTHING. An output depends on its own row, the agent's own state, the parameters, the
- * shared views and the row's seed only: no clock, no addresses, no global random numbers, no order
- * or size of batches.
+ * Units are SI, angles are in radians, positive to the left. The distance RW_NOTHING means
+ * "none". An output depends only on its own row, the agent's own state, the parameters, the
+ * shared views and the row's seed: no clock, no addresses, no global random numbers, no order or
+ * size of batches.
  *
- * Threads: create, destroy, parameters and state are called while no step runs; step is never
- * called at the same time on one instance unless RW_CAP_PARALLEL_SLICES is declared; log and
- * cancelled may be called from any thread. Restore the floating point mode if you change it.
+ * A strip is a lanelet: a stretch of lane or a connection through a junction. A slot is an agent
+ * index: a dense number that an agent keeps while it drives.
  *
- * Licensed under MIT or Apache-2.0, at your choice.
- */
+ * Threads: create, destroy, parameter and state functions are called while no step runs. step is
+ * never called concurrently on one instance unless RW_CAP_PARALLEL_SLICES is declared. log and
+ * cancelled may be called from any thread. Restore the floating-point mode if you change it.
+ *
+ * Licensed under MIT or Apache-2.0, at your choice. */
 #ifndef ROADWRIGHT_PLUGIN_H
 #define ROADWRIGHT_PLUGIN_H
 
@@ -47,16 +49,16 @@ enum {
   RW_KIND_SIGNAL_CONTROLLER = 256 /* since 1.1: min_host_minor is 1 */
 };
 
-/* What a plugin can do. */
+/* Capabilities of a plugin. */
 enum {
-  RW_CAP_STATELESS = 1,       /* keeps nothing between steps */
+  RW_CAP_STATELESS = 1,       /* keeps no state between steps */
   RW_CAP_PARALLEL_SLICES = 2, /* step may run on several threads at once */
   RW_CAP_STATE = 4,           /* offers state_save and state_load */
-  RW_CAP_DETERMINISTIC = 8,   /* the author declares it deterministic */
-  RW_CAP_WANTS_DEFAULTS = 16  /* output rows hold the built-in module's answer */
+  RW_CAP_DETERMINISTIC = 8,   /* the author declares the plugin deterministic */
+  RW_CAP_WANTS_DEFAULTS = 16  /* output rows contain the built-in module's answer before the call */
 };
 
-/* What functions give. */
+/* Status codes that functions return. */
 enum {
   RW_OK = 0,
   RW_WARNING = 1,
@@ -83,8 +85,8 @@ enum {
 enum {
   RW_STRIP_BUS_ONLY = 1,
   RW_STRIP_CONNECTION = 2,
-  RW_STRIP_NO_THROUGH = 4, /* trips begin and end on its road, none leads through */
-  RW_STRIP_CLOSED = 8,     /* its road is closed: who stands there may leave */
+  RW_STRIP_NO_THROUGH = 4, /* trips may begin and end on its road but not pass through */
+  RW_STRIP_CLOSED = 8,     /* its road is closed; vehicles already there may leave */
   RW_STRIP_NO_BUSES = 16   /* too narrow for buses */
 };
 
@@ -92,20 +94,20 @@ enum {
 
 typedef struct rw_controller_input {
   double speed;                  /* own speed, m/s */
-  double road_speed;             /* speed that limit and bends allow here, m/s */
+  double road_speed;             /* speed that the limit and the bends ahead allow, m/s */
   double wheelbase;              /* m */
-  double length;                 /* over all, m */
-  double waypoint_distance;      /* from the rear axle, m */
-  double waypoint_angle;         /* against the heading, rad */
+  double length;                 /* overall length, m */
+  double waypoint_distance;      /* from the middle of the rear axle, m */
+  double waypoint_angle;         /* relative to the heading, rad */
   double obstacle_distance;      /* from the front, m */
-  double obstacle_angle;         /* against the heading, rad */
+  double obstacle_angle;         /* relative to the heading, rad */
   double obstacle_closing_speed; /* m/s */
   double leader_gap;             /* bumper to bumper, m */
   double leader_speed;           /* m/s */
-  double stop_distance;          /* from the front to where one must stand, m */
-  double lane_offset;            /* rear axle to the left of the lane's centre, m */
-  double heading_error;          /* own heading against the lane's, rad */
-  double path_curvature;         /* at the way-point, 1/m */
+  double stop_distance;          /* from the front to the place where the vehicle must stop, m */
+  double lane_offset;            /* offset of the rear axle to the left of the lane's centre line, m */
+  double heading_error;          /* own heading relative to the lane, rad */
+  double path_curvature;         /* at the waypoint, 1/m */
   double steering;               /* angle of the front wheels, rad */
 } rw_controller_input;
 
@@ -114,61 +116,63 @@ typedef struct rw_controller_output {
   double steering;     /* angle of the front wheels, rad; -1.6 to 1.6 */
 } rw_controller_output;
 
-/* What a vehicle can do now: for controllers that drive by pedals, see RW_PEDALS_EXTENSION.
- * Accelerations are along the way that it is to drive; between no pedal and a whole one they are
- * taken to be linear. Exact where there is no engine; else at this speed and in this gear. */
+/* What a vehicle can do now, for controllers that drive by pedals (see RW_PEDALS_EXTENSION).
+ * Accelerations are in the direction of the intended travel. The acceleration is taken to be
+ * linear in the pedal position. That is exact for vehicles without an engine; otherwise it holds
+ * at the present speed and in the present gear. */
 typedef struct rw_drive_input {
-  double full_throttle; /* acceleration of the whole throttle in this gear, as far as the engine
-                           goes; air, rolling and slope are taken off, m/s^2 */
-  double coasting;      /* acceleration without any pedal, m/s^2 */
-  double full_brake;    /* acceleration of the whole foot brake, m/s^2; less than coasting */
-  double grip;          /* most that the tyres pass on to the ground here, m/s^2 */
-  double slope;         /* of gravity, m/s^2: less than 0 uphill; part of the first three */
+  double full_throttle; /* acceleration at full throttle in this gear, as far as the engine can
+                           give it, after drag, rolling resistance and slope, m/s^2 */
+  double coasting;      /* acceleration with no pedal pressed, m/s^2 */
+  double full_brake;    /* acceleration with the foot brake fully pressed, m/s^2; less than coasting */
+  double grip;          /* largest acceleration that the tyres can transmit here, m/s^2 */
+  double slope;         /* acceleration by gravity, m/s^2: negative uphill; included in the first three */
   double acceleration;  /* in the last step, m/s^2 */
   double throttle;      /* in the last step, 0 to 1; 0 where there is no engine */
   double brake;         /* in the last step, 0 to 1; 0 where there is no engine */
-  double rpm;           /* of the engine; 0 where there is none, as of the next two */
-  double idle_rpm;      /* no slower than this: below it the clutch slips */
-  double limit_rpm;     /* no faster than this */
-  double gear;          /* that is in: 1 is the first one forwards, -1 the one backwards; 0: none */
-  double gears;         /* how many there are the way that it is to drive; 0 without a gearbox */
+  double rpm;           /* engine speed; 0 without an engine, as are the next two */
+  double idle_rpm;      /* idle speed, below which the clutch slips */
+  double limit_rpm;     /* highest engine speed */
+  double gear;          /* current gear: 1 is the first forward gear, -1 the reverse gear; 0 without a gearbox */
+  double gears;         /* number of gears in the intended direction of travel; 0 without a gearbox */
 } rw_drive_input;
 
-/* Pedals, lever and wheel, at every level of dynamics: those with an engine take them as they are,
- * others turn them into an acceleration within the limits of the vehicle. */
+/* Pedals, gear lever and steering. They work at every level of dynamics: levels with an engine
+ * use them directly, the others convert them to an acceleration within the limits of the
+ * vehicle. */
 typedef struct rw_pedals_output {
-  double throttle;   /* 0 to 1: share of the engine's torque */
+  double throttle;   /* 0 to 1: fraction of the engine's torque */
   double brake;      /* 0 to 1 */
-  double hand_brake; /* on if more than 0.5 */
-  double gear;       /* from 1 for the first one the way that it is to drive; 0: automatic */
+  double hand_brake; /* applied if above 0.5 */
+  double gear;       /* from 1 for the first gear in the intended direction of travel; 0: automatic */
   double steering;   /* angle of the front wheels, rad; -1.6 to 1.6 */
 } rw_pedals_output;
 
 typedef struct rw_planner_input {
-  uint32_t strip;            /* where the agent is */
-  uint32_t goal_strip;       /* where it wants to go */
+  uint32_t strip;            /* strip of the agent */
+  uint32_t goal_strip;       /* strip of the destination */
   double s;                  /* along the strip, m */
-  double goal_s;             /* along the goal's strip, m */
+  double goal_s;             /* along the destination's strip, m */
   uint32_t bus;              /* 1: may use bus lanes */
-  uint32_t may_change_first; /* 1: the lane may be changed on the first strip */
+  uint32_t may_change_first; /* 1: may change lanes on the first strip */
 } rw_planner_input;
 
-/* A range of rw_batch.route: the strips from the agent's to the goal's, both included. Where two
- * neighbours in it lie side by side, the lane is changed. */
+/* A range of rw_batch.route: the strips from the agent's to the destination's, both included. A
+ * pair of consecutive strips that lie side by side is a lane change. */
 typedef struct rw_planner_output {
   uint32_t start;
-  uint32_t count;     /* 0: there is no way */
+  uint32_t count;     /* 0: there is no route */
   double travel_time; /* s */
 } rw_planner_output;
 
 typedef struct rw_fitness_input {
   double crash_rating;                      /* mean squared penetration, m^2 */
   double mean_speed;                        /* m/s */
-  double mean_road_speed;                   /* that the roads allowed, m/s */
+  double mean_road_speed;                   /* speed that the roads allowed, m/s */
   double distance;                          /* driven, m */
   double time;                              /* driven, s */
-  double mean_squared_acceleration;         /* along the way, (m/s^2)^2 */
-  double mean_squared_jerk;                 /* along the way, (m/s^3)^2 */
+  double mean_squared_acceleration;         /* longitudinal, (m/s^2)^2 */
+  double mean_squared_jerk;                 /* longitudinal, (m/s^3)^2 */
   double mean_squared_lateral_acceleration; /* (m/s^2)^2 */
 } rw_fitness_input;
 
@@ -176,64 +180,65 @@ typedef struct rw_fitness_output {
   double score; /* lower is better */
 } rw_fitness_output;
 
-/* Signals: one row a second (period is 1 s) for each programme, while a stage is shown that may end. Each
- * programme has an instance of its own, in which its slot is 0, as agents_changed tells at the beginning; in a
- * run agent_ids holds its node. RW_ROW_KEEP keeps the stage that is shown; what is not written is decided by
- * demand. */
+/* Signals: one row per second (period is 1 s) for each programme, while a stage is shown that
+ * may end. Each programme has its own instance, in which its slot is 0, as agents_changed
+ * reports at the beginning. In a run agent_ids holds its node. RW_ROW_KEEP keeps the current
+ * stage. For rows that are not written, the host falls back to actuated control. */
 #define RW_SIGNAL_STAGES 32
 #define RW_SIGNAL_MOVEMENTS 48
 #define RW_KEEP_STAGE (-1)
 
 typedef struct rw_signal_stage {
-  double green;        /* where times are fixed, s */
-  double min;          /* shortest green, s; the host keeps it */
-  double max;          /* longest green while others wait, where signals go by demand, s */
-  double longest_wait; /* how long the first of those with green in it has been standing, s */
-  uint32_t queue;      /* how many of them stand before the line or creep, within 150 m */
-  uint32_t arrivals;   /* how many have passed the detectors since the shown stage began */
-  uint32_t is_called;  /* 1: somebody waits for it or has called it */
+  double green;        /* fixed green time, s */
+  double min;          /* minimum green, s; enforced by the host */
+  double max;          /* maximum green under actuated control while other traffic waits, s */
+  double longest_wait; /* longest time that a vehicle with green in this stage has been standing, s */
+  uint32_t queue;      /* number of those vehicles that stand or creep before the line, within 150 m */
+  uint32_t arrivals;   /* number of them that have passed the detectors since the current stage began */
+  uint32_t is_called;  /* 1: the stage has been called or has traffic waiting */
   uint32_t reserved;
 } rw_signal_stage;
 
-/* The vehicles that come from one road and turn in one way. */
+/* A movement: the vehicles that arrive on one road and make the same turn. */
 typedef struct rw_signal_movement {
   uint32_t road;       /* id */
   int32_t turn;        /* 1 left, -1 right, 2 back, 0 straight on */
-  uint32_t stages;     /* in which they have green: bit 0 for the first one */
-  uint32_t queue;      /* as of a stage, as of the next two */
+  uint32_t stages;     /* bit mask of the stages with green: bit 0 for the first one */
+  uint32_t queue;      /* as in rw_signal_stage, like the next two */
   uint32_t arrivals;
   uint32_t reserved;
   double longest_wait; /* s */
 } rw_signal_movement;
 
 typedef struct rw_signal_input {
-  uint32_t node;           /* the smallest one of the signals */
-  uint32_t stage;          /* that is shown, from 0 */
-  uint32_t planned;        /* that fixed times would show now, or be changing to */
+  uint32_t node;           /* smallest node of the signals */
+  uint32_t stage;          /* current stage, from 0 */
+  uint32_t planned;        /* stage that the fixed-time plan would show now, or be changing to */
   uint32_t stage_count;
-  uint32_t movement_count; /* those of roads with larger numbers are left out */
-  uint32_t is_extended;    /* 1: vehicles with green come near */
+  uint32_t movement_count; /* excess movements, of the roads with the largest ids, are left out */
+  uint32_t is_extended;    /* 1: vehicles with green are approaching */
   double elapsed;          /* since the stage began, s */
-  double opposed_for;      /* somebody has been waiting for another stage so long, s; -1: nobody */
+  double opposed_for;      /* time that other traffic has been waiting for another stage, s; -1: none waits */
   rw_signal_stage stages[RW_SIGNAL_STAGES];
   rw_signal_movement movements[RW_SIGNAL_MOVEMENTS];
 } rw_signal_input;
 
 typedef struct rw_signal_output {
-  int32_t next; /* stage that is to come; RW_KEEP_STAGE keeps the one that is shown */
+  int32_t next; /* next stage; RW_KEEP_STAGE keeps the current one */
   uint32_t reserved;
 } rw_signal_output;
 
 /* ---- Roads, for planners ------------------------------------------------------------------ */
 
+/* A lanelet: a stretch of lane or a connection through a junction. */
 typedef struct rw_strip {
   double length;      /* m */
   double speed_limit; /* m/s */
   double width;       /* m */
   uint32_t first_successor;
   uint32_t successor_count;
-  uint32_t left;  /* lane that one can change to, or RW_NO_STRIP */
-  uint32_t right; /* lane that one can change to, or RW_NO_STRIP */
+  uint32_t left;  /* lane to the left that vehicles can change to, or RW_NO_STRIP */
+  uint32_t right; /* lane to the right that vehicles can change to, or RW_NO_STRIP */
   uint32_t first_point;
   uint32_t point_count; /* at least 2, evenly spaced */
   uint32_t flags;       /* RW_STRIP_* */
@@ -250,41 +255,40 @@ typedef struct rw_roads {
   uint32_t strip_count;
   uint32_t successor_count;
   uint32_t point_count;
-  uint64_t version; /* another number: the roads have changed */
+  uint64_t version; /* changes whenever the roads change */
   const rw_strip *strips;
   const uint32_t *successors;
   const rw_point *points;
-  const float *delays; /* for each strip: extra time because of standing traffic, s */
+  const float *delays; /* for each strip: delay caused by queues, s */
 } rw_roads;
 
 /* ---- Calls -------------------------------------------------------------------------------- */
 
-/* A build is tried in a process of its own before it is loaded, once: create, agents_changed and
-   one step with 8 equal rows of plain values (a controller: 8 m/s on a free road of 13 m/s), ids 1
-   to 8, slots 0 to 7, step 0, time 0, and for planners a road of two strips. A row cannot tell it
-   from a run, and answers must not depend on which it is. */
+/* Before a build is loaded, it is tried once in a process of its own: create, agents_changed and
+ * one step with 8 equal rows of plain values (for a controller: 8 m/s on a free road of 13 m/s),
+ * ids 1 to 8, slots 0 to 7, step 0, time 0 and, for planners, a road of two strips. A row does not
+ * show whether it belongs to the trial or to a run, and answers must not depend on that. */
 
 typedef struct rw_batch {
   uint32_t size;
   uint32_t count;
   uint64_t step;
   double time;               /* simulation time, s */
-  double period;             /* until the same agent is asked again, s: that of the stack's rate_hz,
-                                rounded to whole steps; without one that of 30 Hz for controllers.
-                                Planners and fitnesses are asked when there is need, whatever it
-                                says */
-  const uint64_t *agent_ids; /* for each row, of planners as well; agents that a planner is asked
+  double period;             /* time until the same agent is asked again, s: that of the stack's
+                                rate_hz rounded to whole steps; by default 30 Hz for controllers.
+                                Planners and fitnesses are asked on demand, regardless of it */
+  const uint64_t *agent_ids; /* one per row, for planners too; all agents that a planner is asked
                                 about in the same step come in one batch */
-  const uint32_t *slots;     /* for each row: a dense number, the agent's own while it drives;
-                                agents_changed tells when it becomes another's */
-  const uint64_t *seeds;     /* for each row: a random number of run, agent and step */
+  const uint32_t *slots;     /* one per row: a dense number that an agent keeps while it drives;
+                                agents_changed reports when another agent gets it */
+  const uint64_t *seeds;     /* one per row: a random number of run, agent and step */
   const void *inputs;
   void *outputs;
-  uint32_t input_stride; /* bytes: rows may grow at their end */
+  uint32_t input_stride; /* bytes; rows may grow at their end in later versions */
   uint32_t output_stride;
-  uint8_t *status; /* for each row RW_ROW_*; zero before the call */
+  uint8_t *status; /* one RW_ROW_* per row; zero before the call */
   const rw_roads *roads; /* planners only */
-  uint32_t *route;       /* planners write strips here */
+  uint32_t *route;       /* planners write their strips here */
   uint32_t route_capacity;
   uint32_t route_length; /* strips written */
 } rw_batch;
@@ -300,7 +304,7 @@ typedef struct rw_plugin_info {
   uint64_t caps;  /* RW_CAP_* */
   uint64_t row_schema;
   char name[64];
-  char id[64]; /* reverse domain: com.example.pure_pursuit */
+  char id[64]; /* in reverse domain order: com.example.pure_pursuit */
   char version[32];
   char author[64];
   char language[16];
@@ -314,11 +318,11 @@ typedef struct rw_param_info {
   char group[48]; /* '/' between the levels of a tree */
   char unit[16];
   uint32_t kind;  /* RW_PARAM_NUMBER ... RW_PARAM_CHOICE */
-  uint32_t flags; /* RW_PARAM_HIDDEN or 0; the other bits are 0 for now */
+  uint32_t flags; /* RW_PARAM_HIDDEN or 0; the other bits must be 0 */
   double min;
   double max;
   double default_value;
-  double step; /* of a slider; 0 for any */
+  double step; /* step of a slider; 0 for continuous */
   char doc[160];
   char choices[256]; /* words with '|' between them */
 } rw_param_info;
@@ -331,15 +335,15 @@ typedef struct rw_host {
   const char *version;
   uint64_t version_length;
   void (*log)(void *ctx, uint32_t level, const char *text, uint64_t length);
-  /* 1 once the host has given up the calls that are in progress in this library: their answers will
-   * not be used, so return at once, with whatever status. Else 0. `roadwright run` gives a call up
-   * 20 s after it began (2 s once Ctrl-C was pressed) and ends 2 s later if it has not returned;
-   * an isolated call is given up after 2 s, and its process is ended 0.5 s later. The editor gives
-   * up nothing: it asks the user. Never 1 in a call whose answer counts, so no result of a run
-   * depends on it. From any thread. */
+  /* 1 once the host has abandoned the calls in progress in this library. Their answers will not
+   * be used, so return at once, with any status. Otherwise 0. `roadwright run` abandons a call
+   * 20 s after it began (2 s after Ctrl-C) and exits 2 s later if it has not returned. An
+   * isolated call is abandoned after 2 s, and its process is killed 0.5 s later. The editor
+   * abandons nothing; it asks the user. The value is never 1 in a call whose answer counts, so
+   * no result of a run depends on it. May be called from any thread. */
   uint32_t (*cancelled)(void *ctx);
-  /* An extension of the host by its id, or NULL where the host does not know it: test for that.
-   * This version knows none, and gives NULL for every id. */
+  /* Returns an extension of the host by its id, or NULL if the host does not know it, so test
+   * for NULL. This version knows none and returns NULL for every id. */
   const void *(*get_extension)(void *ctx, const char *id, uint64_t length);
 } rw_host;
 
@@ -352,9 +356,9 @@ typedef struct rw_api {
   int32_t (*create)(const rw_host *host, uint32_t kind, rw_instance **out);
   void (*destroy)(rw_instance *self);
   int32_t (*step)(rw_instance *self, rw_batch *batch);
-  /* Agents have come and gone; all slots are smaller than slots. Both lists are in the order of the
-     agents' ids, and no slot is in both: that an agent has gone is told at least one call before its
-     slot is another's. An agent that came is told before the first step that asks about it. */
+  /* Agents have been added and removed; all slots are smaller than slots. Both lists are ordered
+   * by agent id, and no slot is in both: a removal is reported at least one call before another
+   * agent gets the slot. An added agent is reported before the first step that asks about it. */
   int32_t (*agents_changed)(rw_instance *self, uint32_t slots, const uint32_t *added,
                             uint32_t added_count, const uint32_t *removed,
                             uint32_t removed_count);
@@ -365,7 +369,8 @@ typedef struct rw_api {
   int32_t (*state_save)(rw_instance *self, rw_write write, void *ctx, uint32_t *schema);
   int32_t (*state_load)(rw_instance *self, const uint8_t *bytes, uint64_t length,
                         uint32_t schema);
-  /* Copies at most capacity bytes and gives the full length; self is NULL after create failed. */
+  /* Copies at most capacity bytes and returns the full length; self is NULL after a failed
+   * create. */
   uint64_t (*last_error)(rw_instance *self, char *buffer, uint64_t capacity);
   const void *(*get_extension)(const char *id, uint64_t length);
 } rw_api;
@@ -375,30 +380,31 @@ typedef struct rw_api {
 typedef struct rw_controller_extension {
   uint32_t size;
   uint32_t reserved;
-  /* How far ahead it wants its way-point: the larger of distance, m, and time, s, times speed.
-     Without this extension: that of the built-in idm, 4.5 m and 0.6 s. */
+  /* Lookahead to the waypoint: the larger of distance, m, and time, s, times speed. Without this
+   * extension it is that of the built-in idm, 4.5 m and 0.6 s. */
   int32_t (*lookahead)(rw_instance *self, double *distance, double *time);
 } rw_controller_extension;
 
-/* Extension "roadwright.pedals/1" of a plugin: a controller that offers it drives by pedals. It is
- * asked here instead of by rw_api.step; hosts that do not know the extension ask step. */
+/* Extension "roadwright.pedals/1" of a plugin: a controller that offers it drives by pedals. The
+ * host then calls this step instead of rw_api.step; hosts that do not know the extension call
+ * rw_api.step. */
 #define RW_PEDALS_EXTENSION "roadwright.pedals/1"
 typedef struct rw_pedals_extension {
   uint32_t size;
   uint32_t reserved;
-  /* Input rows are rw_controller_input, output rows rw_pedals_output; row i of drives is an
-     rw_drive_input about the same agent. Walk all of them by their strides. */
+  /* Input rows are rw_controller_input, output rows rw_pedals_output. Row i of drives is an
+   * rw_drive_input for the same agent. Advance through all three by their strides. */
   int32_t (*step)(rw_instance *self, rw_batch *batch, const void *drives, uint32_t drive_stride);
 } rw_pedals_extension;
 
-/* The acceleration that pedals give, m/s^2, as far as the tyres hold. */
+/* The acceleration that pedal positions give, m/s^2, unless the tyres slip. */
 static inline double rw_drive_acceleration(const rw_drive_input *drive, double throttle,
                                            double brake) {
   return drive->coasting + throttle * (drive->full_throttle - drive->coasting) -
          brake * (drive->coasting - drive->full_brake);
 }
-/* The pedals that give an acceleration, or the most there is of it; the whole brake for one that is
- * not finite. */
+/* The pedal positions that give an acceleration, or come closest to it; full brake if the
+ * acceleration is not finite. */
 static inline void rw_drive_pedals(const rw_drive_input *drive, double acceleration,
                                    rw_pedals_output *out) {
   double more = acceleration - drive->coasting;
@@ -410,7 +416,7 @@ static inline void rw_drive_pedals(const rw_drive_input *drive, double accelerat
   else if (more < 0.0) out->brake = -more < braked ? -more / braked : 1.0;
 }
 
-/* A plugin defines these two. */
+/* A plugin defines these two symbols. */
 RW_EXPORT extern const rw_plugin_info rw_plugin_info_v1;
 RW_EXPORT int32_t rw_plugin_main_v1(const rw_host *host, rw_api *out);
 
@@ -464,7 +470,7 @@ RW_ASSERT(sizeof(rw_pedals_extension) == 16, "layout");
 
 namespace rw {
 
-/* Runs f and turns every exception into RW_E_PANIC: none may leave a plugin. */
+/* Runs f and turns every exception into RW_E_PANIC, because no exception may leave a plugin. */
 template <class F> int32_t guard(std::string &error, F &&f) noexcept {
   try {
     return std::forward<F>(f)();

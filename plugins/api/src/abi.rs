@@ -1,18 +1,21 @@
 //! The binary interface of compiled plugins, version 1.1.
 //!
-//! Rules: `repr(C)`, integers of fixed width, doubles, no `bool`, texts as pointer and length or
-//! as UTF-8 in fixed fields filled up with zeros, nothing freed across the boundary. Within a major
-//! version structures only grow at their end; `size` fields say how much of one is there, and what
-//! is missing counts as zero. New features come as named extensions, or as kinds of a later minor version: a
-//! plugin says which one it needs.
+//! Rules: `repr(C)`, integers of fixed width, doubles, no `bool`. Texts are pointer and length, or UTF-8 in
+//! zero-padded fixed-size fields. Nothing is freed across the boundary. Within a major version structures
+//! only grow at their end; `size` fields state how many bytes are present, and missing fields count as zero.
+//! New features are added as named extensions, or as kinds of a later minor version that a plugin declares as
+//! its minimum.
 //!
-//! Threads: `create`, `destroy`, parameters and state are called while no step runs; `step` is
-//! never called at the same time on one instance unless the plugin declares
-//! [`CAP_PARALLEL_SLICES`]; `log` and `cancelled` may be called from any thread.
+//! A strip is a lanelet: a stretch of lane or a connection through a junction. A slot is an agent index: a
+//! dense number that an agent keeps while it drives.
+//!
+//! Threads: `create`, `destroy`, parameter and state functions are called while no step runs. `step` is never
+//! called concurrently on one instance unless the plugin declares [`CAP_PARALLEL_SLICES`]. `log` and
+//! `cancelled` may be called from any thread.
 
 use core::ffi::{c_char, c_void};
 
-/// Major version: must be equal on both sides.
+/// Major version; must be equal on both sides.
 pub const ABI_MAJOR: u16 = 1;
 /// Minor version of this host and SDK.
 pub const ABI_MINOR: u16 = 1;
@@ -22,89 +25,89 @@ pub const MAGIC: [u8; 8] = *b"RWPLUG1\0";
 pub const INFO_SYMBOL: &str = "rw_plugin_info_v1";
 /// Name of the exported [`RwMain`].
 pub const MAIN_SYMBOL: &str = "rw_plugin_main_v1";
-/// Identifies the meaning of the rows' fields.
+/// Identifies the meaning of the row fields.
 pub const ROW_SCHEMA: u64 = 0x5257_524f_5753_0001;
 
-/// A planner: finds the way.
+/// Kind: planner, which finds routes.
 pub const KIND_PLANNER: u32 = 1;
-/// A controller: steers and accelerates.
+/// Kind: controller, which steers and accelerates.
 pub const KIND_CONTROLLER: u32 = 2;
-/// A fitness: rates the driving.
+/// Kind: fitness, which scores driving.
 pub const KIND_FITNESS: u32 = 4;
-/// A controller of signals: says which stage is next. Since 1.1.
+/// Kind: signal controller, which chooses the next stage. Since 1.1.
 pub const KIND_SIGNAL_CONTROLLER: u32 = 256;
 
-/// It keeps nothing between steps.
+/// Capability: the plugin keeps no state between steps.
 pub const CAP_STATELESS: u64 = 1;
-/// `step` may be called on one instance from several threads at once, for different agents.
+/// Capability: `step` may be called concurrently on one instance, for different agents.
 pub const CAP_PARALLEL_SLICES: u64 = 2;
-/// It offers `state_save` and `state_load`.
+/// Capability: the plugin offers `state_save` and `state_load`.
 pub const CAP_STATE: u64 = 4;
-/// Its author declares that an output depends on row, state, parameters and seed only.
+/// Capability: the author declares that outputs depend on row, state, parameters and seed only.
 pub const CAP_DETERMINISTIC: u64 = 8;
-/// It wants output rows to hold the built-in module's answer when `step` is called.
+/// Capability: output rows shall contain the built-in module's answer when `step` is called.
 pub const CAP_WANTS_DEFAULTS: u64 = 16;
 
-/// All is well.
+/// Success.
 pub const OK: i32 = 0;
-/// All is well, and the log says more.
+/// Success, with details in the log.
 pub const WARNING: i32 = 1;
-/// Not offered.
+/// Not supported.
 pub const E_UNSUPPORTED: i32 = -1;
-/// An argument is unusable.
+/// Invalid argument.
 pub const E_ARGUMENT: i32 = -2;
-/// State cannot be restored: the instance starts fresh.
+/// The state cannot be restored; the instance starts fresh.
 pub const E_STATE: i32 = -3;
 /// A panic or an exception was caught; `last_error` says where.
 pub const E_PANIC: i32 = -4;
-/// Stopped because the host asked for it.
+/// Cancelled at the request of the host.
 pub const E_CANCELLED: i32 = -5;
 /// This call failed.
 pub const E_FAILED: i32 = -6;
-/// The instance cannot go on.
+/// The instance is unusable from now on.
 pub const E_FATAL: i32 = -7;
 
-/// A row's status: nothing written; the host uses the built-in module's answer.
+/// Row status: not written; the host uses the built-in module's answer.
 pub const ROW_NOT_WRITTEN: u8 = 0;
-/// A row's status: answered.
+/// Row status: answered.
 pub const ROW_OK: u8 = 1;
-/// A row's status: keep the answer before.
+/// Row status: keep the previous answer.
 pub const ROW_KEEP: u8 = 2;
-/// A row's status: failed; the host uses the built-in module's answer.
+/// Row status: failed; the host uses the built-in module's answer.
 pub const ROW_FAILED: u8 = 3;
 
-/// Log level: for developers.
+/// Log level: debugging.
 pub const LOG_DEBUG: u32 = 0;
-/// Log level: worth knowing.
+/// Log level: information.
 pub const LOG_INFO: u32 = 1;
-/// Log level: something is odd.
+/// Log level: warning.
 pub const LOG_WARNING: u32 = 2;
-/// Log level: something went wrong.
+/// Log level: error.
 pub const LOG_ERROR: u32 = 3;
 
-/// Any number of the range.
+/// Parameter kind: any number in the range.
 pub const PARAM_NUMBER: u32 = 0;
-/// A whole number of the range.
+/// Parameter kind: an integer in the range.
 pub const PARAM_INTEGER: u32 = 1;
-/// 0 or 1.
+/// Parameter kind: 0 or 1.
 pub const PARAM_BOOL: u32 = 2;
-/// One of the words of `choices`, by index.
+/// Parameter kind: one of the words of `choices`, by index.
 pub const PARAM_CHOICE: u32 = 3;
 
-/// A parameter's flag: not shown.
+/// Parameter flag: hidden from the user.
 pub const PARAM_HIDDEN: u32 = 1;
 
-/// Stands for no strip in [`RwStrip::left`] and [`RwStrip::right`].
+/// "No strip" in [`RwStrip::left`] and [`RwStrip::right`].
 pub const NO_STRIP: u32 = u32::MAX;
-/// A strip's flag: only buses may use it.
+/// Strip flag: reserved for buses.
 pub const STRIP_BUS_ONLY: u32 = 1;
-/// A strip's flag: a connecting path of a junction.
+/// Strip flag: a connection through a junction.
 pub const STRIP_CONNECTION: u32 = 2;
-/// A strip's flag: its road is not for through traffic; trips begin and end there.
+/// Strip flag: no through traffic on its road; trips may begin and end there.
 pub const STRIP_NO_THROUGH: u32 = 4;
-/// A strip's flag: its road is closed; who stands there may leave, nobody else drives on it.
+/// Strip flag: its road is closed. Vehicles already there may leave; no other vehicle may enter.
 pub const STRIP_CLOSED: u32 = 8;
-/// A strip's flag: it is too narrow for buses.
+/// Strip flag: too narrow for buses.
 pub const STRIP_NO_BUSES: u32 = 16;
 
 /// Id of the extension [`RwPedalsExtension`].
@@ -112,8 +115,8 @@ pub const PEDALS_EXTENSION: &str = "roadwright.pedals/1";
 /// Id of the extension [`RwControllerExtension`].
 pub const CONTROLLER_EXTENSION: &str = "roadwright.controller/1";
 
-/// What a plugin says about itself: plain bytes without pointers, so that it can be read out of
-/// the file without running the plugin.
+/// Description of a plugin: plain bytes without pointers, so that it can be read from the file without
+/// running the plugin.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct RwPluginInfo {
@@ -121,37 +124,37 @@ pub struct RwPluginInfo {
     pub magic: [u8; 8],
     /// Size of this structure, bytes.
     pub info_size: u32,
-    /// Major version that it was built for.
+    /// Major version that the plugin was built for.
     pub abi_major: u16,
-    /// Minor version that it was built for.
+    /// Minor version that the plugin was built for.
     pub abi_minor: u16,
-    /// Least minor version of a host that it can work with.
+    /// Lowest minor version of a host that the plugin works with.
     pub min_host_minor: u16,
     /// Zero.
     pub reserved: u16,
-    /// `KIND_*`, joined by or.
+    /// `KIND_*`, combined by bitwise or.
     pub kinds: u32,
-    /// `CAP_*`, joined by or.
+    /// `CAP_*`, combined by bitwise or.
     pub caps: u64,
-    /// [`ROW_SCHEMA`] that it was built for.
+    /// [`ROW_SCHEMA`] that the plugin was built for.
     pub row_schema: u64,
-    /// Name for people, UTF-8.
+    /// Display name, UTF-8.
     pub name: [u8; 64],
     /// Stable id in reverse domain order, such as `com.example.pure_pursuit`.
     pub id: [u8; 64],
     /// Version, such as `1.2.0`.
     pub version: [u8; 32],
-    /// Who made it.
+    /// Author.
     pub author: [u8; 64],
     /// Language, such as `rust`.
     pub language: [u8; 16],
-    /// Anything that tells builds apart.
+    /// Identifies the build; any text.
     pub build_id: [u8; 32],
-    /// What it does, in one sentence.
+    /// Description of the plugin, in one sentence.
     pub doc: [u8; 160],
 }
 
-/// What the host offers.
+/// Functions that the host offers.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct RwHost {
@@ -161,51 +164,51 @@ pub struct RwHost {
     pub abi_major: u16,
     /// [`ABI_MINOR`] of the host.
     pub abi_minor: u16,
-    /// Handed to every function below.
+    /// Context, passed to every function below.
     pub ctx: *mut c_void,
     /// Version of the host, UTF-8.
     pub version: *const c_char,
     /// Its length, bytes.
     pub version_length: u64,
-    /// Writes a line to the host's log; from any thread; it is rate limited.
+    /// Writes a line to the host's log. May be called from any thread; rate limited.
     pub log: Option<unsafe extern "C" fn(*mut c_void, u32, *const c_char, u64)>,
-    /// 1 once the host has given up the calls that are in progress in this library: their answers
-    /// will not be used, so they should return. Else 0. `roadwright run` gives a call up after 20 s
-    /// (2 s once Ctrl-C was pressed), an isolated call is given up after 2 s, the editor gives up
-    /// nothing. Never 1 in a call whose answer counts. From any thread.
+    /// 1 once the host has abandoned the calls in progress in this library. Their answers will not be used,
+    /// so they should return. Otherwise 0. `roadwright run` abandons a call after 20 s (2 s after Ctrl-C), an
+    /// isolated call is abandoned after 2 s, and the editor abandons nothing. Never 1 in a call whose answer
+    /// counts. May be called from any thread.
     pub cancelled: Option<unsafe extern "C" fn(*mut c_void) -> u32>,
-    /// An extension of the host by its id, or null where the host does not know it. This
-    /// version knows none.
+    /// Returns an extension of the host by its id, or null if the host does not know it. This version knows
+    /// none.
     pub get_extension:
         Option<unsafe extern "C" fn(*mut c_void, *const c_char, u64) -> *const c_void>,
 }
 
-/// An instance of a plugin; the host never looks inside.
+/// An instance of a plugin; opaque to the host.
 #[repr(C)]
 pub struct RwInstance {
     _opaque: [u8; 0],
 }
 
-/// Receives a piece of saved state.
+/// Callback that receives a chunk of saved state.
 pub type RwWrite = unsafe extern "C" fn(*mut c_void, *const u8, u64) -> i32;
 
-/// What a plugin offers; what is null is not offered.
+/// Functions that a plugin offers; null means not offered.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct RwApi {
-    /// Size of this structure, bytes; set by the host, lowered by an older plugin.
+    /// Size of this structure, bytes; set by the host, reduced by an older plugin.
     pub size: u32,
     /// Zero.
     pub reserved: u32,
-    /// Makes an instance of a kind. The host structure outlives it.
+    /// Creates an instance of a kind. The host structure outlives it.
     pub create: Option<unsafe extern "C" fn(*const RwHost, u32, *mut *mut RwInstance) -> i32>,
-    /// Ends an instance.
+    /// Destroys an instance.
     pub destroy: Option<unsafe extern "C" fn(*mut RwInstance)>,
     /// Answers a batch.
     pub step: Option<unsafe extern "C" fn(*mut RwInstance, *mut RwBatch) -> i32>,
-    /// Agents have come (third argument, and their number) and gone (fifth): their slots, in the order of
-    /// ids; all are smaller than the second argument. No slot is in both lists: that an agent has gone is
-    /// told at least one call before its slot is another's.
+    /// Reports the slots of added agents (third argument and count) and of removed agents (fifth argument and
+    /// count), ordered by agent id. All are smaller than the second argument. No slot is in both lists: a
+    /// removal is reported at least one call before another agent gets the slot.
     pub agents_changed:
         Option<unsafe extern "C" fn(*mut RwInstance, u32, *const u32, u32, *const u32, u32) -> i32>,
     /// Number of parameters.
@@ -216,15 +219,15 @@ pub struct RwApi {
     pub param_get: Option<unsafe extern "C" fn(*mut RwInstance, u32, *mut f64) -> i32>,
     /// Sets a parameter.
     pub param_set: Option<unsafe extern "C" fn(*mut RwInstance, u32, f64) -> i32>,
-    /// Writes its state in pieces and says which schema it has.
+    /// Writes the state in chunks and returns its schema number.
     pub state_save:
         Option<unsafe extern "C" fn(*mut RwInstance, RwWrite, *mut c_void, *mut u32) -> i32>,
-    /// Takes over state of a schema.
+    /// Restores state of the given schema.
     pub state_load: Option<unsafe extern "C" fn(*mut RwInstance, *const u8, u64, u32) -> i32>,
-    /// Copies the last error as UTF-8 and gives its full length; a null instance asks about
+    /// Copies the last error as UTF-8 and returns its full length; a null instance asks for the error of
     /// `create`.
     pub last_error: Option<unsafe extern "C" fn(*mut RwInstance, *mut c_char, u64) -> u64>,
-    /// An extension of the plugin by its id, or null.
+    /// Returns an extension of the plugin by its id, or null.
     pub get_extension: Option<unsafe extern "C" fn(*const c_char, u64) -> *const c_void>,
 }
 
@@ -245,11 +248,11 @@ pub struct RwBatch {
     pub time: f64,
     /// Time until the same agent is asked again, s.
     pub period: f64,
-    /// For each row the agent's id.
+    /// Agent id of each row.
     pub agent_ids: *const u64,
-    /// For each row the agent's slot.
+    /// Slot of each row's agent.
     pub slots: *const u32,
-    /// For each row a random number of run, agent and step.
+    /// Random number of each row, which depends on run, agent and step.
     pub seeds: *const u64,
     /// First input row.
     pub inputs: *const c_void,
@@ -259,25 +262,25 @@ pub struct RwBatch {
     pub input_stride: u32,
     /// Distance between output rows, bytes.
     pub output_stride: u32,
-    /// For each row a `ROW_*`, zero before the call.
+    /// `ROW_*` of each row, zero before the call.
     pub status: *mut u8,
-    /// The roads, for planners; else null.
+    /// The roads, for planners; otherwise null.
     pub roads: *const RwRoads,
-    /// Planners write the strips of their routes here.
+    /// Buffer to which planners write the strips of their routes.
     pub route: *mut u32,
-    /// Room in `route`.
+    /// Capacity of `route`.
     pub route_capacity: u32,
-    /// Strips written to `route`.
+    /// Number of strips written to `route`.
     pub route_length: u32,
 }
 
-/// A stretch of lane or a connecting path.
+/// A lanelet: a stretch of lane or a connection through a junction.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RwStrip {
     /// Length, m.
     pub length: f64,
-    /// Speed limit, m/s; of a connection how fast its bends are driven on average, if that is less.
+    /// Speed limit, m/s; for a connection the average speed through its bends, if that is lower.
     pub speed_limit: f64,
     /// Width, m.
     pub width: f64,
@@ -285,17 +288,17 @@ pub struct RwStrip {
     pub first_successor: u32,
     /// Number of successors.
     pub successor_count: u32,
-    /// Lane to the left that one can change to, or [`NO_STRIP`].
+    /// Lane to the left that vehicles can change to, or [`NO_STRIP`].
     pub left: u32,
-    /// Lane to the right that one can change to, or [`NO_STRIP`].
+    /// Lane to the right that vehicles can change to, or [`NO_STRIP`].
     pub right: u32,
     /// First point of the centre line in [`RwRoads::points`].
     pub first_point: u32,
     /// Number of points, at least two, evenly spaced.
     pub point_count: u32,
-    /// `STRIP_*`, joined by or.
+    /// `STRIP_*`, combined by bitwise or.
     pub flags: u32,
-    /// How a connection turns: 1 left, -1 right, 2 back, 0 straight on.
+    /// Turn of a connection: 1 left, -1 right, 2 back, 0 straight on.
     pub turn: i32,
 }
 
@@ -321,7 +324,7 @@ pub struct RwRoads {
     pub successor_count: u32,
     /// Number of points.
     pub point_count: u32,
-    /// Another number means that the roads have changed.
+    /// Version; changes whenever the roads change.
     pub version: u64,
     /// The strips.
     pub strips: *const RwStrip,
@@ -329,17 +332,17 @@ pub struct RwRoads {
     pub successors: *const u32,
     /// Points of all centre lines, m.
     pub points: *const RwPoint,
-    /// Expected extra time on each strip because of standing traffic, s.
+    /// Expected delay on each strip caused by queues, s.
     pub delays: *const f32,
 }
 
-/// A described parameter.
+/// Description of a parameter.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct RwParamInfo {
     /// Stable key, UTF-8.
     pub key: [u8; 32],
-    /// Name for people.
+    /// Display name.
     pub label: [u8; 48],
     /// Group, with `/` between the levels of a tree.
     pub group: [u8; 48],
@@ -347,23 +350,23 @@ pub struct RwParamInfo {
     pub unit: [u8; 16],
     /// `PARAM_NUMBER` to `PARAM_CHOICE`.
     pub kind: u32,
-    /// `PARAM_HIDDEN` or 0; the other bits are 0 for now.
+    /// `PARAM_HIDDEN` or 0; the other bits must be 0.
     pub flags: u32,
     /// Smallest value.
     pub min: f64,
     /// Largest value.
     pub max: f64,
-    /// Value unless set.
+    /// Default value.
     pub default: f64,
-    /// Step of a slider; 0 for any.
+    /// Step of a slider; 0 for continuous.
     pub step: f64,
-    /// What it does, in one sentence.
+    /// Description of the parameter, in one sentence.
     pub doc: [u8; 160],
-    /// The words of a choice, with `|` between them.
+    /// Words of a choice, separated by `|`.
     pub choices: [u8; 256],
 }
 
-/// What controllers can say beyond [`RwApi`]: extension [`CONTROLLER_EXTENSION`].
+/// Additional functions of controllers: extension [`CONTROLLER_EXTENSION`].
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct RwControllerExtension {
@@ -371,13 +374,12 @@ pub struct RwControllerExtension {
     pub size: u32,
     /// Zero.
     pub reserved: u32,
-    /// How far ahead it wants its way-point: the larger of a distance, m, and a time, s,
-    /// multiplied by the speed.
+    /// Lookahead to the waypoint: the larger of a distance, m, and a time, s, multiplied by the speed.
     pub lookahead: Option<unsafe extern "C" fn(*mut RwInstance, *mut f64, *mut f64) -> i32>,
 }
 
-/// How a controller says that it drives by pedals: extension [`PEDALS_EXTENSION`]. A host that knows it
-/// asks this function instead of [`RwApi::step`]; one that does not asks that one.
+/// Makes a controller drive by pedals: extension [`PEDALS_EXTENSION`]. A host that knows it calls this
+/// function instead of [`RwApi::step`]; other hosts call [`RwApi::step`].
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct RwPedalsExtension {
@@ -386,17 +388,17 @@ pub struct RwPedalsExtension {
     /// Zero.
     pub reserved: u32,
     /// Answers a batch with rows of [`PedalsOutput`](crate::PedalsOutput). Input rows are those of all
-    /// controllers; what the vehicle of each can do now, a [`DriveInput`](crate::DriveInput), stands in rows
-    /// of their own, given by the first one and the distance between two of them, bytes.
+    /// controllers. The third argument points to one [`DriveInput`](crate::DriveInput) per row, and the
+    /// fourth is the distance between two of them, bytes.
     pub step:
         Option<unsafe extern "C" fn(*mut RwInstance, *mut RwBatch, *const c_void, u32) -> i32>,
 }
 
-/// A text as a fixed field, filled up with zeros; cut at a character's boundary if it is too long.
+/// Returns a text as a zero-padded fixed-size field; truncated at a character boundary if it is too long.
 pub const fn text<const N: usize>(text: &str) -> [u8; N] {
     let bytes = text.as_bytes();
     let mut length = if bytes.len() < N { bytes.len() } else { N - 1 };
-    // Not inside a character: bytes 10xxxxxx go on with one.
+    // Do not cut inside a character: bytes 10xxxxxx continue one.
     while length < bytes.len() && length > 0 && bytes[length] & 0xc0 == 0x80 {
         length -= 1;
     }
@@ -409,14 +411,14 @@ pub const fn text<const N: usize>(text: &str) -> [u8; N] {
     field
 }
 
-/// The text in a fixed field: up to the first zero; what is not UTF-8 is replaced.
+/// Returns the text in a fixed-size field, up to the first zero; invalid UTF-8 is replaced.
 pub fn text_of(field: &[u8]) -> String {
     let end = field.iter().position(|&byte| byte == 0);
     String::from_utf8_lossy(&field[..end.unwrap_or(field.len())]).into_owned()
 }
 
-// Plugins are compiled for these places. Whoever changes one gets an error here and not a crash there:
-// it takes another major version.
+// Plugins are compiled for these offsets. A change fails to compile here, instead of crashing in a plugin,
+// and needs a new major version.
 const _: () = {
     use core::mem::offset_of;
     assert!(size_of::<*const u8>() == 8, "64-bit platforms only");
@@ -454,7 +456,7 @@ mod tests {
     fn texts_fit_their_fields() {
         assert_eq!(text_of(&text::<8>("abc")), "abc");
         assert_eq!(text_of(&text::<4>("abcdef")), "abc");
-        // The umlaut takes two bytes and is left out as a whole.
+        // The umlaut takes two bytes and is dropped entirely.
         assert_eq!(text_of(&text::<4>("ab\u{e4}")), "ab");
         assert_eq!(text_of(&[b'x', 0xff, 0]), "x\u{fffd}");
         assert_eq!(text_of(b"full"), "full");

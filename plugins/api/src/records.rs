@@ -1,115 +1,115 @@
-//! The rows of batches.
+//! Input and output rows of batches.
 //!
 //! Records about agents are `repr(C)` structures of doubles in SI units with at most 128 bytes, so that the
-//! same bytes can be handed to a built-in, a compiled plugin or a script. Angles are radians,
-//! positive to the left; distances are metres. Where a row has nothing to say (no leader, no
-//! obstacle, no stop) the distance is [`NOTHING`].
+//! same bytes can be passed to a built-in, a compiled plugin or a script. Angles are in radians, positive to
+//! the left; distances are in metres. If there is no leader, obstacle or stop, the distance is [`NOTHING`].
 
-/// The distance that stands for "there is none", m. Finite, so that arithmetic stays finite.
+/// Distance that means "none", m. Finite, so that arithmetic stays finite.
 pub const NOTHING: f64 = 1.0e6;
 
-/// What a controller is told about one agent.
+/// Input of a controller for one agent.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ControllerInput {
     /// Own speed, m/s.
     pub speed: f64,
-    /// Speed that the limit, the bends ahead and, on slippery ground, the way to the next stop allow here,
+    /// Speed that the limit, the bends ahead and, on slippery ground, the distance to the next stop allow,
     /// m/s.
     pub road_speed: f64,
-    /// Distance between the axles, m.
+    /// Wheelbase, m.
     pub wheelbase: f64,
-    /// Length over all, m.
+    /// Overall length, m.
     pub length: f64,
-    /// Distance to the next way-point, m, from the middle of the rear axle.
+    /// Distance from the middle of the rear axle to the next waypoint, m.
     pub waypoint_distance: f64,
-    /// Angle to the next way-point against the heading, rad.
+    /// Angle to the next waypoint relative to the heading, rad.
     pub waypoint_angle: f64,
-    /// Distance to the nearest point of the nearest obstacle ahead, m, from the front.
+    /// Distance from the front to the closest point of the nearest obstacle ahead, m.
     pub obstacle_distance: f64,
-    /// Angle to that point against the heading, rad.
+    /// Angle to that point relative to the heading, rad.
     pub obstacle_angle: f64,
-    /// How fast that obstacle comes closer, m/s.
+    /// Closing speed of that obstacle, m/s.
     pub obstacle_closing_speed: f64,
-    /// Free space to the leader in the lane, m, bumper to bumper.
+    /// Bumper-to-bumper gap to the leader in the lane, m.
     pub leader_gap: f64,
     /// Speed of the leader, m/s.
     pub leader_speed: f64,
-    /// Distance from the front to where one must stand, m: a stop line or the end of the way.
+    /// Distance from the front to the place where the vehicle must stop, m: a stop line or the end of the
+    /// route.
     pub stop_distance: f64,
-    /// Distance of the rear axle to the left of the lane's centre, m.
+    /// Lateral offset of the rear axle to the left of the lane's centre line, m.
     pub lane_offset: f64,
-    /// Own heading against the lane's, rad.
+    /// Own heading relative to the lane, rad.
     pub heading_error: f64,
-    /// Curvature of the way at the way-point, 1/m.
+    /// Curvature of the path at the waypoint, 1/m.
     pub path_curvature: f64,
     /// Angle of the front wheels, rad.
     pub steering: f64,
 }
 
-/// What a controller wants.
+/// Output of a controller.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ControllerOutput {
-    /// Acceleration, m/s^2; negative brakes.
+    /// Acceleration, m/s^2; negative to brake.
     pub acceleration: f64,
     /// Angle of the front wheels, rad.
     pub steering: f64,
 }
 
-/// What a vehicle can do now: what a controller that drives by pedals is told beside its
-/// [`ControllerInput`]. Accelerations are along the way that it is to drive.
+/// Present capabilities of a vehicle: input of a controller that drives by pedals, beside its [`ControllerInput`].
+/// Accelerations are in the direction of the intended travel.
 ///
-/// Between no pedal and a whole one the acceleration is taken to be linear, which [`DriveInput::acceleration`]
-/// and [`DriveInput::pedals`] do. That is exact where a vehicle has no engine, and at the speed and in
-/// the gear of this moment where it has one.
+/// [`DriveInput::acceleration`] and [`DriveInput::pedals`] take the acceleration to be linear in the pedal
+/// position. That is exact for a vehicle without an engine; with one it holds at the present speed and in the
+/// present gear.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DriveInput {
-    /// Acceleration that the whole throttle gives in the gear that is in, m/s^2, as far as the engine
-    /// goes; tyres may hold less ([`DriveInput::grip`]). Air, rolling and slope are taken off.
+    /// Acceleration at full throttle in the current gear, m/s^2, as far as the engine can give it; the tyres
+    /// may transmit less ([`DriveInput::grip`]). Drag, rolling resistance and slope are included.
     pub full_throttle: f64,
-    /// Acceleration without any pedal, m/s^2.
+    /// Acceleration with no pedal pressed, m/s^2.
     pub coasting: f64,
-    /// Acceleration that the whole foot brake gives, m/s^2; less than [`DriveInput::coasting`].
+    /// Acceleration with the foot brake fully pressed, m/s^2; less than [`DriveInput::coasting`].
     pub full_brake: f64,
-    /// The most that the tyres pass on to the ground here, m/s^2; [`NOTHING`] if there is no end to it.
+    /// Largest acceleration that the tyres can transmit here, m/s^2; [`NOTHING`] if unlimited.
     pub grip: f64,
-    /// Of gravity, m/s^2: less than 0 uphill. It is part of the first three.
+    /// Acceleration by gravity, m/s^2: negative uphill. Included in the first three fields.
     pub slope: f64,
     /// Acceleration in the last step, m/s^2.
     pub acceleration: f64,
-    /// Throttle in the last step, 0 to 1; 0 where there is no engine.
+    /// Throttle in the last step, 0 to 1; 0 without an engine.
     pub throttle: f64,
-    /// Foot brake in the last step, 0 to 1; 0 where there is no engine.
+    /// Foot brake in the last step, 0 to 1; 0 without an engine.
     pub brake: f64,
-    /// Speed of the engine, rpm; 0 where there is none, as of the next two.
+    /// Engine speed, rpm; 0 without an engine, as are the next two fields.
     pub rpm: f64,
-    /// The engine turns no slower than this; below it the clutch slips, rpm.
+    /// Idle speed of the engine, below which the clutch slips, rpm.
     pub idle_rpm: f64,
-    /// The engine turns no faster than this, rpm.
+    /// Highest speed of the engine, rpm.
     pub limit_rpm: f64,
-    /// The gear that is in: 1 is the first one forwards, -1 the one backwards; 0 without a gearbox.
+    /// Current gear: 1 is the first forward gear, -1 the reverse gear; 0 without a gearbox.
     pub gear: f64,
-    /// How many gears there are the way that it is to drive; 0 without a gearbox.
+    /// Number of gears in the intended direction of travel; 0 without a gearbox.
     pub gears: f64,
 }
 
 impl DriveInput {
-    /// The acceleration that pedals, 0 to 1, give, m/s^2, as far as the tyres hold.
+    /// Returns the acceleration that pedal positions from 0 to 1 give, m/s^2, unless the tyres slip.
     pub fn acceleration(&self, throttle: f64, brake: f64) -> f64 {
         let pushed = throttle * (self.full_throttle - self.coasting);
         let braked = brake * (self.coasting - self.full_brake);
         self.coasting + pushed - braked
     }
 
-    /// Throttle and brake, 0 to 1, that give an acceleration, m/s^2, or the most there is of it. One that
-    /// is not finite is the whole brake.
+    /// Returns throttle and brake, 0 to 1, that give an acceleration in m/s^2 or come closest to it. Full
+    /// brake if the acceleration is not finite.
     pub fn pedals(&self, acceleration: f64) -> (f64, f64) {
         if !acceleration.is_finite() {
             return (0.0, 1.0);
         }
-        // An engine that gives nothing at its limit is asked for all: its gearbox shifts then.
+        // At its limit an engine gives nothing. Full throttle then makes the gearbox shift up.
         let share = |wanted: f64, whole: f64| {
             if wanted < whole {
                 (wanted / whole).max(0.0)
@@ -128,34 +128,35 @@ impl DriveInput {
     }
 }
 
-/// The row of a controller that drives by pedals.
+/// Input row of a controller that drives by pedals.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PedalsInput {
-    /// What every controller is told.
+    /// Input of every controller.
     pub seen: ControllerInput,
-    /// What its vehicle can do now.
+    /// Present capabilities of its vehicle.
     pub drive: DriveInput,
 }
 
-/// What a controller that drives by pedals does with them.
+/// Output of a controller that drives by pedals.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PedalsOutput {
-    /// Throttle, 0 to 1: what share of its torque the engine gives.
+    /// Throttle, 0 to 1: fraction of the torque that the engine can give.
     pub throttle: f64,
     /// Foot brake, 0 to 1.
     pub brake: f64,
-    /// Hand brake: on if it is more than 0.5.
+    /// Hand brake; applied if above 0.5.
     pub hand_brake: f64,
-    /// Gear, from 1 for the first one the way that it is to drive; 0 leaves that to the gearbox.
+    /// Gear, from 1 for the first gear in the intended direction of travel; 0 leaves the choice to the
+    /// gearbox.
     pub gear: f64,
     /// Angle of the front wheels, rad.
     pub steering: f64,
 }
 
 impl PedalsOutput {
-    /// The pedals that give what an acceleration and an angle of the wheels ask for.
+    /// Converts an acceleration and a steering angle into pedals.
     pub fn of(command: ControllerOutput, drive: &DriveInput) -> Self {
         let (throttle, brake) = drive.pedals(command.acceleration);
         Self {
@@ -167,7 +168,7 @@ impl PedalsOutput {
     }
 }
 
-/// What a behaviour is told about one agent.
+/// Input of a behaviour for one agent.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct BehaviourInput {
@@ -175,47 +176,47 @@ pub struct BehaviourInput {
     pub speed: f64,
     /// Speed that the road allows, m/s.
     pub road_speed: f64,
-    /// Lane changes that the route asks for: 1 to the left, -1 to the right, 0 none.
+    /// Direction of the lane change that the route requires: 1 to the left, -1 to the right, 0 for none.
     pub lane_change_needed: f64,
-    /// Distance to the end of the lane, or to the place beside the goal where that lies on a lane to change
-    /// to, m.
+    /// Distance to the end of the lane, m. If the goal lies on a lane to change to, distance to the point
+    /// beside the goal.
     pub lane_remaining: f64,
-    /// Free space ahead in the lane to change to, m.
+    /// Gap ahead in the target lane, m.
     pub target_gap_ahead: f64,
-    /// Speed of the vehicle ahead there, m/s.
+    /// Speed of the vehicle ahead in the target lane, m/s.
     pub target_speed_ahead: f64,
-    /// Free space behind in the lane to change to, m.
+    /// Gap behind in the target lane, m.
     pub target_gap_behind: f64,
-    /// Speed of the vehicle behind there, m/s.
+    /// Speed of the vehicle behind in the target lane, m/s.
     pub target_speed_behind: f64,
-    /// Free space to the leader, m.
+    /// Gap to the leader, m.
     pub leader_gap: f64,
     /// Speed of the leader, m/s.
     pub leader_speed: f64,
-    /// How long the agent has been standing, s.
+    /// Time for which the agent has been standing, s.
     pub waiting: f64,
-    /// Distance to the next junction on the way, m.
+    /// Distance along the route to the next junction, m.
     pub junction_distance: f64,
-    /// How the way leads through it: 1 to the left, -1 to the right, 2 back, 0 straight on.
+    /// Turn of the route at that junction: 1 to the left, -1 to the right, 2 back, 0 straight on.
     pub junction_turn: f64,
-    /// Straight distance to the next goal, m.
+    /// Straight-line distance to the next goal, m.
     pub goal_distance: f64,
-    /// 1 if there is a lane to the left that one can change to, else 0.
+    /// 1 if there is a lane to the left that the vehicle can change to, else 0.
     pub lane_left: f64,
-    /// 1 if there is a lane to the right that one can change to, else 0.
+    /// 1 if there is a lane to the right that the vehicle can change to, else 0.
     pub lane_right: f64,
 }
 
-/// What a behaviour wants.
+/// Output of a behaviour.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BehaviourOutput {
-    /// Lane change to begin now: 1 to the left, -1 to the right, 0 none. One that the way does not
-    /// ask for is made if there is room and the goals can be reached from there.
+    /// Lane change to begin now: 1 to the left, -1 to the right, 0 for none. A change that the route does not
+    /// require is made if there is a gap and the goals can be reached from the other lane.
     pub lane_change: f64,
     /// Factor on the speed that the road allows, 0 to 2.
     pub speed_factor: f64,
-    /// Highest speed, m/s; [`NOTHING`] for as fast as the road allows.
+    /// Top speed, m/s; [`NOTHING`] for no limit beyond that of the road.
     pub top_speed: f64,
 }
 
@@ -229,12 +230,12 @@ impl Default for BehaviourOutput {
     }
 }
 
-/// A question to a planner: the way from one place to another. Strips are lanes and connecting
-/// paths as numbered by the host.
+/// Input of a planner: a request for a route. Strips are lanelets (lanes and connections), as numbered by the
+/// host.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PlannerInput {
-    /// Strip on which the agent is.
+    /// Current strip of the agent.
     pub strip: u32,
     /// Strip of the destination.
     pub goal_strip: u32,
@@ -244,23 +245,23 @@ pub struct PlannerInput {
     pub goal_s: f64,
     /// 1 if the vehicle may use bus lanes, else 0.
     pub bus: u32,
-    /// 1 if the lane may be changed on the first strip, else 0.
+    /// 1 if the vehicle may change lanes on the first strip, else 0.
     pub may_change_first: u32,
 }
 
-/// Where a planner has put its answer: a range of the shared route buffer.
+/// Output of a planner: a range of the shared route buffer.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PlannerOutput {
-    /// First entry.
+    /// Index of the first entry.
     pub start: u32,
-    /// Number of strips, the starting one included; 0 if there is no way.
+    /// Number of strips, including the first; 0 if there is no route.
     pub count: u32,
     /// Expected travel time, s.
     pub travel_time: f64,
 }
 
-/// What a fitness is told about one agent's drive so far.
+/// Input of a fitness: one agent's drive so far.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FitnessInput {
@@ -268,21 +269,21 @@ pub struct FitnessInput {
     pub crash_rating: f64,
     /// Mean speed, m/s.
     pub mean_speed: f64,
-    /// Mean speed that road, bends and vehicle allowed, whatever a behaviour wished, m/s.
+    /// Mean speed that road, bends and vehicle allowed, whatever a behaviour requested, m/s.
     pub mean_road_speed: f64,
     /// Distance driven, m.
     pub distance: f64,
     /// Time driven, s.
     pub time: f64,
-    /// Mean squared acceleration along the way, (m/s^2)^2.
+    /// Mean squared longitudinal acceleration, (m/s^2)^2.
     pub mean_squared_acceleration: f64,
-    /// Mean squared jerk along the way, (m/s^3)^2.
+    /// Mean squared longitudinal jerk, (m/s^3)^2.
     pub mean_squared_jerk: f64,
     /// Mean squared lateral acceleration, (m/s^2)^2.
     pub mean_squared_lateral_acceleration: f64,
 }
 
-/// What a fitness says: lower is better unless the module says otherwise.
+/// Output of a fitness. Lower is better unless the module declares otherwise.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FitnessOutput {
@@ -290,74 +291,74 @@ pub struct FitnessOutput {
     pub score: f64,
 }
 
-/// Stages of the signals in a [`SignalInput`]: no plan has more.
+/// Maximum number of stages in a [`SignalInput`]; no programme has more.
 pub const SIGNAL_STAGES: usize = 32;
-/// Most movements in a [`SignalInput`]: those of roads with larger numbers are left out.
+/// Maximum number of movements in a [`SignalInput`]. Excess movements, of the roads with the largest ids, are
+/// left out.
 pub const SIGNAL_MOVEMENTS: usize = 48;
 
-/// One stage of some signals.
+/// One stage of a signal programme.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SignalStage {
-    /// Green where times are fixed, s.
+    /// Fixed green time, s.
     pub green: f64,
-    /// Shortest green, s; the host keeps it.
+    /// Minimum green, s; enforced by the host.
     pub min: f64,
-    /// Longest green while others wait, where signals go by demand, s.
+    /// Maximum green under actuated control while other traffic waits, s.
     pub max: f64,
-    /// How long the first of those who have green in it has been standing, s.
+    /// Longest time that a vehicle with green in this stage has been standing, s.
     pub longest_wait: f64,
-    /// How many of them stand before the line or creep, within 150 m.
+    /// Number of vehicles with green in this stage that stand or creep before the line, within 150 m.
     pub queue: u32,
-    /// How many of them have passed the detectors since the stage that is shown began.
+    /// Number of them that have passed the detectors since the current stage began.
     pub arrivals: u32,
-    /// 1 if somebody waits for it or has called it, else 0.
+    /// 1 if the stage has been called or has traffic waiting, else 0.
     pub is_called: u32,
     /// Zero.
     pub reserved: u32,
 }
 
-/// The vehicles that come to some signals from one road and turn in one way.
+/// A movement: the vehicles that arrive on one road and make the same turn.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SignalMovement {
-    /// Id of the road that they come from.
+    /// Id of the road on which they arrive.
     pub road: u32,
-    /// Where they turn: 1 to the left, -1 to the right, 2 back, 0 straight on.
+    /// Turn that they make: 1 to the left, -1 to the right, 2 back, 0 straight on.
     pub turn: i32,
-    /// The stages in which they have green: bit 0 for the first one.
+    /// Bit mask of the stages in which they have green; bit 0 for the first stage.
     pub stages: u32,
-    /// How many stand before the line or creep, within 150 m.
+    /// Number of vehicles that stand or creep before the line, within 150 m.
     pub queue: u32,
-    /// How many have passed the detectors since the stage that is shown began.
+    /// Number of vehicles that have passed the detectors since the current stage began.
     pub arrivals: u32,
     /// Zero.
     pub reserved: u32,
-    /// How long the first of them has been standing, s.
+    /// Longest time that one of them has been standing, s.
     pub longest_wait: f64,
 }
 
-/// What a controller of signals is told about the signals of one programme, while a stage is shown that may
-/// end. Larger than the rows of agents, and rarer: there is one a second for each programme.
+/// Input of a signal controller for the signals of one programme, while a stage is shown that may end. Larger
+/// than the rows of agents but rarer: one per second and programme.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SignalInput {
-    /// The smallest node of the signals.
+    /// Smallest node of the signals.
     pub node: u32,
-    /// The stage that is shown, from 0.
+    /// Current stage, from 0.
     pub stage: u32,
-    /// The stage that fixed times would show now, or be changing to.
+    /// Stage that the fixed-time plan would show now, or be changing to.
     pub planned: u32,
-    /// How many stages there are.
+    /// Number of stages.
     pub stage_count: u32,
-    /// How many movements there are.
+    /// Number of movements.
     pub movement_count: u32,
-    /// 1 if vehicles that have green come near, else 0.
+    /// 1 if vehicles with green are approaching, else 0.
     pub is_extended: u32,
-    /// How long the stage has been shown, s.
+    /// Time since the current stage began, s.
     pub elapsed: f64,
-    /// For how long somebody has been waiting for another stage while this one was shown, s; -1 if nobody
-    /// waits.
+    /// Time for which other traffic has been waiting for another stage, s; -1 if none waits.
     pub opposed_for: f64,
     /// The stages; those beyond [`SignalInput::stage_count`] are zero.
     pub stages: [SignalStage; SIGNAL_STAGES],
@@ -383,28 +384,28 @@ impl Default for SignalInput {
 }
 
 impl SignalInput {
-    /// The stages that there are.
+    /// Returns the stages in use.
     pub fn stages(&self) -> &[SignalStage] {
         &self.stages[..(self.stage_count as usize).min(SIGNAL_STAGES)]
     }
 
-    /// The movements that there are.
+    /// Returns the movements in use.
     pub fn movements(&self) -> &[SignalMovement] {
         &self.movements[..(self.movement_count as usize).min(SIGNAL_MOVEMENTS)]
     }
 }
 
-/// What a controller of signals wants.
+/// Output of a signal controller.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SignalOutput {
-    /// The stage that is to come; [`KEEP_STAGE`], or the one that is shown, keeps that.
+    /// Next stage; [`KEEP_STAGE`], or the current stage, keeps the current one.
     pub next: i32,
     /// Zero.
     pub reserved: u32,
 }
 
-/// Stands for no other stage in [`SignalOutput::next`].
+/// Keeps the current stage, as [`SignalOutput::next`].
 pub const KEEP_STAGE: i32 = -1;
 
 impl Default for SignalOutput {
@@ -419,7 +420,7 @@ impl Default for SignalOutput {
 /// Largest size of a record about an agent, bytes.
 pub const MAX_RECORD: usize = 128;
 
-// Compiled plugins count on these sizes, as on the order of fields in a row.
+// Compiled plugins rely on these sizes and on the order of fields in a row.
 const _: () = {
     use core::mem::offset_of;
     assert!(size_of::<ControllerInput>() == 128);
@@ -474,7 +475,7 @@ mod tests {
         for wanted in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             assert_eq!(drive().pedals(wanted), (0.0, 1.0));
         }
-        // At the limit of its engine the throttle gives nothing, and a vehicle without brakes has none.
+        // At the engine's limit the throttle gives nothing, and a vehicle without brakes cannot brake.
         let spent = DriveInput {
             full_throttle: -0.5,
             full_brake: -0.5,

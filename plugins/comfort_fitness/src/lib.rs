@@ -1,5 +1,5 @@
-//! Rates how comfortable and how safe a drive was: jerk, acceleration and lateral acceleration as
-//! parts of what passengers bear, plus crashes and missing speed. 0 is perfect, lower is better.
+//! Scores the comfort and safety of a drive: jerk, acceleration and lateral acceleration relative to what
+//! passengers tolerate, plus crashes and missing speed. 0 is perfect, lower is better.
 
 use roadwright_plugin_sdk::prelude::*;
 
@@ -35,24 +35,24 @@ impl Plugin for Comfort {
     fn parameters(&mut self, list: &mut Parameters<'_>) {
         list.number("comfortable_jerk", &mut self.comfortable_jerk, 0.1..=100.0)
             .unit("m/s^3")
-            .group("what passengers bear")
-            .doc("Root mean square of the jerk that counts as 1.");
+            .group("comfort limits")
+            .doc("Root mean square of the jerk that scores 1.");
         list.number(
             "comfortable_acceleration",
             &mut self.comfortable_acceleration,
             0.1..=10.0,
         )
         .unit("m/s^2")
-        .group("what passengers bear")
-        .doc("Root mean square of the acceleration that counts as 1.");
+        .group("comfort limits")
+        .doc("Root mean square of the acceleration that scores 1.");
         list.number(
             "comfortable_lateral_acceleration",
             &mut self.comfortable_lateral_acceleration,
             0.1..=10.0,
         )
         .unit("m/s^2")
-        .group("what passengers bear")
-        .doc("Root mean square of the lateral acceleration that counts as 1.");
+        .group("comfort limits")
+        .doc("Root mean square of the lateral acceleration that scores 1.");
         list.number("comfort_weight", &mut self.comfort_weight, 0.0..=100.0)
             .group("weights")
             .doc("Weight of discomfort.");
@@ -68,8 +68,8 @@ impl Plugin for Comfort {
 
 impl Fitness for Comfort {
     fn rate(&mut self, _: &Agent, input: &FitnessInput, output: &mut FitnessOutput) {
-        // Means of squares over squares, and one root at the end: 1 if each of the three is just what
-        // passengers bear.
+        // Means of squares divided by squares, with one root at the end: 1 if each of the three is exactly at
+        // its comfort limit.
         let part = |squared: f64, comfortable: f64| squared / (comfortable * comfortable);
         let discomfort = (part(input.mean_squared_jerk, self.comfortable_jerk)
             + part(
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn a_perfect_drive_is_rated_zero_and_everything_else_is_worse() {
         assert_eq!(rate(|_| ()), 0.0);
-        // At the limits of comfort in all three: 1.
+        // At all three comfort limits: 1.
         let limit = rate(|i| {
             i.mean_squared_jerk = 100.0;
             i.mean_squared_acceleration = 2.25;

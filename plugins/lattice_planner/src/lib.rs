@@ -1,17 +1,17 @@
-//! Plans over a lattice: lanes sideways, stations every few metres along them. From each node one
-//! can drive on to the next station, or change lanes over a length that a vehicle needs for it, so
-//! that lane changes are where there is room for them, not just anywhere on a lane.
+//! Plans over a lattice of lanes and of stations every few metres along them. From each node a vehicle can
+//! drive on to the next station, or change lanes over the length that a change takes. Lane changes are
+//! therefore planned where there is room for them.
 //!
-//! The way of least time through the lattice is found by A*; its strips are the answer.
+//! A* finds the fastest route through the lattice; its strips are the answer.
 
 use roadwright_plugin_sdk::prelude::*;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// Stands for no node.
+/// Marks the absence of a node.
 const NONE: u32 = u32::MAX;
 
-/// The planner, its parameters, and the lattice of the roads that it was asked about last.
+/// The planner, its parameters, and the lattice of the roads it was last asked about.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LatticePlanner {
     station: f64,
@@ -19,16 +19,16 @@ pub struct LatticePlanner {
     change_time: f64,
     turn_time: f64,
     delay_weight: f64,
-    /// Version of the roads and length between stations that the lattice was made for.
+    /// Version of the roads and station spacing that the lattice was built for.
     made_for: Option<(u64, f64)>,
-    /// First node of each strip, and one more.
+    /// First node of each strip, with one extra entry at the end.
     first: Vec<u32>,
     top_speed: f64,
     nodes: Vec<Node>,
     stamp: u32,
 }
 
-/// What a search knows of a node.
+/// Search state of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Node {
     stamp: u32,
@@ -37,7 +37,7 @@ struct Node {
     strip: u32,
 }
 
-/// An open node: the least estimate first, then the least number.
+/// An open node; the lowest estimate comes first, then the lowest number.
 #[derive(Debug, PartialEq)]
 struct Open {
     estimate: f64,
@@ -48,8 +48,8 @@ impl Eq for Open {}
 
 impl Ord for Open {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Turned about, since the heap gives the greatest first. Of equal estimates the smaller node
-        // comes first: routes do not depend on the order in which nodes were found.
+        // Reversed, because the heap returns the greatest first. Ties go to the smaller node, so that routes
+        // do not depend on the order in which nodes were found.
         other
             .estimate
             .total_cmp(&self.estimate)
@@ -84,7 +84,7 @@ impl Plugin for LatticePlanner {
     const INFO: PluginInfo =
         PluginInfo::new("com.example.lattice_planner", "Lattice planner", "1.0.0")
             .author("Roadwright")
-            .doc("The way of least time over a lattice of lanes and stations along them.");
+            .doc("Finds the fastest route over a lattice of lanes and stations along them.");
 
     fn parameters(&mut self, list: &mut Parameters<'_>) {
         list.number("station", &mut self.station, 2.0..=50.0)
@@ -92,28 +92,28 @@ impl Plugin for LatticePlanner {
             .doc("Distance between the stations of a lane.");
         list.number("change_length", &mut self.change_length, 5.0..=100.0)
             .unit("m")
-            .doc("Length over which a lane is changed.");
+            .doc("Length of a lane change.");
         list.number("change_time", &mut self.change_time, 0.0..=30.0)
             .unit("s")
-            .doc("What a lane change is worth.");
+            .doc("Time penalty of a lane change.");
         list.number("turn_time", &mut self.turn_time, 0.0..=30.0)
             .unit("s")
-            .doc("What a turn at a junction costs.");
+            .doc("Time penalty of a turn at a junction.");
         list.number("delay_weight", &mut self.delay_weight, 0.0..=10.0)
-            .doc("How much standing traffic counts.");
+            .doc("Weight of delays caused by queues.");
     }
 }
 
 impl LatticePlanner {
-    /// Stations of a strip: the first at its start, the last at its end.
+    /// Number of stations of a strip: the first at its start, the last at its end.
     fn stations(&self, strip: &RwStrip) -> u32 {
         (strip.length / self.station).ceil().clamp(1.0, 1e5) as u32 + 1
     }
 
     fn make_lattice(&mut self, roads: &Roads<'_>) {
         let wanted = Some((roads.version, self.station));
-        // Planned for one agent after the other: the lattice is of the roads alone and serves all of
-        // them.
+        // Agents are planned for one after another. The lattice depends on the roads only, so it serves all
+        // of them.
         if self.made_for == wanted {
             return;
         }
@@ -142,7 +142,7 @@ impl LatticePlanner {
         self.stamp = 0;
     }
 
-    /// The station of a strip at a distance, rounded down.
+    /// Returns the node of a strip at a distance, rounded down.
     fn node_at(&self, roads: &Roads<'_>, strip: u32, s: f64) -> u32 {
         let length = roads.strips[strip as usize].length;
         let first = self.first[strip as usize];
@@ -153,8 +153,8 @@ impl LatticePlanner {
 
     fn cost_of(&self, node: u32) -> f64 {
         let node = &self.nodes[node as usize];
-        // What an earlier search has written counts as not reached. So nothing has to be cleared
-        // between two searches.
+        // Nodes written by an earlier search count as not reached, so nothing has to be cleared between
+        // searches.
         if node.stamp == self.stamp {
             node.cost
         } else {
@@ -162,7 +162,7 @@ impl LatticePlanner {
         }
     }
 
-    /// Time from a strip to the goal that nothing can beat.
+    /// Returns a lower bound of the travel time from a strip to the goal, in seconds.
     fn bound(&self, roads: &Roads<'_>, strip: u32, goal: RwPoint) -> f64 {
         let line = roads.line(strip);
         let (from, to) = (line[0], line[line.len() - 1]);
@@ -170,7 +170,7 @@ impl LatticePlanner {
             let (x, y) = (p.x - goal.x, p.y - goal.y);
             (x * x + y * y).sqrt()
         };
-        // Lanes are curved: no point of one is farther from both ends than it is long.
+        // Lanes are curved: no point of a lane is farther from both ends than the lane is long.
         let length = roads.strips[strip as usize].length;
         (distance(from).min(distance(to)) - length).max(0.0) / self.top_speed
     }
@@ -201,13 +201,14 @@ impl Planner for LatticePlanner {
         let reach = roads.strips[input.goal_strip as usize].length;
         let mut open = BinaryHeap::new();
         if input.strip == input.goal_strip {
-            // The goal is behind: the way begins where the strip ends, and may come back to it.
+            // The goal is behind the start: the route begins at the end of the strip, and may come back to
+            // it.
             self.leave_strip(roads, input, start, &mut open);
         } else {
             self.open(&mut open, start, 0.0, NONE, 0.0);
         }
-        // A node that was reached again at less cost stands in the heap twice; its second turn finds
-        // nothing new.
+        // A node that was reached again at lower cost is in the heap twice; its second visit finds nothing
+        // new.
         while let Some(Open { node, .. }) = open.pop() {
             if node == goal {
                 break;
@@ -217,8 +218,9 @@ impl Planner for LatticePlanner {
                 let total = cost + time;
                 if total < self.cost_of(next) {
                     let strip = self.nodes[next as usize].strip;
-                    // The bound is to the middle of the goal's strip. The goal may lie anywhere on it,
-                    // so its length is taken off: too low costs time, too high costs the best route.
+                    // The bound is to the middle of the goal's strip, but the goal may lie anywhere on it, so
+                    // the strip's length is subtracted. A low bound costs time; a high one would cost the
+                    // best route.
                     let bound = self.bound(roads, strip, target) - reach / self.top_speed;
                     self.open(&mut open, next, total, node, bound.max(0.0));
                 }
@@ -233,14 +235,15 @@ impl Planner for LatticePlanner {
 }
 
 impl LatticePlanner {
-    /// The nodes that a node leads to, with the time that each takes, s: the next station of its
-    /// strip, or the strips after its last one, and those beside it after a change of lane.
+    /// Returns the nodes that a node leads to, with the travel time to each, in seconds: the next station of
+    /// its strip, or the successors of the strip at its last station, and the neighbouring lanes after a lane
+    /// change.
     fn reached_from(&self, roads: &Roads<'_>, input: &PlannerInput, node: u32) -> Vec<(u32, f64)> {
         let strip_id = self.nodes[node as usize].strip;
         let last = self.first[strip_id as usize + 1] - 1;
         let strip = &roads.strips[strip_id as usize];
         let stations = f64::from(last - self.first[strip_id as usize]);
-        // Stations divide a strip evenly: the last one is at its end, whatever its length.
+        // Stations divide a strip evenly; the last one is at its end, whatever its length.
         let spacing = strip.length / stations;
         let delay = self.delay_weight * f64::from(roads.delays[strip_id as usize]);
         let station_time = spacing / strip.speed_limit.max(0.1) + delay / stations;
@@ -262,14 +265,14 @@ impl LatticePlanner {
         let steps = (self.change_length / spacing).ceil().max(1.0) as u32;
         let may_change = strip_id != input.strip || input.may_change_first == 1;
         let beside = [strip.left, strip.right].into_iter();
-        // Only where what is left of the strip is long enough for a change.
+        // Only if the rest of the strip is long enough for a lane change.
         for lane in beside.filter(|&lane| lane != NONE && may_change && node + steps <= last) {
             // The bit of `RW_STRIP_BUS_ONLY`.
             let bus_only = roads.strips[lane as usize].flags & 1 != 0;
             if bus_only && input.bus == 0 {
                 continue;
             }
-            // By the share of the way: in a bend the lane beside is longer or shorter.
+            // By fraction of the length, because the neighbouring lane is longer or shorter in a bend.
             let along = f64::from(node + steps - self.first[strip_id as usize]) / stations;
             let s = along * roads.strips[lane as usize].length;
             let time = f64::from(steps) * station_time + self.change_time;
@@ -278,7 +281,7 @@ impl LatticePlanner {
         reached
     }
 
-    /// Opens what follows the strip of the start, which itself stays unreached.
+    /// Opens the successors of the starting strip, while the start itself stays unreached.
     fn leave_strip(
         &mut self,
         roads: &Roads<'_>,
@@ -311,7 +314,7 @@ impl LatticePlanner {
     fn write_route(&self, goal: u32, start: u32, route: &mut Route<'_>) {
         let mut strips = vec![self.nodes[goal as usize].strip];
         let mut node = goal;
-        // At least one step back: the goal may be the node of the start, after a round.
+        // At least one step back, because the goal may be the starting node again after a loop.
         loop {
             node = self.nodes[node as usize].from;
             let strip = self.nodes[node as usize].strip;

@@ -1,5 +1,5 @@
-//! Pure pursuit (Coulter, 1992): steers along the circle through a point on the way, with a
-//! look-ahead that grows with the speed; cruises, follows and stops by a braking law.
+//! Pure pursuit (Coulter, 1992): steers along the circle through a point on the path, with a lookahead that
+//! grows with the speed; cruises, follows and stops by a braking law.
 
 use roadwright_plugin_sdk::math::{atan, sin};
 use roadwright_plugin_sdk::prelude::*;
@@ -35,24 +35,24 @@ impl Default for PurePursuit {
 impl Plugin for PurePursuit {
     const INFO: PluginInfo = PluginInfo::new("com.example.pure_pursuit", "Pure pursuit", "1.0.0")
         .author("Roadwright")
-        .doc("Steers along the circle through a point on the way; follows with a time gap.");
+        .doc("Steers along the circle through a point on the path; follows with a time gap.");
 
     fn parameters(&mut self, list: &mut Parameters<'_>) {
         list.number("lookahead_time", &mut self.lookahead_time, 0.0..=3.0)
             .unit("s")
-            .doc("Time ahead at which the pursuit point lies.");
+            .doc("Lookahead time of the pursuit point.");
         list.number(
             "lookahead_distance",
             &mut self.lookahead_distance,
             1.0..=50.0,
         )
         .unit("m")
-        .doc("Least distance of the pursuit point.");
+        .doc("Minimum distance of the pursuit point.");
         list.number("heading_gain", &mut self.heading_gain, 0.0..=2.0)
-            .doc("How much of the heading error is steered against on top.");
+            .doc("Additional steering per heading error.");
         list.number("speed_gain", &mut self.speed_gain, 0.1..=5.0)
             .unit("1/s")
-            .doc("Acceleration per missing speed.");
+            .doc("Acceleration per unit of missing speed.");
         list.number("headway", &mut self.headway, 0.2..=4.0)
             .unit("s")
             .doc("Time gap to the leader.");
@@ -61,10 +61,10 @@ impl Plugin for PurePursuit {
             .doc("Gap between standing vehicles.");
         list.number("braking", &mut self.braking, 0.5..=8.0)
             .unit("m/s^2")
-            .doc("Braking that stops are planned with.");
+            .doc("Deceleration for planning stops.");
         list.number("comfort", &mut self.comfort, 0.5..=5.0)
             .unit("m/s^2")
-            .doc("Largest acceleration.");
+            .doc("Maximum acceleration.");
     }
 }
 
@@ -82,32 +82,31 @@ impl Controller for PurePursuit {
     }
 }
 
-/// Distance that is kept to a stop line, m.
+/// Distance kept from a stop line, m.
 const STOP_GAP: f64 = 0.5;
-/// Obstacles farther than this to the side are passed, m.
+/// Lateral distance beyond which obstacles are passed without braking, m.
 const SIDE: f64 = 1.5;
 
 impl PurePursuit {
-    /// The angle of the front wheels that leads along the circle through the point.
+    /// Returns the angle of the front wheels that steers along the circle through the pursuit point.
     fn steering(&self, input: &ControllerInput) -> f64 {
-        // At a point that is reached the circle would be endlessly small.
+        // Limited from below, because the circle shrinks to nothing as the vehicle reaches the point.
         let distance = input.waypoint_distance.max(0.5);
-        // The circle on which the vehicle moves and that passes through the point: a chord of the
-        // distance, at the angle to the tangent.
+        // Curvature of the circle that the vehicle moves on and that passes through the point, from the chord
+        // and its angle to the tangent.
         let curvature = 2.0 * sin(input.waypoint_angle) / distance;
         let circle = atan(input.wheelbase * curvature);
         (circle - self.heading_gain * input.heading_error).clamp(-1.5, 1.5)
     }
 
-    /// Highest speed from which a gap is enough to slow down to a leader's.
+    /// Returns the highest speed from which the vehicle can slow down to the leader's speed within a gap.
     fn safe_speed(&self, gap: f64, leader_speed: f64) -> f64 {
         (leader_speed * leader_speed + 2.0 * self.braking * gap.max(0.0)).sqrt()
     }
 
     fn acceleration(&self, input: &ControllerInput) -> f64 {
         let gap = input.leader_gap - self.standstill_gap - 0.5 * self.headway * input.speed;
-        // Held below a right angle, beyond which the sine falls again and what stands behind would be
-        // near.
+        // Clamped below a right angle. Beyond it the sine falls again, and obstacles behind would seem near.
         let aside = input.obstacle_distance * sin(input.obstacle_angle.abs().min(1.5));
         let obstacle = if aside < SIDE {
             input.obstacle_distance - self.standstill_gap
@@ -120,7 +119,7 @@ impl PurePursuit {
             .min(self.safe_speed(input.stop_distance - STOP_GAP - 0.3 * input.speed, 0.0))
             .min(self.safe_speed(obstacle - 0.3 * input.speed, 0.0));
         let missing = wanted - input.speed;
-        // Above the wanted speed the brakes do what it takes.
+        // Above the wanted speed the vehicle brakes harder.
         let gain = if missing < 0.0 { 4.0 } else { 1.0 };
         (gain * self.speed_gain * missing).clamp(-8.0, self.comfort)
     }

@@ -1,4 +1,4 @@
-//! Deliberate ends of the host's process.
+//! Deliberate terminations of the host's process.
 
 use crate::{hang_gently, null};
 use std::process::{Command, abort, exit};
@@ -9,7 +9,7 @@ use std::time::Duration;
 const DELAY: Duration = Duration::from_millis(20);
 
 #[expect(unsafe_code, reason = "functions of the C library")]
-// SAFETY: as the C library declares them.
+// SAFETY: declared as in the C library.
 unsafe extern "C" {
     fn _exit(code: i32) -> !;
     #[cfg(target_os = "linux")]
@@ -17,12 +17,12 @@ unsafe extern "C" {
     fn kill(process: i32, signal: i32) -> i32;
 }
 
-/// Number of a signal that nothing can catch.
+/// Number of a signal that cannot be caught.
 const KILL: i32 = 9;
-/// Number of the signal that asks a program to end.
+/// Number of the signal that asks a process to terminate.
 const TERMINATE: i32 = 15;
 
-/// Ends the process as `word` says. Unknown words do nothing.
+/// Ends the process as `word` requests. Unknown words do nothing.
 pub(crate) fn end(word: &str) {
     match word {
         "soon exit 0" => exit(0),
@@ -47,8 +47,8 @@ pub(crate) fn end(word: &str) {
     }
 }
 
-/// Does it in a thread that no call of the host waits for. The host's own thread is held up meanwhile, so that the
-/// run does not end first.
+/// Runs `end` in a thread that no call of the host waits for. The host's own thread is held up meanwhile, so
+/// that the run does not finish first.
 fn later(end: fn()) {
     thread::spawn(move || {
         thread::sleep(DELAY);
@@ -59,14 +59,14 @@ fn later(end: fn()) {
 
 #[expect(unsafe_code, reason = "it ends the process on purpose")]
 fn at_once(code: i32) {
-    // SAFETY: ends the process without running anything of it.
+    // SAFETY: ends the process without running any of its code.
     unsafe { _exit(code) }
 }
 
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "it ends the process on purpose")]
 fn quickly() {
-    // SAFETY: ends the process without the handlers of `exit`.
+    // SAFETY: ends the process without the `exit` handlers.
     unsafe { quick_exit(0) }
 }
 
@@ -77,15 +77,15 @@ fn quickly() {
 
 #[expect(unsafe_code, reason = "it ends the process on purpose")]
 fn signal_to_all(signal: i32) {
-    // SAFETY: a signal to the own process.
+    // SAFETY: sends a signal to the own process.
     unsafe {
         kill(std::process::id().cast_signed(), signal);
     }
-    // It may be another thread that gets it.
+    // Another thread may receive the signal.
     thread::sleep(10 * DELAY);
 }
 
-/// Lets another program take the place of this one, which says that all is well.
+/// Replaces this process by another program, which reports success.
 #[cfg(unix)]
 fn become_another() {
     use std::os::unix::process::CommandExt;

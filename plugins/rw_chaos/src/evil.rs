@@ -1,4 +1,4 @@
-//! What goes wrong by the environment variable `RW_CHAOS`: before there are parameters, late, or at
+//! Misbehaviour chosen by the environment variable `RW_CHAOS`: before parameters exist, late in a run, or at
 //! the binary interface itself, which is why this module exports the plugin by hand.
 
 use crate::{Chaos, ends, hang_gently, null};
@@ -13,40 +13,40 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-/// From here on what comes late goes wrong: simulation time, s.
+/// Simulation time from which late misbehaviour starts, s.
 const LATE: f64 = 3.0;
-/// Simulation time, s, from which modes called `soon` misbehave. Short runs reach it.
+/// Simulation time from which modes named `soon` misbehave, s. Short runs reach it.
 const SOON: f64 = 0.5;
 
-/// The word that chooses.
+/// Returns the word that chooses the misbehaviour.
 pub(crate) fn word() -> &'static str {
     static WORD: OnceLock<String> = OnceLock::new();
     WORD.get_or_init(|| std::env::var("RW_CHAOS").unwrap_or_default())
 }
 
-/// Whether the environment asks for this.
+/// Whether the environment asks for the given misbehaviour.
 pub(crate) fn is_evil(what: &str) -> bool {
     word() == what
 }
 
-/// What the clock says, ns.
+/// Returns the system time, ns.
 pub(crate) fn nanoseconds() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     now.map_or(0, |now| now.as_nanos() as u64)
 }
 
-/// A small number that differs with its last bits.
+/// Returns a tiny number that depends on the last bits.
 fn noise(bits: u64) -> f64 {
     1e-9 * (bits % 1_000_003) as f64
 }
 
-/// Counts for all instances.
+/// Counter shared by all instances.
 static COUNTER: AtomicU64 = AtomicU64::new(0);
-/// Shared by all threads, which it must not be.
+/// Deliberately shared by all threads.
 static SCRATCH: AtomicU64 = AtomicU64::new(0);
 
 impl Chaos {
-    /// What goes wrong once a batch.
+    /// Misbehaves once per batch.
     pub(crate) fn begin_evil(&mut self) {
         match word() {
             "leaked memory" => std::mem::forget(vec![1u8; 1 << 20]),
@@ -57,7 +57,7 @@ impl Chaos {
             }
             "20 ms a call" => thread::sleep(Duration::from_millis(20)),
             "exit at the second call" if self.calls == 2 => exit(0),
-            // After its trial.
+            // After the trial.
             "crash after its trial" if self.calls == 250 => null(),
             "200 ms a call" => thread::sleep(Duration::from_millis(200)),
             _ => {}
@@ -79,14 +79,14 @@ impl Chaos {
         assert!(!is_evil("soon panic"), "panics on request");
     }
 
-    /// What goes wrong late.
+    /// Misbehaves late in a run.
     fn begin_late(&mut self) {
         static ONCE: OnceLock<()> = OnceLock::new();
         let is_first = ONCE.set(()).is_ok();
         match word() {
             "late exit" => exit(0),
             "late null" => null(),
-            // It sleeps: whoever waits for it to be ended needs the processor.
+            // Sleeps instead of spinning, because the test that waits for its end needs the processor.
             "late hang" => hang_gently(),
             "hang until given up" => {
                 if let Some(host) = &self.host {
@@ -106,7 +106,7 @@ impl Chaos {
         }
     }
 
-    /// What goes wrong in a row.
+    /// Misbehaves in a row.
     pub(crate) fn control_evil(
         &mut self,
         agent: &Agent,
@@ -120,7 +120,7 @@ impl Chaos {
             "late clock" if self.time > 5.0 => output.acceleration += noise(nanoseconds()),
             "time of create" => output.acceleration += noise(self.made),
             "process id" => output.acceleration += noise(u64::from(std::process::id())),
-            // Libraries lie elsewhere in each process.
+            // Libraries are loaded at different addresses in each process.
             "address" => {
                 let place = std::ptr::from_ref(&COUNTER).addr() as u64;
                 output.acceleration += noise(place >> 12);
@@ -129,7 +129,7 @@ impl Chaos {
                 output.acceleration += noise(COUNTER.fetch_add(1, Ordering::Relaxed));
             }
             "row number" => output.acceleration += noise(self.row),
-            // In some runs of an experiment and not in others.
+            // Fails in some runs of an experiment but not in others.
             "nan by chance" if agent.seed.is_multiple_of(64) => output.acceleration = f64::NAN,
             "hidden state" => output.acceleration += 1e-6 * *hidden,
             "steer away" => {
@@ -155,11 +155,11 @@ impl Chaos {
     }
 }
 
-/// What goes wrong while the library is loaded.
+/// Misbehaves while the library is loaded.
 #[cfg(target_os = "linux")]
 extern "C" fn loaded() {
     match word() {
-        // In a group of its own, and with our pipes.
+        // In a process group of its own, and with our pipes inherited.
         "leave a child" => {
             use std::os::unix::process::CommandExt;
             let child = std::process::Command::new("sleep")
@@ -181,29 +181,28 @@ extern "C" fn loaded() {
 #[used]
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "this is how a library has a constructor")]
-// SAFETY: the loader calls all functions that are listed there, with arguments that this one does
-// not look at.
+// SAFETY: the loader calls all functions in this section, with arguments that this one ignores.
 #[unsafe(link_section = ".init_array")]
 static LOADED: extern "C" fn() = loaded;
 
-/// The functions of the SDK, which stand before those below.
+/// Functions of the SDK, which the ones below wrap.
 static SOUND: OnceLock<(Step, ParamGet)> = OnceLock::new();
 type Step = unsafe extern "C" fn(*mut RwInstance, *mut RwBatch) -> i32;
 type ParamGet = unsafe extern "C" fn(*mut RwInstance, u32, *mut f64) -> i32;
 
-/// Status of a row that is to stay as it was in the step before.
+/// Status of a row that keeps its previous answer.
 const KEEP: u8 = 2;
 /// Status of a step that has panicked.
 const PANIC: i32 = -4;
 /// Status of a step that leaves the instance unusable.
 const FATAL: i32 = -7;
 
-/// Rounds towards zero from now on.
+/// Sets the rounding mode towards zero.
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "it changes the rounding mode on purpose")]
 fn round_to_zero() {
     let mut mode = 0u32;
-    // SAFETY: none: code is compiled for the usual mode. The host has to put it back.
+    // SAFETY: none, because code is compiled for the default mode. The host has to restore it.
     unsafe {
         std::arch::asm!("stmxcsr [{}]", in(reg) &mut mode);
         mode |= 0x6000;
@@ -214,10 +213,10 @@ fn round_to_zero() {
 #[cfg(not(target_arch = "x86_64"))]
 fn round_to_zero() {}
 
-/// Answers rows by way of a number that all threads share.
+/// Answers rows through a number that all threads share.
 ///
 /// # Safety
-/// The batch must be as the interface says, with rows of a controller.
+/// The batch must conform to the interface, with rows of a controller.
 #[expect(unsafe_code, reason = "the interface itself is misused")]
 unsafe fn share_scratch(batch: &mut RwBatch) {
     for row in 0..batch.count as usize {
@@ -235,12 +234,12 @@ unsafe fn share_scratch(batch: &mut RwBatch) {
     }
 }
 
-/// Answers as the SDK does, and does wrong what cannot be done from safe code.
+/// Answers as the SDK does, and adds misbehaviour that safe code cannot express.
 #[expect(unsafe_code, reason = "the interface itself is misused")]
 unsafe extern "C" fn step(instance: *mut RwInstance, batch: *mut RwBatch) -> i32 {
     let (sound, _) = SOUND.get().expect("main has run before");
-    // SAFETY: the host gives an instance and a batch of ours. What is written beyond them, and to
-    // what is const, is what the host has to notice.
+    // SAFETY: the host passes an instance and a batch of this library. Writes beyond them, and to const data,
+    // are what the host has to detect.
     unsafe {
         let count = (*batch).count as usize;
         match word() {
@@ -268,11 +267,11 @@ unsafe extern "C" fn step(instance: *mut RwInstance, batch: *mut RwBatch) -> i32
     }
 }
 
-/// Reads a parameter, or lies about it.
+/// Reads a parameter, or returns a wrong value.
 #[expect(unsafe_code, reason = "the interface itself is misused")]
 unsafe extern "C" fn param_get(instance: *mut RwInstance, index: u32, out: *mut f64) -> i32 {
     let (_, sound) = SOUND.get().expect("main has run before");
-    // SAFETY: the host gives an instance of ours and a place for one number.
+    // SAFETY: the host passes an instance of this library and a place for one number.
     unsafe {
         let status = sound(instance, index, out);
         if is_evil("lie") {
@@ -290,16 +289,16 @@ pub static rw_plugin_info_v1: RwPluginInfo = Chaos::INFO.raw(<AsController<Chaos
 /// Fills the table of functions.
 ///
 /// # Safety
-/// The host gives itself and a table with its size.
+/// The host passes itself and a table with its size.
 #[expect(unsafe_code, reason = "plugins export this")]
 // SAFETY: no other symbol of the library has this name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rw_plugin_main_v1(host: *const RwHost, out: *mut RwApi) -> i32 {
-    // SAFETY: promised by the caller; the table has room for all functions of this version.
+    // SAFETY: guaranteed by the caller; the table has room for all functions of this version.
     unsafe {
         let status = main::<AsController<Chaos>>(host, out);
         if let (Some(sound), Some(get)) = ((*out).step, (*out).param_get) {
-            // The same functions every time.
+            // The functions are the same in every call.
             SOUND.get_or_init(|| (sound, get));
             (*out).step = Some(step);
             (*out).param_get = Some(param_get);

@@ -1,9 +1,9 @@
-//! A plugin that does everything wrong, one thing at a time: the tests of the host use it.
+//! A plugin that misbehaves in every known manner, one at a time, for the tests of the host.
 //!
-//! The parameter `mode` chooses what it does wrong in a run. The environment variable `RW_CHAOS`
-//! chooses for all that gets no parameters, such as `roadwright plugin check`: it takes the same
-//! words, and those of the module `evil`, which go wrong before there are parameters, late, or where
-//! only the binary interface is touched.
+//! The parameter `mode` chooses the misbehaviour in a run. Where parameters cannot be passed, as to
+//! `roadwright plugin check`, the environment variable `RW_CHAOS` chooses. It accepts the same words and
+//! those of the module `evil`, whose misbehaviour happens before parameters exist, late, or at the binary
+//! interface.
 #![allow(clippy::disallowed_methods, reason = "it misbehaves on purpose")]
 
 mod ends;
@@ -12,7 +12,7 @@ mod evil;
 use evil::is_evil;
 use roadwright_plugin_sdk::prelude::*;
 
-/// What it can do wrong, by the value of `mode`.
+/// Kinds of misbehaviour, by the value of `mode`.
 pub const MODES: [&str; 19] = [
     "nothing",
     "panic",
@@ -32,7 +32,7 @@ pub const MODES: [&str; 19] = [
     "panic in drop",
     "order dependent",
     "out of range",
-    // The last one is sound in numbers: a check asks at the ends of the range.
+    // The last one gives sound numbers, because a check tries the ends of the range.
     "wild steering",
 ];
 
@@ -44,16 +44,16 @@ pub struct Chaos {
     time: f64,
     /// Rows of this batch so far.
     row: u64,
-    /// When it was made, ns.
+    /// Creation time, ns.
     made: u64,
     state: PerAgent<f64>,
-    /// What it does not tell when its state is saved.
+    /// State that is left out of saves.
     hidden: PerAgent<f64>,
 }
 
 impl Default for Chaos {
     fn default() -> Self {
-        assert!(!is_evil("create"), "create is told to panic");
+        assert!(!is_evil("create"), "create panics on request");
         let chosen = MODES.iter().position(|mode| is_evil(mode));
         Self {
             mode: chosen.unwrap_or(0),
@@ -70,7 +70,10 @@ impl Default for Chaos {
 
 impl Drop for Chaos {
     fn drop(&mut self) {
-        assert!(MODES[self.mode] != "panic in drop", "drop is told to panic");
+        assert!(
+            MODES[self.mode] != "panic in drop",
+            "drop panics on request"
+        );
     }
 }
 
@@ -81,7 +84,7 @@ impl Plugin for Chaos {
 
     fn parameters(&mut self, list: &mut Parameters<'_>) {
         list.choice("mode", &mut self.mode, &MODES)
-            .doc("What it does wrong.");
+            .doc("Kind of misbehaviour.");
     }
 
     fn start(&mut self, host: &Host) {
@@ -165,7 +168,7 @@ impl Controller for Chaos {
     }
 
     fn control(&mut self, agent: &Agent, input: &ControllerInput, output: &mut ControllerOutput) {
-        // A filtered speed: state that has to survive a reload.
+        // A filtered speed, as state that has to survive a reload.
         let filtered = self.state.of(agent);
         *filtered += 0.1 * (input.speed - *filtered);
         let gap = input.leader_gap.min(input.stop_distance);
@@ -184,7 +187,7 @@ impl Controller for Chaos {
             "huge" => output.acceleration = 1e300,
             "always the same" => *output = ControllerOutput::default(),
             "out of range" => output.steering = 3.0,
-            // One row in a thousand: too few to be taken out.
+            // One row in a thousand, too few to be taken out of service.
             "some nan" if agent.seed % 1000 == 7 => output.acceleration = f64::NAN,
             "order dependent" => output.acceleration += 1e-9 * self.calls as f64,
             "wild steering" => {

@@ -1,5 +1,5 @@
-//! What [`export_plugin!`](crate::export_plugin) is made of: from safe traits to the binary
-//! interface. Authors need none of it.
+//! Implementation of [`export_plugin!`](crate::export_plugin): from safe traits to the binary interface.
+//! Plugin authors do not need it.
 #![expect(
     unsafe_code,
     reason = "this module speaks the binary interface on behalf of safe plugins"
@@ -21,32 +21,32 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
-/// A plugin in a slot.
+/// A plugin that is exported as a kind of module.
 pub trait Export: 'static {
-    /// `KIND_*` of the slot.
+    /// `KIND_*` of the module.
     const KIND: u32;
-    /// The plugin.
+    /// Type of the plugin.
     type Plugin: Plugin;
 
     /// Answers a batch.
     ///
     /// # Safety
-    /// The batch must be as the interface says, with rows of this kind.
+    /// The batch must conform to the interface, with rows of this kind.
     unsafe fn step(plugin: &mut Self::Plugin, batch: &mut RwBatch);
 
-    /// How far ahead it wants its way-point.
+    /// Lookahead to the waypoint.
     fn lookahead(_: &Self::Plugin) -> Option<(f64, f64)> {
         None
     }
 
-    /// Whether it is asked by [`Export::press`] where the host knows pedals.
+    /// Whether the host calls [`Export::press`] if it knows pedals.
     const BY_PEDALS: bool = false;
 
     /// Answers a batch with pedals.
     ///
     /// # Safety
-    /// The batch must be as the interface says, with rows of pedals; at `drives` there must be as many
-    /// [`DriveInput`]s as rows, at that distance in bytes.
+    /// The batch must conform to the interface, with rows of pedals. `drives` must point to as many
+    /// [`DriveInput`]s as there are rows, at the given distance in bytes.
     unsafe fn press(_: &mut Self::Plugin, _: &mut RwBatch, _: *const c_void, _: u32) -> i32 {
         E_UNSUPPORTED
     }
@@ -63,15 +63,15 @@ pub struct AsFitness<T>(PhantomData<T>);
 /// An exported controller of signals.
 pub struct AsSignalController<T>(PhantomData<T>);
 
-/// A slice of a pointer that may be null if there is nothing.
+/// Returns a slice for a pointer that may be null if the slice is empty.
 ///
 /// # Safety
-/// `length` elements must be readable there for `'a`.
+/// `length` elements must be readable at `pointer` for `'a`.
 pub(crate) unsafe fn slice<'a, T>(pointer: *const T, length: usize) -> &'a [T] {
     if pointer.is_null() || length == 0 {
         return &[];
     }
-    // SAFETY: promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { std::slice::from_raw_parts(pointer, length) }
 }
 
@@ -83,10 +83,10 @@ fn moment(batch: &RwBatch) -> StepInfo {
     }
 }
 
-/// Goes through the rows of a batch. Rows may be longer than ours: the host may be newer.
+/// Calls `answer` for each row of a batch. Rows may be longer than ours, because the host may be newer.
 ///
 /// # Safety
-/// The batch must be as the interface says, with rows that begin with `I` and `O`.
+/// The batch must conform to the interface, with rows that begin with `I` and `O`.
 #[inline]
 unsafe fn for_each_row<I, O>(
     batch: &mut RwBatch,
@@ -95,8 +95,7 @@ unsafe fn for_each_row<I, O>(
     debug_assert!(batch.input_stride as usize >= size_of::<I>());
     debug_assert!(batch.output_stride as usize >= size_of::<O>());
     for row in 0..batch.count as usize {
-        // SAFETY: `row` is smaller than the count that all arrays have, and rows are at their
-        // strides, aligned as doubles.
+        // SAFETY: `row` is below the length of all arrays, and rows are at their strides, aligned as doubles.
         unsafe {
             let agent = Agent {
                 id: *batch.agent_ids.add(row),
@@ -116,7 +115,7 @@ impl<T: Controller> Export for AsController<T> {
 
     unsafe fn step(plugin: &mut T, batch: &mut RwBatch) {
         plugin.begin(&moment(batch));
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             for_each_row(
                 batch,
@@ -138,8 +137,8 @@ impl<T: PedalController> Export for AsPedalController<T> {
     const KIND: u32 = KIND_CONTROLLER;
     type Plugin = T;
 
-    /// A host that asks for accelerations does not know pedals: rows that are not written are those of its
-    /// built-in module.
+    /// A host that asks for accelerations does not know pedals. The rows stay unwritten, so it uses the
+    /// answers of its built-in module.
     unsafe fn step(_: &mut T, _: &mut RwBatch) {}
 
     fn lookahead(plugin: &T) -> Option<(f64, f64)> {
@@ -160,7 +159,7 @@ impl<T: PedalController> Export for AsPedalController<T> {
         }
         plugin.begin(&moment(batch));
         let mut row = 0;
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             for_each_row(
                 batch,
@@ -181,7 +180,7 @@ impl<T: Fitness> Export for AsFitness<T> {
     type Plugin = T;
 
     unsafe fn step(plugin: &mut T, batch: &mut RwBatch) {
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             for_each_row(
                 batch,
@@ -200,14 +199,14 @@ impl<T: SignalController> Export for AsSignalController<T> {
 
     unsafe fn step(plugin: &mut T, batch: &mut RwBatch) {
         let moment = moment(batch);
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             for_each_row(
                 batch,
                 |signals, input: &SignalInput, output: &mut SignalOutput| {
                     let next = plugin.decide(&moment, signals, input);
                     output.next = next.map_or(KEEP_STAGE, |stage| {
-                        // More than there can be is more than there is.
+                        // A stage that does not fit is out of range in any case.
                         i32::try_from(stage).unwrap_or(i32::MAX)
                     });
                     ROW_OK
@@ -222,7 +221,7 @@ impl<T: Planner> Export for AsPlanner<T> {
     type Plugin = T;
 
     unsafe fn step(plugin: &mut T, batch: &mut RwBatch) {
-        // SAFETY: the host gives planners the roads, and a buffer of the capacity that it says.
+        // SAFETY: the host passes the roads to planners, and a buffer of the stated capacity.
         let (roads, buffer): (Roads<'_>, &mut [u32]) = unsafe {
             let Some(roads) = batch.roads.as_ref() else {
                 return;
@@ -232,7 +231,7 @@ impl<T: Planner> Export for AsPlanner<T> {
             (Roads::new(roads), buffer)
         };
         let mut route = Route { buffer, length: 0 };
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             for_each_row(
                 batch,
@@ -241,7 +240,7 @@ impl<T: Planner> Export for AsPlanner<T> {
                     let time = plugin.plan(&roads, input, &mut route);
                     let fits = route.length <= route.buffer.len();
                     *output = planner_output(start, route.length, time.filter(|_| fits));
-                    // Its strips are given back: the next row of the batch has the room again.
+                    // The strips are discarded, so that the next row can use the room.
                     if !fits {
                         route.length = start;
                         return ROW_FAILED;
@@ -262,14 +261,14 @@ struct Instance<E: Export> {
 }
 
 thread_local! {
-    /// The last panic of this thread with its place.
+    /// The last panic of this thread with its location.
     static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
-    /// Why the last `create` failed.
+    /// Reason why the last `create` failed.
     static CREATE_ERROR: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Notes panics instead of printing them. Each library has a standard library and a hook of its
-/// own, so this touches neither the host nor other plugins.
+/// Records panics instead of printing them. Each library has its own standard library and hook, so this
+/// affects neither the host nor other plugins.
 fn note_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -279,7 +278,7 @@ fn note_panics() {
                 .downcast_ref::<&str>()
                 .map(|text| (*text).to_owned())
                 .or_else(|| message.downcast_ref::<String>().cloned())
-                .unwrap_or_else(|| "a value that is no text".into());
+                .unwrap_or_else(|| "a value that is not a string".into());
             let place = info.location().map_or_else(String::new, |place| {
                 format!(" at {}:{}", place.file(), place.line())
             });
@@ -288,12 +287,12 @@ fn note_panics() {
     });
 }
 
-/// Runs `f`; a panic becomes [`E_PANIC`] and its message goes to `error`.
+/// Runs `f`. A panic becomes [`E_PANIC`], with its message in `error`.
 fn caught(error: &mut String, f: impl FnOnce() -> i32) -> i32 {
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(status) => status,
         Err(payload) => {
-            // A payload whose drop panics must not get us out of here.
+            // Forgotten, because a payload whose drop panics must not unwind out of here.
             std::mem::forget(payload);
             *error = PANIC.take();
             E_PANIC
@@ -307,12 +306,12 @@ unsafe fn with<E: Export>(
     instance: *mut RwInstance,
     f: impl FnOnce(&mut Instance<E>) -> i32,
 ) -> i32 {
-    // SAFETY: promised by the caller; the host uses an instance on one thread at a time.
+    // SAFETY: guaranteed by the caller; the host uses an instance on one thread at a time.
     let Some(instance) = (unsafe { instance.cast::<Instance<E>>().as_mut() }) else {
         return E_ARGUMENT;
     };
-    // A text of its own, since the closure has the instance. What it has noted in the instance itself,
-    // as loading does, stays if nothing panicked.
+    // A separate string, because the closure holds the instance. An error that the closure stores in the
+    // instance itself, as loading does, stays if nothing panicked.
     let mut error = String::new();
     let status = caught(&mut error, || f(instance));
     if !error.is_empty() {
@@ -332,8 +331,8 @@ unsafe extern "C" fn create<E: Export>(
     let mut error = String::new();
     let status = caught(&mut error, || {
         let mut plugin = E::Plugin::default();
-        // Described before it is started: defaults are those of a fresh instance, whatever `start`
-        // makes of its fields.
+        // Described before `start`, so that the defaults are those of a fresh instance, whatever `start`
+        // changes.
         let infos = parameters::describe(|list| plugin.parameters(list));
         let values = infos.iter().map(|info| info.default).collect();
         plugin.start(&Host { raw: host });
@@ -343,12 +342,12 @@ unsafe extern "C" fn create<E: Export>(
             values,
             error: String::new(),
         });
-        // SAFETY: checked for null above; the host gives a place for one pointer.
-        // Written last: after a panic above the host has got nothing that it would have to destroy.
+        // SAFETY: checked for null above; the host passes a place for one pointer.
+        // Written last, so that after a panic above the host has no instance that it would have to destroy.
         unsafe { *out = Box::into_raw(instance).cast() };
         OK
     });
-    // Also if it went well, which clears what an earlier attempt has left.
+    // Set after success too, which clears the error of an earlier attempt.
     CREATE_ERROR.set(error);
     status
 }
@@ -359,7 +358,7 @@ unsafe extern "C" fn destroy<E: Export>(instance: *mut RwInstance) {
     }
     // SAFETY: it comes from `create`, and the host destroys it once.
     let instance = unsafe { Box::from_raw(instance.cast::<Instance<E>>()) };
-    // Dropping is the plugin's code and may panic too. There is nobody left to keep the text.
+    // Dropping runs the plugin's code and may panic too. The message has no receiver any more.
     caught(&mut String::new(), || {
         drop(instance);
         OK
@@ -367,7 +366,7 @@ unsafe extern "C" fn destroy<E: Export>(instance: *mut RwInstance) {
 }
 
 unsafe extern "C" fn step<E: Export>(instance: *mut RwInstance, batch: *mut RwBatch) -> i32 {
-    // SAFETY: the host gives a batch of this kind.
+    // SAFETY: the host passes a batch of this kind.
     unsafe {
         with::<E>(instance, |instance| match batch.as_mut() {
             Some(batch) => {
@@ -385,7 +384,7 @@ unsafe extern "C" fn press<E: Export>(
     drives: *const c_void,
     stride: u32,
 ) -> i32 {
-    // SAFETY: the host gives a batch of this kind, with as many rows of drives.
+    // SAFETY: the host passes a batch of this kind, with as many rows of drives.
     unsafe {
         with::<E>(instance, |instance| match batch.as_mut() {
             Some(batch) => E::press(&mut instance.plugin, batch, drives, stride),
@@ -402,7 +401,7 @@ unsafe extern "C" fn agents_changed<E: Export>(
     removed: *const u32,
     removed_count: u32,
 ) -> i32 {
-    // SAFETY: the host gives arrays of these lengths.
+    // SAFETY: the host passes arrays of these lengths.
     unsafe {
         with::<E>(instance, |instance| {
             instance.plugin.agents_changed(&AgentsChanged {
@@ -417,7 +416,7 @@ unsafe extern "C" fn agents_changed<E: Export>(
 
 unsafe extern "C" fn param_count<E: Export>(instance: *mut RwInstance) -> u32 {
     // SAFETY: it comes from `create`, or is null.
-    // None of the plugin's own code runs here: there is nothing to catch.
+    // None of the plugin's own code runs here, so there is nothing to catch.
     let instance = unsafe { instance.cast::<Instance<E>>().as_ref() };
     instance.map_or(0, |instance| instance.infos.len() as u32)
 }
@@ -427,7 +426,7 @@ unsafe extern "C" fn param_info<E: Export>(
     index: u32,
     out: *mut RwParamInfo,
 ) -> i32 {
-    // SAFETY: the host gives a place for one description.
+    // SAFETY: the host passes a place for one description.
     unsafe {
         with::<E>(instance, |instance| {
             match (instance.infos.get(index as usize), out.as_mut()) {
@@ -446,7 +445,7 @@ unsafe extern "C" fn param_get<E: Export>(
     index: u32,
     out: *mut f64,
 ) -> i32 {
-    // SAFETY: the host gives a place for one number.
+    // SAFETY: the host passes a place for one number.
     unsafe {
         with::<E>(instance, |instance| {
             match (instance.values.get(index as usize), out.as_mut()) {
@@ -473,7 +472,7 @@ unsafe extern "C" fn param_set<E: Export>(
                 return E_ARGUMENT;
             }
             let plugin = &mut instance.plugin;
-            // Read back is what the plugin has now: values beyond the range are cut.
+            // Stores the value that the plugin has now, because values beyond the range are clamped.
             match parameters::set(index, value, |list| plugin.parameters(list)) {
                 Some(kept) => instance.values[index] = kept,
                 None => return E_ARGUMENT,
@@ -489,7 +488,7 @@ unsafe extern "C" fn state_save<E: Export>(
     ctx: *mut c_void,
     schema: *mut u32,
 ) -> i32 {
-    // SAFETY: the host gives a function that takes the bytes, and a place for the schema.
+    // SAFETY: the host passes a function that takes the bytes, and a place for the schema.
     unsafe {
         with::<E>(instance, |instance| {
             let Some((number, bytes)) = instance.plugin.save() else {
@@ -509,7 +508,7 @@ unsafe extern "C" fn state_load<E: Export>(
     length: u64,
     schema: u32,
 ) -> i32 {
-    // SAFETY: the host gives that many bytes.
+    // SAFETY: the host passes that many bytes.
     unsafe {
         with::<E>(instance, |instance| {
             match instance.plugin.load(schema, slice(bytes, length as usize)) {
@@ -536,10 +535,10 @@ unsafe extern "C" fn last_error<E: Export>(
     };
     let length = error.len().min(capacity as usize);
     if !buffer.is_null() {
-        // SAFETY: the host gives a buffer of that capacity, and the text is at least as long.
+        // SAFETY: the host passes a buffer of that capacity, and the text is at least as long.
         unsafe { std::ptr::copy_nonoverlapping(error.as_ptr(), buffer.cast(), length) };
     }
-    // All of its length and not what was copied: so the host sees that its buffer was too short.
+    // The full length instead of the copied one, so that the host notices a short buffer.
     error.len() as u64
 }
 
@@ -548,7 +547,7 @@ unsafe extern "C" fn lookahead<E: Export>(
     distance: *mut f64,
     time: *mut f64,
 ) -> i32 {
-    // SAFETY: the host gives places for two numbers.
+    // SAFETY: the host passes places for two numbers.
     unsafe {
         with::<E>(instance, |instance| {
             match (
@@ -584,7 +583,7 @@ impl<E: Export> Extensions<E> {
 }
 
 unsafe extern "C" fn get_extension<E: Export>(id: *const c_char, length: u64) -> *const c_void {
-    // SAFETY: the host gives a text of that length.
+    // SAFETY: the host passes a text of that length.
     let id = unsafe { slice(id.cast::<u8>(), length as usize) };
     if id == CONTROLLER_EXTENSION.as_bytes() && E::KIND == KIND_CONTROLLER {
         return std::ptr::from_ref(Extensions::<E>::CONTROLLER_PLACE).cast();
@@ -598,7 +597,7 @@ unsafe extern "C" fn get_extension<E: Export>(id: *const c_char, length: u64) ->
 /// Fills the table of functions of a plugin.
 ///
 /// # Safety
-/// As the interface says: `out` must hold a table whose size stands in its first field.
+/// As in the interface: `out` must point to a table whose size is in its first field.
 pub unsafe fn main<E: Export>(_: *const RwHost, out: *mut RwApi) -> i32 {
     note_panics();
     let info = E::Plugin::INFO;
@@ -622,10 +621,10 @@ pub unsafe fn main<E: Export>(_: *const RwHost, out: *mut RwApi) -> i32 {
     if out.is_null() {
         return E_ARGUMENT;
     }
-    // SAFETY: `size` bytes can be written, and no more of ours than we have.
+    // SAFETY: `size` bytes can be written, and no more than our table has.
     unsafe {
-        // A host of another version may have a shorter or a longer table: what both know is filled, and
-        // the size says how much that is.
+        // A host of another version may have a shorter or a longer table. The common part is filled, and the
+        // size states its length.
         let size = ((*out).size as usize).min(size_of::<RwApi>());
         let from = std::ptr::from_ref(&api).cast::<u8>();
         std::ptr::copy_nonoverlapping(from, out.cast::<u8>(), size);
@@ -655,7 +654,7 @@ macro_rules! export_plugin {
     };
     (@ $export:ty) => {
         #[cfg(not(panic = "unwind"))]
-        compile_error!("plugins must be built with panic = \"unwind\": panics are caught inside");
+        compile_error!("build plugins with panic = \"unwind\", because panics are caught inside the plugin");
 
         #[doc(hidden)]
         #[allow(non_upper_case_globals)]
@@ -670,7 +669,7 @@ macro_rules! export_plugin {
             host: *const $crate::export::RwHost,
             out: *mut $crate::export::RwApi,
         ) -> i32 {
-            // SAFETY: the host calls it as the interface says.
+            // SAFETY: the host calls it as the interface defines.
             unsafe { $crate::export::main::<$export>(host, out) }
         }
     };
@@ -683,7 +682,7 @@ mod tests {
     use super::*;
     use crate::{Plugin, PluginInfo};
 
-    /// Half of the throttle that there is; brakes where it would have to go faster than 10 m/s.
+    /// Gives half throttle; brakes if the speed should exceed 10 m/s.
     #[derive(Default)]
     struct Foot {
         pressed: u32,
@@ -720,7 +719,7 @@ mod tests {
         assert!(!extension(CONTROLLER_EXTENSION).is_null());
         let found = extension(PEDALS_EXTENSION).cast::<RwPedalsExtension>();
         let mut raw: *mut RwInstance = std::ptr::null_mut();
-        // Rows that are longer than ours: those of a newer host.
+        // Rows longer than ours, as those of a newer host.
         let rows = [(5.0, 3.0), (12.0, 4.0)];
         let inputs = rows.map(|(speed, _)| {
             let mut row = [0.0f64; 20];
@@ -753,7 +752,7 @@ mod tests {
             route_capacity: 0,
             route_length: 0,
         };
-        // SAFETY: a table of the plugin, an instance that it makes, and rows as the batch says.
+        // SAFETY: a table of the plugin, an instance that it creates, and rows as the batch states.
         let (answered, short) = unsafe {
             let made =
                 create::<AsPedalController<Foot>>(std::ptr::null(), KIND_CONTROLLER, &mut raw);
@@ -768,11 +767,11 @@ mod tests {
         assert_eq!(status, [ROW_OK; 2]);
         assert_eq!(outputs[0][..4], [0.5, 0.0, 7.0, 3.0]);
         assert_eq!(outputs[1][..4], [0.0, 1.0, 7.0, 4.0]);
-        // What is not its own stays.
+        // Bytes beyond its own row are unchanged.
         assert_eq!((outputs[0][5], outputs[1][5]), (7.0, 7.0));
     }
 
-    /// Gives the stage that its input says is planned.
+    /// Returns the planned stage of its input.
     #[derive(Default)]
     struct Clock;
 
@@ -814,7 +813,7 @@ mod tests {
             route_capacity: 0,
             route_length: 0,
         };
-        // SAFETY: rows as the batch says.
+        // SAFETY: rows as the batch states.
         unsafe { AsSignalController::<Clock>::step(&mut Clock, &mut batch) };
         assert_eq!(status, [ROW_OK; 3]);
         assert_eq!(outputs.map(|output| output.next), [KEEP_STAGE, 3, i32::MAX]);

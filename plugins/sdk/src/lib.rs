@@ -20,7 +20,7 @@
 //!     fn parameters(&mut self, list: &mut Parameters<'_>) {
 //!         list.number("gain", &mut self.gain, 0.0..=5.0)
 //!             .unit("1/s")
-//!             .doc("Acceleration per missing speed.");
+//!             .doc("Acceleration per unit of missing speed.");
 //!     }
 //! }
 //!
@@ -34,25 +34,25 @@
 //! # fn main() {}
 //! ```
 //!
-//! Build it as a `cdylib` and put the library into a folder of plugins. Panics are caught inside
-//! the plugin and reported to the host with their place; the built-in module answers instead.
+//! Build it as a `cdylib` and put the library into a plugin folder. Panics are caught inside the plugin and
+//! reported to the host with their location; the built-in module then answers instead.
 //!
 //! # Parts
 //!
-//! - [`Plugin`] says what a plugin is and lists its parameters; [`Controller`], [`PedalController`],
-//!   [`Planner`], [`Fitness`] and [`SignalController`] answer, one row at a time.
+//! - [`Plugin`] describes a plugin and lists its parameters; [`Controller`], [`PedalController`],
+//!   [`Planner`], [`Fitness`] and [`SignalController`] answer one row at a time.
 //! - [`Parameters`] binds names, ranges and units to fields.
-//! - [`export_plugin!`] makes the entry that the host calls. [`export`] is what it is made of.
-//! - [`math`] has functions that give the same bits on every processor; those of the standard
-//!   library do not.
+//! - [`export_plugin!`] generates the entry point for the host, by means of [`export`].
+//! - [`math`] has functions that give the same bits on every processor, unlike those of the standard library.
 //!
 //! # Words
 //!
-//! - **Row**: what is asked and answered about one agent. A **batch** is the rows of one call.
-//! - **Instance**: one value of your type. A run has one for each setting of its parameters, and of a controller
-//!   of signals one for each programme.
-//! - **Agent index**: a number below the capacity that an agent keeps while it drives, see
+//! - **Row**: question and answer about one agent. **Batch**: the rows of one call.
+//! - **Instance**: one value of your type. A run has one for each parameter setting and, for a signal
+//!   controller, one for each programme.
+//! - **Slot**: an agent index, a number below the capacity that an agent keeps while it drives, see
 //!   [`PerAgent`].
+//! - **Strip**: a lanelet, which is a stretch of lane or a connection through a junction.
 
 pub mod export;
 pub mod math;
@@ -65,7 +65,7 @@ pub use plugin::{
     Plugin, PluginInfo, Roads, Route, SignalController, StepInfo,
 };
 
-/// What a plugin usually needs.
+/// Common imports of a plugin.
 pub mod prelude {
     pub use crate::export_plugin;
     pub use crate::{

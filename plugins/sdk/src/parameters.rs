@@ -1,12 +1,12 @@
-//! Parameters: one function of the plugin lists them with their fields, and serves for describing,
-//! reading and setting.
+//! Parameters: one function of the plugin lists them with their fields, and serves to describe, read and set
+//! them.
 
 use roadwright_plugin_api::abi::{
     PARAM_BOOL, PARAM_CHOICE, PARAM_INTEGER, PARAM_NUMBER, RwParamInfo, text,
 };
 use std::ops::RangeInclusive;
 
-/// What the list is gone through for.
+/// Purpose of a pass through the list.
 enum Task {
     Describe(Vec<RwParamInfo>),
     Set { index: usize, value: f64 },
@@ -19,11 +19,11 @@ pub struct Parameters<'a> {
     count: usize,
 }
 
-/// The parameter that was listed last, to say more about it.
+/// The parameter that was listed last, for adding details.
 pub struct Parameter<'a>(Option<&'a mut RwParamInfo>);
 
 impl Parameters<'_> {
-    /// A number of a range; its default is the field's value in the plugin's `Default`.
+    /// Adds a number with a range; its default is the field's value in the plugin's `Default`.
     pub fn number(
         &mut self,
         key: &str,
@@ -35,7 +35,7 @@ impl Parameters<'_> {
             .listed(self)
     }
 
-    /// A whole number of a range.
+    /// Adds an integer with a range.
     pub fn integer(
         &mut self,
         key: &str,
@@ -48,14 +48,14 @@ impl Parameters<'_> {
             .listed(self)
     }
 
-    /// Yes or no.
+    /// Adds a switch.
     pub fn switch(&mut self, key: &str, field: &mut bool) -> Parameter<'_> {
         self.add(key, PARAM_BOOL, 0.0, 1.0, f64::from(u8::from(*field)))
             .unwrap_or_else(|value| *field = value > 0.5)
             .listed(self)
     }
 
-    /// One of several words, by index.
+    /// Adds a choice between words, by index.
     pub fn choice(&mut self, key: &str, field: &mut usize, words: &[&str]) -> Parameter<'_> {
         let max = words.len().saturating_sub(1) as f64;
         let added = self.add(key, PARAM_CHOICE, 0.0, max, *field as f64);
@@ -68,10 +68,10 @@ impl Parameters<'_> {
         parameter
     }
 
-    /// Describes a parameter, or gives the value to set it to.
+    /// Describes a parameter, or returns the value to set it to.
     fn add(&mut self, key: &str, kind: u32, min: f64, max: f64, value: f64) -> Added {
-        // The place in the list is the index, for describing as for setting: one list for both keeps
-        // them together.
+        // The position in the list is the index, both for describing and for setting, because one list serves
+        // both.
         let index = self.count;
         self.count += 1;
         match self.task {
@@ -98,7 +98,7 @@ impl Parameters<'_> {
     }
 }
 
-/// What came of listing a parameter.
+/// Outcome of listing a parameter.
 enum Added {
     Described,
     Value(f64),
@@ -122,7 +122,7 @@ impl Added {
 }
 
 impl Parameter<'_> {
-    /// Its unit, such as `m/s`.
+    /// Sets the unit, such as `m/s`.
     pub fn unit(mut self, unit: &str) -> Self {
         if let Some(info) = &mut self.0 {
             info.unit = text(unit);
@@ -130,7 +130,7 @@ impl Parameter<'_> {
         self
     }
 
-    /// What it does, in one sentence.
+    /// Sets the description, in one sentence.
     pub fn doc(mut self, doc: &str) -> Self {
         if let Some(info) = &mut self.0 {
             info.doc = text(doc);
@@ -138,7 +138,7 @@ impl Parameter<'_> {
         self
     }
 
-    /// Its group, with `/` between the levels of a tree.
+    /// Sets the group, with `/` between the levels of a tree.
     pub fn group(mut self, group: &str) -> Self {
         if let Some(info) = &mut self.0 {
             info.group = text(group);
@@ -147,7 +147,7 @@ impl Parameter<'_> {
     }
 }
 
-/// Describes the parameters of a plugin; their defaults are the present values.
+/// Describes the parameters of a plugin; the present values are taken as defaults.
 pub(crate) fn describe(list: impl FnOnce(&mut Parameters<'_>)) -> Vec<RwParamInfo> {
     let mut task = Task::Describe(Vec::new());
     list(&mut Parameters {
@@ -160,8 +160,8 @@ pub(crate) fn describe(list: impl FnOnce(&mut Parameters<'_>)) -> Vec<RwParamInf
     }
 }
 
-/// Sets the parameter at an index. Returns what it is then, within its range and rounded where it is a
-/// whole number; `None` if there is no such parameter.
+/// Sets the parameter at an index. Returns its new value, clamped to its range and rounded if it is an
+/// integer; `None` if there is no such parameter.
 pub(crate) fn set(
     index: usize,
     value: f64,
@@ -214,7 +214,7 @@ mod tests {
         for (index, value, kept) in [(0, 7.0, 2.0), (1, 3.4, 3.0), (2, 1.0, 1.0), (3, 1.0, 1.0)] {
             assert_eq!(set(index, value, |list| fields.list(list)), Some(kept));
         }
-        // Values are held in their range and rounded.
+        // Values are clamped to their range and rounded.
         let Fields {
             gain,
             count,

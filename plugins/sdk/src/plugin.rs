@@ -1,4 +1,4 @@
-//! What the author of a plugin writes.
+//! Traits and types for plugin authors.
 
 use crate::parameters::Parameters;
 use roadwright_plugin_api::abi::{
@@ -10,14 +10,14 @@ use roadwright_plugin_api::{
     PlannerInput, PlannerOutput, SignalInput,
 };
 
-/// What a plugin says about itself.
+/// Description of a plugin.
 #[derive(Clone, Copy)]
 pub struct PluginInfo {
     pub(crate) raw: RwPluginInfo,
 }
 
 impl PluginInfo {
-    /// A plugin by its id in reverse domain order, its name for people and its version.
+    /// Creates a description from an id in reverse domain order, a display name and a version.
     pub const fn new(id: &str, name: &str, version: &str) -> Self {
         Self {
             raw: RwPluginInfo {
@@ -41,76 +41,75 @@ impl PluginInfo {
         }
     }
 
-    /// What it does, in one sentence.
+    /// Sets the description, in one sentence.
     pub const fn doc(mut self, doc: &str) -> Self {
         self.raw.doc = text(doc);
         self
     }
 
-    /// Who made it.
+    /// Sets the author.
     pub const fn author(mut self, author: &str) -> Self {
         self.raw.author = text(author);
         self
     }
 
-    /// It keeps state that [`Plugin::save`] and [`Plugin::load`] hand to the next version.
+    /// Declares that [`Plugin::save`] and [`Plugin::load`] pass state to the next version.
     pub const fn keeps_state(mut self) -> Self {
         self.raw.caps |= CAP_STATE;
         self
     }
 
-    /// Output rows hold the built-in module's answer before the plugin is asked.
+    /// Requests that output rows contain the built-in module's answer before the plugin is asked.
     pub const fn wants_defaults(mut self) -> Self {
         self.raw.caps |= CAP_WANTS_DEFAULTS;
         self
     }
 
-    /// It does not declare that the same input gives the same output.
+    /// Withdraws the declaration that equal inputs give equal outputs.
     pub const fn not_deterministic(mut self) -> Self {
         self.raw.caps &= !CAP_DETERMINISTIC;
         self
     }
 
-    /// The bytes that are exported, for a kind.
+    /// Returns the exported bytes, for a kind.
     pub const fn raw(mut self, kinds: u32) -> RwPluginInfo {
         self.raw.kinds = kinds;
         if kinds & KIND_SIGNAL_CONTROLLER != 0 {
             self.raw.min_host_minor = 1;
         }
-        // Safe plugins are asked by `&mut`, so never for two slices at once, whatever they say of
-        // themselves.
+        // Safe plugins are called by `&mut`, so never for two slices at once, whatever they declare.
         self.raw.caps &= !CAP_PARALLEL_SLICES;
         self.raw
     }
 }
 
-/// What plugins of all kinds have. Its `Default` is a fresh instance; the values of its parameters
-/// there are their defaults.
+/// Common part of plugins of all kinds. Its `Default` is a fresh instance, and its field values there are the
+/// defaults of its parameters.
 pub trait Plugin: Default + Send + 'static {
-    /// What it says about itself.
+    /// Description of the plugin.
     const INFO: PluginInfo;
 
-    /// Lists its parameters with their fields.
+    /// Lists the parameters with their fields.
     fn parameters(&mut self, _: &mut Parameters<'_>) {}
 
     /// Called once, before everything else.
     fn start(&mut self, _: &Host) {}
 
-    /// Agents have come and gone: called between two questions, before the first one about an agent that
-    /// came.
+    /// Agents have been added or removed. Called between two batches, before the first question about an
+    /// added agent.
     fn agents_changed(&mut self, _: &AgentsChanged<'_>) {}
 
-    /// Its state with the number of its schema; `None` if it keeps none.
+    /// Returns the state with its schema number; `None` if there is none.
     fn save(&self) -> Option<(u32, Vec<u8>)> {
         None
     }
 
-    /// Takes over state of a schema, from this version or another one.
+    /// Restores state of a schema, from this version or another one.
     ///
     /// # Errors
-    /// If it cannot: the host then starts the instance fresh and says so.
+    /// If the state cannot be restored. The host then starts the instance fresh and reports the error.
     fn load(&mut self, schema: u32, _: &[u8]) -> Result<(), String> {
-        Err(format!("state of schema {schema} is not known"))
+        Err(format!("unknown state schema {schema}"))
     }
 }
 
@@ -119,13 +118,14 @@ pub trait Plugin: Default + Send + 'static {
 pub struct Agent {
     /// Its id.
     pub id: u64,
-    /// A dense number that is its own while it drives; `agents_changed` tells when it becomes another's.
+    /// Agent index: a dense number that the agent keeps while it drives; `agents_changed` reports when
+    /// another agent gets it.
     pub slot: u32,
-    /// A random number of run, agent and step.
+    /// A random number that depends on run, agent and step.
     pub seed: u64,
 }
 
-/// The moment that a batch is asked about.
+/// The step in which a batch is asked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepInfo {
     /// Number of the step.
@@ -136,24 +136,24 @@ pub struct StepInfo {
     pub period: f64,
 }
 
-/// Agents that have come and gone.
+/// Agents that have been added or removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AgentsChanged<'a> {
-    /// Slots are smaller than this.
+    /// Upper bound of slots (exclusive).
     pub slots: u32,
-    /// Slots of those that came, in the order of their ids.
+    /// Slots of added agents, ordered by agent id.
     pub added: &'a [u32],
-    /// Slots of those that went, in the order of their ids. None is among `added` as well: that an agent
-    /// went is told at least one call before its slot is another's.
+    /// Slots of removed agents, ordered by agent id. None of them is in `added`: a removal is reported at
+    /// least one call before another agent gets the slot.
     pub removed: &'a [u32],
 }
 
-/// How far ahead a controller wants its way-point.
+/// Lookahead of a controller: the distance to its waypoint.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lookahead {
-    /// Least distance, m.
+    /// Minimum distance, m.
     pub distance: f64,
-    /// Time, s, that is multiplied by the speed; the larger of the two counts.
+    /// Lookahead time, s, multiplied by the speed; the larger of the two distances counts.
     pub time: f64,
 }
 
@@ -174,19 +174,19 @@ pub trait Controller: Plugin {
     /// Answers for one agent.
     fn control(&mut self, agent: &Agent, input: &ControllerInput, output: &mut ControllerOutput);
 
-    /// How far ahead it wants its way-point.
+    /// Lookahead to the waypoint.
     fn lookahead(&self) -> Lookahead {
         Lookahead::default()
     }
 }
 
-/// Steers, and drives by pedals: throttle, brakes and gears. A host that does not know pedals lets its
-/// built-in module drive.
+/// Steers and drives by pedals: throttle, brakes and gears. On a host that does not know pedals, the built-in
+/// module drives.
 pub trait PedalController: Plugin {
     /// Called before each batch.
     fn begin(&mut self, _: &StepInfo) {}
 
-    /// Answers for one agent; `drive` says what its vehicle can do now.
+    /// Answers for one agent; `drive` describes what its vehicle can do now.
     fn press(
         &mut self,
         agent: &Agent,
@@ -195,30 +195,30 @@ pub trait PedalController: Plugin {
         output: &mut PedalsOutput,
     );
 
-    /// How far ahead it wants its way-point.
+    /// Lookahead to the waypoint.
     fn lookahead(&self) -> Lookahead {
         Lookahead::default()
     }
 }
 
-/// Rates the driving.
+/// Scores how well an agent drives.
 pub trait Fitness: Plugin {
-    /// Rates one agent; lower is better.
+    /// Scores one agent; lower is better.
     fn rate(&mut self, agent: &Agent, input: &FitnessInput, output: &mut FitnessOutput);
 }
 
-/// Says which stage of traffic signals is next. The host keeps the shortest green, amber and the time to
-/// clear, and gives nobody green together with somebody whom it crosses.
+/// Chooses the next stage of traffic signals. The host enforces minimum green, amber and clearance times, and
+/// never gives green to conflicting movements at the same time.
 pub trait SignalController: Plugin {
-    /// The stage that is to come; `None` keeps the one that is shown. Asked once a second when the shortest
-    /// green is over. The id of `signals` is its smallest node.
+    /// Returns the next stage; `None` keeps the current one. Asked once a second after the minimum green. The
+    /// id of `signals` is its smallest node.
     fn decide(&mut self, moment: &StepInfo, signals: &Agent, input: &SignalInput) -> Option<u32>;
 }
 
-/// Finds the way.
+/// Finds routes.
 pub trait Planner: Plugin {
-    /// Appends the strips from the agent's to the goal's, both included, and gives the expected
-    /// travel time, s; `None` if there is no way.
+    /// Appends the strips from the agent's to the goal's, both included, and returns the expected travel time
+    /// in seconds; `None` if there is no route.
     fn plan(
         &mut self,
         roads: &Roads<'_>,
@@ -227,17 +227,16 @@ pub trait Planner: Plugin {
     ) -> Option<f64>;
 }
 
-/// A route that is being written.
+/// A route under construction.
 pub struct Route<'a> {
     pub(crate) buffer: &'a mut [u32],
     pub(crate) length: usize,
 }
 
 impl Route<'_> {
-    /// Appends a strip; what does not fit any more is dropped, and the route counts as not found.
+    /// Appends a strip. Strips beyond the capacity are dropped, and the route then counts as not found.
     pub fn push(&mut self, strip: u32) {
-        // The length counts on behind the end of the buffer: that is how the caller sees that the route
-        // did not fit.
+        // The length also counts dropped strips, which tells the caller that the route did not fit.
         if let Some(place) = self.buffer.get_mut(self.length) {
             *place = strip;
         }
@@ -248,42 +247,42 @@ impl Route<'_> {
 /// The roads as planners see them.
 #[derive(Clone, Copy)]
 pub struct Roads<'a> {
-    /// The strips: lanes and connecting paths.
+    /// The strips: lanes and connections.
     pub strips: &'a [RwStrip],
     /// Successors of all strips.
     pub successors: &'a [u32],
     /// Points of all centre lines, m.
     pub points: &'a [RwPoint],
-    /// Expected extra time on each strip because of standing traffic, s.
+    /// Expected delay on each strip caused by queues, s.
     pub delays: &'a [f32],
-    /// Another number means that the roads have changed.
+    /// Version; changes whenever the roads change.
     pub version: u64,
 }
 
 impl<'a> Roads<'a> {
-    /// The strips that follow one.
+    /// Returns the strips that follow a strip.
     pub fn successors(&self, strip: u32) -> &'a [u32] {
         let strip = &self.strips[strip as usize];
         let first = strip.first_successor as usize;
         &self.successors[first..first + strip.successor_count as usize]
     }
 
-    /// The centre line of a strip.
+    /// Returns the centre line of a strip.
     pub fn line(&self, strip: u32) -> &'a [RwPoint] {
         let strip = &self.strips[strip as usize];
         let first = strip.first_point as usize;
         &self.points[first..first + strip.point_count as usize]
     }
 
-    /// Sees through the binary interface.
+    /// Creates a view of the raw structure.
     ///
     /// # Safety
-    /// The pointers must hold as many elements as the counts say, for `'a`.
+    /// The pointers must be valid for as many elements as the counts state, for `'a`.
     #[expect(unsafe_code, reason = "speaks the binary interface")]
     pub(crate) unsafe fn new(raw: &'a RwRoads) -> Self {
         use crate::export::slice;
         let strips = raw.strip_count as usize;
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             Self {
                 strips: slice(raw.strips, strips),
@@ -296,12 +295,12 @@ impl<'a> Roads<'a> {
     }
 }
 
-/// State for each agent, by slot.
+/// State of each agent, by slot.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PerAgent<T>(Vec<T>);
 
 impl<T: Default + Clone> PerAgent<T> {
-    /// The state of an agent; a fresh one if it is new.
+    /// Returns the state of an agent; fresh if the agent is new.
     pub fn of(&mut self, agent: &Agent) -> &mut T {
         let slot = agent.slot as usize;
         if slot >= self.0.len() {
@@ -310,7 +309,7 @@ impl<T: Default + Clone> PerAgent<T> {
         &mut self.0[slot]
     }
 
-    /// Forgets those who went, so that their slots start fresh.
+    /// Forgets the removed agents, so that their slots start fresh.
     pub fn agents_changed(&mut self, change: &AgentsChanged<'_>) {
         for &slot in change.removed {
             if let Some(state) = self.0.get_mut(slot as usize) {
@@ -319,7 +318,7 @@ impl<T: Default + Clone> PerAgent<T> {
         }
     }
 
-    /// All states in the order of slots.
+    /// Returns all states in the order of slots.
     pub fn states(&self) -> &[T] {
         &self.0
     }
@@ -330,13 +329,13 @@ impl<T: Default + Clone> PerAgent<T> {
     }
 }
 
-/// The host, as a plugin sees it.
+/// Handle of the host.
 #[derive(Clone, Copy)]
 pub struct Host {
     pub(crate) raw: *const roadwright_plugin_api::abi::RwHost,
 }
 
-// SAFETY: the host structure lives as long as the plugin, is never written to, and its log may be
+// SAFETY: the host structure lives as long as the plugin and is never written to, and its log function may be
 // called from any thread.
 #[expect(unsafe_code, reason = "the host promises it")]
 unsafe impl Send for Host {}
@@ -348,7 +347,7 @@ impl Host {
     /// Writes a line to the host's log; level 0 (debug) to 3 (error).
     #[expect(unsafe_code, reason = "speaks the binary interface")]
     pub fn log(&self, level: u32, line: &str) {
-        // SAFETY: the host structure outlives all instances, and its functions take any text.
+        // SAFETY: the host structure outlives all instances, and its functions accept any text.
         unsafe {
             if let Some(host) = self.raw.as_ref()
                 && let Some(log) = host.log
@@ -358,7 +357,7 @@ impl Host {
         }
     }
 
-    /// Whether long work should stop.
+    /// Whether long computations should stop.
     #[expect(unsafe_code, reason = "speaks the binary interface")]
     pub fn is_cancelled(&self) -> bool {
         // SAFETY: as above.
@@ -369,7 +368,7 @@ impl Host {
     }
 }
 
-/// A planner's answer as a row.
+/// Converts a planner's answer to an output row.
 pub(crate) fn planner_output(start: usize, end: usize, time: Option<f64>) -> PlannerOutput {
     match time {
         Some(travel_time) => PlannerOutput {

@@ -1,4 +1,4 @@
-//! What behaviours see of others, and what they can ask for beyond an output row.
+//! View of other agents for behaviours, and the effects they can request beyond their output row.
 
 use crate::signals::SignalFacts;
 use roadwright_geometry::DVec2;
@@ -10,52 +10,53 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
-/// Cell of the index over agents, m.
+/// Cell size of the spatial index of agents, in metres.
 const CELL: f64 = 30.0;
 
-/// What everybody can see of an agent.
+/// Publicly visible state of an agent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AgentFacts {
-    /// Its id.
+    /// Agent id.
     pub id: u64,
-    /// Its agent index.
+    /// Agent index.
     pub index: u32,
-    /// Middle of its rear axle, m.
+    /// Position of the middle of the rear axle, in metres.
     pub position: DVec2,
     /// Heading, rad.
     pub heading: f64,
-    /// Speed, m/s.
+    /// Speed, in m/s.
     pub speed: f64,
-    /// Length over all, m.
+    /// Overall length, in metres.
     pub length: f64,
-    /// Index of its vehicle type in [`Scene::vehicles`].
+    /// Index of its vehicle type in [`Surroundings::vehicles`].
     pub vehicle: u16,
-    /// How many trailers it tows.
+    /// Number of trailers in tow.
     pub trailers: u8,
-    /// Index of its stack in [`Scene::stacks`].
+    /// Index of its stack in [`Surroundings::stacks`].
     pub stack: u16,
-    /// The road that it is on; `None` in junctions and on open ground.
+    /// Current road; `None` in junctions and on open ground.
     pub road: Option<RoadId>,
     /// Lane id on that road.
     pub lane: i8,
-    /// Distance along its lanelet, m.
+    /// Distance along the lanelet, in metres.
     pub s: f64,
-    /// Distance to the left of its lanelet's middle, m.
+    /// Lateral offset to the left of the lanelet's centre line, in metres.
     pub t: f64,
-    /// Speed limit of its lane, m/s.
+    /// Speed limit of the current lane, in m/s.
     pub speed_limit: f64,
-    /// What the traffic signals at the end of its lane show for its way; `None` where there are none.
-    pub signal: Option<Light>,
-    /// Their node and the stages in which its way has green, one bit each; 0 stages where there are no
+    /// Aspect that the traffic signals at the end of the lane show for the agent's route; `None` without
     /// signals.
+    pub signal: Option<Light>,
+    /// Node of those signals, and a bit mask of the stages in which the agent's movement has green; the mask
+    /// is 0 without signals.
     pub signal_ahead: (u32, u32),
-    /// How it signals.
+    /// State of the direction indicators.
     pub indicator: Indicator,
-    /// Its next goal, m.
+    /// Next goal, in metres.
     pub goal: Option<DVec2>,
-    /// Whether it has arrived at its last goal and waits for what comes next.
+    /// Whether the agent has arrived at its last goal and is waiting for instructions.
     pub has_arrived: bool,
-    /// Whether there are goals after the one that it has reached or goes to.
+    /// Whether more goals follow the current one.
     pub has_more_goals: bool,
     /// Id of the vehicle ahead on its route.
     pub leader: Option<u64>,
@@ -63,26 +64,26 @@ pub struct AgentFacts {
     pub follower: Option<u64>,
 }
 
-/// How a vehicle signals with its lamps.
+/// State of a vehicle's direction indicators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Indicator {
-    /// Lamps off.
+    /// Indicators off.
     #[default]
     Off,
-    /// To the left.
+    /// Left indicator.
     Left,
-    /// To the right.
+    /// Right indicator.
     Right,
-    /// Both sides: it warns.
+    /// Hazard lights: both sides flash.
     Hazard,
 }
 
 impl Indicator {
-    /// All of them.
+    /// All states.
     pub const ALL: [Self; 4] = [Self::Off, Self::Left, Self::Right, Self::Hazard];
 
-    /// Its name in scripts and traces.
+    /// Name in scripts and traces.
     pub fn name(self) -> &'static str {
         match self {
             Self::Off => "off",
@@ -92,29 +93,29 @@ impl Indicator {
         }
     }
 
-    /// The one with a name.
+    /// Returns the state with the given name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.name() == name)
     }
 }
 
-/// A value that goes with a message.
+/// A value attached to a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Datum {
     /// A number.
     Number(f64),
-    /// A text.
+    /// A string.
     Text(String),
 }
 
-/// The contents of a message.
+/// Contents of a message.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Letter {
-    /// What it is about.
+    /// Topic of the message.
     pub topic: String,
-    /// A number that goes with it.
+    /// Main numeric value.
     pub value: f64,
-    /// What else goes with it, by name.
+    /// Further values by name.
     pub data: BTreeMap<String, Datum>,
 }
 
@@ -125,59 +126,61 @@ pub struct Message {
     pub to: u32,
     /// Id of the sender.
     pub from: u64,
-    /// What it says.
+    /// Contents.
     pub letter: Letter,
 }
 
 impl Message {
-    // A control character begins the topics of the host, so that no topic of a script is one of these
-    // by chance.
-    /// Topic of what the host tells of a collision: with whom, if that was an agent, and how deep, m.
+    // Host topics begin with a control character, so that no topic of a script can clash with one.
+    /// Topic of collision reports from the host: the id of the other agent, if there is one, and the
+    /// penetration depth in metres.
     pub const COLLISION: &'static str = "\u{1}collision";
-    /// Topic of what the host tells of a goal that cannot be reached.
+    /// Topic of the host's report that a goal cannot be reached.
     pub const NO_ROUTE: &'static str = "\u{1}no route";
 }
 
-/// Where something with a name is.
+/// Position of a named object.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NamedPlace {
-    /// Its place, m.
+    /// Position, in metres.
     pub position: DVec2,
-    /// How a vehicle stands there, rad, if that is said.
+    /// Heading in which a vehicle stands there, in radians, if it is given.
     pub heading: Option<f64>,
 }
 
-/// The speeds that limit and bends allow on the route ahead of an agent.
+/// Speeds that limits and bends allow on the route ahead of an agent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outlook([f32; Self::PARTS]);
 
 impl Outlook {
-    /// Number of parts of equal length into which the route ahead is cut.
+    /// Number of equally long sections that the route ahead is divided into.
     pub const PARTS: usize = 20;
-    /// Length of a part, m.
+    /// Length of a section, in metres.
     pub const PART: f64 = 10.0;
 
-    /// The lowest speed on each part, m/s; infinity on those that the route does not reach.
+    /// Creates an outlook from the lowest speed on each section, in m/s; infinity for sections beyond the end
+    /// of the route.
     pub fn new(lowest: [f32; Self::PARTS]) -> Self {
         Self(lowest)
     }
 
-    /// The lowest speed within a distance, m/s; of a part of it, that of the whole part.
+    /// Returns the lowest speed within a distance, in m/s. A section that is covered only in part counts in
+    /// full.
     pub fn lowest_within(&self, distance: f64) -> f64 {
-        // Rounded up: a part that is reached into counts with its lowest speed, which may lie behind the
-        // distance. A behaviour slows down a little early rather than too late.
+        // Rounded up: a section that the distance reaches into counts with its lowest speed, even if that
+        // speed applies beyond the distance. A behaviour slows down a little early rather than too late.
         let parts = (distance.max(0.0) / Self::PART).ceil() as usize;
         let parts = &self.0[..parts.clamp(1, Self::PARTS)];
         f64::from(parts.iter().copied().fold(f32::INFINITY, f32::min))
     }
 }
 
-/// The driving agents at one moment, and the messages that wait for them.
+/// The driving agents at one moment, and their pending messages.
 #[derive(Debug, Default)]
-pub struct Scene {
-    /// The agents that drive, in the order of their indices.
+pub struct Surroundings {
+    /// Driving agents, by ascending index.
     pub agents: Vec<AgentFacts>,
-    /// Messages in the order of their receivers' indices.
+    /// Pending messages, by ascending index of the receiver.
     pub mail: Vec<Message>,
     /// Names of the vehicle types.
     pub vehicles: Arc<Vec<String>>,
@@ -185,24 +188,24 @@ pub struct Scene {
     pub stacks: Arc<Vec<String>>,
     /// Ids of the members of each group.
     pub groups: Arc<BTreeMap<String, BTreeSet<u64>>>,
-    /// The middles of all lanes, for random places, m.
+    /// Centre points of all lanes, used to pick random destinations, in metres.
     pub lane_middles: Arc<Vec<DVec2>>,
-    /// Where what has a name is.
+    /// Positions of named objects.
     pub places: Arc<BTreeMap<String, NamedPlace>>,
-    /// Time of day, h, from 0 to 24.
+    /// Time of day, in hours from 0 to 24.
     pub time_of_day: f64,
-    /// What can be seen of signals, by node; empty unless a behaviour looks at them.
+    /// Visible state of the signals, by node; empty unless a behaviour asks for it.
     pub signals: BTreeMap<u32, Arc<SignalFacts>>,
-    /// The lowest speeds that the road allows ahead of those that are asked, by agent index.
+    /// Speed outlooks of the agents in the current batch, by agent index.
     pub outlooks: BTreeMap<u32, Outlook>,
-    // Made when the first behaviour asks, maybe by several at once: most scenes are never searched.
+    // Built when the first behaviour asks, possibly from several threads: most scenes are never searched.
     grid: OnceLock<GridIndex>,
-    /// Only ever asked for one id, never gone through.
+    /// Only used for lookups by id and never iterated, because its order is not deterministic.
     by_id: OnceLock<HashMap<u64, u32>>,
 }
 
-impl Scene {
-    /// A scene of agents in the order of their indices and messages in the order of their receivers.
+impl Surroundings {
+    /// Creates a scene from agents by ascending index and messages by ascending index of the receiver.
     pub fn new(
         agents: Vec<AgentFacts>,
         mail: Vec<Message>,
@@ -218,7 +221,7 @@ impl Scene {
         }
     }
 
-    /// The agent with an index.
+    /// Returns the agent with the given index.
     pub fn with_index(&self, index: u32) -> Option<&AgentFacts> {
         let place = self
             .agents
@@ -226,10 +229,9 @@ impl Scene {
         Some(&self.agents[place.ok()?])
     }
 
-    /// The agent with an id.
+    /// Returns the agent with the given id.
     pub fn with_id(&self, id: u64) -> Option<&AgentFacts> {
-        // Hashed, since it is only looked into and never gone through: its order cannot reach any
-        // result.
+        // A hash map is safe here because it is never iterated, so its order cannot affect results.
         let by_id = self.by_id.get_or_init(|| {
             let agents = self.agents.iter().enumerate();
             agents.map(|(at, facts)| (facts.id, at as u32)).collect()
@@ -237,7 +239,7 @@ impl Scene {
         Some(&self.agents[*by_id.get(&id)? as usize])
     }
 
-    /// The agents within a radius, m, in the order of distance, then of ids.
+    /// Returns the agents within a radius in metres, nearest first, with ties broken by id.
     pub fn near(&self, place: DVec2, radius: f64) -> Vec<&AgentFacts> {
         let index = self.grid.get_or_init(|| {
             let positions: Vec<DVec2> = self.agents.iter().map(|facts| facts.position).collect();
@@ -250,13 +252,13 @@ impl Scene {
             found.push(((at - place).length_squared(), number));
         });
         let id = |number: u32| self.agents[number as usize].id;
-        // Nearest first, and of equals the smaller id: not as the grid has its cells.
+        // Nearest first, with ties broken by id, so that the order does not depend on the grid.
         found.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| id(a.1).cmp(&id(b.1))));
         let agent = |(_, number): (f64, u32)| &self.agents[number as usize];
         found.into_iter().map(agent).collect()
     }
 
-    /// The messages that wait for the agent with an index.
+    /// Returns the pending messages of the agent with the given index.
     pub fn mail_of(&self, index: u32) -> &[Message] {
         let from = self.mail.partition_point(|message| message.to < index);
         let to = self.mail.partition_point(|message| message.to <= index);
@@ -264,174 +266,175 @@ impl Scene {
     }
 }
 
-/// What the behaviour of one agent would see if it were asked now.
+/// Input that the behaviour of one agent would receive now.
 #[derive(Debug, Clone)]
 pub struct BehaviourView {
-    /// Simulated time, s.
+    /// Simulation time, in seconds.
     pub time: f64,
-    /// Number of the step.
+    /// Step number.
     pub step: u64,
     /// Seed of the run.
     pub seed: u64,
-    /// Its agent index.
+    /// Agent index.
     pub index: u32,
-    /// Its row.
+    /// Input row.
     pub input: BehaviourInput,
-    /// The others, its messages and the places.
-    pub scene: Arc<Scene>,
-    /// Id of its behaviour, and what that keeps of its agents, if it can say.
+    /// Other agents, pending messages and named places.
+    pub scene: Arc<Surroundings>,
+    /// Id of the behaviour module, and its saved state for its agents, if it can provide one.
     pub behaviour: (String, Option<Vec<u8>>),
 }
 
-/// What a behaviour asks for beyond its output row.
+/// Request of a behaviour beyond its output row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
-    /// Drive to the lane nearest to a place, m.
+    /// Drive to the lane nearest to a position, in metres.
     GoTo(DVec2),
-    /// Drive to where another agent is, wherever it drives.
+    /// Follow another agent.
     Chase(u64),
-    /// Drive where another agent is not.
+    /// Drive away from another agent.
     Flee(u64),
-    /// Leave the road, wherever it is.
+    /// Leave the road network from the current position.
     Leave,
-    /// Signal until it is asked to signal otherwise.
+    /// Set the indicators until the next request.
     Indicate(Indicator),
-    /// Heed no signals, signs and other vehicles in junctions until it is asked to heed them again.
+    /// Ignore signals, signs and other vehicles in junctions (`true`) or obey them again (`false`).
     IgnoreLaw(bool),
-    /// Drive forwards to a place beside the road, m, and stand there with a heading, rad.
+    /// Drive forwards to a position beside the road, in metres, and park there with a heading, in radians.
     Park(DVec2, f64),
-    /// Brake at least this hard, m/s^2, until the behaviour is asked again.
+    /// Brake at least this hard, in m/s^2, until the behaviour is asked again.
     Brake(f64),
-    /// Drive so far to the left of the middle of the lane, m, while still following the leader: as far as vehicle,
-    /// lane and neighbours allow, until the behaviour is asked again.
+    /// Keep this far to the left of the lane's centre, in metres, while still following the leader. Vehicle,
+    /// lane and neighbours limit the offset. Lasts until the behaviour is asked again.
     LaneOffset(f64),
-    /// Return from the end of a path to the lane close by, and drive on to the goals that are left.
+    /// Return from the end of a path to a nearby lane and continue to the remaining goals.
     Rejoin,
-    /// Follow a line over the ground: places, m, and the speed at each, m/s. Lanes, junctions and
-    /// their rules are ignored meanwhile; at its end the agent has arrived.
+    /// Follow a path over open ground, given as positions in metres with a speed in m/s at each. Lanes,
+    /// junctions and their rules are ignored meanwhile; the agent has arrived at the end of the path.
     DrivePath(Vec<(DVec2, f64)>),
-    /// Drive beside the middle of the lane: so far to the left, m, reached within and left again
-    /// within the first distance, m, and kept over the second one. Without a way back it stands there.
+    /// Move sideways within the lane to `offset`, over the distance `within`, and hold the offset for the
+    /// distance `along`. Then move back over the distance `within`, or stop if `comes_back` is false.
     Swerve {
-        /// How far to the left, m.
+        /// Offset to the left of the lane's centre, in metres.
         offset: f64,
-        /// Distance of getting there, m.
+        /// Distance over which the offset is reached, in metres.
         within: f64,
-        /// Distance along the offset, m.
+        /// Distance over which the offset is held, in metres.
         along: f64,
-        /// Whether it comes back.
+        /// Whether the vehicle returns to the lane's centre.
         comes_back: bool,
     },
-    /// Let its trailers go from this one on, counted from 1 at the front; only the last, if none is named.
+    /// Uncouple the trailers from the given one backwards, counted from 1 at the front; only the last trailer
+    /// if `None`.
     Uncouple(Option<u8>),
-    /// Join on the trailers that stand at its free coupling.
+    /// Couple the trailers that stand at the free coupling.
     Couple,
-    /// Add another vehicle at the lane nearest to a place, which drives to another place.
+    /// Spawn another vehicle at the lane nearest to a position, with a destination.
     Spawn {
-        /// Its vehicle type.
+        /// Vehicle type.
         vehicle: String,
-        /// Its stack.
+        /// Stack.
         stack: String,
-        /// Where it appears, m.
+        /// Spawn position, in metres.
         from: DVec2,
-        /// Where it goes, m.
+        /// Destination, in metres.
         to: DVec2,
     },
-    /// Become a member of a group.
+    /// Join a group.
     Join(String),
     /// Leave a group.
     Quit(String),
-    /// Set a parameter of a module, for this agent alone.
+    /// Set a parameter of a module, for this agent only.
     SetParameter {
         /// Slot of the module.
         slot: Slot,
-        /// Key of the parameter.
+        /// Parameter key.
         key: String,
-        /// Its new value.
+        /// New value.
         value: f64,
     },
-    /// Use another module, for this agent alone.
+    /// Switch to another module, for this agent only.
     UseModule {
         /// Slot of the module.
         slot: Slot,
-        /// Its id.
+        /// Module id.
         module: String,
     },
     /// Send a message to an agent.
     Send {
         /// Id of the receiver.
         to: u64,
-        /// What it is told.
+        /// Contents of the message.
         letter: Letter,
     },
-    /// Send a message to everybody in a group.
+    /// Send a message to all members of a group.
     SendGroup {
         /// The group.
         group: String,
-        /// What it is told.
+        /// Contents of the message.
         letter: Letter,
     },
-    /// Send a message to everybody within a radius.
+    /// Send a message to all agents within a radius.
     Broadcast {
-        /// The radius, m.
+        /// Radius, in metres.
         radius: f64,
-        /// What they are told.
+        /// Contents of the message.
         letter: Letter,
     },
-    /// Write a line to the run's log.
+    /// Write a line to the log of the run.
     Log(String),
-    /// Show a mark on the map for a second.
+    /// Show a marker on the map for one second.
     Mark {
-        /// Where; `None`: at the agent.
+        /// Position of the marker; `None` for the agent's own position.
         at: Option<DVec2>,
-        /// What stands beside it.
+        /// Label of the marker.
         text: String,
     },
-    /// Ask for a stage of the signals of a node; it comes when the one that is shown may end.
+    /// Request a signal stage at a node. The stage follows as soon as the current one may end.
     CallStage {
         /// The node.
         node: u32,
         /// The stage.
         stage: u32,
     },
-    /// Keep a stage of the signals of a node while it is shown.
+    /// Hold a signal stage at a node while it is shown.
     HoldStage {
         /// The node.
         node: u32,
         /// The stage.
         stage: u32,
-        /// For how long from now on, s.
+        /// Duration from now, in seconds.
         seconds: f64,
     },
-    /// Take back what this agent has asked of the signals of a node.
+    /// Withdraw this agent's requests to the signals of a node.
     ReleaseStage {
         /// The node.
         node: u32,
     },
-    /// Let a person come on foot to a crossing of the junction of a node.
+    /// Make a pedestrian arrive at a crossing of the junction at a node.
     CallPedestrian {
         /// The node.
         node: u32,
     },
-    /// Something went wrong while this agent was asked.
+    /// Report an error that occurred while this agent was asked.
     Fault(String),
 }
 
-/// What the behaviours of a batch ask for, in the order in which they did.
+/// Effects that the behaviours of a batch have requested, in the order of the requests.
 #[derive(Debug, Default)]
 pub struct Effects {
     list: Vec<(u32, Effect)>,
 }
 
 impl Effects {
-    /// Asks for something for the agent with an index.
+    /// Requests an effect for the agent with the given index.
     pub fn push(&mut self, index: u32, effect: Effect) {
-        // Collected and not carried out: while a batch is asked the world is only read, maybe by several
-        // threads. The host puts the lists of all slices together and goes by ids.
+        // Effects are collected and applied later, because the world is read-only while a batch is asked,
+        // possibly by several threads. The host merges the lists of all slices and sorts them by agent id.
         self.list.push((index, effect));
     }
 
-    /// What has been asked for.
+    /// Returns the requested effects.
     pub fn into_list(self) -> Vec<(u32, Effect)> {
         self.list
     }

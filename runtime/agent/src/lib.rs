@@ -1,28 +1,27 @@
-//! The middleware: what a module is, which slots it can fill, and how slots are asked.
+//! The middleware: modules, the slots they fill, and how the host asks them.
 //!
-//! A module answers a batch of plain input records with a batch of plain output records and
-//! describes its parameters. Built-ins, plugins and scripts are the same thing to the host.
+//! A module answers a batch of plain input records with a batch of plain output records and describes its
+//! parameters. The host treats built-ins, plugins and scripts alike.
 //!
 //! | part | what it holds |
 //! | --- | --- |
 //! | `module.rs` | the traits of the four kinds: [`Planner`], [`Behaviour`], [`Controller`], [`Fitness`] |
-//! | `behaviour.rs` | what behaviours see of others ([`Scene`]), and what they can ask for ([`Effect`]) |
+//! | `behaviour.rs` | what behaviours see of others ([`Surroundings`]), and what they can ask for ([`Effect`]) |
 //! | `parameter.rs` | parameters that describe themselves, and their values |
 //! | `registry.rs` | the modules to choose from, and instances of them |
 //! | `rate.rs` | how often a slot is asked |
 //!
 //! # Words
 //!
-//! - **agent**: a driver with its vehicle. Its *id* is for people, files and random streams; its
-//!   *index* is a dense number that it has while it drives, and that is used again afterwards.
+//! - **agent**: a driver with its vehicle. Its *id* is for people, files and random streams; its *index* is
+//!   a dense number that it has while it drives and that is reused afterwards.
 //! - **stack**: the modules that drive an agent. **slot**: the place of a module in a stack.
 //!   **kind**: what a module is; two slots can take the same kind.
-//! - **module**: what can be chosen. **instance**: one that runs, with its parameters. **logic**:
-//!   its code, behind the trait of its kind.
-//! - **step**: one dt of the world. **step boundary**: the moment between two steps, at which
-//!   modules hear which agents came and left, and newer builds replace older ones.
-//! - **wish**: what a behaviour wants until it wants something else. **effect**: what it asks for
-//!   once, beyond its output row.
+//! - **module**: an entry that can be chosen. **instance**: a running module with its parameters.
+//!   **logic**: its code, behind the trait of its kind.
+//! - **step**: one dt of the world. **step boundary**: the moment between two steps, at which modules are
+//!   notified of new and removed agents, and newer builds replace older ones.
+//! - **wish**: a lasting request of a behaviour. **effect**: a single request beyond its output row.
 //!
 //! # A module
 //!
@@ -35,7 +34,7 @@
 //! struct Cruise;
 //!
 //! static PARAMETERS: [ParameterInfo; 1] =
-//!     [ParameterInfo::number("gain", "1/s", (0.0, 10.0), 0.5, "Acceleration per missing speed.")];
+//!     [ParameterInfo::number("gain", "1/s", (0.0, 10.0), 0.5, "Acceleration per unit of missing speed.")];
 //!
 //! impl Logic for Cruise {}
 //!
@@ -60,7 +59,7 @@
 //!
 //! let info = ModuleInfo { id: "cruise", name: "Cruise", doc: "Keeps the speed of the road." };
 //! let mut registry = Registry::default();
-//! registry.add(Entry::<dyn Controller>::new(info, &PARAMETERS, || Box::new(Cruise)));
+//! registry.add(ModuleEntry::<dyn Controller>::new(info, &PARAMETERS, || Box::new(Cruise)));
 //!
 //! let module = registry.of::<dyn Controller>()[0].make();
 //! let input = ControllerInput { speed: 10.0, road_speed: 14.0, ..ControllerInput::default() };
@@ -78,7 +77,7 @@ mod signals;
 
 pub use behaviour::{
     AgentFacts, BehaviourView, Datum, Effect, Effects, Indicator, Letter, Message, NamedPlace,
-    Outlook, Scene,
+    Outlook, Surroundings,
 };
 pub use module::{
     Behaviour, Conduct, Controller, Failure, Fitness, Logic, LogicState, Lookahead, Module,
@@ -86,7 +85,7 @@ pub use module::{
 };
 pub use parameter::{ParameterError, ParameterInfo, ParameterKind, ParameterSet};
 pub use rate::Rate;
-pub use registry::{Choosable, Entry, ModuleError, Registry, set_parameters};
+pub use registry::{Choosable, ModuleEntry, ModuleError, Registry, set_parameters};
 pub use roadwright_scenario::{HowMany, ModuleKind, Slot};
 pub use signals::{
     ByDemand, Demand, FixedTimes, MovementFacts, SignalController, SignalFacts, SignalView,

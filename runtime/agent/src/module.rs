@@ -1,132 +1,133 @@
-//! The one interface of all modules.
+//! The common interface of all modules.
 
-use crate::behaviour::{Effects, Scene};
+use crate::behaviour::{Effects, Surroundings};
 use crate::parameter::ParameterSet;
 use roadwright_geometry::math::mix64;
 use roadwright_plugin_api::{
     BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput, FitnessInput,
     FitnessOutput, PedalsInput, PedalsOutput, PlannerInput, PlannerOutput,
 };
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
 use std::sync::Arc;
 
-/// What a module says about itself.
+/// Description of a module.
 ///
-/// The words live as long as the program: those of a plugin stay with its library, which is never
-/// unloaded.
+/// The strings live as long as the program. Those of a plugin belong to its library, which is never unloaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModuleInfo {
     /// Stable id, used in files.
     pub id: &'static str,
     /// Name for people.
     pub name: &'static str,
-    /// What it does, in one sentence.
+    /// Description of the module, in one sentence.
     pub doc: &'static str,
 }
 
-/// A module in a stack: what it says about itself, the values of its parameters, and what it does.
+/// A module in a stack: its description, parameter values and logic.
 pub struct Module<L: ?Sized> {
-    /// What it says about itself.
+    /// Description.
     pub info: ModuleInfo,
-    /// Its parameters; they change between steps only.
+    /// Parameters; they change between steps only.
     pub parameters: ParameterSet,
-    /// What it does.
+    /// Logic.
     pub logic: Box<L>,
 }
 
-/// What modules are told between two steps.
+/// Information that modules receive between two steps.
 #[derive(Debug, Clone, Copy)]
 pub struct StepBoundary<'a> {
     /// Steps taken so far.
     pub step: u64,
     /// Simulation time, s.
     pub time: f64,
-    /// Agent indices are smaller than this.
+    /// Upper bound of agent indices (exclusive).
     pub capacity: u32,
-    /// Indices of the agents that this module has been given since the boundary before, in the order
-    /// of the agents' ids.
+    /// Indices of the agents that this module has taken over since the previous boundary, ordered by agent
+    /// id.
     pub added: &'a [u32],
-    /// Indices of the agents that have left it since then, in the same order. The index of one that has
-    /// left the road is free again at the next boundary and not before: so its removal is told at least
-    /// one boundary before another agent with its index is among `added`, and no index is in both.
+    /// Indices of the agents that have left the module since the previous boundary, ordered by agent id. The
+    /// index of a despawned agent becomes free at the next boundary and no earlier. Its removal is therefore
+    /// reported at least one boundary before another agent with the same index appears in `added`, and no
+    /// index is in both lists.
     pub removed: &'a [u32],
 }
 
 /// A new version of a module that has taken over from an old one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Swap {
-    /// What the new version says about itself.
+    /// Description of the new version.
     pub info: ModuleInfo,
     /// Hash of the old version; empty for a built-in.
     pub from: String,
     /// Hash of the new version; empty for a built-in.
     pub to: String,
-    /// What happened, for people.
+    /// Description of the event, for users.
     pub note: String,
 }
 
-/// What a logic gives to be saved.
+/// State that a logic provides for a save.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LogicState {
-    /// It keeps nothing between steps.
+    /// The logic keeps no state between steps.
     Stateless,
-    /// All that it keeps.
+    /// The complete state.
     Bytes(Vec<u8>),
-    /// It may keep something that it cannot give: a save of the world is refused, unless people
-    /// accept that this module starts fresh.
+    /// The logic may have state that it cannot provide. The world cannot be saved then, unless the user
+    /// accepts that this module starts fresh.
     Unknown,
 }
 
-/// Answers that a logic from outside owed and did not give.
+/// Answers that an external logic failed to give.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Failure {
-    /// Answers that the built-in module behind it gave instead. Answers that the interface lets a module leave to
-    /// the host are not among them.
+    /// Number of answers that the built-in fallback module gave instead. Answers that the interface allows a
+    /// module to leave to the host are not counted.
     pub answers: u64,
-    /// The first problem, for people.
+    /// First problem, as text for the user.
     pub reason: String,
-    /// The build that failed, as [`Logic::version`] names it.
+    /// Build that failed, as named by [`Logic::version`].
     pub build: String,
-    /// Whether it is not asked any more: the built-in module drives until another build comes.
+    /// Whether the module has been taken out of service. The built-in module then drives until another build
+    /// is loaded.
     pub is_out: bool,
-    /// Whether a process died or a time limit on the wall clock passed, so that the same run may fail at another
-    /// time, or not at all.
+    /// Whether a process died or a wall-clock time limit was exceeded, so that the failure may not be
+    /// reproducible.
     pub depends_on_machine: bool,
 }
 
-/// What the logic of all slots has in common. Logic that keeps no state needs none of it.
+/// Common part of the logics of all kinds. A logic without state needs to override nothing.
 pub trait Logic: Send + Sync {
-    /// All that it keeps between steps, for a save.
+    /// Returns the complete state between steps, for a save.
     fn save_state(&self) -> LogicState {
         LogicState::Stateless
     }
 
-    /// Continues from bytes that the same build gave; it knows its parameters and agents already.
+    /// Restores state that the same build saved. Parameters and agents are already set.
     ///
     /// # Errors
-    /// Why they do not fit; the logic has started fresh then.
+    /// Returns why the state does not fit; the logic has then started fresh.
     fn load_state(&mut self, _: &[u8]) -> Result<(), String> {
         Ok(())
     }
 
-    /// Which build of it runs, for records; empty for what is built in.
+    /// Build of the logic, for records; empty for built-ins.
     fn version(&self) -> String {
         String::new()
     }
 
-    /// Answers that it has owed since [`Logic::take_failure`] was last called; `None` if it has given all.
+    /// Returns the failures since the last call of [`Logic::take_failure`]; `None` if there were none.
     fn failure(&self) -> Option<Failure> {
         None
     }
 
-    /// Returns what [`Logic::failure`] does, and starts counting anew.
+    /// Returns the same as [`Logic::failure`] and resets the count.
     fn take_failure(&mut self) -> Option<Failure> {
         None
     }
 
-    // The host may cut batches, ask in parallel and skip boundaries; a logic says what it needs. Those
-    // that need nothing, as all built-ins, pay for none of it.
-    /// Whether a batch must not be cut into slices that are asked in parallel.
+    // The host may split batches, ask in parallel and skip boundaries unless a logic declares otherwise.
+    // Logics without such needs, as all built-ins are, pay nothing for this.
+    /// Whether a batch must not be split into slices that are processed in parallel.
     fn asks_whole(&self) -> bool {
         false
     }
@@ -136,56 +137,57 @@ pub trait Logic: Send + Sync {
         false
     }
 
-    /// Called before a step, and again within it after agents have appeared, never while the module is
-    /// being asked. It hears of an agent before it is first asked about it. A logic that has been replaced by a newer
-    /// version says so, and puts the parameters of the new version in place of the old ones.
+    /// Called before a step, and again within it after agents have spawned, but never while the module is
+    /// being asked. The module is notified of an agent before it is first asked about it. A logic that has
+    /// been replaced by a newer version returns the swap, and replaces the parameters with those of the new
+    /// version.
     fn at_step_boundary(&mut self, _: &mut ParameterSet, _: &StepBoundary<'_>) -> Option<Swap> {
         None
     }
 }
 
-/// The moment that a batch is asked about, and whom it is about.
+/// The step in which a batch is asked, and the agents of its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Step<'a> {
-    /// Simulation time, s.
+    /// Simulation time, in seconds.
     pub time: f64,
-    /// Time until the same agent is asked again, s.
+    /// Time until the same agent is asked again, in seconds.
     pub period: f64,
-    /// Number of the step.
+    /// Step number.
     pub index: u64,
     /// Seed of the run.
     pub seed: u64,
-    /// For each row the agent index: a dense number that stays its own while it drives.
+    /// Agent index of each row: a dense number that an agent keeps while it drives.
     pub indices: &'a [u32],
-    /// For each row the agent's id.
+    /// Agent id of each row.
     pub ids: &'a [u64],
 }
 
 impl Step<'_> {
-    /// A random number that depends on run, agent and step only.
+    /// Returns a random number that depends on the run, the agent and the step only.
     #[inline]
     pub fn seed_of(&self, agent: u64) -> u64 {
-        // Mixed from run, step and agent and not drawn from a shared stream: an agent that is added
-        // takes no number away from another, and threads may ask in any order.
-        // What comes first is the same for all agents of a step.
+        // Mixed from run, step and agent instead of drawn from a shared stream, so that an additional agent
+        // changes nothing for the others and threads may ask in any order. The inner part is the same for all
+        // agents of a step.
         mix64(mix64(self.seed ^ mix64(self.index)) ^ agent)
     }
 }
 
-/// How far ahead a controller wants its way-point.
+/// Lookahead of a controller: the distance to its waypoint.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lookahead {
-    /// Least distance, m.
+    /// Minimum distance, in metres.
     pub distance: f64,
-    /// Time, s, that is multiplied by the speed; the larger of the two counts.
+    /// Lookahead time, in seconds; multiplied by the speed. The larger of the two distances counts.
     pub time: f64,
 }
 
-/// Steers and accelerates: answers what the agent perceives with a command for its body, an acceleration
-/// or, if it wants to, pedals.
+/// Steers and accelerates: turns what the agent perceives into an acceleration or, if it prefers, pedal
+/// positions.
 ///
-/// An output depends on its own row, the agent's own state and the parameters only, so the host
-/// may cut a batch into slices and ask for them in parallel.
+/// An output depends only on its own row, the agent's own state and the parameters, so the host may split a
+/// batch into slices and process them in parallel.
 pub trait Controller: Logic {
     /// Answers a batch; `inputs` and `outputs` have the same length.
     fn step(
@@ -196,30 +198,30 @@ pub trait Controller: Logic {
         outputs: &mut [ControllerOutput],
     );
 
-    /// How far ahead it wants its way-point.
+    /// Lookahead to the waypoint.
     fn lookahead(&self, parameters: &ParameterSet) -> Lookahead;
 
-    /// Whether its accelerations depend on where the way leads: on heading error, way-point, curvature of
-    /// the path and the angle of the wheels. If not, those fields are 0 for agents whose bodies follow
-    /// their lanes by themselves, where nothing comes of its steering either.
-    fn looks_at_way(&self) -> bool {
+    /// Whether its accelerations depend on the course of the path: on the heading error, waypoint, path
+    /// curvature and steering angle. If not, these fields are 0 for agents whose bodies follow their lanes
+    /// without steering, because their steering output is not used either.
+    fn looks_at_path(&self) -> bool {
         true
     }
 
-    /// Whether its way-point on a lane is to lie on the circle that the lane follows just ahead, and not on
-    /// the lane itself. A law that steers for the circle through its way-point then drives each bend as it
-    /// is; for a point of the lane it begins and ends bends early, and cuts them ([Coulter 1992]).
+    /// Whether the waypoint on a lane shall lie on the circle that the lane follows just ahead, instead of on
+    /// the lane itself. A law that steers along the circle through its waypoint then follows bends exactly.
+    /// With a point on the lane it enters and leaves bends early, and cuts them ([Coulter 1992]).
     fn aims_along_bend(&self, _: &ParameterSet) -> bool {
         false
     }
 
-    /// Whether it drives by pedals: [`Controller::drive`] is asked then instead of [`Controller::step`].
+    /// Whether it drives by pedals. If so, [`Controller::drive`] is called instead of [`Controller::step`].
     fn wants_pedals(&self, _: &ParameterSet) -> bool {
         false
     }
 
-    /// Answers a batch with pedals; `inputs` and `outputs` have the same length. A controller that wants
-    /// none gives those that its accelerations ask for.
+    /// Answers a batch with pedals; `inputs` and `outputs` have the same length. The default implementation
+    /// converts the accelerations of [`Controller::step`].
     fn drive(
         &self,
         parameters: &ParameterSet,
@@ -248,17 +250,17 @@ impl Module<dyn Controller> {
         self.logic.step(&self.parameters, step, inputs, outputs);
     }
 
-    /// How far ahead it wants its way-point.
+    /// Lookahead to the waypoint.
     pub fn lookahead(&self) -> Lookahead {
         self.logic.lookahead(&self.parameters)
     }
 
-    /// Whether its way-point on a lane is to lie on the circle that the lane follows just ahead.
+    /// Whether the waypoint on a lane shall lie on the circle that the lane follows just ahead.
     pub fn aims_along_bend(&self) -> bool {
         self.logic.aims_along_bend(&self.parameters)
     }
 
-    /// Whether it drives by pedals: [`Module::drive`] is asked then instead of [`Module::step`].
+    /// Whether it drives by pedals. If so, [`Module::drive`] is called instead of [`Module::step`].
     #[inline]
     pub fn wants_pedals(&self) -> bool {
         self.logic.wants_pedals(&self.parameters)
@@ -270,83 +272,84 @@ impl Module<dyn Controller> {
     }
 }
 
-/// Chooses lanes and speeds, and asks for what goes beyond that.
+/// Chooses lanes and speeds, and requests further effects.
 pub trait Behaviour: Logic {
-    /// Answers a batch; `inputs` and `outputs` have the same length. What goes beyond an output
-    /// row is asked for by `effects`, which take place after the stage in the order of agents.
+    /// Answers a batch; `inputs` and `outputs` have the same length. Requests beyond an output row go to
+    /// `effects`, which are applied after the stage in the order of agents.
     fn step(
         &self,
         parameters: &ParameterSet,
         step: &Step<'_>,
-        scene: Option<&Arc<Scene>>,
+        scene: Option<&Arc<Surroundings>>,
         inputs: &[BehaviourInput],
         outputs: &mut [BehaviourOutput],
         effects: &mut Effects,
     );
 
-    /// Whether it looks at others: only then a scene is made.
+    /// Whether it looks at other agents; a scene is built only then.
     fn wants_scene(&self) -> bool {
         false
     }
 
-    /// Whether it looks at what signals show and who waits there, beyond those ahead of its agents.
+    /// Whether it looks at signal states and queues beyond the signals ahead of its own agents.
     fn wants_signals(&self) -> bool {
         false
     }
 
-    /// Whether it is asked before an agent that has arrived is taken off the road.
+    /// Whether it is asked before an agent that has arrived is despawned.
     fn handles_arrival(&self) -> bool {
         false
     }
 
-    /// Whether it says when to make the changes of lane that routes ask for, and nothing else: then the
-    /// rows of agents whose routes ask for none where they are hold nothing.
+    /// Whether it only decides when to make the lane changes that routes require. The rows of agents that
+    /// need no lane change are then left empty.
     fn only_changes_lanes(&self) -> bool {
         false
     }
 }
 
-/// What the host has seen of one agent's drive beyond the rows that plugins are given: how close it
-/// came to others, how much time it lost, and which rules it broke. All 0 is perfect, apart from
-/// the times, which are [`NOTHING`](roadwright_plugin_api::NOTHING) where no other vehicle came near.
+/// The host's record of one agent's drive beyond the rows that plugins receive: how close it came to
+/// other vehicles, how much time it lost, and which rules it broke. All zeros are perfect, except for times,
+/// which are [`NOTHING`](roadwright_plugin_api::NOTHING) if no other vehicle came near.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Conduct {
-    /// Mean of the missing part of a time to collision of 3 s with the leader, 0 to 1.
+    /// Mean shortfall of the time to collision with the leader below 3 s, as a fraction from 0 to 1.
     pub collision_exposure: f64,
-    /// Mean of the missing part of a headway of 1 s to the leader, 0 to 1.
+    /// Mean shortfall of the headway to the leader below 1 s, as a fraction from 0 to 1.
     pub tailgating: f64,
-    /// Least time from when another left a place in a junction to when this agent came there, s.
+    /// Minimum post-encroachment time: from another vehicle leaving a spot in a junction to this agent
+    /// reaching it, in seconds.
     pub least_post_encroachment: f64,
-    /// Share of the time lost, compared with driving as fast as road, bends and vehicle allow.
+    /// Fraction of time lost, compared with driving as fast as road, bends and vehicle allow.
     pub time_lost: f64,
-    /// Mean of the part by which the speed limit was exceeded.
+    /// Mean fraction by which the speed limit was exceeded.
     pub speeding: f64,
-    /// Share of the time beside the own lane.
+    /// Fraction of time spent outside the agent's lane.
     pub off_lane: f64,
-    /// Share of the time in junctions that had not let it in.
+    /// Fraction of time spent in junctions without a grant.
     pub uninvited: f64,
-    /// Share of the time more than a twentieth above the speed limit, on open ground above the speed that is
-    /// allowed there.
+    /// Fraction of time spent more than 5 % above the speed limit or, on open ground, above the allowed
+    /// speed.
     pub above_limit: f64,
-    /// How deep the agent was in obstacles and vehicles, summed over the time, m s.
+    /// Penetration depth in obstacles and vehicles, integrated over time, in m s.
     pub overlap: f64,
-    /// Whether it has arrived at its last goal.
+    /// Whether the agent has arrived at its last goal.
     pub has_arrived: bool,
-    /// Straight from the middle of the body to the last goal, m. As all that follows it is 0 unless
-    /// some fitness of the run wants accounts ([`Fitness::wants_account`]).
+    /// Straight-line distance from the middle of the body to the last goal, in metres. Like all fields below
+    /// it is 0 unless a fitness of the run asks for the account ([`Fitness::wants_account`]).
     pub goal_distance: f64,
-    /// Collisions that the agent was in; a body that is left and touched again counts twice.
+    /// Number of collisions; a body that is left and touched again counts twice.
     pub collisions: f64,
-    /// Integral of half the squared speed over the time, m^2/s: the kinetic energy of a unit mass.
+    /// Time integral of half the squared speed, in m^2/s: the kinetic energy per unit mass.
     pub kinetic_energy: f64,
-    /// Mean over the completed parts of the route, from goal to goal, of mean penetration over length.
+    /// Mean, over the completed route sections between goals, of the mean penetration divided by the length.
     pub segment_crash: f64,
-    /// Mean over the same of the missing part of the allowed speed.
+    /// Mean, over the same sections, of the fraction of the allowed speed that was not driven.
     pub segment_time_lost: f64,
-    /// Changes between driving forwards and backwards. This and what follows is counted on courses that are
-    /// manoeuvres, and 0 elsewhere.
+    /// Number of changes between driving forwards and backwards. This field and those below are counted on
+    /// manoeuvring courses, and 0 elsewhere.
     pub shunts: f64,
-    /// Mean angle of what is balanced against the vertical, rad.
+    /// Mean angle of a balanced load against the vertical, in radians.
     pub mean_lean: f64,
 }
 
@@ -374,7 +377,7 @@ impl Default for Conduct {
     }
 }
 
-/// Rates the driving.
+/// Scores how well an agent drives.
 pub trait Fitness: Logic {
     /// Answers a batch; `inputs`, `conducts` and `outputs` have the same length.
     fn step(
@@ -386,12 +389,12 @@ pub trait Fitness: Logic {
         outputs: &mut [FitnessOutput],
     );
 
-    /// Whether it looks at times of post-encroachment, which are only watched then.
+    /// Whether it uses post-encroachment times, which are recorded only then.
     fn wants_post_encroachment(&self) -> bool {
         false
     }
 
-    /// Whether it looks at the last five fields of [`Conduct`], which are only kept then.
+    /// Whether it uses the account, the last fields of [`Conduct`], which are recorded only then.
     fn wants_account(&self) -> bool {
         false
     }
@@ -416,37 +419,37 @@ impl Module<dyn Fitness> {
     }
 }
 
-/// What planners see of the world.
+/// The world as planners see it.
 #[derive(Debug, Clone, Copy)]
 pub struct PlannerView<'a> {
     /// The lanelets.
     pub graph: &'a LaneGraph,
-    /// Expected extra time on each lanelet because of standing traffic, s.
+    /// Expected delay on each lanelet caused by queues, in seconds.
     pub delays: &'a [f32],
 }
 
 /// Finds routes through the lanes.
 pub trait Planner: Logic {
-    /// Answers a batch: appends each route to `routes` and says where it is.
+    /// Answers a batch: appends each route to `routes` and stores its range in `outputs`.
     fn step(
         &self,
         parameters: &ParameterSet,
         step: &Step<'_>,
         view: &PlannerView<'_>,
         inputs: &[PlannerInput],
-        routes: &mut Vec<LaneletId>,
+        routes: &mut Vec<LaneletIndex>,
         outputs: &mut [PlannerOutput],
     );
 }
 
 impl Module<dyn Planner> {
-    /// Answers a batch: appends each route to `routes` and says where it is.
+    /// Answers a batch: appends each route to `routes` and stores its range in `outputs`.
     pub fn step(
         &self,
         step: &Step<'_>,
         view: &PlannerView<'_>,
         inputs: &[PlannerInput],
-        routes: &mut Vec<LaneletId>,
+        routes: &mut Vec<LaneletIndex>,
         outputs: &mut [PlannerOutput],
     ) {
         self.logic

@@ -1,15 +1,15 @@
-//! Parameters describe themselves: one list serves sliders, validation, documentation and genes.
+//! Self-describing parameters: one list serves sliders, validation, documentation and genes.
 
 use thiserror::Error;
 
-/// What values a parameter takes.
+/// Type of a parameter's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParameterKind {
     /// Any number in the range.
     Number,
-    /// A whole number in the range.
+    /// An integer in the range.
     Integer,
-    /// One of a list of words; the value is the index.
+    /// One of a list of words; the value is its index.
     Choice(&'static [&'static str]),
 }
 
@@ -18,17 +18,17 @@ pub enum ParameterKind {
 pub struct ParameterInfo {
     /// Stable key.
     pub key: &'static str,
-    /// Unit, such as `m/s`; empty for a pure number.
+    /// Unit, such as `m/s`; empty for a dimensionless number.
     pub unit: &'static str,
-    /// What values it takes.
+    /// Type of its value.
     pub kind: ParameterKind,
     /// Smallest value.
     pub min: f64,
     /// Largest value.
     pub max: f64,
-    /// Value unless set.
+    /// Default value.
     pub default: f64,
-    /// What it does, in one sentence.
+    /// Description of the parameter, in one sentence.
     pub doc: &'static str,
 }
 
@@ -70,15 +70,15 @@ impl ParameterInfo {
     }
 }
 
-/// Why a parameter cannot be set.
+/// Reason why a parameter cannot be set.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ParameterError {
     /// The module has no such parameter.
     #[error("unknown parameter \"{key}\"; the module has: {known}")]
     Unknown {
-        /// The key asked for.
+        /// The requested key.
         key: String,
-        /// The keys there are.
+        /// The known keys, separated by commas.
         known: String,
     },
     /// The value is outside the range.
@@ -86,7 +86,7 @@ pub enum ParameterError {
     Range {
         /// The key.
         key: &'static str,
-        /// The value asked for.
+        /// The requested value.
         value: f64,
         /// Smallest value.
         min: f64,
@@ -105,7 +105,7 @@ pub struct ParameterSet {
 }
 
 impl ParameterSet {
-    /// All parameters at their defaults.
+    /// Creates a set with all parameters at their defaults.
     pub fn new(infos: &'static [ParameterInfo]) -> Self {
         Self {
             infos,
@@ -113,31 +113,32 @@ impl ParameterSet {
         }
     }
 
-    /// What parameters there are.
+    /// Descriptions of the parameters.
     pub fn infos(&self) -> &'static [ParameterInfo] {
         self.infos
     }
 
-    /// The value of a parameter by its place in the list.
+    /// Returns the value of a parameter by its index in the list.
     pub fn at(&self, index: usize) -> f64 {
         self.values[index]
     }
 
-    /// The value of one of the module's own parameters. A module asks once a batch: O(parameters).
+    /// Returns the value of one of the module's own parameters. O(parameters), so modules call it once per
+    /// batch.
     ///
     /// # Panics
-    /// If the module has no such parameter, which its first step shows.
+    /// If the module has no such parameter; the first step of the module reveals that.
     pub fn value(&self, key: &'static str) -> f64 {
         self.get(key).expect("a module knows its own parameters")
     }
 
-    /// The value of a parameter.
+    /// Returns the value of a parameter.
     pub fn get(&self, key: &str) -> Option<f64> {
         let index = self.infos.iter().position(|info| info.key == key)?;
         Some(self.values[index])
     }
 
-    /// Sets a parameter. Whole numbers and choices are rounded.
+    /// Sets a parameter. Integers and choices are rounded.
     ///
     /// # Errors
     /// If there is no such parameter or the value is out of range; the value is then unchanged.
@@ -164,7 +165,7 @@ impl ParameterSet {
                 unit: info.unit,
             });
         }
-        // Sliders and genes are continuous: whole numbers are made here, in one place.
+        // Sliders and genes are continuous, so integers are rounded here, in one place.
         self.values[index] = match info.kind {
             ParameterKind::Number => value,
             ParameterKind::Integer | ParameterKind::Choice(_) => value.round(),
@@ -178,8 +179,8 @@ mod tests {
     use super::*;
 
     static INFOS: [ParameterInfo; 2] = [
-        ParameterInfo::number("gain", "1/s", (0.0, 10.0), 2.0, "How hard it pulls."),
-        ParameterInfo::choice("rule", &["max", "sum"], "How it adds."),
+        ParameterInfo::number("gain", "1/s", (0.0, 10.0), 2.0, "Strength of the pull."),
+        ParameterInfo::choice("rule", &["max", "sum"], "Rule of addition."),
     ];
 
     #[test]

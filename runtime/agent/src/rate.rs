@@ -1,4 +1,4 @@
-//! How often a slot is asked, spread over the steps.
+//! How often a slot is asked, distributed over the steps.
 
 /// A period in whole steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,16 +7,16 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// The nearest period for a rate in Hz at a time step in s; at least one step.
+    /// Returns the nearest period for a rate in Hz and a time step in seconds; at least one step.
     pub fn new(rate_hz: f64, dt: f64) -> Self {
-        // 30 Hz at 10 ms is every third step, 33.3 Hz: rates are met as well as whole steps allow.
+        // 30 Hz at 10 ms is every third step, 33.3 Hz: rates are rounded to whole steps.
         let steps = (1.0 / (rate_hz * dt)).round().clamp(1.0, 1e12);
         Self {
             period: steps as u64,
         }
     }
 
-    /// The nearest period that is a whole number of strides of so many steps; at least one stride.
+    /// Returns the nearest period that is a multiple of `stride` steps; at least one stride.
     #[must_use]
     pub fn in_strides(self, stride: u64) -> Self {
         let stride = stride.max(1);
@@ -26,14 +26,14 @@ impl Rate {
         }
     }
 
-    /// Steps between two questions.
+    /// Number of steps between two calls.
     pub fn period(&self) -> u64 {
         self.period
     }
 
-    /// Whether the agent with a number is asked in this step. Agents take turns, so that each step
-    /// asks about the same number of them. The simulation takes ids for numbers: an index is used
-    /// again, and an agent's turn must not depend on who had it before.
+    /// Whether the agent with a number is asked in this step. Agents are distributed evenly over the steps.
+    /// The simulation passes agent ids here, because indices are reused and an agent's turn must not depend
+    /// on the previous owner of its index.
     #[inline]
     pub fn is_due(&self, step: u64, index: u64) -> bool {
         (step + index).is_multiple_of(self.period)

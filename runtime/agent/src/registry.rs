@@ -1,4 +1,4 @@
-//! Which modules there are, and instances of them for a stack.
+//! The available modules, and instances of them for a stack.
 
 use crate::module::{Behaviour, Controller, Fitness, Logic, Module, ModuleInfo, Planner};
 use crate::parameter::{ParameterError, ParameterInfo, ParameterSet};
@@ -7,47 +7,47 @@ use roadwright_scenario::{ModuleKind, ModuleSetting, Slot};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Why a stack cannot have a module.
+/// Reason why a stack cannot have a module.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ModuleError {
-    /// No module of that id fits the slot.
-    #[error("stack \"{stack}\": no {slot} is called \"{module}\"; there are: {known}")]
+    /// No module with that id fits the slot.
+    #[error("stack \"{stack}\": no {slot} is called \"{module}\"; expected one of: {known}")]
     Unknown {
         /// The stack.
         stack: String,
         /// The slot.
         slot: Slot,
-        /// The id asked for.
+        /// The requested id.
         module: String,
-        /// The ids there are.
+        /// The known ids, separated by commas.
         known: String,
     },
-    /// Agents have made too many modules of their own.
+    /// Agents use too many different settings of a module.
     #[error("more than {most} different settings of {slot} modules are in use")]
     TooMany {
         /// The slot.
         slot: Slot,
-        /// How many there may be.
+        /// Maximum number of settings.
         most: usize,
     },
-    /// No module of that id decides about signals.
-    #[error("no signal_controller is called \"{module}\"; there are: {known}")]
+    /// No signal controller has that id.
+    #[error("no signal_controller is called \"{module}\"; expected one of: {known}")]
     UnknownSignalController {
-        /// The id asked for.
+        /// The requested id.
         module: String,
-        /// The ids there are.
+        /// The known ids, separated by commas.
         known: String,
     },
-    /// A parameter of a controller of signals cannot be set.
+    /// A parameter of a signal controller cannot be set.
     #[error("signal_controller \"{module}\": {error}")]
     OfSignalController {
         /// The module.
         module: String,
-        /// What is wrong.
+        /// The problem with the parameter.
         error: ParameterError,
     },
     /// A slot names a module twice.
-    #[error("stack \"{stack}\": {slot} \"{module}\" is there twice")]
+    #[error("stack \"{stack}\": {slot} \"{module}\" is listed twice")]
     Twice {
         /// The stack.
         stack: String,
@@ -65,21 +65,21 @@ pub enum ModuleError {
         slot: Slot,
         /// The module.
         module: String,
-        /// What is wrong.
+        /// The problem with the parameter.
         error: ParameterError,
     },
 }
 
-/// A module to choose.
-pub struct Entry<L: ?Sized> {
-    /// What it says about itself.
+/// An available module.
+pub struct ModuleEntry<L: ?Sized> {
+    /// Description of the module.
     pub info: ModuleInfo,
     /// Its parameters.
     pub parameters: &'static [ParameterInfo],
     make: Arc<dyn Fn() -> Box<L> + Send + Sync>,
 }
 
-impl<L: ?Sized> Clone for Entry<L> {
+impl<L: ?Sized> Clone for ModuleEntry<L> {
     fn clone(&self) -> Self {
         Self {
             make: self.make.clone(),
@@ -88,8 +88,8 @@ impl<L: ?Sized> Clone for Entry<L> {
     }
 }
 
-impl<L: ?Sized> Entry<L> {
-    /// A module by what makes its logic.
+impl<L: ?Sized> ModuleEntry<L> {
+    /// Creates an entry from a function that makes the logic.
     pub fn new(
         info: ModuleInfo,
         parameters: &'static [ParameterInfo],
@@ -102,7 +102,7 @@ impl<L: ?Sized> Entry<L> {
         }
     }
 
-    /// An instance at its defaults.
+    /// Creates an instance with default parameters.
     pub fn make(&self) -> Module<L> {
         Module {
             info: self.info,
@@ -117,37 +117,37 @@ pub trait Choosable: Logic {
     /// Its kind.
     const KIND: ModuleKind;
 
-    /// The modules of the kind.
-    fn entries(registry: &Registry) -> &Vec<Entry<Self>>;
+    /// Modules of the kind.
+    fn entries(registry: &Registry) -> &Vec<ModuleEntry<Self>>;
 
-    /// The modules of the kind, to be added to.
-    fn entries_mut(registry: &mut Registry) -> &mut Vec<Entry<Self>>;
+    /// Modules of the kind, mutably.
+    fn entries_mut(registry: &mut Registry) -> &mut Vec<ModuleEntry<Self>>;
 }
 
-// A kind of module is one line below: its list, what a registry says about it, and how generic code
-// finds it. A kind that is forgotten somewhere does not compile.
+// Each line below declares a kind of module: its list, its entry in a registry, and how generic code finds
+// it. A kind that is missing somewhere does not compile.
 macro_rules! declare_registry {
     ($($kind:ident $field:ident;)*) => {
-        /// The modules to choose from, by kind.
+        /// The available modules, by kind.
         #[derive(Clone, Default)]
         pub struct Registry {
-            $($field: Vec<Entry<dyn $kind>>,)*
+            $($field: Vec<ModuleEntry<dyn $kind>>,)*
         }
 
         $(impl Choosable for dyn $kind {
             const KIND: ModuleKind = ModuleKind::$kind;
 
-            fn entries(registry: &Registry) -> &Vec<Entry<Self>> {
+            fn entries(registry: &Registry) -> &Vec<ModuleEntry<Self>> {
                 &registry.$field
             }
 
-            fn entries_mut(registry: &mut Registry) -> &mut Vec<Entry<Self>> {
+            fn entries_mut(registry: &mut Registry) -> &mut Vec<ModuleEntry<Self>> {
                 &mut registry.$field
             }
         })*
 
         impl Registry {
-            /// What the modules of a kind say about themselves, with their parameters.
+            /// Returns the descriptions of the modules of a kind, with their parameters.
             pub fn infos(&self, kind: ModuleKind) -> Vec<(ModuleInfo, &'static [ParameterInfo])> {
                 match kind { $(ModuleKind::$kind => infos(&self.$field)),* }
             }
@@ -163,22 +163,22 @@ declare_registry! {
     SignalController signal_controllers;
 }
 
-fn infos<L: ?Sized>(entries: &[Entry<L>]) -> Vec<(ModuleInfo, &'static [ParameterInfo])> {
+fn infos<L: ?Sized>(entries: &[ModuleEntry<L>]) -> Vec<(ModuleInfo, &'static [ParameterInfo])> {
     entries.iter().map(|e| (e.info, e.parameters)).collect()
 }
 
 impl Registry {
-    /// Adds a module. Of two with the same id the first one counts.
-    pub fn add<L: Choosable + ?Sized>(&mut self, entry: Entry<L>) {
+    /// Adds a module. If two have the same id, the first one is used.
+    pub fn add<L: Choosable + ?Sized>(&mut self, entry: ModuleEntry<L>) {
         L::entries_mut(self).push(entry);
     }
 
-    /// The modules of a kind, in the order in which they were added.
-    pub fn of<L: Choosable + ?Sized>(&self) -> &[Entry<L>] {
+    /// Returns the modules of a kind, in the order in which they were added.
+    pub fn of<L: Choosable + ?Sized>(&self) -> &[ModuleEntry<L>] {
         L::entries(self)
     }
 
-    /// The controller of signals of a setting, with its parameters set.
+    /// Creates the signal controller of a setting, with its parameters set.
     ///
     /// # Errors
     /// If there is no such module or a parameter cannot be set.
@@ -208,7 +208,7 @@ impl Registry {
         Ok(module)
     }
 
-    /// The module of a setting, with its parameters set. Stack and slot are for the message.
+    /// Creates the module of a setting, with its parameters set. Stack and slot are for error messages.
     ///
     /// # Errors
     /// If there is no such module or a parameter cannot be set.
@@ -220,7 +220,7 @@ impl Registry {
     ) -> Result<Module<L>, ModuleError> {
         let entries = self.of::<L>();
         let entry = entries.iter().find(|entry| entry.info.id == setting.module);
-        // The message lists what there is: a misspelt id is seen at once.
+        // The message lists the known ids, so that a typo is easy to spot.
         let entry = entry.ok_or_else(|| ModuleError::Unknown {
             stack: stack.into(),
             slot,
@@ -237,8 +237,8 @@ impl Registry {
     }
 }
 
-/// Sets the parameters of a running module as a setting says; those that it does not name get
-/// their defaults.
+/// Sets the parameters of a running module from a setting. Parameters that the setting does not name are
+/// reset to their defaults.
 ///
 /// # Errors
 /// If there is no such parameter or a value is out of range; nothing is changed then.
@@ -248,8 +248,8 @@ pub fn set_parameters<L: ?Sized>(
     slot: Slot,
     setting: &ModuleSetting,
 ) -> Result<(), ModuleError> {
-    // Set on a fresh list that replaces the old one at the end: an error changes nothing, and what the
-    // setting does not name is at its default and not where it was before.
+    // The values are set on a fresh list that replaces the old one at the end. An error therefore changes
+    // nothing, and parameters without a setting are reset to their defaults.
     let mut parameters = ParameterSet::new(module.parameters.infos());
     for (key, &value) in &setting.parameters {
         parameters

@@ -1,8 +1,8 @@
-//! Who decides what traffic signals show: one question, and what is told with it.
+//! Signal controllers: the trait that chooses the next stage, and the information it receives.
 //!
-//! A controller of signals says which stage is next, and nothing else. Shortest greens, amber, red for
-//! all and the longest wait are kept by the host, and stages are free of conflicts: whatever a
-//! controller answers, nobody gets green together with somebody whom it crosses.
+//! A signal controller only says which stage is next. The host enforces minimum green, amber, all-red and the
+//! longest wait, and the stages themselves are free of conflicts. Whatever a controller answers, two
+//! conflicting movements never have green at the same time.
 
 use crate::module::Logic;
 use crate::parameter::ParameterSet;
@@ -11,20 +11,20 @@ use roadwright_scenario::junction::{Light, StageTimes, Turn};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Who comes near some signals.
+/// Traffic demand at a set of signals.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Demand {
-    /// Vehicles that stand before the stop line, or creep.
+    /// Number of vehicles that stand or creep before the stop line.
     pub queue: u32,
-    /// Vehicles that have passed the detectors since the stage began to be shown; counted only where a
-    /// module decides.
+    /// Number of vehicles that have passed the detectors since the stage began; counted only if a module
+    /// controls the signals.
     pub arrivals: u32,
-    /// How long the one of them that has been standing longest has done so, s.
+    /// Longest time that one of the queued vehicles has been standing, in seconds.
     pub longest_wait: f64,
 }
 
 impl Demand {
-    /// Both together.
+    /// Combines two demands.
     pub fn with(self, other: Self) -> Self {
         Self {
             queue: self.queue + other.queue,
@@ -34,102 +34,101 @@ impl Demand {
     }
 }
 
-/// The vehicles that come from one road and turn in one way.
+/// A movement: the vehicles that arrive on one road and make the same turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MovementFacts {
-    /// The road that they come from.
+    /// Road on which they arrive.
     pub road: RoadId,
-    /// Where they turn.
+    /// Turn that they make.
     pub turn: Turn,
-    /// The stages in which they have green, one bit each.
+    /// Bit mask of the stages in which the movement has green.
     pub stages: u32,
-    /// Who comes.
+    /// Demand of the movement.
     pub demand: Demand,
 }
 
-/// One stage of some signals.
+/// One stage of a signal programme.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StageFacts {
-    /// How long it lasts.
+    /// Durations of the stage.
     pub times: StageTimes,
-    /// All who have green in it together.
+    /// Combined demand of all movements with green in the stage.
     pub demand: Demand,
-    /// Whether somebody waits for it, or has called it.
+    /// Whether a vehicle or pedestrian is waiting for the stage, or an agent has called it.
     pub is_called: bool,
 }
 
-/// What can be seen of the signals of one programme.
+/// Visible state of the signals of one programme.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SignalFacts {
-    /// The smallest of their nodes.
+    /// Smallest node id among the signals.
     pub node: u32,
-    /// Simulation time, s.
+    /// Simulation time, in seconds.
     pub time: f64,
-    /// Number of the step.
+    /// Step number.
     pub step: u64,
     /// Seed of the run.
     pub seed: u64,
-    /// The stage that is shown, or has been shown last while they change.
+    /// Current stage, or the previous one during a change of stage.
     pub stage: u32,
-    /// The stage that comes next, while they change.
+    /// Next stage, during a change of stage.
     pub next: Option<u32>,
-    /// How long they have shown the stage, or have been changing, s.
+    /// Time since the stage began or, during a change, since the change began, in seconds.
     pub elapsed: f64,
-    /// Until the green can end: what is left of its fixed time, or of the shortest one, s; while they
-    /// change, until the next stage begins. 0 where a green goes on by demand.
+    /// Time until the green can end, in seconds: the rest of the fixed or minimum green or, during a change,
+    /// the time until the next stage begins. 0 while demand extends the green.
     pub remaining: f64,
-    /// The stage that fixed times would show now, or be changing to.
+    /// Stage that the fixed-time plan would show now, or be changing to.
     pub planned: u32,
     /// The stages.
     pub stages: Vec<StageFacts>,
     /// The movements, by road and turn.
     pub movements: Vec<MovementFacts>,
-    /// The most that any lane of a road has.
+    /// Most permissive light that any lane of a road shows.
     pub lights: BTreeMap<RoadId, Light>,
 }
 
-/// What a controller of signals is told while a stage has green and may end.
+/// Input of a signal controller while a stage has green and may end.
 #[derive(Debug, Clone, Copy)]
 pub struct SignalView<'a> {
-    /// The stage that is shown.
+    /// Current stage.
     pub stage: u32,
-    /// For how long somebody has been waiting for another stage while this one was shown, s; `None` if
-    /// nobody waits.
+    /// Time for which other traffic has been waiting for another stage, in seconds; `None` if there is none.
     pub opposed_for: Option<f64>,
-    /// The stages that somebody waits for, one bit each.
+    /// Bit mask of the stages that have been called or have traffic waiting.
     pub calls: u32,
-    /// Whether vehicles with green come near.
+    /// Whether vehicles with green are approaching.
     pub is_extended: bool,
-    /// The stage that fixed times would show now, or be changing to; where times are not fixed, the one
-    /// that is shown.
+    /// Stage that the fixed-time plan would show now, or be changing to; the current stage if there is no
+    /// such plan.
     pub planned: u32,
-    /// How long stages last.
+    /// Durations of the stages.
     pub times: &'a [StageTimes],
-    /// Who comes; only for those that look at it ([`SignalController::wants_facts`]).
+    /// Demand; `None` unless the controller asks for it ([`SignalController::wants_facts`]).
     pub facts: Option<&'a Arc<SignalFacts>>,
 }
 
-/// Decides which stage of the signals of one programme is next. Each programme has an instance of its
-/// own.
+/// Chooses the next stage of a signal programme. Each programme has its own instance.
 pub trait SignalController: Logic {
-    /// The stage that is to come; `None` to keep the one that is shown, which any answer but another
-    /// stage means as well.
+    /// Returns the next stage, or `None` to keep the current one. An answer that names no other stage keeps
+    /// it as well.
     ///
     /// # Errors
-    /// What went wrong; the host decides by demand then.
+    /// Returns a description of the failure; the host then falls back to actuated control.
     fn decide(
         &mut self,
         parameters: &ParameterSet,
         view: &SignalView<'_>,
     ) -> Result<Option<u32>, String>;
 
-    /// Whether it looks at queues and arrivals: then it is asked once a second, else in every step.
+    /// Whether the controller looks at queues and arrivals. If so it is asked once a second, otherwise in
+    /// every step.
     fn wants_facts(&self) -> bool {
         true
     }
 }
 
-/// By fixed times.
+/// Fixed-time control.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FixedTimes;
 
@@ -145,8 +144,8 @@ impl SignalController for FixedTimes {
     }
 }
 
-/// By demand: a stage stays while vehicles with green come near, until somebody else has waited for
-/// the longest green; then comes the next stage that somebody waits for.
+/// Actuated control: a stage lasts while vehicles with green approach, until other traffic has waited for the
+/// maximum green. Then the next stage with waiting traffic follows.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ByDemand;
 
@@ -163,22 +162,22 @@ impl SignalController for ByDemand {
     }
 }
 
-/// Times are sums of steps.
+/// Tolerance for times that are sums of steps, in seconds.
 const ROUNDING: f64 = 1e-9;
 
 impl SignalView<'_> {
-    /// Whether somebody has waited for the longest green of the stage.
+    /// Whether other traffic has waited for the maximum green of the stage.
     pub fn is_overdue(&self) -> bool {
         let longest = self.times[self.stage as usize].max;
         self.opposed_for
             .is_some_and(|waited| waited + ROUNDING >= longest)
     }
 
-    /// The next stage after this one that somebody waits for.
+    /// Returns the next stage, after the current one, that has been called.
     pub fn next_called(&self) -> Option<u32> {
         let count = self.times.len() as u32;
-        // In the order of the programme, from the one after this to the one before it: nobody is passed
-        // over for ever.
+        // Searched in programme order, starting after the current stage, so that no stage is skipped for
+        // ever.
         let mut following = (1..count).map(|i| (self.stage + i) % count);
         following.find(|stage| self.calls & (1 << stage) != 0)
     }

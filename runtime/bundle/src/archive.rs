@@ -1,6 +1,6 @@
-//! Zip archives as bundles use them: paths and bytes, and nothing else.
+//! Zip archives as bundles use them: files with paths, and nothing else.
 //!
-//! What an archive says about sizes is not believed: bytes are counted while they are unpacked.
+//! Sizes stated in an archive are not trusted; bytes are counted while they are unpacked.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read, Write};
@@ -9,48 +9,51 @@ use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
-/// Most bytes of a bundle, packed or unpacked.
+/// Maximum size of a bundle, packed or unpacked, in bytes.
 pub const MOST_BYTES: u64 = 256 * roadwright_files::MEBIBYTE;
-/// Most files of a bundle.
+/// Maximum number of files in a bundle.
 pub const MOST_FILES: usize = 10_000;
-/// Most bytes that come out for each byte of a bundle.
+/// Maximum compression ratio of a bundle.
 pub const MOST_RATIO: u64 = 100;
-/// Longest path in a bundle, bytes: what systems take below a folder of usual depth.
+/// Maximum length of a path in a bundle, in bytes: what operating systems accept below a folder of usual
+/// depth.
 const LONGEST_PATH: usize = 200;
-/// Above this ratio bundles are written without compression, so that what is written can be read.
+/// Ratio above which bundles are written uncompressed, so that they can be read again.
 const WRITTEN_RATIO: u64 = MOST_RATIO / 2;
-/// What begins each entry of an archive's table of contents.
+/// Signature of an entry in an archive's central directory.
 const ENTRY: &[u8; 4] = b"PK\x01\x02";
 
-/// Files by their paths, with `/` between folders.
+/// Files by path, with `/` between folders.
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
-/// Why an archive is refused.
+/// Reason why an archive is rejected.
 #[derive(Debug, Error)]
 pub enum ArchiveError {
-    /// It is no zip archive.
-    #[error("this is no bundle; `roadwright pack` makes one of a scenario")]
+    /// The file is not a zip archive.
+    #[error("not a bundle; create one from a scenario with `roadwright pack`")]
     NoArchive,
-    /// A zip archive that is cut off or damaged, with what cannot be read of it.
-    #[error("the bundle is cut off or damaged{}", .0.as_ref().map_or(String::new(), |path| format!(": {path} cannot be read")))]
+    /// The zip archive is truncated or damaged; with the path that cannot be read.
+    #[error("the bundle is truncated or damaged{}", .0.as_ref().map_or(String::new(), |path| format!(": {path} cannot be read")))]
     Damaged(Option<String>),
-    /// It cannot be written.
+    /// The archive cannot be written.
     #[error("the bundle cannot be written: {0}")]
     Write(String),
-    /// A path leads out of the folder, or cannot be written on every system.
-    #[error("it holds \"{path}\", and {why}: such a bundle is not opened")]
+    /// A path leads out of the folder, or is not portable.
+    #[error("the bundle is rejected because of the path \"{path}\": {why}")]
     Path {
-        /// The path, cut short.
+        /// The path, truncated.
         path: String,
-        /// What is wrong with it.
+        /// The problem with the path.
         why: &'static str,
     },
-    /// It holds more than is unpacked.
-    #[error("it unpacks to more than {0}, and is not opened: it is damaged, or made to fill disks")]
+    /// The archive exceeds a limit.
+    #[error(
+        "the bundle is rejected because it unpacks to more than {0}; it is damaged or malicious"
+    )]
     TooMuch(String),
 }
 
-/// The words of the decoder are about its own insides, and are left out.
+/// Discards the decoder's message, which describes its internals.
 fn damaged<E>(_: E) -> ArchiveError {
     ArchiveError::Damaged(None)
 }
@@ -62,7 +65,7 @@ fn unwritable(error: impl std::fmt::Display) -> ArchiveError {
 /// Packs files. Equal files give equal bytes.
 ///
 /// # Errors
-/// If there is more than [`read`] takes.
+/// If the files exceed the limits of [`read`].
 pub(crate) fn write(files: &Files) -> Result<Vec<u8>, ArchiveError> {
     let size: u64 = files.values().map(|bytes| bytes.len() as u64).sum();
     if size > MOST_BYTES {
@@ -79,13 +82,14 @@ pub(crate) fn write(files: &Files) -> Result<Vec<u8>, ArchiveError> {
 }
 
 fn write_with(files: &Files, method: CompressionMethod) -> Result<Vec<u8>, ZipError> {
-    // No clock and no rights of this machine: both would make equal input unequal bytes.
+    // No timestamps and no permissions of this machine, because both would make the bytes differ for equal
+    // input.
     let options = SimpleFileOptions::default()
         .compression_method(method)
         .last_modified_time(DateTime::default())
         .unix_permissions(0o644);
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    // By path: the same files come in the same order, however they were gathered.
+    // Sorted by path, so that the order does not depend on how the files were collected.
     for (path, bytes) in files {
         writer.start_file(path.as_str(), options)?;
         writer.write_all(bytes)?;
@@ -96,19 +100,19 @@ fn write_with(files: &Files, method: CompressionMethod) -> Result<Vec<u8>, ZipEr
 /// Unpacks an archive into memory.
 ///
 /// # Errors
-/// If it is damaged, holds a path that leads out or anything but plain files, or more than
+/// If it is damaged, contains a path that leads out of the folder or anything but plain files, or exceeds
 /// [`MOST_BYTES`], [`MOST_FILES`] or [`MOST_RATIO`].
 pub(crate) fn read(archive: &[u8]) -> Result<Files, ArchiveError> {
     if archive.len() as u64 > MOST_BYTES {
         return Err(too_many_bytes());
     }
-    // Before its table of contents is read: that alone may be made to fill the memory.
+    // Checked before the central directory is read, which alone could be made to fill the memory.
     let entries = archive.windows(ENTRY.len()).filter(|w| *w == ENTRY);
     if entries.count() > MOST_FILES {
         return Err(too_many_files());
     }
     let most = MOST_BYTES.min(MOST_RATIO.saturating_mul(archive.len() as u64));
-    // Zip archives begin with an entry, or are empty; what begins otherwise is another kind of file.
+    // Zip archives begin with an entry or are empty. Any other beginning is another kind of file.
     if !archive.starts_with(b"PK") {
         return Err(ArchiveError::NoArchive);
     }
@@ -124,14 +128,13 @@ pub(crate) fn read(archive: &[u8]) -> Result<Files, ArchiveError> {
         }
         check_path(&path)?;
         check_kind(&path, entry.unix_mode())?;
-        // Some systems take `A` and `a` for the same file.
+        // Some systems treat `A` and `a` as the same file.
         if !folded.insert(path.to_lowercase()) {
-            return Err(refused(&path, "it holds that twice"));
+            return Err(refused(&path, "it occurs twice"));
         }
         let mut bytes = Vec::new();
         let room = most - size;
-        // One byte more than there is room for tells that there is too much, whatever the entry
-        // says.
+        // Reading one byte beyond the limit detects excess data, whatever size the entry states.
         let unpacked = entry.by_ref().take(room + 1).read_to_end(&mut bytes);
         let unpacked = unpacked.map_err(|_| ArchiveError::Damaged(Some(short(&path))))?;
         if unpacked as u64 > room {
@@ -166,31 +169,31 @@ fn refused(path: &str, why: &'static str) -> ArchiveError {
     }
 }
 
-/// A path for people: whatever stands in it, it is one short line.
+/// Returns a path for messages: a short, single line, whatever it contains.
 fn short(path: &str) -> String {
     let visible = path.chars().map(|c| if c.is_control() { '?' } else { c });
     visible.take(80).collect()
 }
 
-/// Refuses what leads out of the folder that is unpacked into, on any system.
+/// Rejects paths that lead out of the target folder on any system.
 pub(crate) fn check_path(path: &str) -> Result<(), ArchiveError> {
     if path.is_empty() || path.len() > LONGEST_PATH {
-        return Err(refused(path, "its length is not that of a path"));
+        return Err(refused(path, "it is empty or too long"));
     }
-    // Windows separates by `\`, and `:` stands for disks and hidden streams there.
+    // Windows uses `\` as a separator, and `:` for drives and alternate data streams.
     if path.contains(['\\', ':', '*', '?', '"', '<', '>', '|']) || path.contains(char::is_control) {
-        return Err(refused(path, "a letter in it is not allowed"));
+        return Err(refused(path, "it contains a character that is not allowed"));
     }
     for part in path.split('/') {
         let leads = part.is_empty() || part == "." || part == "..";
         if leads || part.ends_with(['.', ' ']) || is_device(part) {
-            return Err(refused(path, "that is no path below its folder"));
+            return Err(refused(path, "it leads out of its folder"));
         }
     }
     Ok(())
 }
 
-/// Names that stand for devices on Windows, with any ending.
+/// Whether a name is a device on Windows, with any extension.
 fn is_device(part: &str) -> bool {
     let stem = part.split('.').next().unwrap_or(part).to_ascii_lowercase();
     let numbered = ["com", "lpt"].iter().any(|name| {
@@ -200,14 +203,14 @@ fn is_device(part: &str) -> bool {
     numbered || ["con", "prn", "aux", "nul"].contains(&stem.as_str())
 }
 
-/// Refuses links, pipes and devices.
+/// Rejects links, pipes and devices.
 fn check_kind(path: &str, mode: Option<u32>) -> Result<(), ArchiveError> {
-    /// The bits of a mode that say what something is, and what they are for a file.
+    /// Mask of the file type bits of a mode, and their value for a plain file.
     const KIND: u32 = 0o170_000;
     const PLAIN: u32 = 0o100_000;
     match mode.map(|mode| mode & KIND) {
         None | Some(0 | PLAIN) => Ok(()),
-        Some(_) => Err(refused(path, "that is a link or a device and no file")),
+        Some(_) => Err(refused(path, "it is a link or a device")),
     }
 }
 
@@ -250,8 +253,8 @@ mod tests {
         let files = Files::from([("a.txt".to_owned(), b"abc".to_vec())]);
         let bytes = write(&files).unwrap();
         let cut = error_of(&bytes[..bytes.len() / 2]);
-        assert_eq!(cut, "the bundle is cut off or damaged");
-        assert!(error_of(b"{}").contains("this is no bundle"));
+        assert_eq!(cut, "the bundle is truncated or damaged");
+        assert!(error_of(b"{}").contains("not a bundle"));
         assert!(read(&bytes).is_ok(), "control");
     }
 
@@ -284,7 +287,7 @@ mod tests {
             assert!(check_path(path).is_err(), "{path:?}");
             let error = error_of(&zip_of(&[(path, b"x", 0o644)]));
             assert!(
-                error.contains("such a bundle is not opened"),
+                error.contains("the bundle is rejected"),
                 "{path:?}: {error}"
             );
         }
@@ -316,7 +319,7 @@ mod tests {
     fn bombs_are_refused_by_what_comes_out_and_not_by_what_they_say() {
         let bomb = zip_of(&[("a", &vec![0; 8 << 20], 0o644)]);
         assert!(error_of(&bomb).contains("100 times its size"));
-        // The same with a header that says that it is small.
+        // The same with a header that states a small size.
         let mut liar = bomb.clone();
         let size = (8_u32 << 20).to_le_bytes();
         let places: Vec<usize> = (0..liar.len() - 4)
@@ -326,7 +329,7 @@ mod tests {
         for place in places {
             liar[place..place + 4].copy_from_slice(&100_u32.to_le_bytes());
         }
-        // Whatever is wrong with it is found before all of it is there.
+        // The problem is detected before everything is unpacked.
         assert!(read(&liar).is_err());
     }
 

@@ -1,4 +1,4 @@
-//! What is at hand on this machine: modules that are built in, plugins, and scripts with their texts.
+//! Modules available on this machine: built-ins, plugins, and scripts with their source.
 
 use roadwright_agent::{ModuleKind, Registry};
 use roadwright_extension::script::{self, SCRIPT_ENDING};
@@ -6,34 +6,34 @@ use roadwright_extension::{FileState, Host};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Scripts may lie this deep in their folder, as for those that run.
+/// Maximum depth of scripts in their folder, as for scripts that run.
 const DEPTH: usize = 4;
-/// Largest script that is read, bytes: more than any that runs.
+/// Maximum size of a script that is read, in bytes: more than any script that runs.
 const LARGEST_SCRIPT: u64 = roadwright_files::MEBIBYTE;
-/// Most entries that are looked at in a folder of scripts.
+/// Maximum number of entries that are visited in a script folder.
 const MOST_ENTRIES: usize = 10_000;
 
-/// What is at hand for scenarios.
+/// Modules available to scenarios.
 #[derive(Debug, Clone, Default)]
 pub struct Available {
-    /// Ids of the modules that are built in.
+    /// Ids of the built-in modules.
     pub(crate) builtin: BTreeSet<String>,
-    /// Plugins by id: version and hash.
+    /// Version and hash of the plugins, by id.
     pub(crate) plugins: BTreeMap<String, (String, String)>,
-    /// Texts of scripts by id, libraries that only others import included.
+    /// Source of the scripts by id, including libraries that are only imported.
     pub(crate) scripts: BTreeMap<String, String>,
 }
 
 impl Available {
-    /// What is built in, the plugins of a host, and the scripts of folders, of which the first that
-    /// has one counts, and those that ship.
+    /// Collects the built-ins, the plugins of a host, and the scripts of the folders and those that ship. If
+    /// a script exists in several folders, the first one is used.
     pub fn new(builtin: &Registry, host: &Host, folders: &[PathBuf]) -> Self {
         let mut available = Self {
             builtin: ids(builtin),
             ..Self::default()
         };
         for file in host.files() {
-            // Another file of this id comes first, and runs.
+            // A file with the same id takes precedence and runs.
             if matches!(file.state, FileState::Shadowed(_)) {
                 continue;
             }
@@ -58,7 +58,7 @@ impl Available {
         }
     }
 
-    /// Adds the scripts of a folder; links are not followed, since what they lead to may be private.
+    /// Adds the scripts of a folder. Links are not followed, because their targets may be private.
     fn add_scripts(&mut self, folder: &Path, above: &str, depth: usize) {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
         for entry in entries.take(MOST_ENTRIES) {
@@ -80,8 +80,8 @@ impl Available {
         }
     }
 
-    /// The scripts that some of them lead to: by `import`, or by a name in quotes, which is how
-    /// scripts choose modules.
+    /// Adds the scripts that some scripts refer to: by `import`, or by a name in quotes, which is how scripts
+    /// choose modules.
     pub(crate) fn with_imports(&self, wanted: BTreeSet<String>) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         let mut open: Vec<String> = wanted.into_iter().collect();
@@ -92,8 +92,8 @@ impl Available {
             if !found.insert(id) {
                 continue;
             }
-            // Rather too many: a word in quotes may mean something else, which costs a file and
-            // breaks nothing.
+            // Rather too many than too few: a word in quotes may mean something else, but an unneeded file
+            // does no harm.
             let named = self.scripts.keys().filter(|other| names(text, other));
             open.extend(named.cloned());
         }
@@ -107,7 +107,7 @@ fn ids(registry: &Registry) -> BTreeSet<String> {
     infos.map(|(info, _)| info.id.to_owned()).collect()
 }
 
-/// Whether a text has the name of a script in quotes, with its ending or without.
+/// Whether a text contains the name of a script in quotes, with or without its extension.
 fn names(text: &str, id: &str) -> bool {
     let stem = id
         .strip_suffix(SCRIPT_ENDING)

@@ -1,4 +1,4 @@
-//! A bundle in memory: made of a scenario, or read and checked.
+//! A bundle in memory: created from a scenario, or read and verified.
 
 use crate::archive::{self, ArchiveError, Files};
 use crate::available::Available;
@@ -11,14 +11,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// How names of bundles end.
+/// Extension of bundle files.
 pub const ENDING: &str = ".rwz";
-/// How names of scenarios end.
+/// Extension of scenario files.
 const SCENARIO: &str = ".scenario.json";
-/// Largest vehicle file that is packed, bytes.
+/// Maximum size of a packed vehicle file, in bytes.
 const LARGEST_VEHICLE: u64 = roadwright_files::MEBIBYTE;
 
-/// Why a bundle cannot be made, read or unpacked.
+/// Reason why a bundle cannot be created, read or unpacked.
 #[derive(Debug, Error)]
 pub enum BundleError {
     /// A file cannot be read or written.
@@ -26,35 +26,35 @@ pub enum BundleError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         error: std::io::Error,
     },
-    /// The archive is refused.
+    /// The archive is rejected.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
-    /// What it holds is not what a bundle holds.
+    /// The content is not that of a bundle.
     #[error("{0}")]
     Content(String),
-    /// The folder holds something already.
-    #[error("{}: something is there already; unpack into a new or an empty folder", _0.display())]
+    /// The target folder is not empty.
+    #[error("{}: the target exists and is not an empty folder; unpack into a new or empty folder", _0.display())]
     Occupied(PathBuf),
 }
 
-/// A scenario with all that it needs.
+/// A scenario with everything it needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bundle {
     manifest: Manifest,
-    /// All files but the manifest.
+    /// All files except the manifest.
     files: Files,
     scenario: Scenario,
 }
 
 impl Bundle {
-    /// Packs a scenario. `name` is that of its file without ending; vehicle files are read from the
-    /// folder that the scenario stands in.
+    /// Packs a scenario. `name` is its file name without the extension; vehicle files are read from the
+    /// folder of the scenario.
     ///
     /// # Errors
-    /// If the name is no name of a file, or a file is larger than bundles may be.
+    /// If the name is not a valid file name, or a file exceeds the size limits.
     pub fn pack(
         scenario: &Scenario,
         name: &str,
@@ -64,12 +64,12 @@ impl Bundle {
     ) -> Result<Self, BundleError> {
         let path = format!("{name}{SCENARIO}");
         if path.contains('/') {
-            let what = format!("\"{name}\" is no name of a file");
+            let what = format!("\"{name}\" is not a valid file name");
             return Err(BundleError::Content(what));
         }
         archive::check_path(&path)?;
         let mut files = extras.files;
-        // By its text alone: vehicles are in it as well, so it can be read whatever else is lost.
+        // The text alone can be read, because it contains the vehicles, whatever else is lost.
         files.insert(path.clone(), file::to_text(scenario).into_bytes());
         files.extend(vehicles(scenario, folder));
         for id in available.with_imports(scenario.modules()) {
@@ -97,10 +97,10 @@ impl Bundle {
         })
     }
 
-    /// The bytes of its file. Equal bundles have equal bytes.
+    /// Returns the bytes of the bundle file. Equal bundles have equal bytes.
     ///
     /// # Errors
-    /// If it is larger than bundles may be.
+    /// If the bundle exceeds the size limits.
     pub fn to_bytes(&self) -> Result<Vec<u8>, BundleError> {
         let mut text = serde_json::to_vec_pretty(&self.manifest)
             .map_err(|error| BundleError::Content(error.to_string()))?;
@@ -110,15 +110,15 @@ impl Bundle {
         Ok(archive::write(&files)?)
     }
 
-    /// Reads and checks a bundle; nothing of it is run, and nothing written.
+    /// Reads and verifies a bundle. Nothing in it is run, and nothing is written.
     ///
     /// # Errors
-    /// If it is damaged, unsafe, of a newer version, or not what its manifest says.
+    /// If it is damaged, unsafe, of a newer version, or does not match its manifest.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, BundleError> {
         let mut files = archive::read(bytes)?;
-        let manifest = files.remove(MANIFEST).ok_or_else(|| {
-            BundleError::Content(format!("it is no bundle: it has no {MANIFEST}"))
-        })?;
+        let manifest = files
+            .remove(MANIFEST)
+            .ok_or_else(|| BundleError::Content(format!("not a bundle: {MANIFEST} is missing")))?;
         let manifest = read_manifest(&manifest)?;
         check_files(&manifest, &files)?;
         let scenario = read_scenario(&manifest, &files)?;
@@ -129,10 +129,10 @@ impl Bundle {
         })
     }
 
-    /// Reads a file as [`from_bytes`](Self::from_bytes) does.
+    /// Reads a file like [`from_bytes`](Self::from_bytes).
     ///
     /// # Errors
-    /// The same, and if it cannot be read.
+    /// As for [`from_bytes`](Self::from_bytes), and if the file cannot be read.
     pub fn read(path: &Path) -> Result<Self, BundleError> {
         let bytes = roadwright_files::read(path, archive::MOST_BYTES);
         let bytes = bytes.map_err(|error| BundleError::Io {
@@ -142,7 +142,7 @@ impl Bundle {
         Self::from_bytes(&bytes)
     }
 
-    /// What it says about itself.
+    /// The manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
@@ -152,14 +152,15 @@ impl Bundle {
         &self.scenario
     }
 
-    /// All its files but the manifest, by path.
+    /// All files except the manifest, by path.
     pub fn files(&self) -> &BTreeMap<String, Vec<u8>> {
         &self.files
     }
 
-    /// What its scenario uses that is not in it and not at hand as it was when it was made.
+    /// Returns the modules that the scenario uses and that are neither in the bundle nor available in the
+    /// same build.
     pub fn lacks(&self, available: &Available) -> Vec<Lack> {
-        // The scenario says what it uses; the manifest only which builds those were.
+        // The scenario determines the modules in use; the manifest only records their builds.
         let known = |id: &str| self.manifest.needs.iter().find(|need| need.id == id);
         let needs: Vec<Need> = needs(&self.scenario, &Available::default())
             .into_iter()
@@ -176,7 +177,7 @@ impl Bundle {
     }
 }
 
-/// The vehicle files of a scenario that are there and say what the scenario says.
+/// Returns the vehicle files of a scenario that exist and agree with the scenario.
 fn vehicles(scenario: &Scenario, folder: Option<&Path>) -> Files {
     let mut files = Files::new();
     let Some(folder) = folder else { return files };
@@ -207,7 +208,7 @@ fn hashes(files: &Files) -> BTreeMap<String, FileHash> {
 }
 
 fn read_manifest(bytes: &[u8]) -> Result<Manifest, BundleError> {
-    /// What can be told of manifests of all versions.
+    /// Fields that manifests of all versions have.
     #[derive(serde::Deserialize)]
     struct Header {
         format: String,
@@ -221,7 +222,7 @@ fn read_manifest(bytes: &[u8]) -> Result<Manifest, BundleError> {
     }
     if header.version > VERSION {
         let what = format!(
-            "it is of version {}, and this program reads up to {VERSION}: a newer Roadwright is needed",
+            "the bundle has version {}, but this program reads versions up to {VERSION}; update Roadwright",
             header.version
         );
         return Err(BundleError::Content(what));
@@ -229,7 +230,7 @@ fn read_manifest(bytes: &[u8]) -> Result<Manifest, BundleError> {
     serde_json::from_slice(bytes).map_err(wrong)
 }
 
-/// Holds the files to the manifest, and each to what bundles may hold.
+/// Checks the files against the manifest, and each file against the permitted kinds.
 fn check_files(manifest: &Manifest, files: &Files) -> Result<(), BundleError> {
     let content = |what: String| Err(BundleError::Content(what));
     if let Some(path) = manifest
@@ -237,23 +238,21 @@ fn check_files(manifest: &Manifest, files: &Files) -> Result<(), BundleError> {
         .keys()
         .find(|path| !files.contains_key(*path))
     {
-        return content(format!("{path} is missing, which the manifest names"));
+        return content(format!("{path} is listed in the manifest but missing"));
     }
     for (path, bytes) in files {
         let Some(known) = manifest.files.get(path) else {
-            return content(format!("it holds {path}, which the manifest does not know"));
+            return content(format!("{path} is not listed in the manifest"));
         };
         if *known != FileHash::of(bytes) {
-            return content(format!(
-                "{path} is not the file that the manifest names: its hash is another one"
-            ));
+            return content(format!("{path} has another hash than the manifest states"));
         }
         check_content(manifest, path, bytes)?;
     }
     Ok(())
 }
 
-/// Refuses files that are not of a kind that bundles hold: native code above all.
+/// Rejects files of kinds that bundles do not contain, above all native code.
 fn check_content(manifest: &Manifest, path: &str, bytes: &[u8]) -> Result<(), BundleError> {
     let is_script = path.starts_with("scripts/") && path.ends_with(".rhai");
     if is_script || *path == manifest.scenario || path == PRESETS || is_picture(path) {
@@ -273,7 +272,7 @@ fn check_content(manifest: &Manifest, path: &str, bytes: &[u8]) -> Result<(), Bu
             Err(error) => Err(BundleError::Content(format!("{path}: {error}"))),
         };
     }
-    let what = format!("it holds {path}, and bundles hold no such files");
+    let what = format!("{path} is of a kind that bundles do not contain");
     Err(BundleError::Content(what))
 }
 
@@ -283,7 +282,7 @@ fn read_scenario(manifest: &Manifest, files: &Files) -> Result<Scenario, BundleE
     let text = bytes.and_then(|bytes| std::str::from_utf8(bytes).ok());
     let text = text.filter(|_| !path.contains('/')).ok_or_else(|| {
         BundleError::Content(format!(
-            "{MANIFEST}: scenario: expected a file of the bundle that ends with {SCENARIO}"
+            "{MANIFEST}: scenario: expected a file in the bundle with the extension {SCENARIO}"
         ))
     })?;
     file::from_text(text).map_err(|error| {

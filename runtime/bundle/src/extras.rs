@@ -1,37 +1,37 @@
-//! What travels with a scenario beside scripts and vehicles: presets of roads, a picture to trace.
+//! Further files of a bundle beside scripts and vehicles: road presets and a background picture.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Where presets of roads stand, in a bundle and beside a scenario.
+/// Path of the road presets, in a bundle and beside a scenario.
 pub const PRESETS: &str = "presets.json";
-/// Where it stands how the background picture lies on the map.
+/// Path of the file that places the background picture on the map.
 pub const PLACEMENT: &str = "background.json";
-/// Names of background pictures.
+/// File names of background pictures.
 const PICTURES: [&str; 3] = ["background.png", "background.jpg", "background.jpeg"];
-/// Largest of these files that is read, bytes.
+/// Maximum size of these files, in bytes.
 const LARGEST: u64 = 64 * roadwright_files::MEBIBYTE;
 
-/// How a picture lies on the map.
+/// Placement of a picture on the map.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Placement {
-    /// The picture's file: `background.png`, `.jpg` or `.jpeg`.
+    /// File name of the picture: `background.png`, `.jpg` or `.jpeg`.
     pub picture: String,
     /// South-west corner, m.
     pub low: [f64; 2],
     /// Metres per pixel, above 0.
     pub metres_per_pixel: f64,
-    /// 0 invisible, 1 solid.
+    /// Opacity, from 0 (invisible) to 1 (opaque).
     pub opacity: f32,
 }
 
 impl Placement {
-    /// Reads and checks a placement.
+    /// Reads and validates a placement.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns what is wrong with it.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         let wrong = |error: &dyn std::fmt::Display| format!("{PLACEMENT}: {error}");
         let placement: Self = serde_json::from_slice(bytes).map_err(|error| wrong(&error))?;
@@ -50,7 +50,7 @@ impl Placement {
         Ok(placement)
     }
 
-    /// The placement as it is written.
+    /// Returns the placement as it is saved.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = serde_json::to_vec_pretty(self).expect("a placement is plain data");
         bytes.push(b'\n');
@@ -58,19 +58,19 @@ impl Placement {
     }
 }
 
-/// Files that travel with a scenario: presets of roads, and a picture to trace with its placement.
+/// Files that are packed with a scenario: road presets, and a background picture with its placement.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Extras {
     pub(crate) files: BTreeMap<String, Vec<u8>>,
 }
 
 impl Extras {
-    /// Those that stand beside a scenario; what is not there or cannot be read is left out.
+    /// Reads the files beside a scenario. Files that are missing or unreadable are left out.
     pub fn beside(folder: &Path) -> Self {
         let names = [PRESETS, PLACEMENT].into_iter().chain(PICTURES);
         let read = |name: &str| {
             let path = folder.join(name);
-            // What a link leads to may be private.
+            // The target of a link may be private.
             let is_file = path.symlink_metadata().is_ok_and(|data| data.is_file());
             let bytes = is_file.then(|| roadwright_files::read(&path, LARGEST).ok())??;
             Some((name.to_owned(), bytes))
@@ -82,14 +82,14 @@ impl Extras {
         extras
     }
 
-    /// Adds presets of roads, as JSON.
+    /// Adds road presets, as JSON.
     #[must_use]
     pub fn with_presets(mut self, json: Vec<u8>) -> Self {
         self.files.insert(PRESETS.to_owned(), json);
         self
     }
 
-    /// Adds a picture with its placement; another one goes.
+    /// Adds a picture with its placement, and replaces an earlier one.
     #[must_use]
     pub fn with_background(mut self, placement: &Placement, picture: Vec<u8>) -> Self {
         self.files
@@ -99,7 +99,7 @@ impl Extras {
         self
     }
 
-    /// A picture belongs to a placement, and a placement to a picture: else neither counts.
+    /// Drops a picture without a placement and a placement without a picture.
     fn keep_picture_of_placement(&mut self) {
         let placement = self.files.get(PLACEMENT);
         let placement = placement.and_then(|bytes| Placement::from_bytes(bytes).ok());

@@ -1,14 +1,13 @@
-//! Bundles, `NAME.rwz`: a scenario with all that it needs in one file that is safe to open.
+//! Bundles, `NAME.rwz`: a scenario with everything it needs in one file that is safe to open.
 //!
-//! A bundle is a zip archive with a [`Manifest`]: the scenario (heights are in it), the scripts that
-//! it uses, its vehicle files, and, where there are any, presets of roads and a picture to trace.
-//! Compiled plugins never travel: the manifest names them with their hashes, and
-//! [`Bundle::lacks`] tells which of them are not at hand.
+//! A bundle is a zip archive with a [`Manifest`]: the scenario (including heights), the scripts it uses, its
+//! vehicle files and, if there are any, road presets and a background picture. Compiled plugins are never
+//! included. The manifest lists them with their hashes, and [`Bundle::lacks`] returns those that are not
+//! available.
 //!
-//! Reading one runs nothing and writes nothing. Files of other kinds, files that the manifest does
-//! not know or whose hash is another one, paths that lead out of their folder, links, and whatever
-//! unpacks to more than 256 MiB, 10,000 files or 100 times its size are refused. Equal input gives
-//! equal bytes.
+//! Reading a bundle runs nothing and writes nothing. It is rejected if it contains files of other kinds,
+//! files that are not in the manifest or have another hash, paths that lead out of their folder, or links, or
+//! if it unpacks to more than 256 MiB, 10,000 files or 100 times its size. Equal input gives equal bytes.
 //!
 //! ```
 //! use roadwright_bundle::{Available, Bundle, Extras};

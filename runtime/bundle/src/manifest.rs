@@ -1,16 +1,16 @@
-//! The manifest: what a bundle says about itself.
+//! The manifest of a bundle.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Where the manifest stands in a bundle.
+/// Path of the manifest in a bundle.
 pub(crate) const MANIFEST: &str = "manifest.json";
-/// The value of the key `format` in every manifest.
+/// Value of the key `format` in every manifest.
 pub const FORMAT: &str = "roadwright-bundle";
-/// The version of the format that is written, and the newest that is read.
+/// Version of the format that is written, and the newest one that is read.
 pub const VERSION: u32 = 1;
 
-/// What a bundle says about itself.
+/// Description of a bundle and its contents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
@@ -18,30 +18,30 @@ pub struct Manifest {
     pub format: String,
     /// Version of the format, from 1.
     pub version: u32,
-    /// Name of the scenario, for people.
+    /// Display name of the scenario.
     pub name: String,
     /// Path of the scenario in the bundle.
     pub scenario: String,
-    /// Each other file by its path: its hash. Not the manifest itself.
+    /// Hashes of all other files by path; the manifest itself is not included.
     pub files: BTreeMap<String, FileHash>,
-    /// What the scenario uses that comes from outside of the program.
+    /// External modules that the scenario uses.
     pub needs: Vec<Need>,
-    /// Whom data came from and under which terms, by the path of the file that holds it.
+    /// Origin and licence of data, by the path of the file that contains it.
     pub licences: BTreeMap<String, String>,
 }
 
-/// A file of a bundle.
+/// Size and hash of a file in a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileHash {
-    /// Its size, bytes.
+    /// Size, in bytes.
     pub bytes: u64,
-    /// Its BLAKE3 hash, 64 hexadecimal digits.
+    /// BLAKE3 hash, 64 hexadecimal digits.
     pub blake3: String,
 }
 
 impl FileHash {
-    /// The hash of a file.
+    /// Computes the hash of a file.
     pub(crate) fn of(bytes: &[u8]) -> Self {
         Self {
             bytes: bytes.len() as u64,
@@ -50,18 +50,18 @@ impl FileHash {
     }
 }
 
-/// What a module from outside is.
+/// Kind of an external module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NeedKind {
-    /// A script. It travels in the bundle if it was there when the bundle was made.
+    /// A script. It is included in the bundle if it was available when the bundle was created.
     Script,
-    /// A compiled plugin, or a module that nobody knew when the bundle was made. It never travels.
+    /// A compiled plugin, or a module that was unknown when the bundle was created. It is never included.
     Plugin,
 }
 
 impl NeedKind {
-    /// What it is called.
+    /// Name in files and messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Script => "script",
@@ -70,19 +70,19 @@ impl NeedKind {
     }
 }
 
-/// A module from outside that a scenario uses.
+/// An external module that a scenario uses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Need {
-    /// What it is.
+    /// Kind of the module.
     pub kind: NeedKind,
     /// Its id.
     pub id: String,
-    /// Its version as it says itself; empty if it says none.
+    /// Version that the module declares; empty if it declares none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub version: String,
-    /// BLAKE3 hash of its file, 64 hexadecimal digits; empty if it was not there when the bundle was
-    /// made.
+    /// BLAKE3 hash of its file, 64 hexadecimal digits; empty if it was not available when the bundle was
+    /// created.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hash: String,
 }

@@ -1,4 +1,4 @@
-//! What a scenario uses that comes from outside, and what of it is not at hand.
+//! External modules that a scenario uses, and those of them that are not available.
 
 use crate::available::Available;
 use crate::manifest::{FileHash, Need, NeedKind};
@@ -6,12 +6,12 @@ use roadwright_extension::script::SCRIPT_ENDING;
 use roadwright_scenario::Scenario;
 use std::fmt;
 
-/// A module that a scenario uses and that is not at hand as it was when the bundle was made.
+/// A module that a scenario uses and that is not available in the same build as when the bundle was created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lack {
-    /// What is used.
+    /// The module in use.
     pub need: Need,
-    /// The hash of another build that is at hand under the same id, if one is.
+    /// Hash of another available build with the same id, if there is one.
     pub other: Option<String>,
 }
 
@@ -34,13 +34,14 @@ impl fmt::Display for Lack {
             None => write!(f, "{kind} {id}{version} is not here (hash {hash})"),
             Some(other) => write!(
                 f,
-                "{kind} {id}{version} was made with hash {hash}; the one here has {other}"
+                "{kind} {id}{version} was bundled with hash {hash}; the one here has {other}"
             ),
         }
     }
 }
 
-/// What a scenario uses that is not built in, with versions and hashes of what is at hand.
+/// Returns the modules that a scenario uses and that are not built in, with the versions and hashes of the
+/// available builds.
 pub(crate) fn needs(scenario: &Scenario, available: &Available) -> Vec<Need> {
     let ids = scenario.modules().into_iter();
     let ids = ids.filter(|id| !available.builtin.contains(id));
@@ -72,7 +73,7 @@ fn is_script(id: &str) -> bool {
         .is_some_and(|stem| stem.ends_with('.'))
 }
 
-/// What of some needs is not at hand, where the bundle itself has the scripts of `in_bundle`.
+/// Returns the modules that are not available, if the bundle contains the scripts of `in_bundle`.
 pub(crate) fn lacks(
     needs: &[Need],
     available: &Available,
@@ -93,7 +94,7 @@ pub(crate) fn lacks(
                 .map(|(_, hash)| hash.clone()),
         };
         let is_same = here.as_ref().is_some_and(|hash| *hash == need.hash);
-        // It was not there when the bundle was made: no build of it is the wrong one.
+        // The module was not available when the bundle was created, so any build will do.
         let is_any = here.is_some() && need.hash.is_empty();
         (!is_same && !is_any).then(|| Lack {
             need: need.clone(),

@@ -1,4 +1,4 @@
-//! Writing what a bundle holds into a folder.
+//! Unpacking of a bundle into a folder.
 
 use crate::bundle::{Bundle, BundleError};
 use crate::manifest::MANIFEST;
@@ -7,11 +7,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 impl Bundle {
-    /// Unpacks into a folder that is not there yet or is empty; the path of the scenario in it. The
-    /// folder is there with all its files, or not at all.
+    /// Unpacks into a folder that does not exist yet or is empty, and returns the path of the scenario. The
+    /// folder appears with all its files or not at all.
     ///
     /// # Errors
-    /// If something is in the folder, or a file cannot be written.
+    /// If the folder is not empty, or a file cannot be written.
     pub fn unpack(&self, folder: &Path) -> Result<PathBuf, BundleError> {
         let io = |path: &Path| {
             let path = path.to_owned();
@@ -45,7 +45,7 @@ fn check_is_free(folder: &Path) -> Result<(), BundleError> {
                 error,
             });
         }
-        // A link or a file is something.
+        // A link or a file occupies the place.
         Ok(data) if !data.is_dir() => return occupied(),
         Ok(_) => {}
     }

@@ -1,5 +1,5 @@
-//! What bundles promise: they hold what is needed, are equal for equal input, and are refused when
-//! they are not what they say.
+//! Guarantees of bundles: they contain what is needed, are equal for equal input, and are rejected if they do
+//! not match their manifest.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 use zip::write::SimpleFileOptions;
 
-/// What is at hand with one folder of scripts.
+/// Modules available with one script folder.
 fn available(cache: &Path, scripts: &[PathBuf]) -> Available {
     let host = Host::open(HostOptions {
         plugins: Vec::new(),
@@ -29,7 +29,7 @@ fn available(cache: &Path, scripts: &[PathBuf]) -> Available {
     Available::new(&builtin_modules(), &host, scripts)
 }
 
-/// A scenario whose stack `idm` has other modules.
+/// A scenario whose stack `idm` uses other modules.
 fn scenario_with(behaviour: &str, controller: &str) -> Scenario {
     let mut scenario = Scenario::new("Test");
     let mut stack = scenario.stacks()["idm"].clone();
@@ -64,7 +64,7 @@ fn zip_up(files: &BTreeMap<String, Vec<u8>>) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// The error of a bundle whose files have been changed.
+/// Returns the error of a bundle whose files were modified.
 fn error_after(change: impl FnOnce(&mut BTreeMap<String, Vec<u8>>)) -> String {
     let scenario = Scenario::new("Test");
     let pack = Bundle::pack(
@@ -75,7 +75,7 @@ fn error_after(change: impl FnOnce(&mut BTreeMap<String, Vec<u8>>)) -> String {
         Extras::default(),
     );
     let mut files = unzip(&pack.unwrap().to_bytes().unwrap());
-    // Packed again by another hand it is still a bundle.
+    // A bundle that another program has packed is still a bundle.
     Bundle::from_bytes(&zip_up(&files)).unwrap();
     change(&mut files);
     Bundle::from_bytes(&zip_up(&files)).unwrap_err().to_string()
@@ -145,12 +145,12 @@ fn a_shipped_scenario_comes_back_with_its_scripts_and_equal_bytes() {
     let path = bundle.unpack(&folder.path().join("a/b")).unwrap();
     assert_eq!(file::load(&path).unwrap(), scenario);
     assert!(folder.path().join("a/b/scripts/ambulance.rhai").is_file());
-    // Into the same folder again: what is there is not written over.
+    // Into the same folder again: existing files are not overwritten.
     std::fs::write(&path, "my work").unwrap();
     let again = bundle.unpack(&folder.path().join("a/b"));
     assert!(matches!(again, Err(BundleError::Occupied(_))), "{again:?}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "my work");
-    // An empty folder is free.
+    // An empty folder is accepted.
     std::fs::create_dir(folder.path().join("empty")).unwrap();
     bundle.unpack(&folder.path().join("empty")).unwrap();
     let left = std::fs::read_dir(folder.path()).unwrap().flatten();
@@ -201,7 +201,7 @@ fn what_is_needed_and_not_here_is_told_with_its_name_and_hash() {
     let bundle = Bundle::pack(&scenario, "test", None, &at_hand, Extras::default()).unwrap();
     let mut files = unzip(&bundle.to_bytes().unwrap());
     let manifest = String::from_utf8(files["manifest.json"].clone()).unwrap();
-    // As on a machine that had the plugin.
+    // As on a machine that has the plugin.
     let hash = "ab".repeat(32);
     let known = manifest.replace(
         "\"id\": \"my_driver\"",
@@ -221,7 +221,7 @@ fn what_is_needed_and_not_here_is_told_with_its_name_and_hash() {
         text.contains("my_driver 1.2") && text.contains(&hash),
         "{text}"
     );
-    // A scenario that needs nothing lacks nothing.
+    // A scenario without needs lacks nothing.
     let plain = Bundle::pack(&Scenario::new("x"), "x", None, &at_hand, Extras::default());
     assert!(plain.unwrap().lacks(&at_hand).is_empty());
 }
@@ -235,15 +235,15 @@ fn bundles_that_are_not_what_they_say_are_refused() {
         ),
         (
             error_after(|files| drop(files.insert("evil.so".into(), b"\x7fELF".to_vec()))),
-            "does not know",
+            "is not listed in the manifest",
         ),
         (
             error_after(|files| files.get_mut("test.scenario.json").unwrap().push(b' ')),
-            "its hash is another one",
+            "has another hash",
         ),
         (
             error_after(|files| drop(files.remove("test.scenario.json"))),
-            "is missing",
+            "but missing",
         ),
         (
             error_after(|files| {
@@ -251,7 +251,7 @@ fn bundles_that_are_not_what_they_say_are_refused() {
                 let newer = text.replacen("\"version\": 1", "\"version\": 2", 1);
                 files.insert("manifest.json".into(), newer.into_bytes());
             }),
-            "newer Roadwright",
+            "update Roadwright",
         ),
         (
             error_after(|files| drop(files.insert("manifest.json".into(), b"[]".to_vec()))),
@@ -278,7 +278,10 @@ fn native_code_is_refused_even_if_the_manifest_names_it() {
         files.insert("manifest.json".into(), text.into_bytes());
         files.insert("plugins/a.so".into(), code);
     });
-    assert!(error.contains("bundles hold no such files"), "{error}");
+    assert!(
+        error.contains("of a kind that bundles do not contain"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -291,7 +294,7 @@ fn names_that_are_no_names_are_refused() {
             &Available::default(),
             Extras::default(),
         );
-        // An empty name is the ending alone, which is a hidden file and harmless.
+        // An empty name leaves the extension alone, a hidden file, which is harmless.
         assert_eq!(packed.is_err(), !name.is_empty(), "{name:?}");
     }
 }

@@ -1,16 +1,16 @@
 //! The command line.
 
 use crate::agent_times::{agent_at, agent_at_from};
-use crate::commands::{BenchVerb, Compare, Train, VehicleVerb};
+use crate::commands::{BenchVerb, Compare, PlanVerb, Train, VehicleVerb};
 use clap::{Args, Parser, Subcommand};
 use roadwright_extension::ISOLATED_MEMORY;
 use roadwright_scenario::{DynamicsLevel, MapPart};
 use std::path::PathBuf;
 
-/// Draw worlds, let agents drive in them, and measure how well they do.
+/// Draw road networks, let agents drive on them, and measure how well they do.
 ///
-/// Without a verb the editor opens with the shipped scenario old-town; without a display that
-/// scenario is run and drawn.
+/// Without a command the editor opens with the shipped scenario old-town. Without a display, that scenario is
+/// run and drawn instead.
 #[derive(Debug, Parser)]
 #[command(version, about, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -33,10 +33,10 @@ Examples:
   roadwright script check scripts/commuter.rhai
   roadwright controller eval fuzzy_driver.route.speed --input distance=10 --input angle=0.3
 
-Exit codes: 0 fine; 1 the work was done and found something wrong; 2 the call or its input was unusable; \
-128 + N signal N ended the work early (Ctrl-C 130, SIGTERM 143, SIGHUP 129).";
+Exit codes: 0 success; 1 the work was done and found a problem; 2 the call or its input was invalid; \
+128 + N stopped by signal N (Ctrl-C 130, SIGTERM 143, SIGHUP 129).";
 
-/// What to do.
+/// Commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Open the editor.
@@ -44,60 +44,65 @@ pub(crate) enum Verb {
         /// Scenario to open [default: the shipped scenario old-town]
         file: Option<PathBuf>,
     },
-    /// Run a scenario and report what came of it.
+    /// Run a scenario and report the results.
     Run(Run),
-    /// Look for what is wrong with a scenario or an experiment.
+    /// Check a scenario or an experiment for mistakes.
     Check(Check),
-    /// Tell what rules the junctions of a scenario.
+    /// Show the rules of the junctions of a scenario.
     Junction(Junction),
-    /// Measure drivers on courses, with error bars; and junctions: capacities, delays, what they promise.
+    /// Benchmark drivers on courses, with error bars, and junctions: capacities, delays and forecasts.
     Bench {
         #[command(subcommand)]
         verb: BenchVerb,
     },
-    /// Train parameters of modules on courses, and judge them on others.
+    /// Train parameters of modules on courses, and evaluate them on others.
     Train(Box<Train>),
-    /// Compare results of `bench run` in pairs of the same seed; as `bench compare`.
+    /// Compare results of `bench run` in pairs with the same seed; same as `bench compare`.
     Compare(Compare),
-    /// Make a scenario of OpenStreetMap data.
+    /// Plan paths on maps, without a simulation.
+    Plan {
+        #[command(subcommand)]
+        verb: PlanVerb,
+    },
+    /// Create a scenario from OpenStreetMap data.
     Import(Import),
-    /// Put a scenario with all that it needs into one file.
+    /// Bundle a scenario with everything it needs into one file.
     Pack(Pack),
-    /// Take a scenario out of such a file; nothing of it is run.
+    /// Unpack a bundle; nothing in it is run.
     Unpack(Unpack),
     /// Draw a scenario as a picture.
     Render(Render),
-    /// Look into the built-in controllers.
+    /// Inspect the built-in controllers.
     Controller(Controller),
     /// Check, show and measure vehicle files.
     Vehicle {
         #[command(subcommand)]
         verb: VehicleVerb,
     },
-    /// Make, build, look at and list compiled plugins.
+    /// Create, build, inspect and list compiled plugins.
     Plugin {
         #[command(subcommand)]
         verb: PluginVerb,
     },
-    /// Make and check behaviour scripts.
+    /// Create and check behaviour scripts.
     Script {
         #[command(subcommand)]
         verb: ScriptVerb,
     },
-    /// What child processes do; called by Roadwright itself.
+    /// Work of child processes; called by Roadwright itself.
     #[command(hide = true)]
     PluginHost {
-        /// Words of the call
+        /// Arguments of the call
         arguments: Vec<std::ffi::OsString>,
     },
     /// Print shell completions, e.g. `roadwright completions bash > /etc/bash_completion.d/roadwright`.
     Completions {
-        /// For which shell.
+        /// Shell to complete for
         shell: clap_complete::Shell,
     },
 }
 
-/// Flags of everything that simulates.
+/// Flags of all commands that simulate.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Simulate {
     /// Seed of all random streams [default: the scenario's]
@@ -106,35 +111,34 @@ pub(crate) struct Simulate {
     /// Time step in seconds [default: the scenario's]
     #[arg(long)]
     pub(crate) dt: Option<f64>,
-    /// Threads; the result is the same for any number
+    /// Number of threads; does not affect the result
     #[arg(long, default_value_t = 1)]
     pub(crate) threads: usize,
-    /// Add this many cars between random places
+    /// Add this many cars with random trips
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub(crate) populate: usize,
-    /// Where those begin and end
+    /// Where those trips begin and end
     #[arg(long, value_enum, default_value_t = PopulateFrom::Both, value_name = "WHERE")]
     pub(crate) populate_from: PopulateFrom,
     /// Stack of the added cars
     #[arg(long, default_value = "idm", value_name = "STACK")]
     pub(crate) stack: String,
-    /// Move all agents that appear with this model: `one_track`, `lane` for traffic at scale,
-    /// `dynamic_one_track` with tyres that slip, `sliding` for cars that skid into bends, or `rigid`
-    /// with bodies on springs that push each other [default: as the scenario says]
+    /// Simulate all spawned agents with this model: `one_track`, `lane` for large-scale traffic,
+    /// `dynamic_one_track` with tyre slip, `sliding` for cars that skid in bends, or `rigid` with bodies on
+    /// springs that push each other [default: as in the scenario]
     #[arg(long, value_name = "LEVEL")]
     pub(crate) dynamics: Option<DynamicsLevel>,
-    /// Time of day at the beginning in hours, 0 to below 24 [default: the scenario's]
+    /// Time of day at the start, in hours from 0 to below 24 [default: the scenario's]
     #[arg(long, value_name = "HOURS")]
     pub(crate) time_of_day: Option<f64>,
-    /// Let so many people on foot come to each side of each crossing in an hour, where the crossing says
-    /// nothing else [default: the scenario's]
+    /// Pedestrians per hour on each side of each crossing without a rate of its own [default: the scenario's]
     #[arg(long, value_name = "RATE")]
     pub(crate) pedestrians: Option<f64>,
-    /// Compare all bodies for contacts, also those that follow their lanes
+    /// Check all bodies for contacts, including those that follow their lanes
     #[arg(long)]
     pub(crate) verify: bool,
-    /// Use other modules in all stacks: `controller=pursuit`, `fitness=comfort,safety`; `none` where a slot
-    /// may be empty. `signal_controller=ID` lets a module decide about all signals
+    /// Use other modules in all stacks: `controller=pursuit`, `fitness=comfort,safety`, or `none` for an
+    /// optional slot. `signal_controller=ID` lets a module control all signals
     #[arg(long = "use", value_name = "SLOT=MODULE")]
     pub(crate) modules: Vec<String>,
     #[command(flatten)]
@@ -149,16 +153,16 @@ pub(crate) struct RunOne {
     /// Id of the agent
     #[arg(long, default_value_t = 1)]
     pub(crate) agent: u64,
-    /// The handler; on_start is called before it for an agent that has not started
+    /// Handler to call; on_start is called first for an agent that has not started
     #[arg(long, default_value = "behave")]
     pub(crate) event: String,
-    /// Take the agent from this scenario [default: one is made up, at 8 m/s on a free road]
+    /// Take the agent from this scenario [default: an invented agent, at 8 m/s on a free road]
     #[arg(long)]
     pub(crate) scenario: Option<PathBuf>,
-    /// Simulate that scenario so long before, s
+    /// Simulate the scenario for this long first, in seconds
     #[arg(long, value_name = "SECONDS", requires = "scenario")]
     pub(crate) at: Option<f64>,
-    /// Show each statement that is run, with what it has changed
+    /// Show each executed statement with its changes
     #[arg(long)]
     pub(crate) steps: bool,
     /// Print one JSON document and nothing else
@@ -168,26 +172,26 @@ pub(crate) struct RunOne {
     pub(crate) simulate: Simulate,
 }
 
-/// Flags about modules that are not built in.
+/// Flags for external modules.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Plugins and scripts")]
 pub(crate) struct ExtensionFlags {
-    /// Look for plugins here, before the folders `plugins` beside the scenario and of the user
+    /// Search this folder for plugins, before the `plugins` folders beside the scenario and of the user
     #[arg(long, value_name = "DIR")]
     pub(crate) plugins: Vec<PathBuf>,
-    /// Look for scripts here, before the folders `scripts` beside the scenario and of the user
+    /// Search this folder for scripts, before the `scripts` folders beside the scenario and of the user
     #[arg(long, value_name = "DIR")]
     pub(crate) scripts: Vec<PathBuf>,
-    /// Let the plugin with this hash run (at least 8 digits); `plugin info` tells hashes
+    /// Allow the plugin with this hash to run (at least 8 digits); `plugin info` shows the hash
     #[arg(long, value_name = "HASH")]
     pub(crate) allow_plugin: Vec<String>,
-    /// Let all plugins run: they can do everything that you can
+    /// Allow all plugins to run; they can do everything that you can
     #[arg(long)]
     pub(crate) trust_plugins: bool,
-    /// Run this plugin in a process of its own
+    /// Run this plugin in a separate process
     #[arg(long, value_name = "ID")]
     pub(crate) isolate: Vec<String>,
-    /// Memory that each such process may use, MiB of address space
+    /// Memory limit of each such process, in MiB of address space
     #[arg(
         long,
         value_name = "MIB",
@@ -195,22 +199,22 @@ pub(crate) struct ExtensionFlags {
         value_parser = clap::value_parser!(u64).range(128..=1 << 30)
     )]
     pub(crate) isolated_memory: u64,
-    /// Take over plugins and scripts that change while the scenario runs
+    /// Reload plugins and scripts that change while the scenario runs
     #[arg(long)]
     pub(crate) watch: bool,
 }
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --seconds the run takes the scenario's time, or less if all agents have arrived.\nCtrl-C, \
-SIGTERM and SIGHUP end it with the summary and the results so far, and with exit code 130, 143 or 129.\nResults get \
-their names when the run has ended: one that is killed leaves those of an earlier run. --save, --trace and --signals \
+    after_help = "Without --seconds the run lasts as long as the scenario says, or until all agents have arrived.\nCtrl-C, \
+SIGTERM and SIGHUP stop it with the summary and the results so far, and with exit code 130, 143 or 129.\nResult files \
+are replaced when the run ends; a killed run leaves those of an earlier run. --save, --trace and --signals \
 may be pipes or devices (/dev/null, or /dev/stdout with --quiet)."
 )]
 pub(crate) struct Run {
     /// The scenario
     pub(crate) file: PathBuf,
-    /// Simulated time in seconds [default: the scenario's, or less if all have arrived]
+    /// Simulated time in seconds [default: the scenario's, or until all agents have arrived]
     #[arg(long)]
     pub(crate) seconds: Option<f64>,
     #[command(flatten)]
@@ -218,56 +222,55 @@ pub(crate) struct Run {
     /// Print one JSON document and nothing else
     #[arg(long)]
     pub(crate) json: bool,
-    /// Drive on with the built-in module when another one does not answer in time; the result is not
-    /// reproducible then, and says so
+    /// Continue with the built-in module if another module does not answer in time; the result is then marked
+    /// as not reproducible
     #[arg(long)]
     pub(crate) keep_going: bool,
-    /// Print the lines that modules log
+    /// Print the log of modules
     #[arg(long)]
     pub(crate) log: bool,
-    /// Write where every vehicle was, ten times a second, as CSV, and beside it in FILE.scores.csv what
-    /// each fitness says about each drive
+    /// Write the position of every vehicle ten times a second, as CSV, and the scores of each drive to
+    /// FILE.scores.csv
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
-    /// Write what the signals of all lanes show at the start and at each change, as CSV
+    /// Write the signals of all lanes at the start and at each change, as CSV
     #[arg(long, value_name = "FILE")]
     pub(crate) signals: Option<PathBuf>,
-    /// Write what comes of the run into a folder: `timeline.csv` with a row for each second (arrivals,
-    /// mean speed, queue, contacts, faults) and `timeline.png` with its curves, `trips.csv` with one for each drive that has ended, and
-    /// `heat.csv` with one for each 10 m of lane (time that vehicles were there, their mean speed, alone
-    /// and as a share of the limit, share of time that they stood, collisions)
+    /// Write statistics of the run into a folder: `timeline.csv` with a row per second (arrivals, mean speed,
+    /// queue, contacts, faults), `timeline.png` with its curves, `trips.csv` with a row per completed drive,
+    /// and `heat.csv` with a row per 10 m of lane (occupied time, mean speed in m/s and relative to the
+    /// limit, fraction of time with standing vehicles, collisions)
     #[arg(long, value_name = "DIR")]
     pub(crate) statistics: Option<PathBuf>,
-    /// Measure the CPU time of the steps stage by stage, and the share of planning; the run stays the same
+    /// Measure the CPU time of each stage of the steps, and the share of planning; does not affect the run
     #[arg(long)]
     pub(crate) stage_times: bool,
-    /// Tell what an agent does at a time, s, and what it waits for; may be given several times
+    /// Explain what an agent does at a time (s) and what it waits for; may be repeated
     #[arg(long, value_name = "AGENT@TIME", value_parser = agent_at)]
     pub(crate) explain: Vec<(u64, f64)>,
-    /// Let the last trailer of an agent go at a time, s, or trailer N and all behind it; may be given
-    /// several times
+    /// Uncouple the last trailer of an agent at a time (s), or trailer N and all trailers behind it; may be
+    /// repeated
     #[arg(long, value_name = "AGENT@TIME[:N]", value_parser = agent_at_from)]
     pub(crate) uncouple: Vec<(u64, f64, Option<u8>)>,
-    /// Join on the trailers that stand at the free coupling of an agent at a time, s; may be given several
-    /// times
+    /// Couple the trailers that stand at the free coupling of an agent at a time (s); may be repeated
     #[arg(long, value_name = "AGENT@TIME", value_parser = agent_at)]
     pub(crate) couple: Vec<(u64, f64)>,
-    /// Save the world at the end, to go on from there later
+    /// Save the world at the end, so that a run can continue from there
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
-    /// Go on from a saved world of this scenario instead of from the start; seed, steps and time of day are
-    /// in it, what `--use`, `--dynamics` and `--pedestrians` asked for holds on, and what they ask for now is
-    /// another run from there on, which is told
+    /// Continue from a saved world of this scenario instead of the start. The save contains seed, time step
+    /// and time of day, and earlier `--use`, `--dynamics` and `--pedestrians` stay in effect; new ones make
+    /// it a different run, which is reported
     #[arg(
         long,
         value_name = "FILE",
         conflicts_with_all = ["seed", "dt", "time_of_day", "populate"]
     )]
     pub(crate) restore: Option<PathBuf>,
-    /// Save although a module cannot save what it keeps: it will start fresh
+    /// Save even if a module cannot save its state; that module starts fresh later
     #[arg(long, requires = "save")]
     pub(crate) allow_inexact: bool,
-    /// No progress bar, no summary; errors only
+    /// Print errors only: no progress bar and no summary
     #[arg(long)]
     pub(crate) quiet: bool,
 }
@@ -291,7 +294,7 @@ pub(crate) struct Check {
 pub(crate) struct Junction {
     /// The scenario
     pub(crate) file: PathBuf,
-    /// A node of the junction; left out, all junctions are listed
+    /// A node of the junction; without it all junctions are listed
     pub(crate) node: Option<u32>,
     /// Print one JSON document and nothing else
     #[arg(long)]
@@ -303,16 +306,16 @@ pub(crate) struct Junction {
 pub(crate) enum PopulateFrom {
     /// Anywhere on the lanes
     Inside,
-    /// Where roads end at the edge of the map
+    /// At road ends on the edge of the map
     Edges,
-    /// Half of them at edges, the others inside
+    /// Half of them at edges, half inside
     Both,
 }
 
-/// On which side one drives.
+/// Side of the road to drive on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum DriveOn {
-    /// As in the country that the data lie in
+    /// As in the country of the data
     Auto,
     /// Left-hand traffic
     Left,
@@ -322,12 +325,12 @@ pub(crate) enum DriveOn {
 
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// .osm XML or .osm.pbf
+    /// Input file: .osm XML or .osm.pbf
     pub(crate) file: PathBuf,
     /// The scenario to write
     #[arg(long)]
     pub(crate) out: PathBuf,
-    /// Only what lies in this box, in degrees: WEST,SOUTH,EAST,NORTH
+    /// Import only this box, in degrees: WEST,SOUTH,EAST,NORTH
     #[arg(
         long = "box",
         value_name = "W,S,E,N",
@@ -336,14 +339,13 @@ pub(crate) struct Import {
         num_args = 1
     )]
     pub(crate) clip: Option<Vec<f64>>,
-    /// On which side one drives
+    /// Side of the road to drive on
     #[arg(long, value_enum, default_value_t = DriveOn::Auto)]
     pub(crate) drive_on: DriveOn,
-    /// By the law of which country one drives (ISO 3166-1 alpha-2, such as US); where the data lie, if left
-    /// out
+    /// Country whose traffic law applies (ISO 3166-1 alpha-2, such as US) [default: the country of the data]
     #[arg(long, value_name = "CODE")]
     pub(crate) country: Option<String>,
-    /// Only roads and what belongs to them: no buildings, parks, waters
+    /// Import roads only: no buildings, parks or water
     #[arg(long)]
     pub(crate) roads_only: bool,
     /// Print one JSON document and nothing else
@@ -361,10 +363,10 @@ pub(crate) struct Pack {
     /// The bundle to write, NAME.rwz
     #[arg(long)]
     pub(crate) out: PathBuf,
-    /// Look for plugins here as well; they do not travel, but their hashes do
+    /// Also search this folder for plugins; they are not bundled, but their hashes are
     #[arg(long, value_name = "DIR")]
     pub(crate) plugins: Vec<PathBuf>,
-    /// Look for scripts here, before the folders `scripts` beside the scenario and of the user
+    /// Search this folder for scripts, before the `scripts` folders beside the scenario and of the user
     #[arg(long, value_name = "DIR")]
     pub(crate) scripts: Vec<PathBuf>,
     /// Print one JSON document and nothing else
@@ -379,7 +381,7 @@ pub(crate) struct Pack {
 pub(crate) struct Unpack {
     /// The bundle, NAME.rwz
     pub(crate) file: PathBuf,
-    /// The folder to unpack into: a new one, or an empty one
+    /// Folder to unpack into; must be new or empty
     #[arg(long, value_name = "DIR")]
     pub(crate) into: PathBuf,
     /// Print one JSON document and nothing else
@@ -394,19 +396,19 @@ pub(crate) struct Unpack {
 pub(crate) struct Render {
     /// The scenario
     pub(crate) file: PathBuf,
-    /// The picture to write: a PNG, or with --until a GIF
+    /// Picture to write: a PNG, or a GIF with --until
     #[arg(long)]
     pub(crate) out: PathBuf,
     /// Width and height in pixels
     #[arg(long, default_value = "1600x1000", value_name = "WxH")]
     pub(crate) size: String,
-    /// Run this many simulated seconds first and draw the vehicles
+    /// Simulate this many seconds first, and draw the vehicles
     #[arg(long, value_name = "SECONDS")]
     pub(crate) at: Option<f64>,
-    /// Film the run from --at (0 if it is not given) until here: --out is a GIF
+    /// Record the run as a GIF from --at (default 0) until this time
     #[arg(long, value_name = "SECONDS")]
     pub(crate) until: Option<f64>,
-    /// Simulated seconds from frame to frame of a film; 0.1 is real time in most programs
+    /// Simulated seconds between frames; 0.1 is real time in most viewers
     #[arg(
         long,
         value_name = "SECONDS",
@@ -414,7 +416,7 @@ pub(crate) struct Render {
         requires = "until"
     )]
     pub(crate) every: f64,
-    /// Only this part of the world, in metres: LEFT,BOTTOM,RIGHT,TOP
+    /// Draw only this part of the world, in metres: LEFT,BOTTOM,RIGHT,TOP
     #[arg(
         long,
         value_name = "L,B,R,T",
@@ -423,13 +425,13 @@ pub(crate) struct Render {
         num_args = 1
     )]
     pub(crate) view: Option<Vec<f64>>,
-    /// Draw it for a dark room
+    /// Use dark colours
     #[arg(long)]
     pub(crate) dark: bool,
-    /// Draw the bodies of vehicles of level rigid as the solver has them: hulls, wheels, loads
+    /// Draw the solver's bodies of `rigid` vehicles: hulls, wheels, loads
     #[arg(long)]
     pub(crate) bodies: bool,
-    /// Leave these out: roads, obstacles, forests, land, places, vehicles, layer:N for the roads of a layer
+    /// Hide these: roads, obstacles, forests, land, places, vehicles, or layer:N for the roads of a layer
     #[arg(long, value_name = "KIND,...", value_delimiter = ',')]
     pub(crate) hide: Vec<MapPart>,
     #[command(flatten)]
@@ -449,11 +451,11 @@ pub(crate) enum ControllerVerb {
         /// Print one JSON document and nothing else
         #[arg(long, conflicts_with = "markdown")]
         json: bool,
-        /// Print a page of documentation, with formulas and parameters
+        /// Print a documentation page with formulas and parameters
         #[arg(long)]
         markdown: bool,
     },
-    /// Show parameters, or terms and rules
+    /// Show the parameters of a controller, or its terms and rules
     Show {
         /// A controller, e.g. `idm` or `fuzzy_driver.route.speed`
         name: String,
@@ -470,18 +472,18 @@ pub(crate) enum ControllerVerb {
         /// The picture to write (PNG)
         #[arg(long)]
         out: PathBuf,
-        /// How rules that name one output term are joined
+        /// How rules with the same output term are combined
         #[arg(long, value_enum, default_value_t = Join::Max)]
         aggregation: Join,
     },
 }
 
-/// How rules that name one output term are joined.
+/// How rules with the same output term are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Join {
-    /// By the strongest rule
+    /// The strongest rule
     Max,
-    /// By the sum of the rules
+    /// The sum of the rules
     Sum,
 }
 
@@ -495,7 +497,7 @@ pub(crate) struct Eval {
     /// Evaluate every row of a table with the columns `distance` and `angle`
     #[arg(long, value_name = "FILE", conflicts_with = "inputs")]
     pub(crate) csv: Option<PathBuf>,
-    /// How rules that name one output term are joined
+    /// How rules with the same output term are combined
     #[arg(long, value_enum, default_value_t = Join::Max)]
     pub(crate) aggregation: Join,
     /// Print one JSON document and nothing else
@@ -503,10 +505,10 @@ pub(crate) struct Eval {
     pub(crate) json: bool,
 }
 
-/// What to do with plugins.
+/// Commands for plugins.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PluginVerb {
-    /// List the plugins in the folders, with what became of each
+    /// List the plugins in the folders with their states
     List {
         #[command(flatten)]
         extensions: ExtensionFlags,
@@ -514,7 +516,7 @@ pub(crate) enum PluginVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Show what a plugin says about itself; runs none of it
+    /// Show the description of a plugin without running it
     Info {
         /// The library
         file: PathBuf,
@@ -522,66 +524,66 @@ pub(crate) enum PluginVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Try a plugin in child processes: determinism, hard inputs, state, speed, and a drive
+    /// Test a plugin in child processes: determinism, hard inputs, state, speed, and a drive
     Check {
         /// The library
         file: PathBuf,
-        /// Draw the course with the path that it drives beside that of the built-in module (PNG)
+        /// Draw the course with the plugin's path beside that of the built-in module (PNG)
         #[arg(long, value_name = "FILE")]
         picture: Option<PathBuf>,
         /// Print one JSON document and nothing else
         #[arg(long)]
         json: bool,
     },
-    /// Make a project that builds and passes the check as it is
+    /// Create a project that builds and passes the check
     New {
-        /// Its name: small letters, digits and _
+        /// Name: lower-case letters, digits and _
         name: String,
-        /// What it fills
+        /// Kind of module
         #[arg(long, value_enum, default_value_t = PluginKind::Controller)]
         kind: PluginKind,
-        /// In which language
+        /// Programming language
         #[arg(long, value_enum, default_value_t = PluginLanguage::Rust)]
         lang: PluginLanguage,
-        /// Folder that it is made in
+        /// Parent folder of the new project
         #[arg(long, default_value = ".", value_name = "DIR")]
         at: PathBuf,
     },
     /// Lift the quarantine of a plugin, so that the next run loads it again
     Retry {
-        /// Its id
+        /// Plugin id
         id: String,
         #[command(flatten)]
         extensions: ExtensionFlags,
     },
-    /// Build a plugin, try it and deliver it; again whenever a file of it is saved
+    /// Build a plugin, test it and deliver it; repeat whenever one of its files is saved
     Dev {
-        /// Its project
+        /// Project folder
         folder: PathBuf,
-        /// Folder of plugins that it is delivered to
+        /// Plugin folder to deliver to
         #[arg(long, default_value = "plugins", value_name = "DIR")]
         into: PathBuf,
-        /// Build and deliver once
+        /// Build and deliver only once
         #[arg(long)]
         once: bool,
     },
 }
 
-/// What a plugin fills.
+/// Kind of module that a plugin provides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum PluginKind {
-    /// Finds the way
+    /// Finds routes
     Planner,
     /// Steers and accelerates
     Controller,
-    /// Rates the driving
+    /// Scores driving
     Fitness,
-    /// Says which stage of traffic signals is next
+    /// Chooses the next stage of traffic signals
     #[value(name = "signal_controller")]
     SignalController,
 }
 
-/// In which language a new plugin is written.
+/// Programming language of a new plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum PluginLanguage {
     /// Rust
@@ -592,15 +594,15 @@ pub(crate) enum PluginLanguage {
     Cpp,
 }
 
-/// What to do with scripts.
+/// Commands for scripts.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ScriptVerb {
-    /// Look for mistakes in a script, and for what is probably not meant
+    /// Check a script for mistakes and suspicious code
     Check {
         /// The script
         file: PathBuf,
-        /// Look up vehicle types, stacks and places in this scenario [default: those beside the script, or in the
-        /// folder above `scripts`; without any, what new scenarios have]
+        /// Look up vehicle types, stacks and places in this scenario [default: scenarios beside the script or
+        /// in the folder above `scripts`; otherwise what new scenarios contain]
         #[arg(long)]
         scenario: Option<PathBuf>,
         /// Print one JSON document and nothing else
@@ -609,22 +611,22 @@ pub(crate) enum ScriptVerb {
         #[command(flatten)]
         extensions: ExtensionFlags,
     },
-    /// Call one handler of a script for one agent, and show what it does
+    /// Call one handler of a script for one agent, and show the effects
     RunOne(Box<RunOne>),
-    /// Show what scripts can use
+    /// Show the API for scripts
     Api {
         /// Print one JSON document and nothing else
         #[arg(long, conflicts_with = "markdown")]
         json: bool,
-        /// Print a page of documentation
+        /// Print a documentation page
         #[arg(long)]
         markdown: bool,
     },
-    /// Make a script that drives
+    /// Create a script that drives
     New {
-        /// Its name: small letters, digits and _
+        /// Name: lower-case letters, digits and _
         name: String,
-        /// Folder that it is made in
+        /// Folder for the new script
         #[arg(long, default_value = "scripts", value_name = "DIR")]
         at: PathBuf,
     },

@@ -13,22 +13,22 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// How child processes are started.
+/// Returns the command that starts child processes.
 pub(crate) fn helper() -> Vec<OsString> {
-    // Without a path to ourselves plugins cannot be tried, and each says so.
+    // Without our own path plugins cannot be tested, and each of them reports that.
     let program = std::env::current_exe().ok();
     let program = program.into_iter().map(PathBuf::into_os_string);
     program.chain(["plugin-host".into(), "--".into()]).collect()
 }
 
-/// The options of the flags, for a scenario or for none.
+/// Converts flags to host options, for a scenario or for none.
 pub(crate) fn options(flags: &ExtensionFlags, scenario: Option<&Path>) -> HostOptions {
     let user = ProjectDirs::from("", "", "roadwright");
     let beside = scenario.and_then(Path::parent);
     let folders = |given: &[PathBuf], name: &str| {
         let mut folders = given.to_vec();
-        // Of two modules with one id the first counts: what was asked for, then what came with the
-        // scenario, then what the user has for all.
+        // The first of two modules with the same id is used: requested folders, then those of the scenario,
+        // then those of the user.
         folders.extend(beside.map(|folder| folder.join(name)));
         folders.extend(user.as_ref().map(|user| user.data_dir().join(name)));
         folders
@@ -52,7 +52,7 @@ pub(crate) fn options(flags: &ExtensionFlags, scenario: Option<&Path>) -> HostOp
     }
 }
 
-/// What a run of a scenario asks for: what `--use` puts into a slot, else what stacks name there.
+/// Returns the modules that a run needs: those of `--use` for its slots, otherwise those that stacks name.
 pub(crate) fn wanted(scenario: &Scenario, used: &[String]) -> Wanted {
     let mut ids = BTreeSet::new();
     for slot in Slot::ALL {
@@ -73,17 +73,17 @@ pub(crate) fn wanted(scenario: &Scenario, used: &[String]) -> Wanted {
     Wanted::Ids(ids)
 }
 
-/// The modules of a run, with what was said while they were looked at.
+/// Opens the modules of a run, and prints the events of the scan.
 ///
 /// # Errors
-/// If a flag names what is not there: a misspelt name must not pass for a precaution.
+/// If a flag names something that does not exist, because a typo must not pass for a precaution.
 pub(crate) fn open(
     flags: &ExtensionFlags,
     scenario: Option<&Path>,
     wanted: Wanted,
     quiet: bool,
 ) -> anyhow::Result<Host> {
-    // Scripts that the run does not use are read as well, which is no news.
+    // Scripts that the run does not use are read as well, but are not reported.
     let asked = wanted.clone();
     let is_news = |event: &Event| match &asked {
         Wanted::Ids(ids) => {
@@ -98,8 +98,7 @@ pub(crate) fn open(
     Ok(host)
 }
 
-/// The same without a word of what was found: for commands that are about one file, whose neighbours do not
-/// matter.
+/// Opens the modules without printing events, for commands that concern a single file.
 ///
 /// # Errors
 /// As [`open`].
@@ -109,7 +108,7 @@ pub(crate) fn open_untold(
     wanted: Wanted,
 ) -> anyhow::Result<Host> {
     check_folders(flags)?;
-    // The flags are checked with what the host has found: hashes and ids are known only then.
+    // The flags are checked against the results of the scan, because hashes and ids are known only then.
     let host = Host::open(HostOptions {
         wanted,
         ..options(flags, scenario)
@@ -120,7 +119,7 @@ pub(crate) fn open_untold(
     }
     if host.may_run_in_this_process() {
         if !worker::is_worker() {
-            // Its copies of plugins are those of the child then.
+            // The child then makes its own copies of plugins.
             drop(host);
             match supervisor::work_in_child()? {}
         }
@@ -131,7 +130,7 @@ pub(crate) fn open_untold(
     Ok(host)
 }
 
-/// Why a plugin that a message names in quotation marks is unknown, if it was found but not loaded.
+/// Returns why a plugin that a message names in quotation marks is unknown, if it was found but not loaded.
 pub(crate) fn cause_of(message: &str, host: &Host) -> Option<String> {
     host.files().into_iter().find_map(|file| {
         let id = file.info?.id;
@@ -142,14 +141,14 @@ pub(crate) fn cause_of(message: &str, host: &Host) -> Option<String> {
                 "{id} may not run yet; allow it with --allow-plugin {} or --trust-plugins",
                 file.hash
             )),
-            // The reason has been printed where the folders were looked at.
+            // The reason was printed when the folders were scanned.
             FileState::Rejected(_) => Some(format!("{id} was not loaded, see above")),
             _ => None,
         }
     })
 }
 
-/// An error, or its cause where that is a plugin that was not loaded.
+/// Returns an error, or its cause if that is a plugin that was not loaded.
 pub(crate) fn or_cause(error: impl Into<anyhow::Error>, host: &Host) -> anyhow::Error {
     let error = error.into();
     match cause_of(&format!("{error:#}"), host) {
@@ -163,7 +162,7 @@ fn check_folders(flags: &ExtensionFlags) -> anyhow::Result<()> {
     let folders = folders.chain(flags.scripts.iter().map(|folder| ("--scripts", folder)));
     for (flag, folder) in folders {
         if !folder.is_dir() {
-            bail!("{flag} {}: there is no such folder", folder.display());
+            bail!("{flag} {}: the folder does not exist", folder.display());
         }
     }
     Ok(())
@@ -172,7 +171,7 @@ fn check_folders(flags: &ExtensionFlags) -> anyhow::Result<()> {
 fn check_names(flags: &ExtensionFlags, host: &Host) -> anyhow::Result<()> {
     let files = host.files();
     for hash in &flags.allow_plugin {
-        // Fewer digits than `Trust` accepts would allow nothing, without a word.
+        // Fewer digits than `Trust` accepts would silently allow nothing.
         let is_hash = hash.len() >= 8 && hash.chars().all(|c| c.is_ascii_hexdigit());
         if !is_hash {
             bail!("--allow-plugin {hash}: expected at least 8 hexadecimal digits of a hash");
@@ -197,7 +196,7 @@ fn check_names(flags: &ExtensionFlags, host: &Host) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints what has happened to modules; if quiet only what went wrong.
+/// Prints events of modules; only warnings and errors if quiet.
 pub(crate) fn tell(events: &[Event], quiet: bool) {
     for event in events {
         let word = match event.level {

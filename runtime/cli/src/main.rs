@@ -15,18 +15,18 @@ use arguments::{Arguments, Verb};
 use clap::Parser;
 use std::process::ExitCode;
 
-/// A step reads from all over a ground of some hundred MB, and with pages of 4 KiB it waits for their
-/// addresses as much as for what lies in them. This allocator asks for pages of 2 MiB where the system gives
-/// them on request; that of the system does so only when an environment variable tells it to.
+/// A step reads from all over a ground of some hundred MB, and with pages of 4 KiB address translation takes
+/// as long as the data. This allocator requests pages of 2 MiB where available; the system's allocator does
+/// so only if an environment variable is set.
 #[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// What a command that ran found out.
+/// Outcome of a command that ran.
 enum Outcome {
-    /// All is well.
+    /// Success.
     Fine,
-    /// The work was done and found something wrong.
+    /// The work was done and found a problem.
     Findings,
 }
 
@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         Some(Verb::Bench { verb }) => commands::bench(&verb),
         Some(Verb::Train(train)) => commands::train(&train),
         Some(Verb::Compare(compare)) => commands::compare(&compare),
+        Some(Verb::Plan { verb }) => commands::plan(&verb),
         Some(Verb::Import(import)) => commands::import(&import),
         Some(Verb::Pack(pack)) => commands::pack(&pack),
         Some(Verb::Unpack(unpack)) => commands::unpack(&unpack),
@@ -58,11 +59,11 @@ fn main() -> ExitCode {
         Some(Verb::Completions { shell }) => commands::completions(shell),
     };
     let code = exit_code(outcome);
-    // Whatever came of it, a part of the work was not done.
+    // Whatever the outcome, part of the work was not done.
     worker::finish(progress::exit_code().unwrap_or(code))
 }
 
-/// The exit code for an outcome. Prints the error, if it is one.
+/// Returns the exit code for an outcome. Prints an error.
 fn exit_code(outcome: anyhow::Result<Outcome>) -> u8 {
     match outcome {
         Ok(Outcome::Fine) => 0,
@@ -70,13 +71,13 @@ fn exit_code(outcome: anyhow::Result<Outcome>) -> u8 {
         Err(error) if is_closed_pipe(&error) => 0,
         Err(error) => {
             terminal::say!("error: {error:#}");
-            // 1 is for work that was done and found something wrong.
+            // 1 is reserved for work that was done and found a problem.
             2
         }
     }
 }
 
-/// `roadwright ... | head` closes the pipe: that is no error.
+/// Whether the error is a closed pipe, as by `roadwright ... | head`, which is not an error.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let io = cause.downcast_ref::<std::io::Error>();

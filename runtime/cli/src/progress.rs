@@ -9,21 +9,21 @@ use std::time::{Duration, Instant};
 
 /// Number of the first signal that has asked the program to end, or 0.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
-/// Whether work was cut short because of it.
+/// Whether work was stopped early because of this signal.
 static CUT_SHORT: AtomicBool = AtomicBool::new(false);
 static HANDLER: OnceLock<()> = OnceLock::new();
 
-/// Signals this close together count as one: a terminal that is closed sends SIGHUP from the shell
-/// and again from the kernel, and the second must not cut the summary off.
+/// Signals within this interval count as one: when a terminal is closed, SIGHUP comes from the shell and
+/// again from the kernel, and the second one must not prevent the summary.
 const ONE_SIGNAL: Duration = Duration::from_millis(500);
-/// Exit codes of programs that a signal has ended begin after this, as shells count them.
+/// Offset of the exit code of a program that a signal has ended, as in shells.
 const AFTER_SIGNALS: i32 = 128;
 
-/// From now on Ctrl-C, SIGTERM and SIGHUP are noted instead of ending the program, so that a run
-/// writes its summary and whole rows of its trace. A second one ends it at once.
+/// Makes Ctrl-C, SIGTERM and SIGHUP requests to end instead of ending the program, so that a run writes
+/// its summary and whole rows of its trace. A second signal ends the program at once.
 pub(crate) fn catch_interrupt() {
     HANDLER.get_or_init(|| {
-        // A run under `nohup` is meant to survive the terminal.
+        // A run under `nohup` shall survive the terminal.
         let noted = roadwright_extension::with_hangup_kept(install);
         if let Err(error) = noted {
             say!("warning: Ctrl-C will end the run without a summary: {error}");
@@ -31,7 +31,7 @@ pub(crate) fn catch_interrupt() {
     });
 }
 
-/// Notes signals in a thread of its own.
+/// Records signals in a separate thread.
 #[cfg(unix)]
 fn install() -> std::io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -46,18 +46,18 @@ fn install() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Notes Ctrl-C; other signals are not known here.
+/// Records Ctrl-C; other signals do not exist on this system.
 #[cfg(not(unix))]
 fn install() -> Result<(), ctrlc::Error> {
-    /// Number of the signal that Ctrl-C sends elsewhere.
+    /// Number of the signal that Ctrl-C sends on Unix.
     const INTERRUPT: i32 = 2;
     let mut first = None;
     ctrlc::set_handler(move || note(INTERRUPT, &mut first))
 }
 
-/// Notes a signal, or ends the program if it is the second one.
+/// Records a signal, or ends the program if it is the second one.
 fn note(signal: i32, first: &mut Option<Instant>) {
-    // The time of the first signal stays: what comes later is measured from it.
+    // The time of the first signal is kept: later signals are compared with it.
     let at = *first.get_or_insert_with(now);
     let is_first = SIGNAL
         .compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst)
@@ -67,17 +67,22 @@ fn note(signal: i32, first: &mut Option<Instant>) {
     }
 }
 
-/// Whether the work was asked to end. Who asks is taken to end it.
+/// Whether a signal has asked the command to end. Unlike [`interrupted`], the caller does not end its work.
+pub(crate) fn signalled() -> bool {
+    SIGNAL.load(Ordering::SeqCst) != 0
+}
+
+/// Whether a signal has asked the command to end. The caller must then end its work: it counts as cut short.
 pub(crate) fn interrupted() -> bool {
-    let asked = SIGNAL.load(Ordering::SeqCst) != 0;
+    let asked = signalled();
     if asked {
         CUT_SHORT.store(true, Ordering::SeqCst);
     }
     asked
 }
 
-/// Exit code of a program whose work was cut short by a signal: 128 and the number of the signal, as
-/// shells expect it. `None` if no work was.
+/// Exit code of a program whose work a signal has stopped early: 128 and the number of the signal, as in
+/// shells. `None` if no work was stopped.
 pub(crate) fn exit_code() -> Option<u8> {
     let signal = SIGNAL.load(Ordering::SeqCst);
     let code = u8::try_from(AFTER_SIGNALS + signal).ok();
@@ -92,9 +97,9 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
-/// A bar on a terminal, nothing in a pipe.
+/// A progress bar on a terminal, nothing in a pipe.
 pub(crate) fn bar(length: u64, quiet: bool) -> ProgressBar {
-    // On standard error, so that the bar does not get into what is piped on.
+    // On standard error, so that the bar does not get into piped output.
     if quiet || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }

@@ -1,5 +1,5 @@
-//! The parent of a process that has plugins in it: it waits for the mark that the work is done, so that a plugin
-//! that ends the process is never taken for success.
+//! The parent of a process that contains plugins. It waits for the mark that the work is done, so that a
+//! process ended by a plugin never counts as a success.
 //!
 //! ```text
 //!   parent                                    worker (the same command once more)
@@ -23,7 +23,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 /// The hidden option that makes a process a worker.
 pub(crate) const WORKER: &str = "worker";
 
-/// Exit code where the work was not done.
+/// Exit code if the work was not done.
 const NOT_DONE: u8 = 2;
 
 /// Does the work of this command in a child process, and ends this one with its exit code.
@@ -50,7 +50,7 @@ fn supervise(place: &Path) -> anyhow::Result<u8> {
     if let Some(out) = terminal::kept_stdout() {
         command.stdout(Stdio::from(out));
     }
-    // Before the child is there: a signal in between must not end this process alone.
+    // Before the child exists: a signal in between must not end this process alone.
     let signals = signals::Forwarded::catch()?;
     let mut child = command
         .spawn()
@@ -88,7 +88,7 @@ fn give_names(mark: &Mark) -> u8 {
     code
 }
 
-/// Says how a worker without a mark ended. Returns the exit code.
+/// Reports how a worker without a mark ended. Returns the exit code.
 fn judge_end(status: ExitStatus, signal: Option<i32>, plugins: &[String]) -> u8 {
     let ended_by = signals::ended_by(status);
     if let Some(signal) = ended_by.filter(|_| ended_by == signal) {
@@ -112,8 +112,9 @@ fn ended_early(how: &str, plugins: &[String]) -> String {
         [first, ..] => (format!("one of {} has", plugins.join(", ")), first.as_str()),
     };
     format!(
-        "{who} ended the program ({how}) before its work was done; no result was written. With --isolate {isolated} \
-         a plugin ends only a process of its own"
+        "{who} ended the program ({how}) before its work was done; no result was written, apart from \
+         rows that `bench` and `train` keep to resume from. With --isolate {isolated} a plugin ends only a process of \
+         its own"
     )
 }
 
@@ -136,7 +137,7 @@ mod signals {
 
     impl Forwarded {
         pub(super) fn catch() -> anyhow::Result<Self> {
-            // A run under `nohup` is meant to survive the terminal.
+            // A run under `nohup` shall survive the terminal.
             let signals = roadwright_extension::with_hangup_kept(|| Signals::new(ENDING));
             Ok(Self(signals.context("cannot catch signals")?))
         }
@@ -153,7 +154,7 @@ mod signals {
                 for signal in signals.forever() {
                     noted.store(signal, Ordering::SeqCst);
                     if let Some(signal) = Signal::from_named_raw(signal) {
-                        // It may have ended by itself.
+                        // It may have ended on its own.
                         let _ = kill_process(pid, signal);
                     }
                 }
@@ -162,14 +163,14 @@ mod signals {
         }
     }
 
-    /// Signals that are passed on as long as this lives.
+    /// Passes signals on as long as this value exists.
     pub(super) struct Forwarding {
         handle: Handle,
         last: Arc<AtomicI32>,
     }
 
     impl Forwarding {
-        /// The last signal that came, if any; none is passed on any more.
+        /// The last signal received, if any. No more signals are passed on.
         pub(super) fn last(self) -> Option<i32> {
             self.handle.close();
             Some(self.last.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
@@ -181,7 +182,7 @@ mod signals {
         status.signal()
     }
 
-    /// A signal for people.
+    /// The name of a signal for messages.
     pub(super) fn name(signal: i32) -> String {
         let name = signal_hook::low_level::signal_name(signal);
         name.map_or_else(|| format!("signal {signal}"), str::to_owned)
@@ -192,7 +193,7 @@ mod signals {
 mod signals {
     use std::process::{Child, ExitStatus};
 
-    /// There are no signals to pass on.
+    /// A stand-in for systems without signals.
     pub(super) struct Forwarded;
 
     impl Forwarded {

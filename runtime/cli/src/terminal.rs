@@ -1,18 +1,18 @@
-//! What the program prints. All of it is written here, for two reasons.
+//! Everything the program prints is written here, for two reasons.
 //!
-//! Names and texts come from the files of strangers: scenarios, scripts, plugins, maps. A terminal
-//! obeys the control characters in them: `ESC ] 0 ;` sets its title, other sequences overwrite what
-//! stands on the screen. So they are written as JSON writes them, `\u001b`, which keeps documents
-//! valid: JSON allows this escape in any text, and has no such character outside of texts.
+//! Names and texts come from untrusted files: scenarios, scripts, plugins, maps. A terminal obeys the
+//! control characters in them: `ESC ] 0 ;` sets its title, other sequences overwrite text on the screen. They
+//! are therefore written in the escapes of JSON, such as `\u001b`. This keeps documents valid: JSON allows
+//! these escapes in any string, and has no control characters outside of strings.
 //!
-//! Devices can be full and terminals closed. `eprintln!` panics then; a message that nobody can read
-//! must not end a run.
+//! A device can be full and a terminal closed. `eprintln!` panics then, but a message that cannot be
+//! written must not end a run.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::io::{Result, StdoutLock, Write};
 
-/// Writes a line to standard error, as `eprintln!` does, see [`say_line`].
+/// Writes a line to standard error, as `eprintln!` does; see [`say_line`].
 macro_rules! say {
     ($($words:tt)*) => {
         $crate::terminal::say_line(format_args!($($words)*))
@@ -20,8 +20,8 @@ macro_rules! say {
 }
 pub(crate) use say;
 
-/// Writes a line to standard error at once, so that lines of several threads do not mix. An error is
-/// ignored: there is no other place to report it.
+/// Writes a line to standard error in one piece, so that lines of several threads do not mix. An error is
+/// ignored: it cannot be reported anywhere else.
 pub(crate) fn say_line(words: fmt::Arguments<'_>) {
     let line = format!("{words}\n");
     let _ = std::io::stderr().write_all(visible(&line).as_bytes());
@@ -32,15 +32,16 @@ pub(crate) fn out() -> Visible<StdoutLock<'static>> {
     Visible(std::io::stdout().lock())
 }
 
-/// Standard output as it was when the program began, where plugins print to standard error instead.
+/// The original standard output, for use after [`keep_stdout`] has redirected it to standard error.
 #[cfg(unix)]
 static KEPT: std::sync::OnceLock<std::os::fd::OwnedFd> = std::sync::OnceLock::new();
 
-/// Keeps standard output for a document: what is printed goes to standard error from now on.
+/// Reserves standard output for a document: everything else is printed to standard error from now on.
 #[cfg(unix)]
 pub(crate) fn keep_stdout() -> Result<Box<dyn Write>> {
     use std::os::fd::AsFd;
-    // The descriptor itself: a plugin prints with the C library, which knows nothing of Rust's writers.
+    // The descriptor itself is redirected, because a plugin prints with the C library, not with Rust's
+    // writers.
     let kept = std::io::stdout().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdout(std::io::stderr())?;
     let out = std::fs::File::from(kept.try_clone()?);
@@ -53,7 +54,7 @@ pub(crate) fn keep_stdout() -> Result<Box<dyn Write>> {
     Ok(Box::new(out()))
 }
 
-/// A copy of the standard output that [`keep_stdout`] has kept.
+/// A copy of the standard output that [`keep_stdout`] has reserved.
 #[cfg(unix)]
 pub(crate) fn kept_stdout() -> Option<std::os::fd::OwnedFd> {
     KEPT.get()?.try_clone().ok()
@@ -64,8 +65,8 @@ pub(crate) fn kept_stdout() -> Option<std::process::Stdio> {
     None
 }
 
-/// A writer that makes control characters visible. It is given whole characters, as `write!` and
-/// `serde_json` do; other bytes are replaced.
+/// A writer that makes control characters visible. It expects whole characters, as `write!` and
+/// `serde_json` write them; other bytes are replaced.
 pub(crate) struct Visible<W>(pub(crate) W);
 
 impl<W: Write> Write for Visible<W> {
@@ -80,8 +81,8 @@ impl<W: Write> Write for Visible<W> {
     }
 }
 
-/// A text with what a terminal would obey as `\u001b` and the like. Ends of lines and tabulators
-/// stay: errors of scripts have several lines.
+/// A text whose control characters are escaped, such as `\u001b`. Line ends and tabs stay, because errors
+/// of scripts have several lines.
 fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_obeyed) {
         return Cow::Borrowed(text);
@@ -97,8 +98,8 @@ fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether a terminal acts on a character instead of showing it: the control characters, of which
-/// U+009B is `ESC [` in one, and those that turn the direction of what follows.
+/// Whether a terminal acts on a character instead of showing it. This holds for control characters, of
+/// which U+009B replaces `ESC [`, and for characters that change the direction of text.
 fn is_obeyed(c: char) -> bool {
     let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || (c.is_control() && c != '\n' && c != '\t')
@@ -112,7 +113,7 @@ mod tests {
     fn what_a_terminal_obeys_is_shown() {
         assert_eq!(visible("\u{1b}]0;x\u{7}"), "\\u001b]0;x\\u0007");
         assert_eq!(visible("\u{9b}2J\r\u{202e}"), "\\u009b2J\\u000d\\u202e");
-        // Lines, tabulators and the letters of all languages stay, without a copy.
+        // Lines, tabs and the letters of all languages stay, without a copy.
         let plain = "Straße\t東京\n";
         assert!(matches!(visible(plain), Cow::Borrowed(text) if text == plain));
     }

@@ -1,25 +1,29 @@
-//! Ends a run whose plugin does not return: a native call cannot be stopped.
+//! Ends a command whose plugin does not return, because a native call cannot be stopped.
 
 use crate::progress;
 use crate::terminal::say;
 use roadwright_extension::Host;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// A call that takes longer is given up and ends the run. It has been complained about before.
-// Long, since giving up makes the result depend on the machine: a debugger or a busy disk may hold a
-// call up for some seconds.
+/// Longest time of a call before it is given up and ends the command. A warning comes earlier.
+// Long, because ending a run makes the result depend on the machine: a debugger or a busy disk may delay a
+// call by some seconds.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The same once Ctrl-C was pressed.
+/// Longest time of a call after Ctrl-C was pressed.
 const LAST_PATIENCE: Duration = Duration::from_secs(2);
-/// How long a plugin that is given up may take to notice that and to return: the run then ends in
-/// good order.
+/// Time for an abandoned plugin to notice this and to return, in which case the command ends normally.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Looks at the host as long as it lives.
+/// Interval between two checks of the host: short compared with all limits above, and of no noticeable cost.
+const INTERVAL: Duration = Duration::from_millis(250);
+
+/// Watches the calls of a host's plugins until it is dropped.
 pub(crate) struct Watchdog {
     ending: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Watchdog {
@@ -27,11 +31,10 @@ impl Watchdog {
     pub(crate) fn new(host: &Host) -> Self {
         let ending = Arc::new(AtomicBool::new(false));
         let (watch, is_ending) = (host.watch_calls(), ending.clone());
-        std::thread::spawn(move || {
+        let thread = std::thread::spawn(move || {
             while !is_ending.load(Ordering::Relaxed) {
-                // Short against all limits above, and no cost that a run would notice.
-                std::thread::sleep(Duration::from_millis(250));
-                let patience = if progress::interrupted() {
+                std::thread::park_timeout(INTERVAL);
+                let patience = if progress::signalled() {
                     LAST_PATIENCE
                 } else {
                     PATIENCE
@@ -46,20 +49,28 @@ impl Watchdog {
                             hang.module
                         );
                     }
-                    if Duration::from_millis(hang.milliseconds) > PATIENCE + GRACE {
-                        say!("error: {} hangs: the run is ended", hang.module);
-                        // The thread that runs the world is inside the plugin and does not come back.
+                    if Duration::from_millis(hang.milliseconds) > patience + GRACE {
+                        say!("error: {} hangs, and this command is ended", hang.module);
+                        // The thread that runs the world is inside the plugin and does not return.
                         crate::worker::exit(2);
                     }
                 }
             }
         });
-        Self { ending }
+        Self {
+            ending,
+            thread: Some(thread),
+        }
     }
 }
 
 impl Drop for Watchdog {
     fn drop(&mut self) {
         self.ending.store(true, Ordering::Relaxed);
+        // The thread shares the host's catalogue, which marks an orderly end only when it is dropped.
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            let _ = thread.join();
+        }
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Name of the file that says that the work is done.
+/// Name of the file that marks the work as done.
 const MARK: &str = "done.json";
 /// Name of the file with the ids of the plugins in the process.
 const PLUGINS: &str = "plugins.json";
@@ -19,7 +19,7 @@ const PARENT: &str = "parent.json";
 /// Name of the file with the temporary files of outputs.
 const TEMPORARY: &str = "temporary.json";
 
-/// Where worker and parent leave each other messages; `None` in a process that has no such parent.
+/// The folder for messages between worker and parent; `None` in a process that is not a worker.
 static PLACE: OnceLock<PathBuf> = OnceLock::new();
 
 /// Outputs that are complete under temporary names.
@@ -28,9 +28,9 @@ static RENAMES: Mutex<Vec<Rename>> = Mutex::new(Vec::new());
 /// An output that is complete, under a temporary name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Rename {
-    /// Where it is.
+    /// Its temporary path.
     pub(crate) from: PathBuf,
-    /// Where it belongs.
+    /// Its final path.
     pub(crate) to: PathBuf,
 }
 
@@ -48,7 +48,7 @@ impl From<Left> for Rename {
 pub(crate) struct Mark {
     /// The exit code of the command.
     pub(crate) code: u8,
-    /// Outputs that get their final names now, in this order.
+    /// Outputs that the parent moves to their final names, in this order.
     pub(crate) renames: Vec<Rename>,
 }
 
@@ -57,21 +57,21 @@ pub(crate) fn prepare(place: &Path) {
     write(&place.join(PARENT), &std::process::id());
 }
 
-/// Makes this process a worker that reports in a folder of its parent's.
+/// Makes this process a worker that reports in a folder of its parent.
 pub(crate) fn begin(place: &Path) {
     die_with_parent(place);
-    // Set once: a process is started as a worker or not.
+    // Set once, when the process starts.
     let _ = PLACE.set(place.to_owned());
 }
 
-/// The parent is gone: its outputs would never get their names.
+/// Makes this process end with its parent, without which the outputs never get their final names.
 #[cfg(target_os = "linux")]
 fn die_with_parent(place: &Path) {
     use rustix::process::{Signal, getppid, set_parent_process_death_signal};
     if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
         say!("warning: this process will outlive its parent: {error}");
     }
-    // It may have died before that.
+    // The parent may have ended before that.
     let parent: Option<i32> = read(&place.join(PARENT));
     if getppid().map(|pid| pid.as_raw_nonzero().get()) != parent {
         std::process::exit(2);
@@ -81,12 +81,12 @@ fn die_with_parent(place: &Path) {
 #[cfg(not(target_os = "linux"))]
 fn die_with_parent(_: &Path) {}
 
-/// Whether this process does the work for a parent that waits for its mark.
+/// Whether this process is a worker.
 pub(crate) fn is_worker() -> bool {
     PLACE.get().is_some()
 }
 
-/// Leaves the parent the ids of the plugins that run in this process, for the case that one of them ends it.
+/// Tells the parent the ids of the plugins that run in this process, in case one of them ends it.
 pub(crate) fn note_plugins(ids: &[String]) {
     if let Some(place) = PLACE.get() {
         write(&place.join(PLUGINS), &ids);
@@ -109,13 +109,13 @@ pub(crate) fn commit(output: Complete) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The exit code of a command that is done, which a worker says to its parent first.
+/// The exit code of a completed command. A worker first reports it to its parent.
 pub(crate) fn finish(code: u8) -> ExitCode {
     mark(code);
     ExitCode::from(code)
 }
 
-/// Ends the process on purpose, as [`finish`].
+/// Ends the process on purpose, like [`finish`].
 pub(crate) fn exit(code: u8) -> ! {
     mark(code);
     std::process::exit(i32::from(code));
@@ -133,7 +133,7 @@ fn write(path: &Path, value: &impl Serialize) {
     let written = serde_json::to_vec(value)
         .map_err(std::io::Error::from)
         .and_then(|bytes| {
-            // Whole or not at all: the process may end in the middle.
+            // Written in one piece, because the process may end at any time.
             let temporary = path.with_extension("part");
             std::fs::write(&temporary, bytes)?;
             std::fs::rename(&temporary, path)
@@ -146,7 +146,7 @@ fn write(path: &Path, value: &impl Serialize) {
 /// The messages that a worker has left in its folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Remains {
-    /// That its work is done.
+    /// The report of its completed work.
     pub(crate) mark: Option<Mark>,
     /// Ids of the plugins in it.
     pub(crate) plugins: Vec<String>,
@@ -155,7 +155,7 @@ pub(crate) struct Remains {
 }
 
 impl Remains {
-    /// Reads it.
+    /// Reads the messages from the folder.
     pub(crate) fn read(place: &Path) -> Self {
         Self {
             mark: read(&place.join(MARK)),

@@ -89,12 +89,12 @@ fn put_obstacle(scenario: &mut Scenario, id: u32) {
     let obstacle = Obstacle {
         name: String::new(),
         shape: Shape::Circle {
-            x: 60.0,
-            y: 60.0,
-            radius: 2.0,
+            x: 60.0.into(),
+            y: 60.0.into(),
+            radius: 2.0.into(),
         },
-        height: 1.0,
-        mass: None,
+        height: 1.0.into(),
+        mass: None.into(),
     };
     let edit = Edit::Obstacle(ObstacleId(id), Some(Box::new(obstacle)));
     scenario.apply(edit).unwrap();
@@ -183,12 +183,13 @@ fn forests() -> Scenario {
     for id in 1..=60 {
         let (low, high) = (1_000.0 * f64::from(id), 9_000.0 + 1_000.0 * f64::from(id));
         let forest = Forest {
-            area: [(low, low), (high, low), (high, high), (low, high)]
+            area: ([(low, low), (high, low), (high, high), (low, high)]
                 .map(DVec2::from)
-                .to_vec(),
-            density: 5_000.0,
-            spacing: 1.0,
-            trunk_radius: 0.2,
+                .to_vec())
+            .into(),
+            density: 5_000.0.into(),
+            spacing: 1.0.into(),
+            trunk_radius: 0.2.into(),
             seed: 1,
         };
         let edit = Edit::Forest(ForestId(id), Some(Box::new(forest)));
@@ -293,7 +294,7 @@ fn scripts_beside_a_scenario_do_not_hold_it_up() {
 fn star(arms: u32, lanes: i8) -> Scenario {
     let mut scenario = Scenario::new("star");
     let section = LaneSection {
-        s: 0.0,
+        s: 0.0.into(),
         lanes: (-lanes..=lanes)
             .rev()
             .filter(|id| *id != 0)
@@ -317,7 +318,7 @@ fn star(arms: u32, lanes: i8) -> Scenario {
             class: RoadClass::Arterial,
             layer: 0,
             access: RoadAccess::All,
-            speed_limit: 14.0,
+            speed_limit: 14.0.into(),
             reference_line: line,
             lane_offset: Vec::new(),
             lane_sections: vec![section.clone()],

@@ -48,9 +48,9 @@ fn a_scenario_is_packed_sent_and_driven_the_same() {
     for (arguments, expected) in [
         (
             vec!["unpack", &bundle, "--into", &town],
-            "something is there already",
+            "not an empty folder",
         ),
-        (vec!["unpack", unpacked, "--into", "x"], "no bundle"),
+        (vec!["unpack", unpacked, "--into", "x"], "not a bundle"),
         (vec!["run", &bundle], "roadwright unpack"),
     ] {
         let refused = call(folder.path(), &arguments);

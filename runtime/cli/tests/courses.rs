@@ -331,7 +331,7 @@ fn drives_of_the_stream_are_logged_every_10_m_and_the_log_goes_on() {
         &format!("{run} 2 --log marks.csv --out whole.json"),
     );
     assert_eq!(no_log.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&no_log.stderr).contains("no mileage log"));
+    assert!(String::from_utf8_lossy(&no_log.stderr).contains("not a mileage log"));
 }
 
 #[test]

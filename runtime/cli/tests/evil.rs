@@ -2,10 +2,10 @@
 #![cfg(unix)]
 
 use roadwright_plugin_api::abi;
+use roadwright_testing::plugin_library;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const RUN: [&str; 7] = [
@@ -24,36 +24,11 @@ pub(crate) const ID: &str = "org.roadwright.chaos";
 pub(crate) const USE: [&str; 2] = ["--use", "controller=org.roadwright.chaos"];
 const LIBRARY: &str = "plugins/chaos.so";
 
-/// The library of `rw_chaos`, built by cargo if it is not yet.
-fn chaos() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let output = Command::new(env!("CARGO"))
-            .args(["build", "--offline", "--locked", "--message-format=json"])
-            .args(["-p", "rw-chaos"])
-            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{}", told(&output));
-        let messages = String::from_utf8(output.stdout).unwrap();
-        let messages = messages
-            .lines()
-            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let files = messages
-            .filter(|message| message["target"]["name"] == "rw_chaos")
-            .flat_map(|message| message["filenames"].as_array().cloned().unwrap_or_default());
-        let mut files = files.filter_map(|file| file.as_str().map(PathBuf::from));
-        files
-            .find(|file| file.extension() == Some(std::env::consts::DLL_EXTENSION.as_ref()))
-            .unwrap()
-    })
-}
-
 /// A folder with the plugin that does everything wrong in it.
 pub(crate) fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("plugins")).unwrap();
-    std::fs::copy(chaos(), folder.path().join(LIBRARY)).unwrap();
+    std::fs::copy(plugin_library("rw_chaos"), folder.path().join(LIBRARY)).unwrap();
     folder
 }
 
@@ -165,10 +140,10 @@ const VERDICTS: [(&str, Verdict); 47] = [
     ("panic in drop", Fine("drive")),
     (
         "rounding mode",
-        Fine("its steps change the floating point mode"),
+        Fine("its steps change the floating-point mode"),
     ),
     // While it is loaded, made and asked for the first time.
-    ("create", Fails("loading", "create is told to panic")),
+    ("create", Fails("loading", "create panics on request")),
     ("start null", Fails("loading", "SIGSEGV")),
     ("start exit", Fails("loading", "Ended the process")),
     ("claim to be good", Fails("loading", "Ended the process")),
@@ -183,9 +158,9 @@ const VERDICTS: [(&str, Verdict); 47] = [
     ("nan", Fails("loading", "NaN acceleration")),
     ("some nan", Fails("loading", "NaN acceleration")),
     ("infinite", Fails("loading", "infinite steering")),
-    ("huge", Fails("loading", "out of -50 to 50")),
-    ("out of range", Fails("loading", "out of -1.6 to 1.6")),
-    ("no status", Fails("usual inputs", "is status set?")),
+    ("huge", Fails("loading", "outside -50 to 50")),
+    ("out of range", Fails("loading", "outside -1.6 to 1.6")),
+    ("no status", Fails("usual inputs", "does it set status?")),
     ("write beyond", Fails("usual inputs", "beyond its rows")),
     (
         "write inputs",
@@ -219,10 +194,10 @@ const VERDICTS: [(&str, Verdict); 47] = [
     ("hidden state", Fails("state", "saved and restored")),
     ("shared scratch", Fails("two threads", "as it declares")),
     // What it costs.
-    ("200 us a row", Fails("speed", "us an agent, budget 5 us")),
+    ("200 us a row", Fails("speed", "us per agent, budget 5 us")),
     (
         "20 ms a call",
-        Fails("speed", "us for a call about one agent"),
+        Fails("speed", "us for a call with one agent"),
     ),
     ("much memory", Fails("speed", "budget 5 us")),
     ("leaked memory", Fails("leaks", "MiB after")),
@@ -338,8 +313,8 @@ fn flags_that_name_nothing_are_errors() {
             ["--allow-plugin", "0123456789"],
             "no plugin there has this hash",
         ),
-        (["--plugins", "nowhere"], "there is no such folder"),
-        (["--scripts", "nowhere"], "there is no such folder"),
+        (["--plugins", "nowhere"], "the folder does not exist"),
+        (["--scripts", "nowhere"], "the folder does not exist"),
         (
             ["--use", "controller=idm,pursuit"],
             "takes exactly one module",
@@ -668,7 +643,7 @@ fn an_isolated_plugin_has_the_memory_that_it_is_given() {
     };
     let said = drive("leaked memory", "512", 1);
     // What the program itself sets aside counts as well, and has to leave the plugin most of it.
-    let used = said.split(" MiB of the 512 MiB that it may").next();
+    let used = said.split(" MiB of its limit of 512 MiB").next();
     let used = used.and_then(|before| before.rsplit(' ').next()?.parse::<u32>().ok());
     assert!(used.is_some_and(|used| used <= 512), "{said}");
     let said = drive("leaked memory", "4096", 0);
@@ -713,7 +688,7 @@ fn a_hang_that_hears_that_it_is_given_up_ends_in_good_order() {
         assert!(trace.lines().count() >= 2, "{trace}");
         let deaf = deaf.join().unwrap();
         assert_eq!(deaf.status.code(), Some(2), "{}", told(&deaf));
-        assert!(told(&deaf).contains("org.roadwright.chaos hangs: the run is ended"));
+        assert!(told(&deaf).contains("org.roadwright.chaos hangs, and this command is ended"));
         assert!(deaf.stdout.is_empty(), "nothing can be summed up any more");
     });
 }

@@ -1,7 +1,7 @@
 //! Forged results and records, each sealed again with a hash that fits: `verify` finds them at its default settings.
 
 use crate::common::roadwright;
-use roadwright_training::Row;
+use roadwright_training::RunRow;
 use roadwright_training::experiment::{Results, Stop, Stopped};
 use roadwright_training::genetic::Record;
 use serde_json::Value;
@@ -51,7 +51,7 @@ fn each_field_that_a_verdict_reads_is_found_when_it_is_forged() {
     let (code, said) = verify(folder.path(), &honest);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("30 of 30 rows run again"), "{said}");
-    assert!(said.contains("came out the same"), "{said}");
+    assert!(said.contains("reproduced bit for bit"), "{said}");
     for field in ["machine", "first_seed, stop", "level"] {
         assert!(said.contains(&format!("not checked: {field} (")), "{said}");
     }
@@ -108,7 +108,7 @@ fn each_field_that_a_verdict_reads_is_found_when_it_is_forged() {
         ("no rows", |r| r.rows.clear()),
         ("a row beyond the end", |r| {
             let last = r.rows[29].clone();
-            r.rows.push(Row { seed: 31, ..last });
+            r.rows.push(RunRow { seed: 31, ..last });
         }),
         ("drives and completed", |r| {
             let row = &mut r.rows[3];
@@ -117,7 +117,7 @@ fn each_field_that_a_verdict_reads_is_found_when_it_is_forged() {
         }),
         ("time of a row", |r| r.rows[3].time *= 0.99),
         ("a row marked as failed", |r| {
-            r.rows[3] = Row::failed(
+            r.rows[3] = RunRow::failed(
                 r.rows[3].seed,
                 "com.example.x failed at 0.2 s (panic)".into(),
             );
@@ -223,8 +223,8 @@ fn a_comparison_is_verified_with_what_it_compared_with() {
         "--until-difference idm.json --min-runs 5 --out rows.json",
     );
     for (more, code, expected) in [
-        ("", 2, "name them with --against"),
-        (" --against idm.json", 0, "came out the same"),
+        ("", 2, "specify them with --against"),
+        (" --against idm.json", 0, "reproduced bit for bit"),
         (
             " --against pursuit.json",
             1,
@@ -391,19 +391,19 @@ fn a_signature_says_whose_results_they_are() {
     call(
         "bench sign rows.json --key mine --new-key",
         2,
-        "is there already",
+        "already exists",
     );
     call("bench sign rows.json --key mine", 0, "signed");
     call(
         "bench verify rows.json --signed-by mine.pub",
         0,
-        "came out the same",
+        "reproduced bit for bit",
     );
     // All that a run does not show is under the signature.
     let mut other = honest;
     other.machine = "a better one".into();
     std::fs::write(folder.path().join("rows.json"), other.to_text()).unwrap();
-    call("bench verify rows.json", 0, "came out the same");
+    call("bench verify rows.json", 0, "reproduced bit for bit");
     call(
         "bench verify rows.json --signed-by mine.pub",
         1,
@@ -418,7 +418,7 @@ fn a_signature_says_whose_results_they_are() {
     call(
         "bench verify rows.json --signed-by other.pub",
         0,
-        "came out the same",
+        "reproduced bit for bit",
     );
     std::fs::remove_file(folder.path().join("rows.json.minisig")).unwrap();
     call(

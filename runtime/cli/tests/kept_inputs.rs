@@ -1,7 +1,7 @@
 //! What fuzzing has found stays found: each input that is kept goes through its reader again.
 
 use crate::common::root;
-use crate::readers;
+use roadwright_fuzz as readers;
 use std::path::{Path, PathBuf};
 
 /// A reader, and the folders that fuzzing starts with.

@@ -15,17 +15,19 @@ mod forgery;
 mod kept_inputs;
 mod measurements;
 mod misbehaviour;
+mod modules;
 mod outputs;
+mod plan;
 mod plugins;
 mod program;
-#[allow(unreachable_pub, reason = "the fuzz targets are programs of their own")]
-#[path = "../../../fuzz/src/lib.rs"]
-mod readers;
 mod save;
 #[path = "../../scenario/tests/common/mod.rs"]
 mod scenarios;
 mod terminal;
+mod tidy;
+mod towns;
 mod training;
 mod vehicles;
+mod wording;
 mod worker;
 mod world_access;

@@ -115,7 +115,7 @@ fn not_there(arguments: &[&str]) -> Option<String> {
 fn packages() -> Vec<(String, PathBuf)> {
     let runtime = std::fs::read_dir(root().join("runtime")).unwrap();
     let folders = runtime.map(|entry| entry.unwrap().path());
-    let folders = folders.chain([root().join("editor")]);
+    let folders = folders.chain([root().join("editor/core"), root().join("editor")]);
     let named = folders.filter_map(|folder| {
         let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).ok()?;
         let (_, rest) = manifest.split_once("name = \"")?;

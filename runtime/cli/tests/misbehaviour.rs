@@ -100,9 +100,9 @@ pub(crate) fn write_scenario(path: &Path) {
         start: Place::lane(RoadId(1), -1, 5.0),
         via: vec![],
         destination: Some(Place::lane(RoadId(1), -1, 190.0)),
-        depart: 0.0,
-        repeat: None,
-        speed: 0.0,
+        depart: 0.0.into(),
+        repeat: None.into(),
+        speed: 0.0.into(),
     };
     let edit =
         roadwright_scenario::Edit::Agent(roadwright_scenario::AgentId(1), Some(Box::new(agent)));

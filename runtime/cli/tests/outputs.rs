@@ -276,7 +276,7 @@ fn endings_of_other_kinds_are_refused_and_fresh_names_written() {
         refused(
             folder,
             &words(&format!("no/such/fresh{}", case.fits)),
-            &["there is no folder no/such; make it first"],
+            &["the folder no/such does not exist; create it"],
         );
         // Nothing of this is refused in itself.
         for ending in [case.fits, "", ".data"] {

@@ -151,7 +151,7 @@ fn plugins_need_permission() {
     // A second time it is there already.
     let again = roadwright(folder.path(), &name);
     assert_eq!(again.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&again.stderr).contains("is there already"));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("already exists"));
     fine(&roadwright(
         folder.path(),
         &["plugin", "dev", "mine", "--into", "plugins", "--once"],
@@ -212,7 +212,7 @@ fn scripts_are_made_checked_and_run() {
     .concat();
     let output = roadwright(folder.path(), &run);
     fine(&output);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("here we go"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("started"));
     std::fs::write(
         folder.path().join("bad.rhai"),
         "fn behave(agent) { agent.sped }",

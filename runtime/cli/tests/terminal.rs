@@ -195,7 +195,7 @@ fn ends_in_good_order(folder: &Path, child: std::process::Child, number: i32) {
     assert_eq!(output.status.code(), Some(128 + number));
     let printed = printed(&output);
     assert!(
-        printed.contains("the figures are those so far"),
+        printed.contains("the figures cover the run so far"),
         "{printed}"
     );
     let trace = std::fs::read_to_string(folder.join("t.csv")).unwrap();

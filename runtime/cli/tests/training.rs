@@ -94,7 +94,7 @@ fn an_experiment_that_the_window_makes_passes_the_check() {
     let folder = folder_with("made.experiment.json", &experiment.to_text());
     let checked = roadwright(folder.path(), &["check", "made.experiment.json"]);
     let said = String::from_utf8_lossy(&checked.stdout);
-    assert_eq!(said, "nothing wrong\n");
+    assert_eq!(said, "no problems found\n");
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn records_that_do_not_fit_are_refused_with_the_reason() {
     let folder = small();
     let out = ["--out", "kept.json", "--generations", "1"];
     assert_eq!(train(folder.path(), &out).status.code(), Some(0));
-    refused(&train(folder.path(), &out), "is there already");
+    refused(&train(folder.path(), &out), "already exists");
     let resume = ["--out", "kept.json", "--resume"];
     refused(
         &train(folder.path(), &[&resume[..], &["--seed", "9"]].concat()),
@@ -541,7 +541,7 @@ fn champions_are_compared_on_the_courses_that_both_were_judged_on() {
         (difference - expected).abs() < 1e-12,
         "{difference} {expected}"
     );
-    refused(&compare(&["c.json"]), "judged on other courses");
+    refused(&compare(&["c.json"]), "evaluated on other courses");
     refused(
         &compare(&["small.experiment.json"]),
         "it is no record of a training",
@@ -624,7 +624,7 @@ fn experiments_are_checked() {
         let output = roadwright(folder.path(), &["check", &path]);
         assert_eq!(
             String::from_utf8_lossy(&output.stdout),
-            "nothing wrong\n",
+            "no problems found\n",
             "{path}"
         );
     }

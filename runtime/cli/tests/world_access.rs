@@ -52,7 +52,9 @@ fn lines_with(texts: &[&str]) -> Vec<(String, String)> {
             sources(&source, &mut files);
         }
     }
-    sources(&root.join("editor/src"), &mut files);
+    for source in ["editor/core/src", "editor/src"] {
+        sources(&root.join(source), &mut files);
+    }
     let mut found = Vec::new();
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();

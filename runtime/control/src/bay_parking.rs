@@ -1,8 +1,8 @@
-//! Into a parking bay, backwards: past it, and round an arc into its middle.
+//! Parking backwards into a bay: past it, then along an arc into its middle.
 
 use crate::laws::towards_speed;
 use roadwright_agent::{
-    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
+    Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
 use roadwright_geometry::math::{acos, atan, cos};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput};
@@ -11,7 +11,7 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 static INFO: ModuleInfo = ModuleInfo {
     id: "bay_parking",
     name: "Bay parking",
-    doc: "Drives past a bay and backs into it, with shunts where there is no room; for the course parking.",
+    doc: "Drives past a bay and reverses into it, with extra manoeuvres where space is tight; for the course parking.",
 };
 
 static PARAMETERS: [ParameterInfo; 6] = [
@@ -20,70 +20,71 @@ static PARAMETERS: [ParameterInfo; 6] = [
         "m",
         (3.0, 15.0),
         5.0,
-        "Radius of the arc of the rear axle into the bay.",
+        "Radius of the rear axle's arc into the bay.",
     ),
     ParameterInfo::number(
         "speed",
         "m/s",
         (0.2, 5.0),
         1.5,
-        "Highest speed, forwards and backwards.",
+        "Maximum speed, forwards and backwards.",
     ),
     ParameterInfo::number(
         "braking",
         "m/s^2",
         (0.1, 4.0),
         0.6,
-        "Braking that stopping in the bay is planned with.",
+        "Deceleration for planning the stop in the bay.",
     ),
     ParameterInfo::number(
         "heading_gain",
         "1/m",
         (0.1, 5.0),
         1.5,
-        "Curvature for each radian that the heading is off.",
+        "Curvature per radian of heading error.",
     ),
     ParameterInfo::number(
         "margin",
         "m",
         (0.0, 3.0),
         0.25,
-        "How far beside the arc it drives on before it backs.",
+        "Distance outside the arc up to which it drives forwards before it reverses.",
     ),
     ParameterInfo::number(
         "tolerance",
         "m",
         (0.05, 3.0),
         0.5,
-        "How far inside the arc it may come before it drives forwards again.",
+        "Distance inside the arc beyond which it drives forwards again.",
     ),
 ];
 
-/// Slower than this the car counts as standing, m/s.
+/// Speed below which the car counts as standing, m/s.
 const STANDING: f64 = 0.05;
-/// Acceleration for each missing metre a second, 1/s.
+/// Acceleration per unit of missing speed, 1/s.
 const SPEED_GAIN: f64 = 3.0;
-/// Closer to the end of its way than this it is there, m.
+/// Distance to the end of the path below which the car has arrived, m.
 const THERE: f64 = 0.03;
-/// Nearer than this to the middle line the arc is left for a straight way, m: its heading grows with the
-/// root of the distance, and no wheel turns so fast.
+/// Lateral offset below which the arc is replaced by a straight line, m. The heading along the arc grows with
+/// the root of the offset, faster than the wheels can turn.
 const NEAR: f64 = 0.3;
-/// Heading for each metre beside the line there, 1/m.
+/// Heading per metre of lateral offset on that line, 1/m.
 const NEAR_GAIN: f64 = 1.0;
 
-/// Backs into a bay. It reads a row of the course `parking`: `stop_distance` is the way along the bay's
-/// middle line, `lane_offset` the distance to the left of it and `heading_error` the heading against it, seen
-/// by a car that stands in the bay with its nose to the road.
+/// Reverses into a bay. It reads a row of the course `parking`: `stop_distance` is the distance along the
+/// bay's centre line, `lane_offset` the distance to the left of it and `heading_error` the heading relative
+/// to it, as seen from a car that stands in the bay with its front to the road.
 ///
 /// ```text
 /// h(y) = acos(1 - |y| / radius) to the side of y: the heading of an arc that ends in the line
 /// ```
 ///
-/// It keeps nothing between steps: which way it drives follows from which way it rolls and where it is.
+/// It keeps no state between steps: the driving direction follows from the rolling direction and the
+/// position.
 pub struct BayParking;
 
-/// The parameters of a batch.
-struct Law {
+/// Parameters of a batch.
+struct ParkingLaw {
     radius: f64,
     speed: f64,
     braking: f64,
@@ -92,14 +93,15 @@ struct Law {
     tolerance: f64,
 }
 
-impl Law {
-    /// How far outside of the arc that its heading belongs to the car is, m. Inside, it cannot turn in.
+impl ParkingLaw {
+    /// Distance of the car outside the arc that belongs to its heading, m. From inside the arc it cannot turn
+    /// in.
     fn room(&self, input: &ControllerInput) -> f64 {
         let (side, heading) = (side(input.lane_offset), input.heading_error);
-        // How far across an arc moves that ends along the line: radius (1 - cos h). Beyond a quarter
-        // turn it gets no larger.
+        // Lateral distance covered by an arc that ends along the line: radius (1 - cos h). It no longer grows
+        // beyond a quarter turn.
         let arc = self.radius * (1.0 - cos(heading.abs().min(FRAC_PI_2)));
-        // Turned the wrong way it has to turn back first.
+        // A car that is turned the other way has to turn back first.
         let is_turned_in = heading * side >= -0.1;
         let offset = input.lane_offset.abs();
         if is_turned_in {
@@ -109,13 +111,13 @@ impl Law {
         }
     }
 
-    /// Whether it drives forwards now.
+    /// Whether the car drives forwards now.
     fn is_forwards(&self, input: &ControllerInput) -> bool {
         if input.stop_distance <= THERE {
             return false;
         }
-        // Three limits, -tolerance <= margin - tolerance < margin: who rolls keeps its direction longer
-        // than who stands. With one limit it would rock to and fro on the spot.
+        // Three limits, -tolerance <= margin - tolerance < margin: a rolling car keeps its direction for
+        // longer than a standing one. With a single limit it would rock to and fro on the spot.
         let room = self.room(input);
         if input.speed > STANDING {
             room < self.margin
@@ -128,9 +130,8 @@ impl Law {
 
     fn command(&self, input: &ControllerInput) -> ControllerOutput {
         let (wanted, curvature) = if self.is_forwards(input) {
-            // Straight on: along the road, or out of the bay.
-            // Whichever it is nearer to: 0 points out of the bay, a quarter turn to either side along
-            // the road.
+            // Straight on, along the road or out of the bay, whichever is closer: heading 0 points out of the
+            // bay, and a quarter turn to either side along the road.
             let straight = if input.heading_error.abs() < FRAC_PI_4 {
                 0.0
             } else {
@@ -140,7 +141,7 @@ impl Law {
             (self.speed, turn)
         } else {
             let left = input.stop_distance.max(0.0);
-            // The speed from which it stops within what is left: v^2 = 2 b x.
+            // The speed from which it can stop within the remaining distance: v^2 = 2 b x.
             let speed = -self.speed.min((2.0 * self.braking * left).sqrt());
             (speed, self.back(input))
         };
@@ -151,14 +152,14 @@ impl Law {
         }
     }
 
-    /// Curvature of the way backwards, 1/m, positive with the wheels to the left.
+    /// Curvature of the path backwards, 1/m, positive with the wheels to the left.
     fn back(&self, input: &ControllerInput) -> f64 {
         let (offset, side) = (input.lane_offset.abs(), side(input.lane_offset));
         let arc = acos(1.0 - (offset / self.radius).min(1.0));
         let heading = side * arc.min(NEAR_GAIN * offset);
         let on_arc = offset > NEAR && offset < self.radius;
-        // Backwards the heading changes by minus the curvature: along the arc the wanted heading falls
-        // by 1 / radius on each metre, and this curvature follows it.
+        // In reverse the heading changes by minus the curvature. Along the arc the desired heading falls by 1
+        // / radius per metre, and this curvature follows it.
         let bend = if on_arc { side / self.radius } else { 0.0 };
         bend + self.heading_gain * (input.heading_error - heading)
     }
@@ -170,9 +171,9 @@ fn side(offset: f64) -> f64 {
 }
 
 impl BayParking {
-    /// The module as it is registered.
-    pub fn entry() -> Entry<dyn Controller> {
-        Entry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
+    /// Registry entry of the module.
+    pub fn entry() -> ModuleEntry<dyn Controller> {
+        ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }
 }
 
@@ -186,7 +187,7 @@ impl Controller for BayParking {
         inputs: &[ControllerInput],
         outputs: &mut [ControllerOutput],
     ) {
-        let law = Law {
+        let law = ParkingLaw {
             radius: parameters.value("radius"),
             speed: parameters.value("speed"),
             braking: parameters.value("braking"),
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn it_stops_at_the_end_of_its_way() {
+    fn it_stops_at_the_end_of_its_path() {
         let there = ask(|i| (i.stop_distance, i.speed) = (0.0, -0.4));
         assert!(there.acceleration > 0.0);
         let stands = ask(|i| (i.stop_distance, i.speed) = (0.0, 0.0));

@@ -1,19 +1,19 @@
-//! The laws of the built-in controllers as they are written in the documentation.
+//! The laws of the built-in controllers, as text for the documentation.
 
-/// What both laws for the speed of a queue and the fuzzy driver share.
+/// Text shared by the laws of `idm`, `pursuit` and the fuzzy driver.
 const HALTING: &str = "\
 halting speed, m/s: from it the vehicle can still stop 2 m behind the leader, which may
-brake as well, and 0.5 m before the place where it must stand; b = braking, r = reaction
+brake as well, and 0.5 m before the place where it must stop; b = braking, r = reaction
     safe(gap, v_front) = max(0, sqrt((b r)^2 + v_front^2 + 2 b max(0, gap)) - b r)
     v_halt = min(safe(leader_gap - 2, leader_speed), safe(stop_distance - 0.5, 0))";
 
 const PURSUIT_STEERING: &str = "\
-steering, rad: the circle through the way-point, tangent to the heading; on a lane the
-way-point lies on the circle that the lane follows in the next 2 m or 0.3 s, and on the
+steering, rad: the circle through the waypoint, tangent to the heading; on a lane the
+waypoint lies on the circle that the lane follows in the next 2 m or 0.3 s, and on the
 lane itself where that is tighter than the vehicle can drive
     steering = atan(wheelbase * 2 sin(waypoint_angle) / max(waypoint_distance, 0.5))";
 
-/// The law of a built-in controller, as plain text; `None` for others.
+/// Returns the law of a built-in controller as plain text; `None` for other modules.
 pub fn formulas(id: &str) -> Option<String> {
     match id {
         "idm" => Some(idm()),
@@ -93,7 +93,7 @@ fn fuzzy_driver() -> String {
 The four rule tables (`roadwright controller show fuzzy_driver.route.speed` and so on) give
     share = route.speed(waypoint_distance, |waypoint_angle|)
     turn  = route_steering_gain * route.steer(waypoint_distance, |waypoint_angle|),
-            to the side of the way-point; 0 if it is straight ahead
+            to the side of the waypoint; 0 if it is straight ahead
 and, if an obstacle is within the reach of their terms,
     share = min(share, avoid.speed(obstacle_distance, |obstacle_angle|))
     turn  = turn - avoid_steering_gain * avoid.steer(obstacle_distance, |obstacle_angle|),
@@ -104,7 +104,7 @@ acceleration, m/s^2, -50 to 50: v = speed
 steering, rad: the turn belongs to the commanded speed; below it the same curve is driven,
 above it the same turn rate is kept
     steering = atan(wheelbase * turn * commanded / max(v, commanded, 0.1))
-where the way-point lies on a lane: with aim = 0 on the way, which is cut in bends; with aim = 1
+where the waypoint lies on a lane: with aim = 0 on the way, which is cut in bends; with aim = 1
 on the circle that the way follows just ahead, as for idm and pursuit. In streets with turns of
 5 m of radius cars keep to their lanes with aim = 1, route_steering_gain 20 to 26,
 lookahead_distance 6 to 7 and lookahead_time 0.5"
@@ -118,7 +118,7 @@ fn fuzzy_mechanic() -> String {
 Six rule tables give shares of the whole brake, throttle and steering lock; v = speed
     brake    = max(arrive_brake(distance, v), turn_brake(|angle|, v))              S2
     throttle = seek_throttle(|angle|, distance), but 0 if brake > throttle_cut     S1
-    steer    = seek_steer(|angle|, v) to the side of the way-point
+    steer    = seek_steer(|angle|, v) to the side of the waypoint
 and, with time = obstacle_distance / max(v, 0.1) to the nearest obstacle,          S3
     brake    = avoid_brake(|obstacle_angle|, time) and throttle = 0,
                if that is more than avoid_brake_cut

@@ -6,102 +6,102 @@ use crate::fuzzy::{
 };
 use crate::laws::halting_speed;
 use roadwright_agent::{
-    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
+    Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
 use roadwright_geometry::math::atan;
 use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 
-/// What the driver asks for at most, m/s^2; vehicles can do much less.
+/// Limit of the requested acceleration, m/s^2; vehicles are capable of much less.
 const MOST_ACCELERATION: f64 = 50.0;
 
 static INFO: ModuleInfo = ModuleInfo {
     id: "fuzzy_driver",
     name: "Fuzzy traffic driver",
-    doc: "Follows the route and avoids obstacles by four fuzzy rule tables.",
+    doc: "Follows the route and avoids obstacles with four fuzzy rule tables.",
 };
 
-/// Parameters before those of the rules.
+/// Number of parameters before those of the rules.
 const PLAIN: usize = 9;
 
 const GAINS: [ParameterInfo; PLAIN] = [
     ParameterInfo::choice(
         "aggregation",
         &["max", "sum"],
-        "How rules that name one output term are joined.",
+        "How rules with the same output term are combined.",
     ),
     ParameterInfo::number(
         "route_steering_gain",
         "",
         (0.0, 50.0),
         1.0,
-        "Factor on the steering of route following; 1 is the printed table.",
+        "Factor on the steering of route following; 1 as in the printed table.",
     ),
     ParameterInfo::number(
         "avoid_steering_gain",
         "",
         (0.0, 50.0),
         1.0,
-        "Factor on the steering of obstacle avoidance; 1 is the printed table.",
+        "Factor on the steering of obstacle avoidance; 1 as in the printed table.",
     ),
     ParameterInfo::number(
         "lookahead_time",
         "s",
         (0.0, 5.0),
         0.0,
-        "Time ahead at which the way-point lies.",
+        "Lookahead time of the waypoint.",
     ),
     ParameterInfo::number(
         "lookahead_distance",
         "m",
         (0.5, 100.0),
         28.28,
-        "Least distance of the way-point.",
+        "Minimum distance of the waypoint.",
     ),
     ParameterInfo::number(
         "speed_time",
         "s",
         (0.05, 10.0),
         0.5,
-        "Time in which a missing speed is made up.",
+        "Time constant of speed control.",
     ),
     ParameterInfo::number(
         "braking",
         "m/s^2",
         (0.5, 10.0),
         3.0,
-        "Braking that the end of the free way is planned with.",
+        "Deceleration for planning stops.",
     ),
     ParameterInfo::number(
         "reaction",
         "s",
         (0.0, 3.0),
         0.3,
-        "Time that passes before braking.",
+        "Reaction time before braking.",
     ),
     ParameterInfo::choice(
         "aim",
         &["way", "bend"],
-        "Where its way-point lies on a lane: on the way itself, or on the circle that the way follows \
+        "Position of its waypoint on a lane: on the path itself, or on the circle that the path follows \
          just ahead, so that bends are not cut.",
     ),
 ];
 
 static PARAMETERS: [ParameterInfo; PLAIN + RULE_COUNT] = joined(GAINS, RULES);
 
-/// Two pairs of fuzzy controllers, one for following the route and one for avoiding obstacles.
+/// Two pairs of fuzzy controllers, one for route following and one for obstacle avoidance.
 ///
-/// The free route ends behind the leader and at closed junctions; the speed that
-/// still allows to halt there, or the road's if lower, is the allowed speed. The smaller of the
-/// two speed fractions is commanded. The turn rate is the commanded speed times the sum of the
-/// steering factors: towards the way-point and away from the obstacle.
+/// The free route ends behind the leader and at closed junctions. The allowed speed is the speed from which
+/// the vehicle can still stop there, or that of the road if it is lower. The smaller of the two speed
+/// fractions is commanded. The turn rate is the commanded speed times the sum of the steering factors:
+/// towards the waypoint and away from the obstacle.
 ///
-/// The printed factors are gentle (at most 0.04 in the rules of route following, a radius of
-/// 25 m). For streets with tighter corners the gains and a nearer way-point calibrate the driver
-/// to the vehicle, as [Gerdelan 2011] asks. The rules themselves are parameters as well: those of
-/// the printed tables unless they are set, by hand or by training.
+/// The printed factors are gentle: at most 0.04 in the rules of route following, a radius of 25 m. For
+/// streets with tighter corners, the gains and a closer waypoint calibrate the driver to the vehicle, as
+/// [Gerdelan 2011] demands. The rules are parameters as well, with the printed tables as defaults, and can be
+/// set by hand or by training.
 pub struct FuzzyDriver;
 
-/// The parameters of one batch.
+/// Parameters of one batch.
 struct Settings {
     aggregation: Aggregation,
     route_gain: f64,
@@ -109,7 +109,7 @@ struct Settings {
     speed_time: f64,
     braking: f64,
     reaction: f64,
-    /// Steering and speed of the route, steering and speed of avoidance.
+    /// Steering and speed for the route, then steering and speed for avoidance.
     tables: [FuzzyController; 4],
 }
 
@@ -120,26 +120,27 @@ impl Settings {
         let (distance, angle) = (input.waypoint_distance, input.waypoint_angle);
         let mut fraction = route_speed.output(distance, angle.abs(), self.aggregation);
         let seek = route_steer.output(distance, angle.abs(), self.aggregation);
-        // The tables know only how far to the side the way-point is; the side is put in here. `signum`
-        // of 0 is 1, so straight ahead is told apart.
+        // The tables only use the magnitude of the angle, so the side is added here. `signum` of 0 is 1, so
+        // straight ahead is handled separately.
         let towards = if angle == 0.0 { 0.0 } else { angle.signum() };
         let mut factor = self.route_gain * seek * towards;
-        // An obstacle counts only within the reach of its terms.
+        // An obstacle counts only within the range of its terms.
         let (reach, width) = (OBSTACLE_DISTANCE.knots[2], OBSTACLE_ANGLE.knots[2]);
         let (distance, angle) = (input.obstacle_distance, input.obstacle_angle);
         if distance < reach && angle.abs() < width {
             let avoid = avoid_speed.output(distance, angle.abs(), self.aggregation);
             fraction = fraction.min(avoid);
             let turn = avoid_steer.output(distance, angle.abs(), self.aggregation);
-            // Straight ahead counts as on the right: away from it is to the left.
+            // An obstacle straight ahead counts as being on the right, so that the vehicle avoids it to the
+            // left.
             factor -= self.avoid_gain * turn * if angle > 0.0 { 1.0 } else { -1.0 };
         }
         let allowed = input
             .road_speed
             .min(halting_speed(input, self.braking, self.reaction));
         let commanded = fraction * allowed;
-        // The commanded turn rate belongs to the commanded speed: below it the same curve is
-        // driven, above it the same rate is kept.
+        // The commanded turn rate belongs to the commanded speed. Below that speed the same curve is driven,
+        // above it the same turn rate is kept.
         let curvature = factor * commanded / input.speed.max(commanded).max(0.1);
         ControllerOutput {
             acceleration: ((commanded - input.speed) / self.speed_time)
@@ -150,9 +151,9 @@ impl Settings {
 }
 
 impl FuzzyDriver {
-    /// The module as it is registered.
-    pub fn entry() -> Entry<dyn Controller> {
-        Entry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
+    /// Registry entry of the module.
+    pub fn entry() -> ModuleEntry<dyn Controller> {
+        ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }
 }
 
@@ -268,13 +269,13 @@ mod tests {
             outputs[0]
         };
         let printed = answer(&module);
-        // Another rule, which does not fire here.
+        // Another rule that does not fire here.
         module
             .parameters
             .set("rule_route_steer_mid_far", 6.0)
             .unwrap();
         assert_eq!(answer(&module), printed);
-        // FULL is 0.08: twice the printed SHARP.
+        // FULL is 0.08, twice the printed SHARP.
         module
             .parameters
             .set("rule_route_steer_wide_far", 6.0)
@@ -307,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_is_halted_behind_a_standing_leader() {
+    fn it_halts_behind_a_standing_leader() {
         let near = drive(|i| (i.leader_gap, i.speed) = (2.0, 3.0));
         assert!(near.acceleration <= -3.0 / 0.5 + 1e-9);
         let line = drive(|i| (i.stop_distance, i.speed) = (0.5, 3.0));

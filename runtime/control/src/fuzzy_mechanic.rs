@@ -1,4 +1,4 @@
-//! The fuzzy mechanic of [Gerdelan 2011], chapter 12: brake, throttle and steering off the roads.
+//! The fuzzy mechanic of [Gerdelan 2011], chapter 12: brake, throttle and steering on open ground.
 
 use crate::fuzzy::{
     Aggregation, COLLISION_TIME, FuzzyController, GOAL_ANGLE, GOAL_DISTANCE, MECHANIC,
@@ -6,7 +6,7 @@ use crate::fuzzy::{
 };
 use crate::laws::halting_speed;
 use roadwright_agent::{
-    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
+    Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
 use roadwright_plugin_api::{
     ControllerInput, ControllerOutput, NOTHING, PedalsInput, PedalsOutput,
@@ -15,17 +15,17 @@ use roadwright_plugin_api::{
 static INFO: ModuleInfo = ModuleInfo {
     id: "fuzzy_mechanic",
     name: "Fuzzy mechanic",
-    doc: "Seeks its goal over open ground and avoids obstacles by six fuzzy rule tables with switches.",
+    doc: "Drives to its goal over open ground and avoids obstacles with six fuzzy rule tables and switches.",
 };
 
-/// Parameters before those of the knots.
+/// Number of parameters before those of the knots.
 const PLAIN: usize = 11;
-/// Knots of the five variables.
+/// Number of knots of the five variables.
 const KNOTS: usize = 15;
-/// Parameters before those of the rules.
+/// Number of parameters before those of the rules.
 const FIRST_RULE: usize = PLAIN + KNOTS;
 
-/// Knots of a variable that are closer than this are moved apart, in its unit.
+/// Minimum distance between the knots of a variable, in its unit; closer knots are moved apart.
 const LEAST_APART: f64 = 0.01;
 
 const fn knot(
@@ -42,188 +42,188 @@ const GAINS_AND_KNOTS: [ParameterInfo; FIRST_RULE] = [
     ParameterInfo::choice(
         "aggregation",
         &["max", "sum"],
-        "How rules that name one output term are joined.",
+        "How rules with the same output term are combined.",
     ),
     ParameterInfo::number(
         "full_throttle",
         "m/s^2",
         (0.1, 10.0),
         2.0,
-        "Acceleration of the whole throttle.",
+        "Acceleration at full throttle.",
     ),
     ParameterInfo::number(
         "full_brake",
         "m/s^2",
         (0.5, 12.0),
         6.0,
-        "Braking of the whole brake.",
+        "Deceleration at full brake.",
     ),
     ParameterInfo::number(
         "full_lock",
         "rad",
         (0.05, 1.5),
         0.55,
-        "Angle of the front wheels of the whole steering.",
+        "Angle of the front wheels at full lock.",
     ),
     ParameterInfo::number(
         "throttle_cut",
         "",
         (0.0, 1.0),
         0.05,
-        "Switch S1: braking over this share of the brake closes the throttle.",
+        "Switch S1: fraction of the brake above which the throttle is closed.",
     ),
     ParameterInfo::number(
         "avoid_brake_cut",
         "",
         (0.0, 1.0),
         0.05,
-        "Switch S3: avoiding that brakes over this share decides brake and throttle alone.",
+        "Switch S3: fraction of the brake above which avoidance alone controls brake and throttle.",
     ),
     ParameterInfo::number(
         "avoid_steer_cut",
         "",
         (0.0, 1.0),
         0.1,
-        "Switch S3: avoiding that steers over this share decides the steering alone.",
+        "Switch S3: fraction of the steering above which avoidance alone controls the steering.",
     ),
     ParameterInfo::number(
         "lookahead_distance",
         "m",
         (0.5, 100.0),
         20.0,
-        "Distance of the way-point where there is a road or path.",
+        "Distance of the waypoint on a road or path.",
     ),
     ParameterInfo::number(
         "speed_time",
         "s",
         (0.05, 10.0),
         0.5,
-        "Time in which a speed over the allowed one is taken off.",
+        "Time constant for reducing excess speed.",
     ),
     ParameterInfo::number(
         "reaction",
         "s",
         (0.0, 3.0),
         0.3,
-        "Time that passes before braking for what stands on the way.",
+        "Reaction time before braking for obstacles on the path.",
     ),
     ParameterInfo::choice(
         "pedals",
         &["off", "on"],
-        "Whether shares of throttle and brake go to the pedals of the vehicle as they are.",
+        "Whether the fractions of throttle and brake are passed directly to the vehicle's pedals.",
     ),
     knot(
         "distance_near",
         "m",
         100.0,
         GOAL_DISTANCE.knots[0],
-        "Distance to the way-point that is near.",
+        "Distance to the waypoint that counts as near.",
     ),
     knot(
         "distance_medium",
         "m",
         100.0,
         GOAL_DISTANCE.knots[1],
-        "Distance to the way-point that is medium.",
+        "Distance to the waypoint that counts as medium.",
     ),
     knot(
         "distance_far",
         "m",
         100.0,
         GOAL_DISTANCE.knots[2],
-        "Distance to the way-point that is far.",
+        "Distance to the waypoint that counts as far.",
     ),
     knot(
         "speed_slow",
         "m/s",
         40.0,
         SPEED.knots[0],
-        "Speed that is slow.",
+        "Speed that counts as slow.",
     ),
     knot(
         "speed_medium",
         "m/s",
         40.0,
         SPEED.knots[1],
-        "Speed that is medium.",
+        "Speed that counts as medium.",
     ),
     knot(
         "speed_fast",
         "m/s",
         40.0,
         SPEED.knots[2],
-        "Speed that is fast.",
+        "Speed that counts as fast.",
     ),
     knot(
         "angle_narrow",
         "rad",
         3.2,
         GOAL_ANGLE.knots[0],
-        "Angle to the way-point that is narrow.",
+        "Angle to the waypoint that counts as narrow.",
     ),
     knot(
         "angle_mid",
         "rad",
         3.2,
         GOAL_ANGLE.knots[1],
-        "Angle to the way-point that is mid.",
+        "Angle to the waypoint that counts as mid.",
     ),
     knot(
         "angle_wide",
         "rad",
         3.2,
         GOAL_ANGLE.knots[2],
-        "Angle to the way-point that is wide.",
+        "Angle to the waypoint that counts as wide.",
     ),
     knot(
         "time_soon",
         "s",
         20.0,
         COLLISION_TIME.knots[0],
-        "Time to collision that is soon.",
+        "Time to collision that counts as soon.",
     ),
     knot(
         "time_medium",
         "s",
         20.0,
         COLLISION_TIME.knots[1],
-        "Time to collision that is medium.",
+        "Time to collision that counts as medium.",
     ),
     knot(
         "time_late",
         "s",
         20.0,
         COLLISION_TIME.knots[2],
-        "Time to collision that is late.",
+        "Time to collision that counts as late.",
     ),
     knot(
         "threat_narrow",
         "rad",
         3.2,
         THREAT_ANGLE.knots[0],
-        "Angle to the obstacle that is narrow.",
+        "Angle to the obstacle that counts as narrow.",
     ),
     knot(
         "threat_mid",
         "rad",
         3.2,
         THREAT_ANGLE.knots[1],
-        "Angle to the obstacle that is mid.",
+        "Angle to the obstacle that counts as mid.",
     ),
     knot(
         "threat_wide",
         "rad",
         3.2,
         THREAT_ANGLE.knots[2],
-        "Angle to the obstacle that is wide.",
+        "Angle to the obstacle that counts as wide.",
     ),
 ];
 
 static PARAMETERS: [ParameterInfo; FIRST_RULE + MECHANIC_RULE_COUNT] =
     joined(GAINS_AND_KNOTS, MECHANIC_RULES);
 
-/// Four fuzzy tables that seek the goal and two that avoid the nearest obstacle, joined by three
-/// switches ([Gerdelan 2011], figures 12.3 and 12.4, algorithm 3).
+/// Four fuzzy tables that seek the goal and two that avoid the nearest obstacle, combined by three switches
+/// ([Gerdelan 2011], figures 12.3 and 12.4, algorithm 3).
 ///
 /// ```text
 /// distance, speed ----> arrive brake --\
@@ -234,15 +234,15 @@ static PARAMETERS: [ParameterInfo; FIRST_RULE + MECHANIC_RULE_COUNT] =
 /// time, angle of the obstacle --> avoid brake, avoid steer -----------------------------------/
 /// ```
 ///
-/// The outputs are shares of brake, throttle and steering lock. A time to collision is the distance of the
-/// nearest obstacle over the own speed. Where roads are, the allowed speed is kept, and the vehicle halts
-/// behind its leader and at closed junctions; of that the source says nothing.
+/// The outputs are fractions of brake, throttle and steering lock. The time to collision is the distance of
+/// the nearest obstacle divided by the own speed. On roads the allowed speed is kept, and the vehicle stops
+/// behind its leader and at closed junctions, which the source does not cover.
 ///
-/// In the source brake and throttle are those of a car with an engine. So they are with `pedals`; without,
-/// they are shares of accelerations, and the vehicle's actuators find pedals for those.
+/// In the source, brake and throttle are the pedals of a car with an engine. With `pedals` they are passed on
+/// as such. Otherwise they are fractions of accelerations, which the vehicle's actuators convert to pedals.
 pub struct FuzzyMechanic;
 
-/// The parameters of one batch.
+/// Parameters of one batch.
 struct Settings {
     aggregation: Aggregation,
     full: Full,
@@ -255,14 +255,14 @@ struct Settings {
     tables: [FuzzyController; 6],
 }
 
-/// What whole outputs mean.
+/// Values of the outputs at 1.
 struct Full {
     throttle: f64,
     brake: f64,
     lock: f64,
 }
 
-/// Shares of brake and throttle, 0 to 1, and of the steering lock, -1 to 1.
+/// Fractions of brake and throttle, 0 to 1, and of the steering lock, -1 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Shares {
     brake: f64,
@@ -276,8 +276,8 @@ impl Settings {
         let knots = |first: usize| [0, 1, 2].map(|knot| parameters.at(PLAIN + first + knot));
         let [distance, speed, angle, time, threat] = [0, 3, 6, 9, 12].map(knots).map(in_order);
         let mut tables = with_rules_of(parameters, FIRST_RULE, MECHANIC);
-        // Columns and rows of each table, in the order of `MECHANIC`: several tables share a variable,
-        // so its knots are parameters once.
+        // Columns and rows of each table, in the order of `MECHANIC`. Several tables share a variable, so its
+        // knots are parameters only once.
         let inputs = [
             (speed, distance),
             (speed, angle),
@@ -311,7 +311,7 @@ impl Settings {
         }
     }
 
-    /// Figure 12.3: seeking alone, switches S2 and S1.
+    /// Figure 12.3: seeking alone, with switches S2 and S1.
     fn seek(&self, input: &ControllerInput) -> Shares {
         let [arrive_brake, turn_brake, throttle, steer, ..] = &self.tables;
         let (distance, speed) = (input.waypoint_distance, input.speed.max(0.0));
@@ -331,7 +331,7 @@ impl Settings {
         }
     }
 
-    /// Figure 12.4: switch S3 puts avoiding before seeking (algorithm 3).
+    /// Figure 12.4: switch S3 gives avoidance priority over seeking (algorithm 3).
     fn drive(&self, input: &ControllerInput) -> Shares {
         let mut shares = self.seek(input);
         if input.obstacle_distance >= NOTHING {
@@ -346,7 +346,8 @@ impl Settings {
             (shares.throttle, shares.brake) = (0.0, brake);
         }
         if steer > self.avoid_steer_cut {
-            // Straight ahead counts as on the right: away from it is to the left.
+            // An obstacle straight ahead counts as being on the right, so that the vehicle avoids it to the
+            // left.
             let away = if input.obstacle_angle > 0.0 {
                 -1.0
             } else {
@@ -357,18 +358,18 @@ impl Settings {
         shares
     }
 
-    /// Shares as acceleration and angle of the front wheels, within the speed that is allowed.
+    /// Converts the fractions to an acceleration and an angle of the front wheels, within the allowed speed.
     fn command(&self, input: &ControllerInput) -> ControllerOutput {
         let shares = self.drive(input);
         let wanted = shares.throttle * self.full.throttle - shares.brake * self.full.brake;
         ControllerOutput {
-            // Above the allowed speed any braking may be asked for: there is no more than the whole brake.
+            // Above the allowed speed any deceleration may be requested, up to the full brake.
             acceleration: wanted.min(self.most(input)).max(-self.full.brake),
             steering: shares.steer * self.full.lock,
         }
     }
 
-    /// The most that it may accelerate, m/s^2: within the allowed speed.
+    /// Maximum acceleration within the allowed speed, m/s^2.
     fn most(&self, input: &ControllerInput) -> f64 {
         let allowed = input
             .road_speed
@@ -376,8 +377,8 @@ impl Settings {
         (allowed - input.speed) / self.speed_time
     }
 
-    /// Shares as pedals. Where they would accelerate more than the allowed speed lets, it is those that give
-    /// this.
+    /// Converts the fractions to pedals. If they would exceed the acceleration for the allowed speed, the
+    /// pedals for that acceleration are used instead.
     fn press(&self, input: &PedalsInput) -> PedalsOutput {
         let shares = self.drive(&input.seen);
         let most = self.most(&input.seen);
@@ -394,12 +395,12 @@ impl Settings {
     }
 }
 
-/// Which side an angle is on: 1 to the left, -1 to the right, 0 straight ahead.
+/// Returns the side of an angle: 1 to the left, -1 to the right, 0 straight ahead.
 fn side(angle: f64) -> f64 {
     if angle == 0.0 { 0.0 } else { angle.signum() }
 }
 
-/// Knots in growing order and apart, whatever training has made of them.
+/// Sorts knots in increasing order and moves them apart, because training may have disordered them.
 fn in_order(mut knots: [f64; 3]) -> [f64; 3] {
     knots.sort_by(f64::total_cmp);
     knots[1] = knots[1].max(knots[0] + LEAST_APART);
@@ -408,9 +409,9 @@ fn in_order(mut knots: [f64; 3]) -> [f64; 3] {
 }
 
 impl FuzzyMechanic {
-    /// The module as it is registered.
-    pub fn entry() -> Entry<dyn Controller> {
-        Entry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
+    /// Registry entry of the module.
+    pub fn entry() -> ModuleEntry<dyn Controller> {
+        ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }
 }
 
@@ -486,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn a_free_way_is_driven_with_the_whole_throttle_up_to_the_allowed_speed() {
+    fn a_free_road_is_driven_with_the_whole_throttle_up_to_the_allowed_speed() {
         assert_eq!(drive(&[], |_| ()).acceleration, 2.0);
         assert_eq!(drive(&[], |_| ()).steering, 0.0);
         assert!(drive(&[], |i| i.speed = 8.0).acceleration <= 0.0);
@@ -532,12 +533,12 @@ mod tests {
             module.drive(&Step::default(), &[input], &mut outputs);
             (input, outputs[0])
         };
-        // Whatever accelerations a whole pedal stands for without them.
+        // The accelerations of full pedals do not matter here.
         let (_, free) = press(&[("full_throttle", 0.5)], 8.0);
         assert_eq!((free.throttle, free.brake), (1.0, 0.0));
         let (_, braked) = press(&[("rule_turn_brake_narrow_medium", 2.0)], 8.0);
         assert_eq!((braked.throttle, braked.brake), (0.0, 0.5));
-        // 0.5 m/s are left, for which it takes half a second.
+        // 0.5 m/s are left, which takes half a second.
         let (input, held) = press(&[], 5.5);
         let given = input.drive.acceleration(held.throttle, held.brake);
         assert!((given - 1.0).abs() < 1e-12, "{held:?}");
@@ -546,7 +547,8 @@ mod tests {
 
     #[test]
     fn switch_1_closes_the_throttle_over_its_threshold() {
-        // Straight, far and at medium speed, but a rule that brakes lightly there: 0.25 of 6 m/s^2.
+        // Straight ahead, far and at medium speed, but with a rule that brakes lightly there: 0.25 of 6
+        // m/s^2.
         let brakes = ("rule_turn_brake_narrow_medium", 1.0);
         assert_eq!(drive(&[brakes], |_| ()).acceleration, -0.25 * 6.0);
         let deaf = [brakes, ("throttle_cut", 0.25)];
@@ -569,10 +571,10 @@ mod tests {
 
     #[test]
     fn switch_3_lets_avoiding_decide_only_over_its_thresholds() {
-        // A time to collision of 0.3 s, straight ahead: the rules narrow, soon.
+        // A time to collision of 0.3 s straight ahead fires the rules narrow, soon.
         let ahead = |i: &mut ControllerInput| (i.obstacle_distance, i.waypoint_angle) = (1.5, -0.4);
         let both = drive(&[], ahead);
-        // Half of the brake and no throttle, the whole lock to the left: seeking would go right.
+        // Half brake, no throttle and full lock to the left, although seeking would steer right.
         assert_eq!(both.acceleration, -3.0);
         assert!((both.steering - 0.55).abs() < 1e-12);
         let no_brake = drive(&[("avoid_brake_cut", 0.5)], ahead);

@@ -1,9 +1,9 @@
-//! The intelligent driver model, steered by a pursuit point.
+//! The intelligent driver model, with steering towards a pursuit point.
 
 use crate::laws::{STOP_GAP, steady_steering};
 use crate::term::{self, Term};
 use roadwright_agent::{
-    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
+    Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 static INFO: ModuleInfo = ModuleInfo {
     id: "idm",
     name: "Intelligent driver model",
-    doc: "Keeps a time gap to the leader; steers for a point on the way.",
+    doc: "Keeps a time gap to the leader; steers towards a point on the path.",
 };
 
 static PARAMETERS: [ParameterInfo; 6] = [
@@ -22,7 +22,13 @@ static PARAMETERS: [ParameterInfo; 6] = [
         1.5,
         "Acceleration on a free road from rest.",
     ),
-    ParameterInfo::number("braking", "m/s^2", (0.1, 10.0), 2.5, "Comfortable braking."),
+    ParameterInfo::number(
+        "braking",
+        "m/s^2",
+        (0.1, 10.0),
+        2.5,
+        "Comfortable deceleration.",
+    ),
     ParameterInfo::number("headway", "s", (0.1, 5.0), 1.2, "Time gap to the leader."),
     ParameterInfo::number(
         "standstill_gap",
@@ -36,24 +42,23 @@ static PARAMETERS: [ParameterInfo; 6] = [
         "s",
         (0.0, 5.0),
         0.6,
-        "Time ahead at which the pursuit point lies.",
+        "Lookahead time of the pursuit point.",
     ),
     ParameterInfo::number(
         "lookahead_distance",
         "m",
         (0.5, 100.0),
         4.5,
-        "Least distance of the pursuit point.",
+        "Minimum distance of the pursuit point.",
     ),
 ];
 
-/// Follows by the intelligent driver model of [Treiber 2000] and steers for a
-/// pursuit point on the route.
+/// Follows by the intelligent driver model of [Treiber 2000] and steers towards a pursuit point on the route.
 ///
-/// A point where one must stand counts as a standing leader.
+/// A place where the vehicle must stop counts as a standing leader.
 pub struct Idm;
 
-/// The model's constants for one batch.
+/// Constants of the model for one batch.
 struct Model {
     acceleration: f64,
     braking: f64,
@@ -71,29 +76,30 @@ impl Model {
         }
     }
 
-    /// Part of the acceleration that a leader takes away: (s* / s)^2.
+    /// Fraction of the acceleration that a leader takes away: (s* / s)^2.
     #[inline]
     fn interaction(&self, speed: f64, gap: f64, standstill_gap: f64, leader_speed: f64) -> f64 {
         let closing =
             speed * (speed - leader_speed) / (2.0 * (self.acceleration * self.braking).sqrt());
-        // Held at 0: a leader that drives away fast would make the wanted gap smaller than that at
+        // Clamped at 0, because a leader that drives away fast would make the desired gap smaller than at
         // rest.
         let wanted = standstill_gap + (speed * self.headway + closing).max(0.0);
-        // Bodies may touch, and a stop line may be passed by a little: a gap of 0 or less would turn
-        // infinite or push forwards.
+        // Bodies may touch, and a stop line may be crossed slightly. With a gap of 0 or less the term would
+        // become infinite or push forwards.
         let ratio = wanted / gap.max(0.05);
         ratio * ratio
     }
 
-    /// What the free road gives, in accelerations: 1 from rest, 0 at the wanted speed.
+    /// Term of the free road, as a multiple of the acceleration: 1 from rest, 0 at the desired speed.
     #[inline]
     fn free_road(&self, input: &ControllerInput) -> f64 {
         let share = share_of_wanted(input.speed, input.road_speed);
-        // Above the wanted speed the model brakes with up to (v / v0)^4: held at comfort.
+        // Above the desired speed the model brakes with up to (v / v0)^4; limited to the comfortable
+        // deceleration.
         (1.0 - share).max(-self.braking / self.acceleration)
     }
 
-    /// What leader, stop line and obstacle take away, in accelerations.
+    /// Terms that leader, stop line and obstacle take away, as multiples of the acceleration.
     #[inline]
     fn taken_away(&self, input: &ControllerInput) -> [f64; 3] {
         let leader = self.interaction(
@@ -103,28 +109,28 @@ impl Model {
             input.leader_speed,
         );
         let stop = self.interaction(input.speed, input.stop_distance, STOP_GAP, 0.0);
-        let obstacle = self.interaction(input.speed, in_the_way(input), self.standstill_gap, 0.0);
+        let obstacle = self.interaction(input.speed, gap_ahead(input), self.standstill_gap, 0.0);
         [leader, stop, obstacle]
     }
 
     #[inline]
     fn acceleration(&self, input: &ControllerInput) -> f64 {
         let [leader, stop, obstacle] = self.taken_away(input);
-        // The strongest of the three counts, not their sum. Limited to 20 times the acceleration, since
-        // the term grows without bound in small gaps; vehicles have limits of their own.
+        // The strongest of the three counts, not their sum. It is limited to 20 times the acceleration
+        // because it grows without bound in small gaps; vehicles have limits of their own.
         self.acceleration * (self.free_road(input) - leader.max(stop).max(obstacle)).max(-20.0)
     }
 }
 
-/// The unit of all terms.
+/// Unit of all terms.
 const UNIT: &str = "m/s^2";
-/// What takes less than this share of the acceleration away is as good as not there.
+/// Fraction of the acceleration below which a term is ignored.
 const LEAST_SHARE: f64 = 0.01;
 
-/// Obstacles farther beside the straight line ahead than this are passed, m.
+/// Lateral distance from the straight line ahead beyond which obstacles are passed, m.
 const CLEARANCE: f64 = 1.5;
 
-/// (v / v0)^4, where a wanted speed of 0 is one to stand at.
+/// Returns (v / v0)^4; a desired speed of 0 means to stand.
 #[inline]
 fn share_of_wanted(speed: f64, wanted: f64) -> f64 {
     if wanted > 0.0 {
@@ -137,14 +143,14 @@ fn share_of_wanted(speed: f64, wanted: f64) -> f64 {
     }
 }
 
-/// Distance to an obstacle straight ahead, m; far if it is to the side, because the model can brake for
-/// it but not steer around it.
-fn in_the_way(input: &ControllerInput) -> f64 {
+/// Returns the distance to an obstacle straight ahead, m. Obstacles to the side are ignored, because the
+/// model can brake for them but not steer around them.
+fn gap_ahead(input: &ControllerInput) -> f64 {
     if input.obstacle_distance >= NOTHING {
         return NOTHING;
     }
-    // The angle is held at 1.5 rad: towards pi the sine falls again, and what stands behind would count
-    // as straight ahead.
+    // Clamped at 1.5 rad. Towards pi the sine falls again, and an obstacle behind would count as straight
+    // ahead.
     let lateral = input.obstacle_distance
         * roadwright_geometry::math::sin(input.obstacle_angle.abs().min(1.5));
     if lateral < CLEARANCE {
@@ -155,9 +161,9 @@ fn in_the_way(input: &ControllerInput) -> f64 {
 }
 
 impl Idm {
-    /// What its acceleration is made of for a row, with the given parameters (the others have their
-    /// defaults): what the free road gives, what leader, stop line and obstacle take away, of which the
-    /// strongest counts, and the sum, m/s^2.
+    /// Returns the terms of its acceleration for a row, with the given parameters and defaults for the
+    /// others: the free road, the leader, stop line and obstacle, of which the strongest counts, and the sum,
+    /// m/s^2.
     pub fn terms(parameters: &BTreeMap<String, f64>, input: &ControllerInput) -> Vec<Term> {
         let model = Model::new(&term::parameters(&PARAMETERS, parameters));
         let taken = model.taken_away(input);
@@ -179,9 +185,9 @@ impl Idm {
             .collect()
     }
 
-    /// The module as it is registered.
-    pub fn entry() -> Entry<dyn Controller> {
-        Entry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
+    /// Registry entry of the module.
+    pub fn entry() -> ModuleEntry<dyn Controller> {
+        ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }
 }
 
@@ -215,7 +221,7 @@ impl Controller for Idm {
         true
     }
 
-    fn looks_at_way(&self) -> bool {
+    fn looks_at_path(&self) -> bool {
         false
     }
 }
@@ -273,7 +279,7 @@ mod tests {
             })
         };
         assert!(wanted(0.0, 0.0).abs() < 1e-9);
-        // At comfort, however slow it is; and it does not begin to roll.
+        // At the comfortable deceleration even at walking pace, and without starting to roll.
         for speed in [8.0, 0.01] {
             assert!((wanted(speed, 0.0) + 2.5).abs() < 1e-6, "{speed}");
         }
@@ -300,7 +306,7 @@ mod tests {
             assert_eq!(deciding.len(), 1, "{terms:?}");
             assert_eq!(deciding[0].name, decides);
         }
-        // Parameters count: who keeps a longer gap brakes more.
+        // Parameters matter: a vehicle with a longer headway brakes more.
         let wide = BTreeMap::from([("headway".to_owned(), 3.0)]);
         let of = |parameters| Idm::terms(parameters, &behind)[1].value;
         assert!(of(&wide) < of(&BTreeMap::new()));

@@ -1,15 +1,15 @@
-//! Control laws that several controllers share.
+//! Control laws shared by several controllers.
 
 use roadwright_geometry::math::{atan, sin};
 use roadwright_plugin_api::ControllerInput;
 
-/// Gap that is kept between standing vehicles, m.
+/// Gap kept between standing vehicles, m.
 pub const STANDSTILL_GAP: f64 = 2.0;
-/// Distance that is kept to a stop line, m.
+/// Distance kept from a stop line, m.
 pub const STOP_GAP: f64 = 0.5;
 
-/// Steering angle that drives the circle through a point, tangent to the heading: the pursuit point
-/// of [Wang 2004]. `distance` and `angle` are those of the point from the rear axle.
+/// Returns the steering angle that drives along the circle through a point, tangent to the heading: the
+/// pursuit point of [Wang 2004]. `distance` and `angle` are measured from the rear axle.
 ///
 /// ```text
 ///           . P      The circle touches the heading at the rear axle and passes through P. By the
@@ -21,18 +21,18 @@ pub const STOP_GAP: f64 = 0.5;
 /// ```
 #[inline]
 pub fn pursuit_steering(wheelbase: f64, distance: f64, angle: f64) -> f64 {
-    // Closer than half a metre the circle would be tighter than any vehicle can drive.
+    // Below half a metre the circle would be tighter than any vehicle can drive.
     let curvature = 2.0 * sin(angle) / distance.max(0.5);
     atan(wheelbase * curvature)
 }
 
-/// Lateral acceleration beyond which nobody steers, m/s^2.
+/// Maximum lateral acceleration of steering, m/s^2.
 const LATERAL_ACCELERATION: f64 = 4.0;
 
-/// Steering for the way-point of a row, within a lateral acceleration of 4 m/s^2.
+/// Returns the steering towards the waypoint of a row, within a lateral acceleration of 4 m/s^2.
 ///
-/// Without the limit a long vehicle that is beside its lane at speed asks for more steering than its
-/// actuator can follow, comes back too late, and weaves from side to side for ever.
+/// Without the limit, a long vehicle that is beside its lane at speed would ask for more steering than its
+/// actuator can follow, return too late, and weave from side to side for ever.
 #[inline]
 pub fn steady_steering(input: &ControllerInput) -> f64 {
     let ControllerInput {
@@ -42,32 +42,33 @@ pub fn steady_steering(input: &ControllerInput) -> f64 {
         waypoint_angle,
         ..
     } = *input;
-    // Straight ahead, as where nobody looks at the way: then there is nothing to limit.
+    // Straight ahead, also for controllers that do not look at the path: there is nothing to limit.
     if waypoint_angle == 0.0 {
         return waypoint_angle;
     }
     let wanted = pursuit_steering(wheelbase, waypoint_distance, waypoint_angle);
-    // v^2 / radius is the lateral acceleration; standing, any steering will do.
+    // v^2 / radius is the lateral acceleration; at a standstill any steering is allowed.
     let largest = atan(wheelbase * LATERAL_ACCELERATION / (speed * speed).max(0.1));
     wanted.clamp(-largest, largest)
 }
 
-/// Highest speed from which one can still stop in `gap` metres behind something that moves at
-/// `front_speed` and may itself brake, after a reaction time: the safe speed of [Krauss 1998], in the form that SUMO uses.
+/// Returns the highest speed from which a vehicle can still stop within `gap` metres behind an object that
+/// moves at `front_speed` and may itself brake, after a reaction time: the safe speed of [Krauss 1998], in
+/// the form used by SUMO.
 ///
-/// From v the vehicle needs v r + v^2 / 2b; the one in front leaves gap + front^2 / 2b. Equal for
-/// v = sqrt((b r)^2 + front^2 + 2 b gap) - b r. Example: b = 3 m/s^2, r = 0.3 s, a standing vehicle
-/// 20 m ahead: sqrt(0.81 + 0 + 120) - 0.9 = 10.1 m/s.
+/// From v the vehicle needs v r + v^2 / 2b; the object in front leaves gap + front^2 / 2b. Both are equal for
+/// v = sqrt((b r)^2 + front^2 + 2 b gap) - b r. Example: b = 3 m/s^2, r = 0.3 s, a standing vehicle 20 m
+/// ahead: sqrt(0.81 + 0 + 120) - 0.9 = 10.1 m/s.
 #[inline]
 pub fn safe_speed(gap: f64, front_speed: f64, braking: f64, reaction: f64) -> f64 {
     let lag = braking * reaction;
     let radicand = lag * lag + front_speed * front_speed + 2.0 * braking * gap.max(0.0);
-    // A gap that is too short already counts as 0: behind a standing vehicle that gives 0, behind a
-    // moving one less than its speed.
+    // A gap that is already too short counts as 0. Behind a standing vehicle the result is 0, behind a moving
+    // one less than its speed.
     (radicand.sqrt() - lag).max(0.0)
 }
 
-/// Speed that keeps clear of the leader and of the point where one must stand, m/s.
+/// Returns the speed that keeps clear of the leader and of the place where the vehicle must stop, m/s.
 #[inline]
 pub fn halting_speed(input: &ControllerInput, braking: f64, reaction: f64) -> f64 {
     let gap = input.leader_gap - STANDSTILL_GAP;
@@ -76,12 +77,12 @@ pub fn halting_speed(input: &ControllerInput, braking: f64, reaction: f64) -> f6
     behind.min(before)
 }
 
-/// Acceleration towards a speed that may be negative, m/s^2: `gain` for each metre a second that is missing,
-/// 2 m/s^2 at most as people do it among parked cars; who is there stops as hard as that takes.
+/// Returns the acceleration towards a speed that may be negative, m/s^2: `gain` per unit of missing speed,
+/// limited to 2 m/s^2, as usual among parked cars. Once there, the vehicle stops as hard as necessary.
 #[inline]
 pub fn towards_speed(speed: f64, wanted: f64, gain: f64, is_there: bool) -> f64 {
     if is_there {
-        // Ten a second: gone within a few asks, and the brake never turns the way.
+        // 10 1/s: the speed is gone after a few steps, without the brake reversing the motion.
         return -10.0 * speed;
     }
     (gain * (wanted - speed)).clamp(-2.0, 2.0)
@@ -108,7 +109,7 @@ mod tests {
             waypoint_angle: 0.8,
             ..ControllerInput::default()
         };
-        // At walking speed it is that of the circle, at 11 m/s v^2 tan(steering) / wheelbase = 4.
+        // At walking speed it follows the circle; at 11 m/s v^2 tan(steering) / wheelbase = 4.
         assert_eq!(
             steady_steering(&input(1.0)),
             pursuit_steering(5.2, 6.0, 0.8)

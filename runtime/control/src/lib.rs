@@ -1,8 +1,8 @@
-//! Built-in controllers: fuzzy driving, car following, pursuit of a point on the route.
+//! Built-in controllers: fuzzy driving, car following, and pursuit of a point on the route.
 //!
-//! A controller turns what an agent perceives (a [`ControllerInput`]) into a command: acceleration
-//! and the angle of the front wheels. It keeps nothing between steps, so the host may ask it about
-//! slices of a batch in parallel.
+//! A controller turns what an agent perceives (a [`ControllerInput`]) into a command: acceleration and the
+//! angle of the front wheels. It keeps no state between steps, so the host may process slices of a batch in
+//! parallel.
 //!
 //! | part | what it holds |
 //! | --- | --- |
@@ -10,23 +10,22 @@
 //! | `fuzzy_mechanic.rs` | the same author's driver for open ground, with brake, throttle and switches |
 //! | `idm.rs` | the intelligent driver model of [Treiber 2000] |
 //! | `pursuit.rs` | the pursuit point of [Wang 2004] with linear laws for speed and gap |
-//! | `bay_parking.rs`, `pole_balance.rs`, `trailer_backing.rs` | drivers of courses that are manoeuvres |
-//! | [`laws`] | what several of them share: pursuit steering, safe and halting speed |
+//! | `bay_parking.rs`, `pole_balance.rs`, `trailer_backing.rs` | drivers for manoeuvring courses |
+//! | [`laws`] | shared laws: pursuit steering, safe speed and halting speed |
 //! | `formulas.rs` | the laws as plain text, for `roadwright controller show` |
 //!
 //! Sources are cited by author and year; `docs/sources.md` lists them.
 //!
 //! # Words
 //!
-//! - **row**: the input or output of one agent in a batch. `NOTHING` in a distance or gap means that
-//!   there is none.
-//! - **way-point**: the point on the route, some way ahead, that a controller steers for.
-//! - **leader**: the vehicle ahead on the route. **gap**: from the own front to its rear, m.
+//! - **row**: the input or output of one agent in a batch. `NOTHING` in a distance or gap means "none".
+//! - **waypoint**: the point ahead on the route that a controller steers towards.
+//! - **leader**: the vehicle ahead on the route. **gap**: distance from the own front to its rear, m.
 //! - **halting speed**: the highest speed from which the agent can still stop behind its leader and
 //!   before a closed junction.
-//! - **road speed**: what speed limit, bends and the behaviour's wish allow here, m/s.
+//! - **road speed**: the speed that speed limit, bends and the behaviour's wish allow, m/s.
 //!
-//! # A question
+//! # Example
 //!
 //! ```
 //! use roadwright_agent::Step;

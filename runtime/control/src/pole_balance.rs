@@ -1,59 +1,59 @@
 //! A car that balances a pole on its roof: the state feedback of the textbook.
 
 use roadwright_agent::{
-    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
+    Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
 use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 
 static INFO: ModuleInfo = ModuleInfo {
     id: "pole_balance",
     name: "Pole balance",
-    doc: "Balances a pole on the roof by a linear law; for the course pendulum.",
+    doc: "Balances a pole on the roof with a linear law; for the course pendulum.",
 };
 
-/// The gains put the four poles of the car with a pole of 2 m at -2.7, -2.7, -0.5 and -0.5 1/s: the pole
-/// is caught as fast as it falls (2.7 1/s), and the car drifts back to its mark slowly, for every haste
-/// there tips the pole.
+/// The gains place the four poles of the car with a 2 m pole at -2.7, -2.7, -0.5 and -0.5 1/s. The pole is
+/// caught as fast as it falls (2.7 1/s), while the car drifts back to its mark slowly, because haste would
+/// tip the pole.
 static PARAMETERS: [ParameterInfo; 4] = [
     ParameterInfo::number(
         "lean_gain",
         "m/s^2",
         (0.0, 100.0),
         27.4,
-        "Acceleration for each radian that the pole leans.",
+        "Acceleration per radian of lean.",
     ),
     ParameterInfo::number(
         "fall_gain",
         "m/s",
         (0.0, 50.0),
         10.1,
-        "Acceleration for each radian a second that it falls.",
+        "Acceleration per rad/s of falling speed.",
     ),
     ParameterInfo::number(
         "place_gain",
         "1/s^2",
         (0.0, 5.0),
         0.25,
-        "Acceleration for each metre from the mark: forwards if the car is before it.",
+        "Acceleration per metre from the mark: forwards if the car is past it.",
     ),
     ParameterInfo::number(
         "speed_gain",
         "1/s",
         (0.0, 10.0),
         1.17,
-        "Acceleration for each metre a second.",
+        "Acceleration per m/s of speed.",
     ),
 ];
 
-/// Accelerates by a sum of what the pole and the car do. It reads a row of the course `pendulum`: the
-/// lean of the pole stands in `heading_error`, how fast it falls in `path_curvature`, and the way from the
-/// mark in `lane_offset`, all positive forwards.
+/// Accelerates by a weighted sum of the states of pole and car. It reads a row of the course `pendulum`: the
+/// lean of the pole in `heading_error`, its falling speed in `path_curvature`, and the distance from the mark
+/// in `lane_offset`, all positive forwards.
 pub struct PoleBalance;
 
 impl PoleBalance {
-    /// The module as it is registered.
-    pub fn entry() -> Entry<dyn Controller> {
-        Entry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
+    /// Registry entry of the module.
+    pub fn entry() -> ModuleEntry<dyn Controller> {
+        ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }
 }
 
@@ -70,8 +70,8 @@ impl Controller for PoleBalance {
         let [lean, fall, place, speed] =
             ["lean_gain", "fall_gain", "place_gain", "speed_gain"].map(|key| parameters.value(key));
         for (input, output) in inputs.iter().zip(outputs) {
-            // Away from its mark a car first drives further away, so that the pole leans back: the
-            // signs of place and speed are those of the lean.
+            // Away from its mark a car first drives farther away, so that the pole leans back. The signs of
+            // place and speed are therefore those of the lean.
             *output = ControllerOutput {
                 acceleration: lean * input.heading_error
                     + fall * input.path_curvature

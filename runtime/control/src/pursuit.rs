@@ -3,7 +3,7 @@
 use crate::laws::{halting_speed, steady_steering};
 use crate::term::{self, Term};
 use roadwright_agent::{
-    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
+    Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 static INFO: ModuleInfo = ModuleInfo {
     id: "pursuit",
     name: "Pursuit point",
-    doc: "Steers for a point on the way; cruises and follows by linear controllers.",
+    doc: "Steers towards a point on the path; cruises and follows with linear controllers.",
 };
 
 static PARAMETERS: [ParameterInfo; 8] = [
@@ -20,35 +20,35 @@ static PARAMETERS: [ParameterInfo; 8] = [
         "s",
         (0.0, 5.0),
         0.6,
-        "Time ahead at which the pursuit point lies.",
+        "Lookahead time of the pursuit point.",
     ),
     ParameterInfo::number(
         "lookahead_distance",
         "m",
         (0.5, 100.0),
         4.5,
-        "Least distance of the pursuit point.",
+        "Minimum distance of the pursuit point.",
     ),
     ParameterInfo::number(
         "speed_gain",
         "1/s",
         (0.05, 10.0),
         0.8,
-        "Acceleration per missing speed.",
+        "Acceleration per unit of missing speed.",
     ),
     ParameterInfo::number(
         "gap_gain",
         "1/s^2",
         (0.0, 5.0),
         0.25,
-        "Acceleration per missing gap.",
+        "Acceleration per metre of missing gap.",
     ),
     ParameterInfo::number(
         "closing_gain",
         "1/s",
         (0.0, 10.0),
         0.9,
-        "Acceleration per closing speed.",
+        "Acceleration per unit of closing speed.",
     ),
     ParameterInfo::number("headway", "s", (0.1, 5.0), 1.2, "Time gap to the leader."),
     ParameterInfo::number(
@@ -56,26 +56,26 @@ static PARAMETERS: [ParameterInfo; 8] = [
         "m/s^2",
         (0.5, 10.0),
         3.0,
-        "Braking that stopping is planned with.",
+        "Deceleration for planning stops.",
     ),
     ParameterInfo::number(
         "reaction",
         "s",
         (0.0, 3.0),
         0.3,
-        "Time that passes before braking.",
+        "Reaction time before braking.",
     ),
 ];
 
-/// Steers for a pursuit point; cruises and follows as [Wang 2004] describes: a proportional
-/// controller for the speed, a proportional-derivative one for the gap that counts only when it
-/// asks for less, and halts before what is closed.
+/// Steers towards a pursuit point. Cruises and follows as [Wang 2004] describes: a proportional controller
+/// for the speed, and a proportional-derivative one for the gap that counts only if it asks for less. Stops
+/// before closed junctions.
 pub struct Pursuit;
 
-/// Braking to the allowed speed is this much firmer than speeding up to it.
+/// Factor by which braking to the allowed speed is stronger than accelerating to it.
 const BRAKING_FACTOR: f64 = 4.0;
 
-/// What the law for the speed depends on.
+/// Parameters of the speed law.
 struct SpeedLaw {
     speed_gain: f64,
     gap_gain: f64,
@@ -97,17 +97,17 @@ impl SpeedLaw {
         }
     }
 
-    /// The speed from which it can stop where it has to, m/s.
+    /// Speed from which the vehicle can still stop where it has to, m/s.
     fn halting(&self, input: &ControllerInput) -> f64 {
         halting_speed(input, self.braking, self.reaction)
     }
 
-    /// The acceleration towards the speed that is allowed, m/s^2.
+    /// Acceleration towards the allowed speed, m/s^2.
     fn cruising(&self, input: &ControllerInput) -> f64 {
         let allowed = input.road_speed.min(self.halting(input));
         let cruising = self.speed_gain * (allowed - input.speed);
         // The allowed speed is the one from which the vehicle can just stop. Above it, braking must be
-        // firmer than the gentle gain of cruising, or the vehicle stops too late.
+        // stronger than the gentle gain of cruising, or the vehicle stops too late.
         if allowed < input.speed {
             BRAKING_FACTOR * cruising
         } else {
@@ -115,7 +115,7 @@ impl SpeedLaw {
         }
     }
 
-    /// The acceleration that keeps the gap to the leader, m/s^2.
+    /// Acceleration that keeps the gap to the leader, m/s^2.
     fn following(&self, input: &ControllerInput) -> f64 {
         let missing_gap =
             input.leader_gap - crate::laws::STANDSTILL_GAP - self.headway * input.speed;
@@ -124,8 +124,8 @@ impl SpeedLaw {
 
     fn acceleration(&self, input: &ControllerInput) -> f64 {
         let following = self.following(input);
-        // A following law that asks for more than cruising would race to close a gap: it counts only
-        // where it brakes.
+        // A following law that asks for more than cruising would race to close a gap, so it counts only when
+        // it brakes.
         self.cruising(input).min(if following < 0.0 {
             following
         } else {
@@ -135,9 +135,9 @@ impl SpeedLaw {
 }
 
 impl Pursuit {
-    /// What its acceleration is made of for a row, with the given parameters (the others have their
-    /// defaults): the speeds that are allowed, m/s, what cruising and following ask for, and the smaller
-    /// of the two, m/s^2.
+    /// Returns the terms of its acceleration for a row, with the given parameters and defaults for the
+    /// others: the allowed speeds, m/s, the accelerations of cruising and following, and the smaller of the
+    /// two, m/s^2.
     pub fn terms(parameters: &BTreeMap<String, f64>, input: &ControllerInput) -> Vec<Term> {
         let law = SpeedLaw::new(&term::parameters(&PARAMETERS, parameters));
         let (cruising, following) = (law.cruising(input), law.following(input));
@@ -157,9 +157,9 @@ impl Pursuit {
         ]
     }
 
-    /// The module as it is registered.
-    pub fn entry() -> Entry<dyn Controller> {
-        Entry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
+    /// Registry entry of the module.
+    pub fn entry() -> ModuleEntry<dyn Controller> {
+        ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }
 }
 

@@ -1,23 +1,23 @@
-//! What a law is made of at one moment, for people.
+//! The terms of a control law at one moment, for display.
 
 use roadwright_agent::{ParameterInfo, ParameterSet};
 use std::collections::BTreeMap;
 
-/// A part of what a controller computes.
+/// A term of a controller's law.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Term {
-    /// What it is.
+    /// Name of the term.
     pub name: &'static str,
-    /// How much of it there is; infinite where there is nothing to keep from.
+    /// Value; infinite if there is nothing to keep clear of.
     pub value: f64,
-    /// Its unit.
+    /// Unit.
     pub unit: &'static str,
-    /// Whether it is what the command follows from.
+    /// Whether the term determines the command.
     pub decides: bool,
 }
 
 impl Term {
-    /// A term that does not decide by itself.
+    /// Creates a term that does not determine the command.
     pub(crate) fn new(name: &'static str, value: f64, unit: &'static str) -> Self {
         Self {
             name,
@@ -27,20 +27,20 @@ impl Term {
         }
     }
 
-    /// The same, where it decides.
+    /// Returns the term with `decides` set.
     pub(crate) fn deciding(self, decides: bool) -> Self {
         Self { decides, ..self }
     }
 }
 
-/// The parameters of a module with some of them set. Unknown keys are left aside.
+/// Returns the parameters of a module with some of them set. Unknown keys are ignored.
 pub(crate) fn parameters(
     infos: &'static [ParameterInfo],
     values: &BTreeMap<String, f64>,
 ) -> ParameterSet {
     let mut set = ParameterSet::new(infos);
     for (key, value) in values {
-        // What a module does not know or allow was told when the scenario was read.
+        // Unknown keys and values out of range were reported when the scenario was read.
         let _ = set.set(key, *value);
     }
     set

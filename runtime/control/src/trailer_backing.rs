@@ -1,8 +1,8 @@
-//! A car that backs a trailer along a line: three linear laws, one inside the other.
+//! A car that backs a trailer along a line: three nested linear laws.
 
 use crate::laws::towards_speed;
 use roadwright_agent::{
-    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
+    Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
 use roadwright_geometry::math::{atan, sin};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput};
@@ -10,7 +10,7 @@ use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 static INFO: ModuleInfo = ModuleInfo {
     id: "trailer_backing",
     name: "Trailer backing",
-    doc: "Backs a trailer along the middle line of a bay; for the course trailer-reverse.",
+    doc: "Backs a trailer along the centre line of a bay; for the course trailer-reverse.",
 };
 
 static PARAMETERS: [ParameterInfo; 8] = [
@@ -19,88 +19,88 @@ static PARAMETERS: [ParameterInfo; 8] = [
         "1/m",
         (0.01, 2.0),
         0.25,
-        "Heading of the trailer for each metre beside the line.",
+        "Heading of the trailer per metre of lateral offset.",
     ),
     ParameterInfo::number(
         "heading_gain",
         "1/m",
         (0.01, 4.0),
         0.5,
-        "Curvature of the trailer's way for each radian that its heading is off.",
+        "Curvature of the trailer's path per radian of heading error.",
     ),
     ParameterInfo::number(
         "hitch_gain",
         "1/m",
         (0.05, 5.0),
         1.2,
-        "Change of the hitch angle on each metre for each radian that it is off.",
+        "Change of the hitch angle per metre and radian of error.",
     ),
     ParameterInfo::number(
         "drawbar",
         "m",
         (0.5, 12.0),
         3.5,
-        "From the coupling to the axle of the trailer.",
+        "Distance from the coupling to the axle of the trailer.",
     ),
     ParameterInfo::number(
         "sharpest",
         "rad",
         (0.1, 1.0),
         0.5,
-        "Largest hitch angle that it steers for.",
+        "Maximum hitch angle that it aims for.",
     ),
     ParameterInfo::number(
         "straighten",
         "rad",
         (0.2, 1.0),
         0.75,
-        "Hitch angle from which it drives forwards until the trailer follows straight.",
+        "Hitch angle above which it drives forwards until the trailer follows straight.",
     ),
-    ParameterInfo::number("speed", "m/s", (0.2, 5.0), 1.5, "Highest speed."),
+    ParameterInfo::number("speed", "m/s", (0.2, 5.0), 1.5, "Maximum speed."),
     ParameterInfo::number(
         "braking",
         "m/s^2",
         (0.1, 4.0),
         0.5,
-        "Braking that stopping in the bay is planned with.",
+        "Deceleration for planning the stop in the bay.",
     ),
 ];
 
-/// Slower than this the car counts as standing, m/s.
+/// Speed below which the car counts as standing, m/s.
 const STANDING: f64 = 0.05;
-/// Acceleration for each missing metre a second, 1/s.
+/// Acceleration per unit of missing speed, 1/s.
 const SPEED_GAIN: f64 = 3.0;
-/// Closer to the end of its way than this it is there, m.
+/// Distance to the end of the path below which the car has arrived, m.
 const THERE: f64 = 0.02;
-/// Largest heading of the trailer against the line that it steers for, rad.
+/// Maximum heading of the trailer relative to the line that it aims for, rad.
 const STEEPEST: f64 = 0.6;
-/// The trailer stands well enough within this distance beside the line, m, and this heading, rad. Both
-/// may be larger by [`FUNNEL`] for each metre that is left.
+/// Lateral offset, m, and heading, rad, within which the trailer stands well enough. Both limits grow by
+/// [`FUNNEL`] per remaining metre.
 const BESIDE: f64 = 0.2;
 const ASKEW: f64 = 0.08;
 const FUNNEL: f64 = 0.25;
-/// It shunts only nearer than this to the end of its way, m, and drives out so far at most.
+/// Distance to the end of the path below which it shunts, and how far it drives out at most, m.
 const LAST: f64 = 2.5;
 const OUT: f64 = 9.0;
-/// Good enough to back again after a shunt: m and rad.
+/// Lateral offset, m, and heading, rad, below which it backs again after a shunt.
 const STRAIGHT: (f64, f64) = (0.05, 0.03);
-/// Curvature for each radian that the heading is off, forwards, 1/m.
+/// Curvature per radian of heading error when driving forwards, 1/m.
 const FORWARD_GAIN: f64 = 1.0;
 
 /// Backs a trailer into a bay. It reads a row of the course `trailer-reverse`: `stop_distance`, `lane_offset`
-/// and `heading_error` are those of the trailer, as in the course `parking` those of the car, and
-/// `path_curvature` is the hitch angle: the heading of the car less that of the trailer, rad.
+/// and `heading_error` belong to the trailer, as in the course `parking` to the car. `path_curvature` is the
+/// hitch angle: the heading of the car minus that of the trailer, rad.
 ///
 /// ```text
 /// beside the line -> heading of the trailer -> hitch angle -> angle of the front wheels
 /// ```
 ///
-/// Backwards the trailer turns to the side that the hitch opens to, and the hitch opens by itself: without
-/// the innermost law it folds up.
+/// In reverse the trailer turns to the side to which the hitch opens, and the hitch opens by itself, so the
+/// combination would jackknife without the innermost law.
 pub struct TrailerBacking;
 
-/// The parameters of a batch.
-struct Law {
+/// Parameters of a batch.
+struct BackingLaw {
     line_gain: f64,
     heading_gain: f64,
     hitch_gain: f64,
@@ -111,7 +111,7 @@ struct Law {
     braking: f64,
 }
 
-impl Law {
+impl BackingLaw {
     fn new(parameters: &ParameterSet) -> Self {
         Self {
             line_gain: parameters.value("line_gain"),
@@ -125,21 +125,21 @@ impl Law {
         }
     }
 
-    /// Whether the trailer may come to stand where it is heading.
+    /// Whether the trailer may stop where it is heading.
     fn is_in_line(input: &ControllerInput) -> bool {
         let room = FUNNEL * input.stop_distance.max(0.0);
         input.lane_offset.abs() <= BESIDE + room && input.heading_error.abs() <= ASKEW + room
     }
 
     fn is_forwards(&self, input: &ControllerInput) -> bool {
-        // Rolling forwards it asks for the end of a shunt and otherwise for the begin of one. With one
-        // question for both it would turn round at the first step of a shunt.
+        // A car rolling forwards checks for the end of a shunt, otherwise for the beginning of one. With the
+        // same check for both it would reverse at the first step of a shunt.
         let hitch = input.path_curvature.abs();
         if input.speed > STANDING {
             let is_straight = input.lane_offset.abs() <= STRAIGHT.0
                 && input.heading_error.abs() <= STRAIGHT.1
                 && hitch < 0.2;
-            // Out of the funnel it drives on until the trailer is straight, or there is no more room.
+            // Outside the funnel it drives on until the trailer is straight or there is no more room.
             !is_straight && (input.stop_distance < OUT || hitch > 0.2)
         } else {
             hitch > self.straighten || (input.stop_distance < LAST && !Self::is_in_line(input))
@@ -162,20 +162,19 @@ impl Law {
         }
     }
 
-    /// Curvature of the car's way out, 1/m: towards the line, so that the trailer follows.
+    /// Curvature of the car's path on the way out, 1/m: towards the line, so that the trailer follows.
     fn out(&self, input: &ControllerInput) -> f64 {
-        // Of the car: that of the trailer plus the hitch angle.
+        // Heading of the car: that of the trailer plus the hitch angle.
         let heading = input.heading_error + input.path_curvature;
         let wanted = -(self.line_gain * input.lane_offset).clamp(-0.4, 0.4);
         FORWARD_GAIN * (wanted - heading)
     }
 
-    /// Curvature of the car's way backwards, 1/m.
+    /// Curvature of the car's path in reverse, 1/m.
     fn back(&self, input: &ControllerInput) -> f64 {
-        // For each metre backwards, d y = -sin h, d h = -sin(hitch) / drawbar and d hitch = sin(hitch)
-        // / drawbar - c, where c is the curvature of the car. Each law wants the next value that makes
-        // its own one decay: h = line_gain y, hitch = drawbar heading_gain (h - heading), and c as
-        // returned.
+        // Per metre backwards, d y = -sin h, d h = -sin(hitch) / drawbar and d hitch = sin(hitch) / drawbar -
+        // c, where c is the curvature of the car. Each law demands the next value that makes its own one
+        // decay: h = line_gain y, hitch = drawbar heading_gain (h - heading), and c as returned.
         let heading = (self.line_gain * input.lane_offset).clamp(-STEEPEST, STEEPEST);
         let turn = self.drawbar * self.heading_gain * (input.heading_error - heading);
         let hitch = turn.clamp(-self.sharpest, self.sharpest);
@@ -185,9 +184,9 @@ impl Law {
 }
 
 impl TrailerBacking {
-    /// The module as it is registered.
-    pub fn entry() -> Entry<dyn Controller> {
-        Entry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
+    /// Registry entry of the module.
+    pub fn entry() -> ModuleEntry<dyn Controller> {
+        ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }
 }
 
@@ -201,7 +200,7 @@ impl Controller for TrailerBacking {
         inputs: &[ControllerInput],
         outputs: &mut [ControllerOutput],
     ) {
-        let law = Law::new(parameters);
+        let law = BackingLaw::new(parameters);
         for (input, output) in inputs.iter().zip(outputs) {
             *output = law.command(input);
         }
@@ -239,10 +238,10 @@ mod tests {
         assert_eq!(ask(|_| ()).steering, 0.0);
         assert!(ask(|i| i.speed = 0.0).acceleration < 0.0);
         for side in [1.0, -1.0] {
-            // Wheels to the side that the car already stands to open the hitch less.
+            // The wheels turn to the side where the car already stands, to open the hitch less.
             let bent = ask(|i| i.path_curvature = side * 0.2);
             assert!(bent.steering * side > 0.0);
-            // To get to the right a trailer first has to swing its tail there.
+            // To move to the right a trailer first has to swing its tail there.
             let beside = ask(|i| i.lane_offset = side);
             assert!(beside.steering * side > 0.0);
         }

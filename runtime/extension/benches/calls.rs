@@ -1,12 +1,12 @@
-//! What a call costs: a batch to a plugin beside the same logic linked in, an isolated round trip, a
-//! script, a reload.
+//! Cost of a call: a batch to a plugin compared with the same logic linked in, an isolated round trip, a
+//! script, and a reload.
 #![allow(
     clippy::unwrap_used,
     reason = "a bench that cannot be set up has nothing to measure"
 )]
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use roadwright_agent::{Behaviour, Controller, Effects, Module, Scene, Slot, Step};
+use roadwright_agent::{Behaviour, Controller, Effects, Module, Slot, Step, Surroundings};
 use roadwright_extension::{Host, HostOptions, ISOLATED_MEMORY, Trust, Wanted};
 use roadwright_plugin_api::{
     BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput, NOTHING,
@@ -183,7 +183,7 @@ fn scripts(criterion: &mut Criterion) {
         module
             .logic
             .at_step_boundary(&mut module.parameters, &moment);
-        let scene = Arc::new(Scene::default());
+        let scene = Arc::new(Surroundings::default());
         group.bench_function(script, |b| {
             b.iter(|| {
                 let mut effects = Effects::default();

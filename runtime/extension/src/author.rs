@@ -1,4 +1,4 @@
-//! For authors of plugins: new projects, building, delivering.
+//! Support for plugin authors: creating projects, building and delivering.
 
 use crate::native::probe::probe;
 use crate::script::SCRIPT_ENDING;
@@ -14,7 +14,7 @@ pub use crate::build::build;
 /// The C header of the binary interface.
 pub const HEADER: &str = include_str!("../../../plugins/api/include/roadwright_plugin.h");
 
-/// The SDK as it is copied into new projects, so that they build without anything else.
+/// Files of the SDK that are copied into new projects, so that they build without further downloads.
 const SDK: [(&str, &str); 8] = [
     ("Cargo.toml", include_str!("../templates/sdk.toml")),
     (
@@ -54,10 +54,10 @@ const API: [(&str, &str); 2] = [
     ),
 ];
 
-/// The vendored `libm`, which the SDK builds on: new projects need no registry.
+/// Files of the vendored `libm`, on which the SDK depends, so that new projects need no registry.
 const LIBM: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/libm.rs"));
 
-/// In which language a new plugin is written.
+/// Programming language of a new plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
     /// Rust.
@@ -68,7 +68,7 @@ pub enum Language {
     Cpp,
 }
 
-/// What went wrong for an author.
+/// Errors reported to plugin authors.
 #[derive(Debug, Error)]
 pub enum AuthorError {
     /// A file cannot be read or written.
@@ -76,35 +76,37 @@ pub enum AuthorError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// Error of the operating system.
         error: std::io::Error,
     },
-    /// The name cannot be used.
-    #[error("\"{0}\" cannot be a name: small letters, digits and _ after a letter, at most 40")]
+    /// The name is invalid.
+    #[error(
+        "\"{0}\" is not a valid name: use lower-case letters, digits and _ after a letter, at most 40 characters"
+    )]
     Name(String),
-    /// There is something already.
-    #[error("{0} is there already")]
+    /// The file or folder exists already.
+    #[error("{0} already exists")]
     Exists(PathBuf),
     /// Behaviours are scripts.
     #[error(
-        "plugins are planners, controllers, fitnesses or controllers of signals; a behaviour is a script: see `roadwright script new`"
+        "plugins are planners, controllers, fitnesses or signal controllers; a behaviour is a script: see `roadwright script new`"
     )]
     Behaviour,
-    /// There is nothing to build.
-    #[error("{0} holds no Cargo.toml, CMakeLists.txt or Makefile, and no .c or .cpp files")]
+    /// The folder contains nothing to build.
+    #[error("{0} contains no Cargo.toml, CMakeLists.txt or Makefile, and no .c or .cpp files")]
     NothingToBuild(PathBuf),
     /// A program cannot be started.
     #[error("cannot start {program}: {error}")]
     Start {
         /// The program.
         program: String,
-        /// Why not.
+        /// Error of the operating system.
         error: std::io::Error,
     },
     /// The build has failed.
     #[error("the build failed:\n{0}")]
     Build(String),
-    /// What was built cannot be loaded.
+    /// The library was built but cannot be loaded.
     #[error("built, but not delivered: {0}")]
     Probe(String),
 }
@@ -123,7 +125,7 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), AuthorError> {
     roadwright_files::write(path, text.as_bytes()).map_err(file_error(path))
 }
 
-/// Words that cannot name a library in all of the languages.
+/// Words that are not valid as a library name in all of the languages.
 const KEYWORDS: [&str; 24] = [
     "as", "async", "auto", "break", "case", "const", "crate", "double", "else", "enum", "extern",
     "fn", "for", "if", "impl", "int", "loop", "match", "mod", "self", "struct", "test", "type",
@@ -147,7 +149,7 @@ fn check_name(name: &str) -> Result<(), AuthorError> {
 /// its files or not at all.
 ///
 /// # Errors
-/// If the name cannot be used, the folder is there already, or a file cannot be written.
+/// If the name is invalid, the folder exists, or a file cannot be written.
 pub fn new_plugin(
     parent: &Path,
     name: &str,
@@ -156,7 +158,7 @@ pub fn new_plugin(
 ) -> Result<PathBuf, AuthorError> {
     check_name(name)?;
     let folder = parent.join(name);
-    // Never into a folder that is there, not even an empty one: nobody's work is written over.
+    // Never into an existing folder, not even an empty one, so that nothing is overwritten.
     if folder.exists() {
         return Err(AuthorError::Exists(folder));
     }
@@ -167,7 +169,8 @@ pub fn new_plugin(
             .replace("@KIND@", kind.name())
             .replace("@CRATE@", &name.replace('_', "-"))
     };
-    // Whole or not at all, because half a project builds nothing and its folder blocks the next try.
+    // The project appears completely or not at all, because half a project would not build and its folder
+    // would block the next attempt.
     let new = NewFolder::new(&folder).map_err(file_error(&folder))?;
     let put = |file: &str, text: &str| write(&new.beside().join(file), &fill(text));
     match language {
@@ -175,8 +178,7 @@ pub fn new_plugin(
         Language::C | Language::Cpp => put_c(name, kind, language == Language::C, &put)?,
     }
     let prefix = if language == Language::Rust {
-        // Cargo gives libraries this prefix; the Makefile of C projects calls the library as the
-        // plugin.
+        // Cargo gives libraries this prefix; the Makefile of C projects names the library after the plugin.
         "lib"
     } else {
         ""
@@ -190,9 +192,9 @@ pub fn new_plugin(
     Ok(folder)
 }
 
-/// The name of a plugin's type: `my_car` makes `MyCarPlugin`.
+/// Returns the name of a plugin's type: `my_car` becomes `MyCarPlugin`.
 fn type_name_of(name: &str) -> String {
-    // The ending keeps it apart from the traits of the SDK.
+    // The suffix distinguishes it from the traits of the SDK.
     name.split('_')
         .filter_map(|word| {
             let mut letters = word.chars();
@@ -203,7 +205,7 @@ fn type_name_of(name: &str) -> String {
         .collect()
 }
 
-/// Writes a file of a project, by its name and a text with marks such as `@NAME@`.
+/// Writes a file of a project from its name and a text with placeholders such as `@NAME@`.
 type Put<'a> = dyn Fn(&str, &str) -> Result<(), AuthorError> + 'a;
 
 fn put_rust(folder: &Path, kind: ModuleKind, put: &Put<'_>) -> Result<(), AuthorError> {
@@ -220,7 +222,7 @@ fn put_rust(folder: &Path, kind: ModuleKind, put: &Put<'_>) -> Result<(), Author
             ModuleKind::Behaviour => return Err(AuthorError::Behaviour),
         },
     )?;
-    // As they are, without `fill`: these sources are the same in every project.
+    // Without `fill`, because these sources are the same in every project.
     for (file, text) in SDK.iter().chain(&API) {
         write(&folder.join("roadwright-plugin-sdk").join(file), text)?;
     }
@@ -230,7 +232,7 @@ fn put_rust(folder: &Path, kind: ModuleKind, put: &Put<'_>) -> Result<(), Author
     put(".gitignore", "/target\n")
 }
 
-/// The same for C and C++.
+/// Writes the files of a C or C++ project.
 fn put_c(name: &str, kind: ModuleKind, is_c: bool, put: &Put<'_>) -> Result<(), AuthorError> {
     let text = match kind {
         ModuleKind::Planner => include_str!("../templates/planner.c.txt"),
@@ -262,9 +264,9 @@ fn put_c(name: &str, kind: ModuleKind, is_c: bool, put: &Put<'_>) -> Result<(), 
     )
 }
 
-/// A C source as one in C++ whose steps let no exception out.
-// By replacing lines of the C template, so that there is one text to keep. An exception that leaves
-// a function that C calls is undefined behaviour.
+/// Converts the C template to C++ whose steps let no exception out.
+// Lines of the C template are replaced, so that there is only one text to maintain. An exception that leaves
+// a function called from C is undefined behaviour.
 fn guarded(text: &str) -> String {
     text.replace(
         "static int32_t step(rw_instance *self, rw_batch *batch) {",
@@ -298,22 +300,22 @@ pub fn new_script(folder: &Path, name: &str) -> Result<PathBuf, AuthorError> {
     Ok(path)
 }
 
-/// Tries a library in a child process and puts it into a folder under a name, all at once: nobody
+/// Tests a library in a child process and moves it into a folder under a name, atomically, so that no reader
 /// sees half a file.
 ///
 /// # Errors
 /// If it cannot be loaded or the folder cannot be written.
 pub fn deliver(library: &Path, folder: &Path, helper: &[OsString]) -> Result<PathBuf, AuthorError> {
-    // Read before it is run: what inspection refuses has no code executed, not even in a child
+    // Inspected before it is run: a library that the inspection rejects executes no code, not even in a child
     // process.
     crate::inspect(library).map_err(|error| AuthorError::Probe(error.to_string()))?;
     probe(helper, library).map_err(AuthorError::Probe)?;
     fs::create_dir_all(folder).map_err(file_error(folder))?;
     let name = library.file_name().unwrap_or(library.as_os_str());
     let place = folder.join(name);
-    // A name that begins with a dot is no library for the host that watches the folder. In the same
-    // folder, since a rename within a file system is all at once; with the process in it, since two
-    // builds may deliver at the same time.
+    // The host that watches the folder ignores names that begin with a dot. The temporary file is in the same
+    // folder, because a rename is atomic only within a file system, and its name contains the process id,
+    // because two builds may deliver at the same time.
     let mut hidden = OsString::from(".");
     hidden.push(name);
     hidden.push(format!(".{}", std::process::id()));

@@ -1,5 +1,5 @@
-//! Building a plugin out of its folder: with cargo, CMake, make, or the compiler itself, as the folder
-//! says.
+//! Builds a plugin from its folder: with cargo, CMake, make, or the compiler itself, depending on the
+//! folder's contents.
 
 use crate::author::{AuthorError, HEADER, file_error, write};
 use roadwright_files::{MEBIBYTE, read};
@@ -9,19 +9,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
-/// What a source names packages with, for pkg-config: `roadwright: pkg-config = eigen3 fftw3`.
+/// Marker in a source that lists packages for pkg-config: `roadwright: pkg-config = eigen3 fftw3`.
 const PACKAGES: &str = "roadwright: pkg-config =";
-/// How deep a library is looked for.
+/// Maximum depth of the search for a library.
 const DEPTH: usize = 4;
 
-/// Builds the plugin of a folder: by its Cargo.toml, its CMakeLists.txt or its Makefile, else by the
-/// compilers of `CC` and `CXX` with the usual variables (`CPPFLAGS`, `CFLAGS`, `CXXFLAGS`,
-/// `LDFLAGS`, `LDLIBS`) and the packages that a source names in a line
-/// `roadwright: pkg-config = NAMES`. `tell` gets what the tools say as they say it. Gives the
-/// library.
+/// Builds the plugin in a folder and returns the library. Uses the Cargo.toml, CMakeLists.txt or Makefile of
+/// the folder, otherwise the compilers in `CC` and `CXX` with the usual variables (`CPPFLAGS`, `CFLAGS`,
+/// `CXXFLAGS`, `LDFLAGS`, `LDLIBS`) and the packages that a source lists in a line `roadwright: pkg-config =
+/// NAMES`. `tell` receives the output of the tools as it appears.
 ///
 /// # Errors
-/// If there is nothing to build, a program cannot be started, or the compiler says no.
+/// If there is nothing to build, a program cannot be started, or compilation fails.
 pub fn build(folder: &Path, tell: &mut dyn FnMut(&str)) -> Result<PathBuf, AuthorError> {
     let has = |name: &str| folder.join(name).exists();
     if has("Cargo.toml") {
@@ -53,11 +52,11 @@ fn run(command: &mut Command, tell: &mut dyn FnMut(&str)) -> Result<String, Auth
         .stderr(Stdio::piped())
         .spawn()
         .map_err(start)?;
-    // Both at once: a full pipe would hold the tool up.
+    // Both are read at once, because a full pipe would block the tool.
     let stdout = child.stdout.take().map(|mut pipe| {
         std::thread::spawn(move || {
             let mut bytes = Vec::new();
-            // What was read before an error is what there is.
+            // Output read before an error is kept.
             let _ = pipe.read_to_end(&mut bytes);
             bytes
         })
@@ -67,8 +66,8 @@ fn run(command: &mut Command, tell: &mut dyn FnMut(&str)) -> Result<String, Auth
         .stderr
         .take()
         .into_iter()
-        // Bytes: compilers quote sources, which need not be UTF-8, and lines of text would end
-        // there.
+        // Split as bytes, because compilers quote sources that need not be UTF-8, and reading text lines
+        // would stop there.
         .flat_map(|pipe| BufReader::new(pipe).split(b'\n'))
     {
         let Ok(line) = line else { break };
@@ -115,10 +114,12 @@ fn build_with_cargo(folder: &Path, tell: &mut dyn FnMut(&str)) -> Result<PathBuf
             let mut names = files.iter().filter_map(|name| name.as_str());
             names.find(|name| is_library(name)).map(PathBuf::from)
         });
-    // The plugin itself comes last, after proc macros it may depend on.
+    // The plugin itself comes last, after proc macros that it may depend on.
     let library = libraries.by_ref().last();
     library.ok_or_else(|| {
-        AuthorError::Build("no shared library came of it: set crate-type = [\"cdylib\"]".into())
+        AuthorError::Build(
+            "the build produced no shared library: set crate-type = [\"cdylib\"]".into(),
+        )
     })
 }
 
@@ -147,14 +148,14 @@ fn build_with_make(folder: &Path, tell: &mut dyn FnMut(&str)) -> Result<PathBuf,
     newest_library(folder)
 }
 
-/// The library under a folder that was written last.
+/// Returns the most recently written library below a folder.
 fn newest_library(folder: &Path) -> Result<PathBuf, AuthorError> {
     let mut best: Option<(SystemTime, PathBuf)> = None;
     let mut open = vec![(folder.to_owned(), 0)];
     while let Some((folder, depth)) = open.pop() {
         let entries = fs::read_dir(&folder).map_err(file_error(&folder))?;
         let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-        // So that of two libraries of the same moment every machine takes the same one.
+        // Sorted, so that every machine chooses the same of two libraries with equal times.
         paths.sort();
         for path in paths {
             let Ok(meta) = fs::symlink_metadata(&path) else {
@@ -174,19 +175,19 @@ fn newest_library(folder: &Path) -> Result<PathBuf, AuthorError> {
         }
     }
     best.map(|(_, path)| path)
-        .ok_or_else(|| AuthorError::Build("no shared library came of it".into()))
+        .ok_or_else(|| AuthorError::Build("the build produced no shared library".into()))
 }
 
-/// A variable of the environment, word by word.
+/// Returns the words of an environment variable.
 fn words_of(variable: &str) -> Vec<String> {
     let value = std::env::var(variable).unwrap_or_default();
     value.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Largest source file that is read, bytes.
+/// Maximum size of a source file that is read, in bytes.
 const LARGEST_SOURCE: u64 = 64 * MEBIBYTE;
 
-/// The packages that sources name.
+/// Returns the packages that sources list.
 fn packages_of(files: &[&PathBuf]) -> Result<Vec<String>, AuthorError> {
     let mut packages = Vec::new();
     for file in files {
@@ -199,7 +200,7 @@ fn packages_of(files: &[&PathBuf]) -> Result<Vec<String>, AuthorError> {
     Ok(packages)
 }
 
-/// What pkg-config says about packages.
+/// Returns the flags that pkg-config prints for packages.
 fn package_flags(
     what: &str,
     packages: &[String],
@@ -236,7 +237,7 @@ fn build_with_compiler(folder: &Path, tell: &mut dyn FnMut(&str)) -> Result<Path
     };
     let target = folder.join("target");
     fs::create_dir_all(&target).map_err(file_error(&target))?;
-    // For projects that have no header of their own.
+    // For projects without a header of their own.
     write(&target.join("include/roadwright_plugin.h"), HEADER)?;
     let name = folder
         .canonicalize()
@@ -261,10 +262,10 @@ fn build_with_compiler(folder: &Path, tell: &mut dyn FnMut(&str)) -> Result<Path
         Command::new(compiler)
             .args(first)
             .args([standard, "-O2", "-Wall", "-Wextra", "-shared", "-fPIC"])
-            // Products and sums that are fused into one operation are rounded once and not twice:
-            // answers would differ between machines that have it and those that have not.
+            // Fused multiply-add rounds once instead of twice, so answers would differ between machines with
+            // and without it.
             .args(["-fvisibility=hidden", "-ffp-contract=off"])
-            // After ours: of options that contradict each other compilers take the last one.
+            // After our own, because the last of contradicting options wins.
             .args(words_of("CPPFLAGS"))
             .args(words_of(flags))
             .args(package_flags("--cflags", &packages, tell)?)
@@ -277,7 +278,7 @@ fn build_with_compiler(folder: &Path, tell: &mut dyn FnMut(&str)) -> Result<Path
             .arg(&library)
             .args(words_of("LDFLAGS"))
             .args(package_flags("--libs", &packages, tell)?)
-            // Libraries come after what uses them, as linkers ask for.
+            // Libraries must follow the objects that use them.
             .args(words_of("LDLIBS"))
             .arg("-lm"),
         tell,

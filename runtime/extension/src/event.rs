@@ -1,74 +1,74 @@
-//! What happens to modules, for people.
+//! Events of modules, for users.
 
 use crate::lock::locked;
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
-/// Events that wait to be read.
+/// Maximum number of unread events.
 const MOST: usize = 1000;
 
-/// How bad it is.
+/// Severity of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Good to know.
+    /// Information.
     Info,
-    /// Something is odd.
+    /// Warning.
     Warning,
-    /// Something went wrong.
+    /// Error.
     Error,
 }
 
-/// Something that happened to a module.
+/// An event of a module.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Event {
-    /// How bad it is.
+    /// Severity.
     pub level: Level,
-    /// Id of the module, or name of its file.
+    /// Module id, or file name.
     pub module: String,
-    /// What happened.
+    /// Description of the event.
     pub text: String,
 }
 
-/// Events that have not been read yet.
+/// Unread events.
 #[derive(Default)]
 pub(crate) struct Events {
     unread: Mutex<VecDeque<Event>>,
-    /// The first module that the clock has stopped, and how.
+    /// The first module that was stopped by the clock, and how.
     timed_out: Mutex<Option<String>>,
 }
 
 impl Events {
-    /// Adds an event; one that waits to be read already is not added again.
+    /// Adds an event; a warning that is already unread is not added again.
     pub(crate) fn push(&self, event: Event) {
         let mut events = locked(&self.unread);
-        // What is odd is found again and again, as at each look at the folders; faults and news are
-        // told as often as they happen.
+        // Warnings are found repeatedly, for example at each scan of the folders. Faults and news are
+        // reported every time.
         if event.level == Level::Warning && events.contains(&event) {
             return;
         }
-        // Nobody may be reading: the oldest go, so that memory does not grow.
+        // There may be no reader, so the oldest events are dropped to bound the memory.
         if events.len() == MOST {
             events.pop_front();
         }
         events.push_back(event);
     }
 
-    /// Notes that the clock has stopped a module: what follows cannot be reproduced.
+    /// Notes that the clock has stopped a module, so that the run is not reproducible from here on.
     pub(crate) fn note_timeout(&self, module: &str, what: &str) {
         let mut timed_out = locked(&self.timed_out);
-        // The first one only: from it on the run depends on the clock, and later ones may follow
-        // from that.
+        // Only the first one: from then on the run depends on the clock, and later timeouts may be
+        // consequences.
         timed_out.get_or_insert_with(|| format!("{module} {what}"));
     }
 
-    /// The first module that the clock has stopped, and how.
+    /// Returns the first module that was stopped by the clock, and how.
     pub(crate) fn timed_out(&self) -> Option<String> {
         locked(&self.timed_out).clone()
     }
 
-    /// Whether any event waits to be read.
+    /// Whether there are unread events.
     pub(crate) fn has_unread(&self) -> bool {
         !locked(&self.unread).is_empty()
     }

@@ -1,37 +1,37 @@
-//! Answers that a module owed and did not give, counted until the world asks for them.
+//! Missing answers of a module, counted until the world asks for them.
 
 use crate::lock::locked;
 use roadwright_agent::Failure;
 use std::sync::{Mutex, PoisonError};
 
-/// Why answers are missing.
+/// Reason for missing answers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cause<'a> {
     /// Id of the first agent without an answer.
     pub(crate) agent: u64,
-    /// For people.
+    /// Reason, for users.
     pub(crate) reason: &'a str,
     /// As [`Failure::depends_on_machine`].
     pub(crate) depends_on_machine: bool,
 }
 
-/// The counts of a module.
+/// Counts of a module.
 #[derive(Default)]
 struct Counted {
     answers: u64,
-    /// The reason of the agent with the smallest id: slices of a step run at once, and which of them fails first
-    /// must not show.
+    /// Reason of the failed agent with the smallest id. Slices of a step run concurrently, and the result
+    /// must not show which of them fails first.
     first: Option<(u64, String)>,
     build: String,
     depends_on_machine: bool,
 }
 
-/// The missing answers of one module since the world has last asked.
+/// Missing answers of one module since the world last asked.
 #[derive(Default)]
 pub(crate) struct Failures(Mutex<Counted>);
 
 impl Failures {
-    /// Counts answers that the built-in module gives instead; 0 where it is only known that it will.
+    /// Counts answers that the built-in module gives instead; 0 if it is only known that it will.
     pub(crate) fn note(&self, answers: u64, build: &str, cause: Cause<'_>) {
         let mut counted = locked(&self.0);
         counted.answers += answers;
@@ -43,12 +43,12 @@ impl Failures {
         }
     }
 
-    /// The counts so far; `is_out` says that the module is not asked any more.
+    /// Returns the counts so far; `is_out` states that the module is out of service.
     pub(crate) fn look(&self, is_out: bool) -> Option<Failure> {
         locked(&self.0).told(is_out)
     }
 
-    /// Returns what [`Failures::look`] does, and starts counting anew.
+    /// Returns the same as [`Failures::look`] and resets the counts.
     pub(crate) fn take(&mut self, is_out: bool) -> Option<Failure> {
         let counted = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(counted).told(is_out)

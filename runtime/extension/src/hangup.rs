@@ -1,14 +1,14 @@
-//! The signal of a closed terminal.
+//! Handling of the signal of a closed terminal.
 
-/// Lets `install` put handlers of signals in place, and keeps SIGHUP ignored if it is ignored now.
+/// Lets `install` set signal handlers, but keeps SIGHUP ignored if it is ignored now.
 ///
-/// `nohup` starts a program with SIGHUP ignored, so that it survives the terminal. A handler would
-/// undo that, and children would inherit the default, which ends them.
+/// `nohup` starts a program with SIGHUP ignored, so that it survives the terminal. A handler would undo that,
+/// and children would inherit the default action, which terminates them.
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "asks for and restores the action of a signal")]
 pub fn with_hangup_kept<T>(install: impl FnOnce() -> T) -> T {
-    // SAFETY: without a new action the call only writes the old one, into a structure that is zeroed
-    // as the C library expects and lives as long as the call.
+    // SAFETY: without a new action the call only writes the old one, into a structure that is zeroed as the C
+    // library expects and lives as long as the call.
     let is_ignored = unsafe {
         let mut old: libc::sigaction = std::mem::zeroed();
         libc::sigaction(libc::SIGHUP, std::ptr::null(), &raw mut old) == 0
@@ -16,13 +16,13 @@ pub fn with_hangup_kept<T>(install: impl FnOnce() -> T) -> T {
     };
     let done = install();
     if is_ignored {
-        // SAFETY: ignoring a signal runs no code of ours.
+        // SAFETY: ignoring a signal runs none of our code.
         unsafe { libc::signal(libc::SIGHUP, libc::SIG_IGN) };
     }
     done
 }
 
-/// Lets `install` put handlers of signals in place; there is no SIGHUP here.
+/// Lets `install` set signal handlers; this system has no SIGHUP.
 #[cfg(not(unix))]
 pub fn with_hangup_kept<T>(install: impl FnOnce() -> T) -> T {
     install()

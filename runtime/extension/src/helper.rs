@@ -1,4 +1,4 @@
-//! What child processes do: try a library, or serve an isolated module.
+//! Work of child processes: testing a library, or serving an isolated module.
 
 use crate::native::examine::{ENDING, Finding};
 use crate::native::probe::{helper_command, nonce};
@@ -9,9 +9,8 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-/// Runs as a child of [`crate::Host`]: `probe LIBRARY NONCE`, `examine LIBRARY NONCE`,
-/// `digest LIBRARY NONCE`, or `serve LIBRARY KIND ROWS MIB` with a
-/// socket as standard input. Gives the exit code.
+/// Entry point of a child of [`crate::Host`]: `probe LIBRARY NONCE`, `examine LIBRARY NONCE`, `digest LIBRARY
+/// NONCE`, or `serve LIBRARY KIND ROWS MIB` with a socket as standard input. Returns the exit code.
 pub fn helper(arguments: &[OsString]) -> i32 {
     let words: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
     match words[..] {
@@ -25,7 +24,7 @@ pub fn helper(arguments: &[OsString]) -> i32 {
         #[cfg(unix)]
         ["serve", library, kind, rows, memory] => serve(library, kind, rows, memory),
         _ => {
-            complain("roadwright: this is called by Roadwright itself");
+            complain("roadwright: this command is for internal use by Roadwright");
             2
         }
     }
@@ -45,19 +44,18 @@ fn serve(library: &str, kind: &str, rows: &str, memory: &str) -> i32 {
     }
 }
 
-/// Prints a line to the process that has started this one. Unlike `println!` it does not panic when
-/// that process is gone and nobody reads on: an exit code of a panic would look like a crash of the
-/// plugin.
+/// Prints a line for the parent process. Unlike `println!` it does not panic if the parent is gone and the
+/// pipe has no reader, because the exit code of a panic would look like a crash of the plugin.
 pub(crate) fn print(line: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }
 
-/// The same on standard error.
+/// Prints a line to standard error in the same manner.
 pub(crate) fn complain(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
-/// Why an examination has come to no end of its own.
+/// Describes why an examination did not finish.
 fn why_it_ended(ending: &Ending) -> String {
     if ending.is_late {
         return format!("took longer than {} s", PATIENCE.as_secs());
@@ -66,14 +64,14 @@ fn why_it_ended(ending: &Ending) -> String {
     format!("the plugin ended it ({}) {said}", ending.status)
 }
 
-/// A line of the report on a plugin.
+/// A line of a plugin's report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportLine {
-    /// What was looked at.
+    /// Name of the check.
     pub name: String,
-    /// What is wrong; `None` if it is fine.
+    /// Problem; `None` if the check passed.
     pub problem: Option<String>,
-    /// What was seen.
+    /// Details.
     pub note: String,
 }
 
@@ -84,13 +82,13 @@ fn examine(library: &Path, nonce: &str) -> i32 {
             problem: finding.problem.clone(),
             note: finding.note.clone(),
         };
-        // On a line of its own, whatever the library has printed before.
+        // On a separate line, whatever the library has printed before.
         if let Ok(line) = serde_json::to_string(&line) {
             print(&format!("\n{nonce} {line}"));
         }
     };
     let examined = crate::native::examine::examine(library, tell);
-    // After all that the library may have printed.
+    // After everything that the library may have printed.
     print(&format!("\n{END}{nonce}"));
     match examined {
         Ok(true) => 0,
@@ -102,7 +100,7 @@ fn examine(library: &Path, nonce: &str) -> i32 {
     }
 }
 
-/// Prints a digest of all answers, for a comparison with that of another process.
+/// Prints a digest of all answers, for comparison with another process.
 fn digest(library: &Path, nonce: &str) -> i32 {
     match crate::native::examine::digest(library) {
         Ok(digest) => {
@@ -116,12 +114,12 @@ fn digest(library: &Path, nonce: &str) -> i32 {
     }
 }
 
-/// Lets a child process do something with a library, by the call `WHAT LIBRARY NONCE`, and gives the
-/// line that it answers with by [`answer_parent`]. `helper` is as in
-/// [`crate::HostOptions::helper`]. A child that takes longer than a minute is ended.
+/// Starts a child process for a library with the arguments `WHAT LIBRARY NONCE`, and returns the line that it
+/// sends by [`answer_parent`]. `helper` is as in [`crate::HostOptions::helper`]. A child that takes longer
+/// than a minute is killed.
 ///
 /// # Errors
-/// How the child has ended without an answer, for people.
+/// Returns how the child ended without an answer, for users.
 pub fn ask_child(what: &str, library: &Path, helper: &[OsString]) -> Result<String, String> {
     let nonce = nonce();
     let begin = format!("{END}{nonce} ");
@@ -139,24 +137,23 @@ pub fn ask_child(what: &str, library: &Path, helper: &[OsString]) -> Result<Stri
     found.ok_or_else(|| why_it_ended(&ending))
 }
 
-/// Prints a child's answer, one line, to the process that has started it with a nonce.
+/// Sends a child's answer, a single line, to the parent that started it with a nonce.
 pub fn answer_parent(nonce: &str, line: &str) {
-    // On a line of its own, whatever the library has printed before.
+    // On a separate line, whatever the library has printed before.
     print(&format!("\n{END}{nonce} {line}"));
 }
 
-const NO_PROGRAM: &str = "there is no program to examine plugins with";
+const NO_PROGRAM: &str = "no helper program for examining plugins is configured";
 
-/// An examination that takes longer has hung.
+/// Time limit of an examination.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What a child prints at the end of an examination, before its nonce.
+/// Line that a child prints at the end of an examination, followed by its nonce.
 const END: &str = "roadwright-examine: end ";
 
-/// Looks at a plugin in a child process: whether it loads, is deterministic, survives hard inputs,
-/// and how fast it is. `helper` is as in [`crate::HostOptions::helper`]. `tell` gets each line as
-/// it comes.
+/// Examines a plugin in a child process: whether it loads, is deterministic and survives hard inputs, and how
+/// fast it is. `helper` is as in [`crate::HostOptions::helper`]. `tell` receives each line as it appears.
 ///
-/// The last line says how the process ended if it did not end well.
+/// If the process did not end well, the last line describes its end.
 pub fn check_plugin(
     library: &Path,
     helper: &[OsString],
@@ -179,13 +176,13 @@ pub fn check_plugin(
     }
 }
 
-/// What came of a check.
+/// Result of an examination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Checked {
-    /// Whether nothing is wrong.
+    /// Whether no problem was found.
     pub is_fine: bool,
-    /// Whether it came to its end, and the plugin is neither far too slow nor leaks, so that more can
-    /// be asked of it.
+    /// Whether the examination finished and the plugin neither leaks nor is far too slow, so that further
+    /// tests are possible.
     pub can_be_asked: bool,
 }
 
@@ -197,19 +194,19 @@ fn line(name: &str, result: Result<String, String>) -> ReportLine {
     }
 }
 
-/// Tells what is found; an error is what ends the check.
+/// Reports the findings; an error ends the examination.
 fn check_lines(
     library: &Path,
     helper: &[OsString],
     tell: &mut impl FnMut(&ReportLine),
 ) -> Result<(), ReportLine> {
     let failed = |name: &'static str| move |why: String| line(name, Err(why));
-    // The loader looks a bare name up in the system's folders.
+    // The loader would search the system's folders for a bare name.
     let library = library
         .canonicalize()
         .map_err(|error| failed("description")(format!("{}: {error}", library.display())))?;
-    // From here on each look runs more of the plugin's code than the one before it: reading runs
-    // none, then it is loaded, then examined. So the first failure names the least that goes wrong.
+    // Each check runs more of the plugin's code than the previous one: reading runs none, then the library is
+    // loaded, then examined. The first failure therefore names the smallest cause.
     let (inspected, _) =
         crate::inspect(&library).map_err(|error| failed("description")(error.to_string()))?;
     let info = inspected.info;
@@ -218,10 +215,10 @@ fn check_lines(
     let note = format!("{} {}, ABI {major}.{minor}, {kinds}", info.id, info.version);
     tell(&line("description", Ok(note)));
     crate::native::probe::probe(helper, &library).map_err(failed("loading"))?;
-    let note = "loads, answers and ends in a process of its own".to_owned();
+    let note = "loads, answers and exits in a separate process".to_owned();
     tell(&line("loading", Ok(note)));
     examine_in_child(&library, helper, tell)?;
-    // Two processes, since addresses and what else differs between starts is the same within one.
+    // Two processes, because addresses and other values that differ between starts are equal within one.
     let digests = [
         ask_child("digest", &library, helper),
         ask_child("digest", &library, helper),
@@ -266,11 +263,11 @@ fn examine_in_child(
         }
     };
     let ending = wait_for(child, PATIENCE, on_line).map_err(|error| failed(error.to_string()))?;
-    // Both are needed: a plugin that calls `exit` prints no end, and one that crashes when it is
-    // destroyed or unloaded prints the end and has another code.
+    // Both are required: a plugin that calls `exit` prints no end, and one that crashes on destruction or
+    // unloading prints the end but has another exit code.
     if has_ended && ending.status.code() == Some(i32::from(has_problem)) {
         if printed > 0 {
-            let note = format!("{printed} lines; host->log is for that");
+            let note = format!("{printed} lines; use host->log instead");
             tell(&line("prints", Ok(note)));
         }
         return Ok(());

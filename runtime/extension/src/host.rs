@@ -1,8 +1,8 @@
-//! The host of everything that comes from outside: folders of plugins and of scripts.
+//! Host of external modules: plugin folders and script folders.
 
 use crate::catalogue::{Catalogue, FileRow, KnownFile, ModuleRow, Trust, Wanted};
 use crate::event::Event;
-use crate::native::Cell;
+use crate::native::PluginEntry;
 use crate::script::Scripts;
 use roadwright_agent::Registry;
 use std::collections::BTreeSet;
@@ -12,69 +12,69 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// A call that takes longer is a hang, ms.
+/// Duration above which a call counts as hanging, ms.
 const HANG: u64 = 2000;
-/// Memory that an isolated module may use unless something else is said, MiB of address space.
+/// Default memory limit of an isolated module, MiB of address space.
 pub const ISOLATED_MEMORY: u64 = 4096;
 
-/// How modules from outside are found and run.
+/// Options for finding and running external modules.
 #[derive(Clone)]
 pub struct HostOptions {
-    /// Folders of libraries; of two modules with the same id that of the first folder counts.
+    /// Plugin folders; if several provide the same id, the first one is used.
     pub plugins: Vec<PathBuf>,
-    /// Folders of scripts; of two with the same name that of the first folder counts.
+    /// Script folders; if several contain the same name, the first one is used.
     pub scripts: Vec<PathBuf>,
-    /// Where copies and marks are kept.
+    /// Folder for copies and marks.
     pub cache: PathBuf,
-    /// Program and arguments that call [`crate::helper`]; children are started so.
+    /// Program and arguments that call [`crate::helper`], used to start children.
     pub helper: Vec<OsString>,
-    /// Which builds may run.
+    /// Builds that may run.
     pub trust: Trust,
-    /// Which of them are loaded.
+    /// Plugins to load.
     pub wanted: Wanted,
-    /// Ids of modules that run in a process of their own.
+    /// Ids of modules that run in separate processes.
     pub isolated: BTreeSet<String>,
-    /// Memory that each such process may use, MiB of address space; [`ISOLATED_MEMORY`] is usual.
+    /// Memory limit of each such process, MiB of address space; usually [`ISOLATED_MEMORY`].
     pub isolated_memory: u64,
-    /// Whether folders are watched.
+    /// Whether to watch the folders.
     pub watch: bool,
-    /// The modules that are built in.
+    /// Built-in modules.
     pub builtin: Registry,
 }
 
-/// A call of a plugin that does not come back.
+/// A hanging call of a plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hang {
     /// The module.
     pub module: String,
-    /// For how long, ms.
+    /// Duration so far, ms.
     pub milliseconds: u64,
 }
 
-/// Tells of native calls that do not come back, and of news, in a thread beside that of the host.
+/// Reports hanging native calls and unread events, from another thread than that of the host.
 #[derive(Clone)]
 pub struct CallWatch(Arc<Catalogue>);
 
 impl CallWatch {
-    /// As [`Host::revision`].
+    /// See [`Host::revision`].
     pub fn revision(&self) -> u64 {
         self.0.revision()
     }
 
-    /// Whether something has happened that [`Host::events`] has not given out yet.
+    /// Whether there are events that [`Host::events`] has not returned yet.
     pub fn has_unread(&self) -> bool {
         self.0.events.has_unread()
     }
 
-    /// Whether both are about the same host.
+    /// Whether both belong to the same host.
     pub fn is_of_same_host(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Calls that have not come back for two seconds.
+    /// Returns the calls that have not returned for two seconds.
     pub fn hangs(&self) -> Vec<Hang> {
         let plugins = self.0.plugins();
-        let hang = |cell: &Arc<Cell>| {
+        let hang = |cell: &Arc<PluginEntry>| {
             Some(Hang {
                 module: cell.id.to_owned(),
                 milliseconds: cell.hangs_for(HANG)?,
@@ -83,37 +83,37 @@ impl CallWatch {
         plugins.cells.values().filter_map(hang).collect()
     }
 
-    /// Gives up all native calls that have taken so long: their answers will not be used, whatever
-    /// they are, and a plugin that asks `cancelled` hears so. One that returns then is a fault like
-    /// another, and [`Host::timed_out`] tells of it.
+    /// Abandons all native calls that have taken at least `patience`. Their answers will not be used, and
+    /// `cancelled` returns 1 in the plugin. A call that returns afterwards is treated as a fault, and
+    /// [`Host::timed_out`] reports it.
     ///
-    /// Calls in progress of the same library at the same time are given up with it. Isolated ones
-    /// are not meant: their processes are ended.
+    /// Concurrent calls of the same library are abandoned as well. Isolated modules are not affected, because
+    /// their processes are killed instead.
     pub fn give_up(&self, patience: Duration) {
         let what = format!("hangs: it did not answer for {} s", patience.as_secs());
         let tell = |module: &str| self.0.events.note_timeout(module, &what);
         self.0.pool.give_up(patience.as_millis() as u64, tell);
     }
 
-    /// Whether a hang has not been told of yet.
+    /// Whether a hang has not been reported yet.
     pub fn is_news(&self, hang: &Hang) -> bool {
-        // Asked again: the call may have returned since the hang was noticed.
+        // Checked again, because the call may have returned since the hang was noticed.
         let plugins = self.0.plugins();
         let mut cells = plugins.cells.values().filter(|c| c.id == hang.module);
         cells.any(|cell| cell.hangs_for(HANG).is_some() && cell.is_new_hang())
     }
 }
 
-/// The host of modules from outside. Its registry holds them beside those that are built in.
+/// Host of external modules. Its registry contains them together with the built-ins.
 pub struct Host {
     catalogue: Arc<Catalogue>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Host {
-    /// Looks at all folders and, if wished, watches them from now on.
+    /// Scans all folders and, if requested, watches them from now on.
     pub fn open(mut options: HostOptions) -> Self {
-        // Watchers tell absolute paths.
+        // Watchers report absolute paths.
         for folder in options.plugins.iter_mut().chain(&mut options.scripts) {
             if let Ok(absolute) = std::path::absolute(&*folder) {
                 *folder = absolute;
@@ -127,25 +127,27 @@ impl Host {
         Self { catalogue, thread }
     }
 
-    /// All modules: those that are built in, plugins, scripts.
+    /// Returns all modules: built-ins, plugins and scripts.
     pub fn registry(&self) -> Registry {
         self.catalogue.registry()
     }
 
-    /// Another number means that there are other modules to choose from, or other parameters.
+    /// Revision of the available modules and their parameters; changes whenever they do.
     pub fn revision(&self) -> u64 {
         self.catalogue.revision()
     }
 
-    /// The first module that was stopped because it took too long, and how, if any was: from then on
-    /// results depend on how fast the machine is.
+    /// Returns the first module that was stopped because it took too long, and how. From then on results
+    /// depend on the speed of the machine.
     pub fn timed_out(&self) -> Option<String> {
         self.catalogue.events.timed_out()
     }
 
-    /// What plugins have logged since this was asked last: id and line. Isolated ones are not heard.
+    /// Returns the lines that plugins have logged since the last call, with their ids. Isolated plugins are
+    /// not included.
     pub fn log_lines(&self) -> Vec<(&'static str, String)> {
-        let cells: Vec<Arc<Cell>> = self.catalogue.plugins().cells.values().cloned().collect();
+        let cells: Vec<Arc<PluginEntry>> =
+            self.catalogue.plugins().cells.values().cloned().collect();
         let lines = cells.iter().flat_map(|cell| {
             let own = cell.take_log().into_iter();
             own.map(|line| (cell.id, line))
@@ -153,25 +155,25 @@ impl Host {
         lines.collect()
     }
 
-    /// Messages about earlier processes that ended without a word while plugins ran in them, one per process. Each
-    /// is returned once.
+    /// Returns messages about earlier processes that ended silently while plugins ran in them, one per
+    /// process. Each message is returned once.
     pub fn silent_ends(&self) -> Vec<String> {
         self.catalogue.quarantine.take_silent_ends()
     }
 
-    /// What has happened since this was asked last.
+    /// Returns the events since the last call.
     pub fn events(&self) -> Vec<Event> {
         self.catalogue.events.drain()
     }
 
-    /// All modules from outside, with how they do.
+    /// Returns the rows of all external modules.
     pub fn modules(&self) -> Vec<ModuleRow> {
         let mut rows = self.catalogue.plugin_rows();
         rows.extend(self.catalogue.scripts.rows());
         rows
     }
 
-    /// All files in the folders of plugins.
+    /// Returns all files in the plugin folders.
     pub fn files(&self) -> Vec<FileRow> {
         let plugins = self.catalogue.plugins();
         let row = |(path, file): (&PathBuf, &KnownFile)| FileRow {
@@ -186,9 +188,9 @@ impl Host {
         plugins.known.iter().map(row).collect()
     }
 
-    /// Whether code of plugins runs in this process, or may while folders are watched.
+    /// Whether plugin code runs in this process, or may run because folders are watched.
     pub fn may_run_in_this_process(&self) -> bool {
-        let runs_here = |cell: &Arc<Cell>| {
+        let runs_here = |cell: &Arc<PluginEntry>| {
             let wish = cell.wish();
             wish.generation.is_some() && !wish.is_isolated
         };
@@ -207,16 +209,16 @@ impl Host {
         self.catalogue.allow(hash);
     }
 
-    /// Looks at all folders now, without waiting for events.
+    /// Scans all folders now, without waiting for events.
     pub fn rescan(&self) {
         self.catalogue.scan(true);
     }
 
-    /// Lifts the quarantine of all builds of a plugin that lie in the folders, so that they are
-    /// loaded the next time. Returns how many were held; `None` if no file there is this plugin.
+    /// Lifts the quarantine of all builds of a plugin in the folders, so that they are loaded the next time.
+    /// Returns the number of quarantined builds; `None` if no file is this plugin.
     pub fn lift_quarantine(&self, id: &str) -> Option<usize> {
-        // Collected first, so that the lock on the plugins is free again before the quarantine
-        // takes its own and `reconsider` takes this one anew.
+        // Collected first, so that the lock on the plugins is released before the quarantine takes its own
+        // lock and `reconsider` takes this one again.
         let hashes: Vec<String> = {
             let plugins = self.catalogue.plugins();
             let of_module = |file: &&KnownFile| {
@@ -232,9 +234,9 @@ impl Host {
         (!hashes.is_empty()).then(|| hashes.iter().filter(pardon).count())
     }
 
-    /// Loads a module's file again, quarantined or not, and makes fresh instances.
+    /// Reloads a module's file, quarantined or not, and creates fresh instances.
     pub fn reload(&self, id: &str) {
-        // Asking for it is the permission to try again.
+        // The request is also permission to try again.
         self.lift_quarantine(id);
         let of_module = |file: &KnownFile| file.inspected.as_ref().is_some_and(|i| i.info.id == id);
         self.catalogue.reconsider(of_module);
@@ -242,22 +244,22 @@ impl Host {
         self.catalogue.scripts.reload(id);
     }
 
-    /// Switches a module off or on; the built-in one stands in for it.
+    /// Disables or enables a module; while it is disabled the built-in module answers.
     pub fn set_disabled(&self, id: &str, disabled: bool) {
-        // Told to both: an id is that of a plugin or of a script, and the other side knows none of
-        // that name.
+        // Passed to both, because an id belongs either to a plugin or to a script, and the other side ignores
+        // it.
         self.catalogue
             .for_module(id, |cell| cell.set_disabled(disabled));
         self.catalogue.scripts.set_disabled(id, disabled);
     }
 
-    /// Runs a module in a process of its own, or in this one.
+    /// Runs a module in a separate process, or in this one.
     pub fn set_isolated(&self, id: &str, isolated: bool) {
         self.catalogue
             .for_module(id, |cell| cell.set_isolated(isolated));
     }
 
-    /// Goes back to the previous build. Returns whether there was one.
+    /// Rolls back to the previous build. Returns whether there was one.
     pub fn roll_back(&self, id: &str) -> bool {
         let mut rolled = false;
         self.catalogue
@@ -265,17 +267,16 @@ impl Host {
         rolled
     }
 
-    /// Something that tells of calls that do not come back and of news, for another thread.
+    /// Returns a handle for another thread that reports hanging calls and unread events.
     pub fn watch_calls(&self) -> CallWatch {
         CallWatch(self.catalogue.clone())
     }
 
-    /// Keeps a module's active build out of the next start, as after a crash.
+    /// Quarantines a module's active build at the next start, as after a crash.
     pub fn quarantine(&self, id: &str) {
         self.catalogue.for_module(id, |cell| {
             if let Some(generation) = cell.wish().generation {
-                // A trial that nobody ends: the next start finds its mark without a process, as
-                // after a crash.
+                // A trial without an end: the next start finds its mark without a process, as after a crash.
                 cell.quarantine.begin_trial(&generation.hash, cell.id);
             }
         });
@@ -286,7 +287,7 @@ impl Drop for Host {
     fn drop(&mut self) {
         self.catalogue.end();
         if let Some(thread) = self.thread.take() {
-            // A panic there has been reported by the panic hook already.
+            // A panic in the thread has been reported by the panic hook.
             let _ = thread.join();
         }
     }

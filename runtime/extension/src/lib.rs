@@ -1,8 +1,7 @@
-//! Modules that come from outside: compiled plugins and Rhai scripts, replaced while agents drive.
+//! External modules: compiled plugins and Rhai scripts that are replaced while agents drive.
 //!
-//! A [`Host`] watches folders and offers what it finds there in a registry, beside the built-in
-//! modules. Where a module from outside does not answer, or gives an unusable answer, the built-in
-//! one answers instead.
+//! A [`Host`] watches folders and offers their modules in a registry, together with the built-in modules. If
+//! an external module does not answer, or gives an invalid answer, the built-in module answers instead.
 //!
 //! ```
 //! use roadwright_extension::{Host, HostOptions, ISOLATED_MEMORY, Trust, Wanted, script};
@@ -34,26 +33,26 @@
 //! # Parts
 //!
 //! - `catalogue`: files, from the first sign of a change to a build that may run.
-//! - `native`: compiled plugins. Inspected without running, tried in a child process, copied,
-//!   loaded permanently, asked in batches, replaced between two steps.
+//! - `native`: compiled plugins. Inspected without running, tested in a child process, copied, loaded
+//!   permanently, called in batches, replaced between two steps.
 //! - [`script`]: Rhai scripts. Compiled, rehearsed, limited by counting operations.
 //! - [`author`]: projects for plugins and scripts, and building them.
-//! - `helper`, `patience`: what child processes do, and waiting for them up to a limit.
-//! - `quarantine`: builds that did harm and are not loaded again.
+//! - `helper`, `patience`: the work of child processes, and waiting for them up to a limit.
+//! - `quarantine`: builds that caused harm and are not loaded again.
 //!
 //! # Words
 //!
 //! - **Build**: the bytes of a library, named by their hash. A **generation** is a build that has
 //!   been loaded by a host.
-//! - **Settling**: a file that has changed is left alone until it stays the same.
-//! - **Trust**: which builds may run, by hash.
-//! - **Trial**: before loading, a child process asks a build once; after loading, a build is on trial
-//!   for its first batches, and quarantined if the program dies meanwhile.
-//! - **Cell**: what all runs share about a module. It holds the **wish**: the build to use.
-//! - **Fallback**: the built-in module that answers rows that the plugin does not.
+//! - **Settling**: a changed file is left alone until it stays the same.
+//! - **Trust**: the builds that may run, by hash.
+//! - **Trial**: before loading, a child process calls a build once. After loading, a build is on trial for
+//!   its first batches, and quarantined if the program dies meanwhile.
+//! - **Cell**: the state of a module that all runs share. It contains the **wish**: the build to use.
+//! - **Fallback**: the built-in module that answers rows that the plugin does not answer.
 //!
-//! Results of a run never depend on the clock; it is read to time modules, to notice those that
-//! hang and to wait for files that are being written.
+//! Results of a run never depend on the clock. It is only read to time modules, to detect hangs, and to wait
+//! for files that are being written.
 
 pub mod author;
 mod build;
@@ -71,7 +70,7 @@ pub mod script;
 mod times;
 mod watch;
 
-pub use catalogue::{FileRow, FileState, Lamp, MANY_GENERATIONS, ModuleRow, Trust, Wanted};
+pub use catalogue::{FileRow, FileState, Health, MANY_GENERATIONS, ModuleRow, Trust, Wanted};
 pub use event::{Event, Level};
 pub use hangup::with_hangup_kept;
 pub use helper::{Checked, ReportLine, answer_parent, ask_child, check_plugin, helper};

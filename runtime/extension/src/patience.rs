@@ -1,4 +1,4 @@
-//! Waiting for a child process up to a limit, without waiting for what it has left behind.
+//! Waiting for a child process up to a limit, without waiting for processes that it has left behind.
 
 use crate::lock::locked;
 use crate::native_now;
@@ -8,20 +8,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How often a child is looked at.
-// Polled: the standard library has no wait for a process with a time limit.
+/// Interval at which a child is polled.
+// Polled, because the standard library cannot wait for a process with a time limit.
 const LOOK: Duration = Duration::from_millis(2);
-/// How long its pipes are read after it has ended: other processes may hold them open.
+/// Time for which its pipes are read after its end, because other processes may hold them open.
 const LAST_WORDS: Duration = Duration::from_millis(300);
-/// Most bytes of a pipe that wait to be looked at; what came before is forgotten.
-// A plugin can print without end; what it printed last says most about how it ended.
+/// Maximum number of unread bytes of a pipe that are kept; older ones are dropped.
+// A plugin can print without end, and its last output says most about how it ended.
 const MOST: usize = 1 << 20;
 
-/// Lets a child that is started by a command have a process group of its own, so that its children
-/// can be ended with it.
+/// Gives the child of a command its own process group, so that its children can be killed with it.
 pub(crate) fn in_a_group(command: &mut Command) -> &mut Command {
-    // It also keeps Ctrl-C from the child: the terminal sends that to the group in the foreground,
-    // and the run wants answers until it has written its summary.
+    // This also keeps Ctrl-C from the child: the terminal sends it to the foreground group, but the run needs
+    // answers until it has written its summary.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     command
@@ -30,23 +29,23 @@ pub(crate) fn in_a_group(command: &mut Command) -> &mut Command {
 /// How a child has ended.
 pub(crate) struct Ending {
     pub(crate) status: ExitStatus,
-    /// Whether it was ended because it took too long.
+    /// Whether it was killed because it took too long.
     pub(crate) is_late: bool,
-    /// The last that it printed to standard error.
+    /// Last output to standard error.
     pub(crate) complaint: String,
 }
 
-/// Waits for a child, and passes on each line of its standard output as it arrives. A child that
-/// takes too long is ended, and so are its own children.
+/// Waits for a child, and passes on each line of its standard output as it arrives. A child that takes too
+/// long is killed together with its children.
 ///
 /// # Errors
-/// If the child is lost.
+/// If the state of the child is unknown.
 pub(crate) fn wait_for(
     mut child: Child,
     patience: Duration,
     mut on_line: impl FnMut(&str),
 ) -> std::io::Result<Ending> {
-    // Read while it runs: a full pipe would hold it up.
+    // Read while it runs, because a full pipe would block it.
     let stdout = Pipe::collect(child.stdout.take());
     let stderr = Pipe::collect(child.stderr.take());
     let began = native_now();
@@ -57,13 +56,13 @@ pub(crate) fn wait_for(
         }
         if began.elapsed() > patience {
             end_group(&child);
-            // The child itself too: it may have no group of its own.
+            // The child itself as well, because it may not have its own group.
             child.kill()?;
             break (child.wait()?, true);
         }
         std::thread::sleep(LOOK);
     };
-    // What it has started holds its pipes open, and would hold up the loop below.
+    // Its children hold its pipes open and would delay the loop below.
     end_group(&child);
     let ended = native_now();
     while !(stdout.is_closed() && stderr.is_closed()) && ended.elapsed() < LAST_WORDS {
@@ -77,12 +76,12 @@ pub(crate) fn wait_for(
     })
 }
 
-/// Ends what a child has left behind in its group.
+/// Kills the processes that a child has left in its group.
 #[cfg(unix)]
 pub(crate) fn end_group(child: &Child) {
     use rustix::process::{Pid, Signal, kill_process_group};
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // An error means that the group has ended, or that the child never had one of its own.
+        // An error means that the group has ended, or that the child never had its own.
         let _ = kill_process_group(group, Signal::KILL);
     }
 }
@@ -90,7 +89,7 @@ pub(crate) fn end_group(child: &Child) {
 #[cfg(not(unix))]
 fn end_group(_: &Child) {}
 
-/// A pipe that is read by a thread of its own.
+/// A pipe that is read by a separate thread.
 #[derive(Clone, Default)]
 struct Pipe {
     bytes: Arc<Mutex<Vec<u8>>>,
@@ -107,7 +106,7 @@ impl Pipe {
         let kept = this.clone();
         std::thread::spawn(move || {
             let mut buffer = [0; 8192];
-            // What was read before an error is what there is.
+            // Output read before an error is kept.
             while let Ok(count @ 1..) = pipe.read(&mut buffer) {
                 let mut bytes = locked(&kept.bytes);
                 bytes.extend_from_slice(&buffer[..count]);
@@ -123,14 +122,14 @@ impl Pipe {
         self.is_closed.load(Ordering::Acquire)
     }
 
-    /// Takes out the whole lines that have come.
+    /// Takes the complete lines that have arrived.
     fn take_lines(&self, on_line: &mut impl FnMut(&str)) {
         let mut bytes = locked(&self.bytes);
         let Some(last) = bytes.iter().rposition(|&byte| byte == b'\n') else {
             return;
         };
         let lines: Vec<u8> = bytes.drain(..=last).collect();
-        // The reader goes on while lines are told, which may take long.
+        // The reader continues while lines are processed, which may take long.
         drop(bytes);
         String::from_utf8_lossy(&lines).lines().for_each(on_line);
     }

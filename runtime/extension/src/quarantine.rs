@@ -1,5 +1,5 @@
-//! Builds that did harm are not loaded again: those that faulted too often, and those that were
-//! on trial when the program died.
+//! Quarantine: builds that caused harm are not loaded again, namely those that faulted too often and those
+//! that were on trial when the program died.
 //!
 //! ```text
 //! before the first step   write PID-HASH.trial and lock it
@@ -8,8 +8,8 @@
 //! the next start          an unlocked .trial             -> HASH.held, the build stays out
 //! ```
 //!
-//! Builds are named by the hash of their bytes: a new build of the same plugin has not done what the
-//! old one did, and may run; the same build under another name may not.
+//! Builds are identified by the hash of their bytes. A new build of the same plugin has done no harm and may
+//! run; the same build under another name may not.
 
 use crate::lock::locked;
 use crate::native::ends::{Ends, SilentEnd};
@@ -21,22 +21,22 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// Ending of the files that mark builds on trial.
+/// Extension of the files that mark builds on trial.
 const TRIAL: &str = "trial";
 
-/// Ending of the files that say why a build is not to be loaded.
+/// Extension of the files that state why a build must not be loaded.
 const HELD: &str = "held";
 
 fn held_path(folder: &Path, hash: &str) -> PathBuf {
     folder.join(format!("{hash}.{HELD}"))
 }
 
-/// Remembers a build for the next starts. Where that cannot be written it holds for this one.
+/// Records a build for the next starts. If that cannot be written, it counts for this start only.
 fn hold(folder: &Path, hash: &str, why: &str) {
     let _ = std::fs::write(held_path(folder, hash), why);
 }
 
-/// A build on trial: written before its first step, removed after some good ones.
+/// A build on trial: written before its first step, removed after several good ones.
 #[derive(Serialize, Deserialize)]
 struct Trial {
     hash: String,
@@ -45,53 +45,53 @@ struct Trial {
 
 #[derive(Default)]
 struct State {
-    /// Why, by hash.
+    /// Reasons, by hash.
     held: BTreeMap<String, String>,
-    /// Marks that this process holds, locked as long as it lives.
-    // The file is kept open: closing it would drop the lock, and another Roadwright that starts
+    /// Marks of this process, locked as long as it lives.
+    // The file is kept open, because closing it would release the lock, and another Roadwright that starts
     // meanwhile would take the mark for that of a dead process.
     trials: BTreeMap<String, File>,
     /// Builds that have ended the program, on trial or later.
     ends: Ends,
-    /// Processes that vanished with plugins in them.
+    /// Processes that vanished while plugins ran in them.
     silent: Vec<SilentEnd>,
 }
 
-/// So many late ends of the program keep a build out.
-// After its trial a build has run well for some time: one crash may have another cause.
+/// Number of late ends of the program after which a build is kept out.
+// After its trial a build has run well for some time, so a single crash may have another cause.
 const MOST_ENDS: u32 = 2;
 
-/// The message about a build that has ended the program after its trial.
+/// Message about a build that has ended the program after its trial.
 pub(crate) struct LateEnd {
     pub(crate) text: String,
     /// Whether it has done so too often to be loaded into this process again.
     pub(crate) keeps_out: bool,
 }
 
-/// Largest mark that is read, bytes: it holds a sentence.
+/// Maximum size of a mark that is read, bytes; it contains a sentence.
 const LARGEST_MARK: u64 = MEBIBYTE;
-/// The command that lifts a quarantine; the id of the plugin follows.
+/// Command that lifts a quarantine, followed by the plugin id.
 pub(crate) const RETRY: &str = "roadwright plugin retry";
 
-/// How a quarantine ends, as a sentence for messages.
-pub(crate) fn way_out(module: &str) -> String {
+/// Returns a sentence on how a quarantine ends, for messages.
+pub(crate) fn remedy(module: &str) -> String {
     format!(
-        "It stays out until its file changes; `{RETRY} {module}` (in the editor: Retry) loads it \
-         again."
+        "It stays out until its file changes; `{RETRY} {module}`, with the same --plugins (in the \
+         editor: Retry), loads it again."
     )
 }
 
-/// The builds that are not to be loaded.
+/// The builds that must not be loaded.
 pub(crate) struct Quarantine {
     folder: PathBuf,
-    /// Folder of the marks of late ends.
+    /// Folder of the records of late ends.
     ends: PathBuf,
     state: Mutex<State>,
 }
 
 impl Quarantine {
-    /// Opens the folders of marks. Marks whose process has died tell that it died on trial, or
-    /// which build has ended it later.
+    /// Opens the folders of marks. Marks of dead processes show that the process died during a trial, or
+    /// which build ended it later.
     pub(crate) fn open(folder: &Path, ends: &Path) -> Self {
         let past = crate::native::ends::read(ends);
         let mut state = State {
@@ -99,7 +99,7 @@ impl Quarantine {
             silent: past.silent,
             ..State::default()
         };
-        // Without a folder (a full or read-only disk) plugins run all the same, unprotected.
+        // Without a folder (on a full or read-only disk) plugins still run, without this protection.
         let _ = std::fs::create_dir_all(folder);
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
         for path in entries.map(|entry| entry.path()) {
@@ -121,19 +121,19 @@ impl Quarantine {
             let Ok(file) = OpenOptions::new().read(true).write(true).open(&path) else {
                 continue;
             };
-            // Locked: its process lives.
+            // Locked: its process is alive.
             if file.try_lock().is_err() {
                 continue;
             }
-            // The process died inside a build, or was killed while it was on trial. The two cannot be
-            // told apart, and to load a build that crashes again costs more than a needless Retry.
+            // The process died inside a build, or was killed during the trial. The two cases cannot be
+            // distinguished, and loading a build that crashes again costs more than a needless retry.
             let trial = read(&path, LARGEST_MARK).ok();
             let trial = trial.and_then(|bytes| serde_json::from_slice::<Trial>(&bytes).ok());
             if let Some(Trial { hash, module }) = trial {
                 let why = format!(
                     "Roadwright ended while {module} was on trial. {} With --isolate {module} it runs \
-                     in a process of its own.",
-                    way_out(&module)
+                     in a separate process.",
+                    remedy(&module)
                 );
                 hold(folder, &hash, &why);
                 state.held.insert(hash, why);
@@ -155,19 +155,19 @@ impl Quarantine {
         &self.folder
     }
 
-    /// Whether a build is not to be loaded.
+    /// Whether a build must not be loaded.
     pub(crate) fn holds(&self, hash: &str) -> bool {
         let state = self.state();
         let ended = state.ends.get(hash);
         state.held.contains_key(hash) || ended.is_some_and(|end| end.count >= MOST_ENDS)
     }
 
-    /// Why a build is not to be loaded.
+    /// Reason why a build must not be loaded.
     pub(crate) fn reason(&self, hash: &str) -> Option<String> {
         self.state().held.get(hash).cloned()
     }
 
-    /// The message about a build that has ended the program before, if it has.
+    /// Returns the message about a build that has ended the program before.
     pub(crate) fn late_end(&self, hash: &str) -> Option<LateEnd> {
         let state = self.state();
         let end = state.ends.get(hash)?;
@@ -175,12 +175,12 @@ impl Quarantine {
         let keeps_out = count >= MOST_ENDS;
         let follows = if keeps_out {
             format!(
-                "that was {count} times. {} With --isolate {module} it runs in a process of its own.",
-                way_out(module)
+                "this happened {count} times. {} With --isolate {module} it runs in a separate process.",
+                remedy(module)
             )
         } else {
             format!(
-                "with --isolate {module} it only ends a process of its own. Another time, and it \
+                "use --isolate {module} to run it in a separate process. After another crash it \
                  stays out until its file changes."
             )
         };
@@ -190,14 +190,14 @@ impl Quarantine {
         })
     }
 
-    /// Messages about processes that ended without a word while plugins ran in them. Each is returned once.
+    /// Returns messages about processes that ended silently while plugins ran in them. Each is returned once.
     pub(crate) fn take_silent_ends(&self) -> Vec<String> {
         let silent = std::mem::take(&mut self.state().silent);
         let lines = silent.into_iter().map(|end| {
             let (modules, isolated) = (end.modules.join(", "), &end.modules[0]);
             format!(
-                "Roadwright ended without a word while {modules} ran in it, loaded on {}. With --isolate {isolated} \
-                 a plugin ends only a process of its own.",
+                "Roadwright ended unexpectedly while {modules} ran in it, loaded on {}. With --isolate {isolated} \
+                 a plugin can only end a separate process.",
                 end.loaded
             )
         });
@@ -209,7 +209,7 @@ impl Quarantine {
         self.state().held.insert(hash.to_owned(), why.to_owned());
     }
 
-    /// Gives a build another chance. Returns whether it was held.
+    /// Gives a build another chance. Returns whether it was quarantined.
     pub(crate) fn pardon(&self, hash: &str) -> bool {
         let was_held = self.holds(hash);
         let _ = std::fs::remove_file(held_path(&self.folder, hash));
@@ -226,7 +226,7 @@ impl Quarantine {
         if self.state().trials.contains_key(hash) {
             return;
         }
-        // With the process in its name: several can try the same build at the same time.
+        // With the process id in its name, because several processes can try the same build at the same time.
         let name = format!(
             "{}-{}.{TRIAL}",
             std::process::id(),
@@ -239,20 +239,20 @@ impl Quarantine {
         };
         let mark = || -> std::io::Result<File> {
             let mut file = File::create(&path)?;
-            // Before anything is written: another Roadwright that finds it unlocked finds it empty
-            // as well, and holds nothing against the build.
+            // Locked before anything is written: another Roadwright that finds it unlocked finds it empty as
+            // well, and does not hold it against the build.
             file.try_lock().map_err(std::io::Error::from)?;
             file.write_all(&serde_json::to_vec(&trial)?)?;
             file.flush()?;
             Ok(file)
         };
-        // Without a mark the plugin runs all the same: it only is not known after a crash.
+        // Without a mark the plugin still runs; it is only not identified after a crash.
         if let Ok(file) = mark() {
             self.state().trials.insert(hash.to_owned(), file);
         }
     }
 
-    /// A build has proved itself, or its run has ended.
+    /// Ends the trial of a build that has proved itself, or whose run has ended.
     pub(crate) fn end_trial(&self, hash: &str) {
         if self.state().trials.remove(hash).is_some() {
             let name = format!(
@@ -297,7 +297,7 @@ mod tests {
         std::fs::write(folder.path().join(format!("d.{HELD}")), "it crashed").unwrap();
         let (told, opened) = std::sync::mpsc::channel();
         let path = folder.path().to_owned();
-        // In a thread of its own: one that hangs is left behind.
+        // In a separate thread, so that a hanging one is left behind.
         std::thread::spawn(move || {
             let _ = told.send(Quarantine::open(&path, &ends));
         });
@@ -312,11 +312,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let first = Quarantine::open(folder.path(), &folder.path().join("ends"));
         first.begin_trial(&"ab".repeat(32), "com.example.x");
-        // Its process lives: it is on trial, not guilty.
+        // Its process is alive, so it is on trial, not guilty.
         assert!(
             !Quarantine::open(folder.path(), &folder.path().join("ends")).holds(&"ab".repeat(32))
         );
-        // The process dies: the lock goes, the mark stays.
+        // The process dies: the lock is released, the mark stays.
         let mark = std::fs::read_dir(folder.path())
             .unwrap()
             .next()
@@ -326,7 +326,7 @@ mod tests {
         let kept = std::fs::read(&mark).unwrap();
         drop(first);
         std::fs::write(&mark, kept).unwrap();
-        // And it stays so, start after start.
+        // It stays so at every further start.
         drop(Quarantine::open(folder.path(), &folder.path().join("ends")));
         let second = Quarantine::open(folder.path(), &folder.path().join("ends"));
         assert!(second.holds(&"ab".repeat(32)));

@@ -1,21 +1,21 @@
-//! How long calls take: the last of them, for a mean and a percentile.
+//! Durations of the latest calls, for a mean and a percentile.
 
-/// Calls that are kept.
+/// Number of calls that are kept.
 const SAMPLES: usize = 512;
 
-/// Times of the last calls, for each agent, us.
+/// Durations of the latest calls per agent, us.
 #[derive(Debug, Default)]
 pub(crate) struct CallTimes {
     micros: Vec<f32>,
-    /// The same calls as a whole, us.
+    /// Durations of the same calls as a whole, us.
     whole: Vec<f32>,
     next: usize,
-    /// Calls so far.
+    /// Number of calls so far.
     pub(crate) calls: u64,
 }
 
 impl CallTimes {
-    /// Notes a call about some rows.
+    /// Records a call with some rows.
     pub(crate) fn note(&mut self, rows: usize, seconds: f64) {
         self.calls += 1;
         let micros = (seconds * 1e6 / rows.max(1) as f64) as f32;
@@ -30,13 +30,13 @@ impl CallTimes {
         }
     }
 
-    /// Mean of whole calls, us; zero without calls.
+    /// Mean duration of whole calls, us; zero without calls.
     pub(crate) fn mean_of_calls(&self) -> f64 {
         let sum: f64 = self.whole.iter().map(|&t| f64::from(t)).sum();
         sum / self.whole.len().max(1) as f64
     }
 
-    /// Mean and 99th percentile, us; zero without calls.
+    /// Mean and 99th percentile per agent, us; zero without calls.
     pub(crate) fn mean_and_p99(&self) -> (f64, f64) {
         if self.micros.is_empty() {
             return (0.0, 0.0);
@@ -58,7 +58,7 @@ mod tests {
         let mut times = CallTimes::default();
         assert_eq!(times.mean_and_p99(), (0.0, 0.0));
         (0..600).for_each(|_| times.note(10, 1.0));
-        // Those before are forgotten: 512 calls of 1 us an agent.
+        // Earlier calls are forgotten: 512 calls of 1 us per agent.
         (0..512).for_each(|_| times.note(10, 1e-5));
         let (mean, p99) = times.mean_and_p99();
         assert!((mean - 1.0).abs() < 1e-6 && (p99 - 1.0).abs() < 1e-6);

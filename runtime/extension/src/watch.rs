@@ -1,4 +1,4 @@
-//! Folders that are watched: what changed in them, as a hint to look.
+//! Watched folders: changes, as hints to look.
 
 use notify::event::{AccessKind, AccessMode, ModifyKind};
 use notify::{Config, EventKind, PollWatcher, RecursiveMode, Watcher};
@@ -6,26 +6,26 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// How often folders are looked at that send no events.
+/// Interval at which folders without events are polled.
 const POLL: Duration = Duration::from_secs(1);
 
 /// A file that may have changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hint {
     pub(crate) path: PathBuf,
-    /// Its writer has closed it, or it was moved into place.
+    /// Whether its writer has closed it, or it was moved into place.
     pub(crate) is_closed: bool,
 }
 
-/// Watches folders. Events are hints only: they can get lost, and their kinds differ between
-/// systems, so a look at the folder itself decides.
+/// Watches folders. Events are only hints: they can get lost, and their kinds differ between systems, so the
+/// folder itself is always checked.
 pub(crate) struct Watch {
     hints: Receiver<Hint>,
     _watchers: Vec<Box<dyn Watcher + Send>>,
 }
 
 impl Watch {
-    /// Watches the folders that exist, with everything in them.
+    /// Watches the existing folders recursively.
     pub(crate) fn new(folders: &[PathBuf]) -> Self {
         let (send, hints) = channel();
         let handler = move |event: notify::Result<notify::Event>| {
@@ -35,12 +35,12 @@ impl Watch {
                 EventKind::Access(AccessKind::Close(AccessMode::Write))
                     | EventKind::Modify(ModifyKind::Name(_))
             );
-            // Our own reading makes such events, and would lead to reading again.
+            // Our own reading causes such events, and would lead to reading again.
             if matches!(event.kind, EventKind::Access(_)) && !is_closed {
                 return;
             }
             for path in event.paths {
-                // Nobody listens any more: the host is going away.
+                // The receiver is gone because the host is being dropped.
                 let _ = send.send(Hint { path, is_closed });
             }
         };
@@ -56,11 +56,11 @@ impl Watch {
         }
     }
 
-    /// The hints that come within a time.
+    /// Returns the hints that arrive within a time.
     pub(crate) fn hints(&self, patience: Duration) -> Vec<Hint> {
         let first = self.hints.recv_timeout(patience);
         if let Err(std::sync::mpsc::RecvTimeoutError::Disconnected) = first {
-            // Nothing can be watched: only the look at the folders is left.
+            // Nothing can be watched; only the regular scan is left.
             std::thread::sleep(patience);
         }
         first.into_iter().chain(self.hints.try_iter()).collect()

@@ -1,13 +1,11 @@
 //! Every way in which a plugin can go wrong, and what the user is told.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::{Bench, CHAOS, c_plugin, compile, root, run, rust_plugin, shipped, wait_until};
+use crate::common::{Bench, CHAOS, c_plugin, compile, root, run, shipped, wait_until};
 use roadwright_agent::{ModuleKind, Slot};
-use roadwright_extension::{FileState, Lamp, Trust, inspect_bytes};
+use roadwright_extension::{FileState, Health, Trust, inspect_bytes};
 use roadwright_scenario::{Edit, Scenario, Stack};
 use roadwright_simulation::{RunOptions, World};
+use roadwright_testing::plugin_library;
 
 /// The old town, all stacks driven by the chaos plugin in a mode.
 fn chaotic(mode: f64) -> Scenario {
@@ -29,7 +27,7 @@ fn chaos_world(bench: &Bench, mode: f64) -> World {
 
 fn chaos_bench() -> Bench {
     let bench = Bench::new();
-    bench.put_file("chaos.so", &rust_plugin("rw_chaos"));
+    bench.put_file("chaos.so", &plugin_library("rw_chaos"));
     let said = bench.said();
     assert!(said.contains("Chaos 1.0.0 loaded"), "{said}");
     bench
@@ -64,7 +62,7 @@ fn another_major_version_is_refused_without_running_it() {
     // It would crash if it were loaded.
     let definitions = ["MAJOR=2", "CRASH_AT_LOAD"];
     let said = refused(&c_plugin(folder.path(), "a", &definitions, &["-lm"]));
-    let expected = "Built for plugin ABI 2, this Roadwright speaks 1. Rebuild with SDK 1.x";
+    let expected = "Built for plugin ABI 2, but this Roadwright uses 1; rebuild with SDK 1.x";
     assert!(
         said.to_lowercase().contains(&expected.to_lowercase()),
         "{said}"
@@ -76,14 +74,14 @@ fn a_plugin_that_needs_a_newer_host_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let said = refused(&c_plugin(folder.path(), "a", &["MIN_MINOR=4"], &["-lm"]));
     assert!(
-        said.contains("needs ABI 1.4, host has 1.1: update Roadwright"),
+        said.contains("needs ABI 1.4, but this host has 1.1; update Roadwright"),
         "{said}"
     );
 }
 
 #[test]
 fn a_library_for_another_computer_is_named() {
-    let mut bytes = std::fs::read(rust_plugin("pure_pursuit")).unwrap();
+    let mut bytes = std::fs::read(plugin_library("pure_pursuit")).unwrap();
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         eprintln!("skipped: the library is made for x86-64 Linux");
         return;
@@ -95,7 +93,7 @@ fn a_library_for_another_computer_is_named() {
     bench.put("x.so", &bytes);
     let said = bench.said();
     assert!(
-        said.contains("aarch64 Linux library, this computer needs x86-64 Linux"),
+        said.contains("aarch64 Linux library, but this computer needs x86-64 Linux"),
         "{said}"
     );
 }
@@ -138,7 +136,7 @@ fn a_panic_falls_back_restarts_three_times_and_is_taken_out() {
     assert_eq!((swaps[3].from.len(), swaps[3].to.as_str()), (64, ""));
     // All the time somebody drove.
     assert!(world.summary().distance_driven > 50.0);
-    assert_eq!(bench.row(CHAOS).lamp, Lamp::Faulted);
+    assert_eq!(bench.row(CHAOS).lamp, Health::Faulted);
     // It stays out until a reload, and the run keeps naming it.
     bench.host().rescan();
     let out_since = |world: &World| {
@@ -175,8 +173,8 @@ fn unusable_numbers_are_replaced_row_by_row_and_too_many_take_the_plugin_out() {
     for (mode, words) in [
         (2.0, "NaN acceleration"),
         (3.0, "infinite steering"),
-        (4.0, "an acceleration out of"),
-        (17.0, "a steering angle out of"),
+        (4.0, "an acceleration outside"),
+        (17.0, "a steering angle outside"),
     ] {
         let bench = chaos_bench();
         let mut world = chaos_world(&bench, mode);
@@ -187,7 +185,7 @@ fn unusable_numbers_are_replaced_row_by_row_and_too_many_take_the_plugin_out() {
         assert!(said.contains("input saved to"), "{said}");
         let notes: Vec<_> = world.swaps().iter().map(|swap| &swap.note).collect();
         assert!(
-            notes[0].contains("unusable answers for 10 steps"),
+            notes[0].contains("invalid answers for 10 steps"),
             "{notes:?}"
         );
         assert!(notes[0].contains(words), "{notes:?}");
@@ -236,7 +234,7 @@ fn odd_but_harmless_plugins_are_borne() {
     let mut world = chaos_world(&bench, 15.0);
     (0..4).for_each(|_| world.step());
     drop(world);
-    assert_eq!(bench.row(CHAOS).lamp, Lamp::Good);
+    assert_eq!(bench.row(CHAOS).lamp, Health::Good);
 }
 
 #[test]
@@ -250,7 +248,7 @@ fn crashes_and_hangs_in_isolated_mode_cost_only_answers() {
         let bench = Bench::with(|options| {
             options.isolated.insert(CHAOS.into());
         });
-        bench.put_file("chaos.so", &rust_plugin("rw_chaos"));
+        bench.put_file("chaos.so", &plugin_library("rw_chaos"));
         let mut world = chaos_world(&bench, mode);
         assert_eq!(bench.row(CHAOS).tier, "isolated");
         run(&mut world, 1.0);
@@ -340,7 +338,7 @@ fn a_changed_floating_point_mode_is_corrected_and_told() {
         let mut world = bench.world(&scenario, Slot::Controller, id, RunOptions::default());
         run(&mut world, 2.0);
         let said = bench.said();
-        assert!(said.contains("changes the floating point mode"), "{said}");
+        assert!(said.contains("changes the floating-point mode"), "{said}");
         // Denormal numbers are still numbers here.
         assert!(std::hint::black_box(f64::MIN_POSITIVE) / std::hint::black_box(4.0) > 0.0);
     }
@@ -379,7 +377,7 @@ fn state_of_another_schema_starts_fresh_and_says_so() {
         "{note}"
     );
     assert!(note.contains("started fresh for"), "{note}");
-    assert!(note.contains("gain is gone"), "{note}");
+    assert!(note.contains("gain was removed"), "{note}");
     assert!(note.contains("strength is new"), "{note}");
     // Its parameters can be set by a live edit now.
     assert_eq!(bench.row(id).parameters[0].key, "strength");
@@ -392,7 +390,7 @@ fn a_faulty_new_build_goes_back_to_the_one_before() {
     let mut world = chaos_world(&bench, 0.0);
     run(&mut world, 2.0);
     // The same plugin in another build; then its mode is set to panicking.
-    let mut bytes = std::fs::read(rust_plugin("rw_chaos")).unwrap();
+    let mut bytes = std::fs::read(plugin_library("rw_chaos")).unwrap();
     bytes.extend_from_slice(b"another build");
     bench.put("chaos.so", &bytes);
     world.step();
@@ -412,7 +410,7 @@ fn a_faulty_new_build_goes_back_to_the_one_before() {
 
 #[test]
 fn builds_that_nobody_has_allowed_do_not_run() {
-    let library = rust_plugin("pure_pursuit");
+    let library = plugin_library("pure_pursuit");
     let bench = Bench::with(|options| options.trust = Trust::Hashes(Default::default()));
     bench.put_file("p.so", &library);
     let file = &bench.host().files()[0];
@@ -423,11 +421,11 @@ fn builds_that_nobody_has_allowed_do_not_run() {
             .contains(&format!("allow its hash {}", file.hash))
     );
     let row = bench.row("com.example.pure_pursuit");
-    assert!(row.needs_permission && row.lamp == Lamp::Off);
+    assert!(row.needs_permission && row.lamp == Health::Off);
     let controllers = || bench.host().registry().infos(ModuleKind::Controller).len();
     let built_in = controllers();
     bench.host().allow(&file.hash);
-    assert_eq!(bench.row("com.example.pure_pursuit").lamp, Lamp::Good);
+    assert_eq!(bench.row("com.example.pure_pursuit").lamp, Health::Good);
     assert_eq!(controllers(), built_in + 1);
     // On the command line the first digits of a hash do.
     assert!(Trust::Hashes([file.hash[..8].to_owned()].into()).allows(&file.hash));
@@ -483,7 +481,7 @@ fn strange_files_are_refused_with_a_reason() {
     bench.put("empty.so", b"");
     bench.put("text.so", b"this is not a library");
     std::fs::copy(
-        rust_plugin("pure_pursuit"),
+        plugin_library("pure_pursuit"),
         bench.plugins().join("gr\u{fc}n \u{1f697}.so"),
     )
     .unwrap();
@@ -523,7 +521,7 @@ fn strange_files_are_refused_with_a_reason() {
 
 #[test]
 fn cutting_a_library_anywhere_never_loads_it() {
-    let whole = std::fs::read(rust_plugin("pure_pursuit")).unwrap();
+    let whole = std::fs::read(plugin_library("pure_pursuit")).unwrap();
     for length in (0..whole.len()).step_by(4096) {
         let cut = inspect_bytes(&whole[..length]);
         assert!(cut.is_err(), "cut at {length}: {cut:?}");
@@ -537,7 +535,7 @@ proptest::proptest! {
     fn damaged_libraries_never_kill_the_host(
         from in 0.0..1.0f64, length in 1usize..200_000, fill in proptest::prelude::any::<u8>(),
     ) {
-        let mut bytes = std::fs::read(rust_plugin("pure_pursuit")).unwrap();
+        let mut bytes = std::fs::read(plugin_library("pure_pursuit")).unwrap();
         let from = (from * bytes.len() as f64) as usize;
         let to = (from + length).min(bytes.len());
         bytes[from..to].fill(fill);
@@ -548,7 +546,7 @@ proptest::proptest! {
 
 #[test]
 fn damaged_libraries_that_look_sound_die_in_the_trial() {
-    let whole = std::fs::read(rust_plugin("pure_pursuit")).unwrap();
+    let whole = std::fs::read(plugin_library("pure_pursuit")).unwrap();
     let bench = Bench::new();
     // The machine code is overwritten: nothing in the headers tells.
     for at in 1..8 {

@@ -1,12 +1,9 @@
 //! What a plugin in a process of its own can take from the machine.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::{Bench, c_plugin, run, shipped, wait_until};
+use crate::common::{Bench, c_plugin, run, shipped, wait_until};
 use roadwright_agent::Slot;
-use roadwright_extension::Lamp;
+use roadwright_extension::Health;
 use roadwright_simulation::{RunOptions, World};
 
 const PROBE: &str = "org.roadwright.probe";
@@ -40,16 +37,16 @@ fn one_that_eats_memory_is_stopped_and_told() {
     run(&mut world, 3.0);
     let said = notes(&world);
     assert!(said.contains("its process crashed (SIGSEGV)"), "{said}");
-    assert!(said.contains("MiB of the 768 MiB that it may"), "{said}");
+    assert!(said.contains("MiB of its limit of 768 MiB"), "{said}");
     assert!(said.contains("idm drives"), "{said}");
-    assert_eq!(bench.row(PROBE).lamp, Lamp::Faulted);
+    assert_eq!(bench.row(PROBE).lamp, Health::Faulted);
     assert!(world.counts().active > 0);
     // One that eats nothing can live with as much.
     let (bench, mut world) = isolated(&[], 768);
     run(&mut world, 3.0);
     assert_eq!(
         (notes(&world).as_str(), bench.row(PROBE).lamp),
-        ("", Lamp::Good)
+        ("", Health::Good)
     );
 }
 

@@ -1,9 +1,6 @@
 //! Plugins that drive by pedals.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::{Bench, compile, root, run, shipped};
+use crate::common::{Bench, compile, root, run, shipped};
 use roadwright_agent::{Controller, Slot, Step};
 use roadwright_extension::FileState;
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
@@ -81,7 +78,7 @@ fn a_saved_world_goes_on_with_pedals_and_with_those_that_were_kept() {
         run(&mut whole, 5.0);
         let bytes = whole.save(false).unwrap().to_bytes();
         let saved = SavedWorld::from_bytes(&bytes).unwrap();
-        let modules = common::only(Slot::Controller, FOOT);
+        let modules = crate::common::only(Slot::Controller, FOOT);
         let options = RunOptions {
             modules,
             ..options(level, 2)
@@ -109,7 +106,7 @@ fn pedals_out_of_range_are_replaced_by_the_built_in_module_and_counted() {
     assert!(matches!(files[0].state, FileState::Rejected(_)));
     let said = bench.said();
     assert!(
-        said.contains("controller gave a throttle out of 0 to 1"),
+        said.contains("controller gave a throttle outside 0 to 1"),
         "{said}"
     );
 }
@@ -121,7 +118,7 @@ fn a_table_without_the_function_is_none() {
     bench.put_file("foot.so", &foot(folder.path(), "foot", &["SHORT"]));
     // It has no `step` either, so there is nothing to ask.
     assert!(
-        bench.said().contains("the plugin offers no step"),
+        bench.said().contains("the plugin does not provide step"),
         "{}",
         bench.said()
     );
@@ -167,7 +164,7 @@ fn builds_with_and_without_pedals_take_over_from_each_other() {
     let steps = |version: &str| {
         let definitions = [format!("VERSION=\"{version}\""), format!("ID=\"{FOOT}\"")];
         let definitions: Vec<&str> = definitions.iter().map(String::as_str).collect();
-        common::c_plugin(folder.path(), version, &definitions, &["-lm"])
+        crate::common::c_plugin(folder.path(), version, &definitions, &["-lm"])
     };
     bench.put_file("foot.so", &steps("1.0.0"));
     let level = DynamicsLevel::DynamicOneTrack;

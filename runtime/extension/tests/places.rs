@@ -1,10 +1,7 @@
 //! Scripts that know names, the time and the way ahead, signal to others, and park.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod road;
-
-use road::common::run;
-use road::{Road, point};
+use crate::common::run;
+use crate::road::{Road, point};
 use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::{
@@ -57,7 +54,7 @@ fn the_time_of_day_goes_on_and_round() {
     road.run(1.0);
     assert!(road.log().contains("1 12.0000"), "{}", road.log());
     let settings = roadwright_scenario::Settings {
-        time_of_day: 23.99,
+        time_of_day: 23.99.into(),
         ..road.scenario.settings()
     };
     road.edit([Edit::Settings(settings)]);
@@ -88,7 +85,7 @@ fn limits_and_bends_ahead_are_known() {
     }";
     let mut road = Road::new(script, 1);
     let mut slow = road.scenario.network().road(RoadId(2)).unwrap().clone();
-    slow.speed_limit = 8.5;
+    slow.speed_limit = 8.5.into();
     road.edit([Edit::Road(RoadId(2), Some(Box::new(slow)))]);
     road.run(60.0);
     let log = road.log();
@@ -120,11 +117,11 @@ fn with_signals(road: &mut Road) {
     let stage = |green: Vec<Movement>, time: f64| SignalStage {
         green,
         permitted: Vec::new(),
-        time,
-        min: None,
-        max: None,
-        amber: None,
-        all_red: None,
+        time: time.into(),
+        min: None.into(),
+        max: None.into(),
+        amber: None.into(),
+        all_red: None.into(),
     };
     let all = [RoadId(1), RoadId(2)].map(|road| Movement {
         road,
@@ -196,14 +193,14 @@ fn neighbours(at: &[(f64, f64)], heading: f64) -> Vec<Edit> {
         let obstacle = Obstacle {
             name: "parked".into(),
             shape: Shape::Box {
-                x,
-                y,
-                heading,
-                length: 4.6,
-                width: 1.8,
+                x: x.into(),
+                y: y.into(),
+                heading: heading.into(),
+                length: 4.6.into(),
+                width: 1.8.into(),
             },
-            height: 1.5,
-            mass: None,
+            height: 1.5.into(),
+            mass: None.into(),
         };
         Edit::Obstacle(ObstacleId(number as u32 + 1), Some(Box::new(obstacle)))
     };

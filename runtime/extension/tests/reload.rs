@@ -1,17 +1,12 @@
 //! Reloading while agents drive, determinism, and that old binaries go on working.
-#![allow(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a failed unwrap is a failed test; tests measure wall time"
-)]
+#![allow(clippy::disallowed_methods, reason = "tests measure wall time")]
 
-mod common;
-
-use common::{Bench, c_plugin, compile, root, run, rust_plugin, shipped, wait_until};
+use crate::common::{Bench, c_plugin, compile, root, run, shipped, wait_until};
 use roadwright_agent::Slot;
 use roadwright_extension::{FileState, check_plugin};
 use roadwright_scenario::Stack;
 use roadwright_simulation::{RunOptions, World};
+use roadwright_testing::plugin_library;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -126,17 +121,17 @@ fn examples(folder: &std::path::Path) -> Vec<(Slot, &'static str, PathBuf)> {
         (
             Slot::Controller,
             "com.example.pure_pursuit",
-            rust_plugin("pure_pursuit"),
+            plugin_library("pure_pursuit"),
         ),
         (
             Slot::Planner,
             "com.example.lattice_planner",
-            rust_plugin("lattice_planner"),
+            plugin_library("lattice_planner"),
         ),
         (
             Slot::Fitness,
             "com.example.comfort_fitness",
-            rust_plugin("comfort_fitness"),
+            plugin_library("comfort_fitness"),
         ),
     ];
     if let Some(library) = c("stanley_c", "plugins/stanley_c/stanley_c.c") {

@@ -1,12 +1,7 @@
 //! Saved worlds go on bit for bit with scripts and plugins too.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-#[path = "../../simulation/tests/common/random_steps.rs"]
-mod random_steps;
-
-use common::{Bench, c_plugin, only, root, run, shipped};
-use random_steps::Random;
+use crate::common::{Bench, c_plugin, only, root, run, shipped};
+use crate::random_steps::Random;
 use roadwright_agent::Slot;
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{RunOptions, SaveError, SavedWorld, World};

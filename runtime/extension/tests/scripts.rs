@@ -1,17 +1,12 @@
 //! Behaviour scripts: what they can do, what they must not, and how they are reloaded.
-#![allow(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a failed unwrap is a failed test; tests wait in wall time"
-)]
+#![allow(clippy::disallowed_methods, reason = "tests wait in wall time")]
 
-mod common;
-
-use common::{Bench, root, run, shipped, wait_until};
+use crate::common::{Bench, root, run, shipped, wait_until};
 use roadwright_agent::Slot;
 use roadwright_extension::script::{ApiKind, api, api_markdown, compile, shipped as scripts};
 use roadwright_scenario::{Edit, ModuleSetting, Scenario, Stack};
 use roadwright_simulation::{ModuleOverrides, RunOptions, Status, World};
+use roadwright_testing::is_slow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -75,7 +70,7 @@ fn mistakes_are_told_with_their_place() {
         (
             "import \"../secret\" as s; fn behave(agent) {}",
             "x.rhai:1:1",
-            "imports are named by",
+            "import names consist of",
         ),
         (
             "parameter(\"a\", 9.0, 0.0, 1.0, \"\", \"\"); fn behave(agent) {}",
@@ -148,7 +143,7 @@ fn what_can_be_known_is_found_before_running() {
         (inside("me.goto(1, 2);"), 2, "did you mean \"go_to\"?"),
         ("fn slow(who) {\n  who.speed_fctor = 0.5;\n}\nfn behave(agent) { if agent.time > 1e9 { slow(agent); } }".into(), 2, "did you mean \"speed_factor\"?"),
         ("fn on_message(a, m) {\n  if m.topc == \"x\" {}\n}\nfn behave(agent) {}".into(), 2, "did you mean \"topic\"?"),
-        ("let count = 0;\nfn behave(agent) { count += 1; }".into(), 2, "kept in agent.memory"),
+        ("let count = 0;\nfn behave(agent) { count += 1; }".into(), 2, "keep changing values in agent.memory"),
         ("fn behave(agent) {\n  agent.memory.laps += 1; }".into(), 2, "agent.memory.name ?? 0"),
     ] {
         let text: String = text;
@@ -389,7 +384,7 @@ fn a_busy_machine_changes_nothing() {
     let hash = || {
         let options = RunOptions::default();
         let mut world = bench.world(&scenario, Slot::Behaviour, "lone.rhai", options);
-        run(&mut world, 4.0);
+        run(&mut world, if is_slow() { 4.0 } else { 1.0 });
         assert!(world.faults().is_empty(), "{:?}", world.faults());
         world.state_hash()
     };
@@ -667,7 +662,7 @@ fn lone(script: &str) -> (Bench, Scenario) {
     bench.put_script("lone.rhai", script);
     let mut scenario = shipped("convoy");
     let mut behaviour = ModuleSetting::new("lone.rhai");
-    behaviour.rate_hz = Some(10.0);
+    behaviour.rate_hz = Some(10.0).into();
     let stack = Stack {
         behaviour,
         ..Stack::with_controller("idm")

@@ -1,11 +1,8 @@
 //! Signals and scripts: controllers that decide about them, behaviours that look at them and ask for
 //! stages.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod road;
-
-use road::common::{Bench, compile as compile_c, root, run};
-use road::drawn::{draw, street};
+use crate::common::{Bench, compile as compile_c, root, run};
+use crate::scenarios::{draw, street};
 use roadwright_extension::script::compile;
 use roadwright_scenario::junction::Light;
 use roadwright_scenario::operation::signals::controlled_by;
@@ -43,9 +40,9 @@ fn crossing(rates: [f64; 2]) -> (Scenario, NodeId) {
             dynamics: Some(DynamicsLevel::Lane),
             origin: lane(1, 10.0),
             destination: lane(2, 250.0),
-            rate_per_hour: rate,
-            begin: 0.0,
-            end: 3600.0,
+            rate_per_hour: rate.into(),
+            begin: 0.0.into(),
+            end: 3600.0.into(),
         };
         edits.push(Edit::Flow(FlowId(number + 1), Some(Box::new(flow))));
     }
@@ -78,7 +75,7 @@ fn actuated() -> SignalPlan {
 /// All cars have a behaviour.
 fn driven_by(scenario: &mut Scenario, behaviour: &str) {
     let mut module = ModuleSetting::new(behaviour);
-    module.rate_hz = Some(4.0);
+    module.rate_hz = Some(4.0).into();
     let stack = Stack {
         behaviour: module,
         ..Stack::with_controller("idm")
@@ -240,12 +237,12 @@ fn a_script_that_fails_is_stood_in_for_by_demand_and_told_once() {
         ),
         (
             "fn decide(signal) { signal.request(1) }",
-            "who decides about signals gives the stage from decide",
+            "a signal controller must return the stage from decide instead",
         ),
         ("fn decide() { 1 }", "write fn decide(signal)"),
         (
             "fn decide(signal) {} fn behave(agent) {}",
-            "a behaviour, with behave, or decides",
+            "either a behaviour, with behave, or a signal controller",
         ),
         (
             "fn behave(agent) { let s = agent.signal(1); s.stage = 3; }",
@@ -432,7 +429,7 @@ fn the_scripts_that_ship_do_what_they_say() {
 
 #[test]
 fn the_scripts_in_the_page_about_junctions_compile() {
-    let page = std::fs::read_to_string(road::common::root().join("docs/junctions.md")).unwrap();
+    let page = std::fs::read_to_string(root().join("docs/junctions.md")).unwrap();
     let blocks: Vec<&str> = page.split("```rhai\n").skip(1).collect();
     assert!(!blocks.is_empty());
     for block in blocks {
@@ -512,8 +509,8 @@ fn what_a_plugin_leaves_open_or_gets_wrong_is_decided_by_demand() {
     for (definition, said) in [
         ("LEFT_OPEN", ""),
         ("WRONG_STAGE=2", "stage 2 of 2"),
-        ("WRONG_STAGE=-7", "a stage out of -1 to 31"),
-        ("FAILS", "gave -6"),
+        ("WRONG_STAGE=-7", "a stage outside -1 to 31"),
+        ("FAILS", "returned -6"),
     ] {
         let bench = Bench::new();
         bench.put_file("own.so", &signal_plugin(&bench, "own", &[definition]));
@@ -604,5 +601,8 @@ fn a_host_that_is_too_old_is_named() {
         .err()
         .unwrap()
         .to_string();
-    assert!(said.contains("needs ABI 1.2, host has 1.1"), "{said}");
+    assert!(
+        said.contains("needs ABI 1.2, but this host has 1.1"),
+        "{said}"
+    );
 }

@@ -1,10 +1,7 @@
 //! Plugins that nobody asks for: their code does not run.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::{Bench, c_plugin, run, shipped};
+use crate::common::{Bench, c_plugin, run, shipped};
 use roadwright_agent::{ModuleKind, Slot};
 use roadwright_extension::{FileState, Wanted};
 use roadwright_simulation::RunOptions;

@@ -1,5 +1,4 @@
 //! What runs and is probably not meant is told before it runs.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_extension::script::{
     ScenarioNames, Surroundings, compile, faults, shipped, warnings,
@@ -139,9 +138,9 @@ fn checked(text: &str) -> Vec<String> {
     let mut scenario = Scenario::new("yard");
     let depot = PointOfInterest {
         name: "Depot".into(),
-        x: 0.0,
-        y: 0.0,
-        heading: None,
+        x: 0.0.into(),
+        y: 0.0.into(),
+        heading: None.into(),
     };
     let edit = Edit::PointOfInterest(PointOfInterestId(1), Some(Box::new(depot)));
     scenario.apply(edit).unwrap();

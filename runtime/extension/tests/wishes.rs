@@ -1,11 +1,8 @@
 //! What people ask scripts for, each as a script of a few lines that is seen to do it.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod road;
-
-use road::Road;
-use road::common::run;
-use road::drawn::{draw, street};
+use crate::common::run;
+use crate::road::Road;
+use crate::scenarios::{draw, street};
 use roadwright_scenario::{AgentId, DynamicsLevel, Edit, Place, RoadId, Stack};
 use roadwright_simulation::{Ground, RunOptions, SavedWorld, Status, World, agent_name};
 
@@ -195,7 +192,12 @@ fn a_car_pulls_over_behind_a_junction_and_not_in_it() {
         );
         let mut road = Road::new(&script, 1);
         let side_street = street("side street");
-        draw(&mut road.scenario, (500.0, -200.0), (500.0, 0.0), &side_street);
+        draw(
+            &mut road.scenario,
+            (500.0, -200.0),
+            (500.0, 0.0),
+            &side_street,
+        );
         road.edit([]);
         road.run(90.0);
         let car = road.car(1);
@@ -378,7 +380,7 @@ fn scripts_cannot_speak_for_the_host() {
     assert!(
         faults
             .keys()
-            .any(|text| text.contains("no control characters")),
+            .any(|text| text.contains("must not contain control characters")),
         "{faults:?}"
     );
     assert_eq!(road.is_gone(2), None);
@@ -554,7 +556,7 @@ fn trailers_are_let_go_and_joined_on_again() {
     let kind = Edit::VehicleType("car".into(), Some(Box::new(kind)));
     scenario.apply(kind).unwrap();
     let mut registry = road.bench.host().registry();
-    road::modules::add_to(&mut registry);
+    crate::modules::add_to(&mut registry);
     let mut world = World::new(&scenario, &registry, &RunOptions::default()).unwrap();
     run(&mut world, 12.0);
     let log: Vec<String> = world.log().map(|line| line.text.clone()).collect();

@@ -1,12 +1,11 @@
-//! Files that strangers have made or named: looked at before they are read, and written so that
-//! what was there before is never lost.
+//! Access to untrusted files: checked before they are read, and written so that the previous contents are
+//! never lost.
 //!
-//! Reading ([`read()`], [`read_text`]) has a limit in bytes, and refuses folders, pipes and devices,
-//! which may never end. Writing ([`write()`], [`Beside`]) makes a new file **beside** the old one and
-//! moves it into place: a program that is killed, or a disk that is full, leaves the old file.
-//! [`Output`] does the same for several results that get their names together, and writes to pipes and
-//! devices as well. [`NewFolder`] does it for folders.
-//! **Sweeping** removes what killed programs have left.
+//! Reading ([`read()`], [`read_text`]) has a limit in bytes and refuses folders, pipes and devices, which may
+//! never end. Writing ([`write()`], [`Beside`]) creates a new file **beside** the old one and moves it into
+//! place, so that a killed program or a full disk leaves the old file intact. [`Output`] does the same for
+//! several results that get their names together, and also writes to pipes and devices. [`NewFolder`] does it
+//! for folders. **Sweeping** removes what killed programs have left behind.
 //!
 //! ```
 //! # fn main() -> std::io::Result<()> {

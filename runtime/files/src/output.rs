@@ -1,4 +1,4 @@
-//! Results: written beside their place, and moved there only once all of them are complete.
+//! Results: written beside their final path, and moved there once all of them are complete.
 
 use crate::read::name_of;
 use crate::write::{Beside, Sealed};
@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 /// A result that is being written.
 ///
-/// A result that goes to a file is written beside it and gets its name from [`Complete::commit`]. Pipes,
-/// devices and the standard streams take the bytes at once, because nothing there can be replaced.
+/// A result for a file is written beside it and renamed by [`Complete::commit`]. Pipes, devices and the
+/// standard streams receive the bytes at once, because nothing there can be replaced.
 #[derive(Debug)]
 pub struct Output {
     to: To,
@@ -23,11 +23,10 @@ enum To {
 }
 
 impl Output {
-    /// Opens a result that goes to a path. A pipe is opened as soon as another program reads from it.
+    /// Opens a result for a path. Opening a pipe waits for a reader.
     ///
     /// # Errors
-    /// If there is no such folder or it cannot be written to, or the path is that of a folder or a
-    /// socket.
+    /// If the folder does not exist or cannot be written to, or the path is that of a folder or a socket.
     pub fn open(path: &Path) -> Result<Self> {
         let to = match Target::of(path)? {
             Target::File => To::File(Beside::new(path)?),
@@ -40,15 +39,15 @@ impl Output {
         Ok(Self { to, path })
     }
 
-    /// The path that was asked for.
+    /// The requested path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Ends the writing. Until [`Complete::commit`] the file that was there before is untouched.
+    /// Finishes writing. The previous file is untouched until [`Complete::commit`].
     ///
     /// # Errors
-    /// If not all could be written.
+    /// If not everything could be written.
     pub fn complete(mut self) -> Result<Complete> {
         self.flush()?;
         let sealed = match self.to {
@@ -78,8 +77,8 @@ impl Write for Output {
     }
 }
 
-/// A result that got lost is an error, while a closed standard output is taken for a reader that has
-/// seen enough. So the two must not have the same kind.
+/// Renames the error of a broken pipe. A lost result is an error, whereas a closed standard output means that
+/// the reader has seen enough, so the two must not have the same kind.
 fn named(error: Error) -> Error {
     match error.kind() {
         ErrorKind::BrokenPipe => Error::other("the program that reads from the pipe has ended"),
@@ -87,27 +86,27 @@ fn named(error: Error) -> Error {
     }
 }
 
-/// A result that is wholly written, and waits for its name.
+/// A result that is completely written and waits to be renamed.
 ///
-/// Nothing is left of it if this is dropped.
+/// Nothing is left of it if it is dropped.
 #[derive(Debug)]
 pub struct Complete {
-    /// `None` where the bytes went to a stream.
+    /// `None` if the bytes went to a stream.
     sealed: Option<Sealed>,
     path: PathBuf,
 }
 
 impl Complete {
-    /// Gives the file its name. An older file of that name is replaced.
+    /// Gives the file its final name. An existing file is replaced.
     ///
     /// # Errors
-    /// If it cannot be moved; what was there before is untouched then.
+    /// If it cannot be renamed; an existing file is then untouched.
     pub fn commit(self) -> Result<()> {
         self.sealed.map_or(Ok(()), Sealed::commit)
     }
 
-    /// Leaves the file beside its place, so that another process can give it its name later.
-    /// `None` if the bytes went to a pipe or a device.
+    /// Leaves the file at its temporary path, so that another process can rename it later. `None` if the
+    /// bytes went to a pipe or a device.
     ///
     /// # Errors
     /// If the file cannot be kept.
@@ -115,26 +114,26 @@ impl Complete {
         self.sealed.map(Sealed::leave).transpose()
     }
 
-    /// The path that was asked for.
+    /// The requested path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// A complete file that a process has left beside its place.
+/// A complete file that a process has left at its temporary path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
-    /// Where its bytes are.
+    /// Temporary path.
     pub beside: PathBuf,
-    /// Where it belongs. Links have been followed.
+    /// Final path, with links resolved.
     pub place: PathBuf,
 }
 
 impl Left {
-    /// Gives the file its name. An older file of that name is replaced.
+    /// Gives the file its final name. An existing file is replaced.
     ///
     /// # Errors
-    /// If it cannot be moved; an older file is untouched then.
+    /// If it cannot be renamed; an existing file is then untouched.
     pub fn commit(&self) -> Result<()> {
         std::fs::rename(&self.beside, &self.place)
     }
@@ -148,27 +147,27 @@ impl Left {
     }
 }
 
-/// Meaning of writing to a path.
+/// What writing to a path does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
-    /// A file is made, or replaced.
+    /// A file is created or replaced.
     File,
-    /// Bytes go to something that is already there and cannot be replaced.
+    /// Bytes go to an existing stream that cannot be replaced.
     Stream(Stream),
 }
 
-/// A target for bytes that is not a file.
+/// A target that is not a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
-    /// Standard output or standard error of this program, whatever they were redirected to.
+    /// Standard output or standard error of this program, wherever they are redirected.
     Standard(Standard),
-    /// A pipe with a name, or one that the shell has made.
+    /// A named pipe, or one created by the shell.
     Pipe,
     /// A device, such as `/dev/null`.
     Device,
 }
 
-/// A standard stream that can be written to.
+/// A standard output stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standard {
     /// Standard output.
@@ -178,9 +177,9 @@ pub enum Standard {
 }
 
 impl Standard {
-    /// The stream that a path names.
-    // By name: a redirected stream is a file like any other to the system, and to replace that file
-    // would take it away from whoever redirected it.
+    /// Returns the stream that a path names.
+    // By name, because a redirected stream looks like any other file to the system, and replacing that file
+    // would break the redirection.
     fn of(path: &Path) -> Option<Self> {
         match path.to_str()? {
             "/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1" => Some(Self::Output),
@@ -189,7 +188,7 @@ impl Standard {
         }
     }
 
-    /// The stream as a file of its own, which can be closed.
+    /// Opens the stream as a separate file that can be closed.
     ///
     /// # Errors
     /// If the stream is closed.
@@ -203,7 +202,7 @@ impl Standard {
         kept.map(File::from)
     }
 
-    /// The stream as a file of its own, which is not known on this system.
+    /// Fails, because separate files for streams are not supported on this system.
     ///
     /// # Errors
     /// Always.
@@ -214,10 +213,10 @@ impl Standard {
 }
 
 impl Target {
-    /// Tells what writing to a path means, without opening anything.
+    /// Determines what writing to a path does, without opening anything.
     ///
     /// # Errors
-    /// If a folder or a socket has this name, or the system cannot tell what is there.
+    /// If a folder or a socket has this name, or the system cannot inspect the path.
     pub fn of(path: &Path) -> Result<Self> {
         if let Some(standard) = Standard::of(path) {
             return Ok(Self::Stream(Stream::Standard(standard)));
@@ -225,7 +224,7 @@ impl Target {
         let kind = match std::fs::metadata(path) {
             Ok(metadata) => metadata.file_type(),
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::File),
-            // A file where a folder should be: there is nothing that could be replaced either.
+            // A part of the path is a file instead of a folder, so there is nothing to replace.
             Err(error) if error.kind() == ErrorKind::NotADirectory => return Ok(Self::File),
             Err(error) => return Err(error),
         };
@@ -237,7 +236,7 @@ impl Target {
             None => Err(Error::new(
                 ErrorKind::InvalidInput,
                 format!(
-                    "there is {} of this name; nothing was written",
+                    "{} with this name exists; nothing was written",
                     name_of(kind)
                 ),
             )),
@@ -245,7 +244,7 @@ impl Target {
     }
 }
 
-/// The stream of a type of file. Disks are left out, because a result would destroy their contents.
+/// Returns the stream for a file type. Disks are excluded, because a result would destroy their contents.
 #[cfg(unix)]
 fn stream_of(kind: FileType) -> Option<Stream> {
     use std::os::unix::fs::FileTypeExt;
@@ -258,7 +257,7 @@ fn stream_of(kind: FileType) -> Option<Stream> {
     }
 }
 
-/// The stream of a type of file: none on this system.
+/// Returns no stream on this system.
 #[cfg(not(unix))]
 fn stream_of(_: FileType) -> Option<Stream> {
     None

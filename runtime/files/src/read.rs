@@ -1,24 +1,24 @@
-//! Reading.
+//! Reading with limits.
 
 use std::fs::{File, FileType, Metadata};
 use std::io::{Error, ErrorKind, Read, Result};
 use std::path::Path;
 
-/// Bytes of a mebibyte.
+/// Number of bytes in a mebibyte.
 pub const MEBIBYTE: u64 = 1 << 20;
 
-/// The bytes of a file of at most `limit` bytes.
+/// Reads a file of at most `limit` bytes.
 ///
 /// # Errors
-/// What the system says; that it is no file but a folder, a pipe or a device, which might never
-/// end; or that it is larger than the limit.
+/// The error of the system, or if the path is a folder, pipe or device, which might never end, or if the file
+/// is larger than the limit.
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
     check(&std::fs::metadata(path)?, limit)?;
     let file = open(path)?;
-    // Another file may have taken its place since.
+    // Another file may have replaced it in the meantime.
     check(&file.metadata()?, limit)?;
     let mut bytes = Vec::new();
-    // It may grow while it is read.
+    // The file may grow while it is read.
     file.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         return Err(too_large(bytes.len() as u64, limit));
@@ -26,21 +26,20 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A file that is open for reading, as for its lock.
+/// Opens a file for reading, for example to lock it.
 ///
 /// # Errors
 /// If the system cannot open it, or if it is a folder, a pipe or a device.
 pub fn open(path: &Path) -> Result<File> {
-    // Opening a pipe without a writer blocks, so what it is comes first.
+    // The type is checked first, because opening a pipe without a writer blocks.
     check(&std::fs::metadata(path)?, u64::MAX)?;
     File::open(path)
 }
 
-/// The text of a file of at most `limit` bytes, without the mark of byte order that some programs
-/// put before it.
+/// Reads the text of a file of at most `limit` bytes, without the byte order mark that some programs write.
 ///
 /// # Errors
-/// As [`read`], and if it is not UTF-8.
+/// As [`read`], and if the file is not UTF-8.
 pub fn read_text(path: &Path, limit: u64) -> Result<String> {
     let bytes = read(path, limit)?;
     let text = String::from_utf8(bytes);
@@ -68,14 +67,14 @@ fn check(metadata: &Metadata, limit: u64) -> Result<()> {
 fn too_large(size: u64, limit: u64) -> Error {
     let mebibytes = |bytes: u64| bytes as f64 / MEBIBYTE as f64;
     let what = format!(
-        "it is larger than {:.3} MiB, which is the most that is read ({:.3} MiB)",
+        "the file is too large: {:.3} MiB, at most {:.3} MiB are read",
         mebibytes(limit),
         mebibytes(size)
     );
     Error::new(ErrorKind::FileTooLarge, what)
 }
 
-/// What something is that is not a file, for people.
+/// Returns the name of a file type, for messages.
 #[cfg(unix)]
 pub(crate) fn name_of(kind: FileType) -> &'static str {
     use std::os::unix::fs::FileTypeExt;
@@ -90,7 +89,7 @@ pub(crate) fn name_of(kind: FileType) -> &'static str {
     }
 }
 
-/// What something is that is not a file, for people.
+/// Returns the name of a file type, for messages.
 #[cfg(not(unix))]
 pub(crate) fn name_of(kind: FileType) -> &'static str {
     if kind.is_dir() {

@@ -1,4 +1,4 @@
-//! Writing: beside the file first, then in its place.
+//! Writing: to a temporary file first, which is then moved into place.
 
 use crate::output::Left;
 use crate::read::name_of;
@@ -7,27 +7,25 @@ use std::io::{Error, ErrorKind, Result, Write};
 use std::path::{Path, PathBuf};
 use tempfile::{NamedTempFile, TempPath};
 
-/// Files that are being written begin with this, in the folder where they will be.
+/// Prefix of files that are being written, in their folder.
 const PREFIX: &str = ".saving-";
 
-/// Writes a file at once: after it, the path has the old bytes or the new ones, whatever happens.
-/// As [`Beside`], which see.
+/// Writes a file atomically: afterwards the path has either the old or the new bytes. See [`Beside`].
 ///
 /// # Errors
-/// If it cannot be written; what was there before is untouched then.
+/// If the file cannot be written; an existing file is then untouched.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = Beside::new(path)?;
     file.write_all(bytes)?;
     file.finish()
 }
 
-/// A file that is written beside the one that it will replace.
+/// A file that is written beside the one it will replace.
 ///
-/// A link is followed to the file that it stands for. The new file gets the permissions of the old
-/// one, and its owner and group where the system allows that; without an old one it gets those of
-/// any new file. Another name of the old file (a hard link) keeps the old bytes. What a program
-/// that was killed has left in the folder is swept. Nothing is left if this is dropped before
-/// [`finish`](Self::finish).
+/// A link is followed to its target. The new file gets the permissions of the old one, and its owner and
+/// group if the system allows that; without an old file it gets those of any new file. Another name of the
+/// old file (a hard link) keeps the old bytes. Files that killed programs have left in the folder are swept.
+/// Nothing is left if this is dropped before [`finish`](Self::finish).
 #[derive(Debug)]
 pub struct Beside {
     file: NamedTempFile,
@@ -35,24 +33,24 @@ pub struct Beside {
 }
 
 impl Beside {
-    /// Begins a file that will be at a path.
+    /// Begins a file for a path.
     ///
     /// # Errors
-    /// If there is no such folder or it cannot be written to, or something is there that is no file.
+    /// If the folder does not exist or cannot be written to, or the path is not that of a file.
     pub fn new(path: &Path) -> Result<Self> {
         let path = target(path)?;
         check_folder(folder_of(&path))?;
         let before = match std::fs::metadata(&path) {
             Ok(metadata) if !metadata.is_file() => {
                 let kind = name_of(metadata.file_type());
-                let what = format!("there is {kind} of this name; nothing was written");
+                let what = format!("{kind} with this name exists; nothing was written");
                 return Err(Error::new(ErrorKind::InvalidInput, what));
             }
             Ok(metadata) => Some(metadata),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        // The same folder, and so the same disk: only there a move replaces the old file at once.
+        // The same folder is on the same disk; only there does a move replace the old file atomically.
         let folder = folder_of(&path);
         if !folder.is_dir() {
             let what = format!("there is no folder {}", folder.display());
@@ -60,7 +58,7 @@ impl Beside {
         }
         sweep(folder);
         let file = create(folder).map_err(|error| unwritable(folder, &error))?;
-        // Whoever sweeps this folder meanwhile sees that it is being written.
+        // The lock shows other sweepers of this folder that the file is being written.
         let _ = file.as_file().try_lock();
         if let Some(before) = before {
             keep_rights(file.as_file(), &before)?;
@@ -68,22 +66,22 @@ impl Beside {
         Ok(Self { file, path })
     }
 
-    /// Moves what was written into its place.
+    /// Moves the file into place.
     ///
     /// # Errors
-    /// If not all could be written, or it cannot be moved; what was there before is untouched then.
+    /// If not everything could be written or the file cannot be moved; an existing file is then untouched.
     pub fn finish(self) -> Result<()> {
         self.seal()?.commit()
     }
 
-    /// Ends the writing, and leaves the file that was there before.
+    /// Finishes writing, and leaves an existing file untouched.
     ///
     /// # Errors
-    /// If not all could be written.
+    /// If not everything could be written.
     pub(crate) fn seal(mut self) -> Result<Sealed> {
         self.file.flush()?;
-        // Before the move: after a failure of power the name must not stand for bytes that were
-        // never written.
+        // Synced before the move. Otherwise the name could refer to bytes that were never written after a
+        // power failure.
         self.file.as_file().sync_all()?;
         let (held, beside) = self.file.into_parts();
         Ok(Sealed {
@@ -94,17 +92,17 @@ impl Beside {
     }
 }
 
-/// A complete file beside its target. Nothing is left of it if this is dropped.
+/// A complete file beside its target. Nothing is left of it if it is dropped.
 #[derive(Debug)]
 pub(crate) struct Sealed {
-    /// Keeps the lock by which others see that the file is in use and do not sweep it.
+    /// Holds the lock that tells other programs that the file is in use.
     held: File,
     beside: TempPath,
     path: PathBuf,
 }
 
 impl Sealed {
-    /// Moves it into its place.
+    /// Moves the file into place.
     pub(crate) fn commit(self) -> Result<()> {
         let moved = self.beside.persist(&self.path);
         moved.map_err(|error| error.error)?;
@@ -113,7 +111,7 @@ impl Sealed {
         Ok(())
     }
 
-    /// Leaves it where it is.
+    /// Leaves the file at its temporary path.
     pub(crate) fn leave(self) -> Result<Left> {
         let beside = self.beside.keep().map_err(|error| error.error)?;
         Ok(Left {
@@ -133,10 +131,10 @@ impl Write for Beside {
     }
 }
 
-/// The file that a path stands for: links are followed, to one that does not exist yet as well.
+/// Returns the file that a path refers to. Links are followed, even to files that do not exist yet.
 fn target(path: &Path) -> Result<PathBuf> {
     let mut path = path.to_owned();
-    // As deep as systems go.
+    // Maximum depth on common systems.
     for _ in 0..40 {
         let Ok(next) = std::fs::read_link(&path) else {
             return Ok(path);
@@ -145,7 +143,7 @@ fn target(path: &Path) -> Result<PathBuf> {
     }
     Err(Error::new(
         ErrorKind::InvalidInput,
-        "it is a link that leads back to itself",
+        "the link leads back to itself",
     ))
 }
 
@@ -154,29 +152,29 @@ fn folder_of(path: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// Says that a folder is missing before anything else goes wrong in it.
+/// Checks that a folder exists and is usable, so that a missing folder is reported first.
 pub(crate) fn check_folder(folder: &Path) -> Result<()> {
     let shown = folder.display();
     let (kind, what) = match std::fs::metadata(folder) {
         Ok(metadata) if metadata.is_dir() => return Ok(()),
         Ok(_) => (
             ErrorKind::NotADirectory,
-            format!("{shown} is not a folder; name another place"),
+            format!("{shown} is not a folder; choose another path"),
         ),
         Err(error) if error.kind() == ErrorKind::NotADirectory => (
             ErrorKind::NotADirectory,
-            format!("a part of {shown} is not a folder; name another place"),
+            format!("a part of {shown} is not a folder; choose another path"),
         ),
         Err(error) if error.kind() == ErrorKind::NotFound => (
             ErrorKind::NotFound,
-            format!("there is no folder {shown}; make it first, or name another place"),
+            format!("the folder {shown} does not exist; create it or choose another path"),
         ),
         Err(error) => return Err(unwritable(folder, &error)),
     };
     Err(Error::new(kind, what))
 }
 
-/// Why nothing can be made in a folder, without the name of the file that was tried.
+/// Reports that a folder is not writable, without the name of the temporary file.
 fn unwritable(folder: &Path, error: &Error) -> Error {
     let (kind, shown) = (error.kind(), folder.display());
     Error::new(
@@ -185,21 +183,21 @@ fn unwritable(folder: &Path, error: &Error) -> Error {
     )
 }
 
-/// A new file with the rights that any new file gets.
+/// Creates a file with the permissions of any new file.
 fn create(folder: &Path) -> Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // The system takes away from these what the user has said (umask).
+        // The system removes permissions according to the umask.
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    // Its error names the file beside, which the user has not asked for.
+    // The error would name the temporary file, which means nothing to the user.
     builder.tempfile_in(folder).map_err(without_path)
 }
 
-/// An error of the system without the path that the library puts before it.
+/// Removes the path that the library puts before a system error.
 fn without_path(error: Error) -> Error {
     let source = error.get_ref().and_then(std::error::Error::source);
     match source {
@@ -208,32 +206,32 @@ fn without_path(error: Error) -> Error {
     }
 }
 
-/// Gives a file the owner and the permissions of another one.
+/// Gives a file the owner and the permissions of another file.
 #[cfg(unix)]
 fn keep_rights(file: &File, before: &Metadata) -> Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
-    // Only the owner of the system may give files away; a group of one's own is kept by anybody.
+    // Only root may change the owner, but every user may keep a group of their own.
     if fchown(file, Some(before.uid()), Some(before.gid())).is_err() {
         let _ = fchown(file, None, Some(before.gid()));
     }
     file.set_permissions(before.permissions())
 }
 
-/// Gives a file the permissions of another one.
+/// Gives a file the permissions of another file.
 #[cfg(not(unix))]
 fn keep_rights(file: &File, before: &Metadata) -> Result<()> {
     file.set_permissions(before.permissions())
 }
 
-/// Lets the name of a new file outlast a failure of power as its bytes do.
+/// Makes the name of a new file survive a power failure, like its bytes.
 fn sync_folder(folder: &Path) {
-    // Where folders cannot be opened the system sees to that by itself.
+    // On systems where folders cannot be opened, the system does this by itself.
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }
 }
 
-/// Removes what killed programs have left in a folder: files of ours that nobody holds.
+/// Removes files that killed programs have left in a folder: files of ours that are not locked.
 fn sweep(folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {
@@ -243,7 +241,7 @@ fn sweep(folder: &Path) {
             continue;
         }
         let held = File::open(entry.path()).is_ok_and(|file| file.try_lock().is_err());
-        // One that has just been made may not be locked yet.
+        // A file that was just created may not be locked yet.
         let age = entry.metadata().and_then(|data| data.modified());
         let is_old = age.is_ok_and(|time| time.elapsed().is_ok_and(|age| age.as_secs() >= OLD));
         if !held && is_old {
@@ -252,5 +250,5 @@ fn sweep(folder: &Path) {
     }
 }
 
-/// Younger files are not swept, s.
+/// Minimum age of files that are swept, s.
 const OLD: u64 = 60;

@@ -1,4 +1,4 @@
-//! What is read and what is refused, and what is left of a file that is written.
+//! Files that are read or rejected, and the remains of a file that is written.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_files::{
@@ -24,7 +24,7 @@ fn files_are_read_up_to_their_limit() {
     fs::write(&path, b"12345").unwrap();
     assert_eq!(read(&path, 5).unwrap(), b"12345");
     let error = read(&path, 4).unwrap_err().to_string();
-    assert!(error.contains("larger than"), "{error}");
+    assert!(error.contains("too large"), "{error}");
     let error = read(folder.path(), 4).unwrap_err().to_string();
     assert_eq!(error, "it is a folder, not a file");
 }
@@ -74,7 +74,7 @@ fn results_get_their_names_together_and_old_ones_stay_until_then() {
     }
     assert_eq!(fs::read(&old).unwrap(), b"after");
     assert_eq!(names(folder.path()), ["new", "old"]);
-    // Dropped, whether complete or not, nothing is left.
+    // Nothing is left after a drop, whether complete or not.
     drop(result(&old, b"half"));
     drop(result(&old, b"whole").complete().unwrap());
     assert_eq!(fs::read(&old).unwrap(), b"after");
@@ -110,7 +110,7 @@ fn a_missing_folder_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("no/such");
     let error = write(&missing.join("a"), b"x").unwrap_err().to_string();
-    let expected = format!("there is no folder {}; make it first", missing.display());
+    let expected = format!("the folder {} does not exist; create it", missing.display());
     assert!(error.starts_with(&expected), "{error}");
     fs::write(folder.path().join("file"), b"x").unwrap();
     let inside = folder.path().join("file/a");
@@ -132,7 +132,7 @@ fn a_new_folder_is_there_with_all_its_files_or_not_at_all() {
     fs::write(new.beside().join("a"), b"x").unwrap();
     new.finish().unwrap();
     assert_eq!(names(&place), ["a"]);
-    // One with files in it is not replaced.
+    // A folder with files is not replaced.
     let other = NewFolder::new(&place).unwrap();
     other.finish().unwrap_err();
     assert_eq!(names(&place), ["a"]);
@@ -161,14 +161,14 @@ mod unix {
         let error = read(&path, 100).unwrap_err().to_string();
         assert_eq!(error, "it is a pipe, not a file");
         let error = write(&path, b"x").unwrap_err().to_string();
-        assert_eq!(error, "there is a pipe of this name; nothing was written");
+        assert_eq!(error, "a pipe with this name exists; nothing was written");
         assert!(fs::metadata(&path).unwrap().file_type().is_fifo());
         let zero = folder.path().join("zero");
         symlink("/dev/zero", &zero).unwrap();
         let error = read(&zero, 100).unwrap_err().to_string();
         assert_eq!(error, "it is a device, not a file");
         let error = write(&zero, b"x").unwrap_err().to_string();
-        assert!(error.contains("a device of this name"), "{error}");
+        assert!(error.contains("a device with this name"), "{error}");
         assert_eq!(names(folder.path()), ["pipe", "zero"]);
     }
 
@@ -192,7 +192,7 @@ mod unix {
         let output = Target::Stream(Stream::Standard(Standard::Output));
         assert_eq!(Target::of(Path::new("/dev/stdout")).unwrap(), output);
         let error = Target::of(folder.path()).unwrap_err().to_string();
-        assert!(error.contains("a folder of this name"), "{error}");
+        assert!(error.contains("a folder with this name"), "{error}");
         assert_eq!(
             Target::of(&folder.path().join("new")).unwrap(),
             Target::File
@@ -225,7 +225,7 @@ mod unix {
         write(&link, b"new").unwrap();
         assert_eq!(fs::read(&real).unwrap(), b"new");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        // One that leads to what is not there yet as well.
+        // A link to a file that does not exist yet is followed as well.
         let dangling = folder.path().join("dangling");
         symlink("real/b", &dangling).unwrap();
         write(&dangling, b"first").unwrap();

@@ -33,7 +33,6 @@
 //! ```
 
 pub mod alignment;
-pub mod arc_length_spline;
 pub mod centre_line;
 pub mod clothoid;
 pub mod crossings;

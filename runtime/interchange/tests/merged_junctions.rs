@@ -1,17 +1,13 @@
 //! Junctions that are one because they are near each other lead nowhere where the streets between them do not
 //! lead: held against all drives over those streets.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::data;
 use proptest::prelude::*;
 use roadwright_geometry::{DVec2, ReferenceLine};
-use roadwright_interchange::osm::{ImportOptions, import, read_file};
 use roadwright_scenario::junction::{Junction, Layout, Turn, layout};
 use roadwright_scenario::operation::draw::{RoadStyle, road};
 use roadwright_scenario::operation::merged_junctions;
 use roadwright_scenario::*;
+use roadwright_testing::scaled;
 use std::collections::BTreeSet;
 
 /// An end of a road.
@@ -107,13 +103,13 @@ impl Within<'_> {
 
 /// How many merged junctions a scenario has, and how many ways lead through them.
 #[derive(Debug, Default)]
-struct Tally {
-    junctions: usize,
+pub(crate) struct Tally {
+    pub(crate) junctions: usize,
     ways: usize,
 }
 
 /// Holds all ways of merged junctions against the drives over their streets.
-fn hold(scenario: &Scenario) -> Tally {
+pub(crate) fn hold(scenario: &Scenario) -> Tally {
     let layout = layout(scenario.network(), scenario.about());
     let mut tally = Tally::default();
     for junction in layout.junctions.iter().filter(|j| j.nodes.len() > 1) {
@@ -159,25 +155,6 @@ fn hold(scenario: &Scenario) -> Tally {
         }
     }
     tally
-}
-
-#[test]
-fn merged_junctions_of_real_towns_lead_nowhere_where_their_streets_do_not() {
-    for (name, least) in [
-        ("trinity-ring-filtered.osm.pbf", 3),
-        ("dublin-centre-roads.osm.pbf", 100),
-    ] {
-        let Some(path) = data(name) else { continue };
-        let elements = read_file(&path).unwrap();
-        let options = ImportOptions {
-            roads_only: true,
-            ..ImportOptions::default()
-        };
-        let (scenario, _) = import(&elements, &options).unwrap();
-        let tally = hold(&scenario);
-        eprintln!("{name}: {tally:?}");
-        assert!(tally.junctions >= least, "{tally:?}");
-    }
 }
 
 /// A grid of short streets, some of them one-way, some for buses, with restrictions at some crossings.
@@ -233,7 +210,7 @@ fn grid(numbers: &[u8]) -> Scenario {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(scaled(48) as u32))]
 
     #[test]
     fn merged_junctions_of_grids_lead_nowhere_where_their_streets_do_not(

@@ -1,17 +1,12 @@
 //! OpenStreetMap import: small data of our own, real Dublin where it is at hand, and damage.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::data;
 use proptest::prelude::*;
 use roadwright_geometry::math::{cos, sin};
 use roadwright_interchange::osm::{
-    Elements, GeoBox, ImportError, ImportOptions, ImportSummary, SignKind, great_circle_distance,
-    import, read, read_file,
+    Elements, GeoBox, ImportError, ImportOptions, ImportSummary, import, read,
 };
 use roadwright_scenario::check::{Code, check};
-use roadwright_scenario::{Control, DrivingSide, LaneType, RestrictionKind, RoadAccess, Scenario};
+use roadwright_scenario::{Control, DrivingSide, RestrictionKind, RoadAccess, Scenario};
 use roadwright_scenario::{LaneChange, RoadId, junction, lane_graph};
 
 /// A crossroads in Dublin with a one-way arm, a banned turn and a footpath.
@@ -31,7 +26,8 @@ const CROSSROADS: &str = r#"<?xml version="1.0"?>
   <relation id="21"><member type="way" ref="10" role="from"/><tag k="type" v="restriction"/><tag k="restriction" v="no_left_turn"/></relation>
 </osm>"#;
 
-fn imported(elements: &Elements) -> (Scenario, ImportSummary) {
+/// The scenario and the summary of an import with the usual options.
+pub(crate) fn imported(elements: &Elements) -> (Scenario, ImportSummary) {
     let options = ImportOptions {
         name: "test".into(),
         ..ImportOptions::default()
@@ -265,7 +261,7 @@ fn restrictions_by_way_of_ways_and_lines_between_lanes_arrive() {
                     return true;
                 }
                 for &next in graph.successors(id) {
-                    let after = graph.followed_onto(&followed, (id, next));
+                    let after = graph.followed_onto(&followed, id, next);
                     open.extend(after.map(|after| (next, after)));
                 }
             }
@@ -658,119 +654,6 @@ fn a_box_that_does_not_cross_the_antimeridian_takes_the_data_as_they_are() {
     }
 }
 
-#[test]
-fn the_ring_around_trinity_college_arrives_whole() {
-    let Some(path) = data("trinity-ring-roads.osm") else {
-        return;
-    };
-    let elements = read_file(&path).unwrap();
-    assert_eq!(elements.ways.len(), 1386);
-    assert_eq!(
-        elements
-            .nodes
-            .values()
-            .filter(|n| n.sign.kind == Some(SignKind::Signals))
-            .count(),
-        97
-    );
-    assert_eq!(elements.restrictions.len(), 44);
-    let (scenario, summary) = imported(&elements);
-    assert_eq!((summary.signals, summary.signals_unassigned), (76, 0));
-    assert_eq!(summary.driving_side, DrivingSide::Left);
-    let left_out: usize = summary
-        .warnings
-        .iter()
-        .filter(|w| {
-            w.examples.iter().any(|e| e.starts_with("way"))
-                && !w.reason.contains("missing")
-                && !w.reason.contains("moved apart")
-                && !w.reason.contains("stretches")
-                && !w.reason.contains("loops")
-        })
-        .map(|w| w.count)
-        .sum();
-    assert_eq!(
-        summary.ways + left_out,
-        1386,
-        "every way arrives or is listed"
-    );
-    // Lengths against the great-circle sum of the same ways.
-    let not_taken: Vec<&str> = summary.warnings.iter().map(|w| w.reason.as_str()).collect();
-    let drivable = [
-        "service",
-        "secondary",
-        "unclassified",
-        "tertiary",
-        "residential",
-        "secondary_link",
-        "tertiary_link",
-    ];
-    let expected: f64 = elements
-        .ways
-        .iter()
-        .filter(|w| drivable.contains(&w.tags["highway"].as_str()))
-        .filter(|w| w.tags.get("area").is_none_or(|v| v != "yes") && !closed(w))
-        .map(|w| {
-            w.nodes
-                .windows(2)
-                .map(|p| great_circle_distance(&elements.nodes[&p[0]], &elements.nodes[&p[1]]))
-                .sum::<f64>()
-        })
-        .sum();
-    let error = summary.road_km * 1000.0 / expected - 1.0;
-    assert!(
-        error.abs() < 1e-3,
-        "{error}: {} of {expected}; {not_taken:?}",
-        summary.road_km
-    );
-    let findings = check(&scenario);
-    assert!(
-        findings.iter().all(|f| f.code != Code::JointGap),
-        "{findings:?}"
-    );
-    // One-way streets stay one-way.
-    let one_way = scenario
-        .network()
-        .roads()
-        .filter(|(_, r)| {
-            let lanes = &r.lane_sections[0].lanes;
-            lanes
-                .iter()
-                .all(|l| l.id > 0 && l.kind != LaneType::Sidewalk)
-        })
-        .count();
-    assert!(one_way > 200, "{one_way}");
-}
-
-fn closed(way: &roadwright_interchange::osm::Way) -> bool {
-    let get = |key: &str| way.tags.get(key).map(String::as_str);
-    let general = ["motorcar", "motor_vehicle", "vehicle", "access"]
-        .iter()
-        .find_map(|k| get(k));
-    let bus = ["bus", "psv"]
-        .iter()
-        .any(|k| matches!(get(k), Some("yes" | "designated" | "official")));
-    general == Some("no") && !bus
-}
-
-#[test]
-fn xml_and_pbf_of_other_areas_load_and_truncation_is_an_error() {
-    for name in [
-        "trinity-one-junction-filtered.osm",
-        "trinity-ring-filtered.osm.pbf",
-        "dublin-centre-roads.osm.pbf",
-    ] {
-        let Some(path) = data(name) else { return };
-        let bytes = std::fs::read(&path).unwrap();
-        let (_, summary) = imported(&read(&bytes).unwrap());
-        assert!(summary.roads > 5, "{name}");
-        for share in [1, 3, 7, 9] {
-            let cut = bytes.len() * share / 10;
-            assert!(read(&bytes[..cut]).is_err(), "{name} cut at {cut}");
-        }
-    }
-}
-
 /// A public street with a yard behind a gate, a customers' car park, and a tram along the street.
 const YARD: &str = r#"<?xml version="1.0"?>
 <osm version="0.6">
@@ -986,7 +869,7 @@ fn nobody_drives_over_the_island_of_a_small_roundabout() {
     assert!((nodes[0] - middle).length() > 11.0);
     let graph = lane_graph::LaneGraph::new(&scenario, &layout);
     let mut near = 0;
-    for lanelet in (0u32..).take(graph.lanelets().len()) {
+    for lanelet in graph.indices() {
         for point in graph.line(lanelet).points() {
             let distance = (point - middle).length();
             assert!(distance > 8.0, "{distance} m from the middle of the island");

@@ -1,9 +1,9 @@
-//! What driving along lanelets costs, and lower bounds of what is left to a goal.
+//! Costs of driving along lanelets, and lower bounds of the remaining cost to a goal.
 //!
-//! The bounds come from landmarks [Goldberg 2005]: with the exact distances from and to a few places
-//! at the edge of the network, the triangle inequality says how far two lanelets are apart at least.
-//! Distances are those of free roads that everybody may drive on. Traffic and access only add to
-//! them, so the bounds hold whatever the delays are, and whoever asks.
+//! The bounds come from landmarks [Goldberg 2005]. With the exact distances to and from a few lanelets at the
+//! edge of the network, the triangle inequality gives a lower bound of the distance between any two lanelets.
+//! The distances are those of empty roads without access restrictions. Traffic and access can only add to
+//! them, so the bounds hold for all delays and vehicles.
 //!
 //! ```text
 //!              d(L, goal)
@@ -12,34 +12,34 @@
 //!  d(L, here) `-----. here'
 //! ```
 //!
-//! The same with distances to L instead of from it; the largest of all such bounds counts. A landmark
-//! behind the start or beyond the goal gives the sharpest ones, so landmarks lie far apart.
+//! The same holds with distances to L instead of from it; the largest of these bounds is used. A landmark
+//! behind the start or beyond the goal gives the sharpest bounds, so landmarks lie far apart.
 
 use crate::islands::Islands;
-use crate::via_ways::ViaWays;
+use crate::via_places::ViaPlaces;
 use roadwright_scenario::junction::Turn;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind, NO_LANELET};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Lane changes on lanelets shorter than this are avoided, m.
+/// Length below which lane changes on a lanelet are avoided, m.
 const SHORT_LANELET: f64 = 25.0;
-/// What a lane change on a short lanelet costs on top, s: a detour up to that long is
-/// preferred.
+/// Additional cost of a lane change on a short lanelet, s: a detour of up to this time is preferred.
 const SHORT_PENALTY: f64 = 10.0;
-/// Landmarks of a network.
+/// Number of landmarks of a network.
 const LANDMARKS: usize = 8;
-/// Smaller networks are searched without landmarks: finding those would cost more.
+/// Number of lanelets below which a network is searched without landmarks, because finding them would cost
+/// more.
 const FEWEST: usize = 64;
-/// Share of a bound that is believed, so that rounding never makes it too large.
+/// Factor on bounds, so that rounding never makes them too large.
 const TRUST: f64 = 1.0 - 1e-12;
 
-/// What costs depend on beside the roads.
+/// Parameters of the costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Weights {
-    /// What a lane change costs, s.
+    /// Cost of a lane change, s.
     pub(crate) change_time: f64,
-    /// What a turn at a junction costs, s.
+    /// Cost of a turn at a junction, s.
     pub(crate) turn_time: f64,
 }
 
@@ -49,83 +49,83 @@ pub(crate) struct Costs {
     weights: Weights,
     /// Time to drive along each lanelet, s.
     through: Vec<f64>,
-    /// What a lane change on each lanelet costs, s.
+    /// Cost of a lane change on each lanelet, s.
     change: Vec<f64>,
-    /// Roads that are not for all, if there are any.
+    /// Restricted roads, if there are any.
     pub(crate) islands: Option<Islands>,
-    /// Restrictions by way of roads, if there are any.
-    pub(crate) via_ways: Option<ViaWays>,
-    /// For each lanelet and landmark the times to and from it, s.
+    /// Restrictions with via ways, if there are any.
+    pub(crate) via_places: Option<ViaPlaces>,
+    /// Times to and from each lanelet, by landmark, s.
     landmarks: Vec<[[f64; 2]; LANDMARKS]>,
 }
 
-/// Lower bounds to one goal.
+/// Lower bounds of the cost to one goal.
 pub(crate) struct Bounds<'a> {
     landmarks: &'a [[[f64; 2]; LANDMARKS]],
     goal: [[f64; 2]; LANDMARKS],
 }
 
 impl Costs {
-    /// Costs of a graph. O(landmarks times lanelets log lanelets).
+    /// Computes the costs of a graph. O(landmarks × lanelets log lanelets).
     pub(crate) fn new(graph: &LaneGraph, weights: Weights) -> Self {
-        let ids = 0..graph.lanelets().len() as LaneletId;
+        let ids = LaneletIndex::up_to(graph.lanelets().len());
         let mut costs = Self {
             identity: graph.identity(),
             weights,
             through: ids.clone().map(|id| through(graph, id, weights)).collect(),
             change: ids.map(|id| change(graph, id, weights)).collect(),
             islands: Islands::of(graph),
-            via_ways: ViaWays::of(graph),
+            via_places: ViaPlaces::of(graph),
             landmarks: Vec::new(),
         };
-        // Finding landmarks takes 17 searches over the whole network; it pays where many are to come.
+        // Finding landmarks takes 17 searches of the whole network, which pays off if many searches follow.
         if graph.lanelets().len() >= FEWEST {
             costs.find_landmarks(graph);
         }
         costs
     }
 
-    /// Whether these are the costs of a graph.
+    /// Whether these are the costs of the given graph and weights.
     pub(crate) fn is_of(&self, graph: &LaneGraph, weights: Weights) -> bool {
         self.identity == graph.identity() && self.weights == weights
     }
 
     /// Time to drive along a lanelet, s.
     #[inline]
-    pub(crate) fn through(&self, id: LaneletId) -> f64 {
-        self.through[id as usize]
+    pub(crate) fn through(&self, id: LaneletIndex) -> f64 {
+        self.through[id.index()]
     }
 
-    /// What a lane change on a lanelet costs, s.
+    /// Cost of a lane change on a lanelet, s.
     #[inline]
-    pub(crate) fn change(&self, id: LaneletId) -> f64 {
-        self.change[id as usize]
+    pub(crate) fn change(&self, id: LaneletIndex) -> f64 {
+        self.change[id.index()]
     }
 
-    /// Bounds to the start of a lanelet.
-    pub(crate) fn bounds_to(&self, goal: LaneletId) -> Bounds<'_> {
+    /// Returns the bounds to the start of a lanelet.
+    pub(crate) fn bounds_to(&self, goal: LaneletIndex) -> Bounds<'_> {
         Bounds {
             landmarks: &self.landmarks,
             goal: self
                 .landmarks
-                .get(goal as usize)
+                .get(goal.index())
                 .copied()
                 .unwrap_or([[0.0; 2]; LANDMARKS]),
         }
     }
 
-    /// Each landmark is the lanelet farthest from those before it.
+    /// Finds the landmarks: each is the lanelet farthest from the previous ones.
     fn find_landmarks(&mut self, graph: &LaneGraph) {
         let count = graph.lanelets().len();
         let main = graph.main_component();
         let Some(&first) = main.first() else { return };
         let mut table = vec![[[0.0; 2]; LANDMARKS]; count];
-        // The farthest lanelet from any one is at the edge; each further one is the farthest from those
-        // before it. Ties go to the smaller id, so that the landmarks are the same in every run.
+        // The farthest lanelet from any lanelet is at the edge, and each further landmark is the farthest
+        // from the previous ones. Ties go to the smaller id, so that the landmarks are the same in every run.
         let mut nearest = self.times(graph, first, Direction::From);
         for landmark in 0..LANDMARKS {
-            let far = |a: &&LaneletId, b: &&LaneletId| {
-                let time = |id: LaneletId| nearest[id as usize];
+            let far = |a: &&LaneletIndex, b: &&LaneletIndex| {
+                let time = |id: LaneletIndex| nearest[id.index()];
                 time(**a).total_cmp(&time(**b)).then(b.cmp(a))
             };
             let at = *main.iter().max_by(far).unwrap_or(&first);
@@ -145,22 +145,22 @@ impl Costs {
         self.landmarks = table;
     }
 
-    /// Least times between one lanelet's start and all others', by Dijkstra. Buses may drive
-    /// everywhere, so the bounds hold for them as well.
-    fn times(&self, graph: &LaneGraph, origin: LaneletId, direction: Direction) -> Vec<f64> {
+    /// Returns the shortest times between the start of one lanelet and the starts of all others, by
+    /// Dijkstra's algorithm. Buses may drive everywhere, so the bounds hold for them as well.
+    fn times(&self, graph: &LaneGraph, origin: LaneletIndex, direction: Direction) -> Vec<f64> {
         let mut times = vec![f64::INFINITY; graph.lanelets().len()];
         let mut open = BinaryHeap::new();
-        times[origin as usize] = 0.0;
-        // Times are never negative, so their bits are ordered as they are.
+        times[origin.index()] = 0.0;
+        // Times are never negative, so their bits have the same order as their values.
         open.push(Reverse((0u64, origin)));
         while let Some(Reverse((bits, id))) = open.pop() {
             let time = f64::from_bits(bits);
-            if time > times[id as usize] {
+            if time > times[id.index()] {
                 continue;
             }
-            let mut reach = |next: LaneletId, time: f64| {
-                if next != NO_LANELET && time < times[next as usize] {
-                    times[next as usize] = time;
+            let mut reach = |next: LaneletIndex, time: f64| {
+                if next != NO_LANELET && time < times[next.index()] {
+                    times[next.index()] = time;
                     open.push(Reverse((time.to_bits(), next)));
                 }
             };
@@ -195,24 +195,23 @@ enum Direction {
 }
 
 impl Bounds<'_> {
-    /// Least time from the start of a lanelet to the start of the goal's, s; infinite if no way
-    /// leads there.
+    /// Returns a lower bound of the time from the start of a lanelet to the start of the goal's lanelet, s;
+    /// infinite if there is no route.
     #[inline]
-    pub(crate) fn left_from(&self, id: LaneletId) -> f64 {
-        let Some(own) = self.landmarks.get(id as usize) else {
+    pub(crate) fn left_from(&self, id: LaneletIndex) -> f64 {
+        let Some(own) = self.landmarks.get(id.index()) else {
             return 0.0;
         };
         let mut best = 0.0f64;
         for ([to, from], [goal_to, goal_from]) in own.iter().zip(&self.goal) {
-            // A difference with an infinity that means nothing is below 0 or no number: `max`
-            // passes both over.
+            // A difference with a meaningless infinity is negative or NaN, and `max` ignores both.
             best = best.max(to - goal_to).max(goal_from - from);
         }
         best * TRUST
     }
 }
 
-fn through(graph: &LaneGraph, id: LaneletId, weights: Weights) -> f64 {
+fn through(graph: &LaneGraph, id: LaneletIndex, weights: Weights) -> f64 {
     let lanelet = graph.lanelet(id);
     let turning = match lanelet.kind {
         LaneletKind::Connection { turn, .. } => match turn {
@@ -225,7 +224,7 @@ fn through(graph: &LaneGraph, id: LaneletId, weights: Weights) -> f64 {
     lanelet.free_time(lanelet.length()) + turning
 }
 
-fn change(graph: &LaneGraph, id: LaneletId, weights: Weights) -> f64 {
+fn change(graph: &LaneGraph, id: LaneletIndex, weights: Weights) -> f64 {
     let is_short = graph.lanelet(id).length() < SHORT_LANELET;
     weights.change_time + if is_short { SHORT_PENALTY } else { 0.0 }
 }

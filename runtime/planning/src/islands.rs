@@ -1,33 +1,32 @@
-//! Which roads that are not for all hang together.
+//! Connected areas of restricted roads.
 //!
-//! A search that enters private ground may only come to goals there. Without knowing which ground
-//! belongs to which goal it would look at every car park that it passes.
+//! A search that enters private ground may only reach goals there. Without knowing which ground belongs to
+//! which goal it would explore every car park that it passes.
 
 use roadwright_scenario::RoadAccess;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET};
 
-/// Stands for no island: the lanelet is for all.
+/// Marks a lanelet without access restrictions, which belongs to no island.
 const OPEN: u32 = u32::MAX;
 
-/// The island of each lanelet that is not for all: lanelets that hang together without public ones
-/// between them, whichever way they are driven.
+/// Island of each restricted lanelet: restricted lanelets that are connected, in either driving direction,
+/// without public lanelets between them.
 pub(crate) struct Islands(Vec<u32>);
 
 impl Islands {
-    /// The islands of a graph; `None` if all of it is for all. O(lanelets).
+    /// Finds the islands of a graph; `None` if no road is restricted. O(lanelets).
     pub(crate) fn of(graph: &LaneGraph) -> Option<Self> {
-        let is_closed = |id: LaneletId| graph.lanelet(id).road_access != RoadAccess::All;
-        let count = graph.lanelets().len() as LaneletId;
-        (0..count).any(is_closed).then(|| {
-            let mut islands = vec![OPEN; count as usize];
+        let is_closed = |id: LaneletIndex| graph.lanelet(id).road_access != RoadAccess::All;
+        graph.indices().any(is_closed).then(|| {
+            let mut islands = vec![OPEN; graph.lanelets().len()];
             let mut open = Vec::new();
-            for first in (0..count).filter(|&id| is_closed(id)) {
+            for first in graph.indices().filter(|&id| is_closed(id)) {
                 open.push(first);
                 while let Some(id) = open.pop() {
-                    if islands[id as usize] != OPEN {
+                    if islands[id.index()] != OPEN {
                         continue;
                     }
-                    islands[id as usize] = first;
+                    islands[id.index()] = first.number();
                     let linked = graph.successors(id).iter().chain(graph.predecessors(id));
                     let near = linked.copied().chain(graph.lanelet(id).beside);
                     open.extend(near.filter(|&id| id != NO_LANELET && is_closed(id)));
@@ -37,10 +36,10 @@ impl Islands {
         })
     }
 
-    /// Whether two lanelets lie on one island.
+    /// Whether two lanelets are on the same island.
     #[inline]
-    pub(crate) fn are_one(&self, a: LaneletId, b: LaneletId) -> bool {
-        let island = self.0[a as usize];
-        island != OPEN && island == self.0[b as usize]
+    pub(crate) fn are_one(&self, a: LaneletIndex, b: LaneletIndex) -> bool {
+        let island = self.0[a.index()];
+        island != OPEN && island == self.0[b.index()]
     }
 }

@@ -1,9 +1,9 @@
-//! Where along a route lanes are changed.
+//! Positions of lane changes along a route.
 //!
-//! What a lane change costs does not depend on where it is made, so of two routes that are as fast the
-//! search finds any: one that changes lanes kilometres before the turn, or on the last short piece of
-//! road. Each change is therefore moved along the route, to the last road where it can be made, and
-//! from there back until there is enough room:
+//! The cost of a lane change does not depend on its position, so of two equally fast routes the search finds
+//! either: one may change lanes kilometres before the turn, or on the last short piece of road. Each change
+//! is therefore moved along the route, to the last road where it can be made, and from there back until there
+//! is enough room:
 //!
 //! ```text
 //!               |<------ ahead ------>|
@@ -12,33 +12,33 @@
 //! ```
 
 use roadwright_scenario::VehicleClass;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET, ROOM_FOR_CHANGE};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET, ROOM_FOR_CHANGE};
 
-/// Lanelets that are shorter are no place to begin a change, m.
+/// Minimum length of a lanelet on which a change may begin, m.
 const SHORTEST: f64 = 25.0;
 
-/// The length that so many changes on one road need, m.
+/// Returns the length that a number of changes on one road needs, m.
 pub(crate) fn room_for(changes: usize) -> f64 {
     SHORTEST.max(changes as f64 * ROOM_FOR_CHANGE)
 }
 
-/// What moving changes needs to know.
+/// Input for moving changes.
 pub(crate) struct Room<'a> {
     pub(crate) graph: &'a LaneGraph,
     pub(crate) class: VehicleClass,
-    /// Changes begin so far before the place where they have to be done, m.
+    /// Minimum distance from the beginning of a change to the place where it must be complete, m.
     pub(crate) ahead: f64,
-    /// What is left of the first lanelet of the route, m; nothing where no change may begin on it.
+    /// Remaining length of the first lanelet of the route, m; 0 if no change may begin on it.
     pub(crate) first: f64,
-    /// Place of the goal on the last lanelet of the route, m.
+    /// Position of the goal on the last lanelet of the route, m.
     pub(crate) goal: f64,
-    /// Delays of the lanelets, s; a change is not moved to where it leads along a slower lane.
+    /// Delays of the lanelets, s; a change is not moved if the route would then use a slower lane.
     pub(crate) delays: &'a [f32],
 }
 
-/// Moves the changes of a route to where there is room for them, and not much more.
-pub(crate) fn give_room(route: &mut [LaneletId], room: &Room<'_>) {
-    // From the last to the first: one that comes before another can be moved as far as that one.
+/// Moves the lane changes of a route back to where there is enough room for them.
+pub(crate) fn give_room(route: &mut [LaneletIndex], room: &Room<'_>) {
+    // From the last to the first, because a change can be moved at most up to the next one.
     for k in (0..route.len().saturating_sub(1)).rev() {
         let Some(to_left) = room.side(route[k], route[k + 1]) else {
             continue;
@@ -49,9 +49,9 @@ pub(crate) fn give_room(route: &mut [LaneletId], room: &Room<'_>) {
             route[k + 1..=later.at].copy_from_slice(&later.lanelets[..count]);
             k = later.at;
         }
-        // The change begins at the start of its road at the earliest: what is left of the way then is
-        // the length of the lane that is changed to.
-        let mut there = room.way(route, k + 1);
+        // The change begins at the start of its road at the earliest, so the remaining distance is at most
+        // the length of the target lane.
+        let mut there = room.driven_length(route, k + 1);
         while there < room.ahead
             && let Some(earlier) = room.earlier(route, k, to_left)
         {
@@ -64,21 +64,21 @@ pub(crate) fn give_room(route: &mut [LaneletId], room: &Room<'_>) {
     }
 }
 
-/// A change on another road: on the lanelet `at` of the route, and what then stands in place of the
-/// lanelets between there and where it was.
+/// A change moved to another road: it happens on lanelet `at` of the route, and `lanelets` replace the
+/// lanelets between there and its former position.
 struct Moved {
     at: usize,
-    lanelets: [LaneletId; 2],
+    lanelets: [LaneletIndex; 2],
 }
 
 impl Room<'_> {
-    fn length(&self, id: LaneletId) -> f64 {
+    fn length(&self, id: LaneletIndex) -> f64 {
         self.graph.lanelet(id).length()
     }
 
-    /// The part of a lanelet of a route that is driven, m, and where changes can be made.
-    fn way(&self, route: &[LaneletId], at: usize) -> f64 {
-        // The first lanelet is driven from where the agent is, the last one up to the goal.
+    /// Returns the length of a lanelet that is driven and on which changes are possible, m.
+    fn driven_length(&self, route: &[LaneletIndex], at: usize) -> f64 {
+        // The first lanelet is driven from the agent's position, the last one up to the goal.
         match at {
             0 => self.first,
             _ if at + 1 == route.len() => self.goal,
@@ -86,12 +86,13 @@ impl Room<'_> {
         }
     }
 
-    fn delay(&self, id: LaneletId) -> f32 {
-        self.delays.get(id as usize).copied().unwrap_or(0.0)
+    fn delay(&self, id: LaneletIndex) -> f32 {
+        self.delays.get(id.index()).copied().unwrap_or(0.0)
     }
 
-    /// How many lanes are changed on the road of a lanelet of a route before it, and after it.
-    fn changes_around(&self, route: &[LaneletId], at: usize) -> (usize, usize) {
+    /// Returns the numbers of lane changes on the road of a lanelet of the route, before and after that
+    /// lanelet.
+    fn changes_around(&self, route: &[LaneletIndex], at: usize) -> (usize, usize) {
         let changes = |at: usize| self.side(route[at], route[at + 1]).is_some();
         let before = (0..at).rev().take_while(|&at| changes(at)).count();
         let last = route.len() - 1;
@@ -99,8 +100,8 @@ impl Room<'_> {
         (before, after)
     }
 
-    /// Whether a lanelet lies to the left of another; `None` if it does not lie beside it.
-    fn side(&self, from: LaneletId, to: LaneletId) -> Option<bool> {
+    /// Returns whether the second lanelet lies to the left of the first; `None` if it is not beside it.
+    fn side(&self, from: LaneletIndex, to: LaneletIndex) -> Option<bool> {
         let lanelet = self.graph.lanelet(from);
         match to {
             _ if to == lanelet.left => Some(true),
@@ -109,34 +110,34 @@ impl Room<'_> {
         }
     }
 
-    /// The lanelet beside one on the route, if it is a place to change to.
-    fn beside(&self, route: &[LaneletId], at: usize, to_left: bool) -> Option<LaneletId> {
+    /// Returns the lanelet beside one of the route, if there is room to change to it.
+    fn beside(&self, route: &[LaneletIndex], at: usize, to_left: bool) -> Option<LaneletIndex> {
         let (before, _) = self.changes_around(route, at);
-        let has_room = self.way(route, at) >= room_for(before + 1);
+        let has_room = self.driven_length(route, at) >= room_for(before + 1);
         let lanelet = self.graph.lanelet(route[at]);
         let side = if to_left { lanelet.left } else { lanelet.right };
         (side != NO_LANELET && has_room && self.admits(side)).then_some(side)
     }
 
-    fn admits(&self, id: LaneletId) -> bool {
+    fn admits(&self, id: LaneletIndex) -> bool {
         self.graph.lanelet(id).access.admits(self.class)
     }
 
-    /// The change from lanelet `k` of a route to the next, one road later.
-    fn later(&self, route: &[LaneletId], k: usize, to_left: bool) -> Option<Moved> {
+    /// Returns the change from lanelet `k` of a route to the next, moved one road later.
+    fn later(&self, route: &[LaneletIndex], k: usize, to_left: bool) -> Option<Moved> {
         let here = route[k];
-        let beside = |id: LaneletId| {
+        let beside = |id: LaneletIndex| {
             let lanelet = self.graph.lanelet(id);
             if to_left { lanelet.left } else { lanelet.right }
         };
-        // What comes after the road of the change, on the other lane: its connection and its next lane, or
-        // the next lane at once.
+        // Continuation after the road of the change, on the other lane: its connection and its next lane, or
+        // its next lane at once.
         let after = *route.get(k + 2)?;
-        let is_next = |at: usize, own: LaneletId| {
+        let is_next = |at: usize, own: LaneletIndex| {
             let (_, after) = self.changes_around(route, at);
-            let has_room = self.way(route, at) >= room_for(after + 1);
-            // The route changes back onto this very lane there: the change would lead over and back on
-            // one road, and the route would hold one lanelet twice.
+            let has_room = self.driven_length(route, at) >= room_for(after + 1);
+            // The route changes back onto this lane there. The moved change would lead over and back on one
+            // road, and the route would contain a lanelet twice.
             let returns = route.get(at + 1) == Some(&own);
             let is_slower = self.delay(own) > self.delay(route[at]);
             beside(own) == route[at] && self.admits(own) && has_room && !returns && !is_slower
@@ -169,15 +170,15 @@ impl Room<'_> {
         None
     }
 
-    /// The change from lanelet `k` of a route to the next, one road before.
-    fn earlier(&self, route: &[LaneletId], k: usize, to_left: bool) -> Option<Moved> {
+    /// Returns the change from lanelet `k` of a route to the next, moved one road earlier.
+    fn earlier(&self, route: &[LaneletIndex], k: usize, to_left: bool) -> Option<Moved> {
         let target = route[k + 1];
         let before = k.checked_sub(1)?;
-        // Beside a change that comes before there is no lane of the route.
+        // Beside an earlier lane change there is no lane of the route.
         if self.side(route[before], route[k]).is_some() {
             return None;
         }
-        let leads = |from: LaneletId, to| self.graph.successors(from).contains(&to);
+        let leads = |from: LaneletIndex, to| self.graph.successors(from).contains(&to);
         if !self.graph.lanelet(route[before]).is_connection() {
             let beside = self.beside(route, before, to_left)?;
             return leads(beside, target).then_some(Moved {

@@ -1,7 +1,7 @@
-//! Changes lanes where the route asks for it and the gap is large enough.
+//! Changes lanes if the route requires it and the gap is large enough.
 //!
-//! A gap is large enough if it has a least length and on top the distance by which it shrinks in
-//! `gap_time` while the other vehicle closes in. Example with the defaults (3 m, 1.5 s), at 10 m/s:
+//! The required gap is a minimum length plus the distance by which the gap shrinks in `gap_time` while the
+//! other vehicle closes in. Example with the defaults (3 m, 1.5 s), at 10 m/s:
 //!
 //! | vehicle on the other lane | closes with | needs |
 //! | --- | --- | --- |
@@ -10,12 +10,14 @@
 //! | behind, 14 m/s | 4 m/s | 9 m |
 //! | behind, 6 m/s | 0: it falls back | 3 m |
 //!
-//! Farther than `change_distance` from the end of the lane no change begins: the lane may be the faster
-//! one until then. Closer to the end of the lane than `urgent_distance` half of that will do: a vehicle that does not
-//! take a tight gap there has to stop, and then needs a much larger one to start from rest.
+//! No change begins farther than `change_distance` from the end of the lane, because the present lane may be
+//! the faster one until then. Closer to the end of the lane than `urgent_distance` half of the gap suffices:
+//! a vehicle that does not take a tight gap there has to stop, and then needs a much larger gap to start from
+//! rest.
 
 use roadwright_agent::{
-    Behaviour, Effects, Entry, Logic, ModuleInfo, ParameterInfo, ParameterSet, Scene, Step,
+    Behaviour, Effects, Logic, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Step,
+    Surroundings,
 };
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, NOTHING};
 use std::sync::Arc;
@@ -23,7 +25,7 @@ use std::sync::Arc;
 static INFO: ModuleInfo = ModuleInfo {
     id: "lane_keeper",
     name: "Lane keeper",
-    doc: "Changes lanes only where the route asks for it.",
+    doc: "Changes lanes only if the route requires it.",
 };
 
 static PARAMETERS: [ParameterInfo; 5] = [
@@ -32,28 +34,28 @@ static PARAMETERS: [ParameterInfo; 5] = [
         "m",
         (0.5, 50.0),
         3.0,
-        "Least gap ahead and behind for a lane change.",
+        "Minimum gap ahead and behind for a lane change.",
     ),
     ParameterInfo::number(
         "gap_time",
         "s",
         (0.0, 10.0),
         1.5,
-        "Added gap per closing speed.",
+        "Additional gap per closing speed.",
     ),
     ParameterInfo::number(
         "urgent_distance",
         "m",
         (0.0, 500.0),
         40.0,
-        "Closer to the end of the lane, half of the gap will do.",
+        "Distance to the end of the lane below which half of the gap suffices.",
     ),
     ParameterInfo::number(
         "change_distance",
         "m",
         (0.0, 2000.0),
         200.0,
-        "No lane change begins farther than this from the end of the lane.",
+        "Distance to the end of the lane above which no lane change begins.",
     ),
     ParameterInfo::number(
         "speed_factor",
@@ -64,13 +66,13 @@ static PARAMETERS: [ParameterInfo; 5] = [
     ),
 ];
 
-/// Keeps its lane, and changes it only where the route asks.
+/// Keeps its lane, and changes lanes only if the route requires it.
 pub struct LaneKeeper;
 
-/// Near the end of the lane this share of a gap will do.
+/// Fraction of the gap that suffices near the end of the lane.
 const URGENT_SHARE: f64 = 0.5;
 
-/// What a gap in the other lane has to be.
+/// Requirements for a gap in the other lane.
 struct GapRule {
     gap: f64,
     gap_time: f64,
@@ -79,7 +81,7 @@ struct GapRule {
 }
 
 impl GapRule {
-    /// Whether the gaps in the other lane allow to change into it now.
+    /// Whether the gaps in the other lane allow a lane change now.
     fn allows(&self, input: &BehaviourInput) -> bool {
         if input.lane_remaining > self.change_distance {
             return false;
@@ -89,7 +91,7 @@ impl GapRule {
         } else {
             1.0
         };
-        // Who drives away asks for no more than the plain gap, and for no less.
+        // A vehicle that drives away requires exactly the plain gap.
         let needed = |closing: f64| share * (self.gap + self.gap_time * closing.max(0.0));
         input.target_gap_ahead >= needed(input.speed - input.target_speed_ahead)
             && input.target_gap_behind >= needed(input.target_speed_behind - input.speed)
@@ -97,9 +99,9 @@ impl GapRule {
 }
 
 impl LaneKeeper {
-    /// The module as it is registered.
-    pub fn entry() -> Entry<dyn Behaviour> {
-        Entry::<dyn Behaviour>::new(INFO, &PARAMETERS, || Box::new(Self))
+    /// Registry entry of the module.
+    pub fn entry() -> ModuleEntry<dyn Behaviour> {
+        ModuleEntry::<dyn Behaviour>::new(INFO, &PARAMETERS, || Box::new(Self))
     }
 }
 
@@ -110,7 +112,7 @@ impl Behaviour for LaneKeeper {
         &self,
         parameters: &ParameterSet,
         _: &Step<'_>,
-        _: Option<&Arc<Scene>>,
+        _: Option<&Arc<Surroundings>>,
         inputs: &[BehaviourInput],
         outputs: &mut [BehaviourOutput],
         _: &mut Effects,
@@ -123,7 +125,7 @@ impl Behaviour for LaneKeeper {
         };
         let speed_factor = parameters.value("speed_factor");
         for (input, output) in inputs.iter().zip(outputs) {
-            // The row says which change the route needs here, if any: the lane keeper only says when.
+            // The row states which change the route requires here; the lane keeper only decides when.
             let changes = input.lane_change_needed != 0.0 && rule.allows(input);
             *output = BehaviourOutput {
                 lane_change: if changes {
@@ -177,10 +179,10 @@ mod tests {
         assert_eq!(decide(|i| i.target_gap_behind = 1.0), 0.0);
         assert_eq!(decide(|i| i.target_speed_behind = 30.0), 0.0);
         assert_eq!(decide(|i| i.target_gap_ahead = 2.0), 0.0);
-        // Far from the end of the lane there is time.
+        // Far from the end of the lane there is no hurry.
         assert_eq!(decide(|i| i.lane_remaining = 200.0), 1.0);
         assert_eq!(decide(|i| i.lane_remaining = 201.0), 0.0);
-        // Near the end of the lane a smaller gap will do.
+        // Near the end of the lane a smaller gap suffices.
         assert_eq!(
             decide(|i| (i.target_gap_ahead, i.lane_remaining) = (2.0, 20.0)),
             1.0

@@ -1,23 +1,24 @@
-//! Built-in planners and behaviours: the route through the lanes, and when to change lanes.
+//! Built-in planners and behaviours: finding a route through the lanes, and deciding when to change lanes.
 //!
 //! | part | what it holds |
 //! | --- | --- |
 //! | `route.rs` | [`RoutePlanner`]: the fastest route, by A* over lanelets |
-//! | `costs.rs` | what driving along lanelets costs, and lower bounds by landmarks that lead the search |
-//! | `via_ways.rs` | restrictions by way of roads |
-//! | `islands.rs` | which roads that are not for all hang together |
-//! | `lane_keeper.rs` | [`LaneKeeper`]: changes lanes where the route asks and the gap allows |
+//! | `costs.rs` | costs of driving along lanelets, and lower bounds by landmarks that guide the search |
+//! | `via_ways.rs` | restrictions with via ways |
+//! | `islands.rs` | connected areas of restricted roads |
+//! | `lane_keeper.rs` | [`LaneKeeper`]: changes lanes if the route requires it and the gap allows it |
+//! | `open_ground` | [`open_ground`]: maps of cells, and planners that find paths over them |
 //!
 //! # Words
 //!
 //! - **lanelet**: a directed ribbon of one lane: a piece of a lane, or a **connection** through a
 //!   junction. Routes are made of lanelets.
-//! - **route**: a list of lanelets. Where two neighbours in it lie side by side, the lane is changed.
-//! - **delay**: the extra time that standing traffic is expected to cost on a lanelet, s.
+//! - **route**: a list of lanelets. A pair of consecutive lanelets that lie side by side is a lane change.
+//! - **delay**: the expected additional time on a lanelet caused by queues, s.
 //! - **landmark**: a lanelet at the edge of the network with known distances to and from all others.
-//! - **gap**: free length on the lane to change to, ahead of the vehicle and behind it, m.
+//! - **gap**: free length in the target lane, ahead of the vehicle and behind it, m.
 //!
-//! # A route
+//! # Example
 //!
 //! ```
 //! use roadwright_agent::{PlannerView, Step};
@@ -55,8 +56,9 @@ mod costs;
 mod islands;
 mod lane_changes;
 mod lane_keeper;
+pub mod open_ground;
 mod route;
-mod via_ways;
+mod via_places;
 
 pub use lane_keeper::LaneKeeper;
 pub use route::RoutePlanner;

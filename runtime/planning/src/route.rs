@@ -2,12 +2,12 @@
 
 use crate::costs::{Bounds, Costs, Weights};
 use crate::lane_changes::{Room, give_room, room_for};
-use crate::via_ways::{Place, ViaWays};
+use crate::via_places::{Place, ViaPlaces};
 use roadwright_agent::{
-    Entry, Logic, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView, Step,
+    Logic, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView, Step,
 };
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET, ROOM_FOR_CHANGE};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET, ROOM_FOR_CHANGE};
 use roadwright_scenario::{TripPart, VehicleClass};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 static INFO: ModuleInfo = ModuleInfo {
     id: "route",
     name: "Fastest route",
-    doc: "Finds the route of least travel time and the lanes that lead along it.",
+    doc: "Finds the fastest route and the lanes to use along it.",
 };
 
 static PARAMETERS: [ParameterInfo; 4] = [
@@ -25,66 +25,66 @@ static PARAMETERS: [ParameterInfo; 4] = [
         "s",
         (0.0, 60.0),
         3.0,
-        "What a lane change is worth.",
+        "Time penalty of a lane change.",
     ),
     ParameterInfo::number(
         "turn_time",
         "s",
         (0.0, 60.0),
         1.5,
-        "What a turn at a junction costs.",
+        "Time penalty of a turn at a junction.",
     ),
     ParameterInfo::number(
         "change_distance",
         "m",
         (0.0, 2000.0),
         200.0,
-        "Lane changes that the route needs are planned at least this far before they have to be done.",
+        "Minimum distance at which required lane changes are planned before they must be complete.",
     ),
     ParameterInfo::number(
         "delay_weight",
         "",
         (0.0, 10.0),
         1.0,
-        "How much standing traffic counts.",
+        "Weight of delays caused by queues.",
     ),
 ];
 
-/// What a change on a road without room for it costs on top, s: nearly any other way is better.
+/// Additional cost of a lane change on a road without room for it, s: nearly any other route is better.
 const CRAMPED: f64 = 120.0;
 
-/// A* over the lanes of the road graph by travel time: the lane to drive in follows from the next
-/// turns, because only some lanes lead into each.
+/// Finds routes by A* over the lanes of the road graph, by travel time. The lane to use follows from the next
+/// turns, because only some lanes lead into each of them.
 ///
-/// A route is a list of lanelets; where two neighbours in it lie side by side, the lane is changed.
-/// The search is led by landmarks (`costs.rs`), which all instances of the module share.
+/// A route is a list of lanelets; a pair of consecutive lanelets that lie side by side is a lane change.
+/// Landmarks (`costs.rs`), which all instances of the module share, guide the search.
 pub struct RoutePlanner {
     costs: Arc<Shared>,
-    /// Arrays of the last search. What stands in them is never read again, so which thread gets
-    /// them changes no result; without them a search starts with fresh ones.
+    /// Arrays of the last search. Their contents are never read again, so it does not matter which thread
+    /// uses them; without them a search allocates new ones.
     scratch: Mutex<Scratch>,
 }
 
-/// Graphs whose costs are kept at once.
+/// Number of graphs whose costs are cached.
 const KEPT: usize = 4;
 
-/// The costs of the graphs that were asked about last, the newest last.
+/// Costs of the most recently used graphs, the latest one last.
 #[derive(Default)]
 struct Shared(Mutex<Vec<Arc<Costs>>>);
 
 impl Shared {
-    /// The costs of a graph: computed once for all worlds on it that have their modules from one
-    /// registry, with the same parameters.
+    /// Returns the costs of a graph. They are computed once for all worlds with modules from one registry and
+    /// the same parameters.
     fn of(&self, graph: &LaneGraph, weights: Weights) -> Arc<Costs> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = |costs: &Arc<Costs>| costs.is_of(graph, weights);
         let costs = match kept.iter().position(fits) {
             Some(known) => kept.remove(known),
-            // Under the lock: worlds that ask for the same graph at the same time wait for one
-            // computation and do not each make their own.
+            // Computed under the lock, so that worlds that ask for the same graph at the same time wait for
+            // one computation instead of each doing it.
             None => Arc::new(Costs::new(graph, weights)),
         };
-        // The one that has not been asked about for longest goes: each question moves its own to the end.
+        // The least recently used entry is dropped; each use moves its entry to the end.
         if kept.len() == KEPT {
             kept.remove(0);
         }
@@ -93,7 +93,7 @@ impl Shared {
     }
 }
 
-/// Memory that searches use one after the other.
+/// Memory reused by consecutive searches.
 #[derive(Default)]
 struct Scratch {
     marks: Vec<Mark>,
@@ -102,10 +102,10 @@ struct Scratch {
 }
 
 impl RoutePlanner {
-    /// The module as it is registered.
-    pub fn entry() -> Entry<dyn Planner> {
+    /// Registry entry of the module.
+    pub fn entry() -> ModuleEntry<dyn Planner> {
         let costs = Arc::new(Shared::default());
-        Entry::<dyn Planner>::new(INFO, &PARAMETERS, move || {
+        ModuleEntry::<dyn Planner>::new(INFO, &PARAMETERS, move || {
             Box::new(Self {
                 costs: costs.clone(),
                 scratch: Mutex::default(),
@@ -123,7 +123,7 @@ impl Planner for RoutePlanner {
         _: &Step<'_>,
         view: &PlannerView<'_>,
         inputs: &[PlannerInput],
-        routes: &mut Vec<LaneletId>,
+        routes: &mut Vec<LaneletIndex>,
         outputs: &mut [PlannerOutput],
     ) {
         let weights = Weights {
@@ -131,19 +131,19 @@ impl Planner for RoutePlanner {
             turn_time: parameters.value("turn_time"),
         };
         let costs = self.costs.of(view.graph, weights);
-        // Another thread may be searching with the arrays: then this one makes its own, and does not wait.
+        // If another thread is using the arrays, this one allocates its own instead of waiting.
         let mut kept = self.scratch.try_lock().ok();
         let scratch = kept.as_deref_mut().map(std::mem::take).unwrap_or_default();
         let mut search = Search::new(view, &costs, parameters.value("delay_weight"), scratch);
         let change_distance = parameters.value("change_distance");
         for (input, output) in inputs.iter().zip(outputs) {
             *output = search.run(input, routes);
-            let first = view.graph.lanelet(input.strip).length() - input.s;
+            let first = view.graph.lanelet(input.strip.into()).length() - input.s;
             let room = Room {
                 graph: view.graph,
                 class: VehicleClass::from_number(input.bus),
                 ahead: change_distance,
-                // No room, so that no change is moved back onto the lane that it starts on.
+                // No room, so that no change is moved back onto the starting lane.
                 first: if input.may_change_first == 0 {
                     0.0
                 } else {
@@ -161,60 +161,61 @@ impl Planner for RoutePlanner {
     }
 }
 
-// The lanes beside the start are no ordinary nodes of the search. Example: three lanes side by side,
-// the start on B, a change costs 3 s:
+// The lanes beside the start are not ordinary nodes of the search. Example: three lanes side by side, the
+// start on B, and a change costs 3 s:
 //
 //   A  ----------------------->      beside = [B 0 s, A 3 s, C 3 s]: the start, then all lanes
 //   B  --[goal]----[start]---->      to its left, then all to its right
 //   C  ----------------------->
 //
-// The goal lies behind the start on its own lanelet. If B were one node, it would be reached at no
-// cost before the search begins. As it is, B beside the start is a parent of what follows it, and B
-// as a node is reached by driving round the block.
+// The goal lies behind the start on the same lanelet. If B were a single node, it would be reached at no cost
+// before the search begins. Instead, B beside the start is a parent of its successors, and B as a node is
+// reached by driving round the block.
 
-// Where roads are not for all, what may come next depends on how a lanelet was come to: who has
-// entered private ground may not leave it again. So each lanelet is two nodes of the search: number
-// `id` on the way out, over ever more open roads, and `id + places` on the way in to the goal. Only
+// With restricted roads, the permitted continuation depends on the history: a vehicle that has entered
+// private ground may not leave it again. Each lanelet is therefore two nodes of the search: number `id` on
+// the outward part, over ever less restricted roads, and `id + places` on the inward part to the goal. Only
 // the island of the goal is ever entered.
 //
 //   start --[private]--> [all] --> [all] --> [private]--> goal
 //             id           id        id      id + places
 
-/// A place (`via_ways.rs`) and the part of the trip: what the search goes from and to.
+/// A place (`via_ways.rs`) together with the part of the trip (outward or inward).
 type Node = u32;
 
-/// Marks a parent that is a lane beside the start, by its place in the list of those.
+/// Flag of a parent that is a lane beside the start; the other bits are its index in that list.
 const FROM_BESIDE: u32 = 1 << 31;
 
-/// An open node, ordered by the least cost, then by the least number. Costs are never negative, so
-/// their bits are ordered as they are.
+/// An open node, ordered by lowest cost, then by lowest number. Costs are never negative, so their bits have
+/// the same order as their values.
 type Open = Reverse<(u64, Node)>;
 
-/// What a search looks for.
+/// Goal of a search.
 struct Target<'a> {
-    lanelet: LaneletId,
-    /// Whether it lies so near the start of its lanelet that nobody changes to that one in time.
+    lanelet: LaneletIndex,
+    /// Whether the goal is so near the start of its lanelet that a change to this lanelet would come too
+    /// late.
     is_at_start: bool,
     bounds: Bounds<'a>,
     class: VehicleClass,
 }
 
-/// What the search knows of a node; valid if its stamp is the current one.
+/// Search state of a node; valid if its stamp is the current one.
 #[derive(Clone, Copy, Default)]
 struct Mark {
     stamp: u32,
     is_closed: bool,
     parent: Node,
     cost: f64,
-    /// Lower bound of the cost from here to the goal.
+    /// Lower bound of the cost from this node to the goal.
     left: f64,
 }
 
-/// One search after the other over the same graph.
+/// Consecutive searches over the same graph.
 struct Search<'a> {
     graph: &'a LaneGraph,
     costs: &'a Costs,
-    /// Places of the graph: as many as lanelets where no restriction is by way of roads.
+    /// Number of places of the graph; equal to the number of lanelets if no restriction has via ways.
     places: u32,
     delays: &'a [f32],
     delay_weight: f64,
@@ -230,9 +231,9 @@ impl<'a> Search<'a> {
     ) -> Self {
         let parts = if costs.islands.is_some() { 2 } else { 1 };
         let lanelets = view.graph.lanelets().len();
-        let places = costs.via_ways.as_ref().map_or(lanelets, ViaWays::count);
+        let places = costs.via_places.as_ref().map_or(lanelets, ViaPlaces::count);
         let nodes = parts * places;
-        // The marks fit graphs of this size only, and a stamp must be new.
+        // The marks fit graphs of this size only, and a stamp must not have been used before.
         if scratch.marks.len() != nodes || scratch.stamp == u32::MAX {
             scratch.marks = vec![Mark::default(); nodes];
             scratch.stamp = 0;
@@ -247,46 +248,47 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The fastest route. A trip that begins on a way of restrictions may have come along it, as one that is
-    /// planned anew has: only where that leaves no route it is looked for as if it had not.
-    fn run(&mut self, input: &PlannerInput, routes: &mut Vec<LaneletId>) -> PlannerOutput {
+    /// Finds the fastest route. A trip that begins on a via way may have entered it at the start of the
+    /// restriction, as a replanned trip does, so the restriction is applied. It is ignored only if there is
+    /// no route otherwise.
+    fn run(&mut self, input: &PlannerInput, routes: &mut Vec<LaneletIndex>) -> PlannerOutput {
         let found = self.search(input, true, routes);
-        if found.count > 0 || self.costs.via_ways.is_none() {
+        if found.count > 0 || self.costs.via_places.is_none() {
             return found;
         }
         self.search(input, false, routes)
     }
 
-    /// One search. The cost of a lanelet is that of reaching its start.
+    /// Searches once. The cost of a lanelet is the cost of reaching its start.
     ///
-    /// The lanes beside the start, which need no driving to reach, are kept apart from the others:
-    /// a goal behind on one of them is reached by going round, not by a lane change.
+    /// The lanes beside the start, which are reached without driving, are kept apart from the nodes. A goal
+    /// behind the start on one of them is reached by driving round, not by a lane change.
     fn search(
         &mut self,
         input: &PlannerInput,
         is_careful: bool,
-        routes: &mut Vec<LaneletId>,
+        routes: &mut Vec<LaneletIndex>,
     ) -> PlannerOutput {
         self.scratch.stamp += 1;
         self.scratch.open.clear();
         let graph = self.graph;
-        if !graph.lanelet(input.goal_strip).road_access.admits_goals() {
+        let goal = LaneletIndex::new(input.goal_strip);
+        if !graph.lanelet(goal).road_access.admits_goals() {
             return PlannerOutput::default();
         }
         let target = Target {
-            lanelet: input.goal_strip,
+            lanelet: goal,
             is_at_start: input.goal_s < ROOM_FOR_CHANGE,
-            bounds: self.costs.bounds_to(input.goal_strip),
+            bounds: self.costs.bounds_to(goal),
             class: VehicleClass::from_number(input.bus),
         };
-        // Lanes side by side differ in length in a bend: what they have in common is the share of the
-        // way.
-        let share = input.s / self.graph.lanelet(input.strip).length();
+        // Parallel lanes differ in length in a bend; the fraction of the length is the same for all of them.
+        let share = input.s / self.graph.lanelet(input.strip.into()).length();
         let beside = self.lanes_beside(input);
         for (place, &(lane, changing)) in beside.iter().enumerate() {
             let lanelet = self.graph.lanelet(lane);
             let here = share * lanelet.length();
-            if lane == input.goal_strip && input.goal_s >= here {
+            if lane == goal && input.goal_s >= here {
                 let first = routes.len() as u32;
                 routes.extend(Self::route_beside(&beside, place));
                 return PlannerOutput {
@@ -295,16 +297,16 @@ impl<'a> Search<'a> {
                     travel_time: changing + lanelet.free_time(input.goal_s - here),
                 };
             }
-            // From the middle of a lanelet only the rest of it is to be driven; turning and delay count
-            // in full.
+            // From the middle of a lanelet only the rest of it is driven, but turning and delay count in
+            // full.
             let through = changing - lanelet.free_time(here) + self.traverse_time(lane);
-            // A lane beside the start stands for its node on the way out, whatever ground it lies on: a
-            // trip that begins on private ground leaves it.
-            let ways = self.costs.via_ways.as_ref().filter(|_| is_careful);
-            let start = ways.map_or(lane, |ways| ways.careful(lane));
+            // A lane beside the start stands for its outward node, whatever its access, because a trip that
+            // begins on private ground may leave it.
+            let via = self.costs.via_places.as_ref().filter(|_| is_careful);
+            let start = via.map_or(lane.number(), |via| via.careful(lane));
             for &next in graph.successors(lane) {
                 let parent = FROM_BESIDE | place as u32;
-                self.reach((start, next), parent, through, &target);
+                self.reach(start, next, parent, through, &target);
             }
         }
         while let Some(Reverse((_, node))) = self.scratch.open.pop() {
@@ -312,28 +314,29 @@ impl<'a> Search<'a> {
             if mark.is_closed {
                 continue;
             }
-            // A node may be open several times, with costs that have become less: the first time that
-            // it is taken is the least, later ones are stale.
+            // A node may be open several times with decreasing costs. It is taken first at its lowest cost;
+            // later entries are stale.
             mark.is_closed = true;
             let cost = mark.cost;
             if self.lanelet_of(node) == target.lanelet {
-                return self.answer(input, (node, cost), &beside, routes);
+                return self.answer(input, node, cost, &beside, routes);
             }
             self.expand(node, cost, &target);
         }
         PlannerOutput::default()
     }
 
-    /// The start and the lanes that can be changed to from it, with the time that changing costs;
-    /// from the nearest outwards.
-    fn lanes_beside(&self, input: &PlannerInput) -> Vec<(LaneletId, f64)> {
+    /// Returns the start and the lanes that can be reached from it by lane changes, with the time for the
+    /// changes, from the nearest outwards.
+    fn lanes_beside(&self, input: &PlannerInput) -> Vec<(LaneletIndex, f64)> {
         let class = VehicleClass::from_number(input.bus);
-        let mut lanes = vec![(input.strip, 0.0)];
+        let own = LaneletIndex::new(input.strip);
+        let mut lanes = vec![(own, 0.0)];
         if input.may_change_first == 0 {
             return lanes;
         }
         for to_left in [true, false] {
-            let (mut lane, mut cost) = (input.strip, 0.0);
+            let (mut lane, mut cost) = (own, 0.0);
             loop {
                 let lanelet = self.graph.lanelet(lane);
                 let side = if to_left { lanelet.left } else { lanelet.right };
@@ -349,12 +352,12 @@ impl<'a> Search<'a> {
         lanes
     }
 
-    /// The lanes from the start to one beside it.
+    /// Returns the lanes from the start to one beside it.
     fn route_beside(
-        beside: &[(LaneletId, f64)],
+        beside: &[(LaneletIndex, f64)],
         place: usize,
-    ) -> impl Iterator<Item = LaneletId> + '_ {
-        // The list holds the start, all lanes to the left, then all lanes to the right.
+    ) -> impl Iterator<Item = LaneletIndex> + '_ {
+        // The list contains the start, all lanes to the left, then all lanes to the right.
         let first_right = (2..beside.len())
             .find(|&i| beside[i].1 <= beside[i - 1].1)
             .unwrap_or(beside.len());
@@ -362,10 +365,10 @@ impl<'a> Search<'a> {
         std::iter::once(beside[0].0).chain((from..=place).map(|i| beside[i].0))
     }
 
-    fn lanelet_of(&self, node: Node) -> LaneletId {
+    fn lanelet_of(&self, node: Node) -> LaneletIndex {
         let place = self.place_of(node);
-        let ways = self.costs.via_ways.as_ref();
-        ways.map_or(place, |ways| ways.lanelet(place))
+        let via = self.costs.via_places.as_ref();
+        via.map_or_else(|| LaneletIndex::new(place), |via| via.lanelet(place))
     }
 
     fn place_of(&self, node: Node) -> Place {
@@ -376,13 +379,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The node that driving from another onto a lanelet leads to; `None` if access or a restriction
-    /// forbids it.
+    /// Returns the node reached by driving from another node onto a lanelet; `None` if access or a
+    /// restriction forbids it.
     #[inline]
-    fn onto(&self, from: Node, id: LaneletId, goal: LaneletId) -> Option<Node> {
-        let place = match &self.costs.via_ways {
-            Some(ways) => ways.onto(self.place_of(from), id)?,
-            None => id,
+    fn onto(&self, from: Node, id: LaneletIndex, goal: LaneletIndex) -> Option<Node> {
+        let place = match &self.costs.via_places {
+            Some(via) => via.onto(self.place_of(from), id)?,
+            None => id.number(),
         };
         let Some(islands) = &self.costs.islands else {
             return Some(place);
@@ -392,7 +395,7 @@ impl<'a> Search<'a> {
         } else {
             TripPart::Leaving
         };
-        let access = |id: LaneletId| self.graph.lanelet(id).road_access;
+        let access = |id: LaneletIndex| self.graph.lanelet(id).road_access;
         match part.onto(access(self.lanelet_of(from)), access(id))? {
             TripPart::Leaving => Some(place),
             TripPart::Arriving => islands.are_one(id, goal).then_some(place + self.places),
@@ -403,12 +406,12 @@ impl<'a> Search<'a> {
         let id = self.lanelet_of(node);
         let through = cost + self.traverse_time(id);
         for &next in self.graph.successors(id) {
-            self.reach((node, next), node, through, target);
+            self.reach(node, next, node, through, target);
         }
         let lanelet = self.graph.lanelet(id);
         let mut changed = cost + self.costs.change(id);
-        // Only the parent of the cheapest way is known. That one may have come by a change where a
-        // dearer one came straight on and would be spared this; such ways are not looked for.
+        // Only the parent of the cheapest route is known. It may have arrived by a lane change while a more
+        // expensive route came straight and would avoid this cost; such routes are not found.
         if lanelet.length() < room_for(2) && self.was_changed_to(node) {
             changed += CRAMPED;
         }
@@ -416,12 +419,12 @@ impl<'a> Search<'a> {
             if side != NO_LANELET {
                 let is_cramped = side == target.lanelet && target.is_at_start;
                 let cost = changed + if is_cramped { CRAMPED } else { 0.0 };
-                self.reach((node, side), node, cost, target);
+                self.reach(node, side, node, cost, target);
             }
         }
     }
 
-    /// Whether a lanelet was come to by a change of lane.
+    /// Whether a lanelet was reached by a lane change.
     fn was_changed_to(&self, node: Node) -> bool {
         let parent = self.scratch.marks[node as usize].parent;
         if parent & FROM_BESIDE != 0 {
@@ -431,27 +434,21 @@ impl<'a> Search<'a> {
         lanelet.beside.contains(&self.lanelet_of(parent))
     }
 
-    fn traverse_time(&self, id: LaneletId) -> f64 {
-        let delay = self.delays.get(id as usize).copied().unwrap_or(0.0);
+    fn traverse_time(&self, id: LaneletIndex) -> f64 {
+        let delay = self.delays.get(id.index()).copied().unwrap_or(0.0);
         self.costs.through(id) + self.delay_weight * f64::from(delay)
     }
 
-    /// Opens the lanelet that is come to from a node at a cost, if it may be driven, and is not
-    /// closed or open at less already.
+    /// Opens the lanelet that is reached from a node at a cost, if it may be driven and is neither closed nor
+    /// open at a lower cost.
     #[inline]
-    fn reach(
-        &mut self,
-        (from, id): (Node, LaneletId),
-        parent: u32,
-        cost: f64,
-        target: &Target<'_>,
-    ) {
+    fn reach(&mut self, from: Node, id: LaneletIndex, parent: u32, cost: f64, target: &Target<'_>) {
         let Some(node) = self.onto(from, id, target.lanelet) else {
             return;
         };
         let mark = &mut self.scratch.marks[node as usize];
-        // The stamp says whether the mark is of this search: nothing is cleared between searches, which
-        // visit a small part of the lanelets.
+        // The stamp states whether the mark belongs to this search. Nothing is cleared between searches,
+        // because they visit only a small part of the lanelets.
         let left = if mark.stamp == self.scratch.stamp {
             if mark.is_closed || mark.cost <= cost {
                 return;
@@ -470,10 +467,11 @@ impl<'a> Search<'a> {
             cost,
             left,
         };
-        // Infinite: no route leads from here to the goal. The mark stays, so that it is not looked at again.
+        // Infinite: no route leads from here to the goal. The mark stays, so that the node is not examined
+        // again.
         if left.is_finite() {
-            // Held at 0, since rounding may leave a little less: the bits of a negative number would
-            // sort behind all others.
+            // Clamped at 0, because rounding may leave a slightly negative number, whose bits would sort
+            // behind all others.
             let estimate = (cost + left).max(0.0).to_bits();
             self.scratch.open.push(Reverse((estimate, node)));
         }
@@ -483,9 +481,10 @@ impl<'a> Search<'a> {
     fn answer(
         &self,
         input: &PlannerInput,
-        (goal, cost): (Node, f64),
-        beside: &[(LaneletId, f64)],
-        routes: &mut Vec<LaneletId>,
+        goal: Node,
+        cost: f64,
+        beside: &[(LaneletIndex, f64)],
+        routes: &mut Vec<LaneletIndex>,
     ) -> PlannerOutput {
         let start = routes.len();
         let mut node = goal;
@@ -493,16 +492,17 @@ impl<'a> Search<'a> {
             routes.push(self.lanelet_of(node));
             node = self.scratch.marks[node as usize].parent;
         }
-        // The route has been walked backwards; the lanes beside the start come last and forwards.
+        // The route was traversed backwards, while the lanes beside the start are appended in forward order.
         let place = (node & !FROM_BESIDE) as usize;
         let first = routes.len();
         routes.extend(Self::route_beside(beside, place));
         routes[first..].reverse();
         routes[start..].reverse();
+        let arrival = self.graph.lanelet(input.goal_strip.into());
         PlannerOutput {
             start: start as u32,
             count: (routes.len() - start) as u32,
-            travel_time: cost + self.graph.lanelet(input.goal_strip).free_time(input.goal_s),
+            travel_time: cost + arrival.free_time(input.goal_s),
         }
     }
 }

@@ -7,11 +7,11 @@ use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_planning::RoutePlanner;
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::junction::layout;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
 
-/// A grid of streets, 100 m apart, with `lanes` lanes each way.
+/// A grid of streets, 100 m apart, with `lanes` lanes in each direction.
 fn grid(count: i32, lanes: usize) -> (Scenario, LaneGraph) {
     let mut scenario = Scenario::new("grid");
     let style = RoadStyle {
@@ -41,7 +41,7 @@ fn graph_of(scenario: &Scenario) -> LaneGraph {
     LaneGraph::new(scenario, &layout)
 }
 
-fn plan(graph: &LaneGraph, delays: &[f32], input: PlannerInput) -> (Vec<LaneletId>, f64) {
+fn plan(graph: &LaneGraph, delays: &[f32], input: PlannerInput) -> (Vec<LaneletIndex>, f64) {
     let mut routes = Vec::new();
     let mut outputs = [PlannerOutput::default()];
     let view = PlannerView { graph, delays };
@@ -52,35 +52,35 @@ fn plan(graph: &LaneGraph, delays: &[f32], input: PlannerInput) -> (Vec<LaneletI
     (routes[range].to_vec(), outputs[0].travel_time)
 }
 
-/// Place of the goal on its lane, m: far enough on for a change to that lane.
+/// Position of the goal on its lane, m: far enough along for a change to that lane.
 const GOAL_S: f64 = 20.0;
 
-fn ask(lanelet: LaneletId, goal_strip: LaneletId) -> PlannerInput {
+fn ask(lanelet: LaneletIndex, goal: LaneletIndex) -> PlannerInput {
     PlannerInput {
-        strip: lanelet,
+        strip: lanelet.number(),
         s: 0.0,
-        goal_strip,
+        goal_strip: goal.number(),
         goal_s: GOAL_S,
         bus: 0,
         may_change_first: 1,
     }
 }
 
-/// Least travel times to all lanelets by relaxing until nothing changes (Bellman and Ford): the
-/// better of those of who has not entered stricter roads yet, and of who has.
-fn all_times(graph: &LaneGraph, start: LaneletId, delays: &[f32]) -> Vec<f64> {
-    let strictness = |id: LaneletId| match graph.lanelet(id).road_access {
+/// Returns the shortest travel times to all lanelets by relaxation until nothing changes (Bellman and Ford):
+/// the better of the times before and after entering stricter roads.
+fn all_times(graph: &LaneGraph, start: LaneletIndex, delays: &[f32]) -> Vec<f64> {
+    let strictness = |id: LaneletIndex| match graph.lanelet(id).road_access {
         RoadAccess::All => 0,
         RoadAccess::Destination => 1,
         RoadAccess::No => 3,
         _ => 2,
     };
     let mut out = vec![f64::INFINITY; graph.lanelets().len()];
-    out[start as usize] = 0.0;
+    out[start.index()] = 0.0;
     relax(graph, delays, &mut out, |from, to| {
         strictness(to) <= strictness(from)
     });
-    // Whoever goes in begins somewhere where going out has led to.
+    // An inward part begins anywhere that the outward part has reached.
     let mut inward = out.clone();
     relax(graph, delays, &mut inward, |from, to| {
         strictness(to) >= strictness(from) && strictness(to) < 3
@@ -88,12 +88,12 @@ fn all_times(graph: &LaneGraph, start: LaneletId, delays: &[f32]) -> Vec<f64> {
     out.iter().zip(&inward).map(|(a, b)| a.min(*b)).collect()
 }
 
-/// Lets times spread where driving from one lanelet onto another is allowed.
+/// Propagates times as far as driving from one lanelet onto another is allowed.
 fn relax(
     graph: &LaneGraph,
     delays: &[f32],
     times: &mut [f64],
-    may: impl Fn(LaneletId, LaneletId) -> bool,
+    may: impl Fn(LaneletIndex, LaneletIndex) -> bool,
 ) {
     loop {
         let mut changed = false;
@@ -109,14 +109,16 @@ fn relax(
             let delay = delays.get(id).copied().map_or(0.0, f64::from);
             let through = times[id] + lanelet.free_time(lanelet.length()) + turning + delay;
             let side = times[id] + 3.0 + if lanelet.length() < 25.0 { 10.0 } else { 0.0 };
-            let next = graph.successors(id as u32).iter().map(|&n| (n, through));
+            let next = graph
+                .successors(LaneletIndex::from_index(id))
+                .iter()
+                .map(|&n| (n, through));
             let sides = [lanelet.left, lanelet.right].map(|n| (n, side));
-            for (n, time) in next
-                .chain(sides)
-                .filter(|(n, _)| *n != lane_graph::NO_LANELET && may(id as LaneletId, *n))
-            {
-                if time < times[n as usize] - 1e-12 {
-                    times[n as usize] = time;
+            for (n, time) in next.chain(sides).filter(|(n, _)| {
+                *n != lane_graph::NO_LANELET && may(LaneletIndex::from_index(id), *n)
+            }) {
+                if time < times[n.index()] - 1e-12 {
+                    times[n.index()] = time;
                     changed = true;
                 }
             }
@@ -152,7 +154,7 @@ fn routes_past_roads_that_are_not_for_all_are_the_fastest_ones() {
         let mut town = scenario.clone();
         for (id, road) in scenario.network().roads() {
             let mut road = road.clone();
-            // Half of the streets are for all.
+            // Half of the streets are unrestricted.
             let at = stream.next_in(-7.0, 7.0).max(0.0) as usize;
             road.access = accesses[at];
             town.apply(Edit::Road(id, Some(Box::new(road)))).unwrap();
@@ -161,7 +163,7 @@ fn routes_past_roads_that_are_not_for_all_are_the_fastest_ones() {
         let counts = hold_to_the_fastest(&graph, &[]);
         (reached, closed) = (reached + counts.0, closed + counts.1);
     }
-    // Both happen often, or nothing was compared.
+    // Both cases must be frequent, or nothing was compared.
     assert!(reached > 100 && closed > 100, "{reached} {closed}");
 }
 
@@ -184,23 +186,23 @@ fn routes_across_lines_that_must_not_be_crossed_are_the_fastest_ones() {
         assert_eq!(graph.lanelets().len(), before.lanelets().len());
         let (reached, _) = hold_to_the_fastest(&graph, &[]);
         assert!(reached > 100, "{reached}");
-        // Looking back from a goal finds what looking ahead finds.
+        // The backward search from a goal agrees with the forward search.
         let class = VehicleClass::from_number(0);
-        let all = 0..graph.lanelets().len() as LaneletId;
+        let all = LaneletIndex::up_to(graph.lanelets().len());
         for goal in all.clone().step_by(41) {
             let back = graph.reaching(goal, class);
             for start in all.clone().step_by(37) {
                 let ahead = graph.reachable_from(start, class);
-                assert_eq!(back[start as usize], ahead[goal as usize], "{start} {goal}");
+                assert_eq!(back[start.index()], ahead[goal.index()], "{start} {goal}");
             }
         }
     }
     assert!(lanes > 100, "{lanes}");
 }
 
-/// Least travel times to all lanelets where it matters what was driven before, by relaxing each pair of
-/// lanelet and ways followed.
-fn times_along_ways(graph: &LaneGraph, start: LaneletId) -> Vec<f64> {
+/// Returns the shortest travel times to all lanelets if the history matters, by relaxing each pair of lanelet
+/// and via ways followed.
+fn times_along_ways(graph: &LaneGraph, start: LaneletIndex) -> Vec<f64> {
     let mut best = std::collections::BTreeMap::new();
     let mut open = std::collections::VecDeque::new();
     let begun = graph.followed_on(start);
@@ -225,7 +227,7 @@ fn times_along_ways(graph: &LaneGraph, start: LaneletId) -> Vec<f64> {
             if next == lane_graph::NO_LANELET {
                 continue;
             }
-            let Some(after) = graph.followed_onto(&followed, (id, next)) else {
+            let Some(after) = graph.followed_onto(&followed, id, next) else {
                 continue;
             };
             let known = best.entry((next, after.clone())).or_insert(f64::INFINITY);
@@ -237,7 +239,7 @@ fn times_along_ways(graph: &LaneGraph, start: LaneletId) -> Vec<f64> {
     }
     let mut times = vec![f64::INFINITY; graph.lanelets().len()];
     for ((id, _), time) in best {
-        times[id as usize] = times[id as usize].min(time);
+        times[id.index()] = times[id.index()].min(time);
     }
     times
 }
@@ -282,9 +284,8 @@ fn routes_past_restrictions_by_way_of_roads_are_the_fastest_ones() {
     let graph = graph_of(&town);
     assert!(graph.via_rules().len() > 8, "{}", graph.via_rules().len());
     assert_eq!(graph.lanelets(), plain.lanelets());
-    let lanelets = graph.lanelets().len() as LaneletId;
     let (mut reached, mut longer) = (0, 0);
-    for start in (0..lanelets).step_by(5) {
+    for start in graph.indices().step_by(5) {
         let road = graph.lanelet(start).road();
         if road.is_none_or(|road| vias.contains(&road)) {
             continue;
@@ -293,16 +294,16 @@ fn routes_past_restrictions_by_way_of_roads_are_the_fastest_ones() {
             times_along_ways(&graph, start),
             all_times(&plain, start, &[]),
         );
-        for goal in (0..lanelets).step_by(3) {
+        for goal in graph.indices().step_by(3) {
             if goal == start || graph.lanelet(goal).is_connection() {
                 continue;
             }
             let (route, time) = plan(&graph, &[], ask(start, goal));
-            assert_eq!(route.is_empty(), times[goal as usize].is_infinite());
+            assert_eq!(route.is_empty(), times[goal.index()].is_infinite());
             if route.is_empty() {
                 continue;
             }
-            let expected = times[goal as usize] + graph.lanelet(goal).free_time(GOAL_S);
+            let expected = times[goal.index()] + graph.lanelet(goal).free_time(GOAL_S);
             assert!(
                 (time - expected).abs() < 1e-9,
                 "{start} to {goal}: {time} {expected}"
@@ -312,9 +313,9 @@ fn routes_past_restrictions_by_way_of_roads_are_the_fastest_ones() {
                 "{start} to {goal}: {route:?}"
             );
             reached += 1;
-            if times[goal as usize] > before[goal as usize] + 1e-9 {
+            if times[goal.index()] > before[goal.index()] + 1e-9 {
                 let (shorter, _) = plan(&plain, &[], ask(start, goal));
-                // What is driven without them breaks one.
+                // The route without restrictions violates one.
                 assert!(!graph.keeps_via_rules(&shorter), "{start} to {goal}");
                 longer += 1;
             }
@@ -351,7 +352,7 @@ fn who_is_planned_anew_on_the_way_keeps_it_too_and_nobody_is_left_without_a_rout
         graph_of(&town)
     };
     let to = *exits.iter().find(|id| **id != via).unwrap();
-    let leads = |graph: &LaneGraph, start: LaneletId| {
+    let leads = |graph: &LaneGraph, start: LaneletIndex| {
         let after = graph
             .successors(start)
             .iter()
@@ -371,14 +372,14 @@ fn who_is_planned_anew_on_the_way_keeps_it_too_and_nobody_is_left_without_a_rout
     let forbidden = with(&[(RestrictionKind::No, to)]);
     let (around, _) = plan(&forbidden, &[], ask(start, goal));
     assert!(around.len() > 3, "{around:?}");
-    // Where all ways on are forbidden it may not have come from there after all.
+    // If all continuations are forbidden, the vehicle cannot have come from there after all.
     let all: Vec<_> = exits.iter().map(|&to| (RestrictionKind::No, to)).collect();
     let (route, _) = plan(&with(&all), &[], ask(start, goal));
     assert_eq!(route, direct);
 }
 
-/// Two public streets, joined by a yard in the middle and by a long way round; a second yard hangs
-/// on the far street.
+/// Two public streets, joined by a yard in the middle and by a long detour; a second yard is connected to the
+/// far street.
 ///
 /// ```text
 ///   1 ---A---+---B--- 2        C: the yard, private
@@ -439,7 +440,7 @@ fn nobody_drives_through_a_yard_but_everybody_to_a_goal_in_it() {
             let place = LanePlace {
                 road: ids[road],
                 lane,
-                s: 50.0,
+                s: 50.0.into(),
             };
             graph.locate(&place).unwrap().0
         };
@@ -455,49 +456,50 @@ fn nobody_drives_through_a_yard_but_everybody_to_a_goal_in_it() {
     const D: usize = 3;
     const E: usize = 4;
     const F: usize = 5;
-    // From the upper street to the lower one: through C where it is for all, else round.
+    // From the upper street to the lower one: through C if it is public, otherwise round it.
     assert_eq!(roads_of(RoadAccess::All, (A, -1), (E, 1)), [A, C, E]);
     for access in &RoadAccess::ALL[1..] {
         let round = roads_of(*access, (A, -1), (E, 1));
         assert_eq!(round, [A, B, F, E], "{access:?}");
     }
     for access in &RoadAccess::ALL[1..6] {
-        // A goal in the yard is come to by the nearest gate, and left by any.
+        // A goal in the yard is reached by the nearest gate, and left by any.
         assert_eq!(roads_of(*access, (A, -1), (C, -1)), [A, C]);
         assert_eq!(roads_of(*access, (C, -1), (E, 1)), [C, E]);
         // Two yards with a street between them: from one to the other, but not through the first.
         assert_eq!(roads_of(*access, (C, -1), (D, -1)), [C, D]);
         assert_eq!(roads_of(*access, (A, -1), (D, -1)), [A, B, F, D]);
     }
-    // Nobody drives onto a closed road; who has been placed there leaves it.
+    // No route leads onto a closed road, but a vehicle that was placed there may leave.
     assert_eq!(roads_of(RoadAccess::No, (A, -1), (C, -1)), [0; 0]);
     assert_eq!(roads_of(RoadAccess::No, (C, -1), (E, 1)), [C, E]);
 }
 
-/// Compares routes between many pairs of lanelets with the times of a plain search. Returns how many
-/// there are, and between how many pairs there is none.
+/// Compares routes between many pairs of lanelets with the times of a plain search. Returns the number of
+/// routes, and the number of pairs without one.
 fn hold_to_the_fastest(graph: &LaneGraph, delays: &[f32]) -> (usize, usize) {
     let mut counts = (0, 0);
-    let lanelets = graph.lanelets().len() as LaneletId;
-    for start in (0..lanelets)
+    for start in graph
+        .indices()
         .step_by(17)
         .filter(|&s| !graph.lanelet(s).is_connection())
     {
         let times = all_times(graph, start, delays);
-        for goal in (0..lanelets)
+        for goal in graph
+            .indices()
             .step_by(11)
             .filter(|&g| g != start && !graph.lanelet(g).is_connection())
         {
             let (route, time) = plan(graph, delays, ask(start, goal));
             if route.is_empty() {
                 let is_closed = graph.lanelet(goal).road_access == RoadAccess::No;
-                assert!(times[goal as usize].is_infinite() || is_closed);
+                assert!(times[goal.index()].is_infinite() || is_closed);
                 counts.1 += 1;
                 continue;
             }
             counts.0 += 1;
             assert_eq!((route[0], route[route.len() - 1]), (start, goal));
-            let expected = times[goal as usize] + graph.lanelet(goal).free_time(GOAL_S);
+            let expected = times[goal.index()] + graph.lanelet(goal).free_time(GOAL_S);
             assert!(
                 (time - expected).abs() < 1e-9,
                 "{start} to {goal}: {time} {expected}"
@@ -519,19 +521,19 @@ fn standing_traffic_is_driven_around() {
         .locate(&LanePlace {
             road: RoadId(1),
             lane: -1,
-            s: 10.0,
+            s: 10.0.into(),
         })
         .unwrap()
         .0;
-    let mut lanelets = (0..).zip(graph.lanelets());
+    let mut lanelets = graph.numbered();
     let goal = lanelets.position(|(id, lanelet)| {
         lanelet.road().is_some()
             && (graph.line(id).position(5.0) - DVec2::new(310.0, 98.4)).length() < 8.0
     });
-    let input = ask(start, goal.unwrap() as LaneletId);
+    let input = ask(start, LaneletIndex::from_index(goal.unwrap()));
     let (free, _) = plan(&graph, &[], input);
     let mut delays = vec![0.0; graph.lanelets().len()];
-    delays[free[free.len() / 2] as usize] = 500.0;
+    delays[free[free.len() / 2].index()] = 500.0;
     let (round, _) = plan(&graph, &delays, input);
     assert!(!round.is_empty() && !round.contains(&free[free.len() / 2]));
 }
@@ -539,12 +541,12 @@ fn standing_traffic_is_driven_around() {
 #[test]
 fn a_goal_behind_on_the_same_lane_is_reached_by_going_round() {
     let (_, graph) = grid(4, 1);
-    let mut lanelets = (0..).zip(graph.lanelets());
+    let mut lanelets = graph.numbered();
     let inner = lanelets.position(|(id, lanelet)| {
         lanelet.road().is_some()
             && (graph.line(id).position(50.0) - DVec2::new(150.0, 98.4)).length() < 12.0
     });
-    let lanelet = inner.unwrap() as LaneletId;
+    let lanelet = LaneletIndex::from_index(inner.unwrap());
     let input = PlannerInput {
         s: 60.0,
         goal_s: 20.0,
@@ -564,14 +566,14 @@ fn a_goal_behind_on_the_same_lane_is_reached_by_going_round() {
 #[test]
 fn a_goal_behind_is_not_reached_by_changing_lanes() {
     let (_, graph) = grid(4, 2);
-    let mut lanelets = (0..).zip(graph.lanelets());
+    let mut lanelets = graph.numbered();
     let inner = lanelets.position(|(id, lanelet)| {
         let middle = graph.line(id).position(0.5 * lanelet.length());
         lanelet.road().is_some()
             && lanelet.left != lane_graph::NO_LANELET
             && (middle - DVec2::new(150.0, 95.0)).length() < 8.0
     });
-    let lane = inner.unwrap() as LaneletId;
+    let lane = LaneletIndex::from_index(inner.unwrap());
     let beside = graph.lanelet(lane).left;
     let from = PlannerInput {
         s: 60.0,
@@ -596,12 +598,12 @@ fn a_goal_behind_is_not_reached_by_changing_lanes() {
 #[test]
 fn a_goal_at_the_start_of_a_lane_is_not_changed_to_from_beside() {
     let (_, graph) = grid(4, 2);
-    // Over a junction from the end of a right lane, where no change can be made any more, to the right
-    // lane beyond, which lies beside the one of the goal.
-    let over = (0..graph.lanelets().len() as LaneletId).filter_map(|start| {
+    // Over a junction from the end of a right lane, where changes are no longer possible, to the right lane
+    // beyond, which lies beside the lane of the goal.
+    let over = (LaneletIndex::up_to(graph.lanelets().len())).filter_map(|start| {
         let here = graph.lanelet(start);
         let is_right = !here.is_connection() && here.right == lane_graph::NO_LANELET;
-        let heading = |id: LaneletId| graph.line(id).heading(0.0);
+        let heading = |id: LaneletIndex| graph.line(id).heading(0.0);
         let connection = graph.successors(start).iter().copied().find(|&id| {
             let after = graph.successors(id).first();
             after.is_some_and(|&after| (heading(after) - heading(start)).abs() < 0.01)
@@ -621,7 +623,8 @@ fn a_goal_at_the_start_of_a_lane_is_not_changed_to_from_beside() {
             let (route, _) = plan(&graph, &[], input);
             route.len().checked_sub(2).map(|last| route[last])
         };
-        // With room one changes. Without, one comes to the lane another way, if there is one.
+        // With enough room the vehicle changes lanes. Without it, the lane is reached by another route, if
+        // there is one.
         assert_eq!(last_step(60.0), Some(beyond));
         count += 1;
         others += usize::from(last_step(6.0) != Some(beyond));
@@ -631,7 +634,8 @@ fn a_goal_at_the_start_of_a_lane_is_not_changed_to_from_beside() {
 
 #[test]
 fn lane_changes_are_planned_where_there_is_room_for_them() {
-    // A street of two lanes each way, cut by side streets every 60 m, where the last piece turns left.
+    // A street with two lanes in each direction, cut by side streets every 60 m, where the last piece turns
+    // left.
     let mut scenario = Scenario::new("street");
     let mut draw = |a: (f64, f64), b: (f64, f64), lanes| {
         let style = RoadStyle {
@@ -653,11 +657,11 @@ fn lane_changes_are_planned_where_there_is_room_for_them() {
     draw((480.0, 0.0), (480.0, -100.0), 1);
     let graph = graph_of(&scenario);
     let at = |x: f64, y: f64| {
-        let near = |id: &LaneletId| (graph.line(*id).position(0.0) - DVec2::new(x, y)).length();
-        let all = 0..graph.lanelets().len() as LaneletId;
+        let near = |id: &LaneletIndex| (graph.line(*id).position(0.0) - DVec2::new(x, y)).length();
+        let all = LaneletIndex::up_to(graph.lanelets().len());
         all.min_by(|a, b| near(a).total_cmp(&near(b))).unwrap()
     };
-    // From the right lane, into the street to the left.
+    // From the right lane into the street to the left.
     let (start, goal) = (at(0.0, -4.9), at(481.6, 10.0));
     assert!(graph.lanelet(start).right == lane_graph::NO_LANELET);
     let (route, _) = plan(&graph, &[], ask(start, goal));
@@ -671,7 +675,7 @@ fn lane_changes_are_planned_where_there_is_room_for_them() {
         .sum();
     let room = room - graph.lanelet(goal).length();
     assert!((200.0..320.0).contains(&room), "{room} m before the turn");
-    // It is one way without a gap.
+    // The route is continuous.
     for pair in route.windows(2) {
         let lanelet = graph.lanelet(pair[0]);
         let is_beside = [lanelet.left, lanelet.right].contains(&pair[1]);

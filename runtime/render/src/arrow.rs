@@ -122,7 +122,7 @@ pub(crate) fn one_ways(
         let Some((from, to)) = layout.remaining(id, road).filter(|_| is_street) else {
             continue;
         };
-        let is_driven = |way: bool| road.lanes_driven(from, way, side) > 0;
+        let is_driven = |forward: bool| road.lanes_driven(from, forward, side) > 0;
         let forward = is_driven(true);
         if forward == is_driven(false) {
             continue;

@@ -291,12 +291,12 @@ mod tests {
             let post = Obstacle {
                 name: String::new(),
                 shape: Shape::Circle {
-                    x,
-                    y: 5.0,
-                    radius: 1.0,
+                    x: x.into(),
+                    y: 5.0.into(),
+                    radius: 1.0.into(),
                 },
-                height: 2.0,
-                mass: None,
+                height: 2.0.into(),
+                mass: None.into(),
             };
             let edit = Edit::Obstacle(ObstacleId(id), Some(Box::new(post)));
             scenario.apply(edit).unwrap();

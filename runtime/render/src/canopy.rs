@@ -90,7 +90,7 @@ type Key = ([u64; 4], bool);
 /// About 10 ms the first time, and then kept for forests of the same density, spacing and seed.
 pub fn color(forest: &Forest, dark: bool) -> Color {
     static KEPT: Mutex<BTreeMap<Key, Color>> = Mutex::new(BTreeMap::new());
-    let numbers = [forest.density, forest.spacing, forest.cell()].map(f64::to_bits);
+    let numbers = [forest.density.get(), forest.spacing.get(), forest.cell()].map(f64::to_bits);
     let key = ([numbers[0], numbers[1], numbers[2], forest.seed], dark);
     let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(color) = kept().get(&key) {
@@ -256,10 +256,11 @@ mod tests {
                 corner(1.0, -1.0),
                 corner(1.0, 1.0),
                 corner(-1.0, 1.0),
-            ],
-            density,
-            spacing,
-            trunk_radius: 0.2,
+            ]
+            .into(),
+            density: density.into(),
+            spacing: spacing.into(),
+            trunk_radius: 0.2.into(),
             seed: 7,
         }
     }

@@ -113,13 +113,13 @@ mod tests {
         let park = Land {
             name: "Park".into(),
             usage: LandUse::Park,
-            outline: corners.map(DVec2::from).to_vec(),
-            holes: Vec::new(),
+            outline: corners.map(DVec2::from).to_vec().into(),
+            holes: Vec::new().into(),
         };
         let (at, room) = place_of_name(&park).unwrap_or_default();
         assert!(park.contains(at) && room > 10.0, "{at} {room}");
         let flat = Land {
-            outline: vec![DVec2::ZERO; 3],
+            outline: vec![DVec2::ZERO; 3].into(),
             ..park
         };
         assert_eq!(place_of_name(&flat), None);

@@ -36,7 +36,7 @@ const DASH: (f64, f64) = (1.0, 1.0);
 const CROSSED: f32 = 0.55;
 
 /// A cycle lane through a junction.
-struct CycleWay {
+struct CyclePath {
     /// Left edge, right edge, in the direction of travel.
     edges: [Vec<DVec2>; 2],
     /// Whether others cross it.
@@ -52,9 +52,9 @@ pub(crate) fn cycle_surfaces(
 ) {
     painter.begin(Pass::Lane);
     for junction in junctions {
-        for way in cycle_ways(scenario, junction) {
-            let strength = if way.is_crossed { CROSSED } else { 1.0 };
-            let [left, right] = &way.edges;
+        for path in cycle_paths(scenario, junction) {
+            let strength = if path.is_crossed { CROSSED } else { 1.0 };
+            let [left, right] = &path.edges;
             let outline: Vec<DVec2> = left.iter().chain(right.iter().rev()).copied().collect();
             painter.polygon(&outline, faded(CYCLE_LANE, strength));
         }
@@ -70,16 +70,16 @@ pub(crate) fn lines(painter: &mut impl Painter, scenario: &Scenario, junctions: 
     let color = faded(MARKING, 0.95 * alpha);
     let faint = faded(MARKING, 0.6 * alpha);
     for junction in junctions {
-        for way in cycle_ways(scenario, junction) {
-            let (dash, width) = match (way.is_crossed, way.has_signals) {
+        for path in cycle_paths(scenario, junction) {
+            let (dash, width) = match (path.is_crossed, path.has_signals) {
                 (false, _) => (None, CYCLE_LINE),
                 (true, true) => (Some(SQUARES.0), SQUARES.1),
                 (true, false) => (Some(BLOCKS.0), BLOCKS.1),
             };
             // Beside a kerb there is no line: on the nearer side, unless others come in there.
             let nearer = usize::from(junction.side == DrivingSide::Right);
-            for (edge, points) in way.edges.iter().enumerate() {
-                if way.is_crossed || edge != nearer {
+            for (edge, points) in path.edges.iter().enumerate() {
+                if path.is_crossed || edge != nearer {
                     painter.line(points, width, 0.8, dash, color);
                 }
             }
@@ -91,7 +91,7 @@ pub(crate) fn lines(painter: &mut impl Painter, scenario: &Scenario, junctions: 
 }
 
 /// The cycle lanes that go on straight through a junction.
-fn cycle_ways(scenario: &Scenario, junction: &Junction) -> Vec<CycleWay> {
+fn cycle_paths(scenario: &Scenario, junction: &Junction) -> Vec<CyclePath> {
     let arms = &junction.arms;
     let is_round = matches!(
         junction.control,
@@ -104,7 +104,7 @@ fn cycle_ways(scenario: &Scenario, junction: &Junction) -> Vec<CycleWay> {
         .iter()
         .map(|arm| ArmCycleLanes::at(scenario, arm))
         .collect();
-    let mut ways = Vec::new();
+    let mut paths = Vec::new();
     for (from, lane) in lanes.iter().enumerate() {
         let Some(into) = lane.entering else { continue };
         let straight = straight_on(junction, from).and_then(|to| Some((to, lanes[to].leaving?)));
@@ -118,14 +118,14 @@ fn cycle_ways(scenario: &Scenario, junction: &Junction) -> Vec<CycleWay> {
         };
         let edges = [edge(0.5), edge(-0.5)];
         if edges.iter().all(|edge| edge.len() > 1) {
-            ways.push(CycleWay {
+            paths.push(CyclePath {
                 edges,
                 is_crossed: others_come_in(junction, from, to),
                 has_signals: junction.control == Control::Signals,
             });
         }
     }
-    ways
+    paths
 }
 
 /// A cycle lane at the cut of an arm, in the direction of travel.

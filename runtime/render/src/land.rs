@@ -108,7 +108,7 @@ pub fn where_pushed<'a>(
             .filter(|_| record.outline.len() >= LEAST_CORNERS)
         {
             obstacle.to_mut().shape = Shape::Polygon {
-                points: record.outline.clone(),
+                points: record.outline.clone().into(),
             };
         }
     }

@@ -11,7 +11,7 @@ use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::junction::{
-    Arm, ArmEnd, ArmLane, Junction, LaneEnd, Layout, Sign, connecting_curve, has_long_vehicles,
+    Arm, ArmEnd, ArmLane, Junction, LaneEnd, Layout, Sign, connecting_curve,
 };
 use roadwright_scenario::{
     DrivingSide, Lane, LaneType, Road, RoadClass, RoadEnd, RoadId, Scenario,
@@ -468,7 +468,7 @@ pub(crate) fn stop_lines(
     junctions: &[&Junction],
 ) {
     let side = scenario.about().driving_side;
-    let sets_back = has_long_vehicles(scenario);
+    let sets_back = scenario.has_long_vehicles();
     for junction in junctions.iter().filter(|junction| junction.is_crossing()) {
         let set_back = if sets_back {
             junction.setbacks()

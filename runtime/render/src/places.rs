@@ -13,7 +13,7 @@ pub const BAY: (f64, f64) = (5.0, 2.3);
 pub fn bay(point: &PointOfInterest) -> Option<[DVec2; 4]> {
     let pose = Pose {
         position: point.position(),
-        heading: point.heading?,
+        heading: (*point.heading)?,
     };
     Some(OrientedBox::new(pose, BAY.0, BAY.1).corners())
 }
@@ -29,7 +29,7 @@ pub fn points_of_interest(painter: &mut impl Painter, scenario: &Scenario) {
     painter.begin(Pass::Marking);
     for point in scenario.points_of_interest().values() {
         let at = point.position();
-        match (bay(point), point.heading) {
+        match (bay(point), point.heading.get()) {
             (Some(corners), Some(heading)) => {
                 painter.polygon(&corners, faded(PAPER, 0.35));
                 painter.edge(&corners, 0.1, 1.2, rgb(PAPER));

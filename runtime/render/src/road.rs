@@ -132,7 +132,7 @@ pub(crate) fn stretches<'a>(
             continue;
         };
         for (index, section) in road.lane_sections.iter().enumerate() {
-            let (from, to) = (from.max(section.s), to.min(road.section_end(index)));
+            let (from, to) = (from.max(section.s.get()), to.min(road.section_end(index)));
             if to - from < 0.01 {
                 continue;
             }

@@ -53,7 +53,7 @@ pub fn clear_of_ends(road: &Road, side: DrivingSide, (from, to): (f64, f64)) -> 
                 from
             },
             if at_end {
-                road.lane_sections[last].s
+                road.lane_sections[last].s.get()
             } else {
                 to
             },
@@ -108,7 +108,7 @@ mod tests {
             class: RoadClass::Residential,
             layer: 0,
             access: RoadAccess::default(),
-            speed_limit: 13.9,
+            speed_limit: 13.9.into(),
             reference_line: line,
             lane_offset,
             lane_sections: vec![lanes],
@@ -132,7 +132,7 @@ mod tests {
         // An island before the junction is no place for letters.
         let mut flared = road.clone();
         let mut island = flared.lane_sections[0].clone();
-        island.s = 960.0;
+        island.s = 960.0.into();
         island
             .lanes
             .push(roadwright_scenario::Lane::new(-2, LaneType::Median, 2.0));

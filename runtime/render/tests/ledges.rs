@@ -1,7 +1,6 @@
 //! Shapes of junctions from real towns whose outlines are hard to get right: none has a ledge in its edge,
 //! nor asphalt or ground that is a sliver. Each has a picture, `tests/ledges/NAME.png`; with
 //! `UPDATE_SNAPSHOTS=1` they are written anew.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use i_overlay::core::fill_rule::FillRule;
 use i_overlay::core::overlay_rule::OverlayRule;

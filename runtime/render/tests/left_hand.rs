@@ -1,6 +1,5 @@
 //! Left-hand traffic is the mirror image of right-hand traffic: in all that is painted, and in where the
 //! heads of signals stand.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment, unit};
 use roadwright_render::palette::{MEDIAN, SIDEWALK, rgb};

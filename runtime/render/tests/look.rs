@@ -1,5 +1,4 @@
 //! docs/look.md names the colours as they are.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_render::palette::*;
 

@@ -1,5 +1,4 @@
 //! What is painted on roads, and where.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_geometry::{DVec2, ReferenceLine, polygon, unit};
 use roadwright_render::{Color, Painter, Pass, Picture, map, palette, roads_and_junctions};

@@ -29,22 +29,20 @@
 /// Geometry: positions, poses, lines of lines, arcs, clothoids and cubics.
 pub use roadwright_geometry::{DVec2, GeometryError, HeightField, Pose, ReferenceLine, Segment};
 
-/// Road coordinates (s, t, h) of a point, a spline over arc length through a road line, and which
-/// cells of an area are free for a body.
+/// Road coordinates (s, t, h) of a point, and which cells of an area are free for a body.
 pub use roadwright_geometry::{
-    arc_length_spline::{ArcLengthSpline, EndCondition},
     occupancy::OccupancyGrid,
     projection::{Projector, RoadPoint},
 };
 
 /// A scenario, its objects, and edits with their inverses.
 pub use roadwright_scenario::{
-    About, Agent, AgentId, DrivingSide, DynamicsLevel, Edit, EditError, Flow, FlowId, Forest,
-    ForestId, GeoOrigin, GroundGrip, GroundPlace, Group, GroupId, Land, LandId, LandUse, Lane,
-    LaneBand, LaneChange, LaneDirection, LanePlace, LaneSection, LaneTurn, LaneType, ListOrder,
-    ModuleSetting, NodeId, ObjectId, Obstacle, ObstacleId, Place, PointOfInterest, Poly3, Road,
-    RoadAccess, RoadClass, RoadEnd, RoadId, RoadNetwork, Scenario, Settings, Shape, Stack,
-    VehicleClass, VehicleType,
+    About, Agent, AgentId, ConnectionIndex, DrivingSide, DynamicsLevel, Edit, EditError, Flow,
+    FlowId, Forest, ForestId, GeoOrigin, GroundGrip, GroundPlace, Group, GroupId, JunctionIndex,
+    Land, LandId, LandUse, Lane, LaneBand, LaneChange, LaneDirection, LanePlace, LaneSection,
+    LaneTurn, LaneType, LaneletIndex, ListOrder, ModuleSetting, NodeId, ObjectId, Obstacle,
+    ObstacleId, Place, PointOfInterest, Poly3, Road, RoadAccess, RoadClass, RoadEnd, RoadId,
+    RoadNetwork, Scenario, Settings, Shape, Stack, VehicleClass, VehicleType,
 };
 
 /// What is decided about junctions: control, major roads, turn restrictions, plans of signals.
@@ -70,27 +68,27 @@ pub use roadwright_scenario::operation::draw;
 
 /// Running: worlds on grounds, the loop, observers, what comes of a run.
 pub use roadwright_simulation::{
-    AgentCounts, AlleyInspection, ApproachFigures, ApproachLane, Attitude, CarriedOut, Cell,
-    Collision, CouplingError, CouplingOrder, Drive, DriveReading, Ending, FitnessSummary,
-    FreshStart, Ground, HandControls, HeadVehicle, HeatCell, HeatLane, HeatMap, HeatPlace,
-    Indicator, Inspection, JunctionFigures, JunctionInspection, JunctionWatch, LaneInspection,
-    LawCounts, LogLine, LooseCounts, LooseRecord, Lying, Mark, MechanicsRecord, Mishap,
-    MishapCounts, ModuleOverrides, ModuleRecord, NoCrossing, Observer, Party, PeopleCounts,
-    PersonRecord, PlannedLane, PlannedWay, PopulateFrom, Population, ProgrammeInspection,
-    RandomTrip, ReplanCounts, RigidShape, RoadInspection, RoadVehicle, RunOptions, SaveError,
+    AgentCounts, AlleyInspection, ApproachFigures, ApproachLane, Attitude, CarriedOut, Collision,
+    CouplingError, CouplingOrder, Drive, DriveReading, Ending, FitnessSummary, FreshStart, Ground,
+    HandControls, HeadVehicle, HeatCell, HeatLane, HeatMap, HeatPlace, Indicator, Inspection,
+    JunctionFigures, JunctionInspection, JunctionWatch, LaneInspection, LawCounts, LogLine,
+    LooseCounts, LooseRecord, Lying, Mark, MechanicsRecord, Mishap, MishapCounts, ModuleOverrides,
+    ModuleRecord, NoCrossing, Observer, Party, PeopleCounts, PersonRecord, PlannedLane,
+    PlannedRoute, PopulateFrom, Population, ProgrammeInspection, RandomTrip, ReplanCounts,
+    RigidShape, RoadCell, RoadInspection, RoadVehicle, RouteFinder, RunOptions, SaveError,
     SavedWorld, Session, SignalHead, SimulationError, Snapshot, StackSummary, Stage, StagePhase,
     StandingTrailer, Statistic, Statistics, StatisticsMark, Status, StopReason, StopTarget,
     Summary, SwapRecord, Ticket, TimeRow, TrailerRecord, Trip, Turning, VehicleRecord, Waiting,
-    Waits, WayFinder, Waypoint, WheelRecord, Why, World, builtin_modules, random_trips, unmet,
+    Waits, Waypoint, WheelRecord, Why, World, builtin_modules, random_trips, unmet,
 };
 
 /// Modules: what can be chosen, and what to write to add one that is linked in.
 pub use roadwright_agent::{
     AgentFacts, Behaviour, BehaviourView, Choosable, Conduct, Controller, Datum, Demand, Effect,
-    Effects, Entry, Fitness, HowMany, Letter, Logic, LogicState, Lookahead, Message, Module,
+    Effects, Fitness, HowMany, Letter, Logic, LogicState, Lookahead, Message, Module, ModuleEntry,
     ModuleError, ModuleInfo, MovementFacts, NamedPlace, Outlook, ParameterError, ParameterInfo,
-    ParameterKind, ParameterSet, Planner, PlannerView, Registry, Scene, SignalController,
-    SignalFacts, SignalView, Slot, StageFacts, Step, StepBoundary, Swap,
+    ParameterKind, ParameterSet, Planner, PlannerView, Registry, SignalController, SignalFacts,
+    SignalView, Slot, StageFacts, Step, StepBoundary, Surroundings, Swap,
 };
 
 /// The rows of which modules are asked.
@@ -101,6 +99,6 @@ pub use roadwright_plugin_api::{
 
 /// Compiled plugins and scripts from folders.
 pub use roadwright_extension::{
-    CallWatch, Event, FileRow, FileState, Hang, Host, HostOptions, ISOLATED_MEMORY, Lamp,
+    CallWatch, Event, FileRow, FileState, Hang, Health, Host, HostOptions, ISOLATED_MEMORY,
     Level as EventLevel, ModuleRow, PluginInfo, Trust, Wanted,
 };

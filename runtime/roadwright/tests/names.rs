@@ -28,10 +28,10 @@ fn what_functions_take_and_return_has_a_name() {
     let _: fn(&Layout, NodeId) -> Option<&Junction> =
         |all, id| all.junction_at(id).map(|one| &**one);
     let _: fn(&green_wave::Corridor, f64) -> Vec<f64> = green_wave::Corridor::wave;
-    fn registers<L: Choosable + ?Sized>(registry: &mut Registry, entry: Entry<L>) {
+    fn registers<L: Choosable + ?Sized>(registry: &mut Registry, entry: ModuleEntry<L>) {
         registry.add(entry);
     }
-    let _: fn(&mut Registry, Entry<dyn Controller>) = registers;
+    let _: fn(&mut Registry, ModuleEntry<dyn Controller>) = registers;
     let running = named![
         Indicator,
         LooseRecord,
@@ -91,7 +91,7 @@ fn what_functions_take_and_return_has_a_name() {
         Swap,
     ];
     let hosts = named![
-        CallWatch, Event, FileRow, FileState, Hang, Lamp, EventLevel, ModuleRow, PluginInfo
+        CallWatch, Event, FileRow, FileState, Hang, Health, EventLevel, ModuleRow, PluginInfo
     ];
     assert_eq!([running, scenarios, modules, hosts], [7, 29, 16, 9]);
 }

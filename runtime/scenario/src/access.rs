@@ -1,6 +1,6 @@
 //! Who may use which roads and lanes.
 
-use crate::road::LaneType;
+use crate::lane_type::LaneType;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

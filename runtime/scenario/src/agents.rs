@@ -1,11 +1,12 @@
 //! Agents: who drives what, with which modules, from where to where.
 
+use crate::defaults::is_zero;
 use crate::dynamics::DynamicsLevel;
 use crate::ids::RoadId;
 use crate::quantity::{
-    Angle, Coordinate, Distance, Duration, PerHour, Quantity, SpeedOrZero, Validate, at,
+    Angle, Coordinate, Distance, Duration, OptionalQuantity, PerHour, Quantity, SpeedOrZero,
+    Validate, check_keys,
 };
-use crate::road::is_zero;
 use glam::DVec2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,9 +33,7 @@ pub struct LanePlace {
     /// Its lane.
     pub lane: i8,
     /// Distance along the reference line, m.
-    #[serde(deserialize_with = "Distance::read")]
-    #[schemars(with = "Distance")]
-    pub s: f64,
+    pub s: Quantity<Distance>,
 }
 
 /// A place on open ground.
@@ -42,39 +41,38 @@ pub struct LanePlace {
 #[serde(deny_unknown_fields)]
 pub struct GroundPlace {
     /// Position, m.
-    #[serde(deserialize_with = "Coordinate::read")]
-    #[schemars(with = "Coordinate")]
-    pub x: f64,
+    pub x: Quantity<Coordinate>,
     /// Position, m.
-    #[serde(deserialize_with = "Coordinate::read")]
-    #[schemars(with = "Coordinate")]
-    pub y: f64,
+    pub y: Quantity<Coordinate>,
     /// Heading, rad.
-    #[serde(
-        default,
-        deserialize_with = "Angle::read",
-        skip_serializing_if = "is_zero"
-    )]
-    #[schemars(with = "Angle")]
-    pub heading: f64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub heading: Quantity<Angle>,
 }
 
 impl GroundPlace {
     /// Position, m.
     pub fn position(&self) -> DVec2 {
-        DVec2::new(self.x, self.y)
+        DVec2::new(self.x.get(), self.y.get())
     }
 }
 
 impl Place {
     /// A place on a lane.
     pub fn lane(road: RoadId, lane: i8, s: f64) -> Self {
-        Self::Lane(LanePlace { road, lane, s })
+        Self::Lane(LanePlace {
+            road,
+            lane,
+            s: s.into(),
+        })
     }
 
     /// A place on open ground.
     pub fn ground(x: f64, y: f64, heading: f64) -> Self {
-        Self::Ground(GroundPlace { x, y, heading })
+        Self::Ground(GroundPlace {
+            x: x.into(),
+            y: y.into(),
+            heading: heading.into(),
+        })
     }
 }
 
@@ -101,30 +99,15 @@ pub struct Agent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destination: Option<Place>,
     /// When it appears, s.
-    #[serde(
-        default,
-        deserialize_with = "Duration::read",
-        skip_serializing_if = "is_zero"
-    )]
-    #[schemars(with = "Duration")]
-    pub depart: f64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub depart: Quantity<Duration>,
     /// How long after each arrival it sets out again from its start, as soon as there is room, s; absent:
     /// it drives once.
-    #[serde(
-        default,
-        deserialize_with = "Duration::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Duration>")]
-    pub repeat: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: OptionalQuantity<Duration>,
     /// Speed at the start, m/s.
-    #[serde(
-        default,
-        deserialize_with = "SpeedOrZero::read",
-        skip_serializing_if = "is_zero"
-    )]
-    #[schemars(with = "SpeedOrZero")]
-    pub speed: f64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub speed: Quantity<SpeedOrZero>,
 }
 
 /// A stream of agents of one kind.
@@ -143,21 +126,12 @@ pub struct Flow {
     /// Where they go.
     pub destination: Place,
     /// How many per hour, on average.
-    #[serde(deserialize_with = "PerHour::read")]
-    #[schemars(with = "PerHour")]
-    pub rate_per_hour: f64,
+    pub rate_per_hour: Quantity<PerHour>,
     /// When the first may appear, s.
-    #[serde(
-        default,
-        deserialize_with = "Duration::read",
-        skip_serializing_if = "is_zero"
-    )]
-    #[schemars(with = "Duration")]
-    pub begin: f64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub begin: Quantity<Duration>,
     /// When the last may appear, s.
-    #[serde(deserialize_with = "Duration::read")]
-    #[schemars(with = "Duration")]
-    pub end: f64,
+    pub end: Quantity<Duration>,
 }
 
 impl Agent {
@@ -196,12 +170,8 @@ impl Flow {
 impl Validate for Place {
     fn validate(&self) -> Result<(), String> {
         match self {
-            Self::Lane(place) => at("s", Distance::check(place.s)),
-            Self::Ground(place) => {
-                at("x", Coordinate::check(place.x))?;
-                at("y", Coordinate::check(place.y))?;
-                at("heading", Angle::check(place.heading))
-            }
+            Self::Lane(place) => check_keys!(place => s),
+            Self::Ground(place) => check_keys!(place => x, y, heading),
         }
     }
 }
@@ -209,19 +179,13 @@ impl Validate for Place {
 impl Validate for Agent {
     fn validate(&self) -> Result<(), String> {
         self.places().try_for_each(Place::validate)?;
-        at("depart", Duration::check(self.depart))?;
-        if let Some(repeat) = self.repeat {
-            at("repeat", Duration::check(repeat))?;
-        }
-        at("speed", SpeedOrZero::check(self.speed))
+        check_keys!(self => depart, repeat, speed)
     }
 }
 
 impl Validate for Flow {
     fn validate(&self) -> Result<(), String> {
         self.places().into_iter().try_for_each(Place::validate)?;
-        at("rate_per_hour", PerHour::check(self.rate_per_hour))?;
-        at("begin", Duration::check(self.begin))?;
-        at("end", Duration::check(self.end))
+        check_keys!(self => rate_per_hour, begin, end)
     }
 }

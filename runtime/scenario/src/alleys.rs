@@ -20,7 +20,7 @@
 //! along waits at the stop line before it.
 
 use crate::junction::{ABREAST, Body};
-use crate::lane_graph::{LaneGraph, Lanelet, LaneletId, copied, runs};
+use crate::lane_graph::{LaneGraph, Lanelet, LaneletIndex, copied, runs};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::centre_line::CentreLine;
 use std::collections::BTreeMap;
@@ -37,9 +37,9 @@ const NO_SWING: f64 = 0.005;
 
 /// One direction of an alley: a part of a lanelet.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AlleyWay {
+pub struct AlleyDirection {
     /// The lanelet.
-    pub lanelet: LaneletId,
+    pub lanelet: LaneletIndex,
     /// Where it begins along the lanelet, m; 0 where one waits before the lanelet.
     pub from: f64,
     /// Where it ends, m; the length of the lanelet where nobody finds a place on it behind the alley.
@@ -83,7 +83,7 @@ impl Passing {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Alley {
     /// Both directions.
-    pub ways: [AlleyWay; 2],
+    pub directions: [AlleyDirection; 2],
     /// For whom it is one.
     pub passing: Passing,
     /// The least distance between the middles of both lanes, m.
@@ -100,7 +100,7 @@ pub type AlleySide = (u32, bool);
 pub struct Alleys {
     list: Vec<Alley>,
     /// The sides of each lanelet that has any, by growing `from`.
-    of_lanelet: BTreeMap<LaneletId, Vec<AlleySide>>,
+    of_lanelet: BTreeMap<LaneletIndex, Vec<AlleySide>>,
     /// Whether a lanelet has any; empty if there is none at all.
     marked: Vec<bool>,
 }
@@ -116,12 +116,13 @@ impl Alleys {
     /// copies taken over. `copies` says for each lanelet which one of before it is a copy of, as
     /// [`LaneGraph::after_edit`] does; `has_long` is as it was. O(lanelets + points of two-way roads that are no
     /// copies).
-    pub fn after_edit(&self, graph: &LaneGraph, has_long: bool, copies: &[LaneletId]) -> Self {
+    pub fn after_edit(&self, graph: &LaneGraph, has_long: bool, copies: &[LaneletIndex]) -> Self {
         Self::build(graph, has_long, |section| {
             // A road is copied as a whole: all its lanelets keep their distance to each other.
             let copy = copied(copies, section.start)?;
-            let before = copy..copy + section.len() as LaneletId;
-            let first_sides = before.flat_map(|lanelet| self.on(lanelet));
+            let count = section.end.number() - section.start.number();
+            let before = copy..LaneletIndex::new(copy.number() + count);
+            let first_sides = LaneletIndex::within(before).flat_map(|lanelet| self.on(lanelet));
             let mut numbers: Vec<u32> = first_sides
                 .filter(|(_, is_second)| !is_second)
                 .map(|(number, _)| *number)
@@ -129,11 +130,16 @@ impl Alleys {
             numbers.sort_unstable();
             let moved = |&number: &u32| {
                 let alley = &self.list[number as usize];
-                let ways = alley.ways.map(|way| AlleyWay {
-                    lanelet: way.lanelet - copy + section.start,
-                    ..way
+                let directions = alley.directions.map(|direction| AlleyDirection {
+                    lanelet: LaneletIndex::new(
+                        direction.lanelet.number() - copy.number() + section.start.number(),
+                    ),
+                    ..direction
                 });
-                Alley { ways, ..*alley }
+                Alley {
+                    directions,
+                    ..*alley
+                }
             };
             Some(numbers.iter().map(moved).collect())
         })
@@ -143,14 +149,14 @@ impl Alleys {
     fn build(
         graph: &LaneGraph,
         has_long: bool,
-        known: impl Fn(&Range<LaneletId>) -> Option<Vec<Alley>>,
+        known: impl Fn(&Range<LaneletIndex>) -> Option<Vec<Alley>>,
     ) -> Self {
         let kinds = match has_long {
             true => &Passing::ALL[..],
             false => &Passing::ALL[..1],
         };
         let mut alleys = Self::default();
-        let is_lane = |section: &Range<LaneletId>| !graph.lanelet(section.start).is_connection();
+        let is_lane = |section: &Range<LaneletIndex>| !graph.lanelet(section.start).is_connection();
         for section in runs(graph.lanelets(), Lanelet::section).filter(is_lane) {
             let found = known(&section).or_else(|| {
                 let (one, other) = opposite_lanes(graph, section)?;
@@ -171,15 +177,15 @@ impl Alleys {
         }
         self.marked = vec![false; lanelets];
         for (number, alley) in (0..).zip(&self.list) {
-            for (way, is_second) in alley.ways.iter().zip([false, true]) {
-                let sides = self.of_lanelet.entry(way.lanelet).or_default();
+            for (direction, is_second) in alley.directions.iter().zip([false, true]) {
+                let sides = self.of_lanelet.entry(direction.lanelet).or_default();
                 sides.push((number, is_second));
-                self.marked[way.lanelet as usize] = true;
+                self.marked[direction.lanelet.index()] = true;
             }
         }
         let list = &self.list;
         let from = |&(number, is_second): &AlleySide| {
-            list[number as usize].ways[usize::from(is_second)].from
+            list[number as usize].directions[usize::from(is_second)].from
         };
         for sides in self.of_lanelet.values_mut() {
             sides.sort_by(|a, b| from(a).total_cmp(&from(b)));
@@ -199,13 +205,13 @@ impl Alleys {
 
     /// Whether a lanelet has any. O(1).
     #[inline]
-    pub fn are_on(&self, lanelet: LaneletId) -> bool {
-        !self.marked.is_empty() && self.marked[lanelet as usize]
+    pub fn are_on(&self, lanelet: LaneletIndex) -> bool {
+        !self.marked.is_empty() && self.marked[lanelet.index()]
     }
 
     /// The sides of a lanelet, in the order in which one comes to them. O(log lanelets with alleys).
     #[inline]
-    pub fn on(&self, lanelet: LaneletId) -> &[AlleySide] {
+    pub fn on(&self, lanelet: LaneletIndex) -> &[AlleySide] {
         if !self.are_on(lanelet) {
             return &[];
         }
@@ -220,16 +226,20 @@ impl Alleys {
 
     /// One direction of one of them.
     #[inline]
-    pub fn way(&self, (number, is_second): AlleySide) -> AlleyWay {
-        self.list[number as usize].ways[usize::from(is_second)]
+    pub fn direction(&self, (number, is_second): AlleySide) -> AlleyDirection {
+        self.list[number as usize].directions[usize::from(is_second)]
     }
 }
 
 /// The two lanes of opposite directions of a lane section that are nearest to each other; the first is driven
 /// along the road.
-fn opposite_lanes(graph: &LaneGraph, section: Range<LaneletId>) -> Option<(LaneletId, LaneletId)> {
-    let (along, against): (Vec<_>, Vec<_>) = section.partition(|&id| is_forward(graph.lanelet(id)));
-    let middle = |id: LaneletId| {
+fn opposite_lanes(
+    graph: &LaneGraph,
+    section: Range<LaneletIndex>,
+) -> Option<(LaneletIndex, LaneletIndex)> {
+    let (along, against): (Vec<_>, Vec<_>) =
+        LaneletIndex::within(section).partition(|&id| is_forward(graph.lanelet(id)));
+    let middle = |id: LaneletIndex| {
         let line = graph.line(id);
         line.position(0.5 * line.length())
     };
@@ -260,7 +270,7 @@ struct Narrow {
 /// The alleys of a kind between two lanelets of opposite directions.
 fn between(
     lanes: &Lanes<'_>,
-    (one, other): (LaneletId, LaneletId),
+    (one, other): (LaneletIndex, LaneletIndex),
     passing: Passing,
 ) -> Vec<Alley> {
     let lengths = [lanes.one.line.length(), lanes.other.line.length()];
@@ -281,10 +291,10 @@ fn between(
         }
     }
     let alley = |narrow: Narrow| Alley {
-        ways: [
-            way((one, lengths[0]), narrow.own, front),
+        directions: [
+            direction((one, lengths[0]), narrow.own, front),
             // The second is driven the other way.
-            way(
+            direction(
                 (other, lengths[1]),
                 (narrow.beside.1, narrow.beside.0),
                 front,
@@ -297,7 +307,7 @@ fn between(
     let mut alleys: Vec<Alley> = narrows.into_iter().map(alley).collect();
     // Whether a piece before or behind is long enough is the same for both directions.
     for alley in &mut alleys {
-        let [a, b] = &mut alley.ways;
+        let [a, b] = &mut alley.directions;
         if a.from == 0.0 || b.to == lengths[1] {
             (a.from, b.to) = (0.0, lengths[1]);
         }
@@ -310,9 +320,13 @@ fn between(
 
 /// A part of a lanelet with what a front reaches beyond it, up to the ends of the lanelet where no place to
 /// wait is left.
-fn way((lanelet, length): (LaneletId, f64), (from, to): (f64, f64), front: f64) -> AlleyWay {
+fn direction(
+    (lanelet, length): (LaneletIndex, f64),
+    (from, to): (f64, f64),
+    front: f64,
+) -> AlleyDirection {
     let (from, to) = (from - front, to + front);
-    AlleyWay {
+    AlleyDirection {
         lanelet,
         from: if from < PLACE { 0.0 } else { from },
         to: if length - to < PLACE { length } else { to },
@@ -594,7 +608,7 @@ mod tests {
             for (inner, outer) in [(Passing::Nobody, Passing::Cars), (Passing::Cars, Passing::NotTwoLong)] {
                 for small in of(inner) {
                     let holds = |large: &&Alley| {
-                        let mut pairs = small.ways.iter().zip(&large.ways);
+                        let mut pairs = small.directions.iter().zip(&large.directions);
                         pairs.all(|(a, b)| a.lanelet == b.lanelet && b.from <= a.from && b.to >= a.to)
                     };
                     prop_assert!(of(outer).any(|large| holds(&large)), "{small:?}");

@@ -1,7 +1,6 @@
 //! What differs by country in the law of the road.
 
-use crate::road::DrivingSide;
-use crate::scenario::About;
+use crate::driving_side::DrivingSide;
 
 /// Countries and territories in which one may turn to the near side at a red light after a stop, where no
 /// sign forbids it (ISO 3166-1). In the United States by a law of each state that federal law asks for
@@ -76,15 +75,6 @@ impl From<DrivingSide> for Custom {
         Self {
             side,
             law: RoadLaw::default(),
-        }
-    }
-}
-
-impl From<&About> for Custom {
-    fn from(about: &About) -> Self {
-        Self {
-            side: about.driving_side,
-            law: RoadLaw::of(&about.country),
         }
     }
 }

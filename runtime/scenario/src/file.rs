@@ -5,9 +5,9 @@
 
 mod migrate;
 mod salvage;
-mod wording;
-pub(crate) mod write;
+mod vehicle_entry;
 
+pub use crate::json_text::{FileError, TextError, from_json, save_text};
 pub use migrate::VERSION;
 pub use salvage::{Salvage, salvage};
 
@@ -17,6 +17,7 @@ use crate::group::Group;
 use crate::ids::{
     AgentId, FlowId, ForestId, GroupId, LandId, NodeId, ObstacleId, PointOfInterestId, RoadId,
 };
+use crate::json_text::Writer;
 use crate::junction_rules::JunctionRules;
 use crate::land::Land;
 use crate::list_order::ListOrder;
@@ -25,75 +26,20 @@ use crate::objects::{Forest, Obstacle, PointOfInterest};
 use crate::road::Road;
 use crate::scenario::{About, Scenario, Settings};
 use crate::stack::Stack;
-use crate::unique_map::unique;
-use crate::vehicle_file::{VehicleEntry, VehicleFiles, WrittenType, resolve};
+use crate::unique_map::UniqueMap;
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::HeightField;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use thiserror::Error;
+use std::path::Path;
+use vehicle_entry::{VehicleEntry, VehicleFiles, WrittenType, resolve};
 
 /// The value of the key `format` in every scenario file.
 pub const FORMAT: &str = "roadwright-scenario";
 
 /// Largest scenario that is read, bytes: a city of a million people has about 30 MB.
 const LARGEST: u64 = 512 * roadwright_files::MEBIBYTE;
-
-/// Why a scenario cannot be read or written.
-#[derive(Debug, Error)]
-pub enum FileError {
-    /// The file cannot be opened, read or written.
-    #[error("{}: {error}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        error: std::io::Error,
-    },
-    /// The text is not a scenario.
-    #[error("{place}: {error}", place = place(path, error.line, error.column))]
-    Text {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with its text.
-        error: TextError,
-    },
-}
-
-fn place(path: &Path, line: usize, column: usize) -> String {
-    match (line, column) {
-        (0, _) => path.display().to_string(),
-        (line, 0) => format!("{}:{line}", path.display()),
-        (line, column) => format!("{}:{line}:{column}", path.display()),
-    }
-}
-
-/// What is wrong with the text of a scenario, and where.
-#[derive(Debug, Clone, PartialEq, Error)]
-#[error("{}{message}", if key.is_empty() { String::new() } else { format!("{key}: ") })]
-pub struct TextError {
-    /// Line from 1; 0 if the whole text is meant.
-    pub line: usize,
-    /// Column from 1; 0 if the whole line is meant.
-    pub column: usize,
-    /// Path of the key, such as `roads.12.speed_limit`.
-    pub key: String,
-    /// What is wrong and what was expected.
-    pub message: String,
-}
-
-impl TextError {
-    pub(crate) fn whole(key: &str, message: String) -> Self {
-        Self {
-            line: 0,
-            column: 0,
-            key: key.into(),
-            message,
-        }
-    }
-}
 
 /// A scenario file, key by key.
 #[derive(Deserialize, JsonSchema)]
@@ -115,44 +61,44 @@ struct Document {
     /// How it is simulated.
     settings: Settings,
     /// Kinds of vehicles by key.
-    #[serde(default, deserialize_with = "unique")]
-    vehicle_types: BTreeMap<String, VehicleEntry>,
+    #[serde(default)]
+    vehicle_types: UniqueMap<String, VehicleEntry>,
     /// Stacks of modules by key.
-    #[serde(default, deserialize_with = "unique")]
-    stacks: BTreeMap<String, Stack>,
+    #[serde(default)]
+    stacks: UniqueMap<String, Stack>,
     /// Junctions and road ends by id.
-    #[serde(default, deserialize_with = "unique")]
-    nodes: BTreeMap<NodeId, Node>,
+    #[serde(default)]
+    nodes: UniqueMap<NodeId, Node>,
     /// What is decided about junctions, by node.
-    #[serde(default, deserialize_with = "unique")]
-    junctions: BTreeMap<NodeId, JunctionRules>,
+    #[serde(default)]
+    junctions: UniqueMap<NodeId, JunctionRules>,
     /// Roads by id.
-    #[serde(default, deserialize_with = "unique")]
-    roads: BTreeMap<RoadId, Road>,
+    #[serde(default)]
+    roads: UniqueMap<RoadId, Road>,
     /// Height of the ground.
     #[serde(default)]
     terrain: Option<HeightField>,
     /// Obstacles by id.
-    #[serde(default, deserialize_with = "unique")]
-    obstacles: BTreeMap<ObstacleId, Obstacle>,
+    #[serde(default)]
+    obstacles: UniqueMap<ObstacleId, Obstacle>,
     /// Forests by id.
-    #[serde(default, deserialize_with = "unique")]
-    forests: BTreeMap<ForestId, Forest>,
+    #[serde(default)]
+    forests: UniqueMap<ForestId, Forest>,
     /// Areas of land by id: what lies on the ground, without influence on driving.
-    #[serde(default, deserialize_with = "unique")]
-    land: BTreeMap<LandId, Land>,
+    #[serde(default)]
+    land: UniqueMap<LandId, Land>,
     /// Places with names, by id.
-    #[serde(default, deserialize_with = "unique")]
-    points_of_interest: BTreeMap<PointOfInterestId, PointOfInterest>,
+    #[serde(default)]
+    points_of_interest: UniqueMap<PointOfInterestId, PointOfInterest>,
     /// Agents by id.
-    #[serde(default, deserialize_with = "unique")]
-    agents: BTreeMap<AgentId, Agent>,
+    #[serde(default)]
+    agents: UniqueMap<AgentId, Agent>,
     /// Streams of agents by id.
-    #[serde(default, deserialize_with = "unique")]
-    flows: BTreeMap<FlowId, Flow>,
+    #[serde(default)]
+    flows: UniqueMap<FlowId, Flow>,
     /// Groups of objects by id, which are selected together; without influence on a run.
-    #[serde(default, deserialize_with = "unique")]
-    groups: BTreeMap<GroupId, Group>,
+    #[serde(default)]
+    groups: UniqueMap<GroupId, Group>,
     /// In which order lists show vehicle types and stacks; without influence on a run.
     #[serde(default)]
     order: ListOrder,
@@ -191,17 +137,6 @@ pub fn text_at(scenario: &Scenario, path: &Path) -> String {
     write_text(scenario, VehicleFiles::Folder(folder))
 }
 
-/// Writes the text of a scenario as [`save`] does.
-///
-/// # Errors
-/// As [`save`].
-pub fn save_text(text: &str, path: &Path) -> Result<(), FileError> {
-    roadwright_files::write(path, text.as_bytes()).map_err(|error| FileError::Io {
-        path: path.to_owned(),
-        error,
-    })
-}
-
 /// Reads a scenario from its text alone: vehicles that stand in files of their own have to be in it
 /// as well.
 ///
@@ -238,35 +173,6 @@ fn parse(text: &str, files: VehicleFiles<'_>) -> Result<Scenario, TextError> {
     // Parsed in two steps: serde checks keys, types and ranges and knows where it is; what objects
     // mean to each other is checked by the edits, which know only ids (hence `line_of`).
     assemble(from_json::<Document>(text)?, text, files)
-}
-
-/// Reads a document of any format that is JSON, with errors in the words of those who write files.
-///
-/// # Errors
-/// If the text is not such a document: line, column, key, and what was expected.
-pub fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, TextError> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let document = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let key = error.path().to_string();
-        json_error(error.inner(), if key == "." { "" } else { &key })
-    })?;
-    deserializer.end().map_err(|error| json_error(&error, ""))?;
-    Ok(document)
-}
-
-/// A JSON error without the position that it repeats in its text.
-fn json_error(error: &serde_json::Error, key: &str) -> TextError {
-    let text = error.to_string();
-    // serde_json ends its messages with " at line 3 column 7"; the place stands before them here,
-    // in the form file:line:column that editors and terminals can follow.
-    let message = text.split(" at line ").next().unwrap_or(&text);
-    TextError {
-        line: error.line(),
-        column: error.column(),
-        // A key that could not be read has no name.
-        key: key.trim_end_matches(".?").into(),
-        message: wording::in_plain_words(message),
-    }
 }
 
 /// Builds the scenario of a document by edits, the one door that all changes take.
@@ -382,7 +288,7 @@ fn edits(
 /// The objects of one section; `edit` returns the key of an object in the file and its edit.
 fn section<K, V>(
     name: &'static str,
-    objects: BTreeMap<K, V>,
+    objects: impl IntoIterator<Item = (K, V)>,
     edit: impl Fn(K, V) -> (String, Edit),
 ) -> impl Iterator<Item = (&'static str, String, Edit)> {
     objects.into_iter().map(move |(id, value)| {
@@ -413,7 +319,7 @@ fn write_text(scenario: &Scenario, files: VehicleFiles<'_>) -> String {
     // The order is that of `Document`. Maps are ordered by key and numbers are written in their
     // shortest form, so equal scenarios give equal bytes: tests, hashes and version control rely on
     // it.
-    let mut out = write::Writer::new();
+    let mut out = Writer::new();
     out.value("format", &FORMAT);
     out.value("version", &VERSION);
     out.value("about", &scenario.about);

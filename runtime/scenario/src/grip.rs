@@ -1,10 +1,6 @@
 //! Grip of the ground: how much of the friction of tyres is left on roads and beside them.
 
-mod map;
-
-pub use map::GripMap;
-
-use crate::quantity::{GripShare, Quantity, Validate, at};
+use crate::quantity::{GripShare, Quantity, Validate, check_keys};
 use crate::road::RoadClass;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,74 +8,34 @@ use serde::{Deserialize, Serialize};
 /// Shares of the friction that tyres have on dry asphalt, by what they stand on: 1 is dry asphalt, 0.7
 /// gravel, 0.15 ice.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct GroundGrip {
     /// Beside all roads.
-    #[serde(
-        default = "whole",
-        deserialize_with = "GripShare::read",
-        skip_serializing_if = "is_whole"
-    )]
-    #[schemars(with = "GripShare")]
-    pub open_ground: f64,
+    #[serde(skip_serializing_if = "is_whole")]
+    pub open_ground: Quantity<GripShare>,
     /// Footways, pedestrian streets.
-    #[serde(
-        default = "whole",
-        deserialize_with = "GripShare::read",
-        skip_serializing_if = "is_whole"
-    )]
-    #[schemars(with = "GripShare")]
-    pub path: f64,
+    #[serde(skip_serializing_if = "is_whole")]
+    pub path: Quantity<GripShare>,
     /// Driveways, alleys, tracks.
-    #[serde(
-        default = "whole",
-        deserialize_with = "GripShare::read",
-        skip_serializing_if = "is_whole"
-    )]
-    #[schemars(with = "GripShare")]
-    pub service: f64,
+    #[serde(skip_serializing_if = "is_whole")]
+    pub service: Quantity<GripShare>,
     /// Streets that serve their houses.
-    #[serde(
-        default = "whole",
-        deserialize_with = "GripShare::read",
-        skip_serializing_if = "is_whole"
-    )]
-    #[schemars(with = "GripShare")]
-    pub residential: f64,
+    #[serde(skip_serializing_if = "is_whole")]
+    pub residential: Quantity<GripShare>,
     /// Streets that collect from residential ones.
-    #[serde(
-        default = "whole",
-        deserialize_with = "GripShare::read",
-        skip_serializing_if = "is_whole"
-    )]
-    #[schemars(with = "GripShare")]
-    pub collector: f64,
+    #[serde(skip_serializing_if = "is_whole")]
+    pub collector: Quantity<GripShare>,
     /// Main streets.
-    #[serde(
-        default = "whole",
-        deserialize_with = "GripShare::read",
-        skip_serializing_if = "is_whole"
-    )]
-    #[schemars(with = "GripShare")]
-    pub arterial: f64,
+    #[serde(skip_serializing_if = "is_whole")]
+    pub arterial: Quantity<GripShare>,
     /// Slip roads.
-    #[serde(
-        default = "whole",
-        deserialize_with = "GripShare::read",
-        skip_serializing_if = "is_whole"
-    )]
-    #[schemars(with = "GripShare")]
-    pub ramp: f64,
+    #[serde(skip_serializing_if = "is_whole")]
+    pub ramp: Quantity<GripShare>,
     /// Roads without crossing traffic.
-    #[serde(
-        default = "whole",
-        deserialize_with = "GripShare::read",
-        skip_serializing_if = "is_whole"
-    )]
-    #[schemars(with = "GripShare")]
-    pub motorway: f64,
+    #[serde(skip_serializing_if = "is_whole")]
+    pub motorway: Quantity<GripShare>,
     /// Whether drivers do not see it, and drive as on dry asphalt: black ice.
-    #[serde(default, skip_serializing_if = "is_seen")]
+    #[serde(skip_serializing_if = "is_seen")]
     pub hidden: bool,
 }
 
@@ -87,25 +43,24 @@ fn is_seen(hidden: &bool) -> bool {
     !hidden
 }
 
-fn whole() -> f64 {
-    1.0
-}
+/// All the grip.
+const WHOLE: Quantity<GripShare> = Quantity::new(1.0);
 
 fn is_whole(share: &f64) -> bool {
-    *share == whole()
+    *share == WHOLE
 }
 
 impl Default for GroundGrip {
     fn default() -> Self {
         Self {
-            open_ground: 1.0,
-            path: 1.0,
-            service: 1.0,
-            residential: 1.0,
-            collector: 1.0,
-            arterial: 1.0,
-            ramp: 1.0,
-            motorway: 1.0,
+            open_ground: WHOLE,
+            path: WHOLE,
+            service: WHOLE,
+            residential: WHOLE,
+            collector: WHOLE,
+            arterial: WHOLE,
+            ramp: WHOLE,
+            motorway: WHOLE,
             hidden: false,
         }
     }
@@ -133,14 +88,14 @@ impl GroundGrip {
             hidden: _,
         } = *self;
         [
-            path,
-            service,
-            residential,
-            collector,
-            arterial,
-            ramp,
-            motorway,
-            open_ground,
+            path.get(),
+            service.get(),
+            residential.get(),
+            collector.get(),
+            arterial.get(),
+            ramp.get(),
+            motorway.get(),
+            open_ground.get(),
         ]
     }
 
@@ -152,26 +107,19 @@ impl GroundGrip {
     /// The grip of the roads of a class.
     pub fn of(&self, class: RoadClass) -> f64 {
         match class {
-            RoadClass::Path => self.path,
-            RoadClass::Service => self.service,
-            RoadClass::Residential => self.residential,
-            RoadClass::Collector => self.collector,
-            RoadClass::Arterial => self.arterial,
-            RoadClass::Ramp => self.ramp,
-            RoadClass::Motorway => self.motorway,
+            RoadClass::Path => self.path.get(),
+            RoadClass::Service => self.service.get(),
+            RoadClass::Residential => self.residential.get(),
+            RoadClass::Collector => self.collector.get(),
+            RoadClass::Arterial => self.arterial.get(),
+            RoadClass::Ramp => self.ramp.get(),
+            RoadClass::Motorway => self.motorway.get(),
         }
     }
 }
 
 impl Validate for GroundGrip {
     fn validate(&self) -> Result<(), String> {
-        at("open_ground", GripShare::check(self.open_ground))?;
-        at("path", GripShare::check(self.path))?;
-        at("service", GripShare::check(self.service))?;
-        at("residential", GripShare::check(self.residential))?;
-        at("collector", GripShare::check(self.collector))?;
-        at("arterial", GripShare::check(self.arterial))?;
-        at("ramp", GripShare::check(self.ramp))?;
-        at("motorway", GripShare::check(self.motorway))
+        check_keys!(self => open_ground, path, service, residential, collector, arterial, ramp, motorway)
     }
 }

@@ -4,17 +4,17 @@ mod shape;
 
 pub use shape::{CornerRule, LaneTurn, RoadLane, TurnRules};
 
-use crate::ids::{NodeId, RoadId};
-use crate::junction::Turn;
+use crate::defaults::is_default;
+use crate::ids::RoadId;
 use crate::named::named;
-use crate::network::{Restriction, RoadNetwork};
 use crate::quantity::{
-    Clearance, CrossingWidth, Cycle, Duration, PeoplePerHour, Quantity, RedAmber, Validate, at,
+    Clearance, CrossingWidth, Cycle, Duration, OptionalQuantity, PeoplePerHour, Quantity, RedAmber,
+    Validate, check_keys, inside,
 };
-use crate::road::is_default;
+use crate::restriction::{Restriction, ViaRestriction};
 use crate::stack::ModuleSetting;
-use crate::unique_map::unique;
-use crate::via_rules::ViaRestriction;
+use crate::turn::Turn;
+use crate::unique_map::UniqueMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -98,21 +98,11 @@ pub struct CrossingRule {
     /// The road that is crossed, where it meets the junction.
     pub road: RoadId,
     /// Width of the strip, m; left out, 3.6 m, and 4 m where one drives faster than 60 km/h.
-    #[serde(
-        default,
-        deserialize_with = "CrossingWidth::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<CrossingWidth>")]
-    pub width: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub width: OptionalQuantity<CrossingWidth>,
     /// People who come to each side of it in an hour; left out, as many as `settings` say.
-    #[serde(
-        default,
-        deserialize_with = "PeoplePerHour::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<PeoplePerHour>")]
-    pub people: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub people: OptionalQuantity<PeoplePerHour>,
 }
 
 impl CrossingRule {
@@ -120,8 +110,8 @@ impl CrossingRule {
     pub fn over(road: RoadId) -> Self {
         Self {
             road,
-            width: None,
-            people: None,
+            width: None.into(),
+            people: None.into(),
         }
     }
 }
@@ -133,20 +123,9 @@ const MAX_CROSSINGS: usize = 64;
 /// Roads within a junction that may be named for one node.
 const MAX_INTERNAL: usize = 64;
 
-/// The node whose rules say who goes first at the junction of some nodes: signals at any of them rule all of
-/// it, else it is the first one that says something; `None` if nothing is decided.
-pub(crate) fn deciding_node(network: &RoadNetwork, nodes: &[NodeId]) -> Option<NodeId> {
-    let rules = |id: &NodeId| network.node(*id).map(|node| &node.rules);
-    let has_signals =
-        |id: &NodeId| rules(id).is_some_and(|rules| rules.control == Some(Control::Signals));
-    let decides = |id: &NodeId| rules(id).is_some_and(JunctionRules::decide_who_goes_first);
-    let nodes = || nodes.iter().copied();
-    nodes().find(has_signals).or_else(|| nodes().find(decides))
-}
-
 impl JunctionRules {
     /// Whether a person has decided who goes first: by a control, a plan, or the roads that do.
-    fn decide_who_goes_first(&self) -> bool {
+    pub(crate) fn decide_who_goes_first(&self) -> bool {
         self.control.is_some() || self.plan.is_some() || !self.major.is_empty()
     }
 
@@ -230,14 +209,17 @@ impl JunctionRules {
     pub fn corner(&self, road: RoadId, next: RoadId) -> Option<f64> {
         let mut corners = self.corners.iter();
         let found = corners.find(|corner| corner.is_between(road, next));
-        found.map(|corner| corner.radius)
+        found.map(|corner| corner.radius.get())
     }
 
     /// Decides the radius of a corner, m, or leaves it to the roads.
     pub fn set_corner(&mut self, road: RoadId, next: RoadId, radius: Option<f64>) {
         self.corners.retain(|corner| !corner.is_between(road, next));
-        self.corners
-            .extend(radius.map(|radius| CornerRule { road, next, radius }));
+        self.corners.extend(radius.map(|radius| CornerRule {
+            road,
+            next,
+            radius: radius.into(),
+        }));
         self.corners
             .sort_unstable_by_key(|corner| (corner.road, corner.next));
     }
@@ -258,20 +240,14 @@ impl Validate for JunctionRules {
         let Some(plan) = &self.plan else {
             return Ok(());
         };
-        at("plan.offset", Duration::check(plan.offset))?;
-        at("plan.cycle", Cycle::check_if_given(plan.cycle))?;
-        at("plan.red_amber", RedAmber::check_if_given(plan.red_amber))?;
+        inside("plan", check_keys!(plan => offset, cycle, red_amber))?;
         if plan.stages.len() > MAX_STAGES {
             let count = plan.stages.len();
             return Err(format!("plan.stages: {count} stages; at most {MAX_STAGES}"));
         }
         for (i, stage) in plan.stages.iter().enumerate() {
-            let place = |key: &str| format!("plan.stages.{i}.{key}");
-            at(&place("time"), Cycle::check(stage.time))?;
-            at(&place("min"), Cycle::check_if_given(stage.min))?;
-            at(&place("max"), Cycle::check_if_given(stage.max))?;
-            at(&place("amber"), Clearance::check_if_given(stage.amber))?;
-            at(&place("all_red"), Clearance::check_if_given(stage.all_red))?;
+            let keys = check_keys!(stage => time, min, max, amber, all_red);
+            inside(&format!("plan.stages.{i}"), keys)?;
         }
         Ok(())
     }
@@ -285,14 +261,9 @@ fn validate_crossings(crossings: &[CrossingRule]) -> Result<(), String> {
         ));
     }
     for (i, crossing) in crossings.iter().enumerate() {
-        let place = |key: &str| format!("crossings.{i}.{key}");
-        at(
-            &place("width"),
-            CrossingWidth::check_if_given(crossing.width),
-        )?;
-        at(
-            &place("people"),
-            PeoplePerHour::check_if_given(crossing.people),
+        inside(
+            &format!("crossings.{i}"),
+            check_keys!(crossing => width, people),
         )?;
         let road = crossing.road;
         if crossings[..i].iter().any(|before| before.road == road) {
@@ -354,12 +325,8 @@ pub struct SignalControllerSetting {
     /// Its id, such as `longest_queue.rhai`.
     pub module: String,
     /// Parameters that differ from their defaults, by key.
-    #[serde(
-        default,
-        deserialize_with = "unique",
-        skip_serializing_if = "BTreeMap::is_empty"
-    )]
-    pub parameters: BTreeMap<String, f64>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: UniqueMap<String, f64>,
 }
 
 impl SignalControllerSetting {
@@ -367,7 +334,7 @@ impl SignalControllerSetting {
     pub fn new(module: &str) -> Self {
         Self {
             module: module.into(),
-            parameters: BTreeMap::new(),
+            parameters: UniqueMap::EMPTY,
         }
     }
 
@@ -392,30 +359,15 @@ pub struct SignalPlan {
     pub controller: Option<SignalControllerSetting>,
     /// Time from one start of the first stage to the next, s: the green times that are derived fill
     /// it. Without effect where stages are given.
-    #[serde(
-        default,
-        deserialize_with = "Cycle::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Cycle>")]
-    pub cycle: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycle: OptionalQuantity<Cycle>,
     /// When the first stage starts for the first time, s: for waves of green along a street.
-    #[serde(
-        default,
-        deserialize_with = "Duration::read",
-        skip_serializing_if = "is_default"
-    )]
-    #[schemars(with = "Duration")]
-    pub offset: f64,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub offset: Quantity<Duration>,
     /// How long red and amber are shown together before green, s; 0 for never. Left out, as in the
     /// country. Where all is red for less between two stages it is so for as long.
-    #[serde(
-        default,
-        deserialize_with = "RedAmber::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<RedAmber>")]
-    pub red_amber: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub red_amber: OptionalQuantity<RedAmber>,
     /// Whether lanes that only turn across the oncoming traffic always have green while that has red;
     /// otherwise only where the oncoming road has several lanes or is fast. Without effect where stages are
     /// given.
@@ -451,41 +403,19 @@ pub struct SignalStage {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub permitted: Vec<Movement>,
     /// How long, s.
-    #[serde(deserialize_with = "Cycle::read")]
-    #[schemars(with = "Cycle")]
-    pub time: f64,
+    pub time: Quantity<Cycle>,
     /// Shortest green where signals go by demand, s; left out, 6 s.
-    #[serde(
-        default,
-        deserialize_with = "Cycle::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Cycle>")]
-    pub min: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: OptionalQuantity<Cycle>,
     /// Longest green while others wait, where signals go by demand, s; left out, 50 s.
-    #[serde(
-        default,
-        deserialize_with = "Cycle::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Cycle>")]
-    pub max: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: OptionalQuantity<Cycle>,
     /// Amber after it, s; left out, by the speed of who loses green.
-    #[serde(
-        default,
-        deserialize_with = "Clearance::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Clearance>")]
-    pub amber: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amber: OptionalQuantity<Clearance>,
     /// Red for all after that, s; left out, until the last one has left the junction.
-    #[serde(
-        default,
-        deserialize_with = "Clearance::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Clearance>")]
-    pub all_red: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub all_red: OptionalQuantity<Clearance>,
 }
 
 /// The vehicles that come from one road and turn in some ways.

@@ -1,10 +1,10 @@
 //! Land: what lies on the ground beside and below roads. It is painted; nobody drives otherwise for it.
 
-use crate::quantity::{Corners, Validate, at};
+use crate::quantity::{Area, Holes, Quantity, Validate, check_keys};
 use glam::DVec2;
 use roadwright_geometry::polygon;
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 /// What an area of land is used for, or covered with.
 #[derive(
@@ -82,17 +82,10 @@ pub struct Land {
     #[serde(rename = "use")]
     pub usage: LandUse,
     /// Corners of its outline in order, m; at least 3, with those of its holes at most 20,000.
-    #[serde(deserialize_with = "Corners::read")]
-    #[schemars(with = "Corners")]
-    pub outline: Vec<DVec2>,
+    pub outline: Area,
     /// Holes in it, such as islands in a lake: corners of each in order, m.
-    #[serde(
-        default,
-        deserialize_with = "read_holes",
-        skip_serializing_if = "Vec::is_empty"
-    )]
-    #[schemars(with = "Vec<Corners>")]
-    pub holes: Vec<Vec<DVec2>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub holes: Quantity<Holes, Vec<Vec<DVec2>>>,
 }
 
 /// Corners of one area at most: what paints them takes more than twice as long for twice as many.
@@ -100,32 +93,15 @@ pub const MAX_LAND_CORNERS: usize = 20_000;
 /// Corners of all areas that are painted at most.
 pub(crate) const MAX_PAINTED_CORNERS: usize = 4_000_000;
 
-fn read_holes<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<Vec<DVec2>>, D::Error> {
-    let holes = Vec::<Vec<[f64; 2]>>::deserialize(d)?;
-    let rings = holes
-        .into_iter()
-        .map(|ring| ring.into_iter().map(DVec2::from).collect());
-    let holes: Vec<Vec<DVec2>> = rings.collect();
-    check_holes(&holes).map_err(serde::de::Error::custom)?;
-    Ok(holes)
-}
-
-fn check_holes(holes: &[Vec<DVec2>]) -> Result<(), String> {
-    let mut rings = holes.iter().enumerate();
-    rings.try_for_each(|(index, ring)| {
-        Corners::check(ring).map_err(|why| format!("hole {index}: {why}"))
-    })
-}
-
 impl Land {
     /// The outline and the holes.
     pub fn rings(&self) -> impl Iterator<Item = &Vec<DVec2>> {
-        std::iter::once(&self.outline).chain(&self.holes)
+        std::iter::once(&*self.outline).chain(&*self.holes)
     }
 
     /// All rings, to be changed.
     pub fn rings_mut(&mut self) -> impl Iterator<Item = &mut Vec<DVec2>> {
-        std::iter::once(&mut self.outline).chain(&mut self.holes)
+        std::iter::once(&mut *self.outline).chain(&mut *self.holes)
     }
 
     /// How many corners it has, those of holes included.
@@ -148,8 +124,7 @@ impl Land {
 
 impl Validate for Land {
     fn validate(&self) -> Result<(), String> {
-        at("outline", Corners::check(&self.outline))?;
-        at("holes", check_holes(&self.holes))?;
+        check_keys!(self => outline, holes)?;
         let corners = self.corners();
         if corners > MAX_LAND_CORNERS {
             return Err(format!(
@@ -176,8 +151,8 @@ mod tests {
         let lake = Land {
             name: String::new(),
             usage: LandUse::Water,
-            outline: square(10.0),
-            holes: vec![square(2.0)],
+            outline: square(10.0).into(),
+            holes: vec![square(2.0)].into(),
         };
         assert_eq!(lake.area(), 400.0 - 16.0);
         assert!(lake.contains(DVec2::new(5.0, 5.0)));

@@ -1,6 +1,6 @@
 //! Rules for the lanes of a road: order, ids and widths; and the ranges of its numbers.
 
-use crate::quantity::{Coefficient, Distance, Quantity, Speed, Validate, at};
+use crate::quantity::{Validate, at, check_keys, inside};
 use crate::road::{LaneSection, Poly3, Road};
 
 /// What every road must satisfy before its lanes can be evaluated at all.
@@ -65,7 +65,10 @@ fn check_polynomials(
         return Err("widths and lane offsets must be listed by growing s");
     }
     for (i, poly) in list.iter().enumerate() {
-        let end = list.get(i + 1).map_or(length, |next| next.s).max(poly.s);
+        let end = list
+            .get(i + 1)
+            .map_or(length, |next| next.s.get())
+            .max(poly.s.get());
         // A cubic is looked at in nine places, not at its true extrema: this guards against absurd
         // files, and a dip between two samples is small for any width that a road has.
         let place = |k: i32| poly.s + (end - poly.s) * f64::from(k) / 8.0;
@@ -80,23 +83,19 @@ fn check_polynomials(
 
 impl Validate for Poly3 {
     fn validate(&self) -> Result<(), String> {
-        at("s", Distance::check(self.s))?;
-        at("a", Coefficient::check(self.a))?;
-        at("b", Coefficient::check(self.b))?;
-        at("c", Coefficient::check(self.c))?;
-        at("d", Coefficient::check(self.d))
+        check_keys!(self => s, a, b, c, d)
     }
 }
 
 impl Validate for Road {
     fn validate(&self) -> Result<(), String> {
-        at("speed_limit", Speed::check(self.speed_limit))?;
+        check_keys!(self => speed_limit)?;
         let mut offset = self.lane_offset.iter();
         offset.try_for_each(|poly| at("lane_offset", poly.validate()))?;
         for section in &self.lane_sections {
-            at("lane_sections.s", Distance::check(section.s))?;
+            inside("lane_sections", check_keys!(section => s))?;
             for lane in &section.lanes {
-                at("speed_limit", Speed::check_if_given(lane.speed_limit))?;
+                check_keys!(lane => speed_limit)?;
                 let mut width = lane.width.iter();
                 width.try_for_each(|poly| at("width", poly.validate()))?;
             }

@@ -47,31 +47,39 @@ mod agents;
 pub mod alleys;
 pub mod check;
 mod country;
+mod defaults;
+mod driving_side;
 mod dynamics;
 mod edit;
 pub mod file;
 pub mod green_wave;
 mod grip;
+mod grip_map;
 mod group;
 mod history;
 mod ids;
+mod index;
+mod json_text;
 pub mod junction;
 mod junction_rules;
 mod land;
 pub mod lane_graph;
 mod lane_rules;
+mod lane_type;
 mod list_order;
 mod map_part;
 mod named;
 mod network;
 mod objects;
 pub mod operation;
-mod quantity;
+pub mod quantity;
+mod restriction;
 mod road;
 mod scenario;
 mod stack;
 #[cfg(test)]
 mod testing;
+mod turn;
 mod unique_map;
 pub mod vehicle_file;
 mod vehicle_type;
@@ -80,29 +88,35 @@ mod via_rules;
 pub use access::{LaneAccess, RoadAccess, TripPart, VehicleClass};
 pub use agents::{Agent, Flow, GroundPlace, LanePlace, Place};
 pub use country::{Custom, RoadLaw};
+pub use driving_side::DrivingSide;
 pub use dynamics::DynamicsLevel;
 pub use edit::{Edit, EditError, MAX_ROAD_ENDS};
-pub use grip::{GripMap, GroundGrip};
+pub use grip::GroundGrip;
+pub use grip_map::GripMap;
 pub use group::Group;
 pub use history::History;
 pub use ids::{
     AgentId, FlowId, ForestId, GroupId, LandId, NodeId, ObjectId, ObstacleId, PointOfInterestId,
     RoadId,
 };
+pub use index::{Connection, ConnectionIndex, JunctionIndex, LaneletIndex};
 pub use junction_rules::{
     Control, CornerRule, CrossingRule, JunctionRules, LaneTurn, MAX_STAGES, Movement, RoadLane,
     SignalControllerSetting, SignalMode, SignalPlan, SignalStage, TurnRules,
 };
 pub use land::{Land, LandUse, MAX_LAND_CORNERS};
+pub use lane_type::LaneType;
 pub use list_order::ListOrder;
 pub use map_part::{MapPart, NoSuchPart, hides_layer, layers};
-pub use network::{Node, Restriction, RestrictionKind, RoadNetwork};
+pub use network::{Node, RoadNetwork};
 pub use objects::{Forest, Obstacle, PointOfInterest, Shape};
+pub use restriction::{Restriction, RestrictionKind, ViaRestriction};
 pub use road::{
-    CrossSection, DrivingSide, Lane, LaneBand, LaneChange, LaneDirection, LaneSection, LaneType,
-    Poly3, Road, RoadClass, RoadEnd,
+    CrossSection, Lane, LaneBand, LaneChange, LaneDirection, LaneSection, Poly3, Road, RoadClass,
+    RoadEnd,
 };
 pub use scenario::{About, GeoOrigin, Scenario, Settings};
 pub use stack::{HowMany, ModuleKind, ModuleSetting, ModuleSettings, Slot, Stack};
+pub use unique_map::UniqueMap;
 pub use vehicle_type::VehicleType;
-pub use via_rules::{Followed, ViaRestriction, ViaRules};
+pub use via_rules::{Followed, ViaRules};

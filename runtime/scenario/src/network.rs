@@ -1,8 +1,8 @@
 //! The road graph: nodes are junctions and road ends, edges are roads.
 
 use crate::ids::{NodeId, RoadId};
-use crate::junction_rules::JunctionRules;
-use crate::quantity::{Coordinate, Quantity, Validate, at};
+use crate::junction_rules::{Control, JunctionRules};
+use crate::quantity::{Coordinate, Quantity, Validate, check_keys};
 use crate::road::{Road, RoadEnd};
 use glam::DVec2;
 use petgraph::Direction;
@@ -12,40 +12,14 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What a turn restriction says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum RestrictionKind {
-    /// This turn is forbidden.
-    No,
-    /// From there only this turn is allowed.
-    Only,
-}
-
-/// A turn restriction at a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Restriction {
-    /// Forbids or prescribes.
-    pub kind: RestrictionKind,
-    /// Coming from this road.
-    pub from: RoadId,
-    /// Into this road.
-    pub to: RoadId,
-}
-
 /// A place where roads meet or end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Node {
     /// Position, m.
-    #[serde(deserialize_with = "Coordinate::read")]
-    #[schemars(with = "Coordinate")]
-    pub x: f64,
+    pub x: Quantity<Coordinate>,
     /// Position, m.
-    #[serde(deserialize_with = "Coordinate::read")]
-    #[schemars(with = "Coordinate")]
-    pub y: f64,
+    pub y: Quantity<Coordinate>,
     /// What is decided about its junction. Files keep it in a section of its own.
     #[serde(skip)]
     pub rules: JunctionRules,
@@ -55,15 +29,15 @@ impl Node {
     /// A plain node.
     pub fn at(position: DVec2) -> Self {
         Self {
-            x: position.x,
-            y: position.y,
+            x: position.x.into(),
+            y: position.y.into(),
             rules: JunctionRules::default(),
         }
     }
 
     /// Position, m.
     pub fn position(&self) -> DVec2 {
-        DVec2::new(self.x, self.y)
+        DVec2::new(self.x.get(), self.y.get())
     }
 }
 
@@ -99,6 +73,17 @@ impl RoadNetwork {
     /// The petgraph behind it, for algorithms. Weights carry the stable ids.
     pub fn graph(&self) -> &StableDiGraph<(NodeId, Node), (RoadId, Arc<Road>)> {
         &self.graph
+    }
+
+    /// The node whose rules say who goes first at the junction of some nodes: signals at any of them rule all
+    /// of it, else it is the first one that says something; `None` if nothing is decided.
+    pub(crate) fn deciding_node(&self, nodes: &[NodeId]) -> Option<NodeId> {
+        let rules = |id: &NodeId| self.node(*id).map(|node| &node.rules);
+        let has_signals =
+            |id: &NodeId| rules(id).is_some_and(|rules| rules.control == Some(Control::Signals));
+        let decides = |id: &NodeId| rules(id).is_some_and(JunctionRules::decide_who_goes_first);
+        let nodes = || nodes.iter().copied();
+        nodes().find(has_signals).or_else(|| nodes().find(decides))
     }
 
     /// A node by id.
@@ -229,8 +214,7 @@ impl RoadNetwork {
 
 impl Validate for Node {
     fn validate(&self) -> Result<(), String> {
-        at("x", Coordinate::check(self.x))?;
-        at("y", Coordinate::check(self.y))?;
+        check_keys!(self => x, y)?;
         self.rules.validate()
     }
 }

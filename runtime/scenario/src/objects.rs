@@ -1,6 +1,9 @@
 //! What stands beside the roads: obstacles, forests and points of interest.
 
-use crate::quantity::{Angle, Coordinate, Corners, Mass, PerHectare, Quantity, Size, Validate, at};
+use crate::quantity::{
+    Angle, Area, Coordinate, Mass, OptionalQuantity, PerHectare, Quantity, Size, Validate, at,
+    check_keys,
+};
 use glam::DVec2;
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::oriented_box::OrientedBox;
@@ -15,47 +18,30 @@ pub enum Shape {
     /// A disc.
     Circle {
         /// Centre, m.
-        #[serde(deserialize_with = "Coordinate::read")]
-        #[schemars(with = "Coordinate")]
-        x: f64,
+        x: Quantity<Coordinate>,
         /// Centre, m.
-        #[serde(deserialize_with = "Coordinate::read")]
-        #[schemars(with = "Coordinate")]
-        y: f64,
+        y: Quantity<Coordinate>,
         /// Radius, m.
-        #[serde(deserialize_with = "Size::read")]
-        #[schemars(with = "Size")]
-        radius: f64,
+        radius: Quantity<Size>,
     },
     /// A rectangle at an angle.
     Box {
         /// Centre, m.
-        #[serde(deserialize_with = "Coordinate::read")]
-        #[schemars(with = "Coordinate")]
-        x: f64,
+        x: Quantity<Coordinate>,
         /// Centre, m.
-        #[serde(deserialize_with = "Coordinate::read")]
-        #[schemars(with = "Coordinate")]
-        y: f64,
+        y: Quantity<Coordinate>,
         /// Heading of its length, rad.
-        #[serde(default, deserialize_with = "Angle::read")]
-        #[schemars(with = "Angle")]
-        heading: f64,
+        #[serde(default)]
+        heading: Quantity<Angle>,
         /// Length, m.
-        #[serde(deserialize_with = "Size::read")]
-        #[schemars(with = "Size")]
-        length: f64,
+        length: Quantity<Size>,
         /// Width, m.
-        #[serde(deserialize_with = "Size::read")]
-        #[schemars(with = "Size")]
-        width: f64,
+        width: Quantity<Size>,
     },
     /// A simple polygon.
     Polygon {
         /// Corners in order, m; at least 3.
-        #[serde(deserialize_with = "Corners::read")]
-        #[schemars(with = "Corners")]
-        points: Vec<DVec2>,
+        points: Area,
     },
 }
 
@@ -66,7 +52,7 @@ impl Shape {
             &Self::Circle { x, y, radius } => (0..24)
                 .map(|i| {
                     let angle = f64::from(i) * std::f64::consts::TAU / 24.0;
-                    DVec2::new(x, y) + radius * roadwright_geometry::unit(angle)
+                    DVec2::new(x.get(), y.get()) + radius * roadwright_geometry::unit(angle)
                 })
                 .collect(),
             &Self::Box {
@@ -75,17 +61,21 @@ impl Shape {
                 heading,
                 length,
                 width,
-            } => OrientedBox::new(Pose::new(x, y, heading), length, width)
-                .corners()
-                .to_vec(),
-            Self::Polygon { points } => points.clone(),
+            } => OrientedBox::new(
+                Pose::new(x.get(), y.get(), heading.get()),
+                length.get(),
+                width.get(),
+            )
+            .corners()
+            .to_vec(),
+            Self::Polygon { points } => points.clone().into_inner(),
         }
     }
 
     /// A point inside or near the middle, m.
     pub fn centre(&self) -> DVec2 {
         match self {
-            Self::Circle { x, y, .. } | Self::Box { x, y, .. } => DVec2::new(*x, *y),
+            Self::Circle { x, y, .. } | Self::Box { x, y, .. } => DVec2::new(x.get(), y.get()),
             Self::Polygon { points } => polygon::centroid(points),
         }
     }
@@ -94,7 +84,7 @@ impl Shape {
     pub fn distance(&self, point: DVec2) -> f64 {
         match self {
             Self::Circle { x, y, radius } => {
-                ((point - DVec2::new(*x, *y)).length() - radius).max(0.0)
+                ((point - DVec2::new(x.get(), y.get())).length() - *radius).max(0.0)
             }
             &Self::Box {
                 x,
@@ -103,7 +93,11 @@ impl Shape {
                 length,
                 width,
             } => {
-                let shape = OrientedBox::new(Pose::new(x, y, heading), length, width);
+                let shape = OrientedBox::new(
+                    Pose::new(x.get(), y.get(), heading.get()),
+                    length.get(),
+                    width.get(),
+                );
                 (shape.closest_point(point) - point).length()
             }
             Self::Polygon { points } => polygon::distance(points, point),
@@ -121,17 +115,10 @@ pub struct Obstacle {
     /// Outline on the ground.
     pub shape: Shape,
     /// Height, m.
-    #[serde(deserialize_with = "Size::read")]
-    #[schemars(with = "Size")]
-    pub height: f64,
+    pub height: Quantity<Size>,
     /// Mass, kg; absent for something fixed to the ground.
-    #[serde(
-        default,
-        deserialize_with = "Mass::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Mass>")]
-    pub mass: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mass: OptionalQuantity<Mass>,
 }
 
 /// A place with a name that scripts and people speak of: a shop, a stop, a parking bay.
@@ -141,28 +128,19 @@ pub struct PointOfInterest {
     /// What it is called.
     pub name: String,
     /// Where it is, m.
-    #[serde(deserialize_with = "Coordinate::read")]
-    #[schemars(with = "Coordinate")]
-    pub x: f64,
+    pub x: Quantity<Coordinate>,
     /// Where it is, m.
-    #[serde(deserialize_with = "Coordinate::read")]
-    #[schemars(with = "Coordinate")]
-    pub y: f64,
+    pub y: Quantity<Coordinate>,
     /// How a vehicle stands there with its middle on the point, rad, as in a parking bay; absent
     /// where that does not matter.
-    #[serde(
-        default,
-        deserialize_with = "Angle::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Angle>")]
-    pub heading: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heading: OptionalQuantity<Angle>,
 }
 
 impl PointOfInterest {
     /// Where it is, m.
     pub fn position(&self) -> DVec2 {
-        DVec2::new(self.x, self.y)
+        DVec2::new(self.x.get(), self.y.get())
     }
 }
 
@@ -171,21 +149,13 @@ impl PointOfInterest {
 #[serde(deny_unknown_fields)]
 pub struct Forest {
     /// Corners of the region in order, m; at least 3.
-    #[serde(deserialize_with = "Corners::read")]
-    #[schemars(with = "Corners")]
-    pub area: Vec<DVec2>,
+    pub area: Area,
     /// Trees per hectare before the spacing thins them.
-    #[serde(deserialize_with = "PerHectare::read")]
-    #[schemars(with = "PerHectare")]
-    pub density: f64,
+    pub density: Quantity<PerHectare>,
     /// Least distance between trunks, m.
-    #[serde(deserialize_with = "Size::read")]
-    #[schemars(with = "Size")]
-    pub spacing: f64,
+    pub spacing: Quantity<Size>,
     /// Radius of a trunk, m.
-    #[serde(deserialize_with = "Size::read")]
-    #[schemars(with = "Size")]
-    pub trunk_radius: f64,
+    pub trunk_radius: Quantity<Size>,
     /// Which of the possible forests it is.
     #[serde(default)]
     pub seed: u64,
@@ -249,7 +219,7 @@ impl Forest {
 
     /// Side of the square cells that hold one tree at most, m.
     pub fn cell(&self) -> f64 {
-        self.cells().map_or(self.spacing, |(cell, ..)| cell)
+        self.cells().map_or(self.spacing.get(), |(cell, ..)| cell)
     }
 
     /// A square piece of an endless forest like this one, from the origin on: its side, m, and the trunks in it.
@@ -319,9 +289,9 @@ impl Validate for Shape {
     fn validate(&self) -> Result<(), String> {
         match self {
             Self::Circle { x, y, radius } => {
-                at("x", Coordinate::check(*x))?;
-                at("y", Coordinate::check(*y))?;
-                at("radius", Size::check(*radius))
+                at("x", x.check())?;
+                at("y", y.check())?;
+                at("radius", radius.check())
             }
             Self::Box {
                 x,
@@ -330,13 +300,13 @@ impl Validate for Shape {
                 length,
                 width,
             } => {
-                at("x", Coordinate::check(*x))?;
-                at("y", Coordinate::check(*y))?;
-                at("heading", Angle::check(*heading))?;
-                at("length", Size::check(*length))?;
-                at("width", Size::check(*width))
+                at("x", x.check())?;
+                at("y", y.check())?;
+                at("heading", heading.check())?;
+                at("length", length.check())?;
+                at("width", width.check())
             }
-            Self::Polygon { points } => at("points", Corners::check(points)),
+            Self::Polygon { points } => at("points", points.check()),
         }
     }
 }
@@ -344,25 +314,19 @@ impl Validate for Shape {
 impl Validate for Obstacle {
     fn validate(&self) -> Result<(), String> {
         self.shape.validate()?;
-        at("height", Size::check(self.height))?;
-        at("mass", Mass::check_if_given(self.mass))
+        check_keys!(self => height, mass)
     }
 }
 
 impl Validate for PointOfInterest {
     fn validate(&self) -> Result<(), String> {
-        at("x", Coordinate::check(self.x))?;
-        at("y", Coordinate::check(self.y))?;
-        at("heading", Angle::check_if_given(self.heading))
+        check_keys!(self => x, y, heading)
     }
 }
 
 impl Validate for Forest {
     fn validate(&self) -> Result<(), String> {
-        at("area", Corners::check(&self.area))?;
-        at("density", PerHectare::check(self.density))?;
-        at("spacing", Size::check(self.spacing))?;
-        at("trunk_radius", Size::check(self.trunk_radius))
+        check_keys!(self => area, density, spacing, trunk_radius)
     }
 }
 
@@ -372,12 +336,13 @@ mod tests {
 
     fn forest(density: f64) -> Forest {
         Forest {
-            area: [(0.0, 0.0), (100.0, 0.0), (100.0, 100.0), (0.0, 100.0)]
+            area: ([(0.0, 0.0), (100.0, 0.0), (100.0, 100.0), (0.0, 100.0)]
                 .map(DVec2::from)
-                .to_vec(),
-            density,
-            spacing: 3.0,
-            trunk_radius: 0.2,
+                .to_vec())
+            .into(),
+            density: density.into(),
+            spacing: 3.0.into(),
+            trunk_radius: 0.2.into(),
             seed: 4,
         }
     }
@@ -396,18 +361,18 @@ mod tests {
     #[test]
     fn distances_to_shapes_are_zero_inside() {
         let circle = Shape::Circle {
-            x: 1.0,
-            y: 0.0,
-            radius: 2.0,
+            x: 1.0.into(),
+            y: 0.0.into(),
+            radius: 2.0.into(),
         };
         assert_eq!(circle.distance(DVec2::new(4.0, 0.0)), 1.0);
         assert_eq!(circle.distance(DVec2::ZERO), 0.0);
         let square = Shape::Box {
-            x: 0.0,
-            y: 0.0,
-            heading: 0.0,
-            length: 2.0,
-            width: 2.0,
+            x: 0.0.into(),
+            y: 0.0.into(),
+            heading: 0.0.into(),
+            length: 2.0.into(),
+            width: 2.0.into(),
         };
         assert_eq!(square.distance(DVec2::new(3.0, 0.0)), 2.0);
         assert_eq!(square.outline().len(), 4);

@@ -1,29 +1,68 @@
-//! Quantities: which numbers the keys of a scenario may hold.
+//! Quantities: which numbers the keys of a file may hold.
 //!
-//! Each quantity is a type with its range. Files are read through it, edits are held to it, and the
-//! JSON Schema says it, so that the three cannot differ.
+//! A field of a file is a [`Quantity`] of some [`Kind`], such as `Quantity<Size>`. The kind says which
+//! values are allowed: files are read through it, edits are held to it, and the JSON Schema says it, so
+//! that the three cannot differ. In between a quantity computes like its value and may hold any; whoever
+//! changes one finds out at the door of the edits ([`Scenario::apply`](crate::Scenario::apply)).
 
+use glam::DVec2;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Deserialize, Deserializer, Error};
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};
+use serde::ser::{Serialize, Serializer};
 use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::fmt;
+use std::iter::Sum;
+use std::marker::PhantomData;
+use std::ops::{Add, AddAssign, Deref, DerefMut, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
-/// Looks at the numbers of a value that does not come from a file.
+/// Checks the numbers of a value that does not come from a file.
 pub(crate) trait Validate {
     /// What is wrong with the first key that is wrong, as `key: what`.
     fn validate(&self) -> Result<(), String>;
 }
 
+/// A value of a file and which values its key may hold.
+///
+/// It dereferences to the value; numbers take part in arithmetic and comparisons as they are.
+#[derive(Clone, Copy, Default)]
+pub struct Quantity<K, T = f64>(T, PhantomData<K>);
+
+/// A value of a file that may be left out, and which values its key may hold where it is there.
+///
+/// It dereferences to the option. `null` in a file is an error: a key is left out or has a value.
+#[derive(Clone, Copy)]
+pub struct OptionalQuantity<K, T = f64>(Option<T>, PhantomData<K>);
+
+/// Which values a key may hold.
+pub trait Kind<T> {
+    /// Refuses a value that the key may not hold.
+    ///
+    /// # Errors
+    /// What is wrong, and what was expected.
+    fn check(value: &T) -> Result<(), String>;
+
+    /// Reads a value, which need not be one that the key may hold.
+    ///
+    /// # Errors
+    /// Those of the deserializer.
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error>;
+
+    /// The allowed values in the words of JSON Schema.
+    fn schema(generator: &mut SchemaGenerator) -> Schema;
+}
+
 /// One end of a range.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Bound {
+pub enum Bound {
     /// The number itself belongs to the range.
     With(f64),
     /// It does not.
     Without(f64),
 }
 
-/// A range of numbers with its name.
-pub(crate) trait Quantity {
+/// A range of numbers with its name: the [`Kind`] of one number, or of several alike.
+pub trait Range {
     /// The name of the type.
     const NAME: &'static str;
     /// What was expected, as messages say it.
@@ -34,7 +73,10 @@ pub(crate) trait Quantity {
     const LARGEST: Bound;
 
     /// Refuses a number outside of the range; one that is no number is outside of all.
-    fn check(value: f64) -> Result<f64, String> {
+    ///
+    /// # Errors
+    /// The number and what was expected.
+    fn check_number(value: f64) -> Result<(), String> {
         // Written so that NaN fails: all comparisons with it are false.
         let above = match Self::LEAST {
             Bound::With(least) => value >= least,
@@ -45,7 +87,7 @@ pub(crate) trait Quantity {
             Bound::Without(largest) => value < largest,
         };
         if above && below {
-            return Ok(value);
+            return Ok(());
         }
         let expected = Self::EXPECTED;
         // A number of three hundred digits tells nobody anything.
@@ -56,23 +98,8 @@ pub(crate) trait Quantity {
         })
     }
 
-    /// The same for the value of a key that may be absent.
-    fn check_if_given(value: Option<f64>) -> Result<(), String> {
-        value.map_or(Ok(()), |value| Self::check(value).map(drop))
-    }
-
-    /// Reads one from a file.
-    fn read<'de, D: Deserializer<'de>>(d: D) -> Result<f64, D::Error> {
-        Self::check(f64::deserialize(d)?).map_err(D::Error::custom)
-    }
-
-    /// Reads one from a key that may be left out, and is there.
-    fn read_if_given<'de, D: Deserializer<'de>>(d: D) -> Result<Option<f64>, D::Error> {
-        Self::read(d).map(Some)
-    }
-
     /// The range in the words of JSON Schema.
-    fn schema() -> Schema {
+    fn number_schema() -> Schema {
         let mut schema = json_schema!({ "type": "number" });
         let (low, least) = match Self::LEAST {
             Bound::With(least) => ("minimum", least),
@@ -88,30 +115,393 @@ pub(crate) trait Quantity {
     }
 }
 
-macro_rules! quantities {
+/// Numbers that share one range.
+pub trait Numbers: DeserializeOwned {
+    /// Refuses the first number that is out of range.
+    ///
+    /// # Errors
+    /// That of the number.
+    fn check_each<R: Range>(&self) -> Result<(), String>;
+
+    /// The numbers in the words of JSON Schema.
+    fn schema<R: Range>(generator: &mut SchemaGenerator) -> Schema;
+}
+
+impl Numbers for f64 {
+    fn check_each<R: Range>(&self) -> Result<(), String> {
+        R::check_number(*self)
+    }
+
+    fn schema<R: Range>(_: &mut SchemaGenerator) -> Schema {
+        R::number_schema()
+    }
+}
+
+impl Numbers for [f64; 3] {
+    fn check_each<R: Range>(&self) -> Result<(), String> {
+        self.iter().try_for_each(|number| R::check_number(*number))
+    }
+
+    fn schema<R: Range>(generator: &mut SchemaGenerator) -> Schema {
+        <[Quantity<R>; 3]>::json_schema(generator)
+    }
+}
+
+impl<T: Numbers> Numbers for Vec<T>
+where
+    Self: DeserializeOwned,
+{
+    fn check_each<R: Range>(&self) -> Result<(), String> {
+        self.iter().try_for_each(Numbers::check_each::<R>)
+    }
+
+    fn schema<R: Range>(generator: &mut SchemaGenerator) -> Schema {
+        Vec::<Quantity<R, T>>::json_schema(generator)
+    }
+}
+
+impl<R: Range, T: Numbers> Kind<T> for R {
+    fn check(value: &T) -> Result<(), String> {
+        value.check_each::<R>()
+    }
+
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+        T::deserialize(deserializer)
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        T::schema::<R>(generator)
+    }
+}
+
+impl<K, T> Quantity<K, T> {
+    /// A quantity that holds this value, allowed or not.
+    pub const fn new(value: T) -> Self {
+        Self(value, PhantomData)
+    }
+
+    /// Refuses a value that the key may not hold.
+    ///
+    /// # Errors
+    /// What is wrong, and what was expected.
+    pub fn check(&self) -> Result<(), String>
+    where
+        K: Kind<T>,
+    {
+        K::check(&self.0)
+    }
+
+    /// The value.
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+impl<K, T: Copy> Quantity<K, T> {
+    /// The value.
+    #[inline]
+    pub const fn get(self) -> T {
+        self.0
+    }
+}
+
+impl<K, T> OptionalQuantity<K, T> {
+    /// No value.
+    pub const NONE: Self = Self(None, PhantomData);
+
+    /// A quantity that holds this value, allowed or not.
+    pub const fn new(value: Option<T>) -> Self {
+        Self(value, PhantomData)
+    }
+
+    /// Refuses a value that the key may not hold.
+    ///
+    /// # Errors
+    /// What is wrong, and what was expected.
+    pub fn check(&self) -> Result<(), String>
+    where
+        K: Kind<T>,
+    {
+        self.0.as_ref().map_or(Ok(()), K::check)
+    }
+}
+
+impl<K, T: Copy> OptionalQuantity<K, T> {
+    /// The value, if there is one.
+    #[inline]
+    pub const fn get(self) -> Option<T> {
+        self.0
+    }
+}
+
+impl<K, T> From<T> for Quantity<K, T> {
+    #[inline]
+    fn from(value: T) -> Self {
+        Self(value, PhantomData)
+    }
+}
+
+impl<K, T> From<Option<T>> for OptionalQuantity<K, T> {
+    #[inline]
+    fn from(value: Option<T>) -> Self {
+        Self(value, PhantomData)
+    }
+}
+
+impl<K> From<Quantity<K>> for f64 {
+    #[inline]
+    fn from(quantity: Quantity<K>) -> Self {
+        quantity.0
+    }
+}
+
+impl<K, T> Default for OptionalQuantity<K, T> {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+/// What both kinds of quantities have of the value that they hold.
+macro_rules! holds {
+    ($name:ident, $value:ty) => {
+        impl<K, T> Deref for $name<K, T> {
+            type Target = $value;
+
+            #[inline]
+            fn deref(&self) -> &$value {
+                &self.0
+            }
+        }
+
+        impl<K, T> DerefMut for $name<K, T> {
+            #[inline]
+            fn deref_mut(&mut self) -> &mut $value {
+                &mut self.0
+            }
+        }
+
+        impl<K, T: fmt::Debug> fmt::Debug for $name<K, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl<K, T: PartialEq> PartialEq for $name<K, T> {
+            #[inline]
+            fn eq(&self, other: &Self) -> bool {
+                self.0 == other.0
+            }
+        }
+
+        impl<K, T: PartialEq> PartialEq<$value> for $name<K, T> {
+            #[inline]
+            fn eq(&self, other: &$value) -> bool {
+                self.0 == *other
+            }
+        }
+
+        impl<K, T: Serialize> Serialize for $name<K, T> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                self.0.serialize(serializer)
+            }
+        }
+    };
+}
+
+holds!(Quantity, T);
+holds!(OptionalQuantity, Option<T>);
+
+impl<'de, T, K: Kind<T>> Deserialize<'de> for Quantity<K, T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = K::read(deserializer)?;
+        K::check(&value).map_err(D::Error::custom)?;
+        Ok(Self::new(value))
+    }
+}
+
+impl<'de, T, K: Kind<T>> Deserialize<'de> for OptionalQuantity<K, T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Quantity(value, kind) = Quantity::deserialize(deserializer)?;
+        Ok(Self(Some(value), kind))
+    }
+}
+
+impl<T, K: Kind<T>> JsonSchema for Quantity<K, T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        // Never shown, as the schema stands where the quantity is.
+        "Quantity".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        K::schema(generator)
+    }
+}
+
+impl<T, K: Kind<T>> JsonSchema for OptionalQuantity<K, T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "OptionalQuantity".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Option::<Quantity<K, T>>::json_schema(generator)
+    }
+}
+
+impl<K> fmt::Display for Quantity<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<K> PartialOrd for Quantity<K> {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        self.0.partial_cmp(&other.0)
+    }
+}
+
+impl<K> PartialOrd<f64> for Quantity<K> {
+    #[inline]
+    fn partial_cmp(&self, other: &f64) -> Option<Ordering> {
+        self.0.partial_cmp(other)
+    }
+}
+
+impl<K> PartialEq<Quantity<K>> for f64 {
+    #[inline]
+    fn eq(&self, other: &Quantity<K>) -> bool {
+        *self == other.0
+    }
+}
+
+impl<K> PartialOrd<Quantity<K>> for f64 {
+    #[inline]
+    fn partial_cmp(&self, other: &Quantity<K>) -> Option<Ordering> {
+        self.partial_cmp(&other.0)
+    }
+}
+
+impl<K, T> FromIterator<T> for Quantity<K, Vec<T>> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        Self::new(values.into_iter().collect())
+    }
+}
+
+impl<'a, K, T> IntoIterator for &'a Quantity<K, Vec<T>> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl<K> Sum<Quantity<K>> for f64 {
+    fn sum<I: Iterator<Item = Quantity<K>>>(quantities: I) -> Self {
+        quantities.map(Quantity::get).sum()
+    }
+}
+
+impl<K> Mul<DVec2> for Quantity<K> {
+    type Output = DVec2;
+
+    #[inline]
+    fn mul(self, vector: DVec2) -> DVec2 {
+        self.0 * vector
+    }
+}
+
+impl<K> Neg for Quantity<K> {
+    type Output = f64;
+
+    #[inline]
+    fn neg(self) -> f64 {
+        -self.0
+    }
+}
+
+/// Arithmetic with numbers and other quantities gives plain numbers.
+macro_rules! computes {
+    ($($operation:ident $method:ident $sign:tt;)*) => {$(
+        impl<K> $operation<f64> for Quantity<K> {
+            type Output = f64;
+
+            #[inline]
+            fn $method(self, other: f64) -> f64 {
+                self.0 $sign other
+            }
+        }
+
+        impl<K> $operation<Quantity<K>> for f64 {
+            type Output = f64;
+
+            #[inline]
+            fn $method(self, other: Quantity<K>) -> f64 {
+                self $sign other.0
+            }
+        }
+
+        impl<K, L> $operation<Quantity<L>> for Quantity<K> {
+            type Output = f64;
+
+            #[inline]
+            fn $method(self, other: Quantity<L>) -> f64 {
+                self.0 $sign other.0
+            }
+        }
+    )*};
+}
+
+computes! {
+    Add add +;
+    Sub sub -;
+    Mul mul *;
+    Div div /;
+}
+
+macro_rules! changes {
+    ($($operation:ident $method:ident $sign:tt;)*) => {$(
+        impl<K> $operation<f64> for Quantity<K> {
+            #[inline]
+            fn $method(&mut self, other: f64) {
+                self.0 $sign other;
+            }
+        }
+
+        impl<K> $operation<Quantity<K>> for f64 {
+            #[inline]
+            fn $method(&mut self, other: Quantity<K>) {
+                *self $sign other.0;
+            }
+        }
+    )*};
+}
+
+changes! {
+    AddAssign add_assign +=;
+    SubAssign sub_assign -=;
+    MulAssign mul_assign *=;
+}
+
+macro_rules! ranges {
     ($($(#[$doc:meta])* $name:ident: $least:expr, $largest:expr, $expected:literal;)*) => {$(
         $(#[$doc])*
-        pub(crate) struct $name;
+        #[derive(Debug, Clone, Copy, Default)]
+        pub struct $name;
 
-        impl Quantity for $name {
+        impl Range for $name {
             const NAME: &'static str = stringify!($name);
             const EXPECTED: &'static str = $expected;
             const LEAST: Bound = $least;
             const LARGEST: Bound = $largest;
-        }
-
-        impl JsonSchema for $name {
-            fn schema_name() -> Cow<'static, str> {
-                Self::NAME.into()
-            }
-
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                Self::schema()
-            }
         }
     )*};
 }
@@ -121,7 +511,7 @@ use Bound::{With, Without};
 const FARTHEST: f64 = roadwright_geometry::MAX_COORDINATE;
 const LONGEST: f64 = roadwright_geometry::MAX_LENGTH;
 
-quantities! {
+ranges! {
     /// A coordinate, m.
     Coordinate: With(-FARTHEST), With(FARTHEST), "metres within +-10,000,000";
     /// A distance along a road, m.
@@ -205,12 +595,15 @@ quantities! {
 }
 
 /// The corners of an area, m: at least three.
-pub(crate) struct Corners;
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Corners;
 
-impl Corners {
-    /// Refuses points out of range and areas of fewer than three.
-    pub(crate) fn check(points: &[glam::DVec2]) -> Result<(), String> {
-        let fits = |v: f64| Coordinate::check(v).is_ok();
+/// An area by its corners, m.
+pub type Area = Quantity<Corners, Vec<DVec2>>;
+
+impl Kind<Vec<DVec2>> for Corners {
+    fn check(points: &Vec<DVec2>) -> Result<(), String> {
+        let fits = |v: f64| Coordinate::check_number(v).is_ok();
         if let Some(index) = points.iter().position(|p| !(fits(p.x) && fits(p.y))) {
             return Err(format!(
                 "point {index} is out of range: expected {}",
@@ -226,26 +619,13 @@ impl Corners {
         Ok(())
     }
 
-    /// Reads them from a file.
-    pub(crate) fn read<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<glam::DVec2>, D::Error> {
-        let points = Vec::<[f64; 2]>::deserialize(d)?;
-        let points: Vec<_> = points.into_iter().map(glam::DVec2::from).collect();
-        Self::check(&points).map_err(D::Error::custom)?;
-        Ok(points)
-    }
-}
-
-impl JsonSchema for Corners {
-    fn schema_name() -> Cow<'static, str> {
-        "Corners".into()
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<DVec2>, D::Error> {
+        let points = Vec::<[f64; 2]>::deserialize(deserializer)?;
+        Ok(points.into_iter().map(DVec2::from).collect())
     }
 
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let coordinate = Coordinate::schema();
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        let coordinate = Coordinate::number_schema();
         json_schema!({
             "type": "array",
             "minItems": 3,
@@ -254,7 +634,76 @@ impl JsonSchema for Corners {
     }
 }
 
-/// Puts the key before what is wrong with its value.
-pub(crate) fn at<T>(key: &str, result: Result<T, String>) -> Result<(), String> {
-    result.map(drop).map_err(|why| format!("{key}: {why}"))
+/// Holes in an area.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Holes;
+
+impl Kind<Vec<Vec<DVec2>>> for Holes {
+    fn check(holes: &Vec<Vec<DVec2>>) -> Result<(), String> {
+        holes.iter().enumerate().try_for_each(|(index, hole)| {
+            Corners::check(hole).map_err(|why| format!("hole {index}: {why}"))
+        })
+    }
+
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Vec<DVec2>>, D::Error> {
+        let holes = Vec::<Vec<[f64; 2]>>::deserialize(deserializer)?;
+        let points = |hole: Vec<[f64; 2]>| hole.into_iter().map(DVec2::from).collect();
+        Ok(holes.into_iter().map(points).collect())
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        Vec::<Area>::json_schema(generator)
+    }
 }
+
+/// The torque of an engine over how fast it turns: pairs of rpm and N m.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TorqueCurve;
+
+impl Kind<Vec<(f64, f64)>> for TorqueCurve {
+    fn check(points: &Vec<(f64, f64)>) -> Result<(), String> {
+        if points.is_empty() {
+            return Err("the curve has no point: expected at least one of rpm and N m".into());
+        }
+        for (number, &(rpm, torque)) in points.iter().enumerate() {
+            let point = |why| format!("point {number}: {why}");
+            Rpm::check_number(rpm).map_err(point)?;
+            Torque::check_number(torque).map_err(point)?;
+        }
+        let back = points.windows(2).position(|pair| pair[1].0 <= pair[0].0);
+        match back {
+            Some(number) => Err(format!(
+                "point {} is not beyond point {number}: expected growing rpm",
+                number + 1
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(f64, f64)>, D::Error> {
+        Deserialize::deserialize(deserializer)
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        Vec::<(Quantity<Rpm>, Quantity<Torque>)>::json_schema(generator)
+    }
+}
+
+/// Puts the key before what is wrong with its value.
+pub(crate) fn at(key: &str, result: Result<(), String>) -> Result<(), String> {
+    result.map_err(|why| format!("{key}: {why}"))
+}
+
+/// Puts the key of an object before that of what is wrong in it.
+pub(crate) fn inside(key: &str, result: Result<(), String>) -> Result<(), String> {
+    result.map_err(|why| format!("{key}.{why}"))
+}
+
+/// Checks fields of these names, each under its name as the key.
+macro_rules! check_keys {
+    ($of:expr => $($key:ident),+ $(,)?) => {
+        Ok(())$(.and_then(|()| $crate::quantity::at(stringify!($key), $of.$key.check())))+
+    };
+}
+
+pub(crate) use check_keys;

@@ -1,34 +1,16 @@
 //! Roads: a reference line with lane sections, in OpenDRIVE's terms.
 
 use crate::access::RoadAccess;
+use crate::defaults::{is_default, is_zero};
+use crate::driving_side::DrivingSide;
 use crate::ids::NodeId;
-use crate::junction::Turns;
+use crate::lane_type::LaneType;
 use crate::named::named;
-use crate::quantity::{Coefficient, Distance, Quantity, Speed};
+use crate::quantity::{Coefficient, Distance, OptionalQuantity, Quantity, Speed};
+use crate::turn::Turns;
 use roadwright_geometry::ReferenceLine;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// On which side of the road one drives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum DrivingSide {
-    /// Left-hand traffic (Ireland, Japan).
-    Left,
-    /// Right-hand traffic.
-    #[default]
-    Right,
-}
-
-impl DrivingSide {
-    /// The sense in which one drives round an island: 1 counter-clockwise, -1 clockwise.
-    pub fn around(self) -> f64 {
-        match self {
-            Self::Right => 1.0,
-            Self::Left => -1.0,
-        }
-    }
-}
 
 /// The importance of a road, from motorway to footway.
 #[derive(
@@ -77,33 +59,6 @@ impl RoadClass {
             Self::Motorway => 120.0,
         };
         kmh / 3.6
-    }
-}
-
-/// What a lane is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum LaneType {
-    /// General traffic.
-    Driving,
-    /// Buses only.
-    Bus,
-    /// Bicycles.
-    Biking,
-    /// Parked vehicles.
-    Parking,
-    /// People on foot.
-    Sidewalk,
-    /// Hard shoulder.
-    Shoulder,
-    /// Between carriageways.
-    Median,
-}
-
-impl LaneType {
-    /// Whether motor vehicles drive here.
-    pub fn is_drivable(self) -> bool {
-        matches!(self, Self::Driving | Self::Bus)
     }
 }
 
@@ -173,52 +128,26 @@ impl LaneChange {
 #[serde(deny_unknown_fields)]
 pub struct Poly3 {
     /// Where it starts to hold, m from the start of the road (lane offset) or section (width).
-    #[serde(
-        default,
-        deserialize_with = "Distance::read",
-        skip_serializing_if = "is_zero"
-    )]
-    #[schemars(with = "Distance")]
-    pub s: f64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub s: Quantity<Distance>,
     /// Constant term, m.
-    #[serde(deserialize_with = "Coefficient::read")]
-    #[schemars(with = "Coefficient")]
-    pub a: f64,
+    pub a: Quantity<Coefficient>,
     /// Linear term.
-    #[serde(
-        default,
-        deserialize_with = "Coefficient::read",
-        skip_serializing_if = "is_zero"
-    )]
-    #[schemars(with = "Coefficient")]
-    pub b: f64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub b: Quantity<Coefficient>,
     /// Quadratic term, 1/m.
-    #[serde(
-        default,
-        deserialize_with = "Coefficient::read",
-        skip_serializing_if = "is_zero"
-    )]
-    #[schemars(with = "Coefficient")]
-    pub c: f64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub c: Quantity<Coefficient>,
     /// Cubic term, 1/m^2.
-    #[serde(
-        default,
-        deserialize_with = "Coefficient::read",
-        skip_serializing_if = "is_zero"
-    )]
-    #[schemars(with = "Coefficient")]
-    pub d: f64,
-}
-
-pub(crate) fn is_zero(value: &f64) -> bool {
-    *value == 0.0
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub d: Quantity<Coefficient>,
 }
 
 impl Poly3 {
     /// A constant.
     pub fn constant(a: f64) -> Self {
         Self {
-            a,
+            a: a.into(),
             ..Self::default()
         }
     }
@@ -226,8 +155,8 @@ impl Poly3 {
     /// A smooth step of a height within a length from its start: h (3 u^2 - 2 u^3) with u = s / length.
     pub fn smooth_step(height: f64, length: f64) -> Self {
         Self {
-            c: 3.0 * height / length.powi(2),
-            d: -2.0 * height / length.powi(3),
+            c: (3.0 * height / length.powi(2)).into(),
+            d: (-2.0 * height / length.powi(3)).into(),
             ..Self::default()
         }
     }
@@ -251,12 +180,12 @@ impl Poly3 {
     pub fn rebased(&self, s: f64) -> Self {
         let ds = s - self.s;
         Self {
-            s: 0.0,
-            a: self.value(s),
+            s: 0.0.into(),
+            a: self.value(s).into(),
             // Taylor coefficients at s: the first derivative, half the second, a sixth of the
             // third.
-            b: self.b + ds * (2.0 * self.c + 3.0 * self.d * ds),
-            c: self.c + 3.0 * self.d * ds,
+            b: (self.b + ds * (2.0 * self.c + 3.0 * self.d * ds)).into(),
+            c: (self.c + 3.0 * self.d * ds).into(),
             d: self.d,
         }
     }
@@ -278,13 +207,8 @@ pub struct Lane {
     #[serde(default, skip_serializing_if = "is_default")]
     pub direction: LaneDirection,
     /// Speed limit, m/s, where it differs from the road's.
-    #[serde(
-        default,
-        deserialize_with = "Speed::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Speed>")]
-    pub speed_limit: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speed_limit: OptionalQuantity<Speed>,
     /// Where its vehicles may turn at the junction that the lane leads to, as arrows on the road say;
     /// left out, by the rules of turning. Of a road with several lane sections the last one before the
     /// junction counts.
@@ -295,10 +219,6 @@ pub struct Lane {
     pub lane_change: LaneChange,
 }
 
-pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
 impl Lane {
     /// A lane of constant width, m.
     pub fn new(id: i8, kind: LaneType, width: f64) -> Self {
@@ -307,7 +227,7 @@ impl Lane {
             kind,
             width: vec![Poly3::constant(width)],
             direction: LaneDirection::Standard,
-            speed_limit: None,
+            speed_limit: None.into(),
             turns: Turns::NONE,
             lane_change: LaneChange::Both,
         }
@@ -331,13 +251,8 @@ impl Lane {
 #[serde(deny_unknown_fields)]
 pub struct LaneSection {
     /// Where it starts, m from the start of the road.
-    #[serde(
-        default,
-        deserialize_with = "Distance::read",
-        skip_serializing_if = "is_zero"
-    )]
-    #[schemars(with = "Distance")]
-    pub s: f64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub s: Quantity<Distance>,
     /// The lanes, by descending id (left to right).
     pub lanes: Vec<Lane>,
 }
@@ -363,9 +278,7 @@ pub struct Road {
     #[serde(default, skip_serializing_if = "is_default")]
     pub access: RoadAccess,
     /// Speed limit, m/s.
-    #[serde(deserialize_with = "Speed::read")]
-    #[schemars(with = "Speed")]
-    pub speed_limit: f64,
+    pub speed_limit: Quantity<Speed>,
     /// The line that s and t are measured from. It runs from node to node; the part inside a
     /// junction belongs to the junction.
     pub reference_line: ReferenceLine,
@@ -438,7 +351,7 @@ impl Road {
     pub fn section_end(&self, index: usize) -> f64 {
         self.lane_sections
             .get(index + 1)
-            .map_or(self.length(), |next| next.s)
+            .map_or(self.length(), |next| next.s.get())
     }
 
     /// Where the lanes of a section lie at distance `s`, in the order of the section.
@@ -585,7 +498,13 @@ impl CrossSection {
         } else {
             vec![Poly3::constant(offset)]
         };
-        (lane_offset, LaneSection { s: 0.0, lanes })
+        (
+            lane_offset,
+            LaneSection {
+                s: 0.0.into(),
+                lanes,
+            },
+        )
     }
 }
 
@@ -603,7 +522,7 @@ mod tests {
             class: RoadClass::Residential,
             layer: 0,
             access: RoadAccess::All,
-            speed_limit: 10.0,
+            speed_limit: 10.0.into(),
             reference_line: ReferenceLine::straight(DVec2::ZERO, DVec2::new(100.0, 0.0)).unwrap(),
             lane_offset,
             lane_sections: vec![lanes],
@@ -631,11 +550,11 @@ mod tests {
     #[test]
     fn a_rebased_polynomial_has_the_same_values() {
         let poly = Poly3 {
-            s: 5.0,
-            a: 1.0,
-            b: 0.2,
-            c: -0.03,
-            d: 0.001,
+            s: 5.0.into(),
+            a: 1.0.into(),
+            b: 0.2.into(),
+            c: (-0.03).into(),
+            d: 0.001.into(),
         };
         let later = poly.rebased(12.0);
         assert!((later.value(3.0) - poly.value(15.0)).abs() < 1e-12);

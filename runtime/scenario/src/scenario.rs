@@ -1,7 +1,9 @@
 //! A scenario as a whole.
 
 use crate::agents::{Agent, Flow, Place};
-use crate::country::check_code;
+use crate::country::{Custom, RoadLaw, check_code};
+use crate::defaults::is_default;
+use crate::driving_side::DrivingSide;
 use crate::dynamics::DynamicsLevel;
 use crate::grip::GroundGrip;
 use crate::group::Group;
@@ -14,9 +16,8 @@ use crate::network::RoadNetwork;
 use crate::objects::{Forest, MAX_PLACES, Obstacle, PointOfInterest};
 use crate::quantity::{
     Duration, Latitude, Longitude, PeoplePerHour, PhysicsRate, Quantity, TimeOfDay, TimeStep,
-    Validate, at,
+    Validate, at, check_keys, inside,
 };
-use crate::road::{DrivingSide, is_default};
 use crate::stack::{Slot, Stack};
 use crate::vehicle_type::VehicleType;
 use glam::DVec2;
@@ -31,44 +32,25 @@ use std::sync::Arc;
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// Time step, s.
-    #[serde(deserialize_with = "TimeStep::read")]
-    #[schemars(with = "TimeStep")]
-    pub dt: f64,
+    pub dt: Quantity<TimeStep>,
     /// Seed of all random streams.
     pub seed: u64,
     /// Simulated time of a run, s.
-    #[serde(deserialize_with = "Duration::read")]
-    #[schemars(with = "Duration")]
-    pub duration: f64,
+    pub duration: Quantity<Duration>,
     /// With which model bodies move, where agents and flows say nothing else.
     #[serde(default, skip_serializing_if = "is_default")]
     pub dynamics: DynamicsLevel,
     /// Time of day when a run begins, h, from 0 to below 24: what scripts read.
-    #[serde(
-        default = "noon",
-        deserialize_with = "TimeOfDay::read",
-        skip_serializing_if = "is_noon"
-    )]
-    #[schemars(with = "TimeOfDay")]
-    pub time_of_day: f64,
+    #[serde(default = "noon", skip_serializing_if = "is_noon")]
+    pub time_of_day: Quantity<TimeOfDay>,
     /// People on foot who come to each side of a crossing in an hour, where the crossing says nothing
     /// else.
-    #[serde(
-        default,
-        deserialize_with = "PeoplePerHour::read",
-        skip_serializing_if = "is_default"
-    )]
-    #[schemars(with = "PeoplePerHour")]
-    pub pedestrians: f64,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub pedestrians: Quantity<PeoplePerHour>,
     /// How often forces on vehicles are computed at least by levels that have them, Hz: steps are
     /// made of shorter ones.
-    #[serde(
-        default = "physics_rate",
-        deserialize_with = "PhysicsRate::read",
-        skip_serializing_if = "is_physics_rate"
-    )]
-    #[schemars(with = "PhysicsRate")]
-    pub physics_rate_hz: f64,
+    #[serde(default = "physics_rate", skip_serializing_if = "is_physics_rate")]
+    pub physics_rate_hz: Quantity<PhysicsRate>,
     /// Shares of the friction of tyres on dry asphalt that roads of a class and open ground leave, where
     /// they are not 1.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -87,31 +69,31 @@ fn is_yes(value: &bool) -> bool {
     *value
 }
 
-fn physics_rate() -> f64 {
-    200.0
+fn physics_rate() -> Quantity<PhysicsRate> {
+    200.0.into()
 }
 
-fn is_physics_rate(rate: &f64) -> bool {
+fn is_physics_rate(rate: &Quantity<PhysicsRate>) -> bool {
     *rate == physics_rate()
 }
 
-fn noon() -> f64 {
-    12.0
+fn noon() -> Quantity<TimeOfDay> {
+    12.0.into()
 }
 
-fn is_noon(hour: &f64) -> bool {
+fn is_noon(hour: &Quantity<TimeOfDay>) -> bool {
     *hour == noon()
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            dt: 0.01,
+            dt: 0.01.into(),
             seed: 1,
-            duration: 300.0,
+            duration: 300.0.into(),
             dynamics: DynamicsLevel::default(),
             time_of_day: noon(),
-            pedestrians: 0.0,
+            pedestrians: 0.0.into(),
             physics_rate_hz: physics_rate(),
             grip: GroundGrip::default(),
             slopes: true,
@@ -124,13 +106,9 @@ impl Default for Settings {
 #[serde(deny_unknown_fields)]
 pub struct GeoOrigin {
     /// Degrees north.
-    #[serde(deserialize_with = "Latitude::read")]
-    #[schemars(with = "Latitude")]
-    pub latitude_deg: f64,
+    pub latitude_deg: Quantity<Latitude>,
     /// Degrees east.
-    #[serde(deserialize_with = "Longitude::read")]
-    #[schemars(with = "Longitude")]
-    pub longitude_deg: f64,
+    pub longitude_deg: Quantity<Longitude>,
 }
 
 /// What a scenario says about itself.
@@ -180,6 +158,17 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// Whether vehicles that swing out in turns drive in it: as agents or in flows.
+    ///
+    /// Only then stop lines are set back as far as those need
+    /// ([`Junction::setbacks`](crate::junction::Junction::setbacks)).
+    pub fn has_long_vehicles(&self) -> bool {
+        let types = &self.vehicle_types;
+        let is_long = |name: &str| types.get(name).is_some_and(VehicleType::swings_out);
+        self.agents.values().any(|agent| is_long(&agent.vehicle))
+            || self.flows.values().any(|flow| is_long(&flow.vehicle))
+    }
+
     /// An empty world with the three standard vehicle types and the standard stacks.
     pub fn new(name: &str) -> Self {
         let vehicle_types = [
@@ -391,14 +380,14 @@ impl Scenario {
         match place {
             Place::Ground(ground) => Some(Pose {
                 position: ground.position(),
-                heading: ground.heading,
+                heading: ground.heading.get(),
             }),
             Place::Lane(at) => {
                 let road = self.network.road(at.road)?;
-                let band = road.lane_band(at.lane, at.s)?;
-                let pose = road.reference_line.offset_pose(at.s, band.centre);
+                let band = road.lane_band(at.lane, at.s.get())?;
+                let pose = road.reference_line.offset_pose(at.s.get(), band.centre);
                 let forward = road
-                    .lane(at.lane, at.s)?
+                    .lane(at.lane, at.s.get())?
                     .is_forward(self.about.driving_side);
                 Some(if forward { pose } else { pose.reversed() })
             }
@@ -442,14 +431,19 @@ fn next(ids: impl DoubleEndedIterator<Item = u32>) -> u32 {
         .map_or(1, |id| id.saturating_add(1))
 }
 
+impl From<&About> for Custom {
+    fn from(about: &About) -> Self {
+        Self {
+            side: about.driving_side,
+            law: RoadLaw::of(&about.country),
+        }
+    }
+}
+
 impl Validate for Settings {
     fn validate(&self) -> Result<(), String> {
-        at("dt", TimeStep::check(self.dt))?;
-        at("duration", Duration::check(self.duration))?;
-        at("time_of_day", TimeOfDay::check(self.time_of_day))?;
-        at("pedestrians", PeoplePerHour::check(self.pedestrians))?;
-        at("physics_rate_hz", PhysicsRate::check(self.physics_rate_hz))?;
-        self.grip.validate().map_err(|why| format!("grip.{why}"))
+        check_keys!(self => dt, duration, time_of_day, pedestrians, physics_rate_hz)?;
+        inside("grip", self.grip.validate())
     }
 }
 
@@ -459,10 +453,6 @@ impl Validate for About {
         let Some(origin) = self.origin else {
             return Ok(());
         };
-        at("origin.latitude_deg", Latitude::check(origin.latitude_deg))?;
-        at(
-            "origin.longitude_deg",
-            Longitude::check(origin.longitude_deg),
-        )
+        inside("origin", check_keys!(origin => latitude_deg, longitude_deg))
     }
 }

@@ -1,8 +1,8 @@
 //! Stacks: the modules of one kind of agent, by slot. A slot is declared here, in one line.
 
 use crate::named::named;
-use crate::quantity::{Quantity, Rate, Validate, at};
-use crate::unique_map::unique;
+use crate::quantity::{OptionalQuantity, Rate, Validate, at};
+use crate::unique_map::UniqueMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{MapAccess, SeqAccess, Visitor};
@@ -99,20 +99,11 @@ pub struct ModuleSetting {
     /// The module's id, such as `idm`.
     pub module: String,
     /// How often it is asked, Hz; absent: the default of its slot.
-    #[serde(
-        default,
-        deserialize_with = "Rate::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Rate>")]
-    pub rate_hz: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_hz: OptionalQuantity<Rate>,
     /// Parameters that differ from their defaults, by key.
-    #[serde(
-        default,
-        deserialize_with = "unique",
-        skip_serializing_if = "BTreeMap::is_empty"
-    )]
-    pub parameters: BTreeMap<String, f64>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: UniqueMap<String, f64>,
 }
 
 impl ModuleSetting {
@@ -120,8 +111,8 @@ impl ModuleSetting {
     pub fn new(module: &str) -> Self {
         Self {
             module: module.into(),
-            rate_hz: None,
-            parameters: BTreeMap::new(),
+            rate_hz: None.into(),
+            parameters: UniqueMap::EMPTY,
         }
     }
 
@@ -381,7 +372,7 @@ impl Stack {
 
 impl Validate for ModuleSetting {
     fn validate(&self) -> Result<(), String> {
-        at("rate_hz", Rate::check_if_given(self.rate_hz))?;
+        at("rate_hz", self.rate_hz.check())?;
         match self.parameters.iter().find(|(_, value)| !value.is_finite()) {
             Some((key, value)) => Err(format!("parameters.{key}: {value} is not a number")),
             None => Ok(()),

@@ -1,8 +1,10 @@
 //! Kinds of vehicles.
 
 use crate::access::VehicleClass;
-use crate::quantity::{Acceleration, Mass, Quantity, Size, Speed, SteeringLock, Validate, at};
-use crate::vehicle_file::FileReference;
+use crate::quantity::{
+    Acceleration, Mass, Quantity, Size, Speed, SteeringLock, Validate, check_keys,
+};
+use crate::vehicle_file::{FileReference, VehicleFile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -14,49 +16,27 @@ pub struct VehicleType {
     /// What it is called.
     pub name: String,
     /// Length over all, m.
-    #[serde(deserialize_with = "Size::read")]
-    #[schemars(with = "Size")]
-    pub length: f64,
+    pub length: Quantity<Size>,
     /// Width over all, m.
-    #[serde(deserialize_with = "Size::read")]
-    #[schemars(with = "Size")]
-    pub width: f64,
+    pub width: Quantity<Size>,
     /// Height over all, m.
-    #[serde(deserialize_with = "Size::read")]
-    #[schemars(with = "Size")]
-    pub height: f64,
+    pub height: Quantity<Size>,
     /// Distance between the axles, m.
-    #[serde(deserialize_with = "Size::read")]
-    #[schemars(with = "Size")]
-    pub wheelbase: f64,
+    pub wheelbase: Quantity<Size>,
     /// Distance from the rear axle to the rear end, m.
-    #[serde(deserialize_with = "Size::read")]
-    #[schemars(with = "Size")]
-    pub rear_overhang: f64,
+    pub rear_overhang: Quantity<Size>,
     /// Mass, kg.
-    #[serde(deserialize_with = "Mass::read")]
-    #[schemars(with = "Mass")]
-    pub mass: f64,
+    pub mass: Quantity<Mass>,
     /// Top speed, m/s.
-    #[serde(deserialize_with = "Speed::read")]
-    #[schemars(with = "Speed")]
-    pub max_speed: f64,
+    pub max_speed: Quantity<Speed>,
     /// Largest acceleration, m/s^2.
-    #[serde(deserialize_with = "Acceleration::read")]
-    #[schemars(with = "Acceleration")]
-    pub max_acceleration: f64,
+    pub max_acceleration: Quantity<Acceleration>,
     /// Hardest braking, m/s^2.
-    #[serde(deserialize_with = "Acceleration::read")]
-    #[schemars(with = "Acceleration")]
-    pub max_braking: f64,
+    pub max_braking: Quantity<Acceleration>,
     /// Steering lock, rad at the front wheels.
-    #[serde(deserialize_with = "SteeringLock::read")]
-    #[schemars(with = "SteeringLock")]
-    pub max_steering: f64,
+    pub max_steering: Quantity<SteeringLock>,
     /// How fast the front wheels are turned, rad/s.
-    #[serde(deserialize_with = "Acceleration::read")]
-    #[schemars(with = "Acceleration")]
-    pub steering_rate: f64,
+    pub steering_rate: Quantity<Acceleration>,
     /// The file that says all of this, if it is one of its own.
     #[serde(skip)]
     pub file: Option<Arc<FileReference>>,
@@ -79,17 +59,17 @@ impl VehicleType {
     pub fn car() -> Self {
         Self {
             name: "Car".into(),
-            length: 4.5,
-            width: 1.8,
-            height: 1.5,
-            wheelbase: 2.7,
-            rear_overhang: 0.95,
-            mass: 1400.0,
-            max_speed: 50.0,
-            max_acceleration: 2.6,
-            max_braking: 8.0,
-            max_steering: 0.61,
-            steering_rate: 0.9,
+            length: 4.5.into(),
+            width: 1.8.into(),
+            height: 1.5.into(),
+            wheelbase: 2.7.into(),
+            rear_overhang: 0.95.into(),
+            mass: 1400.0.into(),
+            max_speed: 50.0.into(),
+            max_acceleration: 2.6.into(),
+            max_braking: 8.0.into(),
+            max_steering: 0.61.into(),
+            steering_rate: 0.9.into(),
             file: None,
         }
     }
@@ -101,17 +81,17 @@ impl VehicleType {
     pub fn willys_mb() -> Self {
         Self {
             name: "Willys MB".into(),
-            length: 3.34,
-            width: 1.57,
-            height: 1.59,
-            wheelbase: 2.45,
-            rear_overhang: 0.57,
-            mass: 1040.0,
-            max_speed: 31.9,
-            max_acceleration: 2.0,
-            max_braking: 7.0,
-            max_steering: 0.55,
-            steering_rate: 0.9,
+            length: 3.34.into(),
+            width: 1.57.into(),
+            height: 1.59.into(),
+            wheelbase: 2.45.into(),
+            rear_overhang: 0.57.into(),
+            mass: 1040.0.into(),
+            max_speed: 31.9.into(),
+            max_acceleration: 2.0.into(),
+            max_braking: 7.0.into(),
+            max_steering: 0.55.into(),
+            steering_rate: 0.9.into(),
             file: None,
         }
     }
@@ -123,24 +103,30 @@ impl VehicleType {
     pub fn enviro_400() -> Self {
         Self {
             name: "Enviro 400".into(),
-            length: 9.8,
-            width: 2.55,
-            height: 4.05,
-            wheelbase: 5.2,
-            rear_overhang: 2.2,
-            mass: 15540.0,
-            max_speed: 27.8,
-            max_acceleration: 1.2,
-            max_braking: 6.0,
-            max_steering: 0.75,
-            steering_rate: 0.5,
+            length: 9.8.into(),
+            width: 2.55.into(),
+            height: 4.05.into(),
+            wheelbase: 5.2.into(),
+            rear_overhang: 2.2.into(),
+            mass: 15540.0.into(),
+            max_speed: 27.8.into(),
+            max_acceleration: 1.2.into(),
+            max_braking: 6.0.into(),
+            max_steering: 0.75.into(),
+            steering_rate: 0.5.into(),
             file: None,
         }
     }
 
     /// Smallest radius that the middle of the rear axle can drive, m.
     pub fn min_turning_radius(&self) -> f64 {
-        self.wheelbase / roadwright_geometry::math::tan(self.max_steering)
+        self.wheelbase / roadwright_geometry::math::tan(self.max_steering.get())
+    }
+
+    /// Whether its rear swings out in turns, because its front is far before its rear axle: a bus has 8 m, a
+    /// large van 4.4 m.
+    pub fn swings_out(&self) -> bool {
+        self.front() > 5.5
     }
 
     /// Distance from the rear axle forward to the middle of the body, m.
@@ -151,6 +137,28 @@ impl VehicleType {
     /// Distance from the rear axle forward to the front end, m.
     pub fn front(&self) -> f64 {
         self.length - self.rear_overhang
+    }
+}
+
+impl VehicleFile {
+    /// The vehicle type that scenarios have of it.
+    pub fn vehicle_type(&self) -> VehicleType {
+        let (front, rear) = self.axles();
+        VehicleType {
+            name: self.name.clone(),
+            length: self.body.length,
+            width: self.body.width,
+            height: (self.body.height + self.body.ground_clearance).into(),
+            wheelbase: (front - rear).into(),
+            rear_overhang: (rear + 0.5 * self.body.length).into(),
+            mass: self.mass().into(),
+            max_speed: self.performance.max_speed,
+            max_acceleration: self.performance.max_acceleration,
+            max_braking: self.performance.max_braking,
+            max_steering: self.steering.lock,
+            steering_rate: self.steering.rate,
+            file: None,
+        }
     }
 }
 
@@ -169,20 +177,10 @@ impl Validate for VehicleType {
                 ));
             }
         }
-        at("length", Size::check(self.length))?;
-        at("width", Size::check(self.width))?;
-        at("height", Size::check(self.height))?;
-        at("wheelbase", Size::check(self.wheelbase))?;
-        at("rear_overhang", Size::check(self.rear_overhang))?;
-        at("mass", Mass::check(self.mass))?;
-        at("max_speed", Speed::check(self.max_speed))?;
-        at(
-            "max_acceleration",
-            Acceleration::check(self.max_acceleration),
-        )?;
-        at("max_braking", Acceleration::check(self.max_braking))?;
-        at("max_steering", SteeringLock::check(self.max_steering))?;
-        at("steering_rate", Acceleration::check(self.steering_rate))
+        check_keys!(
+            self => length, width, height, wheelbase, rear_overhang, mass, max_speed, max_acceleration,
+            max_braking, max_steering, steering_rate
+        )
     }
 }
 
@@ -194,10 +192,13 @@ mod tests {
     fn table_dimensions_are_those_of_the_source() {
         let jeep = VehicleType::willys_mb();
         // Hull 1.57 x 3.34; wheels at -1.10 and +1.35 along; hull 1000 kg and four wheels of 10.
-        assert_eq!((jeep.width, jeep.length, jeep.mass), (1.57, 3.34, 1040.0));
+        assert_eq!(
+            [*jeep.width, *jeep.length, *jeep.mass],
+            [1.57, 3.34, 1040.0]
+        );
         assert!((jeep.wheelbase - (1.10 + 1.35)).abs() < 1e-12);
         let bus = VehicleType::enviro_400();
-        assert_eq!((bus.width, bus.length, bus.mass), (2.55, 9.8, 15540.0));
+        assert_eq!([*bus.width, *bus.length, *bus.mass], [2.55, 9.8, 15540.0]);
         assert!((bus.wheelbase - (2.7 + 2.5)).abs() < 1e-12);
         // rpm = v / r x gear x differential x 60 / 2 pi, table gears 1.0 and 5.38
         let top = |rpm: f64, radius: f64| rpm / 60.0 * std::f64::consts::TAU * radius / 5.38;

@@ -8,69 +8,10 @@
 //! ```
 
 use crate::ids::{NodeId, RoadId};
-use crate::network::{RestrictionKind, RoadNetwork};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// Roads that may lie between the first and the last one of a restriction.
-const MOST_VIA: usize = 16;
-/// Restrictions by way of roads that may be kept at one node.
-const MOST_AT_A_NODE: usize = 64;
-
-/// A turn restriction by way of roads. It is kept at the node where the first of them begins.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ViaRestriction {
-    /// Forbids or prescribes where one goes after the last road between.
-    pub kind: RestrictionKind,
-    /// Coming from this road.
-    pub from: RoadId,
-    /// By way of these, in the order in which they are driven. Roads that only go on from one of them
-    /// need not be named.
-    pub via: Vec<RoadId>,
-    /// Into this road.
-    pub to: RoadId,
-}
+use crate::network::RoadNetwork;
+use crate::restriction::{MOST_VIA, RestrictionKind, ViaRestriction};
 
 impl ViaRestriction {
-    /// What is wrong with those of a node.
-    pub(crate) fn validate_all(all: &[Self]) -> Result<(), String> {
-        if all.len() > MOST_AT_A_NODE {
-            let count = all.len();
-            return Err(format!(
-                "via_restrictions: {count} restrictions; at most {MOST_AT_A_NODE}"
-            ));
-        }
-        for (i, rule) in all.iter().enumerate() {
-            let count = rule.via.len();
-            if !(1..=MOST_VIA).contains(&count) {
-                return Err(format!(
-                    "via_restrictions.{i}.via: {count} roads; expected 1 to {MOST_VIA}"
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    /// The same with other names of roads; `None` if one of them has no new name, or none is left between
-    /// the first and the last one.
-    pub(crate) fn on_roads(&self, name: impl Fn(RoadId) -> Option<RoadId>) -> Option<Self> {
-        let (from, to) = (name(self.from)?, name(self.to)?);
-        let via = self.via.iter().map(|&road| name(road));
-        let mut via: Vec<RoadId> = via.collect::<Option<_>>()?;
-        // Roads that have become one.
-        via.dedup();
-        if via != self.via || (from, to) != (self.from, self.to) {
-            via.retain(|&road| road != from && road != to);
-        }
-        (!via.is_empty()).then_some(Self {
-            kind: self.kind,
-            from,
-            via,
-            to,
-        })
-    }
-
     /// The roads that it is about one after the other, from the first to the last; `None` if they do not
     /// meet any more. Between two of them lie those that only go on: a road that has been cut.
     pub fn roads(&self, network: &RoadNetwork, node: NodeId) -> Option<Vec<RoadId>> {
@@ -111,7 +52,7 @@ impl ViaRestriction {
 /// The restrictions of a network by way of roads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ViaRules {
-    ways: Vec<(RestrictionKind, Vec<RoadId>)>,
+    sequences: Vec<(RestrictionKind, Vec<RoadId>)>,
 }
 
 /// How far a vehicle has come along the roads of restrictions: (restriction, its roads so far), by growing
@@ -142,7 +83,7 @@ impl ViaRules {
         nodes: impl Iterator<Item = NodeId>,
         stays: impl Fn(RoadId) -> bool,
     ) -> Self {
-        let mut ways = Vec::new();
+        let mut sequences = Vec::new();
         for id in nodes {
             let rules = network.node(id).map(|node| &node.rules.via_restrictions);
             for rule in rules.into_iter().flatten() {
@@ -152,33 +93,33 @@ impl ViaRules {
                 let kept: Vec<RoadId> = roads.iter().copied().filter(|&road| stays(road)).collect();
                 let has_ends = kept.first() == roads.first() && kept.last() == roads.last();
                 if has_ends && kept.len() > 2 {
-                    ways.push((rule.kind, kept));
+                    sequences.push((rule.kind, kept));
                 }
             }
         }
-        Self { ways }
+        Self { sequences }
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.ways.is_empty()
+        self.sequences.is_empty()
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.ways.len()
+        self.sequences.len()
     }
 
     /// Whether one begins with a road.
     pub fn begin_with(&self, road: RoadId) -> bool {
-        self.ways.iter().any(|(_, roads)| roads[0] == road)
+        self.sequences.iter().any(|(_, roads)| roads[0] == road)
     }
 
     /// What a vehicle has followed when it drives on into a road; `None` if it must not.
     pub fn after(&self, followed: &Followed, road: RoadId) -> Option<Followed> {
         let mut after = Vec::new();
         for &(number, place) in &followed.0 {
-            let (kind, roads) = &self.ways[number as usize];
+            let (kind, roads) = &self.sequences[number as usize];
             let next = place as usize + 1;
             let (is_next, is_last) = (roads[next] == road, next + 1 == roads.len());
             match (is_last, kind) {
@@ -189,7 +130,7 @@ impl ViaRules {
             }
         }
         let begun = (0..)
-            .zip(&self.ways)
+            .zip(&self.sequences)
             .filter(|(_, (_, roads))| roads[0] == road);
         after.extend(begun.map(|(number, _)| (number, 0)));
         after.sort_unstable();

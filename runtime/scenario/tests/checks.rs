@@ -276,7 +276,7 @@ fn the_notch_of_an_obstacle_is_free() {
         (30.0, 60.0),
     ];
     let shape = Shape::Polygon {
-        points: points.map(DVec2::from).to_vec(),
+        points: points.map(DVec2::from).to_vec().into(),
     };
     let mut scenario = with_agent(|agent| agent.start = Place::ground(45.0, 45.0, 0.0));
     let wall = Obstacle {
@@ -331,8 +331,8 @@ fn the_check_of_land_compares_no_more_edges_than_it_may() {
         let mut scenario = crossroads();
         let mut add = |id: u32, outline: Vec<DVec2>| {
             let land = Land {
-                outline,
-                holes: Vec::new(),
+                outline: outline.into(),
+                holes: Vec::new().into(),
                 ..pond_at(0.0, 0.0)
             };
             let edit = Edit::Land(LandId(id), Some(Box::new(land)));
@@ -358,9 +358,9 @@ fn points_of_interest_have_names_of_their_own() {
     for (id, name) in [(1, "Bakery"), (2, "School"), (3, "Bakery"), (4, " ")] {
         let point = PointOfInterest {
             name: name.into(),
-            x: f64::from(id),
-            y: 0.0,
-            heading: None,
+            x: f64::from(id).into(),
+            y: 0.0.into(),
+            heading: None.into(),
         };
         let edit = Edit::PointOfInterest(PointOfInterestId(id), Some(Box::new(point)));
         scenario.apply(edit).unwrap();
@@ -424,9 +424,9 @@ fn findings_are_repaired_by_one_edit() {
     for (id, name) in [(1, "Bakery"), (2, "Bakery 2"), (3, "Bakery")] {
         let point = PointOfInterest {
             name: name.into(),
-            x: f64::from(id),
-            y: 0.0,
-            heading: None,
+            x: f64::from(id).into(),
+            y: 0.0.into(),
+            heading: None.into(),
         };
         let edit = Edit::PointOfInterest(PointOfInterestId(id), Some(Box::new(point)));
         named.apply(edit).unwrap();
@@ -492,7 +492,7 @@ fn what_is_decided_at_nodes_is_repaired_by_one_edit() {
         next: RoadId(next),
         radius,
     };
-    let corners = vec![corner(1, 88, 5.0)];
+    let corners = vec![corner(1, 88, 5.0.into())];
     is_repaired(
         &decided(JunctionRules { corners, ..none() }),
         Code::DanglingCorner,
@@ -515,11 +515,11 @@ fn what_is_decided_at_nodes_is_repaired_by_one_edit() {
     let stages = vec![SignalStage {
         green: vec![movement(1), movement(88)],
         permitted: vec![movement(88)],
-        time: 20.0,
-        min: None,
-        max: None,
-        amber: None,
-        all_red: None,
+        time: 20.0.into(),
+        min: None.into(),
+        max: None.into(),
+        amber: None.into(),
+        all_red: None.into(),
     }];
     let plan = Some(SignalPlan {
         stages,

@@ -7,6 +7,7 @@ use crate::common::{Star, draw};
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{Pose, ReferenceLine};
+use roadwright_scenario::ConnectionIndex;
 use roadwright_scenario::junction::{Body, Conflicts, Interval, Junction, layout};
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::*;
@@ -95,7 +96,10 @@ fn throw(junction: &Junction, kind: usize, shrunk: f64, random: &mut Stream, tal
         let is_in = |s: f64, place: Interval| {
             s + body.front >= place.from + shrunk && s - rear <= place.to - shrunk
         };
-        let pair = (a as u32, b as u32);
+        let pair = (
+            ConnectionIndex::from_index(a),
+            ConnectionIndex::from_index(b),
+        );
         // From one lane vehicles follow each other until the rear of the first has left the other's way.
         let follows = |path, other, s: f64| s - rear <= conflicts.parting(path, other) - shrunk;
         let is_behind = follows(pair.0, pair.1, s) && follows(pair.1, pair.0, t);
@@ -160,8 +164,9 @@ fn ways_merge_cross_or_graze() {
     let junction = layout.junctions.iter().find(|j| j.arms.len() == 4).unwrap();
     let conflicts = Conflicts::of(junction);
     let mut seen = std::collections::BTreeMap::new();
-    for (a, one) in (0u32..).zip(&junction.paths) {
-        for (b, other) in (0u32..).zip(&junction.paths).take(a as usize) {
+    let numbered = || junction.numbered_paths();
+    for (a, one) in numbered() {
+        for (b, other) in numbered().take(a.index()) {
             let kind = Meeting::of(one, other);
             if let Some(conflict) = conflicts.list().iter().find(|c| c.paths == (a, b)) {
                 assert_eq!(

@@ -98,9 +98,9 @@ fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edi
                     dynamics: None,
                     origin: Place::lane(RoadId(id), -1, 3.0),
                     destination: Place::lane(RoadId(2), -1, 50.0),
-                    rate_per_hour: a.abs(),
-                    begin: 0.0,
-                    end: 600.0,
+                    rate_per_hour: a.abs().into(),
+                    begin: 0.0.into(),
+                    end: 600.0.into(),
                 })),
             ),
         ]),
@@ -129,8 +129,8 @@ fn rules_for(scenario: &Scenario, node: NodeId, (a, b): (f64, f64), n: u32) -> J
         }],
         plan: n.is_multiple_of(3).then(|| SignalPlan {
             mode: SignalMode::Fixed,
-            cycle: Some(60.0 + a.abs()),
-            offset: b.abs(),
+            cycle: (Some(60.0 + a.abs())).into(),
+            offset: b.abs().into(),
             protected_turns: n.is_multiple_of(2),
             ..SignalPlan::default()
         }),
@@ -359,7 +359,7 @@ fn numbers_that_no_file_may_hold_are_refused() {
             .contains("ids run up to")
     );
     let settings = Settings {
-        dt: 0.0,
+        dt: 0.0.into(),
         ..Settings::default()
     };
     assert!(refused(Edit::Settings(settings)).contains("expected 0.0001 to 1 s"));
@@ -370,16 +370,16 @@ fn numbers_that_no_file_may_hold_are_refused() {
     };
     assert!(
         refused(wide(Poly3 {
-            a: 3.0,
-            d: 1.0,
+            a: 3.0.into(),
+            d: 1.0.into(),
             ..Poly3::default()
         }))
         .contains("width leaves")
     );
     assert!(
         refused(wide(Poly3 {
-            s: 5.0,
-            a: 3.0,
+            s: 5.0.into(),
+            a: 3.0.into(),
             ..Poly3::default()
         }))
         .contains("start at s = 0")

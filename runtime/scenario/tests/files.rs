@@ -96,7 +96,7 @@ fn the_examples_of_the_documentation_are_read() {
     let over: Vec<_> = rules(14)
         .crossings
         .iter()
-        .map(|rule| (rule.road.0, rule.people))
+        .map(|rule| (rule.road.0, *rule.people))
         .collect();
     assert_eq!(over, [(3, None), (8, Some(120.0))]);
     // What is read is written.

@@ -1,6 +1,6 @@
 //! Waves of green in the network: which way they follow, and what edits make of them.
 
-use roadwright_scenario::green_wave::{Along, Corridor, NoWave, Way};
+use roadwright_scenario::green_wave::{Along, Corridor, NoWave, Street};
 use roadwright_scenario::junction::{Conflicts, Layout, Signals, layout, signal_plans};
 use roadwright_scenario::operation::signals::with_offsets;
 use roadwright_scenario::*;
@@ -27,8 +27,8 @@ fn roads(ids: &[u32]) -> BTreeSet<ObjectId> {
 
 fn corridor(scenario: &Scenario, chosen: &BTreeSet<ObjectId>) -> Result<Corridor, NoWave> {
     let layout = layout(scenario.network(), scenario.about());
-    let way = Way::through(scenario.network(), &layout, chosen)?;
-    Corridor::new(&way, &layout, &signals(scenario, &layout))
+    let street = Street::through(scenario.network(), &layout, chosen)?;
+    Corridor::new(&street, &layout, &signals(scenario, &layout))
 }
 
 fn signals(scenario: &Scenario, layout: &Layout) -> Vec<Option<Signals>> {
@@ -109,7 +109,7 @@ fn the_wave_of_an_avenue_is_distance_by_speed_and_as_wide_as_its_green() {
 #[test]
 fn without_a_common_clock_there_is_no_wave_and_it_is_said_why() {
     let mut scenario = avenue();
-    with_plan(&mut scenario, 8, |plan| plan.cycle = Some(60.0));
+    with_plan(&mut scenario, 8, |plan| plan.cycle = Some(60.0).into());
     let Err(refused) = corridor(&scenario, &nodes(&NODES)) else {
         panic!("two cycles keep no step");
     };
@@ -137,7 +137,7 @@ fn what_lies_on_no_one_way_has_no_wave() {
     let mut node = scenario.network().node(NodeId(7)).unwrap().clone();
     node.rules.control = Some(Control::Signals);
     node.rules.plan = Some(SignalPlan {
-        cycle: Some(70.0),
+        cycle: Some(70.0).into(),
         ..SignalPlan::default()
     });
     scenario.apply(Edit::Node(NodeId(7), Some(node))).unwrap();

@@ -41,7 +41,7 @@ fn change(scenario: &mut Scenario, (kind, which, size): (u8, usize, f64)) {
             let mut wider = scenario.network().road(road).unwrap().clone();
             for section in &mut wider.lane_sections {
                 for lane in &mut section.lanes {
-                    lane.width[0].a = (lane.width[0].a + size).max(1.0);
+                    lane.width[0].a = ((lane.width[0].a + size).max(1.0)).into();
                 }
             }
             drop(scenario.apply(Edit::Road(road, Some(Box::new(wider)))));
@@ -188,7 +188,7 @@ fn facts(lanelet: &Lanelet) -> impl PartialEq + std::fmt::Debug + use<> {
 fn assert_same(graph: &LaneGraph, fresh: &LaneGraph) {
     let all = |graph: &LaneGraph| graph.lanelets().iter().map(facts).collect::<Vec<_>>();
     assert_eq!(all(graph), all(fresh));
-    for id in 0..graph.lanelets().len() as u32 {
+    for id in graph.indices() {
         assert_eq!(graph.line(id).poses(), fresh.line(id).poses());
         assert_eq!(graph.line(id).heading(1.0), fresh.line(id).heading(1.0));
         assert_eq!(graph.successors(id), fresh.successors(id));
@@ -254,8 +254,8 @@ fn what_an_edit_does_not_reach_is_shared() {
     assert!(copied < next.lanelets().len(), "the edit changed nothing");
     // The same pieces of lane are found by what they are.
     let found = graph.counterparts(&next);
-    for (id, &copy) in (0u32..).zip(&copies) {
-        assert!(copy == NO_LANELET || found[copy as usize] == id);
+    for (id, &copy) in next.indices().zip(&copies) {
+        assert!(copy == NO_LANELET || found[copy.index()] == id);
     }
     assert!(found.iter().all(|&id| id != NO_LANELET));
 }

@@ -2,7 +2,7 @@
 
 use crate::common::draw;
 use roadwright_scenario::junction::layout;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET};
 use roadwright_scenario::operation::draw::{RoadStyle, split};
 use roadwright_scenario::operation::{merged, reversed};
 use roadwright_scenario::*;
@@ -48,15 +48,15 @@ fn graph(scenario: &Scenario) -> LaneGraph {
 /// left one, its right one), 0 for none.
 fn changes(scenario: &Scenario) -> Vec<(i8, i8, i8)> {
     let graph = graph(scenario);
-    let lanes: Vec<(i8, LaneletId)> = graph
+    let lanes: Vec<(i8, LaneletIndex)> = graph
         .lanes_of(RoadId(1))
         .map(|(lane, ids)| (lane, ids[0]))
         .collect();
-    let name = |id: LaneletId| {
+    let name = |id: LaneletIndex| {
         let found = lanes.iter().find(|(_, own)| *own == id);
         found.map_or(0, |(lane, _)| *lane)
     };
-    let row = |&(lane, id): &(i8, LaneletId)| {
+    let row = |&(lane, id): &(i8, LaneletIndex)| {
         let lanelet = graph.lanelet(id);
         for onto in graph.changing_onto(id) {
             let other = graph.lanelet(onto);

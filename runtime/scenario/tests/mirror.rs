@@ -72,9 +72,9 @@ fn town() -> Scenario {
     let mut scenario = crossroads();
     let bay = PointOfInterest {
         name: "Bay 1".into(),
-        x: 12.0,
-        y: -9.0,
-        heading: Some(0.4),
+        x: 12.0.into(),
+        y: (-9.0).into(),
+        heading: Some(0.4).into(),
     };
     let flow = Flow {
         vehicle: "car".into(),
@@ -82,9 +82,9 @@ fn town() -> Scenario {
         dynamics: None,
         origin: Place::lane(RoadId(2), -1, 5.0),
         destination: Place::ground(40.0, 50.0, 0.2),
-        rate_per_hour: 100.0,
-        begin: 0.0,
-        end: 60.0,
+        rate_per_hour: 100.0.into(),
+        begin: 0.0.into(),
+        end: 60.0.into(),
     };
     for edit in [
         Edit::Agent(AgentId(1), Some(Box::new(west_to_east()))),
@@ -188,7 +188,7 @@ fn everything_is_where_the_mirror_shows_it() {
         assert_eq!(there, mirror.point(node.position()));
     }
     let bay = &after.points_of_interest()[&PointOfInterestId(1)];
-    assert_eq!((bay.x, bay.y), (8.0, -9.0));
+    assert_eq!((*bay.x, *bay.y), (8.0, -9.0));
     assert!((bay.heading.unwrap() - (std::f64::consts::PI - 0.4)).abs() < 1e-12);
     // Land keeps its hole, and what goes round it goes round the same way.
     let (pond, there) = (&scenario.land()[&LandId(1)], &after.land()[&LandId(1)]);
@@ -307,11 +307,11 @@ fn arrows_and_rules_follow_and_stages_of_single_turns_are_made_anew() {
             turns,
         }],
         permitted: Vec::new(),
-        time: 20.0,
-        min: None,
-        max: None,
-        amber: None,
-        all_red: None,
+        time: 20.0.into(),
+        min: None.into(),
+        max: None.into(),
+        amber: None.into(),
+        all_red: None.into(),
     };
     let mut rules = JunctionRules {
         control: Some(Control::Signals),

@@ -25,10 +25,11 @@ fn town() -> Scenario {
                     DVec2::new(-60.0, 20.0),
                     DVec2::new(-20.0, 20.0),
                     DVec2::new(-40.0, 60.0),
-                ],
-                density: 300.0,
-                spacing: 3.0,
-                trunk_radius: 0.2,
+                ]
+                .into(),
+                density: 300.0.into(),
+                spacing: 3.0.into(),
+                trunk_radius: 0.2.into(),
                 seed: 1,
             })),
         ),
@@ -37,9 +38,9 @@ fn town() -> Scenario {
             PointOfInterestId(1),
             Some(Box::new(PointOfInterest {
                 name: "Bay 1".into(),
-                x: 12.0,
-                y: -9.0,
-                heading: Some(0.4),
+                x: 12.0.into(),
+                y: (-9.0).into(),
+                heading: Some(0.4).into(),
             })),
         ),
         Edit::Flow(
@@ -50,9 +51,9 @@ fn town() -> Scenario {
                 dynamics: None,
                 origin: Place::lane(RoadId(2), -1, 5.0),
                 destination: Place::lane(RoadId(3), -1, 80.0),
-                rate_per_hour: 100.0,
-                begin: 0.0,
-                end: 60.0,
+                rate_per_hour: 100.0.into(),
+                begin: 0.0.into(),
+                end: 60.0.into(),
             })),
         ),
     ] {
@@ -279,11 +280,11 @@ fn crossings_that_cannot_be_are_refused() {
     };
     let over = || CrossingRule::over(RoadId(1));
     let wide = |width| CrossingRule {
-        width: Some(width),
+        width: Some(width).into(),
         ..over()
     };
     let busy = |people| CrossingRule {
-        people: Some(people),
+        people: Some(people).into(),
         ..over()
     };
     for width in [0.0, -3.0, 1.9, 20.1, f64::NAN, f64::INFINITY] {
@@ -647,12 +648,12 @@ fn streets_widen_towards_a_roundabout_around_an_island() {
                 let reached = graph.reachable_from(start, VehicleClass::Car);
                 for (to, to_ring) in &arms {
                     assert!(
-                        reached[outer(*to, to_ring, false) as usize],
+                        reached[outer(*to, to_ring, false).index()],
                         "{from:?} to {to:?}"
                     );
                 }
             }
-            for id in 0..graph.lanelets().len() as u32 {
+            for id in graph.indices() {
                 let line = graph.line(id);
                 let end = line.pose(line.length());
                 for &next in graph.successors(id) {

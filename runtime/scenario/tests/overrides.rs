@@ -375,7 +375,7 @@ fn absurd_rules_are_refused() {
     let corner = |road| CornerRule {
         road: RoadId(road),
         next: RoadId(2),
-        radius: 5.0,
+        radius: 5.0.into(),
     };
     let twice = refused(&|rules| rules.corners = vec![corner(1), corner(1)]);
     assert!(twice.contains("named twice"), "{twice}");
@@ -416,11 +416,11 @@ fn stages_in_which_two_meet_and_neither_gives_way_are_found() {
     let stage = |green: Vec<Movement>, permitted: Vec<Movement>| SignalStage {
         green,
         permitted,
-        time: 20.0,
-        min: None,
-        max: None,
-        amber: None,
-        all_red: None,
+        time: 20.0.into(),
+        min: None.into(),
+        max: None.into(),
+        amber: None.into(),
+        all_red: None.into(),
     };
     let with = |stages: Vec<SignalStage>| {
         with_rules(&plain, |rules| {

@@ -26,9 +26,9 @@ fn agent(change: fn(&mut Agent)) -> Edit {
         start: Place::ground(0.0, 0.0, 0.0),
         via: Vec::new(),
         destination: None,
-        depart: 0.0,
-        repeat: None,
-        speed: 0.0,
+        depart: 0.0.into(),
+        repeat: None.into(),
+        speed: 0.0.into(),
     };
     change(&mut agent);
     Edit::Agent(AgentId(1), Some(Box::new(agent)))
@@ -41,9 +41,9 @@ fn flow(change: fn(&mut Flow)) -> Edit {
         dynamics: None,
         origin: Place::ground(0.0, 0.0, 0.0),
         destination: Place::ground(9.0, 0.0, 0.0),
-        rate_per_hour: 60.0,
-        begin: 0.0,
-        end: 60.0,
+        rate_per_hour: 60.0.into(),
+        begin: 0.0.into(),
+        end: 60.0.into(),
     };
     change(&mut flow);
     Edit::Flow(FlowId(1), Some(Box::new(flow)))
@@ -51,10 +51,10 @@ fn flow(change: fn(&mut Flow)) -> Edit {
 
 fn forest(change: fn(&mut Forest)) -> Edit {
     let mut forest = Forest {
-        area: vec![DVec2::ZERO, DVec2::X, DVec2::Y],
-        density: 100.0,
-        spacing: 2.0,
-        trunk_radius: 0.2,
+        area: vec![DVec2::ZERO, DVec2::X, DVec2::Y].into(),
+        density: 100.0.into(),
+        spacing: 2.0.into(),
+        trunk_radius: 0.2.into(),
         seed: 0,
     };
     change(&mut forest);
@@ -65,8 +65,8 @@ fn land(change: fn(&mut Land)) -> Edit {
     let mut land = Land {
         name: "pond".into(),
         usage: LandUse::Water,
-        outline: vec![DVec2::ZERO, DVec2::X, DVec2::Y],
-        holes: vec![vec![DVec2::ZERO, DVec2::X, DVec2::Y]],
+        outline: vec![DVec2::ZERO, DVec2::X, DVec2::Y].into(),
+        holes: vec![vec![DVec2::ZERO, DVec2::X, DVec2::Y]].into(),
     };
     change(&mut land);
     Edit::Land(LandId(1), Some(Box::new(land)))
@@ -76,12 +76,12 @@ fn obstacle(change: fn(&mut Obstacle)) -> Edit {
     let mut obstacle = Obstacle {
         name: String::new(),
         shape: Shape::Circle {
-            x: 0.0,
-            y: 0.0,
-            radius: 1.0,
+            x: 0.0.into(),
+            y: 0.0.into(),
+            radius: 1.0.into(),
         },
-        height: 1.0,
-        mass: None,
+        height: 1.0.into(),
+        mass: None.into(),
     };
     change(&mut obstacle);
     Edit::Obstacle(ObstacleId(1), Some(Box::new(obstacle)))
@@ -90,9 +90,9 @@ fn obstacle(change: fn(&mut Obstacle)) -> Edit {
 fn point(change: fn(&mut PointOfInterest)) -> Edit {
     let mut point = PointOfInterest {
         name: "bay".into(),
-        x: 0.0,
-        y: 0.0,
-        heading: None,
+        x: 0.0.into(),
+        y: 0.0.into(),
+        heading: None.into(),
     };
     change(&mut point);
     Edit::PointOfInterest(PointOfInterestId(1), Some(Box::new(point)))
@@ -107,8 +107,8 @@ fn settings(change: fn(&mut Settings)) -> Edit {
 fn origin(latitude_deg: f64, longitude_deg: f64) -> Edit {
     Edit::About(Box::new(About {
         origin: Some(GeoOrigin {
-            latitude_deg,
-            longitude_deg,
+            latitude_deg: latitude_deg.into(),
+            longitude_deg: longitude_deg.into(),
         }),
         ..About::default()
     }))
@@ -122,26 +122,32 @@ fn wrong_numbers() -> Vec<(&'static str, Vec<Wrong>)> {
         (
             "VehicleType",
             vec![
-                ("length", vehicle(|v| v.length = 0.0)),
-                ("width", vehicle(|v| v.width = -1.0)),
-                ("height", vehicle(|v| v.height = 1e5)),
-                ("wheelbase", vehicle(|v| v.wheelbase = 0.0)),
-                ("rear_overhang", vehicle(|v| v.rear_overhang = f64::NAN)),
-                ("mass", vehicle(|v| v.mass = 2e6)),
-                ("max_speed", vehicle(|v| v.max_speed = 1e9)),
-                ("max_acceleration", vehicle(|v| v.max_acceleration = 0.0)),
-                ("max_braking", vehicle(|v| v.max_braking = -8.0)),
-                ("max_steering", vehicle(|v| v.max_steering = 3.0)),
-                ("steering_rate", vehicle(|v| v.steering_rate = 51.0)),
+                ("length", vehicle(|v| v.length = 0.0.into())),
+                ("width", vehicle(|v| v.width = (-1.0).into())),
+                ("height", vehicle(|v| v.height = 1e5.into())),
+                ("wheelbase", vehicle(|v| v.wheelbase = 0.0.into())),
+                (
+                    "rear_overhang",
+                    vehicle(|v| v.rear_overhang = f64::NAN.into()),
+                ),
+                ("mass", vehicle(|v| v.mass = 2e6.into())),
+                ("max_speed", vehicle(|v| v.max_speed = 1e9.into())),
+                (
+                    "max_acceleration",
+                    vehicle(|v| v.max_acceleration = 0.0.into()),
+                ),
+                ("max_braking", vehicle(|v| v.max_braking = (-8.0).into())),
+                ("max_steering", vehicle(|v| v.max_steering = 3.0.into())),
+                ("steering_rate", vehicle(|v| v.steering_rate = 51.0.into())),
             ],
         ),
         ("Node", vec![("x", node(nan, 0.0)), ("y", node(0.0, 1e9))]),
         (
             "Agent",
             vec![
-                ("depart", agent(|a| a.depart = -1.0)),
-                ("repeat", agent(|a| a.repeat = Some(-1.0))),
-                ("speed", agent(|a| a.speed = 151.0)),
+                ("depart", agent(|a| a.depart = (-1.0).into())),
+                ("repeat", agent(|a| a.repeat = Some(-1.0).into())),
+                ("speed", agent(|a| a.speed = 151.0.into())),
             ],
         ),
         (
@@ -165,18 +171,18 @@ fn wrong_numbers() -> Vec<(&'static str, Vec<Wrong>)> {
         (
             "Flow",
             vec![
-                ("rate_per_hour", flow(|f| f.rate_per_hour = 1e6)),
-                ("begin", flow(|f| f.begin = -1.0)),
-                ("end", flow(|f| f.end = f64::INFINITY)),
+                ("rate_per_hour", flow(|f| f.rate_per_hour = 1e6.into())),
+                ("begin", flow(|f| f.begin = (-1.0).into())),
+                ("end", flow(|f| f.end = f64::INFINITY.into())),
             ],
         ),
         (
             "Forest",
             vec![
                 ("area", forest(|f| f.area[1].x = f64::NAN)),
-                ("density", forest(|f| f.density = -1.0)),
-                ("spacing", forest(|f| f.spacing = 0.0)),
-                ("trunk_radius", forest(|f| f.trunk_radius = 0.0)),
+                ("density", forest(|f| f.density = (-1.0).into())),
+                ("spacing", forest(|f| f.spacing = 0.0.into())),
+                ("trunk_radius", forest(|f| f.trunk_radius = 0.0.into())),
             ],
         ),
         (
@@ -189,42 +195,51 @@ fn wrong_numbers() -> Vec<(&'static str, Vec<Wrong>)> {
         (
             "Obstacle",
             vec![
-                ("height", obstacle(|o| o.height = 0.0)),
-                ("mass", obstacle(|o| o.mass = Some(0.0))),
+                ("height", obstacle(|o| o.height = 0.0.into())),
+                ("mass", obstacle(|o| o.mass = Some(0.0).into())),
             ],
         ),
         (
             "PointOfInterest",
             vec![
-                ("x", point(|p| p.x = f64::NAN)),
-                ("y", point(|p| p.y = 1e8)),
-                ("heading", point(|p| p.heading = Some(101.0))),
+                ("x", point(|p| p.x = f64::NAN.into())),
+                ("y", point(|p| p.y = 1e8.into())),
+                ("heading", point(|p| p.heading = Some(101.0).into())),
             ],
         ),
         (
             "Settings",
             vec![
-                ("dt", settings(|s| s.dt = 0.0)),
-                ("duration", settings(|s| s.duration = -1.0)),
-                ("time_of_day", settings(|s| s.time_of_day = 24.0)),
-                ("pedestrians", settings(|s| s.pedestrians = f64::NAN)),
+                ("dt", settings(|s| s.dt = 0.0.into())),
+                ("duration", settings(|s| s.duration = (-1.0).into())),
+                ("time_of_day", settings(|s| s.time_of_day = 24.0.into())),
+                ("pedestrians", settings(|s| s.pedestrians = f64::NAN.into())),
                 (
                     "physics_rate_hz",
-                    settings(|s| s.physics_rate_hz = f64::NAN),
+                    settings(|s| s.physics_rate_hz = f64::NAN.into()),
                 ),
             ],
         ),
         (
             "GroundGrip",
             vec![
-                ("open_ground", settings(|s| s.grip.open_ground = f64::NAN)),
-                ("path", settings(|s| s.grip.path = 0.0)),
-                ("service", settings(|s| s.grip.service = 1.6)),
-                ("residential", settings(|s| s.grip.residential = -0.5)),
-                ("collector", settings(|s| s.grip.collector = f64::INFINITY)),
-                ("arterial", settings(|s| s.grip.arterial = -0.0)),
-                ("ramp", settings(|s| s.grip.ramp = 1e300)),
-                ("motorway", settings(|s| s.grip.motorway = f64::MIN)),
+                (
+                    "open_ground",
+                    settings(|s| s.grip.open_ground = f64::NAN.into()),
+                ),
+                ("path", settings(|s| s.grip.path = 0.0.into())),
+                ("service", settings(|s| s.grip.service = 1.6.into())),
+                (
+                    "residential",
+                    settings(|s| s.grip.residential = (-0.5).into()),
+                ),
+                (
+                    "collector",
+                    settings(|s| s.grip.collector = f64::INFINITY.into()),
+                ),
+                ("arterial", settings(|s| s.grip.arterial = (-0.0).into())),
+                ("ramp", settings(|s| s.grip.ramp = 1e300.into())),
+                ("motorway", settings(|s| s.grip.motorway = f64::MIN.into())),
             ],
         ),
         (

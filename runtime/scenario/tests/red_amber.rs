@@ -81,7 +81,7 @@ fn the_country_says_for_how_long_and_the_cycle_stays() {
 #[test]
 fn a_plan_goes_before_the_country() {
     let plan = |red_amber| SignalPlan {
-        red_amber: Some(red_amber),
+        red_amber: Some(red_amber).into(),
         ..SignalPlan::default()
     };
     let (plain, _) = signals("FR", None);
@@ -105,11 +105,11 @@ fn stages_given_by_hand_have_it_too_and_red_is_no_shorter() {
             })
             .into(),
         permitted: Vec::new(),
-        time: 20.0,
-        min: None,
-        max: None,
-        amber: Some(3.0),
-        all_red: Some(0.0),
+        time: 20.0.into(),
+        min: None.into(),
+        max: None.into(),
+        amber: Some(3.0).into(),
+        all_red: Some(0.0).into(),
     };
     for (country, seconds) in [("FR", 0.0), ("DE", 1.0), ("GB", 2.0)] {
         let plan = SignalPlan {
@@ -128,7 +128,7 @@ fn stages_given_by_hand_have_it_too_and_red_is_no_shorter() {
 #[test]
 fn files_keep_it_and_say_what_is_wrong() {
     let plan = SignalPlan {
-        red_amber: Some(1.5),
+        red_amber: Some(1.5).into(),
         ..SignalPlan::default()
     };
     let rules = JunctionRules {
@@ -151,7 +151,7 @@ fn files_keep_it_and_say_what_is_wrong() {
     }
     for wrong in [f64::NAN, f64::INFINITY, -1.0, 6.0] {
         let mut node = scenario.network().node(id).unwrap().clone();
-        node.rules.plan.as_mut().unwrap().red_amber = Some(wrong);
+        node.rules.plan.as_mut().unwrap().red_amber = Some(wrong).into();
         let error = scenario.apply(Edit::Node(id, Some(node))).unwrap_err();
         assert!(error.to_string().contains("plan.red_amber"), "{error}");
     }

@@ -213,12 +213,12 @@ fn the_jeep_and_the_bus_have_the_dimensions_of_the_inline_ones() {
         let kind = VehicleFile::load(&path).unwrap().vehicle_type();
         let dimensions = |kind: &VehicleType| {
             [
-                kind.length,
-                kind.width,
-                kind.height,
-                kind.wheelbase,
-                kind.rear_overhang,
-                kind.mass,
+                *kind.length,
+                *kind.width,
+                *kind.height,
+                *kind.wheelbase,
+                *kind.rear_overhang,
+                *kind.mass,
             ]
         };
         for (a, b) in dimensions(&kind).into_iter().zip(dimensions(&inline)) {
@@ -303,7 +303,7 @@ fn what_a_file_says_is_not_edited_in_the_scenario() {
     let (_folder, path) = folder(&json!({ "file": FILE }));
     let mut scenario = file::load(&path).unwrap();
     let mut kind = scenario.vehicle_types()["jeep"].clone();
-    kind.max_speed = 99.0;
+    kind.max_speed = 99.0.into();
     let edit = |kind: &VehicleType| Edit::VehicleType("jeep".into(), Some(Box::new(kind.clone())));
     let error = scenario.apply(edit(&kind)).unwrap_err().to_string();
     assert!(
@@ -499,7 +499,10 @@ fn axles_springs_and_brakes_of_trailers_are_read_and_checked() {
     let read = with(all).unwrap();
     let trailer = &read.trailers[0];
     assert_eq!(trailer.axles(), [-3.5, -4.68]);
-    assert_eq!((trailer.track, trailer.brakes), (Some(2.1), Some(30_000.0)));
+    assert_eq!(
+        (*trailer.track, *trailer.brakes),
+        (Some(2.1), Some(30_000.0))
+    );
     assert_eq!(trailer.wheels.unwrap().radius, Some(0.5));
     assert_eq!(trailer.suspension.as_ref().unwrap().anti_sway, 60_000.0);
     // It is written as it was read; one that says nothing has one axle and is written without them.

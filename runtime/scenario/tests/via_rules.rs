@@ -76,7 +76,7 @@ fn leads(scenario: &Scenario, to: u32) -> bool {
             return true;
         }
         for &next in graph.successors(id) {
-            let after = graph.followed_onto(&followed, (id, next));
+            let after = graph.followed_onto(&followed, id, next);
             open.extend(after.map(|after| (next, after)));
         }
     }

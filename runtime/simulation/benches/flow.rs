@@ -47,8 +47,8 @@ fn endless(scenario: &Scenario) -> Scenario {
     let mut scenario = scenario.clone();
     for (id, flow) in scenario.flows().clone() {
         let flow = Flow {
-            end: 1e7,
-            rate_per_hour: 0.5 * flow.rate_per_hour,
+            end: 1e7.into(),
+            rate_per_hour: (0.5 * flow.rate_per_hour).into(),
             ..flow
         };
         let edit = Edit::Flow(id, Some(Box::new(flow)));

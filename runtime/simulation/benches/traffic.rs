@@ -96,9 +96,9 @@ fn side_by_side(scenario: &Scenario, copies: usize, vehicles: usize) -> Scenario
             start: trip.start,
             via: Vec::new(),
             destination: Some(trip.destination),
-            depart: 0.0,
-            repeat: None,
-            speed: 0.0,
+            depart: 0.0.into(),
+            repeat: None.into(),
+            speed: 0.0.into(),
         };
         let edit = Edit::Agent(AgentId(number), Some(Box::new(agent)));
         piece.apply(edit).expect("a sound agent");

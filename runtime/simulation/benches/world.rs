@@ -69,9 +69,9 @@ fn with_agents(scenario: &Scenario) -> Scenario {
             start: place(number),
             via: Vec::new(),
             destination: Some(place(number + AGENTS / 2)),
-            depart: 0.0,
-            repeat: None,
-            speed: 0.0,
+            depart: 0.0.into(),
+            repeat: None.into(),
+            speed: 0.0.into(),
         };
         let edit = Edit::Agent(AgentId(number as u32 + 1), Some(Box::new(agent)));
         scenario.apply(edit).expect("sound");

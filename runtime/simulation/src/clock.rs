@@ -30,11 +30,11 @@ impl Clock {
     /// # Errors
     /// If time step or time of day are out of range.
     pub(crate) fn new(settings: &Settings, options: &RunOptions) -> Result<Self, SimulationError> {
-        let dt = options.dt.unwrap_or(settings.dt);
+        let dt = options.dt.unwrap_or(settings.dt.get());
         if !(1e-4..=1.0).contains(&dt) {
             return Err(SimulationError::TimeStep(dt));
         }
-        let begins_at = options.time_of_day.unwrap_or(settings.time_of_day);
+        let begins_at = options.time_of_day.unwrap_or(settings.time_of_day.get());
         if !(0.0..24.0).contains(&begins_at) {
             return Err(SimulationError::TimeOfDay(begins_at));
         }

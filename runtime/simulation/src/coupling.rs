@@ -7,6 +7,7 @@
 use crate::agents::Agents;
 use crate::dynamics::{Bodies, Dynamics, FreeCoupling, MOST_ANGLE, REACH, StandingTrain};
 use crate::ground::Ground;
+use crate::records::AgentIndex;
 use crate::vehicle_type::{LEVEL, VehicleTypes};
 use roadwright_geometry::math::wrap_angle;
 use thiserror::Error;
@@ -103,11 +104,11 @@ impl Couplings<'_> {
     /// Returns how many go.
     pub(crate) fn uncouple(
         &mut self,
-        agent: u32,
+        agent: AgentIndex,
         from: Option<u8>,
     ) -> Result<usize, CouplingError> {
         self.check_speed(agent)?;
-        let number = self.agents.identity[agent as usize].vehicle_type;
+        let number = self.agents.identity[agent.index()].vehicle_type;
         let train = self.types.train(number);
         let towed = train.trailers().len();
         if towed == 0 {
@@ -122,12 +123,12 @@ impl Couplings<'_> {
         let mut states = bodies.towed(agent, bodies.pose(agent), train);
         let standing = StandingTrain {
             number: 0,
-            agent: self.agents.identity[agent as usize].id,
+            agent: self.agents.identity[agent.index()].id,
             vehicle_type: self.types.trailers_of(number),
             // A file has eight trailers at most.
             first: kept as u8,
             states: states.split_off(kept),
-            layers: self.ground.layers(&self.agents.position[agent as usize]),
+            layers: self.ground.layers(&self.agents.position[agent.index()]),
         };
         self.dynamics.standing.add(standing);
         self.dynamics.trailers.forget(agent);
@@ -137,13 +138,13 @@ impl Couplings<'_> {
     }
 
     /// Joins on what stands at the free coupling of an agent. Returns how many trailers those are.
-    pub(crate) fn couple(&mut self, agent: u32) -> Result<usize, CouplingError> {
+    pub(crate) fn couple(&mut self, agent: AgentIndex) -> Result<usize, CouplingError> {
         self.check_speed(agent)?;
         let bodies = self.bodies();
         let free = bodies
             .free_coupling(agent, self.types)
             .ok_or(CouplingError::NoFreeCoupling)?;
-        let layers = self.ground.layers(&self.agents.position[agent as usize]);
+        let layers = self.ground.layers(&self.agents.position[agent.index()]);
         let standing = self.dynamics.standing.iter();
         let reachable = standing.filter(|train| train.layers & layers != 0);
         let distance =
@@ -171,13 +172,13 @@ impl Couplings<'_> {
         let (number, towed) = (nearest.number, free.towed);
         let train = self
             .types
-            .train(self.agents.identity[agent as usize].vehicle_type);
+            .train(self.agents.identity[agent.index()].vehicle_type);
         let mut states = bodies.towed(agent, bodies.pose(agent), train);
         if let Some(taken) = self.dynamics.standing.take(number) {
             states.extend(taken.states);
         }
         let count = states.len() - towed;
-        self.agents.identity[agent as usize].vehicle_type = joined;
+        self.agents.identity[agent.index()].vehicle_type = joined;
         self.dynamics.trailers.forget(agent);
         self.dynamics.trailers.put(agent, states);
         Ok(count)
@@ -196,16 +197,16 @@ impl Couplings<'_> {
         })
     }
 
-    fn check_speed(&self, agent: u32) -> Result<(), CouplingError> {
-        let speed = self.agents.motion[agent as usize].speed.abs();
+    fn check_speed(&self, agent: AgentIndex) -> Result<(), CouplingError> {
+        let speed = self.agents.motion[agent.index()].speed.abs();
         if speed > WALK {
             return Err(CouplingError::Moves(speed));
         }
         Ok(())
     }
 
-    fn set_towed(&mut self, agent: u32, towed: usize) {
-        let who = &mut self.agents.identity[agent as usize];
+    fn set_towed(&mut self, agent: AgentIndex, towed: usize) {
+        let who = &mut self.agents.identity[agent.index()];
         who.vehicle_type = self.types.towing(who.vehicle_type, towed);
     }
 

@@ -2,7 +2,7 @@
 //! are never put together.
 
 use roadwright_agent::{
-    Conduct, Entry, Fitness, Logic, ModuleInfo, ParameterInfo, ParameterSet, Registry, Step,
+    Conduct, Fitness, Logic, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Registry, Step,
 };
 use roadwright_plugin_api::{FitnessInput, FitnessOutput};
 
@@ -10,7 +10,7 @@ use roadwright_plugin_api::{FitnessInput, FitnessOutput};
 pub(crate) fn register(registry: &mut Registry) {
     for formula in &FORMULAS {
         let make = || Box::new(Formula(formula)) as Box<dyn Fitness>;
-        registry.add(Entry::new(formula.info, formula.parameters, make));
+        registry.add(ModuleEntry::new(formula.info, formula.parameters, make));
     }
 }
 

@@ -4,7 +4,8 @@
 //! between two steps only, as edits do, so the same movements before the same steps give the same run.
 //! They count as state: they are saved and hashed.
 
-use crate::agents::{Command, ControlColumns, Order};
+use crate::agents::ControlColumns;
+use crate::records::{Command, Order};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::math::atan;
 use roadwright_vehicle::{OneTrackLimits, PedalCommand, Pedals};
@@ -154,7 +155,7 @@ impl Hands {
             let Some(agent) = agents.find(id) else {
                 return false;
             };
-            let index = agent as usize;
+            let index = agent.index();
             let vehicle_type = agents.identity[index].vehicle_type;
             let limits = &types.get(vehicle_type).limits;
             let speed = agents.motion[index].speed;

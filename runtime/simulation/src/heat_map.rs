@@ -1,9 +1,10 @@
 //! A heat map: on which stretches of which lanes vehicles were, how fast, and where they collided.
 
+use crate::records::AgentIndex;
 use crate::session::Observer;
 use crate::world::World;
-use roadwright_scenario::RoadId;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind, NO_LANELET};
+use roadwright_scenario::{Connection, RoadId};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -104,7 +105,7 @@ impl HeatMap {
         let graph = world.lane_graph();
         // Sums depend on their order, and that of ids is the same in a run that was restored.
         for agent in world.agents.census().by_growing_id() {
-            let index = agent as usize;
+            let index = agent.index();
             let lanelet = world.agents.position[index].lanelet;
             let allowed = if lanelet == NO_LANELET {
                 GROUND_SPEED
@@ -159,8 +160,8 @@ fn ground_cell(x: f64, y: f64) -> HeatPlace {
 }
 
 /// Where an agent is counted.
-fn place_of(world: &World, agent: u32) -> HeatPlace {
-    let position = &world.agents.position[agent as usize];
+fn place_of(world: &World, agent: AgentIndex) -> HeatPlace {
+    let position = &world.agents.position[agent.index()];
     let on_lane = || lane_place(world.lane_graph(), position.lanelet, position.s);
     let place = position.is_on_lane().then(on_lane).flatten();
     place.unwrap_or_else(|| {
@@ -170,13 +171,13 @@ fn place_of(world: &World, agent: u32) -> HeatPlace {
 }
 
 /// The stretch at a distance along a lanelet; `None` for a connection that leads from or to no lane.
-fn lane_place(graph: &LaneGraph, id: LaneletId, s: f64) -> Option<HeatPlace> {
+fn lane_place(graph: &LaneGraph, id: LaneletIndex, s: f64) -> Option<HeatPlace> {
     let lanelet = graph.lanelet(id);
     let stretch = |s: f64| (s / HeatMap::STRETCH).floor().max(0.0) as u32;
     if let LaneletKind::Lane { road, lane, .. } = lanelet.kind {
         return Some(HeatPlace::Lane((road, lane), stretch(lanelet.road_s(s))));
     }
-    let lane_of = |ids: &[LaneletId]| match graph.lanelet(*ids.first()?).kind {
+    let lane_of = |ids: &[LaneletIndex]| match graph.lanelet(*ids.first()?).kind {
         LaneletKind::Lane { road, lane, .. } => Some((road, lane)),
         LaneletKind::Connection { .. } => None,
     };

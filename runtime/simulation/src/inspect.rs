@@ -7,23 +7,53 @@ pub use junction::{
     ApproachLane, HeadVehicle, JunctionInspection, ProgrammeInspection, Turning, Waiting,
 };
 pub use road::{
-    AlleyInspection, Cell, LaneInspection, PlannedLane, RoadInspection, RoadVehicle, StopReason,
-    StopTarget,
+    AlleyInspection, LaneInspection, PlannedLane, RoadCell, RoadInspection, RoadVehicle,
+    StopReason, StopTarget,
 };
 
-use crate::agents::Command;
 use crate::hands::{HandControls, Hands};
 use crate::modules::Modules;
 use crate::perception::{Look, View};
+use crate::records::{AgentIndex, Command};
 use crate::snapshot::MechanicsRecord;
 use crate::traffic::Waits;
+use crate::world::World;
 use glam::DVec2;
 use roadwright_geometry::{Pose, unit};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
-use roadwright_scenario::DynamicsLevel;
+use roadwright_scenario::{DynamicsLevel, NodeId, RoadId};
 
 /// How far ahead the route is told, m.
 const PATH_REACH: f64 = 400.0;
+
+impl World {
+    /// Looks into an agent that drives; `None` for others.
+    pub fn inspect(&self, id: u64) -> Option<Inspection> {
+        let commands = &self.agents.command;
+        let seen = inspect(&self.view(), &self.modules, &self.hands, commands, id)?;
+        Some(Inspection {
+            waits: self.waits(id),
+            ..seen
+        })
+    }
+
+    /// What an agent waits for at a junction; `None` if it does not wait, or does not drive.
+    fn waits(&self, id: u64) -> Option<Waits> {
+        self.waits_of(self.agents.census().find(id)?)
+    }
+
+    /// Looks into the junction of a node: control, signals, queues, tickets, and who waits for whom.
+    /// `None` if there is no such node. Built only when asked: O(vehicles before and in it).
+    pub fn inspect_junction(&self, node: NodeId) -> Option<JunctionInspection> {
+        junction::inspect(self, node)
+    }
+
+    /// Looks into a road: its lanes with their cells, who is on them and where they go. `None` if it
+    /// has no lane that can be driven. Built only when asked: O(cells and vehicles of the road).
+    pub fn inspect_road(&self, road: RoadId) -> Option<RoadInspection> {
+        road::inspect(self, road)
+    }
+}
 
 /// What goes on in one agent.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,7 +95,7 @@ pub(crate) fn inspect(
     id: u64,
 ) -> Option<Inspection> {
     let agent = view.agents.find(id)?;
-    let who = &view.agents.identity[agent as usize];
+    let who = &view.agents.identity[agent.index()];
     let controller = modules.controller(who.modules);
     // Perceived again, as the controller would be asked now: rows of a step are not kept.
     let input = view.controller_input(agent, Look::of(controller));
@@ -80,7 +110,7 @@ pub(crate) fn inspect(
     // Rows hold distances and angles; a picture wants points, so they are turned back.
     let steers = input.waypoint_distance > 0.0 && input.waypoint_distance < NOTHING;
     let is_hindered = input.obstacle_distance < NOTHING;
-    let command = commands[agent as usize];
+    let command = commands[agent.index()];
     Some(Inspection {
         agent: id,
         stack: modules.names[who.stack as usize].clone(),
@@ -105,8 +135,8 @@ pub(crate) fn inspect(
     })
 }
 
-fn path_ahead(view: &View<'_>, agent: u32, mut reach: f64) -> Vec<DVec2> {
-    let index = agent as usize;
+fn path_ahead(view: &View<'_>, agent: AgentIndex, mut reach: f64) -> Vec<DVec2> {
+    let index = agent.index();
     let (position, progress) = (&view.agents.position[index], &view.agents.progress[index]);
     let route = view.routes.get(progress.route);
     let mut points = vec![view.bodies().pose(agent).position];
@@ -118,7 +148,7 @@ fn path_ahead(view: &View<'_>, agent: u32, mut reach: f64) -> Vec<DVec2> {
         return points;
     }
     let graph = view.ground.graph();
-    for stretch in route.stretches(graph, (progress.at, position.s.max(0.0))) {
+    for stretch in route.stretches(graph, progress.at, position.s.max(0.0)) {
         stretch.append_to(&mut points, graph);
         reach -= stretch.length();
         if reach < 0.0 {
@@ -128,8 +158,8 @@ fn path_ahead(view: &View<'_>, agent: u32, mut reach: f64) -> Vec<DVec2> {
     points
 }
 
-fn goals_ahead(view: &View<'_>, agent: u32) -> Vec<DVec2> {
-    let progress = &view.agents.progress[agent as usize];
+fn goals_ahead(view: &View<'_>, agent: AgentIndex) -> Vec<DVec2> {
+    let progress = &view.agents.progress[agent.index()];
     let goals = &view.routes.get(progress.route).goals;
     let ahead = goals.iter().skip(progress.reached as usize);
     ahead

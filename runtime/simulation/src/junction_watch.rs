@@ -4,8 +4,8 @@
 use crate::session::Observer;
 use crate::traffic::Claims;
 use crate::world::World;
-use roadwright_scenario::lane_graph::{LaneletId, LaneletKind};
-use roadwright_scenario::{Control, NodeId, RoadEnd, RoadId};
+use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
+use roadwright_scenario::{Connection, Control, JunctionIndex, NodeId, RoadEnd, RoadId};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -61,7 +61,7 @@ struct Tally {
 #[derive(Debug, Clone, Default)]
 pub struct JunctionWatch {
     /// By junction and road end.
-    tallies: BTreeMap<(u32, RoadId, RoadEnd), Tally>,
+    tallies: BTreeMap<(JunctionIndex, RoadId, RoadEnd), Tally>,
     /// Where each agent was seen last, and what it has lost there, s.
     seen: BTreeMap<u64, (Approach, f64)>,
     /// When the next sample is due, s.
@@ -69,12 +69,12 @@ pub struct JunctionWatch {
 }
 
 /// A lane that leads into a junction.
-type Approach = (u32, RoadId, RoadEnd);
+type Approach = (JunctionIndex, RoadId, RoadEnd);
 
 impl JunctionWatch {
     /// The junctions that somebody has come to, in the order of their nodes.
     pub fn figures(&self, world: &World) -> Vec<JunctionFigures> {
-        let mut junctions: BTreeMap<u32, Vec<ApproachFigures>> = BTreeMap::new();
+        let mut junctions: BTreeMap<JunctionIndex, Vec<ApproachFigures>> = BTreeMap::new();
         for (&(junction, road, end), tally) in &self.tallies {
             let figures = ApproachFigures {
                 road,
@@ -108,7 +108,7 @@ impl JunctionWatch {
         let mut seen = BTreeMap::new();
         // In the order of ids: sums of delays depend on the order in which they are added up.
         for agent in world.agents.census().by_growing_id() {
-            let index = agent as usize;
+            let index = agent.index();
             let id = world.agents.identity[index].id;
             let position = &world.agents.position[index];
             let before = self.seen.get(&id).copied();
@@ -144,7 +144,7 @@ impl JunctionWatch {
 }
 
 /// The junction that a lane leads into; `None` for connections, and for lanes that end.
-fn approach(world: &World, lanelet: LaneletId) -> Option<Approach> {
+fn approach(world: &World, lanelet: LaneletIndex) -> Option<Approach> {
     let graph = world.ground().graph();
     let LaneletKind::Lane { road, .. } = graph.lanelet(lanelet).kind else {
         return None;

@@ -1,12 +1,12 @@
 //! Lamps: what vehicles show to others.
-
-use crate::agents::Motion;
+use crate::records::{AgentIndex, Motion};
 use crate::route::Route;
 use crate::world::World;
 use roadwright_agent::Indicator;
 use roadwright_geometry::centre_line::CentreLine;
+use roadwright_scenario::Connection;
 use roadwright_scenario::junction::Turn;
-use roadwright_scenario::lane_graph::{LaneletId, LaneletKind, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind, NO_LANELET};
 
 /// From this distance on a turn is signalled, m.
 const TURN_DISTANCE: f64 = 30.0;
@@ -17,8 +17,8 @@ const BRAKING: f64 = -0.5;
 
 /// How an agent signals: as its behaviour says, else the change of lane that it makes or seeks, else
 /// the turn that it comes to or makes.
-pub(crate) fn indicator(world: &World, agent: u32) -> Indicator {
-    let index = agent as usize;
+pub(crate) fn indicator(world: &World, agent: AgentIndex) -> Indicator {
+    let index = agent.index();
     let wished = world.agents.wish[index].indicator;
     if wished != Indicator::Off {
         return wished;
@@ -71,7 +71,7 @@ fn lane_change(world: &World, route: &Route, index: usize) -> f64 {
 
 /// The connection that an agent is on, or comes to within the distance of signalling, and which way it
 /// turns.
-fn turn_ahead(world: &World, route: &Route, index: usize) -> Option<(LaneletId, Turn)> {
+fn turn_ahead(world: &World, route: &Route, index: usize) -> Option<(LaneletIndex, Turn)> {
     let (progress, position) = (&world.agents.progress[index], &world.agents.position[index]);
     let graph = world.ground.graph();
     let mut room = TURN_DISTANCE + position.s;

@@ -54,6 +54,7 @@ mod demand;
 mod dynamics;
 mod edit;
 mod fitness;
+mod fixed;
 mod ground;
 mod hands;
 mod hash;
@@ -65,7 +66,8 @@ mod messages;
 mod modules;
 mod options;
 mod perception;
-mod planned_way;
+mod planned_route;
+mod records;
 mod report;
 mod route;
 mod save;
@@ -86,26 +88,29 @@ mod world;
 pub use agents::{Drive, Status};
 pub use coupling::{CouplingError, CouplingOrder};
 pub use demand::{RandomTrip, agent_name, random_trips};
-pub use dynamics::{LooseCounts, LooseRecord};
+pub use dynamics::LooseCounts;
 pub use ground::{Ground, SignalHead};
 pub use hands::HandControls;
 pub use heat_map::{HeatCell, HeatLane, HeatMap, HeatPlace, heat_as_csv};
 pub use inspect::{
-    AlleyInspection, ApproachLane, Cell, HeadVehicle, Inspection, JunctionInspection,
-    LaneInspection, PlannedLane, ProgrammeInspection, RoadInspection, RoadVehicle, StopReason,
+    AlleyInspection, ApproachLane, HeadVehicle, Inspection, JunctionInspection, LaneInspection,
+    PlannedLane, ProgrammeInspection, RoadCell, RoadInspection, RoadVehicle, StopReason,
     StopTarget, Turning, Waiting,
 };
 pub use junction_watch::{ApproachFigures, JunctionFigures, JunctionWatch};
 pub use messages::{LogLine, Mark};
-pub use modules::ModuleFailure;
 pub use options::{ModuleOverrides, PopulateFrom, Population, RunOptions, SimulationError};
-pub use planned_way::{PlannedWay, WayFinder};
+pub use planned_route::{PlannedRoute, RouteFinder};
+pub use records::{
+    AgentIndex, Collision, LooseRecord, ModuleFailure, Party, PeopleCounts, PersonRecord,
+    RigidShape, SaveError,
+};
 pub use roadwright_vehicle::DriveReading;
 pub use route::Waypoint;
-pub use save::{SaveError, SavedWorld};
+pub use save::SavedWorld;
 pub use session::{CarriedOut, Ending, Observer, Session};
 pub use snapshot::{
-    Attitude, Lying, MechanicsRecord, Mishap, RigidShape, Snapshot, StandingTrailer, TrailerRecord,
+    Attitude, Lying, MechanicsRecord, Mishap, Snapshot, StandingTrailer, TrailerRecord,
     VehicleRecord, WheelRecord,
 };
 pub use stage::Stage;
@@ -114,10 +119,7 @@ pub use summary::{
     AgentCounts, FitnessSummary, FreshStart, LawCounts, MishapCounts, ModuleRecord, ReplanCounts,
     StackSummary, Statistic, Summary, SwapRecord,
 };
-pub use traffic::{
-    Collision, NoCrossing, PERSON_RADIUS, Party, PeopleCounts, PersonRecord, StagePhase, Ticket,
-    Waits, Why,
-};
+pub use traffic::{NoCrossing, PERSON_RADIUS, StagePhase, Ticket, Waits, Why};
 pub use unmet::unmet;
 pub use world::World;
 

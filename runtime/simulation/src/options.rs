@@ -41,7 +41,9 @@ pub struct RunOptions {
 impl RunOptions {
     /// People who come to each side of a crossing in an hour.
     pub(crate) fn pedestrians_in(&self, scenario: &Scenario) -> Result<f64, SimulationError> {
-        let rate = self.pedestrians.unwrap_or(scenario.settings().pedestrians);
+        let rate = self
+            .pedestrians
+            .unwrap_or(scenario.settings().pedestrians.get());
         if (0.0..=MOST_PEOPLE).contains(&rate) {
             Ok(rate)
         } else {

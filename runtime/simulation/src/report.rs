@@ -1,9 +1,10 @@
 //! What a world tells: snapshot, counts, summary, hash.
 
-use crate::agents::{Drive, Phase, Status, pedals_of};
-use crate::dynamics::LooseRecord;
+use crate::agents::{Drive, Status, pedals_of};
+use crate::dynamics::loose_record;
 use crate::hash::StateHasher;
 use crate::lamps;
+use crate::records::{AgentIndex, Phase};
 use crate::snapshot::{Mishap, Snapshot, VehicleRecord};
 use crate::stages::retire::scores;
 use crate::stages::scene::lane_of;
@@ -16,6 +17,49 @@ use std::collections::{BTreeMap, BTreeSet};
 const TIPPED: f64 = std::f64::consts::FRAC_PI_3;
 /// Who has been standing for longer is stuck, s: no common signal is red for so long.
 const STUCK: f64 = 120.0;
+
+impl World {
+    /// A hash over all state that is carried from step to step, for comparing runs. It does not
+    /// depend on where agents are stored. What modules keep for themselves is not in it: it shows
+    /// in what their agents do. O(agents ever seen).
+    pub fn state_hash(&self) -> u64 {
+        state_hash(self)
+    }
+
+    /// The vehicles that drive now, in the order of their ids.
+    pub fn snapshot(&self) -> Snapshot {
+        snapshot(self, 1.0)
+    }
+
+    /// The vehicles that drive now, in the order of their ids, where they were at a share of the
+    /// last step: 0 at its start, 1 at its end. For pictures between steps; vehicles that have just
+    /// appeared or arrived are not in their place.
+    pub fn snapshot_within_step(&self, share: f64) -> Snapshot {
+        snapshot(self, share.clamp(0.0, 1.0))
+    }
+
+    /// How many agents are in which state.
+    pub fn counts(&self) -> AgentCounts {
+        counts(self)
+    }
+
+    /// What came of the run so far. Fitness modules are asked about agents that still drive.
+    pub fn summary(&self) -> Summary {
+        summary(self)
+    }
+
+    /// The drive so far of an agent that drives. Its fitnesses are asked.
+    pub fn drive_so_far(&self, id: u64) -> Option<Drive<'_>> {
+        let agent = self.agents.census().find(id)?;
+        Some(drive_so_far(self, agent))
+    }
+
+    /// The drives of all agents: of those that do not drive any more in the order in which they
+    /// ended, then of those that drive in the order of their ids. Their fitnesses are asked.
+    pub fn drives(&self) -> Vec<Drive<'_>> {
+        drives(self)
+    }
+}
 
 /// A hash over all state that is carried from step to step, in the order of ids; what modules keep
 /// for themselves is not in it.
@@ -31,7 +75,7 @@ pub(crate) fn state_hash(world: &World) -> u64 {
         hasher.add(&(row, route));
         world.dynamics.hash(row.identity.level, agent, &mut hasher);
         // Who drives by no pedals has the hash of one who could not.
-        if let Some(pedals) = pedals_of(&world.agents.pedals, agent as usize) {
+        if let Some(pedals) = pedals_of(&world.agents.pedals, agent.index()) {
             hasher.add(&pedals);
         }
     }
@@ -45,13 +89,13 @@ pub(crate) fn state_hash(world: &World) -> u64 {
         hasher.add(flow.progress());
     }
     hasher.add(&world.demand.retired_flows);
-    let id_of = |agent: u32| world.agents.identity[agent as usize].id;
+    let id_of = |agent: AgentIndex| world.agents.identity[agent.index()].id;
     hasher.add(&world.traffic.claims.hashed(id_of));
     // Each receiver reads its mail in the order of sending; between receivers there is none.
     let mut mail: Vec<_> = world.messages.mail.iter().collect();
-    mail.sort_by_key(|message| id_of(message.to));
+    mail.sort_by_key(|message| id_of(message.to.into()));
     for message in mail {
-        hasher.add(&(id_of(message.to), message.from, &message.letter));
+        hasher.add(&(id_of(message.to.into()), message.from, &message.letter));
     }
     hasher.add(&world.messages.log);
     hasher.add(&*world.messages.groups);
@@ -86,8 +130,8 @@ pub(crate) fn state_hash(world: &World) -> u64 {
 /// The vehicles that drive now, in the order of their ids, at a share of the last step.
 pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
     let bodies = world.bodies();
-    let record = |agent: u32| {
-        let index = agent as usize;
+    let record = |agent: AgentIndex| {
+        let index = agent.index();
         let who = &world.agents.identity[index];
         let motion = bodies.motion_at(agent, world.clock.dt, share);
         let position = &world.agents.position[index];
@@ -116,7 +160,7 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
         }
     };
     let driving = world.agents.census().by_growing_id();
-    let mechanics = |&agent: &u32| bodies.mechanics(agent, &world.types);
+    let mechanics = |&agent: &AgentIndex| bodies.mechanics(agent, &world.types);
     Snapshot {
         time: world.time() - (1.0 - share) * world.clock.dt,
         step: world.clock.step,
@@ -136,7 +180,7 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
             .rigid
             .pushed(&world.ground)
             .into_iter()
-            .map(LooseRecord::of)
+            .map(|(kind, state)| loose_record(kind, &state))
             .collect(),
     }
 }
@@ -192,8 +236,8 @@ pub(crate) fn drives(world: &World) -> Vec<Drive<'_>> {
 }
 
 /// The drive of an agent that is under way.
-pub(crate) fn drive_so_far(world: &World, agent: u32) -> Drive<'_> {
-    let index = agent as usize;
+pub(crate) fn drive_so_far(world: &World, agent: AgentIndex) -> Drive<'_> {
+    let index = agent.index();
     let (who, statistics) = (
         &world.agents.identity[index],
         &world.agents.statistics[index],
@@ -216,8 +260,8 @@ pub(crate) fn drive_so_far(world: &World, agent: u32) -> Drive<'_> {
 }
 
 /// Why a vehicle that drives now gets no farther.
-fn mishap(world: &World, agent: u32) -> Mishap {
-    let index = agent as usize;
+fn mishap(world: &World, agent: AgentIndex) -> Mishap {
+    let index = agent.index();
     let rigid = &world.dynamics.rigid;
     let mut bodies = rigid.car(agent).into_iter().chain(rigid.towed(agent));
     let is_on_its_way = world.agents.identity[index].phase == Phase::Driving;

@@ -15,7 +15,7 @@ mod parts;
 
 pub use frame::SavedWorld;
 
-use crate::agents::{Accounts, Agents, Finished, Identity};
+use crate::agents::{Accounts, Agents, Finished};
 use crate::clock::Clock;
 use crate::demand::{Departure, Departures, FlowProgress};
 use crate::dynamics::{Bodies, Dynamics, StandingTrains};
@@ -23,10 +23,10 @@ use crate::ground::Ground;
 use crate::hands::Hands;
 use crate::messages::{Groups, Log};
 use crate::modules::{
-    Anew, Decider, ModuleFailures, SavedInstance, SavedMembership, SavedStacks, SavedSwap,
-    Succession,
+    Anew, Decider, SavedInstance, SavedMembership, SavedStacks, SavedSwap, Succession,
 };
 use crate::options::{ModuleOverrides, RunOptions, SimulationError};
+use crate::records::{AgentIndex, Identity, ModuleFailures, SaveError, are_countable};
 use crate::route::Routes;
 use crate::stages::company::MOST_SPAWNED;
 use crate::summary::{FreshStart, ReplanCounts, SwapRecord};
@@ -38,73 +38,6 @@ use roadwright_scenario::Scenario;
 use roadwright_vehicle::PedalCommand;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use thiserror::Error;
-
-/// Why a world cannot be saved or restored.
-#[derive(Debug, Clone, PartialEq, Error)]
-pub enum SaveError {
-    /// Modules keep something that they cannot give.
-    #[error(
-        "cannot save: {} can neither save state nor declares to have none; run with \
-         --allow-inexact to let it start fresh when the world is restored",
-        .0.join(", ")
-    )]
-    Modules(Vec<String>),
-    /// An edit waits until junctions are empty, and a save holds no scenarios.
-    #[error(
-        "cannot save: an edit waits until junctions are empty ({junctions} of them); take steps until \
-         it has entered, {seconds:.0} s at most"
-    )]
-    EditWaits {
-        /// So many junctions.
-        junctions: usize,
-        /// Simulated time until it has entered at the latest, whole seconds.
-        seconds: f64,
-    },
-    /// The bytes are not a save, or cut off or damaged.
-    #[error("not a saved world: {0}")]
-    NoSave(String),
-    /// Something in the save cannot be read or cannot be: a part, or what is wrong with it.
-    #[error("the save is damaged ({0}); restore an older one")]
-    Damaged(String),
-    /// The save is newer than the program.
-    #[error("the saved world needs a newer version: part \"{part}\" has version {version}")]
-    Newer {
-        /// Name of the part.
-        part: String,
-        /// Its version.
-        version: u16,
-    },
-    /// The save is older than what the program reads.
-    #[error(
-        "the saved world was written by an older version: part \"{part}\" has version {version}; \
-         run the scenario from its start"
-    )]
-    Older {
-        /// Name of the part.
-        part: String,
-        /// Its version.
-        version: u16,
-    },
-    /// The save belongs to other roads or obstacles.
-    #[error("the saved world belongs to other roads or obstacles than this scenario has")]
-    OtherGround,
-    /// The save belongs to a scenario with other stacks.
-    #[error(
-        "the saved world has stacks of other names than this scenario; their modules may be others, \
-         but not their names"
-    )]
-    OtherStacks,
-    /// The save belongs to a scenario with other vehicle types.
-    #[error(
-        "the saved world has other vehicle types than this scenario, or with other trailers; what they are \
-         may be another, but not which there are"
-    )]
-    OtherVehicleTypes,
-    /// The scenario or the options do not fit.
-    #[error(transparent)]
-    Simulation(#[from] SimulationError),
-}
 
 /// The modules among `saved` that could not give their state.
 fn unsaved(saved: &[SavedInstance]) -> Vec<String> {
@@ -384,8 +317,7 @@ impl World {
         let deciders = (was.as_ref().unwrap_or(&now).as_slice(), now.as_slice());
         let (clock, agents) = (&self.clock, &mut self.agents);
         let modules = &mut self.modules;
-        let mut anew =
-            modules.restore_states((clock, agents), (instances, told), deciders, succession);
+        let mut anew = modules.restore_states(clock, agents, instances, told, deciders, succession);
         anew.extend(others);
         // Those of an earlier branch stay known.
         self.modules.fresh = saved.get_if_any(parts::FRESH)?.unwrap_or_default();
@@ -452,10 +384,10 @@ impl World {
                     .dynamics
                     .rigid
                     .fits(agent, self.types.rigid(who.vehicle_type))
-                && self
-                    .dynamics
-                    .trailers
-                    .fit(agent as u32, self.types.train(who.vehicle_type))
+                && self.dynamics.trailers.fit(
+                    AgentIndex::from_index(agent),
+                    self.types.train(who.vehicle_type),
+                )
         };
         let receives = |message: &Message| (message.to as usize) < capacity;
         let departs = |departure: &Departure| {
@@ -484,21 +416,11 @@ impl World {
         sound("an agent", agents.are_sound(lanelets, &self.routes, knows))?;
         // The columns of agents are of one length from here on.
         let driving = agents.census().driving();
-        let users = driving.map(|agent| agents.progress[agent as usize].route);
+        let users = driving.map(|agent| agents.progress[agent.index()].route);
         sound("a user of a route", self.routes.have_users(users))?;
         sound("a message", self.messages.mail.iter().all(receives))?;
         sound("a departure", self.demand.departures.iter().all(departs))
     }
-}
-
-/// Whether counts of a save are so far from their ends that a run does not get there.
-pub(crate) fn are_countable(counts: impl IntoIterator<Item = u64>) -> bool {
-    counts.into_iter().all(|count| count <= 1 << 62)
-}
-
-/// The same of counts with 32 bits.
-pub(crate) fn are_short_counts(counts: impl IntoIterator<Item = u32>) -> bool {
-    counts.into_iter().all(|count| count <= 1 << 31)
 }
 
 /// An error that names what is damaged, unless it is sound.

@@ -38,7 +38,7 @@ impl Sources<'_> {
         for (id, agent) in self.scenario.agents() {
             // In growing order: the last one is the largest.
             last = u64::from(id.0);
-            match self.departure(*id, agent, agent.depart) {
+            match self.departure(*id, agent, agent.depart.get()) {
                 Ok(departure) => demand.departures.push(departure),
                 // While a scenario is being drawn, a vehicle whose road was just deleted must not keep the
                 // others from driving.
@@ -61,7 +61,7 @@ impl Sources<'_> {
     pub(crate) fn repeats(&self) -> Repeats {
         let agents = self.scenario.agents().iter();
         let again = agents.filter_map(|(id, agent)| {
-            let departure = self.departure(*id, agent, agent.repeat?).ok()?;
+            let departure = self.departure(*id, agent, (*agent.repeat)?).ok()?;
             Some((departure.id, departure))
         });
         Repeats::new(again.collect())
@@ -80,7 +80,7 @@ impl Sources<'_> {
             time,
             start,
             goals,
-            speed: agent.speed,
+            speed: agent.speed.get(),
             vehicle_type: number_of(&self.types.names, &agent.vehicle).unwrap_or_default(),
             stack: number_of(&self.modules.names, &agent.stack).unwrap_or_default(),
             dynamics: agent.dynamics,

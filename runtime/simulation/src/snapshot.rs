@@ -2,11 +2,10 @@
 
 mod rigid_shape;
 
-pub use rigid_shape::{Lying, RigidShape};
+pub use rigid_shape::Lying;
 
 use crate::agents::Status;
-use crate::dynamics::LooseRecord;
-use crate::traffic::PersonRecord;
+use crate::records::{LooseRecord, PersonRecord, RigidShape};
 use roadwright_agent::Indicator;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::RoadId;

@@ -1,8 +1,8 @@
 //! What comes of a run while it goes on: a row for each second, and a row for each trip.
 
 use crate::agents::Status;
+use crate::records::Collision;
 use crate::session::Observer;
-use crate::traffic::Collision;
 use crate::world::World;
 use glam::DVec2;
 use std::collections::BTreeMap;
@@ -302,7 +302,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traffic::Party;
+    use crate::records::Party;
 
     #[test]
     fn a_contact_is_one_of_both_vehicles() {

@@ -1,10 +1,8 @@
 //! What came of a run.
 
 use crate::dynamics::LooseCounts;
-use crate::modules::ModuleFailures;
 use crate::options::Population;
-use crate::save::are_countable;
-use crate::traffic::{Collision, PeopleCounts};
+use crate::records::{Collision, ModuleFailures, PeopleCounts, are_countable};
 use serde::{Deserialize, Serialize};
 
 /// How many agents are in which state.

@@ -3,16 +3,17 @@
 #[path = "../tests/common/equip.rs"]
 mod equip;
 
-use crate::agents::{Agents, Identity, LanePosition, Motion, Phase, Row};
+use crate::agents::{AgentRow, Agents};
 use crate::clock::Clock;
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
 use crate::perception::View;
+use crate::records::{AgentIndex, Identity, LanePosition, Motion, Phase};
 use crate::route::{Goal, Leg, Route, Routes, Travel};
 use crate::traffic::{Claims, Index, People, SignalStates};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::{DVec2, ReferenceLine};
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::{
     CrossSection, DynamicsLevel, Edit, JunctionRules, Node, Obstacle, RoadClass, Scenario, Shape,
@@ -58,8 +59,8 @@ pub(crate) fn put_post(scenario: &mut Scenario, shape: Shape) {
     let post = Obstacle {
         name: "post".into(),
         shape,
-        height: 2.0,
-        mass: None,
+        height: 2.0.into(),
+        mass: None.into(),
     };
     let edit = Edit::Obstacle(scenario.next_obstacle_id(), Some(Box::new(post)));
     scenario.apply(edit).unwrap();
@@ -155,14 +156,14 @@ impl Stand {
     }
 
     /// The lanelets straight across, for who comes along a direction.
-    pub(crate) fn straight(&self, direction: DVec2) -> [LaneletId; 3] {
+    pub(crate) fn straight(&self, direction: DVec2) -> [LaneletIndex; 3] {
         let graph = self.ground.graph();
-        let crosses = |id: &LaneletId| {
+        let crosses = |id: &LaneletIndex| {
             let line = graph.line(*id);
             let chord = line.position(line.length()) - line.position(0.0);
             graph.lanelet(*id).is_connection() && chord.normalize().dot(direction) > 0.99
         };
-        let across = (0..graph.lanelets().len() as LaneletId).find(crosses);
+        let across = (graph.indices()).find(crosses);
         let across = across.expect("a connection straight across");
         [
             graph.predecessors(across)[0],
@@ -172,9 +173,9 @@ impl Stand {
     }
 
     /// The lanelets of a road with lanes in one direction, from the right to the left.
-    pub(crate) fn lanes_from_the_right(&self) -> Vec<LaneletId> {
+    pub(crate) fn lanes_from_the_right(&self) -> Vec<LaneletIndex> {
         let graph = self.ground.graph();
-        let all = 0..graph.lanelets().len() as LaneletId;
+        let all = graph.indices();
         let mut right = all
             .clone()
             .find(|&id| graph.lanelet(id).right == NO_LANELET);
@@ -188,7 +189,13 @@ impl Stand {
     }
 
     /// A car at a distance along the first of these lanelets, with the end of the last as its goal.
-    pub(crate) fn car(&mut self, id: u64, lanelets: &[LaneletId], s: f64, speed: f64) -> u32 {
+    pub(crate) fn car(
+        &mut self,
+        id: u64,
+        lanelets: &[LaneletIndex],
+        s: f64,
+        speed: f64,
+    ) -> AgentIndex {
         let last = lanelets[lanelets.len() - 1];
         let end = lanelets.len() as u32 - 1;
         let goal = Goal::Lane {
@@ -200,7 +207,7 @@ impl Stand {
             legs: [Leg::Lanes { end }].into(),
             lanelets: lanelets.into(),
         };
-        let mut row = Row {
+        let mut row = AgentRow {
             identity: Identity {
                 id,
                 phase: Phase::Driving,
@@ -216,7 +223,7 @@ impl Stand {
                 s,
                 ..LanePosition::default()
             },
-            ..Row::default()
+            ..AgentRow::default()
         };
         let mut travel = Travel {
             routes: &mut self.routes,

@@ -1,6 +1,6 @@
 //! Vehicle types as the step needs them.
 
-use crate::snapshot::RigidShape;
+use crate::records::RigidShape;
 use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::tan;
@@ -52,22 +52,22 @@ pub(crate) struct VehicleType {
 
 impl From<&roadwright_scenario::VehicleType> for VehicleType {
     fn from(described: &roadwright_scenario::VehicleType) -> Self {
-        let size = glam::DVec2::new(described.length, described.width);
+        let size = glam::DVec2::new(described.length.get(), described.width.get());
         let limits = OneTrackLimits::from(described);
         let train = train(described);
         // A train reaches farthest behind the rear axle when it is straight.
         let rear_overhang = described.rear_overhang.max(train.tail());
         let whole_length = if train.is_empty() {
-            described.length
+            described.length.get()
         } else {
             described.front() + rear_overhang
         };
         Self {
-            length: described.length,
+            length: described.length.get(),
             whole_length,
             tows: !train.is_empty(),
             has_tracks: (described.file.as_ref()).is_some_and(|file| file.vehicle.tracks.is_some()),
-            width: described.width,
+            width: described.width.get(),
             rear_overhang,
             front: described.front(),
             body_centre: described.body_centre(),
@@ -229,7 +229,7 @@ impl VehicleTypes {
         let shapes = rigid.iter().map(RigidShape::of).map(Arc::new);
         let overhangs = types.iter().map(|kind| kind.rear_overhang);
         Self {
-            sets_lines_back: roadwright_scenario::junction::has_long_vehicles(scenario),
+            sets_lines_back: scenario.has_long_vehicles(),
             largest_overhang: overhangs.fold(0.0, f64::max),
             has_trailers: types.iter().any(|kind| kind.tows),
             trains: described.iter().map(train).collect(),
@@ -241,7 +241,7 @@ impl VehicleTypes {
             names: Arc::new(names),
             parts,
             types,
-            physics_rate_hz: scenario.settings().physics_rate_hz,
+            physics_rate_hz: scenario.settings().physics_rate_hz.get(),
         }
     }
 

@@ -1,13 +1,12 @@
 //! The world: its parts, and one step after the other.
 
-use crate::agents::{
-    AccountScene, Agents, ClaimColumns, ContactColumns, ControlColumns, Finished, PlanColumns,
-};
+use crate::agents::{Agents, ClaimColumns, ContactColumns, ControlColumns, Finished, PlanColumns};
 use crate::clock::Clock;
 use crate::coupling::{CouplingError, CouplingOrder};
 use crate::demand::Demand;
 use crate::dynamics::{Bodies, Dynamics, LevelChoice};
-use crate::edit::{Editing, Entry, WaitingEdit};
+use crate::edit::{EditEntry, Editing, WaitingEdit};
+use crate::fixed::Fixed;
 use crate::ground::Ground;
 use crate::hands::{HandControls, Hands};
 use crate::messages::{LogLine, Messages};
@@ -17,14 +16,18 @@ use crate::perception::Surroundings;
 use crate::route::Routes;
 use crate::setup::Sources;
 use crate::stage::Stage;
-use crate::stages::appear::Scene;
+use crate::stages::appear::AppearInputs;
 use crate::stages::behave::Behaving;
 use crate::stages::control::Controlling;
 use crate::stages::effects::Effecting;
+use crate::stages::plan::Planning;
 use crate::stages::retire::Exit;
-use crate::stages::{advance, appear, aside, behave, collide, control, plan, way_round};
+use crate::stages::{advance, appear, aside, behave, collide, control, detour, plan};
 use crate::summary::ReplanCounts;
-use crate::traffic::{Contact, EncroachmentScene, NoCrossing, People, Traffic, look_at_signals};
+use crate::traffic::{
+    AccountInputs, Contact, EncroachmentInputs, Given, NoCrossing, People, Roadside, Traffic,
+    look_at_signals,
+};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::Registry;
 use roadwright_scenario::{NodeId, RoadId, Scenario};
@@ -191,7 +194,7 @@ impl World {
     }
 
     fn appear(&mut self, begins: &mut impl FnMut(Stage)) {
-        let scene = Scene {
+        let scene = AppearInputs {
             clock: &self.clock,
             ground: &self.ground,
             types: &self.types,
@@ -211,7 +214,7 @@ impl World {
         // Modules are told of new agents before they are asked about them, so there is a second
         // boundary in steps in which somebody appears.
         self.modules.pass_boundary(&self.clock, &mut self.agents);
-        let scene = Scene {
+        let scene = AppearInputs {
             clock: &self.clock,
             ground: &self.ground,
             types: &self.types,
@@ -251,18 +254,23 @@ impl World {
         people.appear(&self.clock, ground);
         people.heed(self.dynamics.standing.footprints(types));
         let (routes, agents) = (&self.routes, &mut ClaimColumns::of(&mut self.agents));
-        let seen = (&*index, &*signals);
-        claims.update(&self.clock, (ground, types), routes, seen, (agents, people));
-        people::look_after(
-            people,
+        let given = Given {
+            clock: &self.clock,
+            fixed: Fixed { ground, types },
+            routes,
+            index,
             signals,
-            (ground, types, routes),
-            agents,
-            &self.clock,
-        );
+        };
+        claims.update(given, agents, people);
+        let roadside = Roadside {
+            ground,
+            types,
+            routes,
+        };
+        people::look_after(people, signals, roadside, agents, &self.clock);
         signals.forget_gone(agents.census);
         for &(agent, path) in claims.asks_for_green() {
-            signals.ask_for_green(ground, path, (agent, self.clock.time()));
+            signals.ask_for_green(ground, path, agent, self.clock.time());
         }
         let controllers = &mut self.modules.signals;
         let comers = if controllers.are_due(&self.clock) {
@@ -287,11 +295,18 @@ impl World {
 
     fn plan(&mut self) {
         let Traffic { claims, delays, .. } = &mut self.traffic;
+        let given = Planning {
+            clock: &self.clock,
+            fixed: Fixed {
+                ground: &self.ground,
+                types: &self.types,
+            },
+            modules: &self.modules,
+            delays,
+            claims,
+        };
         let planned = plan::plan(
-            &self.clock,
-            (&*self.ground, &self.types),
-            &self.modules,
-            (&*delays, &*claims),
+            given,
             &mut self.scratch.planning,
             &mut self.routes,
             &mut PlanColumns::of(&mut self.agents),
@@ -305,7 +320,7 @@ impl World {
     fn break_rings(&mut self) {
         let claims = &mut self.traffic.claims;
         let rings = claims.stuck_rings();
-        let scene = way_round::Scene {
+        let scene = detour::DetourInputs {
             clock: &self.clock,
             ground: &self.ground,
             types: &self.types,
@@ -385,9 +400,11 @@ impl World {
             messages: &mut self.messages,
             finished: &mut self.finished,
         };
-        let (ground, types) = (&*self.ground, &self.types);
-        let fixed = (ground, types, &self.hands);
-        self.agent_updates += advance::advance(fixed, helpers, &mut exit);
+        let fixed = Fixed {
+            ground: &self.ground,
+            types: &self.types,
+        };
+        self.agent_updates += advance::advance(fixed, &self.hands, helpers, &mut exit);
     }
 
     fn collide(&mut self) {
@@ -397,7 +414,7 @@ impl World {
         self.messages.log.expire(time);
         let mut agents = ContactColumns::of(&mut self.agents);
         if self.modules.want_post_encroachment() {
-            let scene = EncroachmentScene {
+            let scene = EncroachmentInputs {
                 ground,
                 types,
                 routes: &self.routes,
@@ -408,7 +425,7 @@ impl World {
         }
         collide::collide(
             &self.clock,
-            collide::Scene {
+            collide::CollideInputs {
                 ground,
                 types,
                 routes: &self.routes,
@@ -427,7 +444,7 @@ impl World {
 
     fn keep_accounts(&mut self) {
         let mut accounts = std::mem::take(&mut self.agents.accounts);
-        accounts.watch(AccountScene {
+        accounts.watch(AccountInputs {
             bodies: self.bodies(),
             statistics: &self.agents.statistics,
             types: &self.types,
@@ -463,8 +480,8 @@ impl World {
         let waiting = self.waiting.take();
         let running = waiting.as_ref().map_or(old, |edit| &edit.old);
         match self.editing().apply((running, new), modules, None) {
-            Ok(Entry::Entered) => {}
-            Ok(Entry::Waits {
+            Ok(EditEntry::Entered) => {}
+            Ok(EditEntry::Waits {
                 holds_back,
                 is_closed,
                 ground,

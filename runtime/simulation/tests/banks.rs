@@ -41,12 +41,12 @@ fn hillside(rise: f64, grip: f64, speed: f64) -> Scenario {
     let land = flat.with_heights(heights.collect()).unwrap();
     scenario.apply(Edit::Terrain(Some(Box::new(land)))).unwrap();
     let grip = GroundGrip {
-        open_ground: grip,
+        open_ground: grip.into(),
         ..GroundGrip::default()
     };
     let settings = Settings {
         grip,
-        dt: 0.01,
+        dt: 0.01.into(),
         ..scenario.settings()
     };
     scenario.apply(Edit::Settings(settings)).unwrap();
@@ -58,9 +58,9 @@ fn hillside(rise: f64, grip: f64, speed: f64) -> Scenario {
         start: Place::ground(0.0, 0.0, 0.0),
         via: Vec::new(),
         destination: Some(Place::ground(500.0, 0.0, 0.0)),
-        depart: 0.0,
-        speed,
-        repeat: None,
+        depart: 0.0.into(),
+        speed: speed.into(),
+        repeat: None.into(),
     };
     let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
     scenario.apply(edit).unwrap();

@@ -105,7 +105,7 @@ fn junctions_tell_who_gives_way_to_whom_and_in_which_order_they_pass() {
             let numbers: Vec<u32> = seen.tickets.iter().map(|ticket| ticket.number).collect();
             assert_eq!(numbers, (1..=seen.tickets.len() as u32).collect::<Vec<_>>());
             for ticket in &seen.tickets {
-                assert!((ticket.path as usize) < seen.turns.len());
+                assert!(ticket.path.index() < seen.turns.len());
                 // Who waits inside waits for lower tickets only.
                 let order = |agent| seen.tickets.iter().position(|t| t.agent == agent).unwrap();
                 let own = ticket.number as usize - 1;

@@ -41,9 +41,9 @@ fn yard(agents: &[(&VehicleType, f64, f64)]) -> Scenario {
             start: Place::ground(x, y, 0.0),
             via: Vec::new(),
             destination: Some(Place::ground(x + 400.0, y, 0.0)),
-            depart: 0.0,
-            speed: 0.0,
-            repeat: None,
+            depart: 0.0.into(),
+            speed: 0.0.into(),
+            repeat: None.into(),
         };
         let edit = Edit::Agent(AgentId(number), Some(Box::new(agent)));
         scenario.apply(edit).unwrap();
@@ -322,7 +322,9 @@ fn behind_each_other() -> Scenario {
     for id in flows.into_keys() {
         scenario.apply(Edit::Flow(id, None)).unwrap();
     }
-    let slow = vehicle("escort-caravan", |file| file.performance.max_speed = 1.3);
+    let slow = vehicle("escort-caravan", |file| {
+        file.performance.max_speed = 1.3.into()
+    });
     let kinds = [("slow", slow), ("swift", VehicleType::car())];
     for (number, (key, kind)) in (1..).zip(kinds) {
         let edit = Edit::VehicleType(key.into(), Some(Box::new(kind)));
@@ -336,9 +338,9 @@ fn behind_each_other() -> Scenario {
             start: place(if number == 1 { 60.0 } else { 15.0 }),
             via: Vec::new(),
             destination: Some(Place::lane(RoadId(3), -1, 200.0)),
-            depart: 0.0,
-            speed: 0.0,
-            repeat: None,
+            depart: 0.0.into(),
+            speed: 0.0.into(),
+            repeat: None.into(),
         };
         let edit = Edit::Agent(AgentId(number), Some(Box::new(agent)));
         scenario.apply(edit).unwrap();
@@ -485,7 +487,7 @@ fn nobody_appears_where_it_stands() {
     // The second one wants to appear where the caravan of the first one is let go.
     let mut scenario = yard(&[(&train, 0.0, 0.0), (&VehicleType::car(), -7.0, 0.0)]);
     let late = Agent {
-        depart: 20.0,
+        depart: 20.0.into(),
         ..scenario.agents()[&AgentId(2)].clone()
     };
     let edit = Edit::Agent(AgentId(2), Some(Box::new(late)));

@@ -384,9 +384,9 @@ fn a_flow_brings_agents_at_its_rate() {
         dynamics: None,
         origin: on_lane(1, -1, 10.0),
         destination: on_lane(1, -1, 390.0),
-        rate_per_hour: 600.0,
-        begin: 0.0,
-        end: 600.0,
+        rate_per_hour: 600.0.into(),
+        begin: 0.0.into(),
+        end: 600.0.into(),
     };
     scenario
         .apply(Edit::Flow(FlowId(1), Some(Box::new(flow))))
@@ -455,7 +455,7 @@ fn unknown_modules_and_parameters_name_the_known_ones() {
     let text = error(ModuleSetting::new("idn"));
     assert_eq!(
         text,
-        "stack \"idm\": no controller is called \"idn\"; there are: fuzzy_driver, fuzzy_mechanic, idm, pursuit, bay_parking, pole_balance, trailer_backing"
+        "stack \"idm\": no controller is called \"idn\"; expected one of: fuzzy_driver, fuzzy_mechanic, idm, pursuit, bay_parking, pole_balance, trailer_backing"
     );
     let text = error(ModuleSetting::new("idm").with("headway", -1.0));
     assert!(
@@ -484,7 +484,7 @@ fn a_fitness_stands_once_in_a_stack() {
     scenario.apply(edit).unwrap();
     let error = World::new(&scenario, &builtin_modules(), &RunOptions::default());
     let error = error.err().unwrap().to_string();
-    assert_eq!(error, "stack \"idm\": fitness \"safety\" is there twice");
+    assert_eq!(error, "stack \"idm\": fitness \"safety\" is listed twice");
 }
 
 #[test]
@@ -501,7 +501,7 @@ fn shipped_scenarios_are_sound_and_everyone_arrives() {
     ] {
         let scenario = file::load(&folder.join(format!("{name}.scenario.json"))).unwrap();
         assert_eq!(check::check(&scenario), [], "{name}");
-        let summary = run(&scenario, scenario.settings().duration);
+        let summary = run(&scenario, scenario.settings().duration.get());
         let agents = summary.agents;
         assert!(
             agents.arrived * 10 >= (agents.spawned + agents.waiting) * 9,
@@ -550,7 +550,7 @@ fn lane_graphs_of_shipped_scenarios_are_continuous() {
         let scenario = file::load(&folder.join(format!("{name}.scenario.json"))).unwrap();
         let layout = junction::layout(scenario.network(), scenario.about().driving_side);
         let graph = lane_graph::LaneGraph::new(&scenario, &layout);
-        for (id, lanelet) in (0..).zip(graph.lanelets()) {
+        for (id, lanelet) in graph.numbered() {
             let end: DVec2 = graph.line(id).position(lanelet.length());
             for &next in graph.successors(id) {
                 let gap = (graph.line(next).position(0.0) - end).length();
@@ -605,7 +605,7 @@ fn an_obstacle_with_a_notch_is_hit_once() {
         (33.0, 0.0),
     ];
     let shape = Shape::Polygon {
-        points: points.map(DVec2::from).to_vec(),
+        points: points.map(DVec2::from).to_vec().into(),
     };
     let mut scenario = Scenario::new("arrow");
     let obstacle = Obstacle {
@@ -700,7 +700,7 @@ fn one_starts_and_arrives_on_a_road_that_lies_within_a_junction() {
             let agent = Agent {
                 start,
                 destination: Some(destination),
-                depart: 15.0 * f64::from(number % 10),
+                depart: (15.0 * f64::from(number % 10)).into(),
                 ..west_to_east()
             };
             put(&mut scenario, number, agent);

@@ -2,7 +2,7 @@
 
 use crate::scenarios::*;
 use roadwright_agent::{
-    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterSet, Registry, Step,
+    Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterSet, Registry, Step,
 };
 use roadwright_geometry::math::tan;
 use roadwright_geometry::{DVec2, HeightField};
@@ -58,7 +58,7 @@ fn registry() -> Registry {
     let mut registry = builtin_modules();
     for (info, pedal) in [(&STOMPS, -50.0), (&CLIMBS, 1.0)] {
         let make = move || -> Box<dyn Controller> { Box::new(Pedal(pedal)) };
-        registry.add(Entry::<dyn Controller>::new(*info, &[], make));
+        registry.add(ModuleEntry::<dyn Controller>::new(*info, &[], make));
     }
     registry
 }
@@ -92,7 +92,7 @@ fn driving(mut scenario: Scenario, stack: &str, start: Place, speed: f64) -> Sce
         stack: stack.into(),
         start,
         destination: Some(Place::lane(RoadId(1), -1, 1990.0)),
-        speed,
+        speed: speed.into(),
         ..west_to_east()
     };
     let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
@@ -123,7 +123,7 @@ fn braking(world: &mut World) -> f64 {
 /// The way from 15 m/s to rest, m.
 fn braking_distance(level: DynamicsLevel, residential: f64) -> f64 {
     let grip = GroundGrip {
-        residential,
+        residential: residential.into(),
         ..GroundGrip::default()
     };
     let start = Place::lane(RoadId(1), -1, 100.0);
@@ -180,7 +180,7 @@ fn climbed(grip: f64, slope: f64) -> f64 {
     let heights = (0..flat.heights().len()).map(|sample| rise * (sample % columns) as f64);
     let land = flat.with_heights(heights.collect()).unwrap();
     let grip = GroundGrip {
-        residential: grip,
+        residential: grip.into(),
         ..GroundGrip::default()
     };
     let mut scenario = road(grip);
@@ -213,9 +213,9 @@ fn split(grip: GroundGrip, is_left: bool) -> f64 {
     let empty = road(grip);
     let middle = empty.pose_of(&Place::lane(RoadId(1), -1, 100.0)).unwrap();
     let start = Place::Ground(GroundPlace {
-        x: 100.0,
-        y: middle.position.y + edge,
-        heading: 0.0,
+        x: 100.0.into(),
+        y: (middle.position.y + edge).into(),
+        heading: 0.0.into(),
     });
     let mut world = world(&driving(empty, "stomps", start, 15.0), DynamicsLevel::Rigid);
     (0..150).for_each(|_| world.step());
@@ -227,7 +227,7 @@ fn split(grip: GroundGrip, is_left: bool) -> f64 {
 #[test]
 fn ice_below_the_wheels_of_one_side_turns_a_braking_vehicle_to_the_other() {
     let ice = GroundGrip {
-        open_ground: 0.15,
+        open_ground: 0.15.into(),
         ..GroundGrip::default()
     };
     // The road is to the right of its left edge: there is grip on the right.
@@ -237,8 +237,8 @@ fn ice_below_the_wheels_of_one_side_turns_a_braking_vehicle_to_the_other() {
     assert!((left + right).abs() < 0.02, "{left} {right}");
     // Control: the same grip on both sides.
     let even = GroundGrip {
-        open_ground: 0.6,
-        residential: 0.6,
+        open_ground: 0.6.into(),
+        residential: 0.6.into(),
         ..GroundGrip::default()
     };
     assert!(split(even, true).abs() < 1e-3);
@@ -262,9 +262,9 @@ fn the_ground_answers_by_road_class_and_place() {
         (1.0, 1.0)
     );
     let grip = GroundGrip {
-        open_ground: 0.6,
-        residential: 0.7,
-        motorway: 0.3,
+        open_ground: 0.6.into(),
+        residential: 0.7.into(),
+        motorway: 0.3.into(),
         ..GroundGrip::default()
     };
     let ground = Ground::new(&with_grip(scenario.clone(), grip));
@@ -304,9 +304,9 @@ fn junctions_have_the_grip_of_their_most_important_road() {
     };
     draw(&mut scenario, (0.0, -100.0), (0.0, 100.0), &main);
     let grip = GroundGrip {
-        open_ground: 0.5,
-        residential: 0.8,
-        arterial: 0.9,
+        open_ground: 0.5.into(),
+        residential: 0.8.into(),
+        arterial: 0.9.into(),
         ..GroundGrip::default()
     };
     let ground = Ground::new(&with_grip(scenario, grip));
@@ -319,15 +319,15 @@ fn junctions_have_the_grip_of_their_most_important_road() {
 #[test]
 fn slippery_worlds_are_the_same_with_two_threads_and_after_a_save() {
     let grip = GroundGrip {
-        open_ground: 0.4,
-        residential: 0.3,
+        open_ground: 0.4.into(),
+        residential: 0.3.into(),
         ..GroundGrip::default()
     };
     let mut scenario = with_grip(crossroads(), grip);
     for (id, level) in (1u64..).zip(DynamicsLevel::ALL) {
         let agent = Agent {
             dynamics: Some(level),
-            depart: 4.0 * id as f64,
+            depart: (4.0 * id as f64).into(),
             ..west_to_east()
         };
         let edit = Edit::Agent(AgentId(id as u32), Some(Box::new(agent)));
@@ -371,7 +371,7 @@ fn grip_that_is_edited_counts_at_once() {
     let start = Place::lane(RoadId(1), -1, 100.0);
     let dry = driving(road(GroundGrip::default()), "stomps", start, 15.0);
     let ice = GroundGrip {
-        residential: 0.15,
+        residential: 0.15.into(),
         ..GroundGrip::default()
     };
     let icy = with_grip(dry.clone(), ice);
@@ -388,7 +388,7 @@ fn files_keep_what_differs_and_refuse_what_is_no_grip() {
     let text = file::to_text(&road(GroundGrip::default()));
     assert!(!text.contains("grip\":"), "defaults are not written");
     let grip = GroundGrip {
-        service: 0.7,
+        service: 0.7.into(),
         ..GroundGrip::default()
     };
     let text = file::to_text(&road(grip));

@@ -17,7 +17,7 @@ fn lane() -> RoadStyle {
 
 fn with_grip(mut scenario: Scenario, residential: f64, hidden: bool) -> Scenario {
     let grip = GroundGrip {
-        residential,
+        residential: residential.into(),
         hidden,
         ..GroundGrip::default()
     };
@@ -41,7 +41,7 @@ fn add(scenario: &mut Scenario, id: u32, driver: &str, (from, to): (f64, f64), s
         stack: driver.into(),
         start: Place::lane(RoadId(1), -1, from),
         destination: Some(Place::lane(RoadId(1), -1, to)),
-        speed,
+        speed: speed.into(),
         ..west_to_east()
     };
     let edit = Edit::Agent(AgentId(id), Some(Box::new(agent)));
@@ -61,14 +61,14 @@ fn queue(driver: &str, grip: f64, hidden: bool) -> Scenario {
     let wall = Obstacle {
         name: "wall".into(),
         shape: Shape::Box {
-            x: 640.0,
-            y: 0.0,
-            heading: 0.0,
-            length: 1.0,
-            width: 12.0,
+            x: 640.0.into(),
+            y: 0.0.into(),
+            heading: 0.0.into(),
+            length: 1.0.into(),
+            width: 12.0.into(),
         },
-        height: 2.0,
-        mass: None,
+        height: 2.0.into(),
+        mass: None.into(),
     };
     let edit = Edit::Obstacle(ObstacleId(1), Some(Box::new(wall)));
     scenario.apply(edit).unwrap();

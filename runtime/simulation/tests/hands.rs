@@ -120,7 +120,7 @@ fn who_is_given_back_far_from_all_lanes_drives_to_its_goal_over_the_ground() {
 fn it_does_not_arrive_while_a_person_drives_and_others_see_it() {
     // The second one comes from the same place when the first one stands in its way.
     let second = Agent {
-        depart: 6.0,
+        depart: 6.0.into(),
         ..west_to_east()
     };
     let mut world = world(&with(&[west_to_east(), second]), DynamicsLevel::OneTrack);
@@ -213,7 +213,7 @@ fn an_agent_that_is_taken_out_is_let_go_of() {
 
 fn repeating(seconds: f64) -> Agent {
     Agent {
-        repeat: Some(seconds),
+        repeat: Some(seconds).into(),
         ..west_to_east()
     }
 }
@@ -247,7 +247,7 @@ fn an_agent_sets_out_again_so_long_after_each_arrival() {
 fn it_waits_until_there_is_room() {
     // Somebody stands at the place for ever: its lane is blocked in front of it.
     let blocked = Agent {
-        depart: 8.0,
+        depart: 8.0.into(),
         ..west_to_east()
     };
     let mut scenario = with(&[repeating(0.0), blocked]);
@@ -271,7 +271,7 @@ fn setting_out_again_is_the_same_in_every_run_and_goes_on_from_a_save() {
     let scenario = with(&[
         repeating(3.0),
         Agent {
-            depart: 4.0,
+            depart: 4.0.into(),
             ..repeating(0.0)
         },
     ]);

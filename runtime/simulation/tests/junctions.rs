@@ -4,6 +4,7 @@ use crate::common::{add_flow, cars, draw_street, street};
 use crate::modules::with_test_modules;
 use glam::DVec2;
 use roadwright_geometry::{Pose, ReferenceLine, Segment, unit};
+use roadwright_scenario::ConnectionIndex;
 use roadwright_scenario::junction::{Body, Conflicts, LaneEnd, Light, Signals, layout};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
@@ -11,6 +12,7 @@ use roadwright_simulation::{
     Collision, Ending, JunctionWatch, ModuleOverrides, RunOptions, Session, Snapshot, Summary,
     World, builtin_modules,
 };
+use roadwright_testing::is_slow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -144,9 +146,9 @@ impl Crossing {
 /// Gives all flows a rate that follows from their own, vehicles an hour.
 fn set_rates(scenario: &mut Scenario, rate: impl Fn(f64) -> f64) {
     for (id, flow) in scenario.flows().clone() {
-        let rate_per_hour = rate(flow.rate_per_hour);
+        let rate_per_hour = rate(flow.rate_per_hour.get());
         let flow = Flow {
-            rate_per_hour,
+            rate_per_hour: rate_per_hour.into(),
             ..flow
         };
         scenario
@@ -540,7 +542,8 @@ fn a_bus_that_leaves_a_ring_swings_over_nobody_who_enters() {
     for junction in layout.junctions.iter().filter(|one| one.paths.len() == 3) {
         let of_cars = Conflicts::of(junction);
         let of_buses = Conflicts::of_bodies(junction, Body::LONG);
-        for (number, path) in (0..).zip(&junction.paths) {
+        let numbers = ConnectionIndex::up_to(junction.paths.len());
+        for (number, path) in numbers.zip(&junction.paths) {
             if in_ring(path.from) && !in_ring(path.to) {
                 assert!(!of_cars.is_contested(number) && of_buses.is_contested(number));
                 exits += 1;
@@ -658,11 +661,11 @@ fn side_street_into_a_short_one() -> (Scenario, RoadId) {
             turns: Vec::new(),
         }],
         permitted: Vec::new(),
-        time,
-        min: None,
-        max: None,
-        amber: Some(3.0),
-        all_red: Some(3.0),
+        time: time.into(),
+        min: None.into(),
+        max: None.into(),
+        amber: Some(3.0).into(),
+        all_red: Some(3.0).into(),
     };
     let rule = |scenario: &mut Scenario, x: f64, offset: f64, stages: [SignalStage; 2]| {
         let is_there = |node: &Node| (node.position() - DVec2::new(x, 0.0)).length() < 1.0;
@@ -671,7 +674,7 @@ fn side_street_into_a_short_one() -> (Scenario, RoadId) {
         let rules = JunctionRules {
             control: Some(Control::Signals),
             plan: Some(SignalPlan {
-                offset,
+                offset: offset.into(),
                 stages: stages.to_vec(),
                 ..SignalPlan::default()
             }),
@@ -744,8 +747,8 @@ fn where_equals_meet_the_country_says_who_goes_first() {
     assert_eq!(control(""), Control::Uncontrolled);
 }
 
-/// 1,500 vehicles at once, and as many that wait to set out, fill a town to the last lane. They once came to a
-/// halt for ever: some stood between two lanes, and others in junctions, for want of the room that those took.
+/// 1,500 vehicles at once, and as many that wait to set out, fill a town to the last lane. A nightly run goes on
+/// for ten minutes more. They once came to a halt for ever: some stood between two lanes, and others in junctions, for want of the room that those took.
 #[test]
 fn a_town_filled_to_the_last_lane_moves_on() {
     let scenario = crate::common::shipped("old-town");
@@ -758,14 +761,17 @@ fn a_town_filled_to_the_last_lane_moves_on() {
     };
     let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
     let mut arrived = Vec::new();
-    for end in [900.0, 1500.0] {
+    let ends: &[f64] = if is_slow() {
+        &[900.0, 1500.0]
+    } else {
+        &[900.0]
+    };
+    for &end in ends {
         while world.time() < end {
             world.step();
         }
         arrived.push(world.counts().arrived);
     }
-    assert!(
-        arrived[0] > 450 && arrived[1] > arrived[0] + 450,
-        "{arrived:?}"
-    );
+    let goes_on = arrived.windows(2).all(|pair| pair[1] > pair[0] + 450);
+    assert!(arrived[0] > 450 && goes_on, "{arrived:?}");
 }

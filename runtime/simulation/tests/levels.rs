@@ -305,7 +305,7 @@ fn blindly_over_a_junction(start: f64) -> Scenario {
             stack: "blind".into(),
             start: Place::lane(first, -1, s),
             destination: Some(Place::lane(second, -1, 240.0)),
-            speed,
+            speed: speed.into(),
             ..west_to_east()
         };
         let edit = Edit::Agent(AgentId(id as u32 + 1), Some(Box::new(agent)));

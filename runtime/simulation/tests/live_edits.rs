@@ -3,8 +3,10 @@
 use crate::scenarios::{crate_at, crossroads, draw, flows_between_ends, street, west_to_east};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::Stream;
+use roadwright_scenario::ConnectionIndex;
 use roadwright_scenario::*;
 use roadwright_simulation::{PopulateFrom, RunOptions, SaveError, Status, World, builtin_modules};
+use roadwright_testing::{scaled, seed};
 
 struct Run {
     scenario: Scenario,
@@ -116,7 +118,7 @@ fn a_car_in_the_middle_of_a_junction_survives_that_its_roads_change() {
         assert_eq!(run.world.counts().active, 1, "{at}");
         inside += usize::from(run.world.snapshot().vehicles[0].lane.is_none());
         let mut road = run.scenario.network().road(RoadId(2)).unwrap().clone();
-        road.speed_limit = 5.0;
+        road.speed_limit = 5.0.into();
         run.edit(Edit::Road(RoadId(2), Some(Box::new(road))));
         run.drive(80.0);
         assert_eq!(run.world.counts().arrived, 1, "{at}");
@@ -264,9 +266,9 @@ fn with_flow(rate_per_hour: f64) -> Run {
         dynamics: None,
         origin: Place::lane(RoadId(2), -1, 5.0),
         destination: Place::lane(RoadId(3), -1, 80.0),
-        rate_per_hour,
-        begin: 0.0,
-        end: 1000.0,
+        rate_per_hour: rate_per_hour.into(),
+        begin: 0.0.into(),
+        end: 1000.0.into(),
     };
     run.edit(Edit::Flow(FlowId(1), Some(Box::new(flow))));
     run
@@ -278,7 +280,7 @@ fn a_flow_whose_rate_is_changed_does_not_make_up_for_the_past() {
     run.drive(120.0);
     for rate in [200.0, 300.0, 400.0, 600.0] {
         let mut flow = run.scenario.flows()[&FlowId(1)].clone();
-        flow.rate_per_hour = rate;
+        flow.rate_per_hour = rate.into();
         run.edit(Edit::Flow(FlowId(1), Some(Box::new(flow))));
     }
     let before = run.world.counts();
@@ -314,7 +316,7 @@ fn who_waits_on_a_road_that_goes_does_not_come_back() {
     run.drive(20.0);
     let mut late = west_to_east();
     late.start = Place::lane(RoadId(2), -1, 30.0);
-    late.depart = 40.0;
+    late.depart = 40.0.into();
     run.edit(Edit::Agent(AgentId(7), Some(Box::new(late))));
     let gone = std::iter::once(ObjectId::Road(RoadId(2))).collect();
     run.edit(operation::deleted(&run.scenario, &gone));
@@ -407,7 +409,7 @@ fn a_destination_dragged_over_open_ground_leaves_no_junction_blocked() {
     let second = Agent {
         start: Place::lane(RoadId(2), -1, 5.0),
         destination: Some(Place::lane(RoadId(3), -1, 80.0)),
-        depart: 14.0,
+        depart: 14.0.into(),
         ..west_to_east()
     };
     run.edit(Edit::Agent(AgentId(2), Some(Box::new(second))));
@@ -601,9 +603,9 @@ fn on_a_long_road(eastwards: bool, level: DynamicsLevel, own_goal: bool) -> Run 
             dynamics: None,
             origin: place(from),
             destination: place(to),
-            rate_per_hour: 3600.0,
-            begin: 0.0,
-            end: 8.0,
+            rate_per_hour: 3600.0.into(),
+            begin: 0.0.into(),
+            end: 8.0.into(),
         };
         let edit = Edit::Flow(FlowId(1), Some(Box::new(flow)));
         scenario.apply(edit).unwrap();
@@ -690,21 +692,13 @@ fn who_drives_where_no_road_is_any_more_is_taken_out() {
     );
 }
 
-/// Edits of a junction full of cars without a word; `ROADWRIGHT_EDITS=10000` makes more of them, and
+/// Edits of a junction full of cars in a nightly run; `ROADWRIGHT_EDITS=10000` makes more of them, and
 /// `ROADWRIGHT_SEED=8` others.
 const EDITS: u64 = 200;
 
 fn edits() -> u64 {
-    wanted("ROADWRIGHT_EDITS", EDITS)
-}
-
-fn seed(otherwise: u64) -> u64 {
-    wanted("ROADWRIGHT_SEED", otherwise)
-}
-
-fn wanted(variable: &str, otherwise: u64) -> u64 {
-    let text = std::env::var(variable).ok();
-    text.map_or(otherwise, |text| text.parse().unwrap())
+    let wanted = std::env::var("ROADWRIGHT_EDITS").ok();
+    wanted.map_or_else(|| scaled(EDITS), |text| text.parse().unwrap())
 }
 
 /// Two streets that cross, with more cars than can pass.
@@ -797,7 +791,7 @@ impl FullCrossing {
         let modes = [SignalMode::Fixed, SignalMode::Actuated, SignalMode::Off];
         let plan = SignalPlan {
             mode: modes[random.next_index(3)],
-            offset: random.next_in(0.0, 40.0),
+            offset: random.next_in(0.0, 40.0).into(),
             ..SignalPlan::default()
         };
         JunctionRules {
@@ -937,7 +931,7 @@ fn nobody_stands_where_a_junction_is_to_be_when_its_lines_move_outward() {
 }
 
 /// The agents inside the middle of a crossing, with the paths that they have been let in for.
-fn inside(crossing: &FullCrossing) -> Vec<(u64, u32)> {
+fn inside(crossing: &FullCrossing) -> Vec<(u64, ConnectionIndex)> {
     let (id, _) = crossing.middle();
     let seen = crossing.world.inspect_junction(id).unwrap();
     let inside = seen.tickets.iter().filter(|ticket| ticket.has_entered);
@@ -1006,7 +1000,7 @@ fn signals_show_amber_and_red_before_an_edit_of_them_enters() {
     let lit = |offset: f64| JunctionRules {
         control: Some(Control::Signals),
         plan: Some(SignalPlan {
-            offset,
+            offset: offset.into(),
             ..SignalPlan::default()
         }),
         ..JunctionRules::default()

@@ -4,10 +4,11 @@ use crate::common::{driven_by, shipped, vehicle};
 use crate::made_up;
 use roadwright_scenario::{DynamicsLevel, Scenario};
 use roadwright_simulation::{Ground, RunOptions, SaveError, SavedWorld, World, builtin_modules};
+use roadwright_testing::{scaled, seed};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Mutants of each world in the ordinary tests; the environment can ask for more.
+/// Mutants of each world in a nightly run; the environment can ask for more.
 const MUTANTS: u64 = 250;
 /// Steps that a mutant which was accepted is driven: enough for all stages, and for decisions at junctions.
 const STEPS: u64 = 25;
@@ -148,8 +149,8 @@ fn mutants_with_a_right_checksum_are_refused_or_driven() {
         let given = std::env::var(name).ok();
         given.map_or(default, |given| given.parse().expect("a number"))
     };
-    let mutants = number("ROADWRIGHT_MUTANTS", MUTANTS);
-    let first = number("ROADWRIGHT_MUTANT_SEED", 1);
+    let mutants = number("ROADWRIGHT_MUTANTS", scaled(MUTANTS));
+    let first = number("ROADWRIGHT_MUTANT_SEED", seed(1));
     let mut failed = Vec::new();
     let (mut refused, mut accepted) = (0, 0);
     for original in originals() {

@@ -23,7 +23,7 @@ mod mechanics;
 mod modules;
 mod pedals;
 mod people;
-mod planned_way;
+mod planned_route;
 mod random_junctions;
 #[path = "common/random_steps.rs"]
 mod random_steps;

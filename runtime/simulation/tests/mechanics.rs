@@ -154,9 +154,9 @@ fn the_bodies_of_the_solver_lie_where_vehicles_are() {
 fn who_is_tipped_over_or_stuck_is_counted() {
     // A top-heavy jeep with tyres that hold tips over in a bend; one without an engine stands.
     let tippy = vehicle("willys-mb", |file| {
-        file.body.centre_height = Some(2.6);
-        file.wheels.friction = Some(1.5);
-        file.suspension.as_mut().unwrap().anti_sway = 0.0;
+        file.body.centre_height = Some(2.6).into();
+        file.wheels.friction = Some(1.5).into();
+        file.suspension.as_mut().unwrap().anti_sway = 0.0.into();
     });
     let weak = vehicle("willys-mb", |file| {
         let engine = file.engine.as_mut().unwrap();

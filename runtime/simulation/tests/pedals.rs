@@ -2,7 +2,8 @@
 
 use crate::scenarios::*;
 use roadwright_agent::{
-    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Registry, Step,
+    Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Registry,
+    Step,
 };
 use roadwright_geometry::math::{atan, sin};
 use roadwright_geometry::{DVec2, HeightField};
@@ -105,7 +106,7 @@ fn registry(told: &Told) -> Registry {
     let mut registry = builtin_modules();
     let told = told.clone();
     let make = move || -> Box<dyn Controller> { Box::new(Foot(told.clone())) };
-    registry.add(Entry::<dyn Controller>::new(FOOT, &PARAMETERS, make));
+    registry.add(ModuleEntry::<dyn Controller>::new(FOOT, &PARAMETERS, make));
     registry
 }
 
@@ -178,7 +179,7 @@ impl Drive {
             stack: "foot".into(),
             start: Place::lane(RoadId(1), -1, 100.0),
             destination: Some(Place::lane(RoadId(1), -1, 1990.0)),
-            speed: self.speed,
+            speed: self.speed.into(),
             ..west_to_east()
         };
         scenario
@@ -466,8 +467,8 @@ fn the_law_of_the_road_goes_before_pedals() {
         for number in 0..6u32 {
             let agent = Agent {
                 stack: "foot".into(),
-                depart: f64::from(number) * 11.0,
-                speed: 8.0,
+                depart: (f64::from(number) * 11.0).into(),
+                speed: 8.0.into(),
                 ..west_to_east()
             };
             let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
@@ -620,7 +621,7 @@ fn pedals_that_are_no_numbers_are_the_whole_brake() {
     for level in DynamicsLevel::ALL {
         let mut registry = builtin_modules();
         let make = || -> Box<dyn Controller> { Box::new(Broken) };
-        registry.add(Entry::<dyn Controller>::new(INFO, &[], make));
+        registry.add(ModuleEntry::<dyn Controller>::new(INFO, &[], make));
         let mut scenario = Drive::new(0.0, &[]).scenario();
         scenario
             .apply(Edit::Stack(

@@ -1,7 +1,8 @@
 //! What vehicles do at random junctions: of 2 to 9 legs, 25 to 335 degrees apart, 3 to 30 m wide, on either
 //! side, under every control, with more traffic than can pass.
 //!
-//! `ROADWRIGHT_JUNCTIONS=1000 cargo test -p roadwright-simulation --test all random_junctions` drives more.
+//! `ROADWRIGHT_JUNCTIONS=1000 cargo test -p roadwright-simulation --test all random_junctions` drives more, and
+//! `ROADWRIGHT_SEED=9` others.
 
 use crate::common::{add_flow, cars};
 use crate::scenarios::Star;
@@ -12,6 +13,7 @@ use roadwright_scenario::*;
 use roadwright_simulation::{
     Ending, JunctionWatch, RunOptions, Session, Ticket, World, builtin_modules,
 };
+use roadwright_testing::{scaled, seed};
 
 /// Degrees.
 const LEAST_GAP: f64 = 25.0;
@@ -22,9 +24,11 @@ const BUSES: f64 = 0.1;
 const DURATION: f64 = 120.0;
 /// Ways of less radius, m, are told of by `check`: no car can drive them.
 const TIGHT: f64 = 2.5;
-/// A junction that has one.
+/// The usual seed.
+const SEED: u64 = 8;
+/// A junction of this seed that has one.
 const TOO_TIGHT: u64 = 306;
-/// Two streets that meet in a bend.
+/// One that is a bend of two streets.
 const BEND: u64 = 112;
 /// Farther from the middle than this are the ends of the roads, where some turn round, m.
 const NEAR: f64 = 110.0;
@@ -42,8 +46,8 @@ const CONTROLS: [Option<Control>; 7] = [
 ];
 
 /// A star full of traffic, with the node in its middle.
-fn busy(number: u64) -> (Scenario, NodeId) {
-    let mut random = Stream::new(8, "driven junctions", number);
+fn busy(seed: u64, number: u64) -> (Scenario, NodeId) {
+    let mut random = Stream::new(seed, "driven junctions", number);
     let star = Star::random(&mut random, LEAST_GAP);
     let (mut scenario, roads) = star.plain();
     crate::common::equip(&mut scenario, "crossroads");
@@ -104,10 +108,10 @@ fn fill(scenario: &mut Scenario, star: &Star, roads: &[RoadId]) {
     }
 }
 
-/// The junctions that are driven, of which so many without a word.
+/// The junctions that are driven, so many in a nightly run.
 fn numbers(count: u64) -> std::ops::Range<u64> {
     let wanted = std::env::var("ROADWRIGHT_JUNCTIONS").ok();
-    0..wanted.map_or(count, |text| text.parse().unwrap())
+    0..wanted.map_or_else(|| scaled(count), |text| text.parse().unwrap())
 }
 
 fn world(scenario: &Scenario) -> World {
@@ -137,7 +141,7 @@ fn can_be_driven(scenario: &Scenario) -> bool {
 fn nobody_touches_anybody_or_breaks_the_law() {
     let (mut passed, mut judged, mut touched_where_tight) = (0, 0, 0);
     for number in numbers(100) {
-        let (scenario, _) = busy(number);
+        let (scenario, _) = busy(seed(SEED), number);
         let mut session = Session::new(world(&scenario));
         let mut watch = JunctionWatch::default();
         let goes_on = |_: &World| true;
@@ -165,13 +169,13 @@ fn nobody_touches_anybody_or_breaks_the_law() {
         "{passed} passed, {judged} junctions without contacts, {touched_where_tight} others with some"
     );
     assert!(passed > 30 * judged, "{passed} passed");
-    assert!(3 * judged > numbers(100).end, "{judged} are judged");
+    assert!(5 * judged > numbers(100).end, "{judged} are judged");
 }
 
 /// Bodies that are not where they should be are seen: on ways too tight for any car they touch.
 #[test]
 fn contacts_are_seen() {
-    let (scenario, _) = busy(TOO_TIGHT);
+    let (scenario, _) = busy(SEED, TOO_TIGHT);
     assert!(!can_be_driven(&scenario));
     let mut world = world(&scenario);
     while world.time() < DURATION {
@@ -190,7 +194,7 @@ fn deepest(world: &World) -> f64 {
 /// In the bend of two streets only buses touch others: the edit that brings the first one tells all to ask.
 #[test]
 fn buses_that_an_edit_brings_touch_nobody() {
-    let (scenario, _) = busy(BEND);
+    let (scenario, _) = busy(SEED, BEND);
     let mut without = scenario.clone();
     let buses = scenario.flows().iter();
     for (id, _) in buses.filter(|(_, flow)| flow.vehicle != "car") {
@@ -213,8 +217,10 @@ fn buses_that_an_edit_brings_touch_nobody() {
 #[test]
 fn tickets_keep_their_order_and_are_kept_inside() {
     let mut kept = 0;
-    for number in numbers(14) {
-        let (scenario, node) = busy(number);
+    let numbers = numbers(20);
+    let count = numbers.end;
+    for number in numbers {
+        let (scenario, node) = busy(seed(SEED), number);
         let mut world = world(&scenario);
         let mut before: Vec<Ticket> = Vec::new();
         while world.time() < 60.0 {
@@ -240,13 +246,13 @@ fn tickets_keep_their_order_and_are_kept_inside() {
             before = tickets;
         }
     }
-    assert!(kept > 1000, "{kept}");
+    assert!(kept > 70 * count, "{kept}");
 }
 
 #[test]
 fn junctions_are_the_same_for_all_numbers_of_threads() {
     for number in numbers(4) {
-        let (scenario, _) = busy(number);
+        let (scenario, _) = busy(seed(SEED), number);
         let hash = |threads: usize| {
             let mut world = world_on(&scenario, threads);
             while world.time() < 60.0 {

@@ -56,19 +56,19 @@ fn past_a_post(caravans: usize) -> Scenario {
         start: Place::ground(0.0, 0.0, 0.0),
         via: Vec::new(),
         destination: Some(Place::ground(400.0, 0.0, 0.0)),
-        depart: 0.0,
-        speed: 0.0,
-        repeat: None,
+        depart: 0.0.into(),
+        speed: 0.0.into(),
+        repeat: None.into(),
     };
     let post = Obstacle {
         name: "post".into(),
         shape: Shape::Circle {
-            x: 30.0,
-            y: 1.0,
-            radius: 0.05,
+            x: 30.0.into(),
+            y: 1.0.into(),
+            radius: 0.05.into(),
         },
-        height: 1.5,
-        mass: Some(20.0),
+        height: 1.5.into(),
+        mass: Some(20.0).into(),
     };
     let edits = [
         Edit::VehicleType("train".into(), Some(Box::new(kind))),
@@ -143,7 +143,7 @@ fn a_trailer_that_falls_over_is_told() {
     let told = [1.0, 2.5].map(|height| {
         let mut scenario = past_a_post(1);
         let kind = vehicle("escort-caravan", |file| {
-            file.trailers[0].centre_height = Some(height);
+            file.trailers[0].centre_height = Some(height).into();
         });
         let edit = Edit::VehicleType("train".into(), Some(Box::new(kind)));
         scenario.apply(edit).unwrap();

@@ -2,7 +2,8 @@
 
 use crate::scenarios::*;
 use roadwright_agent::{
-    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Registry, Step,
+    Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Registry,
+    Step,
 };
 use roadwright_geometry::math::{atan, cos, sin, tan};
 use roadwright_geometry::{DVec2, HeightField};
@@ -67,7 +68,7 @@ impl Controller for Pedal {
 fn registry() -> Registry {
     let mut registry = builtin_modules();
     let make = || -> Box<dyn Controller> { Box::new(Pedal) };
-    registry.add(Entry::<dyn Controller>::new(PEDAL, &PARAMETERS, make));
+    registry.add(ModuleEntry::<dyn Controller>::new(PEDAL, &PARAMETERS, make));
     registry
 }
 
@@ -110,7 +111,7 @@ impl Drive {
         let edit = Edit::Stack("pedal".into(), Some(Box::new(stack)));
         scenario.apply(edit).unwrap();
         let grip = GroundGrip {
-            residential: self.grip,
+            residential: self.grip.into(),
             ..GroundGrip::default()
         };
         let settings = Settings {
@@ -127,7 +128,7 @@ impl Drive {
             stack: "pedal".into(),
             start: Place::lane(RoadId(1), -1, START),
             destination: Some(Place::lane(RoadId(1), -1, 1990.0)),
-            speed: self.speed,
+            speed: self.speed.into(),
             ..west_to_east()
         };
         let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
@@ -197,7 +198,7 @@ const PLANAR: [DynamicsLevel; 4] = [
 /// Limits of the car without a file, m/s^2.
 fn limits() -> (f64, f64) {
     let car = VehicleType::car();
-    (car.max_acceleration, car.max_braking)
+    (car.max_acceleration.get(), car.max_braking.get())
 }
 
 /// The grip of a level on dry asphalt, m/s^2.

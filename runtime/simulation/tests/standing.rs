@@ -31,9 +31,9 @@ fn yard(first: &VehicleType, second: &VehicleType) -> Scenario {
             start: Place::ground(x, 0.0, 0.0),
             via: Vec::new(),
             destination: Some(Place::ground(900.0, 0.0, 0.0)),
-            depart,
-            speed: 0.0,
-            repeat: None,
+            depart: depart.into(),
+            speed: 0.0.into(),
+            repeat: None.into(),
         };
         let kind = Edit::VehicleType(key, Some(Box::new(kind.clone())));
         scenario.apply(kind).unwrap();
@@ -209,7 +209,7 @@ fn an_edit_that_makes_them_unfit_parts_them() {
         file.articulation.as_mut().unwrap().anchor[2] -= 0.5;
     });
     let faster = vehicle("semi-trailer-tractor", |file| {
-        file.performance.max_speed = 30.0
+        file.performance.max_speed = 30.0.into()
     });
     let bare = vehicle("semi-trailer-truck", |file| file.trailers.clear());
     let scenario = yard(&truck, &tractor);
@@ -270,9 +270,9 @@ fn people_on_foot_do_not_walk_through_what_stands() {
         start: Place::ground(start.x, start.y, along.heading),
         via: Vec::new(),
         destination: Some(Place::ground(far.x, far.y, along.heading)),
-        depart: 0.0,
-        speed: 0.0,
-        repeat: None,
+        depart: 0.0.into(),
+        speed: 0.0.into(),
+        repeat: None.into(),
     };
     let agent = Edit::Agent(AgentId(900), Some(Box::new(agent)));
     scenario.apply(agent).unwrap();

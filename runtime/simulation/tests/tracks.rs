@@ -88,9 +88,9 @@ fn on_open_ground(kind: VehicleType) -> Scenario {
                 start: Place::ground(0.0, 0.0, 0.1),
                 via: vec![],
                 destination: Some(Place::ground(-80.0, 0.0, 3.0)),
-                depart: 0.0,
-                repeat: None,
-                speed: 0.0,
+                depart: 0.0.into(),
+                repeat: None.into(),
+                speed: 0.0.into(),
             })),
         ),
     ];

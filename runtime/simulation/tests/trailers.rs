@@ -75,7 +75,7 @@ fn they_follow_at_every_level_and_all_arrive() {
 fn followed(trailer: bool) -> Scenario {
     let mut scenario = file::load(&scenarios().join("figure-eight.scenario.json")).unwrap();
     let slow = vehicle("articulated-bus", |file| {
-        file.performance.max_speed = 4.0;
+        file.performance.max_speed = 4.0.into();
         if !trailer {
             file.trailers.clear();
         }
@@ -143,7 +143,7 @@ fn what_a_trailer_hits_is_counted() {
         let kind = if trailer {
             caravan.clone()
         } else {
-            vehicle("ford-escort", |file| file.steering.lock = 0.61)
+            vehicle("ford-escort", |file| file.steering.lock = 0.61.into())
         };
         let mut scenario = Scenario::new("corner");
         scenario
@@ -161,9 +161,9 @@ fn what_a_trailer_hits_is_counted() {
             start: Place::ground(0.0, 0.0, 0.0),
             via: vec![Place::ground(30.0, 0.0, 0.0), Place::ground(36.0, 8.0, 0.0)],
             destination: Some(Place::ground(30.0, 40.0, 0.0)),
-            depart: 0.0,
-            speed: 0.0,
-            repeat: None,
+            depart: 0.0.into(),
+            speed: 0.0.into(),
+            repeat: None.into(),
         };
         scenario
             .apply(Edit::Agent(AgentId(1), Some(Box::new(agent))))
@@ -205,12 +205,12 @@ fn what_a_trailer_hits_is_counted() {
         let post = Obstacle {
             name: "post".into(),
             shape: Shape::Circle {
-                x: with.x,
-                y: with.y,
-                radius: 0.1,
+                x: with.x.into(),
+                y: with.y.into(),
+                radius: 0.1.into(),
             },
-            height: 1.0,
-            mass: None,
+            height: 1.0.into(),
+            mass: None.into(),
         };
         let edit = Edit::Obstacle(ObstacleId(1), Some(Box::new(post)));
         scenario.apply(edit).unwrap();

@@ -139,7 +139,7 @@ fn finer_physics_drive_nearly_the_same_way() {
     let place = |rate: f64| {
         let mut scenario = driven_by(shipped("figure-eight"), &vehicle("willys-mb", |_| {}));
         let settings = Settings {
-            physics_rate_hz: rate,
+            physics_rate_hz: rate.into(),
             ..scenario.settings()
         };
         scenario.apply(Edit::Settings(settings)).unwrap();

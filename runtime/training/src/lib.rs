@@ -1,8 +1,8 @@
 //! Experiments and training: how well modules drive, with error bars, and how they learn to do better.
 //!
 //! A [`Course`] makes a scenario of a seed and says when its drives end and how they are rated.
-//! [`measure`] runs one and gives a [`Row`]; the same course, setup and seed give the same row, bit for
-//! bit. An [`experiment::Experiment`] repeats that over seeds until it has seen enough, and
+//! [`measure`] runs one and gives a [`RunRow`]; the same course, setup and seed give the same row, bit for
+//! bit. An [`experiment::RunSeries`] repeats that over seeds until it has seen enough, and
 //! [`statistics`] put error bars to it. [`genetic`] breeds the parameters of modules on courses.
 
 pub mod course;
@@ -13,5 +13,5 @@ pub mod statistics;
 
 pub use course::{Course, CourseError, End, Ends, Setup, UNSEEN_SEED};
 pub use measure::{
-    DriveRow, Handling, Measured, MileageMark, Row, measure, measure_logged, measure_while,
+    DriveRow, Handling, Measured, MileageMark, RunRow, measure, measure_logged, measure_while,
 };

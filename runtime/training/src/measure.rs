@@ -40,7 +40,7 @@ impl DriveRow {
 /// What came of one run of a course.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Row {
+pub struct RunRow {
     /// The seed of the run.
     pub seed: u64,
     /// Drives in it: agents that drove. 0 in a row that failed, as all other figures.
@@ -63,7 +63,7 @@ pub struct Row {
     pub failed: Option<String>,
 }
 
-impl Row {
+impl RunRow {
     /// The row of a run that failed. It has no figures, so that nothing can take one of them for a result.
     pub fn failed(seed: u64, reason: String) -> Self {
         Self {
@@ -83,7 +83,7 @@ impl Row {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     /// The run as one row.
-    pub row: Row,
+    pub row: RunRow,
     /// Its drives, by agent.
     pub drives: Vec<DriveRow>,
     /// Modules from outside that were used, with their builds.
@@ -98,7 +98,7 @@ impl Measured {
     /// A run that is no result because a module failed.
     pub(crate) fn failed(seed: u64, reason: String, modules: Vec<String>, steps: u64) -> Self {
         Self {
-            row: Row::failed(seed, reason),
+            row: RunRow::failed(seed, reason),
             drives: Vec::new(),
             modules,
             steps,
@@ -165,7 +165,7 @@ pub fn measure_while(
         return drive_manoeuvre((course, seed), &scenario, (modules, &world), goes_on);
     }
     let level = setup.dynamics.unwrap_or(scenario.settings().dynamics);
-    let mut run = Run {
+    let mut run = CourseRun {
         course,
         watch: Watch::new(course.ends, level, &scenario),
         session: Session::new(world),
@@ -198,7 +198,7 @@ pub fn measure_while(
 }
 
 /// A run under way.
-struct Run<'a> {
+struct CourseRun<'a> {
     course: &'a Course,
     session: Session,
     watch: Watch,
@@ -209,7 +209,7 @@ struct Run<'a> {
     gone: usize,
 }
 
-impl Run<'_> {
+impl CourseRun<'_> {
     fn world(&self) -> &World {
         self.session.world()
     }
@@ -328,7 +328,7 @@ pub(crate) fn check_scores(
 }
 
 /// A run as one row; `None` if nobody was rated.
-pub(crate) fn summarize(seed: u64, drives: &[DriveRow], hash: u64) -> Option<Row> {
+pub(crate) fn summarize(seed: u64, drives: &[DriveRow], hash: u64) -> Option<RunRow> {
     let scores: Vec<f64> = drives.iter().filter_map(DriveRow::fitness).collect();
     if scores.is_empty() {
         return None;
@@ -338,7 +338,7 @@ pub(crate) fn summarize(seed: u64, drives: &[DriveRow], hash: u64) -> Option<Row
         *ends.entry(drive.end).or_insert(0) += 1;
     }
     let mean = |sum: f64, count: usize| sum / count as f64;
-    Some(Row {
+    Some(RunRow {
         seed,
         drives: drives.len(),
         completed: drives

@@ -1,5 +1,4 @@
 //! The forest with bodies that push each other.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_scenario::{DynamicsLevel, Stack};
 use roadwright_simulation::builtin_modules;

@@ -1,5 +1,4 @@
 //! Rules for the forest learned from random ones, with a budget of seconds.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_simulation::builtin_modules;
 use roadwright_training::genetic::{Experiment, Problem, Training, mean_score, run_all};

@@ -1,5 +1,4 @@
 //! Courses that compute their vehicle themselves: pendulum, parking, trailer-reverse.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_scenario::{DynamicsLevel, ModuleSetting, Stack};
 use roadwright_simulation::{World, builtin_modules};

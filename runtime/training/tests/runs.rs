@@ -1,9 +1,8 @@
 //! Mileage logs, hashes of courses, stopping by differences, time compression.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_scenario::{Edit, ModuleSetting, Stack, file};
 use roadwright_simulation::builtin_modules;
-use roadwright_training::experiment::{Experiment, Results, Stop, Stopped};
+use roadwright_training::experiment::{Results, RunSeries, Stop, Stopped};
 use roadwright_training::genetic::{self, Evaluate, Problem};
 use roadwright_training::{Course, Setup, measure, measure_logged};
 use std::collections::BTreeMap;
@@ -63,7 +62,7 @@ fn a_course_is_told_by_what_it_is_and_not_by_its_name_or_drivers() {
 
 fn run(setup: &Setup, stop: Stop, against: Option<&Results>) -> Result<Results, String> {
     let (course, modules) = (Course::named("arena").unwrap(), builtin_modules());
-    let experiment = Experiment {
+    let experiment = RunSeries {
         course: &course,
         setup,
         modules: &modules,

@@ -1,5 +1,5 @@
-//! A second of rigid bodies: one jeep on hills at 400 Hz, and fifty among 210 loose posts at 200 Hz.
-//! A time of 1 ms is a thousand times real time.
+//! Simulates a second of rigid bodies: one jeep on hills at 400 Hz, and fifty jeeps among 210 loose posts at
+//! 200 Hz. A time of 1 ms is a thousand times real time.
 
 use criterion::{BatchSize, Bencher, Criterion, criterion_group, criterion_main};
 use glam::{DVec2, DVec3};
@@ -7,18 +7,18 @@ use roadwright_geometry::math::{cos, sin};
 use roadwright_geometry::{HeightField, Pose};
 use roadwright_scenario::vehicle_file::{VehicleFile, WheelShape};
 use roadwright_vehicle::rigid::{
-    ALL_LAYERS, CarState, Controls, Entry, Flat, LooseEntry, LooseModel, LooseState, RigidModel,
+    ALL_LAYERS, CarEntry, CarState, Controls, Flat, LooseEntry, LooseModel, LooseState, RigidModel,
     Solid, Yard,
 };
 use std::path::PathBuf;
 
-/// Step of the world, s.
+/// Time step of the world, s.
 const DT: f64 = 0.02;
 const STEPS: u32 = 50;
-/// Posts closer to a jeep than this take part, m.
+/// Distance to a jeep within which posts take part, m.
 const NEAR: f64 = 5.0;
 
-/// The jeep on wheels of both kinds.
+/// The jeep with both kinds of wheels.
 const KINDS: [(&str, WheelShape); 2] = [("rays", WheelShape::Ray), ("spheres", WheelShape::Sphere)];
 
 fn jeep(shape: WheelShape) -> RigidModel {
@@ -58,7 +58,7 @@ fn drive_hills(bench: &mut Bencher<'_>, model: &RigidModel) {
                     steering: 0.1,
                     ..Controls::default()
                 };
-                let entry = Entry {
+                let entry = CarEntry {
                     model,
                     state,
                     controls,
@@ -72,7 +72,7 @@ fn drive_hills(bench: &mut Bencher<'_>, model: &RigidModel) {
     );
 }
 
-/// Jeeps in rows before posts in rows.
+/// Creates rows of jeeps in front of rows of posts.
 fn field(model: &RigidModel, post: &LooseModel) -> (Vec<CarState>, Vec<LooseState>) {
     let jeeps = (0..50u32).map(|number| {
         let (x, y) = (-8.0 * f64::from(number / 10), 14.0 * f64::from(number % 10));
@@ -103,7 +103,7 @@ fn step_field(
     };
     let loose = posts.iter_mut().filter(|state| is_near(state));
     let loose = loose.map(|state| LooseEntry { model: post, state });
-    let cars = jeeps.iter_mut().map(|state| Entry {
+    let cars = jeeps.iter_mut().map(|state| CarEntry {
         model,
         controls: Controls {
             acceleration: 6.0 - state.speed(model),

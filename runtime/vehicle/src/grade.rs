@@ -1,9 +1,9 @@
-//! A slope below a vehicle whose model is planar: gravity along its heading and across it, and what engine
-//! and brakes make of a wish against the former.
+//! A slope under a vehicle with a planar model: gravity along and across its heading, and the response of
+//! engine and brakes to a wish against the slope.
 //!
-//! Accelerations are those of one mass: forces over the mass of the vehicle. Positive ones point along
-//! the heading, whichever way the vehicle is to drive. Way and speed are those of the map: on a slope of
-//! 10 % the way over the ground is 0.5 % longer, which planar models leave out.
+//! Accelerations are forces divided by the mass of the vehicle. They are positive along the heading, in
+//! either direction of travel. Distance and speed are those of the map: on a slope of 10 % the distance on
+//! the ground is 0.5 % longer, which planar models neglect.
 //!
 //! ```text
 //!                     _.-'   pull = -g sin(a) uphill, +g sin(a) downhill
@@ -26,48 +26,49 @@
 use crate::drive_train::{PedalCommand, Pedals};
 use crate::dynamic::{GRAVITY, Propulsion, Push};
 
-/// Axles whose heights differ by less stand on level ground, m: beyond what heights are rounded to.
+/// Height difference of the axles below which the ground is level, m: above the rounding of heights.
 const LEVEL: f64 = 1e-9;
 
-/// A slope below a vehicle.
+/// A slope under a vehicle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Grade {
-    /// Acceleration of gravity along the heading, m/s^2; less than 0 uphill.
+    /// Acceleration by gravity along the heading, m/s^2; negative uphill.
     pub pull: f64,
-    /// Acceleration of gravity across the heading, m/s^2, positive to the left; 0 unless [`Grade::banked`].
+    /// Acceleration by gravity across the heading, m/s^2, positive to the left; 0 unless [`Grade::banked`].
     pub bank: f64,
-    /// Share of the weight that presses on the ground, 0 to 1.
+    /// Fraction of the weight that presses on the ground, 0 to 1.
     pub load: f64,
-    /// The most that the engine gives, m/s^2.
+    /// Maximum acceleration of the engine, m/s^2.
     pub engine: f64,
-    /// The most that the grip of the ground gives, along and across together, m/s^2.
+    /// Maximum acceleration by grip, longitudinal and lateral combined, m/s^2.
     pub hardest: f64,
 }
 
-/// What a driver wants of a vehicle on a slope.
+/// Request of a driver on a slope.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ask {
-    /// The way that it is to drive, m/s^2; one that is not finite counts as full braking.
+    /// Acceleration in the intended direction of travel, m/s^2; non-finite values mean full braking.
     pub acceleration: f64,
-    /// Whether it is to drive backwards.
+    /// Whether the vehicle is to drive backwards.
     pub is_reversing: bool,
-    /// The most that the brakes give, m/s^2.
+    /// Maximum deceleration of the brakes, m/s^2.
     pub max_braking: f64,
-    /// Pedals that are held, instead of the acceleration.
+    /// Pedal positions that are used directly, instead of the acceleration.
     pub pedals: Option<PedalCommand>,
 }
 
-/// What engine and brakes give, m/s^2.
+/// Response of engine and brakes, m/s^2.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Effort {
-    /// Of the engine, along the heading; negative backwards.
+    /// Acceleration by the engine along the heading; negative backwards.
     pub drive: f64,
-    /// Of the brakes, at least 0, against the motion.
+    /// Deceleration by the brakes against the motion, at least 0.
     pub brake: f64,
 }
 
 impl Effort {
-    /// What pedals make of an engine and of brakes, m/s^2, without a drive train: shares of both.
+    /// Converts pedals to engine and brake accelerations, m/s^2, without a drive train: fractions of both
+    /// maxima.
     #[inline]
     pub fn of_pedals(pedals: Pedals, engine: f64, braking: f64) -> Self {
         Self {
@@ -76,7 +77,7 @@ impl Effort {
         }
     }
 
-    /// Both, a share of each.
+    /// Returns both multiplied by a factor.
     pub fn shortened(self, share: f64) -> Self {
         Self {
             drive: self.drive * share,
@@ -84,15 +85,15 @@ impl Effort {
         }
     }
 
-    /// What the tyres have to pass on along the vehicle, m/s^2.
+    /// Returns the longitudinal acceleration that the tyres have to transmit, m/s^2.
     pub fn along_tyres(self) -> f64 {
         self.drive.abs().max(self.brake)
     }
 }
 
 impl Grade {
-    /// The slope below two axles, the front one by `rise` metres higher than the rear one, at a distance
-    /// of `wheelbase` metres on the map; with an engine and a grip without end. Level ground is
+    /// Creates the slope under two axles, where the front axle is `rise` metres higher than the rear axle at
+    /// a map distance of `wheelbase` metres, with unlimited engine and grip. Level ground satisfies
     /// [`Grade::is_level`].
     pub fn between(rise: f64, wheelbase: f64) -> Self {
         let (rise, flat) = if rise.abs() > LEVEL {
@@ -110,14 +111,15 @@ impl Grade {
         }
     }
 
-    /// The same with a slope across the heading: the left side is by `rise` metres higher than the right
-    /// one, at a distance of `width` metres on the map.
+    /// Adds a slope across the heading: the left side is `rise` metres higher than the right side at a map
+    /// distance of `width` metres.
     pub fn banked(self, rise: f64, width: f64) -> Self {
         if rise.is_nan() || rise.abs() <= LEVEL {
             return self;
         }
         let length = (rise * rise + width * width).sqrt();
-        // The share along is cos(a): with both the plane's normal is 1 / sqrt(1 + tan^2 a + tan^2 b) steep.
+        // The longitudinal factor is cos(a); with both slopes the plane's normal has the factor 1 / sqrt(1 +
+        // tan^2 a + tan^2 b).
         let across = rise / width;
         Self {
             bank: -GRAVITY * rise / length,
@@ -126,8 +128,7 @@ impl Grade {
         }
     }
 
-    /// The same with an engine that gives so much, m/s^2, and tyres that give so much on this ground if
-    /// it were level, m/s^2.
+    /// Sets the maximum accelerations of the engine and, as on level ground, of the tyres, m/s^2.
     pub fn with(self, engine: f64, hardest: f64) -> Self {
         Self {
             engine,
@@ -141,10 +142,9 @@ impl Grade {
         self.pull == 0.0
     }
 
-    /// What a driver makes of engine and brakes for the next `dt` seconds at a speed along the heading,
-    /// m/s: what the slope takes is added to the wish, and what engine and brakes do not have is not
-    /// given. Who wants to stand stands on the brake. Pedals that are held are taken as they are, so the
-    /// slope acts against them.
+    /// Returns the response of engine and brakes for the next `dt` seconds at a speed along the heading, m/s.
+    /// The slope is compensated as far as engine and brakes allow, and the brake is applied to stand still.
+    /// Held pedals are used directly, so that the slope acts against them.
     pub fn effort(&self, speed: f64, ask: &Ask, dt: f64) -> Effort {
         let direction = if ask.is_reversing { -1.0 } else { 1.0 };
         let (along, pull) = (speed * direction, self.pull * direction);
@@ -161,8 +161,8 @@ impl Grade {
         }
         let wish = ask.acceleration;
         if along < 0.0 {
-            // It rolls against its gear. What the engine can hold is braked first; where it is too weak,
-            // braking would only hang the vehicle on the slope.
+            // The vehicle rolls against its gear. It brakes first if the engine can hold it; with a weaker
+            // engine, braking would only hold the vehicle on the slope.
             let strongest = self.engine.min(self.hardest);
             return if wish > 0.0 && strongest + pull < 0.0 {
                 Effort {
@@ -187,15 +187,16 @@ impl Grade {
         }
     }
 
-    /// The most that an engine gives without getting beyond a top speed within `dt` seconds, m/s^2, at a
-    /// speed the way that it drives, m/s.
+    /// Returns the maximum engine acceleration that does not exceed a top speed within `dt` seconds, m/s^2,
+    /// at a speed in the direction of travel, m/s.
     pub fn room(&self, max_speed: f64, along: f64, drive: f64, dt: f64) -> f64 {
         let pull = self.pull * drive.signum();
         ((max_speed - along) / dt - pull).max(0.0)
     }
 
-    /// Speed along the heading after `dt` seconds, m/s, and the way in that time, m. Brakes end a motion
-    /// and begin none: what they hold stands, what is stronger slides. Exact for constant forces.
+    /// Returns the speed along the heading after `dt` seconds, m/s, and the distance in that time, m. Brakes
+    /// end a motion but never start one: what they can hold stands, a stronger pull slides. Exact for
+    /// constant forces.
     pub fn roll(&self, effort: Effort, speed: f64, dt: f64) -> (f64, f64) {
         let Effort { drive, brake } = effort;
         let net = drive + self.pull;
@@ -214,21 +215,21 @@ impl Grade {
         if after * speed >= 0.0 {
             return (after, 0.5 * (speed + after) * dt);
         }
-        // It comes to rest within the step, and may go on the other way.
+        // It stops within the step, and may continue in the other direction.
         let stopping = dt * speed / (speed - after);
-        let (after, way) = from_rest(dt - stopping);
-        (after, 0.5 * speed * stopping + way)
+        let (after, travelled) = from_rest(dt - stopping);
+        (after, 0.5 * speed * stopping + travelled)
     }
 }
 
-/// A vehicle without a drive train on a slope, for models that ask for forces.
+/// A vehicle without a drive train on a slope, for models that use forces.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Climb {
-    /// What is below it.
+    /// Slope under the vehicle.
     pub grade: Grade,
-    /// What its driver wants.
+    /// Request of the driver.
     pub ask: Ask,
-    /// As fast as it drives, m/s.
+    /// Top speed, m/s.
     pub max_speed: f64,
 }
 
@@ -262,15 +263,16 @@ mod tests {
         }
     }
 
-    /// Drives on a slope of `rise` in 1 with an engine of 2 m/s^2; speed and way after so many seconds.
+    /// Drives on a slope of `rise` in 1 with an engine of 2 m/s^2; returns speed and distance after the given
+    /// seconds.
     fn drive(rise: f64, wish: f64, (mut speed, seconds): (f64, f64), dt: f64) -> (f64, f64) {
         let grade = Grade::between(rise, 1.0).with(2.0, 9.0);
         let mut place = 0.0;
         for _ in 0..(seconds / dt).round() as u32 {
             let effort = grade.effort(speed, &ask(wish), dt);
             let share = (grade.hardest / effort.along_tyres()).min(1.0);
-            let (after, way) = grade.roll(effort.shortened(share), speed, dt);
-            (speed, place) = (after, place + way);
+            let (after, travelled) = grade.roll(effort.shortened(share), speed, dt);
+            (speed, place) = (after, place + travelled);
         }
         (speed, place)
     }
@@ -282,7 +284,7 @@ mod tests {
         let (sin, cos) = roadwright_geometry::math::sin_cos(angle);
         assert!((grade.pull + GRAVITY * sin).abs() < 1e-12);
         assert!((grade.load - cos).abs() < 1e-12);
-        // Rounded heights of level land are no slope.
+        // Rounding errors of heights on level land are not a slope.
         let level = Grade::between(4e-16, 2.7);
         assert!(level.is_level() && level.load == 1.0);
         assert!(Grade::between(f64::NAN, 2.7).is_level());
@@ -293,10 +295,10 @@ mod tests {
         let grade = Grade::between(0.0, 2.7).banked(0.36, 1.8);
         let angle = roadwright_geometry::math::atan(0.2);
         let (sin, cos) = roadwright_geometry::math::sin_cos(angle);
-        // The left side is higher: to the right.
+        // The left side is higher, so gravity pulls to the right.
         assert!((grade.bank + GRAVITY * sin).abs() < 1e-12 && grade.pull == 0.0);
         assert!((grade.load - cos).abs() < 1e-12);
-        // With a slope along: the normal of the plane.
+        // Combined with a longitudinal slope: the normal of the plane.
         let both = Grade::between(0.27, 2.7).banked(0.36, 1.8);
         assert!((both.load - 1.0 / (1.0 + 0.01 + 0.04f64).sqrt()).abs() < 1e-12);
         let level = Grade::between(0.27, 2.7);
@@ -307,13 +309,13 @@ mod tests {
 
     #[test]
     fn a_wish_is_given_as_far_as_the_engine_goes() {
-        // 10 % takes 0.976 m/s^2: of 2 there are 1.024 left.
+        // 10 % takes 0.976 m/s^2, which leaves 1.024 of 2.
         let left = 2.0 + Grade::between(0.1, 1.0).pull;
         for (wish, given) in [(1.0, 1.0), (2.0, left), (50.0, left)] {
             let (speed, _) = drive(0.1, wish, (0.0, 4.0), 0.01);
             assert!((speed - 4.0 * given).abs() < 1e-9, "{wish}: {speed}");
         }
-        // Downhill the weight helps.
+        // Downhill gravity helps.
         let (speed, _) = drive(-0.1, 1.0, (0.0, 4.0), 0.01);
         assert!((speed - 4.0).abs() < 1e-9, "{speed}");
     }
@@ -326,9 +328,9 @@ mod tests {
             sin / (1.0f64 - sin * sin).sqrt()
         };
         assert!(drive(0.99 * limit, 1.5, (0.0, 10.0), 0.01).1 > 0.5);
-        let (speed, way) = drive(1.01 * limit, 1.5, (0.0, 10.0), 0.01);
-        assert!(way < -0.5 && speed < 0.0, "{speed} {way}");
-        // Who wants to stand stands, to the bit.
+        let (speed, travelled) = drive(1.01 * limit, 1.5, (0.0, 10.0), 0.01);
+        assert!(travelled < -0.5 && speed < 0.0, "{speed} {travelled}");
+        // A vehicle that is to stand stands exactly still.
         assert_eq!(drive(1.01 * limit, 0.0, (0.0, 10.0), 0.01), (0.0, 0.0));
         assert_eq!(drive(-0.5, -1.0, (0.0, 10.0), 0.01), (0.0, 0.0));
     }
@@ -358,14 +360,14 @@ mod tests {
             grade.roll(grade.effort(speed, &ask, 0.01), speed, 1.0).0
         };
         let up = Grade::between(0.1, 1.0).pull;
-        // The slope acts against them: nothing is added for it.
+        // The slope acts against held pedals without compensation.
         assert!((rolled(0.1, pressed(1.0, 0.0), 10.0) - (12.0 + up)).abs() < 1e-12);
         assert!((rolled(0.1, pressed(0.0, 0.5), 10.0) - (10.0 - 4.0 + up)).abs() < 1e-12);
         assert!((rolled(0.1, pressed(0.0, 0.0), 10.0) - (10.0 + up)).abs() < 1e-12);
-        // Without a pedal it rolls back, and the brake holds it.
+        // Without a pedal the vehicle rolls back, and the brake holds it.
         assert!((rolled(0.1, pressed(0.0, 0.0), 0.0) - up).abs() < 1e-12);
         assert_eq!(rolled(0.1, pressed(0.0, 0.2), 0.0), 0.0);
-        // Both at once are taken off each other.
+        // Engine and brake oppose each other.
         assert!((rolled(0.1, pressed(1.0, 0.1), 10.0) - (11.2 + up)).abs() < 1e-12);
     }
 
@@ -379,11 +381,11 @@ mod tests {
             let ask = Ask { is_reversing, ..ask(wish) };
             let effort = grade.effort(speed, &ask, dt);
             prop_assert!(effort.drive.abs() <= 2.0 && effort.brake <= 8.0 && effort.brake >= 0.0);
-            let (after, way) = grade.roll(effort, speed, dt);
-            prop_assert!(after.is_finite() && way.is_finite());
-            let gained = 0.5 * (after * after - speed * speed) - grade.pull * way;
-            // What the engine did, with a bit of room for rounding.
-            prop_assert!(gained <= (effort.drive * way).max(0.0) + 1e-9, "{gained} {effort:?}");
+            let (after, travelled) = grade.roll(effort, speed, dt);
+            prop_assert!(after.is_finite() && travelled.is_finite());
+            let gained = 0.5 * (after * after - speed * speed) - grade.pull * travelled;
+            // Work of the engine, with tolerance for rounding.
+            prop_assert!(gained <= (effort.drive * travelled).max(0.0) + 1e-9, "{gained} {effort:?}");
         }
     }
 }

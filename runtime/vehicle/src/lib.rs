@@ -1,19 +1,19 @@
 //! Vehicle models: pure functions from a state, a command and a time step to the next state.
 //!
-//! - [`one_track`]: the kinematic one-track model, a bicycle without slip, and the **actuators**, which
-//!   turn a command into what engine, brakes and steering can do: acceleration within limits, wheels
-//!   within their **lock** and **steering rate**.
-//! - [`dynamic`]: the dynamic one-track model, a bicycle whose tyres slip: side slip and yaw rate, axle
-//!   loads, tyres that are linear or saturate.
-//! - [`drive_train`]: engine, clutch, gearbox, brakes and resistance, and the actuator stage that drives
+//! - [`one_track`]: the kinematic one-track model, a bicycle without slip, and the **actuators**, which limit
+//!   a command to the capabilities of engine, brakes and steering: acceleration within limits, wheels within
+//!   their **lock** and **steering rate**.
+//! - [`dynamic`]: the dynamic one-track model, a bicycle with tyre slip: side slip and yaw rate, axle loads,
+//!   linear or saturating tyres.
+//! - [`drive_train`]: engine, clutch, gearbox, brakes and resistance, and the actuator stage that operates
 //!   them.
-//! - [`rigid`]: a hull on springs in three dimensions, wheels that are rays, contacts.
-//! - [`sliding`]: the sliding car, which skids into bends.
+//! - [`rigid`]: a three-dimensional hull on springs, wheels as rays or spheres, contacts.
+//! - [`sliding`]: the sliding car, which skids in bends.
 //! - [`trailer`]: kinematic trailers behind any of them.
-//! - [`sheet`]: what follows from the numbers of a vehicle file without driving it.
+//! - [`sheet`]: what follows from the numbers of a vehicle file without driving.
 //! - [`proving`]: manoeuvres that measure a vehicle file.
 //!
-//! Poses are those of the middle of the rear axle at every level.
+//! Poses are those of the middle of the rear axle at every level of dynamics.
 //!
 //! ```
 //! use roadwright_scenario::VehicleType;

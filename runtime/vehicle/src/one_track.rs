@@ -1,8 +1,8 @@
-//! The kinematic one-track model and the actuators that all levels share.
+//! The kinematic one-track model, and the actuators shared by all levels of dynamics.
 //!
-//! It sees a vehicle as a bicycle: one front wheel that steers, one rear wheel that does not, and no
-//! slip. Its **pose** is that of the middle of the rear axle, because there the velocity always points
-//! along the body. It drives forwards only: the simulation turns the vehicle about to drive backwards.
+//! The model treats a vehicle as a bicycle: one steered front wheel, one fixed rear wheel, and no slip. Its
+//! **pose** is that of the middle of the rear axle, because the velocity there always points along the body.
+//! It drives forwards only; the simulation turns the vehicle round to drive backwards.
 
 use crate::drive_train::Pedals;
 use crate::grade::{Ask, Effort, Grade};
@@ -10,39 +10,39 @@ use roadwright_geometry::math::{sin_cos, tan, wrap_angle};
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::VehicleType;
 
-/// Limits and dimensions that one step needs, prepared once per vehicle type.
+/// Limits and dimensions for a step, prepared once per vehicle type.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OneTrackLimits {
-    /// Distance between the axles, m.
+    /// Wheelbase, m.
     pub wheelbase: f64,
     /// Top speed, m/s.
     pub max_speed: f64,
-    /// Largest acceleration, m/s^2.
+    /// Maximum acceleration, m/s^2.
     pub max_acceleration: f64,
-    /// Hardest braking, m/s^2.
+    /// Maximum deceleration, m/s^2.
     pub max_braking: f64,
     /// Steering lock, rad.
     pub max_steering: f64,
-    /// How fast the front wheels turn, rad/s.
+    /// Steering rate of the front wheels, rad/s.
     pub steering_rate: f64,
 }
 
 impl From<&VehicleType> for OneTrackLimits {
     fn from(kind: &VehicleType) -> Self {
         Self {
-            wheelbase: kind.wheelbase,
-            max_speed: kind.max_speed,
-            max_acceleration: kind.max_acceleration,
-            max_braking: kind.max_braking,
-            max_steering: kind.max_steering,
-            steering_rate: kind.steering_rate,
+            wheelbase: kind.wheelbase.get(),
+            max_speed: kind.max_speed.get(),
+            max_acceleration: kind.max_acceleration.get(),
+            max_braking: kind.max_braking.get(),
+            max_steering: kind.max_steering.get(),
+            steering_rate: kind.steering_rate.get(),
         }
     }
 }
 
 impl OneTrackLimits {
-    /// What engine and brakes make of a wanted acceleration, m/s^2; one that is not finite counts as
-    /// full braking.
+    /// Limits a requested acceleration to the capabilities of engine and brakes, m/s^2; non-finite values
+    /// mean full braking.
     #[inline]
     pub fn acceleration(&self, wanted: f64) -> f64 {
         if wanted.is_finite() {
@@ -52,8 +52,8 @@ impl OneTrackLimits {
         }
     }
 
-    /// The acceleration that pedals give where there is no drive train, m/s^2: their shares of the largest
-    /// one and of the hardest braking.
+    /// Returns the acceleration that pedals give without a drive train, m/s^2: fractions of the maximum
+    /// acceleration and deceleration.
     #[inline]
     pub fn pressed(&self, pedals: Pedals) -> f64 {
         let Effort { drive, brake } =
@@ -61,22 +61,22 @@ impl OneTrackLimits {
         drive - brake
     }
 
-    /// Angle of the wheels after `dt` seconds of turning from `now` towards a wanted angle, rad; one
-    /// that is not finite holds them.
+    /// Returns the steering angle after `dt` seconds of turning from `now` towards a requested angle, rad; a
+    /// non-finite request holds the wheels.
     #[inline]
     pub fn turn_wheels(&self, now: f64, wanted: f64, dt: f64) -> f64 {
         let wanted = if wanted.is_finite() { wanted } else { now };
         let limit = self.steering_rate * dt;
-        // The wheels turn no faster than the driver can turn them, then no farther than the lock.
+        // First limited by the steering rate, then by the lock.
         let turned = (wanted - now).clamp(-limit, limit);
         (now + turned).clamp(-self.max_steering, self.max_steering)
     }
 }
 
-/// Slower than this a vehicle that does not accelerate stands, m/s.
+/// Speed below which a vehicle that does not accelerate stands, m/s.
 const STANDSTILL: f64 = 1e-3;
 
-/// A speed that has become so small without acceleration that the vehicle stands is 0.
+/// Returns 0 for a speed so low without acceleration that the vehicle stands.
 #[inline]
 pub fn at_rest(speed: f64, acceleration: f64) -> f64 {
     if speed < STANDSTILL && acceleration <= 0.0 {
@@ -86,8 +86,8 @@ pub fn at_rest(speed: f64, acceleration: f64) -> f64 {
     }
 }
 
-/// How long a body moves in a step that would take its speed from `before` to `wanted`, s: all of
-/// it, or until it stands.
+/// Returns the time for which a body moves in a step that would change its speed from `before` to `wanted`,
+/// s: the whole step, or until it stops.
 #[inline]
 pub fn moving_time(before: f64, wanted: f64, dt: f64) -> f64 {
     if wanted < 0.0 {
@@ -102,15 +102,15 @@ pub fn moving_time(before: f64, wanted: f64, dt: f64) -> f64 {
 pub struct OneTrackState {
     /// Position of the middle of the rear axle and heading of the body.
     pub pose: Pose,
-    /// Speed, m/s; negative backwards, on slopes only.
+    /// Speed, m/s; negative backwards, which happens on slopes only.
     pub speed: f64,
     /// Angle of the front wheels, rad, positive to the left.
     pub steering: f64,
 }
 
 impl OneTrackState {
-    /// Velocity of the middle of the rear axle, m/s, and yaw rate, rad/s: the kinematic one-track
-    /// model in its rear-axle form, as [`step`] integrates it.
+    /// Returns the velocity of the middle of the rear axle, m/s, and the yaw rate, rad/s: the kinematic
+    /// one-track model in its rear-axle form, as integrated by [`step`].
     pub fn rates(&self, wheelbase: f64) -> (DVec2, f64) {
         let velocity = self.pose.forward() * self.speed;
         (velocity, self.speed * tan(self.steering) / wheelbase)
@@ -120,11 +120,10 @@ impl OneTrackState {
 /// One step of the kinematic one-track model in its rear-axle form:
 /// x' = v cos(theta), y' = v sin(theta), theta' = v tan(delta) / L.
 ///
-/// The wanted acceleration and steering pass the actuators first: acceleration within the limits
-/// of engine and brakes, steering within the lock and its rate. The body moves with the means of
-/// speed and steering over the step along its middle heading: second order in dt, and exact for
-/// constant acceleration on a straight line, a stop within the step included. Commands that are
-/// not finite count as full braking and wheels held.
+/// The request first passes the actuators: acceleration within the limits of engine and brakes, steering
+/// within the lock and its rate. The body moves with the mean speed and steering of the step along its mean
+/// heading. This is second order in dt, and exact for constant acceleration on a straight line, including a
+/// stop within the step. Non-finite requests mean full braking and held wheels.
 #[inline]
 pub fn step(
     state: &OneTrackState,
@@ -133,12 +132,12 @@ pub fn step(
     steering: f64,
     dt: f64,
 ) -> OneTrackState {
-    step_sharing(state, limits, (acceleration, steering), dt, 1.0)
+    step_sharing(state, limits, acceleration, steering, dt, 1.0)
 }
 
-/// The same on a ground whose grip gives the vehicle at most `hardest` m/s^2 along and across together:
-/// where brakes, engine and bend ask for more, both are shortened alike, so it brakes longer and goes
-/// wide. The wheels turn as they are turned.
+/// Like [`step`], on a ground whose grip limits the combined longitudinal and lateral acceleration to
+/// `hardest` m/s^2. If brakes, engine and bend need more, both components are reduced by the same factor, so
+/// the vehicle brakes longer and runs wide. The wheels turn as requested.
 pub fn step_within(
     state: &OneTrackState,
     limits: &OneTrackLimits,
@@ -155,11 +154,11 @@ pub fn step_within(
     } else {
         1.0
     };
-    step_sharing(state, limits, (acceleration, steering), dt, share)
+    step_sharing(state, limits, acceleration, steering, dt, share)
 }
 
-/// The same on a slope, forwards and backwards: the speed of `state` and the speed and way after the step
-/// are signed, and wheels stay while it rolls against its gear.
+/// Like [`step_within`], on a slope, in both directions: the speed in `state` and the speed and distance of
+/// the step are signed, and the wheels are held while the vehicle rolls against its gear.
 pub fn step_on_grade(
     state: &OneTrackState,
     limits: &OneTrackLimits,
@@ -168,7 +167,7 @@ pub fn step_on_grade(
     dt: f64,
 ) -> OneTrackState {
     let wheels = limits.turn_wheels(state.steering, steering, dt);
-    // A slope across the heading asks for grip as a bend does: the outer side that is lower asks for more.
+    // A slope across the heading needs grip like a bend; it adds to the demand if the outer side is lower.
     let across = state.speed * state.speed * tan(wheels) / limits.wheelbase - grade.bank;
     let effort = grade.effort(state.speed, ask, dt);
     let asked = DVec2::new(effort.along_tyres(), across).length();
@@ -177,19 +176,19 @@ pub fn step_on_grade(
     } else {
         1.0
     };
-    let (wanted, way) = grade.roll(effort.shortened(share), state.speed, dt);
+    let (wanted, travelled) = grade.roll(effort.shortened(share), state.speed, dt);
     let speed = wanted.clamp(-limits.max_speed, limits.max_speed);
-    // Faster than its top speed it is not: the way is that of the mean speed then.
-    let way = if speed == wanted {
-        way
+    // Limited to the top speed; the distance then follows from the mean speed.
+    let travelled = if speed == wanted {
+        travelled
     } else {
         0.5 * (state.speed + speed) * dt
     };
-    let turned = way * tan(0.5 * (state.steering + wheels)) / limits.wheelbase * share;
+    let turned = travelled * tan(0.5 * (state.steering + wheels)) / limits.wheelbase * share;
     let mut pose = state.pose;
-    if way != 0.0 {
+    if travelled != 0.0 {
         let (sin, cos) = sin_cos(pose.heading + 0.5 * turned);
-        pose.position += DVec2::new(cos, sin) * way;
+        pose.position += DVec2::new(cos, sin) * travelled;
         pose.heading = wrap_angle(pose.heading + turned);
     }
     OneTrackState {
@@ -199,12 +198,13 @@ pub fn step_on_grade(
     }
 }
 
-/// A step in which the ground gives a share of what is asked of the tyres.
+/// Makes a step in which the ground transmits only a fraction of what the tyres need.
 #[inline]
 fn step_sharing(
     state: &OneTrackState,
     limits: &OneTrackLimits,
-    (acceleration, steering): (f64, f64),
+    acceleration: f64,
+    steering: f64,
     dt: f64,
     share: f64,
 ) -> OneTrackState {
@@ -212,7 +212,7 @@ fn step_sharing(
     let speed = at_rest(wanted_speed.clamp(0.0, limits.max_speed), acceleration);
     let steering = limits.turn_wheels(state.steering, steering, dt);
     let distance = 0.5 * (state.speed + speed) * moving_time(state.speed, wanted_speed, dt);
-    // A vehicle that stands keeps its pose to the bit, while its wheels may turn.
+    // A standing vehicle keeps its pose exactly, while its wheels may turn.
     if distance == 0.0 {
         return OneTrackState {
             pose: state.pose,
@@ -222,7 +222,7 @@ fn step_sharing(
     }
     let mean_steering = 0.5 * (state.steering + steering);
     let heading_change = distance * tan(mean_steering) / limits.wheelbase * share;
-    // Along the chord of the arc: its heading is the mean of those before and after.
+    // Along the chord of the arc, whose heading is the mean of the headings before and after.
     let (sin, cos) = sin_cos(state.pose.heading + 0.5 * heading_change);
     OneTrackState {
         pose: Pose {
@@ -294,7 +294,7 @@ mod tests {
         assert!((state.pose.position.x - 12.5).abs() < 1e-9);
     }
 
-    /// Where a car is that accelerates, steers and brakes for 8 s.
+    /// Returns the position of a car that accelerates, steers and brakes for 8 s.
     fn manoeuvre(dt: f64) -> DVec2 {
         let mut state = OneTrackState {
             speed: 5.0,
@@ -338,7 +338,7 @@ mod tests {
                 "{size} at {a}, {delta}"
             );
         }
-        // Where the ground has enough it is the step as it was, to the bit.
+        // With enough grip the step is exactly the same.
         let (gentle, whole) = (
             OneTrackState {
                 steering: 0.01,
@@ -354,7 +354,7 @@ mod tests {
 
     #[test]
     fn what_is_nearly_at_rest_stands() {
-        // 8 m/s^2 leave 0.65 mm/s of these 80.65: that is standing.
+        // 8 m/s^2 leave 0.65 mm/s of 80.65 mm/s, which counts as standing.
         let state = OneTrackState {
             speed: 0.080_65,
             ..OneTrackState::default()
@@ -372,7 +372,7 @@ mod tests {
             let state = OneTrackState { speed, steering: wheel, ..OneTrackState::default() };
             let next = step(&state, &limits, a, delta, 0.01);
             prop_assert!(next.speed >= 0.0 && next.speed <= limits.max_speed);
-            // The last millimetre a second goes at once: the vehicle stands.
+            // The last mm/s is dropped at once, so that the vehicle stands.
             let braked = limits.max_braking * 0.01 + STANDSTILL;
             prop_assert!((next.speed - speed).abs() <= braked);
             prop_assert!((next.steering - wheel).abs() <= limits.steering_rate * 0.01 + 1e-12);
@@ -383,7 +383,7 @@ mod tests {
 
     #[test]
     fn a_bank_counts_in_what_bends_take_of_the_grip() {
-        // 8 m/s on 16 m: 4 m/s^2, of 5 that there are.
+        // 8 m/s on a radius of 16 m: 4 m/s^2 of the available 5.
         let steering = roadwright_geometry::math::atan(car().wheelbase / 16.0);
         let state = OneTrackState {
             speed: 8.0,
@@ -401,7 +401,7 @@ mod tests {
             let after = step_on_grade(&state, &car(), (&ask, steering), &grade, 0.01);
             (after.pose.heading * 200.0, grade)
         };
-        // The left side is lower, as on a banked track: the slope helps the turn to the left.
+        // The left side is lower, as on a banked track, so the slope helps to turn left.
         for rise in [0.0, -0.2, -0.5] {
             assert!(
                 (turned(rise).0 - 1.0).abs() < 1e-3,

@@ -1,14 +1,14 @@
 //! The sliding car: [Adam 2007], appendix A.
 //!
-//! Two axles whose lateral forces grow with slip angles up to a cap per axle load, a throttle and a
-//! brake that act on the body, and drag along each axis. It skids into bends and is light to compute.
-//! Its constants "are arbitrary values, not realistic ones"; [`SlidingModel::APPENDIX`] has them.
+//! Two axles whose lateral forces grow with slip angles up to a limit per axle load, a throttle and a brake
+//! that act on the body, and drag along each axis. It skids in bends and is cheap to compute. Its constants
+//! "are arbitrary values, not realistic ones"; [`SlidingModel::APPENDIX`] contains them.
 //!
-//! [`SlidingState::step`] is one step of the appendix, velocity first. Its headings and axes are ours,
-//! so that it is mirrored: angles grow to the left, and y is the left of the car. Where the appendix is
-//! silent or would divide by nothing: at v = 0 slip angles are 0, and backwards they are taken with |v|.
-//! [`SlidingState::advance`] is what the level does: shorter steps, so that a slow car does not swing,
-//! and a car that rolls without slip where it nearly stands.
+//! [`SlidingState::step`] is one step of the appendix, velocity first. It uses our headings and axes and is
+//! therefore mirrored: angles grow to the left, and y is the left of the car. Where the appendix is silent or
+//! would divide by zero: at v = 0 slip angles are 0, and in reverse they use |v|. [`SlidingState::advance`]
+//! is what the level of dynamics uses: shorter steps, so that a slow car does not oscillate, and rolling
+//! without slip near standstill.
 //!
 //! ```
 //! use roadwright_vehicle::sliding::{Pedals, SlidingModel, SlidingState};
@@ -29,84 +29,85 @@ use roadwright_geometry::{DVec2, Pose, left_of, unit};
 use roadwright_scenario::VehicleType;
 use roadwright_scenario::vehicle_file::{Sliding, VehicleFile};
 
-/// Acceleration of gravity of the appendix, m/s^2.
+/// Acceleration of gravity in the appendix, m/s^2.
 const GRAVITY: f64 = 9.8;
-/// Force of a point of throttle or brake, N.
+/// Force per point of throttle or brake, N.
 const FORCE: f64 = 100.0;
-/// Slower than this the level lets the car roll without slip, m/s.
+/// Speed below which the level lets the car roll without slip, m/s.
 const CRAWLING: f64 = 0.3;
-/// Steps are shorter than this share of the time in which slip comes to rest.
+/// Maximum length of a step as a fraction of the time constant of slip.
 const STABLE: f64 = 0.5;
-/// Along a car that slides straight across, m/s.
+/// Longitudinal speed of a car that slides straight sideways, m/s.
 const HAIR: f64 = 1e-9;
-/// Most steps that a step is made of.
+/// Maximum number of substeps of a step.
 const MOST_SUBSTEPS: f64 = 4096.0;
 
-/// The constants of the appendix.
+/// Constants of the appendix.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SlidingModel {
-    /// Air resistance over the square of the speed, N s^2/m^2.
+    /// Drag divided by the square of the speed, N s^2/m^2.
     pub drag: f64,
-    /// Rolling resistance over the speed, N s/m.
+    /// Rolling resistance divided by the speed, N s/m.
     pub resistance: f64,
-    /// Cornering stiffness of the front axle over its load, 1/rad, less than 0: force opposes slip.
+    /// Cornering stiffness of the front axle divided by its load, 1/rad; negative, because the force opposes
+    /// slip.
     pub front_stiffness: f64,
-    /// The same of the rear axle.
+    /// Cornering stiffness of the rear axle divided by its load, 1/rad; negative.
     pub rear_stiffness: f64,
-    /// Largest lateral force of an axle over its load.
+    /// Maximum lateral force of an axle divided by its load.
     pub grip: f64,
-    /// From the centre of gravity to the front axle, m.
+    /// Distance from the centre of gravity to the front axle, m.
     pub front: f64,
-    /// From the centre of gravity back to the rear axle, m.
+    /// Distance from the centre of gravity back to the rear axle, m.
     pub rear: f64,
-    /// kg.
+    /// Mass, kg.
     pub mass: f64,
-    /// kg m^2.
+    /// Yaw inertia, kg m^2.
     pub inertia: f64,
 }
 
-/// Pedals in points, 0 to 100 and more: a point is 100 N.
+/// Pedal positions in points, 0 to 100 and more; a point is 100 N.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Pedals {
-    /// Forwards; negative backwards.
+    /// Throttle, forwards; negative backwards.
     pub throttle: f64,
-    /// Against the motion.
+    /// Brake, against the motion.
     pub brake: f64,
 }
 
-/// The state of the appendix: of the centre of gravity.
+/// State of the appendix, at the centre of gravity.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SlidingState {
-    /// m.
+    /// Position, m.
     pub position: DVec2,
-    /// rad, to the left.
+    /// Heading, rad, to the left.
     pub heading: f64,
-    /// In the frame of the world, m/s.
+    /// Velocity in the world frame, m/s.
     pub velocity: DVec2,
-    /// rad/s.
+    /// Yaw rate, rad/s.
     pub yaw_rate: f64,
 }
 
-/// What a driver wants, and what the vehicle can do.
+/// Requests of a driver, and limits of the vehicle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wanted {
-    /// The way that it is to drive, m/s^2; one that is not finite counts as full braking.
+    /// Acceleration in the intended direction of travel, m/s^2; non-finite values mean full braking.
     pub acceleration: f64,
-    /// Whether it is to drive backwards.
+    /// Whether the vehicle is to drive backwards.
     pub is_reversing: bool,
     /// Angle of the front wheels, rad.
     pub steering: f64,
-    /// Limits of pedals and wheels.
+    /// Limits of pedals and steering.
     pub limits: OneTrackLimits,
-    /// The slope below it; level ground where there is none.
+    /// Slope below the vehicle; `None` on level ground.
     pub slope: Option<Grade>,
-    /// Pedals that are held on a slope, instead of the acceleration. On level ground they are an
+    /// Pedal positions held on a slope, instead of the acceleration. On level ground they are converted to an
     /// acceleration ([`OneTrackLimits::pressed`]).
     pub pedals: Option<PedalCommand>,
 }
 
 impl SlidingModel {
-    /// The values of the appendix.
+    /// Values of the appendix.
     pub const APPENDIX: Self = Self {
         drag: 4.0,
         resistance: 20.0,
@@ -119,17 +120,17 @@ impl SlidingModel {
         inertia: 1500.0,
     };
 
-    /// From front to rear axle, m.
+    /// Wheelbase, m.
     pub fn wheelbase(&self) -> f64 {
         self.front + self.rear
     }
 
-    /// The hardest braking and acceleration that the grip of both axles allows, m/s^2.
+    /// Maximum deceleration and acceleration by the grip of both axles, m/s^2.
     pub fn hardest(&self) -> f64 {
         self.grip * GRAVITY
     }
 
-    /// The model of a vehicle file; `None` if it has no part `sliding`.
+    /// Creates the model of a vehicle file; `None` if it has no part `sliding`.
     pub fn of_file(file: &VehicleFile) -> Option<Self> {
         let Sliding {
             drag,
@@ -140,12 +141,12 @@ impl SlidingModel {
         } = file.sliding?;
         let (front, rear) = file.axles();
         Some(Self {
-            drag,
-            resistance,
-            // The file has positive stiffnesses, the appendix negative ones.
+            drag: drag.get(),
+            resistance: resistance.get(),
+            // Stiffnesses are positive in the file and negative in the appendix.
             front_stiffness: -front_stiffness,
             rear_stiffness: -rear_stiffness,
-            grip,
+            grip: grip.get(),
             front,
             rear: -rear,
             mass: file.mass(),
@@ -153,18 +154,18 @@ impl SlidingModel {
         })
     }
 
-    /// The fastest rate with which slip comes to rest at a speed, 1/s.
+    /// Fastest decay rate of slip at a speed, 1/s.
     fn stiffness_rate(&self, speed: f64) -> f64 {
-        // With slip angles of v_y / v both axles bring a side speed to rest with stiffness · g / v, and
-        // a yaw rate with m L f / 2 I times that: the faster one counts.
+        // With slip angles of v_y / v both axles make a lateral speed decay with stiffness · g / v, and a yaw
+        // rate with m L f / 2 I times that; the faster rate counts.
         let stiffest = self.front_stiffness.abs().max(self.rear_stiffness.abs());
         let lever = self.mass * self.wheelbase() * self.front.max(self.rear) / (2.0 * self.inertia);
         stiffest * GRAVITY * lever.max(1.0) / speed.max(CRAWLING)
     }
 }
 
-/// A vehicle of which only dimensions and limits are known slides as the car of the appendix, with a
-/// mass and a yaw inertia of its own.
+/// A vehicle with only dimensions and limits slides like the car of the appendix, with its own mass and yaw
+/// inertia.
 impl From<&VehicleType> for SlidingModel {
     fn from(kind: &VehicleType) -> Self {
         let of_file = kind
@@ -176,8 +177,8 @@ impl From<&VehicleType> for SlidingModel {
             Self {
                 front: half,
                 rear: half,
-                mass: kind.mass,
-                // As if half of the mass stood over each axle.
+                mass: kind.mass.get(),
+                // As if half of the mass were above each axle.
                 inertia: kind.mass * half * half,
                 ..Self::APPENDIX
             }
@@ -186,12 +187,12 @@ impl From<&VehicleType> for SlidingModel {
 }
 
 impl SlidingState {
-    /// One step of the appendix, line by line: velocity first, then position.
+    /// Takes one step of the appendix, line by line: velocity first, then position.
     pub fn step(&self, model: &SlidingModel, pedals: Pedals, steering: f64, dt: f64) -> Self {
         let (sin, cos_heading) = sin_cos(self.heading);
         let along = cos_heading * self.velocity.x + sin * self.velocity.y;
         let across = -sin * self.velocity.x + cos_heading * self.velocity.y;
-        // Velocity of the axles by the turning of the body; the appendix has half the wheelbase for both.
+        // Velocity of the axles by the rotation of the body; the appendix uses half the wheelbase for both.
         let yaw_speed = model.wheelbase() * 0.5 * self.yaw_rate;
         let (rotation, side_slip) = if along == 0.0 {
             (0.0, 0.0)
@@ -199,7 +200,7 @@ impl SlidingState {
             let speed = along.abs();
             (atan2(yaw_speed, speed), atan2(across, speed))
         };
-        // Backwards the wheels meet the ground the other way.
+        // In reverse the wheels meet the ground from the other side.
         let turned = if along < 0.0 { -steering } else { steering };
         let front_slip = side_slip + rotation - turned;
         let rear_slip = side_slip - rotation;
@@ -209,8 +210,8 @@ impl SlidingState {
         let rear = capped(model.rear_stiffness * rear_slip);
         let traction = FORCE * (pedals.throttle - pedals.brake * sign(along));
         let resisted = |speed: f64| -(model.resistance * speed + model.drag * speed * speed.abs());
-        // The appendix adds sin(steering) times a force along of the front wheels, which is 0: cornering
-        // costs no speed.
+        // The appendix adds sin(steering) times a longitudinal force of the front wheels, which is 0, so
+        // cornering costs no speed.
         let force = DVec2::new(
             traction + resisted(along),
             cos(steering) * front + rear + resisted(across),
@@ -249,25 +250,26 @@ impl SlidingState {
         cos * self.velocity.x + sin * self.velocity.y
     }
 
-    /// The state after `dt` seconds as the level has it, in steps of at most 1 / `rate_hz` seconds, and
-    /// the angle of the wheels, which was `wheels`.
+    /// Returns the state after `dt` seconds as the level computes it, in steps of at most 1 / `rate_hz`
+    /// seconds, and the steering angle, which was `wheels`.
     pub fn advance(
         &self,
         model: &SlidingModel,
         wanted: &Wanted,
         wheels: f64,
-        (dt, rate_hz): (f64, f64),
+        dt: f64,
+        rate_hz: f64,
     ) -> (Self, f64) {
-        // The slower, the stiffer: the rate is that of the speed which braking with 1 g leaves at the
-        // end of the step.
+        // The system is stiffer at lower speeds, so the rate is taken at the speed that remains after braking
+        // with 1 g during the step.
         let rate = rate_hz.max(model.stiffness_rate(self.along().abs() - dt * GRAVITY) / STABLE);
-        // A hair less, or rounding could make four steps of 1/30 s at 90 Hz.
+        // Slightly less, because rounding could otherwise make four steps of 1/30 s at 90 Hz.
         let count = (dt * rate * (1.0 - 1e-9)).ceil().clamp(1.0, MOST_SUBSTEPS);
         let time = dt / count;
         let (mut state, mut wheels) = (*self, wheels);
         for _ in 0..count as u32 {
             wheels = wanted.limits.turn_wheels(wheels, wanted.steering, time);
-            // The slope pulls first, so that brakes hold against it.
+            // The slope acts first, so that brakes hold against it.
             let pull = wanted.slope.map_or(0.0, |slope| slope.pull);
             let bank = wanted.slope.map_or(0.0, |slope| slope.bank);
             let holds = bank.abs() <= model.hardest();
@@ -279,8 +281,8 @@ impl SlidingState {
             let before = state.along();
             let pedals = wanted.pedals(model, (ahead, before), time);
             let mut after = state.step(model, pedals, wheels, time);
-            // Who stands on a bank that is too steep for the tyres slides, and keeps its slip as well.
-            // Both before and after: who only passes through a crawl keeps his slip.
+            // A vehicle that slides on a bank too steep for its tyres keeps its slip. The speed is checked
+            // both before and after, because a vehicle that only passes through a crawl keeps its slip too.
             if holds && before.abs() < CRAWLING && after.along().abs() < CRAWLING {
                 after = state.roll(model, (before, pedals), pull, (wheels, time));
             }
@@ -290,7 +292,7 @@ impl SlidingState {
         (state, wheels)
     }
 
-    /// A slope across the heading changes its speed to the left by so much, m/s.
+    /// Changes the lateral speed to the left by the effect of a slope across the heading, m/s.
     fn pull_across(&mut self, change: f64, holds: bool) {
         if change == 0.0 {
             return;
@@ -298,12 +300,12 @@ impl SlidingState {
         let forward = unit(self.heading);
         self.velocity += left_of(forward) * change;
         if !holds && self.along() == 0.0 {
-            // The appendix knows no slip at v = 0: with a hair of speed its wheels slide straight across.
+            // The appendix has no slip at v = 0, so a tiny speed makes the wheels slide straight sideways.
             self.velocity += forward * HAIR;
         }
     }
 
-    /// A slow car that rolls without slip.
+    /// Moves a slow car that rolls without slip.
     fn roll(
         &self,
         model: &SlidingModel,
@@ -314,11 +316,11 @@ impl SlidingState {
         let pushed = before + FORCE * pedals.throttle / model.mass * time;
         let held = FORCE * pedals.brake / model.mass * time;
         let resisted = model.resistance / model.mass * time;
-        // Air is left out: so slow it takes nothing that counts.
+        // Drag is neglected, because it is insignificant at low speed.
         let left = (pushed.abs() * (1.0 - resisted).max(0.0) - held).max(0.0);
-        // By more than rounding: what the brake just holds stands.
+        // With a tolerance for rounding: what the brake just holds stands.
         let rolls = pull.abs() * time > held * (1.0 + 1e-9);
-        // Whoever is driven sets out, however slowly; only one that rolls out comes to rest.
+        // A driven vehicle starts, however slowly; only a coasting one comes to rest.
         let driven = if pedals.throttle == 0.0 && !rolls {
             -1.0
         } else {
@@ -327,7 +329,7 @@ impl SlidingState {
         let along = at_rest(left, driven).copysign(pushed);
         let yaw_rate = along * tan(wheels) / model.wheelbase();
         if along == 0.0 {
-            // What stands keeps its place to the bit.
+            // A standing vehicle keeps its position exactly.
             return Self {
                 velocity: DVec2::ZERO,
                 yaw_rate: 0.0,
@@ -336,8 +338,8 @@ impl SlidingState {
         }
         let heading = self.heading + yaw_rate * time;
         let (sin, cos) = sin_cos(heading);
-        // Without slip the rear axle moves along the body. The centre of gravity is ahead of it, and
-        // swings as the body turns.
+        // Without slip the rear axle moves along the body. The centre of gravity is ahead of it, and swings
+        // as the body turns.
         let across = model.rear * yaw_rate;
         let velocity = DVec2::new(cos * along - sin * across, sin * along + cos * across);
         Self {
@@ -350,31 +352,31 @@ impl SlidingState {
 }
 
 impl Wanted {
-    /// The pedals for a step of `dt` seconds at a speed along the body, m/s, before the slope has pulled
-    /// and after.
+    /// Returns the pedals for a step of `dt` seconds at a speed along the body, m/s, before and after the
+    /// effect of the slope.
     fn pedals(&self, model: &SlidingModel, (ahead, speed): (f64, f64), dt: f64) -> Pedals {
         if let Some(slope) = &self.slope {
-            return self.pedals_on(slope, model, (ahead, speed), dt);
+            return self.pedals_on(slope, model, ahead, speed, dt);
         }
         let direction = if self.is_reversing { -1.0 } else { 1.0 };
         let along = speed * direction;
         let points = model.mass / FORCE;
         let wish = self.limits.acceleration(self.acceleration);
-        // The brake stops it at most, within the step.
+        // The brake stops the vehicle at most, within the step.
         let braked = |braking: f64| Pedals {
             throttle: 0.0,
             brake: braking.min(speed.abs() / dt) * points,
         };
-        // It rolls the wrong way, and has to stand before it can drive.
+        // It rolls in the wrong direction, and must stop before it can drive.
         if along < 0.0 {
             return braked(self.limits.max_braking);
         }
         let resisted = (model.resistance * along + model.drag * along * along) / model.mass;
-        // The wish is what speed shall gain: what air and rolling take comes on top of it.
+        // The request is the net acceleration, so drag and rolling resistance are added to it.
         let wish = wish + resisted;
         if wish < 0.0 {
             return if along == 0.0 {
-                // It holds what it has.
+                // It keeps its speed.
                 Pedals {
                     throttle: 0.0,
                     brake: -wish * points,
@@ -383,8 +385,8 @@ impl Wanted {
                 braked(-wish)
             };
         }
-        // What is left to the top speed is gained within the step at most; what holds it there comes on
-        // top.
+        // The remaining speed up to the limit is gained within the step at most, plus the force that holds
+        // the top speed.
         let room = (self.limits.max_speed - along).max(0.0) / dt + resisted;
         let most = self.limits.max_acceleration + resisted;
         Pedals {
@@ -395,15 +397,16 @@ impl Wanted {
 }
 
 impl Wanted {
-    /// The same on a slope.
+    /// Returns the pedals on a slope.
     fn pedals_on(
         &self,
         slope: &Grade,
         model: &SlidingModel,
-        (ahead, speed): (f64, f64),
+        ahead: f64,
+        speed: f64,
         dt: f64,
     ) -> Pedals {
-        // Air and rolling are added to the wish, as on level ground.
+        // Drag and rolling resistance are added to the request, as on level ground.
         let direction = if self.is_reversing { -1.0 } else { 1.0 };
         let resisted = (model.resistance * ahead + model.drag * ahead * ahead.abs()) / model.mass;
         let ask = Ask {
@@ -418,18 +421,18 @@ impl Wanted {
             ..*slope
         };
         let mut effort = match self.pedals {
-            // Of the engine itself: what air and rolling take comes on top, as for a wish.
+            // Of the engine itself: drag and rolling resistance are added, as for a request.
             Some(_) => slope.effort(ahead, &ask, dt),
             None => stronger.effort(ahead, &ask, dt),
         };
         if self.pedals.is_some() {
             effort.drive += resisted;
         }
-        let way = effort.drive.signum();
-        let room = slope.room(self.limits.max_speed, ahead * way, effort.drive, dt);
+        let direction = effort.drive.signum();
+        let room = slope.room(self.limits.max_speed, ahead * direction, effort.drive, dt);
         let most = (room + resisted.abs()).min(slope.hardest);
         let drive = effort.drive.clamp(-most, most);
-        // The brake stops it at most, within the step.
+        // The brake stops the vehicle at most, within the step.
         let brake = effort.brake.min(slope.hardest).min(speed.abs() / dt);
         Pedals {
             throttle: drive * points,
@@ -438,7 +441,7 @@ impl Wanted {
     }
 }
 
-/// The sign of a speed, 0 at rest.
+/// Returns the sign of a speed, 0 at rest.
 fn sign(speed: f64) -> f64 {
     if speed == 0.0 { 0.0 } else { speed.signum() }
 }
@@ -451,8 +454,8 @@ mod tests {
     use proptest::prelude::*;
     use roadwright_geometry::math::sin;
 
-    /// The appendix as it is printed, in its own names and axes: y to the north, angles clockwise, y of
-    /// the car to its right.
+    /// The appendix as printed, with its own names and axes: y to the north, angles clockwise, y of the car
+    /// to its right.
     #[derive(Debug, Clone, Copy, Default)]
     #[expect(non_snake_case, reason = "the names of the source")]
     struct Appendix {
@@ -525,7 +528,7 @@ mod tests {
             };
             let steering = 0.5 * sin(0.9 * time);
             appendix(&mut theirs, throttle, brake, steering, dt);
-            // To the right in the appendix is to the left here.
+            // Right in the appendix is left here.
             let pedals = Pedals { throttle, brake };
             ours = ours.step(&model, pedals, -steering, dt);
             let pairs = [
@@ -562,7 +565,7 @@ mod tests {
     fn drive(mut car: SlidingState, wish: Wanted, (seconds, dt): (f64, f64)) -> SlidingState {
         let mut wheels = 0.0;
         for _ in 0..(seconds / dt).round() as u32 {
-            (car, wheels) = car.advance(&SlidingModel::APPENDIX, &wish, wheels, (dt, 200.0));
+            (car, wheels) = car.advance(&SlidingModel::APPENDIX, &wish, wheels, dt, 200.0);
         }
         car
     }
@@ -576,16 +579,19 @@ mod tests {
             assert!((fast.along() - 10.0).abs() < 0.1, "{dt}: {fast:?}");
             let stopped = drive(fast, wanted(-4.0, 0.0), (5.0, dt));
             assert_eq!(stopped.velocity, DVec2::ZERO, "{dt}");
-            let way = stopped.position.x - fast.position.x;
+            let travelled = stopped.position.x - fast.position.x;
             let exact = fast.along() * fast.along() / 8.0;
-            assert!((way / exact - 1.0).abs() < 0.03, "{dt}: {way} {exact}");
+            assert!(
+                (travelled / exact - 1.0).abs() < 0.03,
+                "{dt}: {travelled} {exact}"
+            );
             let back = Wanted {
                 is_reversing: true,
                 ..wanted(1.0, 0.3)
             };
             let reversed = drive(stopped, back, (3.0, dt));
             assert!(reversed.along() < -2.0, "{dt}: {reversed:?}");
-            // Wheels to the left: backwards it turns to the right.
+            // Wheels to the left: in reverse it turns to the right.
             assert!(reversed.yaw_rate < -0.05, "{dt}: {reversed:?}");
         }
     }
@@ -626,7 +632,7 @@ mod tests {
             let mut wheels = 0.0;
             for _ in 0..60 {
                 let wish = wanted(a, delta);
-                (car, wheels) = car.advance(&SlidingModel::APPENDIX, &wish, wheels, (dt, 200.0));
+                (car, wheels) = car.advance(&SlidingModel::APPENDIX, &wish, wheels, dt, 200.0);
                 prop_assert!(car.position.is_finite() && car.heading.is_finite());
                 prop_assert!(car.velocity.length() < 120.0, "{car:?}");
                 prop_assert!(car.yaw_rate.abs() < 60.0, "{car:?}");

@@ -1,13 +1,13 @@
-//! Kinematic trailers: axles that roll without slip behind a coupling, one after the other.
+//! Kinematic trailers: axles that roll without slip behind a coupling, in succession.
 //!
-//! A trailer turns towards where its coupling goes: with a heading of its own g, a coupling that moves
-//! at v along p, and a distance d from coupling to axle, `g' = v sin(p - g) / d`. That holds for
-//! couplings on the axle of what tows them and off it, forwards and in reverse, where the angle grows
-//! until bodies touch (jackknife). Along a straight way of the coupling it has a closed form, the
-//! tractrix: `tan((g - p) / 2)` shrinks by `exp(-s / d)` over s metres. Each step is such a way, so
-//! results hardly depend on the step, and no step is too long.
+//! A trailer turns towards the motion of its coupling: with its heading g, a coupling that moves at v in
+//! direction p, and a distance d from coupling to axle, `g' = v sin(p - g) / d`. This holds for couplings on
+//! and off the axle of the towing vehicle, forwards and in reverse, where the angle grows until bodies touch
+//! (jackknife). For a straight motion of the coupling there is a closed form, the tractrix: `tan((g - p) /
+//! 2)` shrinks by `exp(-s / d)` over s metres. Each step is such a motion, so results hardly depend on the
+//! step length, and no step is too long.
 //!
-//! [CommonRoad models 2020] has the form for a coupling on the rear axle, its model KST; see [`rate`].
+//! [CommonRoad models 2020] contains the form for a coupling on the rear axle, as model KST; see [`rate`].
 //!
 //! ```
 //! use roadwright_geometry::Pose;
@@ -38,23 +38,23 @@ use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::vehicle_file::VehicleFile;
 use serde::{Deserialize, Serialize};
 
-/// A trailer and where it is joined on.
+/// A trailer and the position of its coupling.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hitched {
-    /// Where, on what tows it: m ahead of the middle of the vehicle's rear axle, or of the coupling of
-    /// the trailer before it.
+    /// Position of the coupling on the towing vehicle: m ahead of the middle of its rear axle, or of the
+    /// coupling of the trailer before it.
     pub coupling: f64,
-    /// From the coupling back to its own axle, m.
+    /// Distance from the coupling back to its own axle, m.
     pub to_axle: f64,
     /// Front end of its body, m ahead of the coupling.
     pub front: f64,
-    /// Of its body, m.
+    /// Length of its body, m.
     pub length: f64,
-    /// m.
+    /// Width, m.
     pub width: f64,
-    /// m.
+    /// Height, m.
     pub height: f64,
-    /// Largest angle to what tows it, rad.
+    /// Maximum angle to the towing vehicle, rad.
     pub lock: f64,
 }
 
@@ -64,56 +64,56 @@ impl Hitched {
         self.front - 0.5 * self.length
     }
 
-    /// Of the circle around its body, m.
+    /// Radius of the circle around its body, m.
     pub fn radius(&self) -> f64 {
         0.5 * DVec2::new(self.length, self.width).length()
     }
 }
 
-/// What a trailer keeps.
+/// State of a trailer.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct TrailerState {
-    /// rad.
+    /// Heading, rad.
     pub heading: f64,
-    /// Where its coupling was in the last step, m.
+    /// Position of its coupling in the last step, m.
     pub coupling: DVec2,
 }
 
-/// The trailers of a vehicle, from front to back.
+/// Trailers of a vehicle, from front to back.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Train {
     trailers: Vec<Hitched>,
 }
 
-/// How fast a trailer turns whose coupling lies `behind` metres behind the rear axle of what tows it,
-/// rad/s: that drives at `speed`, m/s, and turns at `yaw_rate`, rad/s, `angle` is from the trailer's
-/// heading to its own, rad, and `to_axle` from the coupling to the trailer's axle, m.
+/// Returns the turn rate of a trailer, rad/s, whose coupling is `behind` metres behind the rear axle of the
+/// towing vehicle. That vehicle drives at `speed`, m/s, and turns at `yaw_rate`, rad/s; `angle` is from the
+/// trailer's heading to its own, rad, and `to_axle` from the coupling to the trailer's axle, m.
 pub fn rate(speed: f64, yaw_rate: f64, angle: f64, behind: f64, to_axle: f64) -> f64 {
     let (sin, cos) = sin_cos(angle);
     (speed * sin - behind * yaw_rate * cos) / to_axle
 }
 
 impl Train {
-    /// These trailers.
+    /// Creates a train of trailers.
     pub fn of(trailers: Vec<Hitched>) -> Self {
         Self { trailers }
     }
 
-    /// The trailers of a vehicle file.
+    /// Creates the trailers of a vehicle file.
     pub fn of_file(file: &VehicleFile) -> Self {
         let (_, rear) = file.axles();
-        // The file gives the first coupling from the middle of the body, and each further one from the
-        // coupling before it; here the rear axle is where it begins.
+        // The file gives the first coupling relative to the middle of the body, and each further one relative
+        // to the previous coupling; here the first one is relative to the rear axle.
         let mut coupling = file.coupling().unwrap_or(rear) - rear;
         let trailers = file.trailers.iter().map(|trailer| {
             let hitched = Hitched {
                 coupling,
-                to_axle: trailer.coupling_to_axle,
-                front: trailer.front,
-                length: trailer.length,
-                width: trailer.width,
-                height: trailer.height,
-                lock: trailer.lock,
+                to_axle: trailer.coupling_to_axle.get(),
+                front: trailer.front.get(),
+                length: trailer.length.get(),
+                width: trailer.width.get(),
+                height: trailer.height.get(),
+                lock: trailer.lock.get(),
             };
             coupling = trailer.next_coupling();
             hitched
@@ -123,29 +123,29 @@ impl Train {
         }
     }
 
-    /// From front to back.
+    /// Trailers, from front to back.
     pub fn trailers(&self) -> &[Hitched] {
         &self.trailers
     }
 
-    /// Whether there are none.
+    /// Whether there are no trailers.
     pub fn is_empty(&self) -> bool {
         self.trailers.is_empty()
     }
 
-    /// From the rear axle of the vehicle back to the last rear end of the train when it is straight, m;
-    /// negative without trailers.
+    /// Distance from the rear axle of the vehicle back to the end of the straight train, m; negative without
+    /// trailers.
     pub fn tail(&self) -> f64 {
         let mut coupling = 0.0;
         let ends = self.trailers.iter().map(|trailer| {
             coupling += trailer.coupling;
             trailer.length - trailer.front - coupling
         });
-        // Not simply the last one: a long trailer may reach beyond a short one behind it.
+        // Not simply the last trailer, because a long one may extend beyond a short one behind it.
         ends.fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// All in line behind a vehicle, whose rear axle is at a pose.
+    /// Returns all trailers in line behind a vehicle whose rear axle is at a pose.
     pub fn straight(&self, pose: Pose) -> Vec<TrailerState> {
         let mut along = 0.0;
         let states = self.trailers.iter().map(|trailer| {
@@ -158,17 +158,17 @@ impl Train {
         states.collect()
     }
 
-    /// Takes the trailers after a vehicle whose rear axle has come to a pose; what has not moved stays
-    /// to the bit.
+    /// Moves the trailers after a vehicle whose rear axle has moved to a pose; unmoved trailers stay exactly
+    /// the same.
     pub fn tow(&self, states: &mut [TrailerState], pose: Pose) {
         let mut ahead = pose;
         for (trailer, state) in self.trailers.iter().zip(states) {
             let coupling = ahead.point(trailer.coupling, 0.0);
-            // Front to back: each follows where the one before has come in this very step.
+            // From front to back: each trailer follows the new position of the previous one in the same step.
             state.follow(coupling, trailer.to_axle);
             let angle = wrap_angle(state.heading - ahead.heading);
             if angle.abs() > trailer.lock {
-                // Bodies touch: it is dragged along.
+                // The bodies touch, so the trailer is dragged along.
                 state.heading = wrap_angle(ahead.heading + trailer.lock.copysign(angle));
             }
             ahead = Pose {
@@ -178,8 +178,7 @@ impl Train {
         }
     }
 
-    /// Puts the trailers, whose headings something else has found, behind a vehicle whose rear axle is at
-    /// a pose.
+    /// Places the trailers, with headings computed elsewhere, behind a vehicle whose rear axle is at a pose.
     pub fn stand(
         &self,
         states: &mut [TrailerState],
@@ -195,7 +194,8 @@ impl Train {
         }
     }
 
-    /// Their couplings, with their headings, behind a vehicle whose rear axle is at a pose.
+    /// Returns the positions of their couplings with their headings, behind a vehicle whose rear axle is at a
+    /// pose.
     pub fn couplings(&self, states: &[TrailerState], pose: Pose) -> Vec<Pose> {
         let mut ahead = pose;
         let poses = self.trailers.iter().zip(states).map(|(trailer, state)| {
@@ -208,12 +208,12 @@ impl Train {
         poses.collect()
     }
 
-    /// Middles of their axles.
+    /// Poses of the middles of their axles.
     pub fn axles(&self, states: &[TrailerState], pose: Pose) -> Vec<Pose> {
         self.places(states, pose, |trailer| -trailer.to_axle)
     }
 
-    /// Middles of their bodies.
+    /// Poses of the middles of their bodies.
     pub fn bodies(&self, states: &[TrailerState], pose: Pose) -> Vec<Pose> {
         self.places(states, pose, Hitched::middle)
     }
@@ -236,33 +236,33 @@ impl Train {
 }
 
 impl TrailerState {
-    /// Follows its coupling to a place, straight from where it was: the tractrix.
+    /// Follows its coupling straight to a new position: the tractrix.
     fn follow(&mut self, coupling: DVec2, to_axle: f64) {
-        let way = coupling - self.coupling;
-        let length = way.length();
+        let pull = coupling - self.coupling;
+        let length = pull.length();
         if length == 0.0 {
             return;
         }
-        let course = atan2(way.y, way.x);
-        // In reverse the course points back, and the difference to it is beyond a right angle. It
-        // shrinks all the same, which turns the trailer about: that is the jackknife.
+        let course = atan2(pull.y, pull.x);
+        // In reverse the course points back, and the difference to it is beyond a right angle. It shrinks all
+        // the same, which turns the trailer round: the jackknife.
         let (sin, cos) = sin_cos(0.5 * wrap_angle(self.heading - course));
-        // By sine and cosine: the tangent of half the angle has no value for a trailer that stands
-        // exactly against its course, and there the other two leave it as it is.
+        // By sine and cosine, because the tangent of half the angle is undefined for a trailer exactly
+        // opposite to its course; the sine and cosine leave it unchanged there.
         let left = exp(-length / to_axle);
         self.heading = wrap_angle(course + 2.0 * atan2(sin * left, cos));
         self.coupling = coupling;
     }
 
-    /// Whether its numbers are those of something that exists.
+    /// Whether the numbers are physically plausible.
     pub fn is_sound(&self) -> bool {
         self.heading.is_finite() && self.coupling.is_finite()
     }
 }
 
-/// Way in reverse, m, over which the angle of a trailer grows from one value to another behind a
-/// vehicle that drives straight back: `d ln(tan(b / 2) / tan(a / 2))`.
-pub fn way_to_jackknife(to_axle: f64, (from, to): (f64, f64)) -> f64 {
+/// Returns the distance in reverse, m, over which the angle of a trailer grows from one value to another
+/// behind a vehicle that drives straight back: `d ln(tan(b / 2) / tan(a / 2))`.
+pub fn distance_to_jackknife(to_axle: f64, from: f64, to: f64) -> f64 {
     let half = |angle: f64| {
         let (sin, cos) = sin_cos(0.5 * angle);
         sin / cos
@@ -270,8 +270,8 @@ pub fn way_to_jackknife(to_axle: f64, (from, to): (f64, f64)) -> f64 {
     to_axle * roadwright_geometry::math::ln(half(to) / half(from))
 }
 
-/// Radius on which the axle of a trailer rolls in a steady bend whose vehicle has its rear axle on a
-/// radius, m; `None` where the bend is too tight: `R2^2 = R1^2 + e^2 - d^2`.
+/// Returns the radius on which the axle of a trailer rolls in a steady bend with the vehicle's rear axle on a
+/// radius, m; `None` if the bend is too tight: `R2^2 = R1^2 + e^2 - d^2`.
 pub fn off_tracking(radius: f64, behind: f64, to_axle: f64) -> Option<f64> {
     let square = radius * radius + behind * behind - to_axle * to_axle;
     (square > 0.0).then(|| square.sqrt())
@@ -299,7 +299,7 @@ mod tests {
         }
     }
 
-    /// The pose on a circle about (0, radius) after an angle.
+    /// Returns the pose on a circle about (0, radius) at an angle.
     fn on_circle(radius: f64, angle: f64) -> Pose {
         let (sin, cos) = sin_cos(angle);
         Pose {
@@ -308,8 +308,8 @@ mod tests {
         }
     }
 
-    /// The unit test of commonroad-vehicle-models 3.0.2, `test_derivatives.py`, `test_kst`, vehicle 4:
-    /// its hitch angle is that from the tractor to the trailer.
+    /// The unit test of commonroad-vehicle-models 3.0.2, `test_derivatives.py`, `test_kst`, vehicle 4, whose
+    /// hitch angle is measured from the tractor to the trailer.
     #[test]
     fn the_rate_is_that_which_commonroad_publishes() {
         let (speed, steering, hitch) = (
@@ -335,7 +335,7 @@ mod tests {
                 let axle = train.axles(&state, on_circle(9.0, 0.0))[0];
                 let radius = (axle.position - DVec2::new(0.0, 9.0)).length();
                 let exact = off_tracking(9.0, behind, to_axle).unwrap();
-                // Chords of the coupling's circle are a little shorter than its arcs.
+                // Chords of the coupling's circle are slightly shorter than its arcs.
                 let tolerance = if parts == 40 { 0.01 } else { 1e-4 };
                 assert!((radius / exact - 1.0).abs() < tolerance, "{radius} {exact}");
             }
@@ -367,7 +367,7 @@ mod tests {
         }
     }
 
-    /// Any vehicle that tows, against the differential equation in small steps.
+    /// Off-axle couplings of any towing vehicle, compared with the differential equation in small steps.
     #[test]
     fn off_the_axle_it_follows_the_differential_equation_forwards_and_back() {
         let (behind, to_axle) = (1.3, 4.2);
@@ -392,7 +392,7 @@ mod tests {
         let apart = wrap_angle(states[0].heading - heading);
         assert!(apart.abs() < 2e-3, "{apart}");
         assert!(heading.abs() > 0.1, "{heading}");
-        // And back, from where it is.
+        // And back, from its present state.
         let mut pose = car.pose;
         let mut angle = wrap_angle(pose.heading - heading);
         let before = angle;
@@ -413,16 +413,16 @@ mod tests {
             let mut pose = Pose::default();
             let mut state = train.straight(pose);
             state[0].heading = 0.1;
-            let (mut way, mut reached) = (0.0, None);
+            let (mut distance, mut reached) = (0.0, None);
             for _ in 0..(30.0 / part) as u32 {
                 pose.position.x -= part;
-                way += part;
+                distance += part;
                 train.tow(&mut state, pose);
                 if reached.is_none() && state[0].heading > 1.0 {
-                    reached = Some(way);
+                    reached = Some(distance);
                 }
             }
-            let exact = way_to_jackknife(5.0, (0.1, 1.0));
+            let exact = distance_to_jackknife(5.0, 0.1, 1.0);
             assert!(
                 (reached.unwrap() - exact).abs() <= part,
                 "{reached:?} {exact}"
@@ -455,14 +455,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_way_makes_it_explode(
-            heading in -4.0..4.0f64, course in -4.0..4.0f64, way in 0.0..1e6f64,
+        fn no_course_makes_it_explode(
+            heading in -4.0..4.0f64, course in -4.0..4.0f64, distance in 0.0..1e6f64,
             to_axle in 1e-3..100.0f64,
         ) {
             let train = Train::of(vec![caravan(1.0, to_axle), caravan(2.0, to_axle)]);
             let mut state = train.straight(Pose::default());
             state[1].heading = heading;
-            let position = roadwright_geometry::unit(course) * way;
+            let position = roadwright_geometry::unit(course) * distance;
             let pose = Pose { position, heading };
             train.tow(&mut state, pose);
             prop_assert!(state.iter().all(TrailerState::is_sound));

@@ -1,4 +1,4 @@
-//! Pictures of manoeuvres: what they show is what was measured.
+//! Pictures of manoeuvres show what was measured.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_geometry::math::tan;
@@ -12,7 +12,7 @@ fn shipped(name: &str) -> VehicleFile {
     VehicleFile::from_text(found.unwrap().text).unwrap()
 }
 
-/// The picture of a manoeuvre, and what it showed.
+/// Returns the picture of a manoeuvre, and its result.
 fn plot_of(file: &VehicleFile, name: &str) -> (Manoeuvre, Plot) {
     let (manoeuvres, plots) = prove_and_plot(file).unwrap();
     let manoeuvre = manoeuvres.into_iter().find(|one| one.name == name);
@@ -20,7 +20,7 @@ fn plot_of(file: &VehicleFile, name: &str) -> (Manoeuvre, Plot) {
     (manoeuvre.unwrap(), plot.unwrap())
 }
 
-/// What is wrong with a picture as such.
+/// Returns the formal defects of a picture.
 fn faults(plot: &Plot) -> Vec<String> {
     let mut faults = Vec::new();
     if plot.series.is_empty() || plot.x.is_empty() || plot.y.is_empty() {
@@ -41,7 +41,7 @@ fn faults(plot: &Plot) -> Vec<String> {
     faults
 }
 
-/// What a picture shows of the value that was measured; nothing where only its label says it.
+/// Returns the value that a picture shows; `None` if only its label states it.
 fn shown(one: &Manoeuvre, plot: &Plot) -> Option<f64> {
     let ends = || {
         let lines = plot.series.iter().filter(|line| line.look == Look::Line);
@@ -79,7 +79,7 @@ fn every_manoeuvre_of_every_shipped_vehicle_is_drawn_as_it_was_measured() {
     for shipped in SHIPPED {
         let file = VehicleFile::from_text(shipped.text).unwrap();
         let (manoeuvres, plots) = prove_and_plot(&file).unwrap();
-        // Who draws measures the same, to the bit.
+        // Drawing does not change the measurement in any bit.
         assert_eq!(manoeuvres, prove(&file).unwrap(), "{}", shipped.name);
         let applies: Vec<_> = manoeuvres.iter().filter(|one| one.applies).collect();
         let names = |plot: &Plot| plot.name;
@@ -97,7 +97,7 @@ fn every_manoeuvre_of_every_shipped_vehicle_is_drawn_as_it_was_measured() {
                 continue;
             };
             let value = one.value.unwrap();
-            // Parked vehicles move by next to nothing.
+            // Parked vehicles hardly move.
             let room = 2e-3 * value.abs() + 1e-9;
             assert!((shown - value).abs() <= room, "{at}: {shown}, {value}");
             compared += 1;
@@ -127,19 +127,19 @@ fn the_most_that_is_passed_and_the_first_that_is_not_stand_beside_each_other() {
         let lines = plot.series.iter().filter(|line| line.look == Look::Line);
         let labels: Vec<_> = lines.map(|line| line.label.as_str()).collect();
         let said = |label: &str| label.split(' ').next().unwrap().parse::<f64>().unwrap();
-        assert!(labels[0].ends_with("the most that it passes"), "{labels:?}");
+        assert!(labels[0].ends_with("hardest passed"), "{labels:?}");
         assert!(
             (said(labels[0]) - value.unwrap()).abs() < 1e-3,
             "{name}: {labels:?}"
         );
         if let Some(failed) = labels.get(1) {
-            assert!(failed.ends_with("the first that it fails"), "{labels:?}");
+            assert!(failed.ends_with("easiest failed"), "{labels:?}");
             assert!(said(failed) > said(labels[0]), "{labels:?}");
         }
     }
 }
 
-/// Speed or angle of a line at a place, between its points.
+/// Returns the ordinate of a line at an abscissa, interpolated between its points.
 fn at(line: &Series, x: f64) -> Option<f64> {
     let pairs = line.points.windows(2);
     let mut around = pairs.filter(|pair| pair[0][0] <= x && x <= pair[1][0]);
@@ -150,7 +150,7 @@ fn at(line: &Series, x: f64) -> Option<f64> {
     })
 }
 
-/// How far a driven line is from the closed form beside it at most, over the largest value.
+/// Returns the largest deviation of a driven line from its closed form, relative to the largest value.
 fn departure(plot: &Plot, driven: &str) -> f64 {
     let line = plot
         .series
@@ -180,7 +180,7 @@ fn closed_forms_lie_on_what_was_driven() {
         let (_, plot) = plot_of(&shipped(vehicle), name);
         let apart = departure(&plot, line);
         assert!(apart < 0.02, "{vehicle} {name}: {apart}");
-        // The same line of another vehicle is somewhere else.
+        // The same line of another vehicle differs.
         let mut other = plot.clone();
         let lines = other
             .series
@@ -195,13 +195,13 @@ fn closed_forms_lie_on_what_was_driven() {
 fn a_picture_shows_what_has_changed_in_a_vehicle() {
     let way = |friction: f64| {
         let mut car = shipped("bmw-320i");
-        car.wheels.friction = Some(friction);
+        car.wheels.friction = Some(friction).into();
         let (one, plot) = plot_of(&car, "braking");
         shown(&one, &plot).unwrap()
     };
     let (dry, ice) = (way(0.8), way(0.1));
     assert!(ice > 4.0 * dry, "{dry} {ice}");
-    // A picture with a hole in time, or with nothing in it, is noticed by the test above.
+    // A picture with a gap in time, or without content, would be noticed by the test above.
     let (_, mut plot) = plot_of(&shipped("willys-mb"), "coast_down");
     assert_eq!(faults(&plot), Vec::<String>::new());
     plot.series[0].points.reverse();
@@ -213,17 +213,17 @@ fn a_picture_shows_what_has_changed_in_a_vehicle() {
 fn absurd_vehicles_are_drawn_without_a_number_that_is_none() {
     type Change = fn(&mut VehicleFile);
     let changes: [Change; 8] = [
-        |file| file.body.mass = 1e6,
-        |file| file.body.mass = 1e-3,
-        |file| file.wheels.friction = Some(1e-6),
-        |file| file.brakes.as_mut().unwrap().foot = 0.0,
-        |file| file.engine.as_mut().unwrap().torque_curve_rpm_nm = vec![(1.0, 0.0)],
-        |file| file.gearbox.as_mut().unwrap().final_drive = 1e-6,
+        |file| file.body.mass = 1e6.into(),
+        |file| file.body.mass = (1e-3).into(),
+        |file| file.wheels.friction = Some(1e-6).into(),
+        |file| file.brakes.as_mut().unwrap().foot = 0.0.into(),
+        |file| file.engine.as_mut().unwrap().torque_curve_rpm_nm = vec![(1.0, 0.0)].into(),
+        |file| file.gearbox.as_mut().unwrap().final_drive = (1e-6).into(),
         |file| {
             let resistance = file.resistance.as_mut().unwrap();
-            (resistance.drag, resistance.rolling) = (0.0, 0.0);
+            (*resistance.drag, *resistance.rolling) = (0.0, 0.0);
         },
-        |file| file.body.centre_height = Some(100.0),
+        |file| file.body.centre_height = Some(100.0).into(),
     ];
     for (number, change) in changes.into_iter().enumerate() {
         let mut jeep = shipped("willys-mb");

@@ -9,6 +9,7 @@ mod spending;
 mod training;
 mod verdict;
 
+use super::PanelFrame;
 use super::widgets::{choice, empty, heading};
 use crate::experiment::{ExperimentAction, ExperimentFile, Fault};
 use crate::model::{Action, Model};
@@ -47,12 +48,13 @@ pub(super) struct ExperimentPanel {
     filter: String,
 }
 
-pub(super) fn ui(
-    ui: &mut Ui,
-    model: &Model,
-    state: &mut ExperimentPanel,
-    actions: &mut Vec<Action>,
-) {
+pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
+    let PanelFrame {
+        model,
+        memory,
+        actions,
+    } = frame;
+    let state = &mut memory.experiment;
     let experiment = &model.experiment;
     ui.horizontal_wrapped(|ui| {
         for (view, name) in [
@@ -196,7 +198,7 @@ pub(super) fn bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         // An edited world is another one, and ends elsewhere.
         if let Some(end) = shown.end.as_ref().filter(|_| !model.document.is_dirty()) {
             let dt = model.document.scenario().settings().dt;
-            ui.label(in_words(end, dt));
+            ui.label(in_words(end, dt.get()));
         }
         ui.label(format!("{} waits.", shown.origin));
         if ui.button("Back to it").clicked() {

@@ -3,14 +3,16 @@
 
 mod chart;
 
+use super::PanelFrame;
 use super::inspector::law::plans_near;
 use super::widgets::{empty, named, primary};
 use crate::command::Command;
 use crate::model::{Action, Model, Tone as Word};
+use crate::panel::PanelId;
 use crate::tools::Tone;
 use chart::{Chart, Gesture};
 use egui::{DragValue, RichText, Ui};
-use roadwright_scenario::green_wave::{Along, Corridor, NoWave, Way};
+use roadwright_scenario::green_wave::{Along, Corridor, NoWave, Street};
 use roadwright_scenario::junction::Junction;
 use roadwright_scenario::operation::signals::with_offsets;
 use roadwright_scenario::{Control, Edit, NodeId, ObjectId};
@@ -68,10 +70,10 @@ impl GreenWavePanel {
         let scene = &model.scene;
         let (network, layout) = (scene.scenario.network(), &scene.layout);
         let mut shared = Vec::new();
-        let found = Way::through(network, layout, &self.chosen).and_then(|way| {
-            let stops: Vec<usize> = way.stops.iter().map(|stop| stop.junction).collect();
+        let found = Street::through(network, layout, &self.chosen).and_then(|street| {
+            let stops: Vec<usize> = street.stops.iter().map(|stop| stop.junction).collect();
             let plans = plans_near(model, &stops);
-            let corridor = Corridor::new(&way, layout, &plans.signals)?;
+            let corridor = Corridor::new(&street, layout, &plans.signals)?;
             for signal in &corridor.signals {
                 let mut groups = plans.groups.iter().filter(|group| group.len() > 1);
                 if groups.any(|group| group.contains(&signal.junction)) {
@@ -121,7 +123,7 @@ fn signals_of(model: &Model) -> usize {
 
 /// The way to the panel, where there is something to show in it.
 pub(super) fn opener(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
-    let command = Command::GreenWave;
+    let command = Command::Panel(PanelId::GreenWave);
     if signals_of(model) > 1
         && ui
             .button(command.title())
@@ -132,12 +134,13 @@ pub(super) fn opener(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-pub(super) fn ui(
-    ui: &mut Ui,
-    model: &Model,
-    state: &mut GreenWavePanel,
-    actions: &mut Vec<Action>,
-) {
+pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
+    let PanelFrame {
+        model,
+        memory,
+        actions,
+    } = frame;
+    let state = &mut memory.green_wave;
     state.follow(model);
     // A drag may end while the panel is not shown.
     let is_held = ui.input(|input| input.pointer.primary_down() || input.pointer.any_released());

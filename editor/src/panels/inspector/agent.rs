@@ -54,8 +54,8 @@ pub(super) const APPEARANCE: [Property<Agent>; 3] = [
         range: 0.0..=1e7,
         step: 0.5,
         hint: "When it appears.",
-        get: |agent| Some(agent.depart),
-        set: |agent, depart| agent.depart = depart,
+        get: |agent| Some(agent.depart.get()),
+        set: |agent, depart| agent.depart = depart.into(),
     },
     Property {
         name: "Repeats after",
@@ -64,8 +64,8 @@ pub(super) const APPEARANCE: [Property<Agent>; 3] = [
         range: 0.0..=1e7,
         step: 0.5,
         hint: "It sets out again so long after it has arrived, as soon as there is room.",
-        get: |agent| agent.repeat,
-        set: |agent, repeat| agent.repeat = Some(repeat),
+        get: |agent| agent.repeat.get(),
+        set: |agent, repeat| agent.repeat = Some(repeat).into(),
     },
     Property {
         name: "Start speed",
@@ -74,8 +74,8 @@ pub(super) const APPEARANCE: [Property<Agent>; 3] = [
         range: 0.0..=150.0,
         step: 0.2,
         hint: "When it appears.",
-        get: |agent| Some(agent.speed),
-        set: |agent, speed| agent.speed = speed,
+        get: |agent| Some(agent.speed.get()),
+        set: |agent, speed| agent.speed = speed.into(),
     },
 ];
 
@@ -94,7 +94,7 @@ const HEADING: Property<Agent> = Property {
     },
     set: |agent, degrees| {
         if let Place::Ground(ground) = agent.start {
-            agent.start = Place::ground(ground.x, ground.y, degrees.to_radians());
+            agent.start = Place::ground(ground.x.get(), ground.y.get(), degrees.to_radians());
         }
     },
 };
@@ -138,7 +138,7 @@ fn repeats(ui: &mut Ui, subject: &mut Subject<'_, Agent>) {
     if shown.on_hover_text(hint).changed() {
         let name = subject.name.clone();
         subject.apply(format!("Repeat of {name}"), |agent| {
-            agent.repeat = repeats.then_some(REPEAT);
+            agent.repeat = repeats.then_some(REPEAT).into();
         });
     }
     ui.end_row();

@@ -22,7 +22,7 @@ const PEOPLE: [Property<Node>; 1] = [Property {
     get: |node| Some(node.rules.crossings.first()?.people.unwrap_or(0.0)),
     set: |node, people| {
         for crossing in &mut node.rules.crossings {
-            crossing.people = Some(people);
+            crossing.people = Some(people).into();
         }
     },
 }];
@@ -94,18 +94,18 @@ fn widths(ui: &mut Ui, model: &Model, (id, node): (NodeId, &Node), actions: &mut
 fn set_width(node: &mut Node, road: RoadId, width: f64, usual: f64) {
     let mut crossings = node.rules.crossings.iter_mut();
     if let Some(crossing) = crossings.find(|crossing| crossing.road == road) {
-        crossing.width = (width != usual).then_some(width);
+        crossing.width = ((width != usual).then_some(width)).into();
     }
 }
 
 /// Puts a crossing over a road, or takes it away; it gets the rate of those that are there.
 fn put(node: &mut Node, road: RoadId, is_there: bool) {
     let crossings = &mut node.rules.crossings;
-    let people = crossings.first().and_then(|other| other.people);
+    let people = crossings.first().and_then(|other| other.people.get());
     crossings.retain(|crossing| crossing.road != road);
     if is_there {
         crossings.push(CrossingRule {
-            people,
+            people: people.into(),
             ..CrossingRule::over(road)
         });
         crossings.sort_unstable_by_key(|crossing| crossing.road);
@@ -124,7 +124,7 @@ mod tests {
         put(&mut node, RoadId(8), true);
         let widths = |node: &Node| -> Vec<Option<f64>> {
             let crossings = node.rules.crossings.iter();
-            crossings.map(|crossing| crossing.width).collect()
+            crossings.map(|crossing| *crossing.width).collect()
         };
         set_width(&mut node, RoadId(8), 4.5, CROSSING_WIDTH);
         assert_eq!(widths(&node), [None, Some(4.5)]);
@@ -135,8 +135,8 @@ mod tests {
     #[test]
     fn crossings_come_and_go_with_their_rate() {
         let mut node = Node {
-            x: 0.0,
-            y: 0.0,
+            x: 0.0.into(),
+            y: 0.0.into(),
             rules: JunctionRules::default(),
         };
         put(&mut node, RoadId(7), true);
@@ -144,7 +144,7 @@ mod tests {
         put(&mut node, RoadId(3), true);
         let all = |node: &Node| -> Vec<(u32, Option<f64>)> {
             let crossings = node.rules.crossings.iter();
-            crossings.map(|rule| (rule.road.0, rule.people)).collect()
+            crossings.map(|rule| (rule.road.0, *rule.people)).collect()
         };
         assert_eq!(all(&node), [(3, Some(90.0)), (7, Some(90.0))]);
         put(&mut node, RoadId(7), false);

@@ -42,8 +42,8 @@ const NUMBERS: [Property<Flow>; 3] = [
         range: 0.0..=1e5,
         step: 5.0,
         hint: "Vehicles per hour, on average.",
-        get: |flow| Some(flow.rate_per_hour),
-        set: |flow, rate| flow.rate_per_hour = rate,
+        get: |flow| Some(flow.rate_per_hour.get()),
+        set: |flow, rate| flow.rate_per_hour = rate.into(),
     },
     Property {
         name: "From",
@@ -52,8 +52,8 @@ const NUMBERS: [Property<Flow>; 3] = [
         range: 0.0..=1e7,
         step: 1.0,
         hint: "When the first may appear.",
-        get: |flow| Some(flow.begin),
-        set: |flow, begin| flow.begin = begin,
+        get: |flow| Some(flow.begin.get()),
+        set: |flow, begin| flow.begin = begin.into(),
     },
     Property {
         name: "Until",
@@ -62,8 +62,8 @@ const NUMBERS: [Property<Flow>; 3] = [
         range: 0.0..=1e7,
         step: 1.0,
         hint: "When the last may appear.",
-        get: |flow| Some(flow.end),
-        set: |flow, end| flow.end = end,
+        get: |flow| Some(flow.end.get()),
+        set: |flow, end| flow.end = end.into(),
     },
 ];
 

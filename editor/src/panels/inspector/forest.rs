@@ -14,8 +14,8 @@ const NUMBERS: [Property<Forest>; 4] = [
         range: 0.0..=1e5,
         step: 5.0,
         hint: "Trees per hectare before the spacing thins them.",
-        get: |forest| Some(forest.density),
-        set: |forest, density| forest.density = density,
+        get: |forest| Some(forest.density.get()),
+        set: |forest, density| forest.density = density.into(),
     },
     Property {
         name: "Spacing",
@@ -24,8 +24,8 @@ const NUMBERS: [Property<Forest>; 4] = [
         range: 0.2..=1e4,
         step: 0.1,
         hint: "Least distance between trunks.",
-        get: |forest| Some(forest.spacing),
-        set: |forest, spacing| forest.spacing = spacing,
+        get: |forest| Some(forest.spacing.get()),
+        set: |forest, spacing| forest.spacing = spacing.into(),
     },
     Property {
         name: "Trunk radius",
@@ -34,8 +34,8 @@ const NUMBERS: [Property<Forest>; 4] = [
         range: 0.01..=10.0,
         step: 0.01,
         hint: "",
-        get: |forest| Some(forest.trunk_radius),
-        set: |forest, radius| forest.trunk_radius = radius,
+        get: |forest| Some(forest.trunk_radius.get()),
+        set: |forest, radius| forest.trunk_radius = radius.into(),
     },
     Property {
         name: "Seed",

@@ -82,7 +82,7 @@ fn red_ambers(junction: &Junction, node: &Node) -> Choices<Option<f64>> {
 }
 
 fn red_amber_of(node: &Node) -> Option<f64> {
-    node.rules.plan.as_ref()?.red_amber
+    node.rules.plan.as_ref()?.red_amber.get()
 }
 
 const TIMES: [Property<Node>; 2] = [
@@ -97,7 +97,7 @@ const TIMES: [Property<Node>; 2] = [
         get: |node| node.rules.plan.as_ref()?.cycle.or(Some(DEFAULT_CYCLE)),
         set: |node, cycle| {
             if let Some(plan) = &mut node.rules.plan {
-                plan.cycle = Some(cycle);
+                plan.cycle = Some(cycle).into();
             }
         },
     },
@@ -108,10 +108,10 @@ const TIMES: [Property<Node>; 2] = [
         range: 0.0..=600.0,
         step: 1.0,
         hint: "When the first stage starts: for waves of green along a street.",
-        get: |node| Some(node.rules.plan.as_ref()?.offset),
+        get: |node| Some(node.rules.plan.as_ref()?.offset.get()),
         set: |node, offset| {
             if let Some(plan) = &mut node.rules.plan {
-                plan.offset = offset;
+                plan.offset = offset.into();
             }
         },
     },
@@ -165,7 +165,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, clicked: NodeId, actions: &mut Vec<
                 if let Some(chosen) = choice(ui, "Red and amber", &red_amber_of(node), &all) {
                     let label = format!("Red and amber of {}", subject.name);
                     subject.apply(label, |node| {
-                        node.rules.plan.get_or_insert_default().red_amber = chosen;
+                        node.rules.plan.get_or_insert_default().red_amber = chosen.into();
                     });
                 }
                 ui.end_row();
@@ -336,8 +336,8 @@ mod tests {
     #[test]
     fn who_is_chosen_to_decide_about_signals_is_shown() {
         let mut node = Node {
-            x: 0.0,
-            y: 0.0,
+            x: 0.0.into(),
+            y: 0.0.into(),
             rules: JunctionRules::default(),
         };
         for decides in [

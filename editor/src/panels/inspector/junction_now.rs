@@ -207,7 +207,7 @@ fn tickets(ui: &mut Ui, seen: &JunctionInspection, actions: &mut Vec<Action>) {
 }
 
 fn way(seen: &JunctionInspection, ticket: &Ticket) -> String {
-    let turning = seen.turns.get(ticket.path as usize);
+    let turning = seen.turns.get(ticket.path.index());
     turning.map_or(String::new(), |turning| {
         let (from, to) = (turning.from.road.0, turning.to.road.0);
         format!("{from} to {to}, {}", turn_title(turning.turn))

@@ -168,10 +168,10 @@ impl Cards<'_> {
         if toggle.changed() {
             // 30 km/h to begin with; the number that appears beside it can be dragged.
             let limit = own.then_some(30.0 / 3.6);
-            let lanes = self.changed(at, |lane| lane.speed_limit = limit);
+            let lanes = self.changed(at, |lane| lane.speed_limit = limit.into());
             self.apply("Lane speed limit", lanes, self.left, actions);
         }
-        if let Some(limit) = lane.speed_limit {
+        if let Some(limit) = lane.speed_limit.get() {
             let mut kmh = 3.6 * limit;
             let drag = DragValue::new(&mut kmh)
                 .range(1.0..=540.0)
@@ -179,7 +179,7 @@ impl Cards<'_> {
                 .suffix(" km/h");
             let response = ui.add(drag);
             named(&response, &format!("Speed limit of lane {}", lane.id));
-            let lanes = self.changed(at, |lane| lane.speed_limit = Some(kmh / 3.6));
+            let lanes = self.changed(at, |lane| lane.speed_limit = Some(kmh / 3.6).into());
             if let Some(edit) = self.edit(lanes, self.left) {
                 let label = format!("Lane speed limit of {}", self.id);
                 change(&response, &label, || edit, actions);

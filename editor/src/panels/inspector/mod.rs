@@ -27,6 +27,7 @@ mod turns;
 
 pub(crate) use path::zones;
 
+use super::PanelFrame;
 use super::widgets::empty;
 use crate::model::{Action, Model};
 use egui::Ui;
@@ -35,7 +36,8 @@ use roadwright_scenario::ObjectId;
 /// Findings about the selected object that are listed: more are in the Problems panel.
 const MOST_FINDINGS: usize = 5;
 
-pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
+    let PanelFrame { model, actions, .. } = frame;
     match model.single() {
         Some(object) => {
             self::object(ui, model, object, actions);

@@ -25,12 +25,12 @@ const SHAPE: [Property<Obstacle>; 6] = [
         step: 0.1,
         hint: "Centre.",
         get: |obstacle| match obstacle.shape {
-            Shape::Circle { x, .. } | Shape::Box { x, .. } => Some(x),
+            Shape::Circle { x, .. } | Shape::Box { x, .. } => Some(x.get()),
             Shape::Polygon { .. } => None,
         },
         set: |obstacle, value| {
             if let Shape::Circle { x, .. } | Shape::Box { x, .. } = &mut obstacle.shape {
-                *x = value;
+                *x = value.into();
             }
         },
     },
@@ -42,12 +42,12 @@ const SHAPE: [Property<Obstacle>; 6] = [
         step: 0.1,
         hint: "Centre.",
         get: |obstacle| match obstacle.shape {
-            Shape::Circle { y, .. } | Shape::Box { y, .. } => Some(y),
+            Shape::Circle { y, .. } | Shape::Box { y, .. } => Some(y.get()),
             Shape::Polygon { .. } => None,
         },
         set: |obstacle, value| {
             if let Shape::Circle { y, .. } | Shape::Box { y, .. } = &mut obstacle.shape {
-                *y = value;
+                *y = value.into();
             }
         },
     },
@@ -59,12 +59,12 @@ const SHAPE: [Property<Obstacle>; 6] = [
         step: 0.05,
         hint: "",
         get: |obstacle| match obstacle.shape {
-            Shape::Circle { radius, .. } => Some(radius),
+            Shape::Circle { radius, .. } => Some(radius.get()),
             Shape::Box { .. } | Shape::Polygon { .. } => None,
         },
         set: |obstacle, value| {
             if let Shape::Circle { radius, .. } = &mut obstacle.shape {
-                *radius = value;
+                *radius = value.into();
             }
         },
     },
@@ -81,7 +81,7 @@ const SHAPE: [Property<Obstacle>; 6] = [
         },
         set: |obstacle, value| {
             if let Shape::Box { heading, .. } = &mut obstacle.shape {
-                *heading = value.to_radians();
+                *heading = value.to_radians().into();
             }
         },
     },
@@ -93,12 +93,12 @@ const SHAPE: [Property<Obstacle>; 6] = [
         step: 0.1,
         hint: "",
         get: |obstacle| match obstacle.shape {
-            Shape::Box { length, .. } => Some(length),
+            Shape::Box { length, .. } => Some(length.get()),
             Shape::Circle { .. } | Shape::Polygon { .. } => None,
         },
         set: |obstacle, value| {
             if let Shape::Box { length, .. } = &mut obstacle.shape {
-                *length = value;
+                *length = value.into();
             }
         },
     },
@@ -110,12 +110,12 @@ const SHAPE: [Property<Obstacle>; 6] = [
         step: 0.1,
         hint: "",
         get: |obstacle| match obstacle.shape {
-            Shape::Box { width, .. } => Some(width),
+            Shape::Box { width, .. } => Some(width.get()),
             Shape::Circle { .. } | Shape::Polygon { .. } => None,
         },
         set: |obstacle, value| {
             if let Shape::Box { width, .. } = &mut obstacle.shape {
-                *width = value;
+                *width = value.into();
             }
         },
     },
@@ -129,8 +129,8 @@ const BODY: [Property<Obstacle>; 2] = [
         range: 0.01..=1e4,
         step: 0.1,
         hint: "Above the ground.",
-        get: |obstacle| Some(obstacle.height),
-        set: |obstacle, height| obstacle.height = height,
+        get: |obstacle| Some(obstacle.height.get()),
+        set: |obstacle, height| obstacle.height = height.into(),
     },
     Property {
         name: "Mass",
@@ -139,8 +139,8 @@ const BODY: [Property<Obstacle>; 2] = [
         range: 0.01..=1e6,
         step: 1.0,
         hint: "Of what can be pushed.",
-        get: |obstacle| obstacle.mass,
-        set: |obstacle, mass| obstacle.mass = Some(mass),
+        get: |obstacle| obstacle.mass.get(),
+        set: |obstacle, mass| obstacle.mass = Some(mass).into(),
     },
 ];
 
@@ -166,6 +166,8 @@ pub(super) fn ui(ui: &mut Ui, id: ObstacleId, obstacle: &Obstacle, actions: &mut
     let mut loose = obstacle.mass.is_some();
     if ui.checkbox(&mut loose, "Can be pushed").changed() {
         let mass = loose.then_some(FIRST_MASS);
-        subject.apply(format!("Loosen {id}"), |obstacle| obstacle.mass = mass);
+        subject.apply(format!("Loosen {id}"), |obstacle| {
+            obstacle.mass = mass.into()
+        });
     }
 }

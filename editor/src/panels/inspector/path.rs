@@ -7,10 +7,8 @@ use super::law::{self, Law, turn_title};
 use super::turns::{named_button, reason};
 use crate::model::{Action, Model};
 use egui::{Context, Id, RichText, Ui};
-use roadwright_scenario::junction::{
-    ConnectingPath, Crossing, LaneEnd, Meeting, Sign, has_long_vehicles,
-};
-use roadwright_scenario::{Control, LaneAccess, NodeId, RoadEnd, RoadLane};
+use roadwright_scenario::junction::{ConnectingPath, Crossing, LaneEnd, Meeting, Sign};
+use roadwright_scenario::{ConnectionIndex, Control, LaneAccess, NodeId, RoadEnd, RoadLane};
 use std::sync::Arc;
 
 /// Where a way meets another one, m from its start.
@@ -26,9 +24,9 @@ pub(crate) fn zones(context: &Context, model: &Model, id: NodeId, number: usize)
     let Some(law) = law::in_context(context, model, id) else {
         return Vec::new();
     };
-    let number = number as u32;
-    let others = 0..law.junction.paths.len() as u32;
-    let zone = |other: u32| {
+    let number = ConnectionIndex::from_index(number);
+    let others = ConnectionIndex::up_to(law.junction.paths.len());
+    let zone = |other: ConnectionIndex| {
         let (own, _) = law.conflicts.between(number, other)?;
         Some(Zone {
             from: own.from,
@@ -70,7 +68,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
         let told = Teller {
             model,
             law: &law,
-            number: number as u32,
+            number: ConnectionIndex::from_index(number),
         };
         let lines = Arc::new(told.lines());
         let known: Known = (model.scene.revision, way, lines.clone());
@@ -97,12 +95,12 @@ fn title((from, to): (LaneEnd, LaneEnd)) -> String {
 struct Teller<'a> {
     model: &'a Model,
     law: &'a Law,
-    number: u32,
+    number: ConnectionIndex,
 }
 
 impl Teller<'_> {
     fn path(&self) -> &ConnectingPath {
-        &self.law.junction.paths[self.number as usize]
+        &self.law.junction.paths[self.number.index()]
     }
 
     fn lines(&self) -> Vec<Line> {
@@ -145,7 +143,7 @@ impl Teller<'_> {
         let (Some(arm), Some(road)) = (arm, road) else {
             return "It has no stop line.".into();
         };
-        let setbacks = match has_long_vehicles(&self.model.scene.scenario) {
+        let setbacks = match self.model.scene.scenario.has_long_vehicles() {
             true => junction.setbacks(),
             false => junction.setbacks_of_cars(),
         };
@@ -184,7 +182,7 @@ impl Teller<'_> {
         let Some(signals) = &self.law.signals else {
             return Vec::new();
         };
-        let number = self.number as usize;
+        let number = self.number.index();
         let all = (0..signals.greens.len()).filter(|&stage| signals.greens[stage][number]);
         let (yields, goes): (Vec<_>, Vec<_>) =
             all.partition(|&stage| signals.is_permitted(number, stage));
@@ -222,7 +220,7 @@ impl Teller<'_> {
         let law = self.law;
         let (number, path) = (self.number, self.path());
         let mut lines = Vec::new();
-        for (other_number, other) in (0..).zip(&law.junction.paths) {
+        for (other_number, other) in law.junction.numbered_paths() {
             let Some((own, _)) = law.conflicts.between(number, other_number) else {
                 continue;
             };

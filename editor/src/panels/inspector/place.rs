@@ -23,8 +23,8 @@ const NUMBERS: [Property<PointOfInterest>; 3] = [
         range: EXTENT,
         step: 0.1,
         hint: "East of the origin.",
-        get: |point| Some(point.x),
-        set: |point, x| point.x = x,
+        get: |point| Some(point.x.get()),
+        set: |point, x| point.x = x.into(),
     },
     Property {
         name: "y",
@@ -33,8 +33,8 @@ const NUMBERS: [Property<PointOfInterest>; 3] = [
         range: EXTENT,
         step: 0.1,
         hint: "North of the origin.",
-        get: |point| Some(point.y),
-        set: |point, y| point.y = y,
+        get: |point| Some(point.y.get()),
+        set: |point, y| point.y = y.into(),
     },
     Property {
         name: "Heading",
@@ -44,7 +44,7 @@ const NUMBERS: [Property<PointOfInterest>; 3] = [
         step: 1.0,
         hint: "Where the nose points, counter-clockwise from east.",
         get: |point| point.heading.map(f64::to_degrees),
-        set: |point, degrees| point.heading = Some(degrees.to_radians()),
+        set: |point, degrees| point.heading = Some(degrees.to_radians()).into(),
     },
 ];
 
@@ -70,7 +70,9 @@ pub(super) fn ui(
                 .on_hover_text("Whether a vehicle stands here with a certain heading.");
             if ui.checkbox(&mut bay, "").changed() {
                 let heading = bay.then_some(0.0);
-                subject.apply(format!("Bay at {id}"), |point| point.heading = heading);
+                subject.apply(format!("Bay at {id}"), |point| {
+                    point.heading = heading.into()
+                });
             }
             ui.end_row();
             subject.numbers(ui, &NUMBERS);

@@ -54,7 +54,7 @@ pub(super) const NUMBERS: [Property<Road>; 2] = [
         step: 1.0,
         hint: "Speed limit where a lane has none of its own.",
         get: |road| Some(3.6 * road.speed_limit),
-        set: |road, value| road.speed_limit = value / 3.6,
+        set: |road, value| road.speed_limit = (value / 3.6).into(),
     },
     Property {
         name: "Layer",

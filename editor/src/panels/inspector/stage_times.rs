@@ -35,7 +35,7 @@ const FIXED: Time = Time {
     title: "Green",
     hint: "How long it lasts.",
     range: GREEN,
-    set: |stage, time| stage.time = time,
+    set: |stage, time| stage.time = time.into(),
     holds: |signals, stage| signals.programme.stages[stage].green,
 };
 
@@ -45,9 +45,9 @@ const SHORTEST: Time = Time {
     range: GREEN,
     set: |stage, time| {
         // The time of a stage lies between both.
-        stage.min = Some(time);
-        stage.time = stage.time.max(time);
-        stage.max = stage.max.map(|max| max.max(stage.time));
+        stage.min = Some(time).into();
+        stage.time = stage.time.max(time).into();
+        stage.max = stage.max.map(|max| max.max(stage.time.get())).into();
     },
     holds: |signals, stage| signals.programme.stages[stage].min,
 };
@@ -57,9 +57,9 @@ const LONGEST: Time = Time {
     hint: "The longest green while others wait.",
     range: GREEN,
     set: |stage, time| {
-        stage.max = Some(time);
-        stage.time = stage.time.min(time);
-        stage.min = stage.min.map(|min| min.min(stage.time));
+        stage.max = Some(time).into();
+        stage.time = stage.time.min(time).into();
+        stage.min = stage.min.map(|min| min.min(stage.time.get())).into();
     },
     holds: |signals, stage| signals.programme.stages[stage].max,
 };
@@ -68,7 +68,7 @@ const AMBER: Time = Time {
     title: "Amber",
     hint: "Amber after it for those who lose green.",
     range: CLEARANCE,
-    set: |stage, time| stage.amber = Some(time),
+    set: |stage, time| stage.amber = Some(time).into(),
     holds: |signals, stage| between(signals, stage).0,
 };
 
@@ -76,7 +76,7 @@ const ALL_RED: Time = Time {
     title: "All red",
     hint: "Red for all after that.",
     range: CLEARANCE,
-    set: |stage, time| stage.all_red = Some(time),
+    set: |stage, time| stage.all_red = Some(time).into(),
     holds: |signals, stage| between(signals, stage).1,
 };
 

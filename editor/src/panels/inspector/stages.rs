@@ -13,7 +13,7 @@ use crate::theme::{self, Theme};
 use crate::tools::Tone;
 use egui::{Grid, Id, Rect, RichText, Role, Sense, Shape, Stroke, Ui, WidgetInfo, vec2};
 use roadwright_scenario::junction::{Conflicts, ConnectingPath, Junction, Light, Signals, Turn};
-use roadwright_scenario::{Movement, NodeId, RoadId, SignalPlan};
+use roadwright_scenario::{ConnectionIndex, Movement, NodeId, RoadId, SignalPlan};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Size of a cell of the table, points.
@@ -299,8 +299,8 @@ fn meets(
     let Some(signals) = Signals::of(&planned, conflicts) else {
         return BTreeSet::new();
     };
-    let row_of = |path: u32| {
-        let path: &ConnectingPath = &junction.paths[path as usize];
+    let row_of = |path: ConnectionIndex| {
+        let path: &ConnectingPath = &junction.paths[path.index()];
         (path.from.road, path.turn)
     };
     let pairs = signals.unsettled(&planned, conflicts, stage);

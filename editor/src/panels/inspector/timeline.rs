@@ -66,7 +66,7 @@ pub(super) fn plan_as_given(law: &Law, signals: &Signals, with_stages: bool) -> 
     if plan.controller.is_none() {
         plan.mode = signals.programme.mode;
     }
-    plan.offset = signals.programme.offset;
+    plan.offset = signals.programme.offset.into();
     if with_stages && plan.stages.is_empty() {
         // Not before: without stages of its own a plan gets those that fit the roads after each
         // edit.
@@ -433,7 +433,7 @@ impl<'a> Chart<'a> {
 fn moved(gesture: &Gesture, is_fixed: bool) -> SignalPlan {
     let mut plan = gesture.plan.clone();
     match gesture.grip {
-        Grip::Cycle => plan.offset = (plan.offset + gesture.by).rem_euclid(gesture.cycle),
+        Grip::Cycle => plan.offset = ((plan.offset + gesture.by).rem_euclid(gesture.cycle)).into(),
         Grip::EndOf(at) if is_fixed => move_end(&mut plan.stages, &gesture.least, at, gesture.by),
         Grip::EndOf(at) => {
             let least = gesture.least.get(at).copied().unwrap_or(1.0);
@@ -441,11 +441,11 @@ fn moved(gesture: &Gesture, is_fixed: bool) -> SignalPlan {
                 let max = stage
                     .max
                     .unwrap_or(roadwright_scenario::junction::MAX_GREEN);
-                let max = max.max(stage.time) + gesture.by;
+                let max = max.max(stage.time.get()) + gesture.by;
                 let max = max.clamp(least, LONGEST_GREEN.max(least));
                 // The longest green is never less than the time that the stage would have by the clock.
-                stage.time = stage.time.min(max);
-                stage.max = Some(max);
+                stage.time = stage.time.min(max).into();
+                stage.max = Some(max).into();
             }
         }
     }
@@ -456,8 +456,11 @@ fn moved(gesture: &Gesture, is_fixed: bool) -> SignalPlan {
 /// cycle becomes longer. No green becomes shorter than its least, or longer than two minutes.
 fn move_end(stages: &mut [SignalStage], least: &[f64], at: usize, by: f64) {
     let room = |stage: &SignalStage, least: f64| {
-        let longest = stage.max.unwrap_or(LONGEST_GREEN).max(stage.time);
-        (least.min(stage.time) - stage.time, longest - stage.time)
+        let longest = stage.max.unwrap_or(LONGEST_GREEN).max(stage.time.get());
+        (
+            least.min(stage.time.get()) - stage.time,
+            longest - stage.time,
+        )
     };
     let least_of = |at: usize| least.get(at).copied().unwrap_or(1.0);
     let (mut low, mut high) = room(&stages[at], least_of(at));
@@ -500,11 +503,11 @@ fn given_stages(law: &Law, signals: &Signals) -> Vec<SignalStage> {
         SignalStage {
             green: with_green.map(movement).collect(),
             permitted: Vec::new(),
-            time: signals.programme.stages[number].green,
-            min: None,
-            max: None,
-            amber: None,
-            all_red: None,
+            time: signals.programme.stages[number].green.into(),
+            min: None.into(),
+            max: None.into(),
+            amber: None.into(),
+            all_red: None.into(),
         }
     };
     signals.greens.iter().enumerate().map(stage).collect()
@@ -554,16 +557,16 @@ mod tests {
         SignalStage {
             green: Vec::new(),
             permitted: Vec::new(),
-            time,
-            min: None,
-            max: None,
-            amber: None,
-            all_red: None,
+            time: time.into(),
+            min: None.into(),
+            max: None.into(),
+            amber: None.into(),
+            all_red: None.into(),
         }
     }
 
     fn times(stages: &[SignalStage]) -> Vec<f64> {
-        stages.iter().map(|stage| stage.time).collect()
+        stages.iter().map(|stage| stage.time.get()).collect()
     }
 
     #[test]

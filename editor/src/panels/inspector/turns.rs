@@ -7,7 +7,7 @@ use egui::{CollapsingHeader, Id, RichText, Ui};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::junction::{ConnectingPath, Junction, Meeting, Sign, Turn};
 use roadwright_scenario::operation::{slip_lane, with_turn, without_turn};
-use roadwright_scenario::{NodeId, RestrictionKind, RoadId};
+use roadwright_scenario::{ConnectionIndex, NodeId, RestrictionKind, RoadId};
 use std::collections::BTreeSet;
 
 /// Arms whose bearings differ by more face each other: the cosine of 135 degrees.
@@ -80,8 +80,8 @@ struct Sheet<'a> {
 
 impl Sheet<'_> {
     /// The paths that lead so, with their numbers.
-    fn paths(&self) -> impl Iterator<Item = (u32, &ConnectingPath)> {
-        let paths = (0..).zip(&self.law.junction.paths);
+    fn paths(&self) -> impl Iterator<Item = (ConnectionIndex, &ConnectingPath)> {
+        let paths = self.law.junction.numbered_paths();
         paths.filter(|(_, path)| (path.from.road, path.to.road) == self.way)
     }
 
@@ -145,7 +145,7 @@ impl Sheet<'_> {
     fn explanation(&self, ui: &mut Ui) {
         let (mut yields, mut meets) = (BTreeSet::new(), BTreeSet::new());
         for (number, path) in self.paths() {
-            for (other_number, other) in (0..).zip(&self.law.junction.paths) {
+            for (other_number, other) in self.law.junction.numbered_paths() {
                 // Paths that never touch need no rule.
                 if self.law.conflicts.between(number, other_number).is_none() {
                     continue;

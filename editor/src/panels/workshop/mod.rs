@@ -5,6 +5,7 @@ mod numbers;
 mod tables;
 mod views;
 
+use super::PanelFrame;
 use super::widgets::{choice, empty, heading};
 use crate::model::{Action, Dialog, Model, Purpose};
 use crate::theme::Theme;
@@ -18,7 +19,8 @@ use roadwright_scenario::vehicle_file::SHIPPED;
 const COLUMN: f32 = 290.0;
 const MOST_COLUMNS: usize = 3;
 
-pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
+    let PanelFrame { model, actions, .. } = frame;
     ui.horizontal_wrapped(|ui| choose(ui, model, actions));
     let Some(bench) = &model.workshop.bench else {
         let text =

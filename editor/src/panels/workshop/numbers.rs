@@ -47,32 +47,32 @@ const BODY: [Number; 4] = [
         "kg",
         1.0..=1e6,
         5.0,
-        |file| Some(file.body.mass),
-        |file, mass| file.body.mass = mass,
+        |file| Some(file.body.mass.get()),
+        |file, mass| file.body.mass = mass.into(),
     ),
     number(
         ("Centre height", "Of the centre of mass above the ground."),
         "m",
         0.01..=1e4,
         0.005,
-        |file| file.body.centre_height,
-        |file, height| file.body.centre_height = Some(height),
+        |file| file.body.centre_height.get(),
+        |file, height| file.body.centre_height = Some(height).into(),
     ),
     number(
         ("Clearance", "From the ground to the body."),
         "m",
         0.01..=1e4,
         0.005,
-        |file| Some(file.body.ground_clearance),
-        |file, clearance| file.body.ground_clearance = clearance,
+        |file| Some(file.body.ground_clearance.get()),
+        |file, clearance| file.body.ground_clearance = clearance.into(),
     ),
     number(
         ("Wheel mass", "Of one wheel."),
         "kg",
         0.1..=1e6,
         0.2,
-        |file| Some(file.wheels.mass),
-        |file, mass| file.wheels.mass = mass,
+        |file| Some(file.wheels.mass.get()),
+        |file, mass| file.wheels.mass = mass.into(),
     ),
 ];
 
@@ -82,8 +82,8 @@ const TYRES: [Number; 2] = [
         "",
         0.01..=5.0,
         0.005,
-        |file| file.wheels.friction,
-        |file, friction| file.wheels.friction = Some(friction),
+        |file| file.wheels.friction.get(),
+        |file, friction| file.wheels.friction = Some(friction).into(),
     ),
     number(
         (
@@ -93,8 +93,8 @@ const TYRES: [Number; 2] = [
         "1/rad",
         0.1..=200.0,
         0.1,
-        |file| file.wheels.cornering_stiffness,
-        |file, stiffness| file.wheels.cornering_stiffness = Some(stiffness),
+        |file| file.wheels.cornering_stiffness.get(),
+        |file, stiffness| file.wheels.cornering_stiffness = Some(stiffness).into(),
     ),
 ];
 
@@ -104,10 +104,10 @@ const SPRINGS: [Number; 3] = [
         "N/m",
         0.0..=1e9,
         200.0,
-        |file| Some(file.suspension.as_ref()?.spring),
+        |file| Some(file.suspension.as_ref()?.spring.get()),
         |file, spring| {
             if let Some(suspension) = &mut file.suspension {
-                suspension.spring = spring;
+                suspension.spring = spring.into();
             }
         },
     ),
@@ -116,10 +116,10 @@ const SPRINGS: [Number; 3] = [
         "N s/m",
         0.0..=1e9,
         20.0,
-        |file| Some(file.suspension.as_ref()?.damping),
+        |file| Some(file.suspension.as_ref()?.damping.get()),
         |file, damping| {
             if let Some(suspension) = &mut file.suspension {
-                suspension.damping = damping;
+                suspension.damping = damping.into();
             }
         },
     ),
@@ -131,10 +131,10 @@ const SPRINGS: [Number; 3] = [
         "N/m",
         0.0..=1e9,
         100.0,
-        |file| Some(file.suspension.as_ref()?.anti_sway),
+        |file| Some(file.suspension.as_ref()?.anti_sway.get()),
         |file, bar| {
             if let Some(suspension) = &mut file.suspension {
-                suspension.anti_sway = bar;
+                suspension.anti_sway = bar.into();
             }
         },
     ),
@@ -157,10 +157,10 @@ const ENGINE: [Number; 5] = [
         "",
         0.01..=1e3,
         0.02,
-        |file| Some(file.gearbox.as_ref()?.final_drive),
+        |file| Some(file.gearbox.as_ref()?.final_drive.get()),
         |file, ratio| {
             if let Some(gearbox) = &mut file.gearbox {
-                gearbox.final_drive = ratio;
+                gearbox.final_drive = ratio.into();
             }
         },
     ),
@@ -169,10 +169,10 @@ const ENGINE: [Number; 5] = [
         "",
         0.01..=1.0,
         0.005,
-        |file| Some(file.gearbox.as_ref()?.efficiency),
+        |file| Some(file.gearbox.as_ref()?.efficiency.get()),
         |file, share| {
             if let Some(gearbox) = &mut file.gearbox {
-                gearbox.efficiency = share;
+                gearbox.efficiency = share.into();
             }
         },
     ),
@@ -181,10 +181,10 @@ const ENGINE: [Number; 5] = [
         "rpm",
         1.0..=1e5,
         10.0,
-        |file| Some(file.gearbox.as_ref()?.up_rpm),
+        |file| Some(file.gearbox.as_ref()?.up_rpm.get()),
         |file, rpm| {
             if let Some(gearbox) = &mut file.gearbox {
-                gearbox.up_rpm = rpm;
+                gearbox.up_rpm = rpm.into();
             }
         },
     ),
@@ -193,10 +193,10 @@ const ENGINE: [Number; 5] = [
         "rpm",
         1.0..=1e5,
         10.0,
-        |file| Some(file.gearbox.as_ref()?.down_rpm),
+        |file| Some(file.gearbox.as_ref()?.down_rpm.get()),
         |file, rpm| {
             if let Some(gearbox) = &mut file.gearbox {
-                gearbox.down_rpm = rpm;
+                gearbox.down_rpm = rpm.into();
             }
         },
     ),
@@ -222,7 +222,7 @@ const GEARS: [Number; 9] = [
         0.01,
         |file| {
             let gears = file.gearbox.as_ref()?.gears.iter();
-            Some(gears.rev().find(|gear| gear.ratio < 0.0)?.ratio)
+            Some(gears.rev().find(|gear| gear.ratio < 0.0)?.ratio.get())
         },
         |file, ratio| {
             let gears = file
@@ -230,7 +230,7 @@ const GEARS: [Number; 9] = [
                 .iter_mut()
                 .flat_map(|gearbox| &mut gearbox.gears);
             if let Some(gear) = gears.filter(|gear| gear.ratio < 0.0).last() {
-                gear.ratio = ratio;
+                gear.ratio = ratio.into();
             }
         },
     ),
@@ -245,7 +245,7 @@ const fn ratio<const GEAR: usize>(name: &'static str) -> Number {
         0.01,
         |file| {
             let gears = file.gearbox.as_ref()?.gears.iter();
-            Some(gears.filter(forward).nth(GEAR)?.ratio)
+            Some(gears.filter(forward).nth(GEAR)?.ratio.get())
         },
         |file, ratio| {
             let gears = file
@@ -253,7 +253,7 @@ const fn ratio<const GEAR: usize>(name: &'static str) -> Number {
                 .iter_mut()
                 .flat_map(|gearbox| &mut gearbox.gears);
             if let Some(gear) = gears.filter(|gear| gear.ratio > 0.0).nth(GEAR) {
-                gear.ratio = ratio;
+                gear.ratio = ratio.into();
             }
         },
     )
@@ -274,7 +274,7 @@ fn peak(file: &VehicleFile) -> f64 {
 fn set_peak(file: &mut VehicleFile, torque: f64) {
     let times = torque / peak(file);
     if let Some(engine) = &mut file.engine {
-        for point in &mut engine.torque_curve_rpm_nm {
+        for point in &mut *engine.torque_curve_rpm_nm {
             point.1 *= times;
         }
     }
@@ -286,10 +286,10 @@ const DRIVE: [Number; 4] = [
         "N",
         0.0..=1e8,
         10.0,
-        |file| Some(file.brakes.as_ref()?.foot),
+        |file| Some(file.brakes.as_ref()?.foot.get()),
         |file, force| {
             if let Some(brakes) = &mut file.brakes {
-                brakes.foot = force;
+                brakes.foot = force.into();
             }
         },
     ),
@@ -298,10 +298,10 @@ const DRIVE: [Number; 4] = [
         "",
         0.0..=10.0,
         0.005,
-        |file| Some(file.resistance.as_ref()?.drag),
+        |file| Some(file.resistance.as_ref()?.drag.get()),
         |file, drag| {
             if let Some(resistance) = &mut file.resistance {
-                resistance.drag = drag;
+                resistance.drag = drag.into();
             }
         },
     ),
@@ -310,10 +310,10 @@ const DRIVE: [Number; 4] = [
         "m²",
         0.01..=1e4,
         0.01,
-        |file| Some(file.resistance.as_ref()?.area),
+        |file| Some(file.resistance.as_ref()?.area.get()),
         |file, area| {
             if let Some(resistance) = &mut file.resistance {
-                resistance.area = area;
+                resistance.area = area.into();
             }
         },
     ),
@@ -322,10 +322,10 @@ const DRIVE: [Number; 4] = [
         "N s/m",
         0.0..=1e8,
         0.5,
-        |file| Some(file.resistance.as_ref()?.rolling),
+        |file| Some(file.resistance.as_ref()?.rolling.get()),
         |file, rolling| {
             if let Some(resistance) = &mut file.resistance {
-                resistance.rolling = rolling;
+                resistance.rolling = rolling.into();
             }
         },
     ),
@@ -337,40 +337,40 @@ const DRIVER: [Number; 5] = [
         "rad",
         0.01..=1.55,
         0.005,
-        |file| Some(file.steering.lock),
-        |file, lock| file.steering.lock = lock,
+        |file| Some(file.steering.lock.get()),
+        |file, lock| file.steering.lock = lock.into(),
     ),
     number(
         ("Steering rate", "How fast the wheels are turned."),
         "rad/s",
         0.01..=50.0,
         0.01,
-        |file| Some(file.steering.rate),
-        |file, rate| file.steering.rate = rate,
+        |file| Some(file.steering.rate.get()),
+        |file, rate| file.steering.rate = rate.into(),
     ),
     number(
         ("Speed", "The top speed that drivers count on."),
         "m/s",
         0.1..=150.0,
         0.1,
-        |file| Some(file.performance.max_speed),
-        |file, speed| file.performance.max_speed = speed,
+        |file| Some(file.performance.max_speed.get()),
+        |file, speed| file.performance.max_speed = speed.into(),
     ),
     number(
         ("Acceleration", "The largest one that drivers count on."),
         "m/s²",
         0.01..=50.0,
         0.02,
-        |file| Some(file.performance.max_acceleration),
-        |file, acceleration| file.performance.max_acceleration = acceleration,
+        |file| Some(file.performance.max_acceleration.get()),
+        |file, acceleration| file.performance.max_acceleration = acceleration.into(),
     ),
     number(
         ("Braking", "The hardest that drivers count on."),
         "m/s²",
         0.01..=50.0,
         0.02,
-        |file| Some(file.performance.max_braking),
-        |file, braking| file.performance.max_braking = braking,
+        |file| Some(file.performance.max_braking.get()),
+        |file, braking| file.performance.max_braking = braking.into(),
     ),
 ];
 

@@ -17,7 +17,7 @@ struct Report<'a> {
     errors: usize,
     warnings: usize,
     findings: &'a [Finding],
-    /// Why a run would not begin.
+    /// Reason why a run would not start.
     refused: &'a [String],
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
             writeln!(out, "error[refused] cannot run the scenario: {refused}")?;
         }
         match (errors, warnings) {
-            (0, 0) => writeln!(out, "nothing wrong")?,
+            (0, 0) => writeln!(out, "no problems found")?,
             _ => writeln!(out, "{errors} errors, {warnings} warnings")?,
         }
     }
@@ -69,7 +69,7 @@ pub(crate) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Why a run of a scenario would not begin: modules and parameters that there are not, say.
+/// Returns why a run of a scenario would not start, for example because of unknown modules or parameters.
 fn refusals(
     (path, scenario): (&Path, &Scenario),
     flags: &ExtensionFlags,

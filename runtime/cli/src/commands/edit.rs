@@ -1,4 +1,4 @@
-//! `roadwright edit`, and what happens without a verb.
+//! `roadwright edit`, and the default without a command.
 
 use super::main_job::main_job;
 use crate::Outcome;
@@ -11,26 +11,26 @@ use std::path::PathBuf;
 /// Opens the editor.
 pub(crate) fn edit(file: Option<PathBuf>) -> anyhow::Result<Outcome> {
     if let Some(why) = no_display() {
-        anyhow::bail!("{why}: the editor needs one. `roadwright run` works without");
+        anyhow::bail!("{why}, but the editor needs one; use `roadwright run` instead");
     }
     roadwright_editor::run(Options::for_user(file, helper())).context("cannot open a window")?;
     Ok(Outcome::Fine)
 }
 
-/// Opens the editor; where there is no display, runs the shipped scenario instead.
+/// Opens the editor; without a display, runs the shipped scenario instead.
 pub(crate) fn edit_or_run() -> anyhow::Result<Outcome> {
     let why = match no_display() {
         Some(why) => why.to_owned(),
         None => match roadwright_editor::run(Options::for_user(None, helper())) {
             Ok(()) => return Ok(Outcome::Fine),
-            Err(error) => format!("No window can be opened ({error})"),
+            Err(error) => format!("Cannot open a window ({error})"),
         },
     };
-    say!("{why}: the shipped scenario runs without one instead.");
+    say!("{why}; running the shipped scenario without a window instead.");
     main_job()
 }
 
-/// Why there is no display, if there is none. Only X11 and Wayland tell by the environment.
+/// Returns why there is no display. Only X11 and Wayland can be detected by the environment.
 fn no_display() -> Option<&'static str> {
     if !cfg!(all(unix, not(target_os = "macos"))) {
         return None;

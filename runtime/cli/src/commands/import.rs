@@ -34,7 +34,7 @@ pub(crate) fn import(arguments: &Import) -> anyhow::Result<Outcome> {
         outputs.prints("the summary (--quiet leaves it out)");
     }
     let place = outputs.file("--out", &arguments.out, Kind::Scenario)?;
-    // Before a map that may be a country.
+    // Before reading the map, which may be a whole country.
     outputs.try_out(&place)?;
     let elements = read_file(&arguments.file).with_context(cannot)?;
     let (scenario, summary) = build(&elements, &options).with_context(cannot)?;
@@ -54,7 +54,7 @@ fn name_of(path: &Path) -> String {
         .file_name()
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default();
-    // Extracts are called town.osm or town.osm.pbf.
+    // Extracts are named town.osm or town.osm.pbf.
     let name = name.trim_end_matches(".pbf").trim_end_matches(".osm");
     name.to_owned()
 }
@@ -63,7 +63,7 @@ fn geo_box(values: &[f64]) -> anyhow::Result<GeoBox> {
     let &[west, south, east, north] = values else {
         bail!("--box needs four numbers: WEST,SOUTH,EAST,NORTH");
     };
-    // A box across the meridian of 180 degrees has its west in the east.
+    // The west of a box across the 180° meridian is in the eastern hemisphere.
     let across = west > east && west > 0.0 && east < 0.0;
     let on_earth = west.abs() <= 180.0 && east.abs() <= 180.0 && south >= -90.0 && north <= 90.0;
     if !((west < east || across) && south < north && on_earth) {

@@ -7,36 +7,35 @@ use crate::terminal;
 use anyhow::Context;
 use roadwright_scenario::junction::{
     ArmEnd, Conflicts, Crossing, Interval, Junction, LaneEnd, Layout, Meeting, RightOfWay, Signals,
-    Turn, has_long_vehicles, layout, signal_plans,
+    Turn, layout, signal_plans,
 };
-use roadwright_scenario::{Control, NodeId, RoadEnd, Scenario, SignalMode};
+use roadwright_scenario::{ConnectionIndex, Control, NodeId, RoadEnd, Scenario, SignalMode};
 use roadwright_simulation::Ground;
 use serde::Serialize;
 use std::io::Write;
 
-/// What rules a junction.
+/// Report on a junction.
 #[derive(Serialize)]
 struct Report {
     node: u32,
-    /// All nodes that it stands for.
+    /// All nodes that it represents.
     nodes: Vec<u32>,
     control: Control,
-    /// Whether a person, or the data that were imported, has decided that.
+    /// Whether the control was set by the user or by imported data.
     decided: bool,
     arms: Vec<Arm>,
-    /// The ring that ways of a mini roundabout follow.
+    /// Ring of a mini roundabout that connections follow.
     #[serde(skip_serializing_if = "Option::is_none")]
     ring: Option<RingReport>,
-    /// Where people on foot cross.
+    /// Pedestrian crossings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     crossings: Vec<CrossingReport>,
-    /// Only in the report about one junction.
+    /// Only in the report on a single junction.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     paths: Vec<Path>,
     #[serde(skip_serializing_if = "Option::is_none")]
     signals: Option<SignalReport>,
-    /// How long anybody who asks waits at most while the lanes beyond drain, s. Only in the report about
-    /// one junction.
+    /// Maximum wait while the lanes beyond drain, s. Only in the report on a single junction.
     #[serde(skip_serializing_if = "Option::is_none")]
     bound: Option<f64>,
 }
@@ -46,71 +45,71 @@ struct Arm {
     road: u32,
     end: &'static str,
     sign: &'static str,
-    /// Where vehicles stop, m along the road.
+    /// Position of the stop line, m along the road.
     stop_line: f64,
-    /// Whether a car can wait there. Where it cannot, because another junction is too near behind, there is
-    /// no line, and signals and signs of that junction hold for both.
+    /// Whether a car can wait there. If not, because another junction is too close behind, there is no stop
+    /// line, and the signals and signs of that junction apply to both.
     has_room: bool,
-    /// The lanes that end there.
+    /// Lanes that end there.
     lanes: Vec<i8>,
-    /// Lanes whose line lies farther out, because buses turn there.
+    /// Lanes whose stop line is set back because buses turn there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     set_back: Vec<SetBack>,
 }
 
-/// How much farther out the line of a lane lies, m.
+/// Set-back of a lane's stop line, m.
 #[derive(Serialize)]
 struct SetBack {
     lane: i8,
     by: f64,
 }
 
-/// The ring of a mini roundabout, m.
+/// Ring of a mini roundabout, m.
 #[derive(Serialize)]
 struct RingReport {
-    /// Its middle.
+    /// Centre.
     centre: [f64; 2],
-    /// Of the circle that vehicles follow.
+    /// Radius of the circle that vehicles follow.
     radius: f64,
     /// Radius of the painted island.
     island: f64,
 }
 
-/// A crossing for people on foot over an arm.
+/// A pedestrian crossing over an arm.
 #[derive(Serialize)]
 struct CrossingReport {
     road: u32,
     end: &'static str,
-    /// `zebra`, or `signals` where people walk in some of the stages.
+    /// `zebra`, or `signals` if pedestrians walk in some of the stages.
     kind: &'static str,
-    /// From kerb to kerb, and along the road, m.
+    /// Length from kerb to kerb, and width along the road, m.
     length: f64,
     width: f64,
-    /// Islands to wait on.
+    /// Number of refuge islands.
     islands: usize,
-    /// The stages in which people walk; only in the report about one junction.
+    /// Stages in which pedestrians walk; only in the report on a single junction.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     stages: Vec<u32>,
-    /// People who come to each side in an hour, if that is decided for this crossing.
+    /// Pedestrians per hour on each side, if set for this crossing.
     #[serde(skip_serializing_if = "Option::is_none")]
     people: Option<f64>,
 }
 
-/// A way through the junction.
+/// A connection through the junction.
 #[derive(Serialize)]
 struct Path {
     from: Lane,
     to: Lane,
     turn: Turn,
-    /// m.
+    /// Length, m.
     length: f64,
-    /// The time to the next vehicle that it goes before, s.
+    /// Minimum time gap before another vehicle, s.
     critical_gap: f64,
-    /// Paths that it meets, by their places in the list.
+    /// Conflicting connections, by index in the list.
     meets: Vec<Met>,
-    /// Paths from the same lane.
+    /// Connections from the same lane.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    diverges: Vec<u32>,
+    diverges: Vec<ConnectionIndex>,
 }
 
 #[derive(Serialize)]
@@ -121,11 +120,11 @@ struct Lane {
 
 #[derive(Serialize)]
 struct Met {
-    path: u32,
+    path: ConnectionIndex,
     /// `merge`, `cross` or `graze`.
     kind: &'static str,
     gives_way: bool,
-    /// Where on the own path, m from its start.
+    /// Start of the conflict on this connection, m.
     from: f64,
     to: f64,
 }
@@ -133,12 +132,12 @@ struct Met {
 #[derive(Serialize)]
 struct SignalReport {
     mode: SignalMode,
-    /// The module that decides which stage is next; `mode` is what stands in for it.
+    /// Module that chooses the next stage; `mode` is its fallback.
     #[serde(skip_serializing_if = "Option::is_none")]
     controller: Option<String>,
-    /// The nodes of all junctions that follow the same programme.
+    /// Nodes of all junctions with the same programme.
     nodes: Vec<u32>,
-    /// s; where times are fixed.
+    /// Cycle and offset, s; for fixed times.
     cycle: f64,
     offset: f64,
     stages: Vec<StageReport>,
@@ -146,19 +145,19 @@ struct SignalReport {
 
 #[derive(Serialize)]
 struct StageReport {
-    /// Paths, by their places in the list.
+    /// Connections with green, by index in the list.
     green: Vec<usize>,
-    /// Those of them that give way to the others, whatever the rules say.
+    /// Those of them that give way to the others, regardless of the rules.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     permitted: Vec<usize>,
-    /// s; `min` and `max` count where times go by demand.
+    /// Fixed time, s; `min` and `max` apply to actuated control.
     time: f64,
     min: f64,
     max: f64,
-    /// What comes before the next stage, s.
+    /// Amber before the next stage, s.
     amber: f64,
     all_red: f64,
-    /// How much of the end of `all_red` is shown with amber, s.
+    /// Final part of `all_red` that is shown with amber, s.
     #[serde(skip_serializing_if = "is_zero")]
     red_amber: f64,
 }
@@ -168,7 +167,7 @@ fn is_zero(value: &f64) -> bool {
 }
 
 impl StageReport {
-    /// What there is to say of red and amber.
+    /// Describes red with amber.
     fn shows_red_amber(&self) -> String {
         match self.red_amber {
             0.0 => String::new(),
@@ -196,16 +195,16 @@ pub(crate) fn junction(arguments: &Arguments) -> anyhow::Result<Outcome> {
         }
         return Ok(Outcome::Fine);
     };
-    // By node: a junction may have several, and each of them finds it.
+    // By node: a junction may have several nodes, and each of them finds it.
     let index = layout.junction_of.get(&NodeId(node)).with_context(|| {
         format!(
-            "there is no node {node} in {}; without a number all junctions are listed",
+            "there is no node {node} in {}; omit the node to list all junctions",
             arguments.file.display()
         )
     })?;
     let junction = &layout.junctions[*index];
     let signals = signals(&scenario, &layout, *index);
-    // From lists of paths back to a table, since crossings ask for each stage and path.
+    // Lists of connections are converted back to a table, because crossings need each stage and connection.
     let greens = signals.as_ref().map_or(Vec::new(), |signals| {
         let paths = 0..junction.paths.len();
         let is_green =
@@ -233,7 +232,7 @@ impl Report {
             let rules = network.node(*node).map(|node| &node.rules);
             rules.is_some_and(|rules| rules.control.is_some())
         };
-        let set_back = match has_long_vehicles(scenario) {
+        let set_back = match scenario.has_long_vehicles() {
             true => junction.setbacks(),
             false => junction.setbacks_of_cars(),
         };
@@ -251,7 +250,7 @@ impl Report {
             let length = network.road(arm.road).map_or(0.0, |road| road.length());
             let (end, stop_line) = match arm.end {
                 RoadEnd::Start => ("start", arm.trim),
-                // Distances are told along the road, which runs towards the junction at its end.
+                // Distances are measured along the road, which runs towards the junction at its end.
                 RoadEnd::End => ("end", length - arm.trim),
             };
             Arm {
@@ -290,7 +289,7 @@ impl Report {
     fn in_full(junction: &Junction, scenario: &Scenario, layout: &Layout) -> Self {
         let conflicts = Conflicts::of(junction);
         let right = RightOfWay::of(junction, &conflicts);
-        let paths = (0..).zip(&junction.paths).map(|(number, path)| Path {
+        let paths = junction.numbered_paths().map(|(number, path)| Path {
             from: lane(path.from),
             to: lane(path.to),
             turn: path.turn,
@@ -305,7 +304,7 @@ impl Report {
         }
     }
 
-    /// In one line.
+    /// Returns the report in one line.
     fn line(&self) -> String {
         let arms = self.arms.iter().map(|arm| match arm.sign {
             "none" => format!("{}", arm.road),
@@ -391,7 +390,7 @@ impl Report {
     }
 }
 
-/// The lanes of an arm that lead into its junction.
+/// Returns the lanes of an arm that lead into its junction.
 fn entering_lanes(scenario: &Scenario, end: &ArmEnd) -> Vec<i8> {
     let side = scenario.about().driving_side;
     let Some(road) = scenario.network().road(end.road) else {
@@ -402,13 +401,13 @@ fn entering_lanes(scenario: &Scenario, end: &ArmEnd) -> Vec<i8> {
     lanes.iter().map(|lane| lane.id).collect()
 }
 
-/// The crossings of a junction; `greens` says for each stage of its signals which paths have green.
+/// Returns the crossings of a junction; `greens` states for each stage which connections have green.
 fn crossings(junction: &Junction, greens: &[Vec<bool>]) -> Vec<CrossingReport> {
     let report = |crossing: &Crossing| {
         let stages = junction.walk_stages(crossing, greens);
         let rules = junction.control == Control::Signals && junction.plan.mode.rules();
-        // Signals that flash or are off rule nobody, and what no stage has room for is crossed as a
-        // zebra. In the list of all junctions no stages are worked out: there signals count.
+        // Signals that are flashing or off control nothing, and a crossing for which no stage has room is a
+        // zebra. In the list of all junctions stages are not computed, so the signals count.
         let is_zebra = !rules || (!greens.is_empty() && stages == 0);
         CrossingReport {
             road: crossing.road.0,
@@ -420,7 +419,7 @@ fn crossings(junction: &Junction, greens: &[Vec<bool>]) -> Vec<CrossingReport> {
             length: crossing.length,
             width: crossing.width,
             islands: crossing.islands.len(),
-            // A bit for each stage, 32 at most.
+            // One bit per stage, at most 32.
             stages: (0..32).filter(|stage| stages & (1 << stage) != 0).collect(),
             people: crossing.people,
         }
@@ -457,10 +456,10 @@ impl CrossingReport {
     }
 }
 
-/// The signals of a junction, with those beside it that follow the same programme.
+/// Returns the signals of a junction, including adjacent ones with the same programme.
 fn signals(scenario: &Scenario, layout: &Layout, junction: usize) -> Option<SignalReport> {
     let junctions = layout.junctions.iter();
-    // Of all junctions: which of them share a programme is only known when all have been looked at.
+    // Of all junctions, because a shared programme is known only after all have been examined.
     let conflicts: Vec<_> = junctions.map(|junction| Conflicts::of(junction)).collect();
     let own = |i: usize| Signals::of(&layout.junctions[i], &conflicts[i]);
     let plans = signal_plans(scenario.network(), layout, own, |i| &conflicts[i]);
@@ -538,11 +537,16 @@ impl SignalReport {
     }
 }
 
-fn meetings(path: u32, junction: &Junction, conflicts: &Conflicts, right: &RightOfWay) -> Vec<Met> {
+fn meetings(
+    path: ConnectionIndex,
+    junction: &Junction,
+    conflicts: &Conflicts,
+    right: &RightOfWay,
+) -> Vec<Met> {
     let paths = &junction.paths;
-    let meeting = |other: u32| {
+    let meeting = |other: ConnectionIndex| {
         let (Interval { from, to }, _) = conflicts.between(path, other)?;
-        let kind = Meeting::of(&paths[path as usize], &paths[other as usize]);
+        let kind = Meeting::of(&paths[path.index()], &paths[other.index()]);
         Some(Met {
             path: other,
             kind: kind.name(),
@@ -551,13 +555,15 @@ fn meetings(path: u32, junction: &Junction, conflicts: &Conflicts, right: &Right
             to,
         })
     };
-    (0..paths.len() as u32).filter_map(meeting).collect()
+    ConnectionIndex::up_to(paths.len())
+        .filter_map(meeting)
+        .collect()
 }
 
-/// The other paths that begin in the lane of one.
-fn diverging(path: u32, junction: &Junction) -> Vec<u32> {
-    let from = junction.paths[path as usize].from;
-    let others = (0..).zip(&junction.paths);
+/// Returns the other connections that begin in the same lane.
+fn diverging(path: ConnectionIndex, junction: &Junction) -> Vec<ConnectionIndex> {
+    let from = junction.paths[path.index()].from;
+    let others = junction.numbered_paths();
     let others = others.filter(|(other, way)| *other != path && way.from == from);
     others.map(|(other, _)| other).collect()
 }

@@ -1,5 +1,4 @@
-//! What `roadwright` does without a verb and without a display: it runs the shipped scenario and
-//! draws it.
+//! Default of `roadwright` without a command and without a display: runs the shipped scenario and draws it.
 
 use super::run::{Drive, Report, table};
 use crate::Outcome;
@@ -12,11 +11,11 @@ use roadwright_simulation::{Ending, RunOptions, Session, World, builtin_modules}
 use std::io::Write;
 use std::path::Path;
 
-/// The scenario, built in so that the program needs no files to show what it does.
+/// The scenario, built in so that the program needs no files to demonstrate itself.
 const OLD_TOWN: &str = include_str!("../../../../scenarios/old-town.scenario.json");
-/// Where the picture goes.
+/// Path of the picture.
 const PICTURE: &str = "old-town.png";
-/// When it is taken, s: with most vehicles under way.
+/// Time of the picture, s, when most vehicles are driving.
 const PICTURE_TIME: f64 = 60.0;
 
 pub(super) fn main_job() -> anyhow::Result<Outcome> {
@@ -40,8 +39,8 @@ pub(super) fn main_job() -> anyhow::Result<Outcome> {
     outputs.write(&place, &png)?;
     outputs.commit()?;
     let taken = session.world().time();
-    // The same session goes on: the picture is of the run whose summary is printed.
-    let late = run(&mut session, scenario.settings().duration)?;
+    // The same session continues, so that the picture belongs to the printed summary.
+    let late = run(&mut session, scenario.settings().duration.get())?;
     early.absorb(late);
     write!(out, "\n{}", table(&early))?;
     writeln!(out, "picture          {PICTURE} (at {taken:.1} s)")?;

@@ -1,4 +1,4 @@
-//! One file per verb.
+//! One file per command.
 
 mod bench;
 mod check;
@@ -9,6 +9,7 @@ mod import;
 mod junction;
 mod main_job;
 mod pack;
+mod plan;
 mod plot;
 mod plugin;
 mod render;
@@ -27,6 +28,7 @@ pub(crate) use edit::{edit, edit_or_run};
 pub(crate) use import::import;
 pub(crate) use junction::junction;
 pub(crate) use pack::{pack, unpack};
+pub(crate) use plan::{PlanVerb, plan};
 pub(crate) use plugin::{plugin, plugin_host};
 pub(crate) use render::render;
 pub(crate) use run::run;
@@ -36,6 +38,7 @@ pub(crate) use vehicle::{VehicleVerb, vehicle};
 
 use crate::arguments::{self, Simulate};
 use crate::terminal;
+use crate::watchdog::Watchdog;
 use crate::{extensions, progress};
 use anyhow::{Context, bail};
 use roadwright_agent::{ModuleKind, Slot};
@@ -49,7 +52,7 @@ use std::path::Path;
 fn load(path: &Path) -> anyhow::Result<Scenario> {
     if pack::is_bundle(path) {
         bail!(
-            "{} is a bundle: `roadwright unpack` it first, and open the scenario in it",
+            "{} is a bundle; unpack it with `roadwright unpack` and open the scenario",
             path.display()
         );
     }
@@ -60,7 +63,8 @@ fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     write_json(&mut terminal::out(), value)
 }
 
-// Flushed here: an error when the program ends would be lost, and a cut document taken for a whole one.
+// Flushed here, because an error at program exit would be lost, and a truncated document mistaken for a
+// complete one.
 fn write_json(out: &mut dyn Write, value: &impl Serialize) -> anyhow::Result<()> {
     serde_json::to_writer_pretty(&mut *out, value).map_err(std::io::Error::from)?;
     writeln!(out)?;
@@ -68,12 +72,12 @@ fn write_json(out: &mut dyn Write, value: &impl Serialize) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Keeps standard output for a document: what plugins print goes to standard error from now on.
+/// Reserves standard output for a document: output of plugins goes to standard error from now on.
 fn keep_stdout() -> anyhow::Result<Box<dyn Write>> {
     Ok(terminal::keep_stdout()?)
 }
 
-/// A run of a scenario after some time, s, without a word on the way.
+/// Runs a scenario silently up to a time, s.
 fn session_at(
     (file, scenario): (&Path, &Scenario),
     simulate: &Simulate,
@@ -88,18 +92,20 @@ fn session_at(
     if !(0.0..=1e7).contains(&seconds) {
         bail!("--at must be 0 to 10,000,000 s");
     }
-    // Vehicles appear in the first step.
+    // Vehicles spawn in the first step.
     let end = seconds.max(world.dt());
     progress::catch_interrupt();
     let mut session = Session::new(world);
+    let watchdog = Watchdog::new(&host);
     session.run(Ending::AtTime(end), &mut [], |_| !progress::interrupted());
+    drop(watchdog);
     if progress::interrupted() {
         bail!("interrupted");
     }
     Ok(session)
 }
 
-/// A scenario with who decides about its signals, as `--use signal_controller=ID` says.
+/// Loads a scenario with the signal controller of `--use signal_controller=ID`.
 fn load_for(path: &Path, simulate: &Simulate) -> anyhow::Result<Scenario> {
     let mut scenario = load(path)?;
     let mut chosen = simulate
@@ -108,24 +114,25 @@ fn load_for(path: &Path, simulate: &Simulate) -> anyhow::Result<Scenario> {
         .filter_map(|setting| signal_controller(setting));
     if let Some(module) = chosen.next() {
         if chosen.next().is_some() {
-            // Of two, one would be lost without a word.
+            // One of two would be lost silently.
             bail!("--use {}= is given twice", ModuleKind::SignalController);
         }
         let edit = signals::controlled_by(&scenario, module);
         scenario
             .apply(edit)
-            .context("cannot set who decides about signals")?;
+            .context("cannot set the signal controller")?;
     }
     Ok(scenario)
 }
 
-/// The module of `signal_controller=ID`. Signals are of junctions, and so of no stack.
+/// Returns the module of `signal_controller=ID`. Signals belong to junctions, and therefore to no stack.
 fn signal_controller(setting: &str) -> Option<&str> {
     let (slot, module) = setting.split_once('=')?;
     (slot == ModuleKind::SignalController.name()).then_some(module)
 }
 
-/// The modules that `--use` puts into slots of stacks. Those of signals belong to no stack and are left out.
+/// Returns the modules that `--use` puts into slots of stacks. Signal controllers belong to no stack and are
+/// left out.
 fn module_overrides(settings: &[String]) -> anyhow::Result<ModuleOverrides> {
     let mut modules = ModuleOverrides::default();
     for setting in settings {
@@ -155,7 +162,7 @@ fn module_overrides(settings: &[String]) -> anyhow::Result<ModuleOverrides> {
     Ok(modules)
 }
 
-/// Options of a run from its flags.
+/// Returns the options of a run from its flags.
 fn run_options(simulate: &Simulate) -> anyhow::Result<RunOptions> {
     let modules = module_overrides(&simulate.modules)?;
     if simulate.dt.is_some_and(|dt| !(1e-4..=1.0).contains(&dt)) {
@@ -183,8 +190,8 @@ fn run_options(simulate: &Simulate) -> anyhow::Result<RunOptions> {
         verify: simulate.verify,
         populate_stack: Some(simulate.stack.clone()),
         modules,
-        // An agent without a goal or a place ends the command: to refuse it alone is for scenarios
-        // that are being drawn.
+        // An agent without a goal or a place ends the command; only scenarios that are being drawn skip such
+        // agents.
         lenient: false,
     })
 }

@@ -1,4 +1,4 @@
-//! `roadwright pack` and `roadwright unpack`: scenarios as one file.
+//! `roadwright pack` and `roadwright unpack`: scenarios as a single file.
 
 use super::{load, print_json};
 use crate::Outcome;
@@ -57,7 +57,7 @@ pub(crate) fn pack(arguments: &Pack) -> anyhow::Result<Outcome> {
         for need in &unknown {
             writeln!(
                 out,
-                "unknown  {} {}: no such module is here",
+                "unknown  {} {}: the module is not available here",
                 need.kind.name(),
                 need.id
             )?;
@@ -104,22 +104,22 @@ fn found(is_fine: bool) -> Outcome {
     }
 }
 
-/// What is at hand here; no plugin is loaded for it.
+/// Returns the modules available here, without loading a plugin.
 fn available(flags: &ExtensionFlags, scenario: Option<&Path>) -> Available {
     let options = extensions::options(flags, scenario);
     let folders = options.scripts.clone();
     let host = Host::open(HostOptions {
-        // Inspected, so that ids and hashes are known; nothing of them runs.
+        // Inspected for ids and hashes; none of their code runs.
         wanted: Wanted::Ids(BTreeSet::new()),
         ..options
     });
     Available::new(&builtin_modules(), &host, &folders)
 }
 
-/// What the scenario uses and nobody here knows.
+/// Returns the modules that the scenario uses but that are unknown here.
 fn unknown(bundle: &Bundle) -> Vec<&Need> {
     let needs = bundle.manifest().needs.iter();
-    // A module that is known here has a hash of its build or text.
+    // A module that is known here has the hash of its build or text.
     needs.filter(|need| need.hash.is_empty()).collect()
 }
 

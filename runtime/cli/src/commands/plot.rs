@@ -1,4 +1,4 @@
-//! Figures of lines, with error bars or without: as a picture (SVG) and as a table (CSV).
+//! Line figures, with or without error bars, as a picture (SVG) and as a table (CSV).
 
 mod picture;
 
@@ -9,10 +9,10 @@ use roadwright_vehicle::proving::{Look, Mark, Plot, Series};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// How the table of a figure begins.
+/// Beginning of the table of a figure.
 const TABLE_BEGINS: &str = "line,x";
 
-/// A figure with a name that becomes that of its files.
+/// A figure, whose name becomes that of its files.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Figure {
     pub(crate) name: String,
@@ -20,12 +20,12 @@ pub(crate) struct Figure {
     pub(crate) x_label: String,
     pub(crate) y_label: String,
     pub(crate) lines: Vec<Line>,
-    /// Dashed lines across it.
+    /// Dashed lines across the figure.
     #[serde(skip)]
     pub(crate) marks: Vec<Mark>,
 }
 
-/// A line of a figure; lines of the same label have the same colour and are named once.
+/// A line of a figure; lines with the same label share a colour and a legend entry.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Line {
     pub(crate) label: String,
@@ -34,7 +34,7 @@ pub(crate) struct Line {
     pub(crate) points: Vec<Point>,
 }
 
-/// A point, with an error bar if it is a mean: one standard error to either side.
+/// A point, with an error bar of one standard error to either side if it is a mean.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Point {
     pub(crate) x: f64,
@@ -43,7 +43,8 @@ pub(crate) struct Point {
 }
 
 impl Figure {
-    /// Writes picture and table into a folder, which `asks` has asked for. Returns the path of the picture.
+    /// Writes picture and table into a folder that was requested by the option `asks`. Returns the path of
+    /// the picture.
     pub(crate) fn write(
         &self,
         outputs: &mut Outputs,
@@ -61,7 +62,7 @@ impl Figure {
 
     fn csv(&self) -> anyhow::Result<String> {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        // A figure without points is one of means that have no error yet.
+        // A figure without points shows means that have no error yet.
         let is_empty = self.lines.iter().all(|line| line.points.is_empty());
         let has_errors = is_empty || self.lines.iter().any(Line::has_errors);
         if has_errors {
@@ -92,7 +93,7 @@ impl Figure {
     }
 }
 
-/// What a manoeuvre was like as a figure.
+/// Converts the record of a manoeuvre.
 impl From<Plot> for Figure {
     fn from(plot: Plot) -> Self {
         let line = |series: Series| Line {
@@ -120,7 +121,7 @@ impl Line {
 }
 
 impl Point {
-    /// One without an error bar.
+    /// Creates a point without an error bar.
     fn exact([x, mean]: [f64; 2]) -> Self {
         Self {
             x,
@@ -140,7 +141,7 @@ impl Point {
     }
 }
 
-/// The learning curves of a study.
+/// Returns the learning curves of a study.
 pub(crate) fn study_figure(result: &StudyResult, name: &str) -> Figure {
     let line = |line: &LineResult| Line {
         label: line.label.clone(),
@@ -212,7 +213,7 @@ pub(super) mod tests {
         let picture = std::fs::read_to_string(svg).unwrap();
         assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"));
         assert!(picture.contains("polyline") && picture.contains("runs"));
-        // The same figure is the same picture.
+        // The same figure gives the same picture.
         assert_eq!(picture, figure.svg().unwrap());
     }
 
@@ -237,7 +238,7 @@ pub(super) mod tests {
         let plot = Plot {
             name: "gap",
             title: "T".into(),
-            x: "way, m",
+            x: "distance, m",
             y: "height, m",
             series: vec![Series {
                 label: "a".into(),

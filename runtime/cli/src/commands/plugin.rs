@@ -22,8 +22,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// After a change this much quiet is waited for.
-// Editors save several files at once, and one file in several steps: a build for each would be wasted.
+/// Quiet time after a change before a build starts.
+// Editors save several files at once, and one file in several steps; a build for each would be wasted.
 const QUIET: Duration = Duration::from_millis(200);
 
 pub(crate) fn plugin(verb: &PluginVerb) -> anyhow::Result<Outcome> {
@@ -47,7 +47,7 @@ pub(crate) fn plugin(verb: &PluginVerb) -> anyhow::Result<Outcome> {
 }
 
 fn list(flags: &ExtensionFlags, as_json: bool) -> anyhow::Result<Outcome> {
-    // What would happen in a run with the same flags: builds that may not run are not run.
+    // As in a run with the same flags: builds without permission are not run.
     let host = Host::open(extensions::options(flags, None));
     let (files, events) = (host.files(), host.events());
     if as_json {
@@ -56,7 +56,7 @@ fn list(flags: &ExtensionFlags, as_json: bool) -> anyhow::Result<Outcome> {
     }
     let mut out = terminal::out();
     if files.is_empty() {
-        writeln!(out, "There is no plugin in")?;
+        writeln!(out, "There are no plugins in")?;
         for folder in extensions::options(flags, None).plugins {
             writeln!(out, "  {}", folder.display())?;
         }
@@ -65,17 +65,17 @@ fn list(flags: &ExtensionFlags, as_json: bool) -> anyhow::Result<Outcome> {
     for file in files {
         let state = match &file.state {
             FileState::Active => "loads".to_owned(),
-            FileState::Idle => "is not asked for".to_owned(),
+            FileState::Idle => "is not needed".to_owned(),
             FileState::NeedsPermission => {
                 format!(
                     "may not run: --allow-plugin {} or --trust-plugins",
                     file.hash
                 )
             }
-            FileState::Shadowed(first) => format!("comes after {}", first.display()),
-            FileState::Rejected(why) => format!("is not used: {why}"),
+            FileState::Shadowed(first) => format!("is shadowed by {}", first.display()),
+            FileState::Rejected(why) => format!("was rejected: {why}"),
             FileState::Settling => "is being written".to_owned(),
-            FileState::Orphaned => "is gone".to_owned(),
+            FileState::Orphaned => "was removed".to_owned(),
         };
         if let Some(info) = &file.info {
             let kinds = info.kinds.join("+");
@@ -90,7 +90,7 @@ fn list(flags: &ExtensionFlags, as_json: bool) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Lifts a plugin's quarantine. Loads nothing.
+/// Lifts a plugin's quarantine without loading anything.
 fn retry(id: &str, flags: &ExtensionFlags) -> anyhow::Result<Outcome> {
     let nothing = roadwright_extension::Wanted::Ids(std::collections::BTreeSet::new());
     let host = extensions::open(flags, None, nothing, true)?;
@@ -120,10 +120,10 @@ fn info(file: &Path, as_json: bool) -> anyhow::Result<Outcome> {
         ("id", info.id.clone()),
         ("name", info.name.clone()),
         ("version", info.version.clone()),
-        ("what it does", info.doc.clone()),
+        ("description", info.doc.clone()),
         ("author", info.author.clone()),
         ("language", info.language.clone()),
-        ("fills", info.kinds.join(", ")),
+        ("kinds", info.kinds.join(", ")),
         ("plugin ABI", format!("{}.{}", info.abi.0, info.abi.1)),
         ("build", info.build_id.clone()),
         ("size", format!("{} bytes", inspected.size)),
@@ -138,27 +138,27 @@ fn info(file: &Path, as_json: bool) -> anyhow::Result<Outcome> {
 
 fn check(file: &Path, picture: Option<&Path>, as_json: bool) -> anyhow::Result<Outcome> {
     if !file.exists() {
-        anyhow::bail!("there is no {}", file.display());
+        anyhow::bail!("{} does not exist", file.display());
     }
     let mut outputs = Outputs::of(Inputs::none().file("the plugin", file));
     let claim = |out| outputs.file("--picture", out, Kind::Picture);
     let place = picture.map(claim).transpose()?;
     let mut report = Vec::new();
-    // Lines are told as they come: an examination takes its time.
+    // Lines are printed as they arrive, because an examination takes time.
     let mut tell = |line: &ReportLine| {
         if !as_json {
             let (mark, text) = match &line.problem {
                 None => ("ok  ", &line.note),
                 Some(problem) => ("FAIL", problem),
             };
-            // A closed pipe: the reader has seen enough.
+            // The pipe is closed: the reader has seen enough.
             let _ = writeln!(terminal::out(), "{mark} {:<22} {text}", line.name);
         }
         report.push(line.clone());
     };
     let helper = extensions::helper();
     let checked = check_plugin(file, &helper, &mut tell);
-    // What dies, leaks or dawdles where it stands is not let onto a road.
+    // A plugin that crashes, leaks or is too slow in the examination is not tested on a road.
     let drives = if checked.can_be_asked {
         let drives = smoke_drive::try_out(file, &helper)?;
         drives.lines().iter().for_each(&mut tell);
@@ -171,7 +171,10 @@ fn check(file: &Path, picture: Option<&Path>, as_json: bool) -> anyhow::Result<O
             outputs.write(place, &drives.draw()?)?;
             outputs.commit()?;
         }
-        (Some(place), None) => say!("no {}: it has not driven", place.path().display()),
+        (Some(place), None) => say!(
+            "no picture {}, because the plugin has not driven",
+            place.path().display()
+        ),
         (None, _) => {}
     }
     let is_good = checked.is_fine && drives.as_ref().is_some_and(|drives| drives.is_fine());
@@ -219,7 +222,7 @@ fn dev(folder: &Path, into: &Path, once: bool) -> anyhow::Result<Outcome> {
         };
     }
     if let Err(error) = first {
-        // What cannot be mended by editing ends it; the rest waits for the next save.
+        // Errors that cannot be fixed by editing end the command; the others wait for the next save.
         match error {
             AuthorError::Build(_) | AuthorError::Probe(_) => say!("{}", brief(&error)),
             other => return Err(other.into()),
@@ -229,10 +232,10 @@ fn dev(folder: &Path, into: &Path, once: bool) -> anyhow::Result<Outcome> {
     let (send, changes) = channel();
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
         let Ok(event) = event else { return };
-        // The build reads all sources itself: it would set itself off again.
+        // The build reads all sources itself, and would trigger itself again.
         let is_read = matches!(event.kind, notify::EventKind::Access(_));
         if !is_read && event.paths.iter().any(|path| is_source(path)) {
-            // The loop below has ended if nobody listens.
+            // The receiver is gone once the loop below has ended.
             let _ = send.send(());
         }
     })?;
@@ -247,7 +250,7 @@ fn dev(folder: &Path, into: &Path, once: bool) -> anyhow::Result<Outcome> {
         match changes.recv_timeout(QUIET) {
             Err(RecvTimeoutError::Timeout) => continue,
             Err(RecvTimeoutError::Disconnected) => break,
-            // As long as changes come they are swallowed; then one build is made for all.
+            // Further changes are collected; then one build is made for all.
             Ok(()) => while changes.recv_timeout(QUIET).is_ok() {},
         }
         if let Err(error) = build_and_deliver(folder, into) {
@@ -257,7 +260,7 @@ fn dev(folder: &Path, into: &Path, once: bool) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// An error without what the tools have said already.
+/// Describes an error without the output of the tools, which has been printed already.
 fn brief(error: &AuthorError) -> String {
     match error {
         AuthorError::Build(_) => "the build failed".to_owned(),
@@ -265,7 +268,7 @@ fn brief(error: &AuthorError) -> String {
     }
 }
 
-/// Whether a changed file is one that a plugin is built of.
+/// Whether a changed file is a source of a plugin.
 fn is_source(path: &Path) -> bool {
     let inside_target = path.components().any(|part| part.as_os_str() == "target");
     let ending = path.extension().and_then(|ending| ending.to_str());

@@ -1,17 +1,20 @@
 //! `roadwright render`.
 
+use super::run::failure_text;
 use super::{load_for, session_at};
 use crate::Outcome;
 use crate::arguments::Render;
 use crate::outputs::{Inputs, Kind, Outputs};
 use crate::progress;
+use crate::terminal::say;
 use anyhow::{Context, bail};
 use glam::DVec2;
 use roadwright_render::{Film, Picture, bodies, map};
 use roadwright_scenario::Scenario;
-use roadwright_simulation::{Ending, Snapshot, World};
+use roadwright_simulation::{Ending, ModuleFailure, Snapshot, World};
+use std::collections::BTreeMap;
 
-/// A film has so many frames at most, and so many pixels in all of them.
+/// Maximum number of frames of a film, and of pixels in all frames.
 const MOST_FRAMES: f64 = 2000.0;
 const MOST_PIXELS: f64 = 2e9;
 
@@ -31,9 +34,9 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
         .is_some_and(|end| end.eq_ignore_ascii_case("gif"));
     let is_stream = arguments.out.exists() && !arguments.out.is_file();
     match (is_gif, arguments.until) {
-        (true, None) => bail!("a GIF is a film: say with --until SECONDS where it ends"),
+        (true, None) => bail!("a GIF is a film; set its end with --until SECONDS"),
         (false, Some(_)) if !is_stream => {
-            bail!("--until makes a film: --out has to end in .gif")
+            bail!("--until makes a film, so --out must end in .gif")
         }
         _ => {}
     }
@@ -42,19 +45,32 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
     let mut outputs = Outputs::of(inputs.extensions(&flags.extensions, Some(&arguments.file)));
     let kind = arguments.until.map_or(Kind::Picture, |_| Kind::Film);
     let place = outputs.file("--out", &arguments.out, kind)?;
-    // Before a run that may take its time.
+    // Before a run that may take long.
     outputs.try_out(&place)?;
-    let bytes = match arguments.until {
+    let drawn = match arguments.until {
         Some(until) => film(arguments, &scenario, picture, until)?,
         None => still(arguments, &scenario, picture)?,
     };
-    outputs.write(&place, &bytes)?;
+    outputs.write(&place, &drawn.bytes)?;
     outputs.commit()?;
-    Ok(Outcome::Fine)
+    for (module, failure) in &drawn.failures {
+        say!("error: {}", failure_text(module, failure));
+    }
+    match drawn.failures.is_empty() {
+        true => Ok(Outcome::Fine),
+        false => Ok(Outcome::Findings),
+    }
 }
 
-/// Draws the scenario, or a run at one time.
-fn still(arguments: &Render, scenario: &Scenario, mut picture: Picture) -> anyhow::Result<Vec<u8>> {
+/// A picture or film of a scenario or of a run.
+struct Drawn {
+    bytes: Vec<u8>,
+    /// Modules that failed in the run, by id: the built-in module drove in their place.
+    failures: BTreeMap<String, ModuleFailure>,
+}
+
+/// Draws the scenario, or a run at one moment.
+fn still(arguments: &Render, scenario: &Scenario, mut picture: Picture) -> anyhow::Result<Drawn> {
     let simulated = arguments.at.is_some() || arguments.simulate.populate > 0;
     let flags = &arguments.simulate;
     let others = flags.seed.is_some()
@@ -63,32 +79,35 @@ fn still(arguments: &Render, scenario: &Scenario, mut picture: Picture) -> anyho
         || !flags.modules.is_empty();
     if !simulated && arguments.bodies {
         bail!(
-            "--bodies draws what a run has: add --at SECONDS, and --dynamics rigid where the scenario has no such vehicle"
+            "--bodies needs a run: add --at SECONDS, and --dynamics rigid if the scenario has no such vehicle"
         );
     }
     if !simulated && others {
-        bail!("the flags of a run need one: add --at SECONDS");
+        bail!("flags of a run need one: add --at SECONDS");
     }
+    let mut failures = BTreeMap::new();
     let snapshot = if simulated {
         let subject = (arguments.file.as_path(), scenario);
         let session = session_at(subject, flags, arguments.at.unwrap_or(0.0))?;
         picture.signals = session.world().signals().collect();
         let snapshot = session.world().snapshot();
         add_stills(&mut picture, session.world(), &snapshot);
+        failures = session.world().failures();
         Some(snapshot)
     } else {
         None
     };
-    map(scenario, snapshot.as_ref(), &picture).context("cannot draw the scenario")
+    let bytes = map(scenario, snapshot.as_ref(), &picture).context("cannot draw the scenario")?;
+    Ok(Drawn { bytes, failures })
 }
 
-/// Films a run: a frame each few steps, in the time of the run.
+/// Films a run: one frame every few steps, at the speed of the run.
 fn film(
     arguments: &Render,
     scenario: &Scenario,
     mut picture: Picture,
     until: f64,
-) -> anyhow::Result<Vec<u8>> {
+) -> anyhow::Result<Drawn> {
     let (from, every) = (arguments.at.unwrap_or(0.0), arguments.every);
     if !(0.02..=60.0).contains(&every) {
         bail!("--every {every}: expected 0.02 to 60 seconds");
@@ -100,8 +119,8 @@ fn film(
     let pixels = frames * f64::from(picture.size.0) * f64::from(picture.size.1);
     if frames > MOST_FRAMES || pixels > MOST_PIXELS {
         bail!(
-            "{frames} frames of {} are too many: a film has at most {MOST_FRAMES}, and {MOST_PIXELS:e} pixels \
-             in all; film less, a smaller --size, or fewer frames with a larger --every",
+            "{frames} frames of {} are too many: a film may have at most {MOST_FRAMES}, and {MOST_PIXELS:e} pixels \
+             in all; choose a shorter time, a smaller --size, or a larger --every",
             arguments.size
         );
     }
@@ -120,10 +139,13 @@ fn film(
         film.add(scenario, Some(&snapshot), &picture)
             .context("cannot draw the scenario")?;
     }
-    film.gif().context("cannot film the run")
+    Ok(Drawn {
+        bytes: film.gif().context("cannot film the run")?,
+        failures: session.world().failures(),
+    })
 }
 
-/// Notes what the bodies of a picture may meet, if it shows bodies.
+/// Adds the obstacles that the bodies of a picture may hit, if it shows bodies.
 fn add_stills(picture: &mut Picture, world: &World, snapshot: &Snapshot) {
     if picture.bodies {
         picture.stills = bodies::stills(world.ground(), snapshot);

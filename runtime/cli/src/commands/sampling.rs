@@ -1,4 +1,4 @@
-//! Which part of a file is run again to verify it, and what the rest could hide.
+//! Verification by sample: the part of a file that is run again, and what the rest could hide.
 
 use crate::progress;
 use anyhow::bail;
@@ -7,10 +7,10 @@ use roadwright_training::experiment::{draw, enough_rows, escape_chance, tenth};
 use serde::Serialize;
 use std::io::Write;
 
-/// A file that can be run again within this time is run again whole, s.
+/// Duration within which a file is run again completely, s.
 const PATIENCE: f64 = 30.0;
 
-/// How much of a file is run again.
+/// Options for the size of the sample.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SampleFlags {
     /// Run everything again, however long it takes
@@ -19,8 +19,8 @@ pub(crate) struct SampleFlags {
     /// Repeat the draw of an earlier verification [default: drawn by the system, and printed]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Number to run again [default: all that can be run within 30 s, or as many as 30 s allow, and at least enough
-    /// that a forged tenth escapes with a chance of 5 % at most]
+    /// Number to run again [default: all if possible within 30 s, otherwise as many as 30 s allow, and at
+    /// least enough that a forged tenth escapes with a chance of at most 5 %]
     #[arg(long, value_name = "N", conflicts_with = "all", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) rows: Option<u64>,
 }
@@ -30,26 +30,26 @@ pub(crate) struct SampleFlags {
 pub(crate) struct Sampling {
     /// Seed of the draw.
     pub(crate) seed: u64,
-    /// How many were run again.
+    /// Number of items run again.
     pub(crate) run_again: usize,
-    /// Total number that the sample was drawn from.
+    /// Total number of items.
     pub(crate) of: usize,
-    /// Chance that a single forged one was not among them, 0 to 1.
+    /// Probability that a single forged item was not in the sample, 0 to 1.
     pub(crate) single_escapes: f64,
-    /// Chance that of a forged tenth none was among them, 0 to 1.
+    /// Probability that none of a forged tenth was in the sample, 0 to 1.
     pub(crate) tenth_escapes: f64,
-    /// How long it would take to run all again, s, as measured on the first ones.
+    /// Estimated time to run all items again, s, from the first ones.
     #[serde(skip)]
     estimate: f64,
 }
 
-/// Population that a sample is drawn from.
+/// Population of a sample.
 pub(crate) struct Plan {
-    /// How many.
+    /// Number of items.
     pub(crate) count: usize,
-    /// How many are run at the same time.
+    /// Number of concurrent runs.
     pub(crate) at_once: usize,
-    /// Whether no progress is shown.
+    /// Whether progress is hidden.
     pub(crate) is_quiet: bool,
 }
 
@@ -57,8 +57,8 @@ pub(crate) struct Plan {
 type RunAgain<'a> = dyn FnMut(&[usize]) -> anyhow::Result<bool> + 'a;
 
 impl Plan {
-    /// Draws what is run again and runs it, the first ones to measure how long all would take. Returns the numbers
-    /// that were run, in ascending order.
+    /// Draws the sample and runs it, the first items to estimate the time for all. Returns the numbers of the
+    /// items that were run, in ascending order.
     pub(crate) fn work_through(
         &self,
         flags: &SampleFlags,
@@ -74,7 +74,7 @@ impl Plan {
             .rows
             .map(|rows| usize::try_from(rows).unwrap_or(count));
         if let Some(asked) = asked.filter(|&asked| asked > count) {
-            bail!("--rows {asked}: there are {count}");
+            bail!("--rows {asked}: there are only {count}");
         }
         let mut wanted = if flags.all { Some(count) } else { asked };
         let bar = progress::bar(count as u64, self.is_quiet);
@@ -115,9 +115,9 @@ impl Plan {
 }
 
 impl Sampling {
-    /// Says what was run again, why no more, and what the rest could hide.
+    /// Prints what was run again, why not more, and what the rest could hide.
     ///
-    /// `things` are what is run again, such as rows.
+    /// `things` names the items, such as rows.
     pub(crate) fn print(
         &self,
         out: &mut dyn Write,
@@ -149,7 +149,7 @@ impl Sampling {
     }
 }
 
-/// A chance in percent, small ones as a power of ten.
+/// Formats a probability in percent, small ones as a power of ten.
 fn percent(chance: f64) -> String {
     let percent = 100.0 * chance;
     if chance == 0.0 || percent >= 0.1 {
@@ -159,10 +159,10 @@ fn percent(chance: f64) -> String {
     }
 }
 
-/// A seed from the system's random source, which a forger cannot predict.
+/// Returns a seed from the system's random source, which a forger cannot predict.
 fn random_seed() -> anyhow::Result<u64> {
     let seed = getrandom::u32().map_err(|error| {
-        anyhow::anyhow!("the system gives no random numbers ({error}); use --seed")
+        anyhow::anyhow!("the system provides no random numbers ({error}); use --seed")
     })?;
     Ok(u64::from(seed))
 }
@@ -207,7 +207,7 @@ mod tests {
         assert_ne!(some(5).1, some(6).1);
         assert_eq!((some(5).1.len(), some(5).0.seed), (7, 5));
         let error = plan(3).work_through(&flags(None, Some(4)), &mut |_| Ok(true));
-        assert!(error.unwrap_err().to_string().contains("there are 3"));
+        assert!(error.unwrap_err().to_string().contains("there are only 3"));
     }
 
     #[test]
@@ -215,7 +215,7 @@ mod tests {
         // 20 ms a row: 3,000 of them would take a minute.
         let mut ran = 0;
         let sampled = plan(3000).work_through(&flags(Some(1), None), &mut |rows| {
-            // Only the first is slow, so that the test need not wait for the others.
+            // Only the first item is slow, so that the test need not wait for the others.
             if ran == 0 {
                 std::thread::sleep(std::time::Duration::from_millis(40));
             }

@@ -20,9 +20,9 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Characters of a statement's line that are printed.
+/// Maximum number of printed characters of a statement's line.
 const MOST_SHOWN: usize = 120;
-/// Words of a list in a message.
+/// Maximum number of words of a list in a message.
 const MOST_WORDS: usize = 20;
 
 pub(crate) fn script(verb: &ScriptVerb) -> anyhow::Result<Outcome> {
@@ -61,7 +61,7 @@ pub(crate) fn script(verb: &ScriptVerb) -> anyhow::Result<Outcome> {
             let path = author::new_script(at, name)?;
             writeln!(
                 terminal::out(),
-                "{}\nGive it to a stack: \"behaviour\": {{\"module\": \"{name}.rhai\"}}, or --use behaviour={name}.rhai",
+                "{}\nUse it in a stack: \"behaviour\": {{\"module\": \"{name}.rhai\"}}, or --use behaviour={name}.rhai",
                 path.display()
             )?;
             Ok(Outcome::Fine)
@@ -69,14 +69,14 @@ pub(crate) fn script(verb: &ScriptVerb) -> anyhow::Result<Outcome> {
     }
 }
 
-/// A script's name and text.
+/// Reads a script's name and text.
 fn read(file: &Path) -> anyhow::Result<(String, String)> {
     let name = file.display().to_string();
     let text = read_text(file, LONGEST_SCRIPT).with_context(|| format!("cannot read {name}"))?;
     Ok((name, text))
 }
 
-/// What is wrong with a script, as a document.
+/// Returns the mistake in a script, as a document.
 fn mistake(name: &str, error: &ScriptError) -> serde_json::Value {
     json!({
         "file": name,
@@ -124,7 +124,7 @@ fn run_one(arguments: &RunOne) -> anyhow::Result<Outcome> {
     })
 }
 
-/// The agent that is asked for.
+/// Returns the requested agent.
 fn subject(arguments: &RunOne) -> anyhow::Result<Subject> {
     let id = arguments.agent;
     let Some(file) = &arguments.scenario else {
@@ -138,7 +138,7 @@ fn subject(arguments: &RunOne) -> anyhow::Result<Subject> {
         let driving = world.snapshot().vehicles;
         let ids: Vec<String> = driving.iter().map(|v| v.agent.to_string()).collect();
         bail!(
-            "agent {id} does not drive {} s after the beginning; those who do: {}",
+            "agent {id} is not driving {} s after the start; driving agents: {}",
             world.time(),
             shortened(&ids)
         );
@@ -150,7 +150,7 @@ fn subject(arguments: &RunOne) -> anyhow::Result<Subject> {
     })
 }
 
-/// The first of some words.
+/// Returns the first of some words.
 fn shortened(words: &[String]) -> String {
     match words {
         [] => "nobody".to_owned(),
@@ -209,7 +209,7 @@ fn print_outcome(
     Ok(())
 }
 
-/// Each statement with the values that are new since the one before.
+/// Prints each statement with the values that have changed since the previous one.
 fn print_steps(out: &mut impl Write, text: &str, steps: &[ScriptStep]) -> std::io::Result<()> {
     let lines: Vec<&str> = text.lines().collect();
     let mut before: BTreeMap<String, String> = BTreeMap::new();
@@ -231,7 +231,7 @@ fn print_steps(out: &mut impl Write, text: &str, steps: &[ScriptStep]) -> std::i
     Ok(())
 }
 
-/// What is wrong with a script, and what in it is probably not meant.
+/// Checks a script for mistakes and suspicious code.
 fn check(
     file: &Path,
     flags: &ExtensionFlags,
@@ -279,9 +279,9 @@ fn check(
                     (0, 0) => "fine".to_owned(),
                     (0, 1) => "it runs, with 1 warning".to_owned(),
                     (0, count) => format!("it runs, with {count} warnings"),
-                    (1, _) => "it runs, but fails at 1 place when it comes there".to_owned(),
+                    (1, _) => "it runs, but fails when it reaches 1 place".to_owned(),
                     (count, _) => {
-                        format!("it runs, but fails at {count} places when it comes there")
+                        format!("it runs, but fails when it reaches {count} places")
                     }
                 };
                 writeln!(terminal::out(), "{name}: {verdict}. {}", script.doc)?;
@@ -295,7 +295,7 @@ fn check(
     })
 }
 
-/// The folder that a file is in.
+/// Returns the folder of a file.
 fn folder_of(file: &Path) -> &Path {
     let folder = file
         .parent()
@@ -303,21 +303,21 @@ fn folder_of(file: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// Vehicle types, stacks and places that a script may name: of the scenario that is given, else of all that lie
-/// where the script is looked for.
+/// Returns the vehicle types, stacks and places that a script may name: those of the given scenario,
+/// otherwise of all scenarios near the script.
 fn scenario_names(script: &Path, scenario: Option<&Path>) -> anyhow::Result<ScenarioNames> {
     if let Some(file) = scenario {
         return Ok(ScenarioNames::of(&load(file)?));
     }
     let folder = folder_of(script);
     let is_scripts = folder.file_name().is_some_and(|name| name == "scripts");
-    // Scripts lie in `scripts` beside their scenario.
+    // Scripts are in the folder `scripts` beside their scenario.
     let above = is_scripts.then(|| folder_of(folder));
     let folders = [Some(folder), above].into_iter().flatten();
     let files = folders.flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten());
     let files = files.filter_map(|entry| Some(entry.ok()?.path()));
     let is_scenario = |path: &PathBuf| path.to_string_lossy().ends_with(".scenario.json");
-    // One that cannot be read is none of the script's business.
+    // An unreadable scenario is ignored.
     let names = files
         .filter(is_scenario)
         .filter_map(|path| Some(ScenarioNames::of(&load(&path).ok()?)));
@@ -329,7 +329,7 @@ fn scenario_names(script: &Path, scenario: Option<&Path>) -> anyhow::Result<Scen
         }))
 }
 
-/// What in a script is probably not meant, beside the modules and scripts that there are.
+/// Returns the warnings about a script, given the available modules and scripts.
 fn warnings_of(
     script: &Compiled,
     file: &Path,
@@ -338,15 +338,15 @@ fn warnings_of(
 ) -> anyhow::Result<Vec<ScriptError>> {
     let folder = folder_of(file);
     let mut flags = flags.clone();
-    // What stands beside the script can be used by it, wherever it lies.
+    // Scripts beside this one are available to it, wherever they are.
     flags.scripts.push(folder.to_owned());
-    // All modules, since a script may choose any.
+    // All modules, because a script may choose any.
     let host = extensions::open_untold(&flags, None, Wanted::All)?;
     let registry = host.registry();
     let ending = |path: &PathBuf| path.extension().is_some_and(|e| e == SCRIPT_ENDING);
     let paths = std::fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path()));
     let mut paths: Vec<PathBuf> = paths.filter(ending).collect();
-    // Folders list their files in any order; warnings are to be the same everywhere.
+    // Folders are listed in any order, but warnings must be the same everywhere.
     paths.sort();
     let texts = paths
         .iter()
@@ -356,7 +356,7 @@ fn warnings_of(
         .collect();
     let files = host.files().into_iter();
     let plugins: Vec<String> = files
-        // Those that run are in the registry with all that is known of them.
+        // Active plugins are in the registry with complete information.
         .filter(|file| file.state != FileState::Active)
         .filter_map(|file| Some(file.info?.id))
         .collect();
@@ -369,7 +369,7 @@ fn warnings_of(
     Ok(warnings(script, &surroundings))
 }
 
-/// A place in a script with what is said about it.
+/// Returns a position in a script with its message.
 fn place_of(error: &ScriptError) -> serde_json::Value {
     json!({"line": error.line, "column": error.column, "message": error.message})
 }

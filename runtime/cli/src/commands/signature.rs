@@ -1,6 +1,6 @@
-//! Signatures of published files: a hash says that a file is whole, a signature says whose it is.
+//! Signatures of published files: a hash shows that a file is intact, a signature shows its author.
 //!
-//! They are those of minisign, so its tools make keys and check signatures as well.
+//! They are compatible with minisign, whose tools can also make keys and check signatures.
 
 use super::bench::Sign;
 use crate::outputs::{Inputs, Kind, Outputs};
@@ -10,17 +10,17 @@ use minisign::{KeyPair, PublicKey, PublicKeyBox, SecretKey, SecretKeyBox, Signat
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 
-/// Largest file that is signed, bytes.
+/// Maximum size of a signed file, bytes.
 const LARGEST: u64 = 512 * roadwright_files::MEBIBYTE;
-/// Largest key or signature that is read, bytes.
+/// Maximum size of a key or signature that is read, bytes.
 const LARGEST_KEY: u64 = 64 * 1024;
 
-/// Where the signature of a file lies: beside it.
+/// Returns the path of a file's signature, beside the file.
 fn beside(file: &Path) -> PathBuf {
     with_ending(file, "minisig")
 }
 
-/// A path with one more ending.
+/// Appends an extension to a path.
 fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");
@@ -38,29 +38,42 @@ pub(super) fn sign(arguments: &Sign) -> anyhow::Result<Outcome> {
     let mut outputs = Outputs::of(read_files);
     let place = outputs.file("the signature", &beside(file), Kind::Signature)?;
     let data = read(file)?;
+    check_kind(file, &data)?;
+    let umask = arguments.new_key.then(OwnFilesOnly::begin);
     let secret = if arguments.new_key {
         make_key(key, &mut outputs)?
     } else {
         secret_key(key)?
     };
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    // The trusted comment is signed too; without one it would be the time.
+    // The trusted comment is signed too; by default it would contain the time.
     let comment = format!("file:{name}");
     let signature = minisign::sign(None, &secret, Cursor::new(data), Some(&comment), None);
     let signature = signature.with_context(|| format!("cannot sign {}", file.display()))?;
     outputs.write(&place, signature.to_string().as_bytes())?;
     outputs.commit()?;
+    if let Some(umask) = umask {
+        let published = [public_half(key), place.path().to_owned()];
+        umask.end(&published)?;
+    }
     let mut out = terminal::out();
     if arguments.new_key {
-        keep_to_owner(key).with_context(|| format!("cannot protect {}", key.display()))?;
-        writeln!(out, "{}: keep it secret; it has no password", key.display())?;
-        writeln!(out, "{}: publish it", public_half(key).display())?;
+        writeln!(
+            out,
+            "{}: secret key without a password; keep it safe",
+            key.display()
+        )?;
+        writeln!(
+            out,
+            "{}: public key; publish it",
+            public_half(key).display()
+        )?;
     }
     writeln!(out, "{}: signed", place.path().display())?;
     Ok(Outcome::Fine)
 }
 
-/// Where the public half of a key lies: beside it.
+/// Returns the path of the public key, beside the secret key.
 fn public_half(key: &Path) -> PathBuf {
     with_ending(key, "pub")
 }
@@ -70,7 +83,7 @@ fn make_key(path: &Path, outputs: &mut Outputs) -> anyhow::Result<SecretKey> {
     let public = public_half(path);
     for path in [path, &public] {
         if path.exists() {
-            bail!("{} is there already: name another --key", path.display());
+            bail!("{} already exists; choose another --key", path.display());
         }
     }
     let KeyPair { pk, sk } = KeyPair::generate_unencrypted_keypair()?;
@@ -84,16 +97,51 @@ fn make_key(path: &Path, outputs: &mut Outputs) -> anyhow::Result<SecretKey> {
     Ok(sk)
 }
 
-/// Makes a file readable by its owner only.
-#[cfg(unix)]
-fn keep_to_owner(path: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
+/// Refuses to sign anything but results and records of trainings.
+fn check_kind(path: &Path, data: &[u8]) -> anyhow::Result<()> {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        format: String,
+    }
+    let head: Option<Head> = serde_json::from_slice(data).ok();
+    let format = head.map(|head| head.format).unwrap_or_default();
+    if !["roadwright-results", "roadwright-training"].contains(&format.as_str()) {
+        bail!(
+            "{}: neither results of `bench run` nor a record of `train`, so there is nothing to sign",
+            path.display()
+        );
+    }
+    Ok(())
 }
 
-#[cfg(not(unix))]
-fn keep_to_owner(_: &Path) -> std::io::Result<()> {
-    Ok(())
+/// Creates files that only their owner can read from their first byte on, for as long as it lives.
+struct OwnFilesOnly {
+    #[cfg(unix)]
+    before: rustix::fs::Mode,
+}
+
+impl OwnFilesOnly {
+    fn begin() -> Self {
+        Self {
+            #[cfg(unix)]
+            before: rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO),
+        }
+    }
+
+    /// Creates files with the usual permissions again, and gives these to files that are published.
+    fn end(self, published: &[PathBuf]) -> anyhow::Result<()> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            rustix::process::umask(self.before);
+            let mode = 0o666 & !self.before.bits();
+            for path in published {
+                std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
+                    .with_context(|| format!("cannot publish {}", path.display()))?;
+            }
+        }
+        Ok(())
+    }
 }
 
 fn secret_key(path: &Path) -> anyhow::Result<SecretKey> {
@@ -102,14 +150,14 @@ fn secret_key(path: &Path) -> anyhow::Result<SecretKey> {
     let key = || SecretKeyBox::from_string(&text);
     match key().and_then(SecretKeyBox::into_unencrypted_secret_key) {
         Ok(key) => Ok(key),
-        // One with a password asks for it.
+        // A key with a password asks for it.
         Err(_) => key()
             .and_then(|key| key.into_secret_key(None))
             .with_context(at),
     }
 }
 
-/// Checks the signature of a file against a public key and returns the flaw, or `None` for a valid signature.
+/// Checks the signature of a file against a public key. Returns the flaw, or `None` for a valid signature.
 ///
 /// # Errors
 /// If the file, its signature or the key cannot be read.

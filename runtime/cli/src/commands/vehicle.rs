@@ -18,21 +18,21 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum VehicleVerb {
-    /// List the vehicles that come with the program
+    /// List the shipped vehicles
     List {
         /// Print one JSON document and nothing else
         #[arg(long)]
         json: bool,
     },
-    /// Show a vehicle: dimensions, levels that it serves, gears
+    /// Show a vehicle: dimensions, supported levels of dynamics, gears
     Show {
-        /// Name of a vehicle that comes with the program, or a file NAME.vehicle.json
+        /// Name of a shipped vehicle, or a file NAME.vehicle.json
         vehicle: String,
         /// Print the file itself
         #[arg(long)]
         json: bool,
     },
-    /// Check a vehicle file, and say which levels of dynamics it serves
+    /// Check a vehicle file, and show the levels of dynamics that it supports
     Check {
         /// The file, NAME.vehicle.json
         #[arg(required_unless_present = "schema")]
@@ -44,14 +44,14 @@ pub(crate) enum VehicleVerb {
         #[arg(long)]
         schema: bool,
     },
-    /// Measure a vehicle on the proving ground; ends with 1 if it does not keep to a limit
+    /// Measure a vehicle on the proving ground; exit code 1 if it violates a limit
     Test {
-        /// Name of a vehicle that comes with the program, or a file NAME.vehicle.json
+        /// Name of a shipped vehicle, or a file NAME.vehicle.json
         vehicle: String,
         /// Print one JSON document and nothing else
         #[arg(long)]
         json: bool,
-        /// What its wheels are at level rigid, whatever the file says
+        /// Kind of its wheels at level rigid, regardless of the file
         #[arg(long)]
         wheels: Option<WheelArgument>,
         /// Draw each manoeuvre into this folder, as picture and table
@@ -64,7 +64,7 @@ pub(crate) enum VehicleVerb {
 pub(crate) enum WheelArgument {
     /// Rays along the springs
     Ray,
-    /// Spheres with a mass of their own
+    /// Spheres with their own mass
     Sphere,
 }
 
@@ -89,8 +89,8 @@ pub(crate) fn vehicle(verb: &VehicleVerb) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Finds a shipped vehicle by name, or reads a vehicle file. The keys of the built-in vehicle types, which write an
-/// underscore for the hyphen (`willys_mb`), name the shipped vehicles as well.
+/// Finds a shipped vehicle by name, or reads a vehicle file. Keys of the built-in vehicle types, with
+/// underscores instead of hyphens (`willys_mb`), are accepted as well.
 fn find(name: &str) -> anyhow::Result<VehicleFile> {
     let hyphenated = name.replace('_', "-");
     if let Some(shipped) = SHIPPED.iter().find(|shipped| shipped.name == hyphenated) {
@@ -128,7 +128,7 @@ fn list(json: bool) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Names of the levels that a vehicle serves.
+/// Returns the names of the levels that a vehicle supports.
 fn levels(vehicle: &VehicleFile) -> Vec<&'static str> {
     let served = |level: &DynamicsLevel| vehicle.missing(*level).is_empty();
     let levels = DynamicsLevel::ALL.into_iter().filter(served);
@@ -145,12 +145,12 @@ fn show(name: &str, json: bool) -> anyhow::Result<Outcome> {
     let mut out = terminal::out();
     writeln!(out, "{}\n{}\n", vehicle.name, vehicle.description)?;
     let rows = [
-        ("length", kind.length, "m"),
-        ("width", kind.width, "m"),
-        ("height", kind.height, "m"),
-        ("wheelbase", kind.wheelbase, "m"),
-        ("mass", kind.mass, "kg"),
-        ("steering lock", kind.max_steering, "rad"),
+        ("length", kind.length.get(), "m"),
+        ("width", kind.width.get(), "m"),
+        ("height", kind.height.get(), "m"),
+        ("wheelbase", kind.wheelbase.get(), "m"),
+        ("mass", kind.mass.get(), "kg"),
+        ("steering lock", kind.max_steering.get(), "rad"),
         ("turning radius", kind.min_turning_radius(), "m"),
     ];
     for (what, value, unit) in rows {
@@ -181,8 +181,8 @@ fn show(name: &str, json: bool) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Writes a table of the gears. A gear is left at the shift to the next one; reverse and the top gear have none and
-/// reach the engine's limit.
+/// Writes a table of the gears. A gear is left at the shift to the next one; reverse and the top gear have no
+/// shift and reach the engine's limit.
 fn write_gears(out: &mut dyn Write, train: &DriveTrain) -> std::io::Result<()> {
     let limit = train.curve.limit_rpm();
     writeln!(out, "\ngear     ratio   up to m/s   at rpm   N from rest")?;
@@ -232,7 +232,7 @@ fn check(path: &str, json: bool) -> anyhow::Result<Outcome> {
             writeln!(out, "{finding}")?;
         }
         if findings.is_empty() {
-            writeln!(out, "nothing wrong")?;
+            writeln!(out, "no problems found")?;
         }
     }
     Ok(if findings.is_empty() {
@@ -257,7 +257,7 @@ fn test(
     }
     let (manoeuvres, written) = match folder {
         Some(folder) => {
-            // A place that cannot be written to is found now, not after the last manoeuvre.
+            // An unwritable path is detected now, not after the last manoeuvre.
             let read = Inputs::none().file("the vehicle", Path::new(name));
             let mut outputs = Outputs::of(read);
             outputs.folder("--plots", folder)?;

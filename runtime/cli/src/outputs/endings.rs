@@ -1,4 +1,4 @@
-//! Endings of file names, by which a slip is noticed: a picture called `town.scenario.json` is one.
+//! Endings of file names, which reveal mistakes such as a picture called `town.scenario.json`.
 
 use anyhow::bail;
 use std::path::Path;
@@ -8,15 +8,15 @@ use std::path::Path;
 pub(crate) enum Kind {
     /// Rows as CSV.
     Table,
-    /// A picture of pixels (PNG).
+    /// A raster picture (PNG).
     Picture,
-    /// Moving pictures (GIF).
+    /// An animation (GIF).
     Film,
-    /// A picture of lines (SVG).
+    /// A vector picture (SVG).
     Drawing,
     /// A scenario.
     Scenario,
-    /// A scenario with all that it needs in one file.
+    /// A scenario and all files it needs, in one file.
     Bundle,
     /// A saved world.
     Save,
@@ -30,7 +30,7 @@ pub(crate) enum Kind {
     Document,
     /// A signature of another file.
     Signature,
-    /// Half of a pair of keys for signatures.
+    /// A public or private key for signatures.
     Key,
 }
 
@@ -54,7 +54,7 @@ impl Kind {
         }
     }
 
-    /// The ending that is usual.
+    /// The usual ending.
     fn usual(self) -> &'static str {
         match self {
             Self::Table => ".csv",
@@ -73,9 +73,9 @@ impl Kind {
     }
 }
 
-/// Endings that stand for something, with what they stand for and the results that may have them. Of two
-/// that fit the longer one counts, so it comes first. A name without an ending, or with one that is not
-/// listed, fits all.
+/// Endings with a meaning, the kind of file they mean, and the results that may have them. If two endings
+/// fit a name, the longer one counts and is therefore listed first. A name without an ending, or with an
+/// ending that is not listed, fits all results.
 const ENDINGS: &[(&str, &str, &[Kind])] = &[
     (".scenario.json", "a scenario", &[Kind::Scenario]),
     (".vehicle.json", "a vehicle", &[]),
@@ -133,7 +133,7 @@ pub(super) fn check(asks: &str, path: &Path, kind: Kind) -> anyhow::Result<()> {
     let name = path.file_name().unwrap_or_default();
     let name = name.to_string_lossy().to_lowercase();
     let mut known = ENDINGS.iter();
-    // A name that is nothing but the ending has none: such files are hidden ones.
+    // A name that consists only of the ending has none: it is a hidden file.
     let fits = |ending: &str| name.len() > ending.len() && name.ends_with(ending);
     match known.find(|(ending, ..)| fits(ending)) {
         Some((ending, what, kinds)) if !kinds.contains(&kind) => bail!(

@@ -13,7 +13,7 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// A command that reads nothing.
+    /// The inputs of a command that reads no files.
     pub(crate) fn none() -> Self {
         Self::default()
     }
@@ -24,7 +24,7 @@ impl Inputs {
         self
     }
 
-    /// Adds files that are alike.
+    /// Adds several files with the same description.
     pub(crate) fn files_of<'a>(
         self,
         what: &str,
@@ -45,7 +45,8 @@ impl Inputs {
         })
     }
 
-    /// Adds the scripts and plugins that the flags lead to, and those beside a scenario.
+    /// Adds the scripts and plugins in the folders given by the flags and in the folders beside a
+    /// scenario.
     pub(crate) fn extensions(self, flags: &ExtensionFlags, beside: Option<&Path>) -> Self {
         let options = extensions::options(flags, beside);
         let scripts = below(&options.scripts, &["rhai"]);
@@ -59,7 +60,7 @@ impl Inputs {
     }
 }
 
-/// Files in folders with one of some endings. Folders that cannot be read hold nothing that is read.
+/// Files in folders that have one of the given endings. Folders that cannot be read are skipped.
 fn below(folders: &[PathBuf], endings: &[&str]) -> Vec<PathBuf> {
     let entries = folders.iter().flat_map(std::fs::read_dir);
     let paths = entries.flatten().flatten().map(|entry| entry.path());

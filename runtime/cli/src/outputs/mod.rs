@@ -1,11 +1,11 @@
-//! The one door through which commands write their results.
+//! The module through which all commands write their results.
 //!
-//! A command says what it reads ([`Inputs`]), claims a place for each result ([`Outputs::file`]), and
-//! only then opens and writes ([`Outputs::open`], [`Outputs::write`]). So that nothing is lost by a slip,
-//! a claim is refused if the place is that of an input or of another result, or if its ending belongs to
-//! another kind of file. Files get their names together at [`Outputs::commit`]; whatever ends the
-//! program before leaves the results of an earlier run as they were. Checkpoints, from which a command
-//! resumes, are the exception: each replaces the one before at once ([`Checkpoint::write`]).
+//! A command first names its inputs ([`Inputs`]) and claims a place for each result ([`Outputs::file`]).
+//! Only then does it open and write files ([`Outputs::open`], [`Outputs::write`]). To protect files from a
+//! mistyped name, a claim is refused if the place is that of an input or of another result, or if its ending
+//! belongs to another kind of file. All files get their final names at [`Outputs::commit`]; if the program
+//! ends earlier, the results of an earlier run remain unchanged. Checkpoints, from which a command resumes,
+//! are the exception: each one replaces the previous one at once ([`Checkpoint::write`]).
 
 mod endings;
 mod inputs;
@@ -28,16 +28,16 @@ pub(crate) struct Outputs {
     complete: Vec<Complete>,
 }
 
-/// A place that no other result has.
+/// A place that is claimed by one result.
 struct Claim {
     /// The option that asks for it, such as `--trace`.
     asks: String,
     identity: Identity,
-    /// Whether results may share it, as they may a device.
+    /// Whether several results may share the place, such as a device.
     is_shared: bool,
 }
 
-/// A place for a result, which has been checked.
+/// A checked place for a result.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     path: PathBuf,
@@ -49,13 +49,13 @@ impl Place {
         &self.path
     }
 
-    /// Whether a file is made there; otherwise the bytes go to a pipe or a device.
+    /// Whether a file is created there; otherwise the bytes go to a pipe or a device.
     pub(crate) fn is_file(&self) -> bool {
         self.target == Target::File
     }
 }
 
-/// A result that is written again and again, so that the command can resume from it after any end.
+/// A result that is rewritten repeatedly, so that the command can resume from it.
 #[derive(Debug, Clone)]
 pub(crate) struct Checkpoint(PathBuf);
 
@@ -64,7 +64,7 @@ impl Checkpoint {
         &self.0
     }
 
-    /// Replaces the checkpoint before, at once.
+    /// Replaces the previous checkpoint at once.
     pub(crate) fn write(&self, bytes: &[u8]) -> anyhow::Result<()> {
         roadwright_files::write(&self.0, bytes).with_context(|| cannot_write(&self.0))
     }
@@ -83,10 +83,10 @@ impl Outputs {
         }
     }
 
-    /// Says that the command prints something itself, so that no other result can go to standard output.
-    /// `what` says what that is and how to do without.
+    /// Reserves standard output for the command itself, so that no other result can be written there.
+    /// `what` names what is printed and how to turn it off.
     pub(crate) fn prints(&mut self, what: &str) {
-        // Standard output may be redirected to a file, which is one of the results then.
+        // Standard output may be redirected to a file, which then counts as one of the results.
         let opened = Standard::Output.open();
         let metadata = opened.and_then(|file| file.metadata());
         let own = metadata.map_or(Identity::standard(Standard::Output), |metadata| {
@@ -111,7 +111,7 @@ impl Outputs {
         let is_shared = target == Target::Stream(Stream::Device);
         let identity = Identity::of(path);
         if target == Target::File && identity.path() != path {
-            // The file that a link stands for.
+            // The target of a link.
             endings::check(asks, identity.path(), kind)?;
         }
         if let Some((what, _)) = self.inputs.iter().find(|(_, input)| input.is(&identity)) {
@@ -137,11 +137,11 @@ impl Outputs {
         Ok(Place { path, target })
     }
 
-    /// Claims a place for a table that the command names by itself, such as one beside another result. A
-    /// file that is there is only replaced if it is such a table: if it begins with these columns.
+    /// Claims a place for a table whose name the command chooses, such as one beside another result. An
+    /// existing file is replaced only if it is such a table, that is, if it begins with these columns.
     ///
     /// # Errors
-    /// As [`Self::file`], and if something else is there.
+    /// As [`Self::file`], and if the existing file is not such a table.
     pub(crate) fn own_table(
         &mut self,
         asks: &str,
@@ -158,7 +158,7 @@ impl Outputs {
         Ok(place)
     }
 
-    /// Claims a file that is written at each checkpoint. It has to be a file, since the command reads it
+    /// Claims a file that is written at each checkpoint. It must be a file, because the command reads it
     /// again.
     ///
     /// # Errors
@@ -180,22 +180,22 @@ impl Outputs {
         Ok(Checkpoint(place.path))
     }
 
-    /// Finds out whether a file can be written to a place, for results that are made at the end.
+    /// Checks whether a file can be written to a place, for results that are written at the end.
     ///
     /// # Errors
-    /// If it cannot.
+    /// If it cannot be written.
     pub(crate) fn try_out(&self, place: &Place) -> anyhow::Result<()> {
-        // The program that reads from a pipe would take it for the end that it is closed.
+        // A pipe is not opened, because its reader would take the closing for the end of the data.
         if place.is_file() {
             drop(self.open(place)?);
         }
         Ok(())
     }
 
-    /// Claims a folder that results are written into. Makes the folder if it is missing.
+    /// Claims a folder for results and creates it if it is missing.
     ///
     /// # Errors
-    /// If something else has this name, or it cannot be made.
+    /// If something else has this name, or the folder cannot be created.
     pub(crate) fn folder(&self, asks: &str, path: &Path) -> anyhow::Result<()> {
         let identity = Identity::of(path);
         let claimed = self
@@ -215,7 +215,7 @@ impl Outputs {
         made.with_context(|| format!("{asks}: cannot make the folder {}", path.display()))
     }
 
-    /// Opens a result that is written bit by bit. It is added by [`Self::keep`].
+    /// Opens a result that is written in parts. [`Self::keep`] adds it.
     ///
     /// # Errors
     /// If the folder is missing or cannot be written to.
@@ -223,10 +223,10 @@ impl Outputs {
         Output::open(&place.path).with_context(|| cannot_write(&place.path))
     }
 
-    /// Adds a result that is wholly written. It gets its name at [`Self::commit`].
+    /// Adds a result that is completely written. It gets its final name at [`Self::commit`].
     ///
     /// # Errors
-    /// If not all could be written.
+    /// If it could not be written completely.
     pub(crate) fn keep(&mut self, output: Output) -> anyhow::Result<()> {
         let path = output.path().to_owned();
         let complete = output.complete().with_context(|| cannot_write(&path))?;
@@ -234,7 +234,7 @@ impl Outputs {
         Ok(())
     }
 
-    /// Writes a whole result. It gets its name at [`Self::commit`].
+    /// Writes a whole result. It gets its final name at [`Self::commit`].
     ///
     /// # Errors
     /// If it cannot be written.
@@ -245,11 +245,11 @@ impl Outputs {
         self.keep(output)
     }
 
-    /// Gives all results their names. To be called when the work is done, and before anything is printed
+    /// Gives all results their final names. Call it when the work is done and before anything is printed
     /// about it, because a closed terminal must not cost results.
     ///
     /// # Errors
-    /// If a file cannot be moved to its place. The others are moved all the same.
+    /// If a file cannot be moved to its place. The other files are still moved.
     pub(crate) fn commit(&mut self) -> anyhow::Result<()> {
         let mut first = Ok(());
         for complete in self.complete.drain(..) {

@@ -1,4 +1,4 @@
-//! Which file a path stands for: through links, detours and relative names.
+//! The file that a path refers to, after links, `..` and relative names are resolved.
 
 use roadwright_files::{Standard, Stream, Target};
 use std::fs::Metadata;
@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 /// Identity of a file, by its path and by its number on the disk.
 #[derive(Debug, Clone)]
 pub(super) struct Identity {
-    /// Without links and detours, as far as it exists.
+    /// The path without links and `..`, as far as it exists.
     path: PathBuf,
     /// Number by which the system knows the file under all its names; `None` for a new file.
     number: Option<Number>,
     standard: Option<Standard>,
 }
 
-/// Disk and file.
+/// Numbers of the disk and the file.
 type Number = (u64, u64);
 
 impl Identity {
@@ -38,7 +38,7 @@ impl Identity {
         }
     }
 
-    /// Standard output that may be redirected to a file.
+    /// Standard output, which may be redirected to a file.
     pub(super) fn of_standard_output(metadata: &Metadata) -> Self {
         Self {
             // Terminals and devices can be shared.
@@ -47,7 +47,7 @@ impl Identity {
         }
     }
 
-    /// Whether both are one file.
+    /// Whether both are the same file.
     pub(super) fn is(&self, other: &Self) -> bool {
         let same_stream = self.standard.is_some() && self.standard == other.standard;
         let same_number = self.number.is_some() && self.number == other.number;
@@ -71,10 +71,10 @@ fn number_of(_: &Metadata) -> Option<Number> {
     None
 }
 
-/// Links that lead to links, as deep as systems go.
+/// Limit on chains of links, the usual one of operating systems.
 const DEEPEST: u8 = 40;
 
-/// A path without links and detours, as far as it exists.
+/// A path without links and `..`, as far as it exists.
 fn whole(path: &Path, depth: u8) -> PathBuf {
     if let Ok(known) = path.canonicalize() {
         return known;

@@ -1,18 +1,18 @@
 //! The rule tables of the fuzzy mechanic ([Gerdelan 2011], figures 12.3 and 12.4), and its rules as
-//! parameters: one for each rule, its values the output terms.
+//! parameters: one per rule, whose values are the output terms.
 //!
-//! The source prints the inputs and outputs of the six tables and not their rules; those here are made
-//! by hand. As everywhere, `distance` is what stands along the columns of a table and `angle` what stands
-//! along its rows, whatever these two are.
+//! The source prints the inputs and outputs of the six tables but not their rules, so the rules here were
+//! made by hand. As in the other tables, `distance` is the input along the columns and `angle` the input
+//! along the rows, whatever their actual meaning.
 
 use super::tables::term;
 use super::{FuzzyController, OutputTerm, RulePlace, Variable};
 use roadwright_agent::{ParameterInfo, ParameterKind};
 
-/// Rules of all six tables.
+/// Number of rules in all six tables.
 pub const MECHANIC_RULE_COUNT: usize = MECHANIC.len() * RulePlace::IN_TABLE;
 
-/// Distance to the goal or way-point, m.
+/// Distance to the goal or waypoint, m.
 pub const GOAL_DISTANCE: Variable = Variable {
     name: "distance",
     unit: "m",
@@ -28,7 +28,7 @@ pub const SPEED: Variable = Variable {
     knots: [2.0, 5.0, 7.0],
 };
 
-/// Angle to the goal or way-point, rad.
+/// Angle to the goal or waypoint, rad.
 pub const GOAL_ANGLE: Variable = Variable {
     name: "angle",
     unit: "rad",
@@ -36,7 +36,7 @@ pub const GOAL_ANGLE: Variable = Variable {
     knots: [0.0, 0.4, 1.2],
 };
 
-/// Time to collision with the nearest obstacle at the own speed, s.
+/// Time to collision with the nearest obstacle at the present speed, s.
 pub const COLLISION_TIME: Variable = Variable {
     name: "time",
     unit: "s",
@@ -52,7 +52,7 @@ pub const THREAT_ANGLE: Variable = Variable {
     knots: [0.2, 0.4, 1.05],
 };
 
-/// Shares of the whole brake, throttle or steering.
+/// Fractions of full brake, throttle or steering.
 const SHARES: &[OutputTerm] = &[
     term("ZERO", 0.0),
     term("LIGHT", 0.25),
@@ -65,7 +65,7 @@ const WORDS: [&str; 5] = ["ZERO", "LIGHT", "MEDIUM", "HARD", "FULL"];
 /// Brake before the goal. Rows: distance near, medium, far; columns: speed slow, medium, fast.
 const ARRIVE_BRAKE: FuzzyController = FuzzyController {
     name: "fuzzy_mechanic.arrive.brake",
-    output: "share of the brake",
+    output: "fraction of the brake",
     distance: SPEED,
     angle: GOAL_DISTANCE,
     terms: SHARES,
@@ -75,7 +75,7 @@ const ARRIVE_BRAKE: FuzzyController = FuzzyController {
 /// Brake before a sharp turn. Rows: angle; columns: speed.
 const TURN_BRAKE: FuzzyController = FuzzyController {
     name: "fuzzy_mechanic.turn.brake",
-    output: "share of the brake",
+    output: "fraction of the brake",
     distance: SPEED,
     angle: GOAL_ANGLE,
     terms: SHARES,
@@ -85,7 +85,7 @@ const TURN_BRAKE: FuzzyController = FuzzyController {
 /// Throttle. Rows: angle; columns: distance.
 const SEEK_THROTTLE: FuzzyController = FuzzyController {
     name: "fuzzy_mechanic.seek.throttle",
-    output: "share of the throttle",
+    output: "fraction of the throttle",
     distance: GOAL_DISTANCE,
     angle: GOAL_ANGLE,
     terms: SHARES,
@@ -95,7 +95,7 @@ const SEEK_THROTTLE: FuzzyController = FuzzyController {
 /// Steering towards the goal. Rows: angle; columns: speed.
 const SEEK_STEER: FuzzyController = FuzzyController {
     name: "fuzzy_mechanic.seek.steer",
-    output: "share of the steering lock",
+    output: "fraction of the steering lock",
     distance: SPEED,
     angle: GOAL_ANGLE,
     terms: SHARES,
@@ -105,7 +105,7 @@ const SEEK_STEER: FuzzyController = FuzzyController {
 /// Brake before an obstacle. Rows: angle; columns: time to collision.
 const AVOID_BRAKE: FuzzyController = FuzzyController {
     name: "fuzzy_mechanic.avoid.brake",
-    output: "share of the brake",
+    output: "fraction of the brake",
     distance: COLLISION_TIME,
     angle: THREAT_ANGLE,
     terms: SHARES,
@@ -115,14 +115,14 @@ const AVOID_BRAKE: FuzzyController = FuzzyController {
 /// Steering away from an obstacle. Rows: angle; columns: time to collision.
 const AVOID_STEER_IN_TIME: FuzzyController = FuzzyController {
     name: "fuzzy_mechanic.avoid.steer",
-    output: "share of the steering lock",
+    output: "fraction of the steering lock",
     distance: COLLISION_TIME,
     angle: THREAT_ANGLE,
     terms: SHARES,
     rules: [[4, 4, 3], [4, 3, 1], [2, 0, 0]],
 };
 
-/// The tables of the fuzzy mechanic in the order of its chromosome.
+/// Tables of the fuzzy mechanic, in the order of its chromosome.
 pub const MECHANIC: [&FuzzyController; 6] = [
     &ARRIVE_BRAKE,
     &TURN_BRAKE,
@@ -132,7 +132,7 @@ pub const MECHANIC: [&FuzzyController; 6] = [
     &AVOID_STEER_IN_TIME,
 ];
 
-/// Key and meaning of the nine rules of a table.
+/// Key and description of the nine rules of a table.
 macro_rules! nine_rules {
     ($table:literal, $what:literal, $rows:literal ($a:literal, $b:literal, $c:literal),
      $columns:literal $ends:tt) => {
@@ -158,30 +158,30 @@ macro_rules! nine_rules {
     };
 }
 
-/// Key and meaning of each rule, by table, row and column.
+/// Key and description of each rule, by table, row and column.
 const RULE_WORDS: [[[(&str, &str); 3]; 3]; 6] = [
     nine_rules!(
         "arrive_brake",
         "Brake",
-        "the distance to the way-point"("near", "medium", "far"),
+        "the distance to the waypoint"("near", "medium", "far"),
         "the speed"("slow", "medium", "fast")
     ),
     nine_rules!(
         "turn_brake",
         "Brake",
-        "the angle to the way-point"("narrow", "mid", "wide"),
+        "the angle to the waypoint"("narrow", "mid", "wide"),
         "the speed"("slow", "medium", "fast")
     ),
     nine_rules!(
         "seek_throttle",
         "Throttle",
-        "the angle to the way-point"("narrow", "mid", "wide"),
+        "the angle to the waypoint"("narrow", "mid", "wide"),
         "the distance"("near", "medium", "far")
     ),
     nine_rules!(
         "seek_steer",
         "Steer",
-        "the angle to the way-point"("narrow", "mid", "wide"),
+        "the angle to the waypoint"("narrow", "mid", "wide"),
         "the speed"("slow", "medium", "fast")
     ),
     nine_rules!(

@@ -1,9 +1,9 @@
 //! Fuzzy inference over two inputs with three terms each, and one output of singletons.
 //!
-//! Terms are piecewise linear and sum to one, AND is the minimum, the crisp output is the mean of
-//! the singletons weighted by their activation ([Gerdelan 2011], equation 3.1).
+//! Terms are piecewise linear and sum to one, AND is the minimum, and the crisp output is the mean of the
+//! singletons weighted by their activation ([Gerdelan 2011], equation 3.1).
 
-// Worked example, the speed of route following with a way-point at 10 m and 0.3 rad:
+// Worked example: the speed of route following with a waypoint at 10 m and 0.3 rad.
 //
 //   distance 10 of knots 0, 20, 28.28:   NEAR 0.5, MEDIUM 0.5, FAR 0
 //   angle 0.3 of knots 0.2, 0.4, 0.6:    NARROW 0.5, MID 0.5, WIDE 0
@@ -14,7 +14,7 @@
 //   MID, NEAR               0.5                             VERY SLOW 0.2
 //   MID, MEDIUM             0.5                             MEDIUM    0.6
 //
-//   joined by maximum: VERY SLOW 0.5, FAST 0.5, MEDIUM 0.5
+//   combined by maximum: VERY SLOW 0.5, FAST 0.5, MEDIUM 0.5
 //   crisp output: (0.5 * 0.2 + 0.5 * 0.8 + 0.5 * 0.6) / 1.5 = 0.533 of the allowed speed
 
 mod mechanic;
@@ -38,23 +38,24 @@ pub use tables::{
 /// triangle over all three, the last one rises from the second knot to 1 at the third.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Variable {
-    /// Name, as on the command line.
+    /// Name on the command line.
     pub name: &'static str,
     /// Unit.
     pub unit: &'static str,
-    /// Names of the terms by growing value.
+    /// Names of the terms, in order of increasing value.
     pub terms: [&'static str; 3],
-    /// Growing knots.
+    /// Knots, in increasing order.
     pub knots: [f64; 3],
 }
 
 impl Variable {
-    /// Membership of a crisp value in the three terms. They sum to 1; inputs outside are held.
+    /// Returns the membership of a crisp value in the three terms. They sum to 1; values outside the knots
+    /// are clamped.
     #[inline]
     pub fn memberships(&self, value: f64) -> [f64; 3] {
         let [a, b, c] = self.knots;
         let value = value.clamp(a, c);
-        // Two neighbouring terms share every value, so at most four of the nine rules fire.
+        // Each value belongs to at most two neighbouring terms, so at most four of the nine rules fire.
         if value <= b {
             let mid = (value - a) / (b - a);
             [1.0 - mid, mid, 0.0]
@@ -65,13 +66,13 @@ impl Variable {
     }
 }
 
-/// How output terms that several rules name are joined.
+/// How the activations of rules with the same output term are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Aggregation {
-    /// By the strongest rule.
+    /// The strongest rule.
     #[default]
     Max,
-    /// By the sum of the rules.
+    /// The sum of the rules.
     Sum,
 }
 
@@ -89,7 +90,7 @@ pub struct OutputTerm {
 pub struct FuzzyController {
     /// Name, such as `fuzzy_driver.route.speed`.
     pub name: &'static str,
-    /// What it decides and in which unit, for people.
+    /// Description and unit of the output.
     pub output: &'static str,
     /// Columns of the rule table.
     pub distance: Variable,
@@ -101,7 +102,7 @@ pub struct FuzzyController {
     pub rules: [[usize; 3]; 3],
 }
 
-/// Most output terms of a controller.
+/// Maximum number of output terms of a controller.
 const MAX_TERMS: usize = 8;
 
 /// A rule that fired.
@@ -113,11 +114,11 @@ pub struct FiredRule {
     pub distance: usize,
     /// Index of the output term.
     pub output: usize,
-    /// How strongly it fired, in (0, 1].
+    /// Strength with which it fired, in (0, 1].
     pub strength: f64,
 }
 
-/// Everything about one inference.
+/// All intermediate results of one inference.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inference {
     /// Memberships of the distance.
@@ -133,7 +134,7 @@ pub struct Inference {
 }
 
 impl FuzzyController {
-    /// The crisp output.
+    /// Computes the crisp output.
     #[inline]
     pub fn output(&self, distance: f64, angle: f64, aggregation: Aggregation) -> f64 {
         let (columns, rows) = (
@@ -144,7 +145,7 @@ impl FuzzyController {
         self.defuzzify(&activations)
     }
 
-    /// The crisp output with all that led to it.
+    /// Computes the crisp output with all intermediate results.
     pub fn infer(&self, distance: f64, angle: f64, aggregation: Aggregation) -> Inference {
         let (columns, rows) = (
             self.distance.memberships(distance),
@@ -185,7 +186,7 @@ impl FuzzyController {
         for (row, outputs) in rows.iter().zip(&self.rules) {
             for (column, &output) in columns.iter().zip(outputs) {
                 let strength = row.min(*column);
-                // The remainder changes no index of the tables; it lets the compiler drop the check.
+                // The modulo changes no index of the tables; it lets the compiler omit the bounds check.
                 let slot = &mut activations[output % MAX_TERMS];
                 *slot = match aggregation {
                     Aggregation::Max => slot.max(strength),
@@ -221,7 +222,7 @@ mod tests {
 
     #[test]
     fn outputs_at_the_peaks_are_the_tables() {
-        // At the peaks of the terms exactly one rule fires: the printed tables 8.5 to 8.8.
+        // At the peaks of the terms exactly one rule fires, as in the printed tables 8.5 to 8.8.
         let peaks = |c: &FuzzyController| (c.distance.knots, c.angle.knots);
         let expected: [(&str, [[f64; 3]; 3]); 4] = [
             (
@@ -258,7 +259,7 @@ mod tests {
     #[test]
     fn two_half_memberships_give_the_mean_of_their_terms() {
         // Distance 10 of 0..20: near 0.5, medium 0.5. Angle 0.3: narrow 0.5, mid 0.5.
-        // Rules: VSL, FAS, VSL, MED, each 0.5; joined by maximum: (0.2 + 0.8 + 0.6) / 3.
+        // Rules: VSL, FAS, VSL, MED, each 0.5; combined by maximum: (0.2 + 0.8 + 0.6) / 3.
         let output = crisp("fuzzy_driver.route.speed", 10.0, 0.3);
         assert!((output - 1.6 / 3.0).abs() < 1e-12);
         // By sum VSL counts twice: (0.2 + 0.8 x 0.5 + 0.6 x 0.5) / 2.

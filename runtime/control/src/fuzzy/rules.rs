@@ -1,32 +1,31 @@
-//! The rules of the fuzzy driver as parameters: one for each rule, its values the output terms.
+//! The rules of the fuzzy driver as parameters: one per rule, whose values are the output terms.
 //!
-//! Their order is that of chromosomes in [Gerdelan 2011], section 10.4: steering and speed of seeking
-//! the way-point, then steering and speed of avoidance; row by row as the tables are printed.
+//! Their order is that of chromosomes in [Gerdelan 2011], section 10.4: steering and speed towards the
+//! waypoint, then steering and speed of avoidance; row by row as the tables are printed.
 
 use super::{AVOID_SPEED, AVOID_STEER, FuzzyController, ROUTE_SPEED, ROUTE_STEER};
 use roadwright_agent::{ParameterInfo, ParameterKind, ParameterSet};
 
-/// Rules of all four tables.
+/// Number of rules in all four tables.
 pub const RULE_COUNT: usize = CHROMOSOME.len() * RulePlace::IN_TABLE;
 
-/// The four controllers of the fuzzy driver in the order of chromosomes.
+/// The four controllers of the fuzzy driver, in the order of chromosomes.
 pub const CHROMOSOME: [&FuzzyController; 4] =
     [&ROUTE_STEER, &ROUTE_SPEED, &AVOID_STEER, &AVOID_SPEED];
 
-/// Where a rule stands among those of several tables: its table, and there its row (angle) and column
-/// (distance).
+/// Position of a rule: its table, and in it the row (angle) and column (distance).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RulePlace {
-    /// Index of the table, for the fuzzy driver in [`CHROMOSOME`].
+    /// Index of the table; for the fuzzy driver in [`CHROMOSOME`].
     pub table: usize,
-    /// Index of the angle's term.
+    /// Index of the angle term.
     pub row: usize,
-    /// Index of the distance's term.
+    /// Index of the distance term.
     pub column: usize,
 }
 
 impl RulePlace {
-    /// Rules of one table.
+    /// Number of rules in a table.
     pub(super) const IN_TABLE: usize = 9;
 
     pub(super) const fn of(number: usize) -> Self {
@@ -39,7 +38,7 @@ impl RulePlace {
     }
 }
 
-/// Where the rule of a parameter's key stands; `None` if the key is of no rule.
+/// Returns the position of the rule with a parameter key; `None` if the key is not that of a rule.
 pub fn rule_place(key: &str) -> Option<RulePlace> {
     let number = WORDS.iter().position(|(rule, _)| *rule == key)?;
     Some(RulePlace::of(number))
@@ -56,7 +55,7 @@ const TURN_WORDS: [&str; 7] = [
     "FULL",
 ];
 
-/// Key and meaning of the nine rules of a table.
+/// Key and description of the nine rules of a table.
 macro_rules! nine_rules {
     ($table:literal, $what:literal, $of:literal) => {
         nine_rules!(@rows $table, $what, $of,
@@ -72,11 +71,11 @@ macro_rules! nine_rules {
     };
 }
 
-/// Key and meaning of each rule.
+/// Key and description of each rule.
 const WORDS: [(&str, &str); RULE_COUNT] = {
     let tables = [
-        nine_rules!("route_steer", "Turn", "way-point"),
-        nine_rules!("route_speed", "Speed", "way-point"),
+        nine_rules!("route_steer", "Turn", "waypoint"),
+        nine_rules!("route_speed", "Speed", "waypoint"),
         nine_rules!("avoid_steer", "Turn away", "obstacle"),
         nine_rules!("avoid_speed", "Speed", "obstacle"),
     ];
@@ -92,7 +91,7 @@ const WORDS: [(&str, &str); RULE_COUNT] = {
 const fn rule(number: usize) -> ParameterInfo {
     let (key, doc) = WORDS[number];
     let place = RulePlace::of(number);
-    // Of the four tables the first and the third steer.
+    // The first and the third of the four tables steer.
     let words: &'static [&'static str] = match place.table {
         0 | 2 => &TURN_WORDS,
         _ => &SPEED_WORDS,
@@ -119,7 +118,7 @@ pub(crate) const RULES: [ParameterInfo; RULE_COUNT] = {
     all
 };
 
-/// A list of parameters with those of rules behind it; `ALL` is `FIRST` + `COUNT`.
+/// Appends the parameters of rules to a list; `ALL` is `FIRST` + `COUNT`.
 pub(crate) const fn joined<const FIRST: usize, const COUNT: usize, const ALL: usize>(
     first: [ParameterInfo; FIRST],
     rules: [ParameterInfo; COUNT],
@@ -127,7 +126,7 @@ pub(crate) const fn joined<const FIRST: usize, const COUNT: usize, const ALL: us
     assert!(FIRST + COUNT == ALL);
     let mut all = [rules[0]; ALL];
     let mut index = 0;
-    // By hand: constants know no `for`.
+    // A manual loop, because constants do not support `for`.
     while index < ALL {
         all[index] = if index < FIRST {
             first[index]
@@ -139,14 +138,14 @@ pub(crate) const fn joined<const FIRST: usize, const COUNT: usize, const ALL: us
     all
 }
 
-/// Tables with the rules that a set of parameters has from an index on.
+/// Returns the tables with the rules that a set of parameters has from an index on.
 pub(crate) fn with_rules_of<const TABLES: usize>(
     parameters: &ParameterSet,
     first: usize,
     tables: [&FuzzyController; TABLES],
 ) -> [FuzzyController; TABLES] {
     let mut tables = tables.map(|table| *table);
-    // By index and not by key: a module asks for them in every batch.
+    // By index instead of key, because a module reads them in every batch.
     for number in 0..TABLES * RulePlace::IN_TABLE {
         let place = RulePlace::of(number);
         let rules = &mut tables[place.table].rules;

@@ -2,7 +2,7 @@
 
 use super::{FuzzyController, OutputTerm, Variable};
 
-/// Angle to the way-point (table 8.1).
+/// Angle to the waypoint (table 8.1).
 pub const ROUTE_ANGLE: Variable = Variable {
     name: "angle",
     unit: "rad",
@@ -10,7 +10,7 @@ pub const ROUTE_ANGLE: Variable = Variable {
     knots: [0.2, 0.4, 0.6],
 };
 
-/// Distance to the way-point (table 8.1).
+/// Distance to the waypoint (table 8.1).
 pub const ROUTE_DISTANCE: Variable = Variable {
     name: "distance",
     unit: "m",
@@ -66,15 +66,15 @@ const AVOID_TURNS: &[OutputTerm] = &[
     term("FULL", 0.16),
 ];
 
-// The tables below read as they are printed: rows by angle, columns by distance, each a term of the
-// output. Route following by speed, table 8.7:
+// The tables below are laid out as printed: rows by angle, columns by distance, with a term of the output in
+// each cell. Speed of route following, table 8.7:
 //
 //             NEAR        MEDIUM   FAR
 //   NARROW    VERY SLOW   FAST     TOP        straight ahead and far: top speed
 //   MID       VERY SLOW   MEDIUM   FAST
 //   WIDE      VERY SLOW   SLOW     MEDIUM     far to the side: slow down to turn
 
-// Indices into the speeds.
+// Indices of the speeds.
 const ZER: usize = 0;
 const VSL: usize = 1;
 const SLO: usize = 2;
@@ -82,7 +82,7 @@ const MED: usize = 3;
 const FAS: usize = 4;
 const TOP: usize = 5;
 
-// Indices into the turns.
+// Indices of the turns.
 const NONE: usize = 0;
 const VLI: usize = 1;
 const LIG: usize = 2;
@@ -133,7 +133,7 @@ pub const AVOID_STEER: FuzzyController = FuzzyController {
 pub const CONTROLLERS: [&FuzzyController; 4] =
     [&ROUTE_SPEED, &ROUTE_STEER, &AVOID_SPEED, &AVOID_STEER];
 
-/// A fuzzy controller by its full name.
+/// Returns the fuzzy controller with the given full name.
 pub fn controller(name: &str) -> Option<&'static FuzzyController> {
     CONTROLLERS
         .into_iter()

@@ -1,4 +1,4 @@
-//! The child process of plugin hosts that are not the program `roadwright` itself.
+//! Child process of plugin hosts other than the program `roadwright` itself.
 
 fn main() {
     let arguments: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();

@@ -1,18 +1,18 @@
-//! Copies of libraries, which nothing else writes to: the copies are what is loaded.
+//! Private copies of libraries; the copies are loaded instead of the originals.
 //!
-//! The author's file is overwritten by the next build. A library that is mapped into this process
-//! would change under its feet, and the loader gives the old one for a path that it knows.
+//! The author's file is overwritten by the next build. A library mapped into this process would change
+//! underneath it, and the loader returns the old library for a path that it knows.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A folder of copies that is removed when this is dropped.
+/// A folder of copies that is removed when it is dropped.
 pub(super) struct Copies {
     folder: PathBuf,
 }
 
 impl Copies {
-    /// A new folder among those of other hosts; those of processes that are gone are removed.
+    /// Creates a folder beside those of other hosts, and removes the folders of processes that have ended.
     pub(super) fn new(all: &Path, name: &str) -> Self {
         sweep(all);
         Self {
@@ -20,7 +20,7 @@ impl Copies {
         }
     }
 
-    /// Writes a library as a file of its own. Returns its path.
+    /// Writes a library to a separate file and returns its path.
     pub(super) fn add(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, String> {
         let copy = self
             .folder
@@ -38,17 +38,17 @@ impl Drop for Copies {
     }
 }
 
-/// Removes the copies of processes that are gone.
+/// Removes the copies of processes that have ended.
 fn sweep(folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        // Names begin with the id of their process. The id may have been given to another one since:
-        // then the copies stay until that ends as well.
+        // Names begin with the process id. If another process has the id now, the copies stay until that
+        // process ends as well.
         let process = name.split('-').next().unwrap_or_default();
         let alive = Path::new("/proc").join(process).exists();
-        // Where there is no /proc, nothing is known: copies of the day before are old enough.
+        // Without /proc nothing is known, so copies older than a day are removed.
         let old = entry
             .metadata()
             .and_then(|meta| meta.modified())
@@ -66,8 +66,8 @@ fn sweep(folder: &Path) {
     }
 }
 
-/// Writes a copy that nobody else writes to. Not by copying the file: on some systems that would
-/// be a change of the file that is watched.
+/// Writes a private copy from memory instead of copying the file, because copying would count as a change of
+/// the watched file on some systems.
 fn write(bytes: &[u8], copy: &Path) -> std::io::Result<()> {
     if let Some(folder) = copy.parent() {
         std::fs::create_dir_all(folder)?;
@@ -76,7 +76,7 @@ fn write(bytes: &[u8], copy: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // Readable and executable for the user alone: nobody may change what is loaded.
+        // Readable and executable for the user only, so that nobody else can change it.
         std::fs::set_permissions(copy, std::fs::Permissions::from_mode(0o500))?;
     }
     Ok(())

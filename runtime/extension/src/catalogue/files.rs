@@ -1,17 +1,17 @@
-//! Files of some folders, from the first sign of a change until they have come to rest: what
-//! plugins and scripts have in common before anybody looks into them.
+//! Files in watched folders, from the first sign of a change until they have settled: the common part of
+//! plugins and scripts.
 
 use super::settling::{Settling, Stamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// The files of some folders.
+/// Files in the watched folders.
 pub(crate) struct Files {
     folders: Vec<PathBuf>,
-    /// How deep in its folder a file may lie; 0: directly in it.
+    /// Maximum depth of a file below its folder; 0 means directly in it.
     depth: usize,
-    /// What they were like when they were looked at last.
+    /// State of the files when they were last read.
     looked: BTreeMap<PathBuf, Option<Stamp>>,
     settling: BTreeMap<PathBuf, Settling>,
 }
@@ -26,8 +26,7 @@ impl Files {
         }
     }
 
-    /// The folder that a file lies in, and its place among the folders: that of a lower place
-    /// comes first.
+    /// Returns the folder of a file and the rank of that folder; lower ranks take precedence.
     pub(crate) fn folder_of(&self, path: &Path) -> Option<(usize, &Path)> {
         let lies_in = |folder: &Path| match self.depth {
             0 => path.parent() == Some(folder),
@@ -37,12 +36,12 @@ impl Files {
         folders.find(|(_, folder)| lies_in(folder))
     }
 
-    /// The place of a file's folder, after all of them if it lies in none.
+    /// Returns the rank of a file's folder; the largest rank if it is in none of them.
     pub(crate) fn rank(&self, path: &Path) -> usize {
         self.folder_of(path).map_or(usize::MAX, |(rank, _)| rank)
     }
 
-    /// The files that are there now and are such as are meant, folder by folder, by name.
+    /// Lists the files that exist now and satisfy `is_meant`, by folder and name.
     pub(crate) fn list(&self, is_meant: fn(&Path) -> bool) -> Vec<PathBuf> {
         let mut found = Vec::new();
         for folder in &self.folders {
@@ -51,12 +50,12 @@ impl Files {
         found
     }
 
-    /// Whether a file has changed since somebody looked at it.
+    /// Whether a file has changed since it was last read.
     pub(crate) fn has_changed(&self, path: &Path) -> bool {
         self.looked.get(path) != Some(&Stamp::of(path))
     }
 
-    /// A file has changed, and settles from now on.
+    /// Notes that a file has changed, which starts its settling.
     pub(crate) fn note_change(&mut self, path: &Path, is_closed: bool, now: Instant) {
         let settling = self.settling.entry(path.to_owned());
         let settling = settling.or_insert_with(|| Settling::new(path, now));
@@ -65,25 +64,25 @@ impl Files {
         }
     }
 
-    /// A file was looked at when it was like this.
+    /// Notes that a file was read in the given state.
     pub(crate) fn note_looked(&mut self, path: &Path, stamp: Option<Stamp>) {
         self.settling.remove(path);
         self.looked.insert(path.to_owned(), stamp);
     }
 
-    /// Notes that a file is incomplete. Returns whether it keeps settling.
+    /// Notes that a file is incomplete. Returns whether it continues to settle.
     pub(crate) fn note_incomplete(&mut self, path: &Path, now: Instant) -> bool {
         let settling = self.settling.get_mut(path);
         settling.is_some_and(|settling| !settling.note_incomplete(now))
     }
 
-    /// A file has gone.
+    /// Notes that a file is gone.
     pub(crate) fn forget(&mut self, path: &Path) {
         self.settling.remove(path);
         self.looked.remove(path);
     }
 
-    /// The files that have come to rest, and those that have gone meanwhile.
+    /// Returns the files that have settled, and those that have disappeared.
     pub(crate) fn take_settled(&mut self, now: Instant) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let (mut settled, mut gone) = (Vec::new(), Vec::new());
         for (path, settling) in &mut self.settling {
@@ -100,8 +99,8 @@ impl Files {
     }
 }
 
-/// Files of a folder and of folders in it. Links to folders are not followed: they may lead
-/// anywhere, and back here.
+/// Lists the files of a folder and its subfolders. Links to folders are not followed, because they may lead
+/// anywhere, including back here.
 fn list(folder: &Path, depth: usize, is_meant: fn(&Path) -> bool, found: &mut Vec<PathBuf>) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let paths: BTreeSet<PathBuf> = entries.map(|entry| entry.path()).collect();

@@ -1,15 +1,14 @@
-//! What there is in the folders of plugins and of scripts: which files, which builds of them, and
-//! whether those may run.
+//! Contents of the plugin and script folders: the files, their builds, and permission to run them.
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `files.rs` | files from the first sign of a change until they have come to rest, for both |
-//! | `settling.rs` | when one file has come to rest |
-//! | `trust.rs` | which builds may run, which are loaded |
-//! | `copies.rs` | copies of libraries, which are what is loaded |
-//! | `plugins.rs` | from a library that has come to rest to a build that is active |
-//! | `registry.rs` | the modules to choose from |
-//! | `rows.rs` | what is told of all that |
+//! | `files.rs` | files from the first sign of a change until they have settled, for both |
+//! | `settling.rs` | when a file has settled |
+//! | `trust.rs` | which builds may run and which are loaded |
+//! | `copies.rs` | private copies of libraries, which are loaded |
+//! | `plugins.rs` | from a settled library to an active build |
+//! | `registry.rs` | the available modules |
+//! | `rows.rs` | rows of the tables for users |
 //!
 //! Scripts compile their files themselves (`script/folder.rs`).
 
@@ -23,7 +22,7 @@ mod trust;
 
 pub(crate) use files::Files;
 pub use plugins::MANY_GENERATIONS;
-pub use rows::{FileRow, FileState, Lamp, ModuleRow};
+pub use rows::{FileRow, FileState, Health, ModuleRow};
 pub(crate) use settling::Stamp;
 pub use trust::{Trust, Wanted};
 
@@ -32,7 +31,7 @@ use crate::host::HostOptions;
 use crate::lock::locked;
 use crate::native::ends::LastWords;
 use crate::native::last_words::Noted;
-use crate::native::{Cell, Inspected, LibraryPool};
+use crate::native::{Inspected, LibraryPool, PluginEntry};
 use crate::native_now;
 use crate::quarantine::Quarantine;
 use crate::script::Scripts;
@@ -47,34 +46,34 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// How long the thread waits for events before it looks at what settles.
+/// Time that the thread waits for events before it checks the settling files.
 const TICK: Duration = Duration::from_millis(15);
-/// All folders are looked at this often, because events can get lost.
+/// Interval at which all folders are scanned, because events can get lost.
 const SCAN: Duration = Duration::from_secs(5);
 
-/// A library that is known.
+/// A known library.
 pub(crate) struct KnownFile {
     pub(crate) state: FileState,
     pub(crate) inspected: Option<Inspected>,
 }
 
-/// The plugins that there are.
+/// The known plugins.
 pub(crate) struct Plugins {
     files: Files,
     pub(crate) known: BTreeMap<PathBuf, KnownFile>,
-    pub(crate) cells: BTreeMap<(&'static str, ModuleKind), Arc<Cell>>,
+    pub(crate) cells: BTreeMap<(&'static str, ModuleKind), Arc<PluginEntry>>,
     trust: Trust,
     wanted: Wanted,
 }
 
-/// Everything that comes from outside.
+/// All external modules.
 pub(crate) struct Catalogue {
     options: HostOptions,
     plugins: Mutex<Plugins>,
     pub(crate) scripts: Scripts,
     pub(crate) events: Arc<Events>,
     pub(crate) quarantine: Arc<Quarantine>,
-    /// Where the last words of this process go.
+    /// Keeps the file for the last words of this process open.
     _noted: Option<Noted>,
     helper: Arc<Vec<OsString>>,
     revision: AtomicU64,
@@ -84,9 +83,9 @@ pub(crate) struct Catalogue {
 }
 
 impl Catalogue {
-    /// Looks at all folders once.
+    /// Opens the catalogue and scans all folders once.
     pub(crate) fn open(options: HostOptions) -> Self {
-        // A process may have several hosts, one after the other or at once.
+        // A process may have several hosts, consecutively or at the same time.
         static HOSTS: AtomicU64 = AtomicU64::new(0);
         let number = HOSTS.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}-{number}", std::process::id());
@@ -130,22 +129,22 @@ impl Catalogue {
         locked(&self.plugins)
     }
 
-    /// Another number: there are other modules to choose from, or other parameters.
+    /// Revision of the available modules and their parameters; changes whenever they do.
     pub(crate) fn revision(&self) -> u64 {
-        // Both only grow, so that their sum differs if either has changed.
+        // Both only grow, so their sum changes if either does.
         self.revision.load(Ordering::Acquire) + self.scripts.revision()
     }
 
-    /// Lets whoever watches the folders end.
+    /// Asks the watching thread to end.
     pub(crate) fn end(&self) {
         self.ending.store(true, Ordering::Relaxed);
     }
 
-    /// Watches the folders until the end.
+    /// Watches the folders until the catalogue ends.
     pub(crate) fn watch(&self) {
         let folders = [&self.options.plugins[..], &self.options.scripts[..]].concat();
         let watch = Watch::new(&folders);
-        // What has changed before the watch began sends no event.
+        // Changes before the watch began cause no event.
         self.scan(false);
         let mut scanned = native_now();
         while !self.ending.load(Ordering::Relaxed) {
@@ -169,7 +168,7 @@ impl Catalogue {
         }
     }
 
-    /// Looks at all folders; files that are new or have changed settle first unless `at_once`.
+    /// Scans all folders. New or changed files settle first unless `at_once`.
     pub(crate) fn scan(&self, at_once: bool) {
         self.scan_plugins(at_once);
         self.scripts.scan(at_once);
@@ -188,9 +187,9 @@ impl Catalogue {
         });
     }
 
-    /// Does something to all kinds of a module.
-    pub(crate) fn for_module(&self, id: &str, mut act: impl FnMut(&Cell)) {
-        let cells: Vec<Arc<Cell>> = {
+    /// Calls `act` for all kinds of a module.
+    pub(crate) fn for_module(&self, id: &str, mut act: impl FnMut(&PluginEntry)) {
+        let cells: Vec<Arc<PluginEntry>> = {
             let plugins = self.plugins();
             let cells = plugins.cells.iter().filter(|((of, _), _)| *of == id);
             cells.map(|(_, cell)| cell.clone()).collect()

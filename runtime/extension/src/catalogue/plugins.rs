@@ -1,21 +1,21 @@
-//! Plugins: from a library that has come to rest to a build that is active.
+//! Plugins: from a settled library to an active build.
 
 use super::{Catalogue, FileState, KnownFile, Stamp, Wanted};
 use crate::event::Level;
 use crate::native::backend::intern;
 use crate::native::last_words::Who;
-use crate::native::{Cell, Generation, InspectError, Inspected, PluginInfo, inspect};
+use crate::native::{Generation, InspectError, Inspected, PluginEntry, PluginInfo, inspect};
 use crate::native_now;
-use crate::quarantine::{RETRY, way_out};
+use crate::quarantine::{RETRY, remedy};
 use roadwright_agent::{ModuleInfo, ModuleKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-/// More generations of one process are better followed by a restart: libraries stay loaded.
+/// Number of generations after which a restart is recommended, because libraries stay loaded.
 pub const MANY_GENERATIONS: u32 = 256;
 
-/// Whether a file's name is that of a library.
+/// Whether a file name is that of a library.
 pub(super) fn is_library(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
     let name = path.file_name().and_then(|name| name.to_str());
@@ -24,19 +24,19 @@ pub(super) fn is_library(path: &Path) -> bool {
 }
 
 impl Catalogue {
-    /// Looks at the folders of plugins.
+    /// Scans the plugin folders.
     pub(super) fn scan_plugins(&self, at_once: bool) {
         let (found, known) = {
             let plugins = self.plugins();
             let known: Vec<PathBuf> = plugins.known.keys().cloned().collect();
             (plugins.files.list(is_library), known)
         };
-        // What has gone makes room for what was shadowed by it, and for what was moved.
+        // Files that are gone make room for files that they shadowed, and for files that were moved.
         for path in known.iter().filter(|path| !found.contains(path)) {
             self.note_gone(path);
         }
         for path in found {
-            // Locked for one file at a time: `consider` takes the lock as well.
+            // Locked for one file at a time, because `consider` takes the lock as well.
             let mut plugins = self.plugins();
             if !plugins.files.has_changed(&path) {
                 continue;
@@ -49,7 +49,7 @@ impl Catalogue {
         }
     }
 
-    /// Looks at the libraries that have come to rest.
+    /// Considers the libraries that have settled.
     pub(super) fn take_settled_plugins(&self) {
         let now = native_now();
         let (settled, gone) = self.plugins().files.take_settled(now);
@@ -61,7 +61,7 @@ impl Catalogue {
         }
     }
 
-    /// Looks at files of some kind again.
+    /// Considers the files again for which `which` returns true.
     pub(crate) fn reconsider(&self, which: impl Fn(&KnownFile) -> bool) {
         let paths: Vec<PathBuf> = {
             let plugins = self.plugins();
@@ -80,7 +80,7 @@ impl Catalogue {
     }
 
     fn note_gone(&self, path: &Path) {
-        // Another file may have taken its place meanwhile: that is a change, and settles.
+        // Another file may have replaced it in the meantime; that is a change, and settles.
         if path.exists() {
             return;
         }
@@ -106,13 +106,13 @@ impl Catalogue {
         }
     }
 
-    /// Looks at a file that has come to rest, and lets its build take over if it is sound.
+    /// Considers a settled file, and activates its build if it is sound.
     fn consider(&self, path: &Path, now: Instant) {
-        // Before it is read: if it changes in between, the stamp is old and the file is looked at
-        // again.
+        // Taken before reading: if the file changes in between, the stamp is outdated and the file is
+        // considered again.
         let stamp = Stamp::of(path);
         let looked = inspect(path);
-        // Where nothing is watched there is no later look: an incomplete file is an error at once.
+        // Without watching there is no later attempt, so an incomplete file is an error at once.
         if let Err(error) = &looked
             && self.options.watch
             && error.may_be_incomplete()
@@ -153,7 +153,7 @@ impl Catalogue {
         FileState::Rejected(text)
     }
 
-    /// Whether a script among what is wanted may choose modules that nobody else names.
+    /// Whether one of the wanted modules is a script that may choose modules not named elsewhere.
     pub(super) fn scripts_want_all(&self) -> bool {
         let wanted = self.plugins().wanted.clone();
         let Wanted::Ids(ids) = wanted else {
@@ -166,15 +166,14 @@ impl Catalogue {
         })
     }
 
-    /// Loads what is wanted from now on and was not before.
+    /// Loads the modules that are newly wanted.
     pub(super) fn want(&self, wanted: Wanted) {
         self.plugins().wanted = wanted;
         self.reconsider(|file| file.state == FileState::Idle);
     }
 
     fn accept(&self, path: &Path, inspected: &Inspected, bytes: Vec<u8>) -> FileState {
-        // None of its code runs before `load`; all questions before that are answered from its
-        // bytes.
+        // None of its code runs before `load`; all earlier questions are answered from its bytes.
         let (info, hash) = (&inspected.info, &inspected.hash);
         if !self.plugins().wanted.has(&info.id) {
             return FileState::Idle;
@@ -197,14 +196,14 @@ impl Catalogue {
             return FileState::Active;
         }
         let is_isolated = self.is_isolated(id);
-        // In a process of its own it cannot end the program: then its late ends do not count.
+        // In a separate process it cannot end the program, so late ends do not count.
         let late = self.quarantine.late_end(hash).filter(|_| !is_isolated);
         let why = late.as_ref().filter(|end| end.keeps_out);
         let why = why.map(|end| end.text.clone());
         if let Some(mut why) = self.quarantine.reason(hash).or(why) {
             // A build that failed during a run is held with its bare fault.
             if !why.contains(RETRY) {
-                why = format!("{why}. {}", way_out(id));
+                why = format!("{why}. {}", remedy(id));
             }
             self.say(Level::Error, path, format!("Quarantined: {why}"));
             self.make_cells(id, info);
@@ -231,7 +230,7 @@ impl Catalogue {
         }
     }
 
-    /// Whether a module runs in a process of its own.
+    /// Whether a module runs in a separate process.
     fn is_isolated(&self, id: &str) -> bool {
         let plugins = self.plugins();
         let mut cells = plugins.cells.iter().filter(|((of, _), _)| *of == id);
@@ -239,7 +238,7 @@ impl Catalogue {
         is_so || self.options.isolated.contains(id)
     }
 
-    /// The file that provides a module already and comes first.
+    /// Returns the file that provides the module already and takes precedence.
     fn shadowing(&self, path: &Path, id: &str) -> Option<PathBuf> {
         let plugins = self.plugins();
         let rank = |path: &Path| plugins.files.rank(path);
@@ -251,17 +250,17 @@ impl Catalogue {
             );
             same && counts && other.as_path() != path
         });
-        // Within one folder the name decides: which file was written last must not.
+        // Within one folder the name decides, not the time of writing.
         let first = others.find(|(other, _)| (rank(other), other.as_path()) < (rank(path), path));
         first.map(|(other, _)| other.clone())
     }
 
-    fn make_cells(&self, id: &'static str, info: &PluginInfo) -> Vec<Arc<Cell>> {
+    fn make_cells(&self, id: &'static str, info: &PluginInfo) -> Vec<Arc<PluginEntry>> {
         let mut plugins = self.plugins();
         let kinds: Vec<ModuleKind> = info.module_kinds().collect();
         let cells = kinds.into_iter().map(|kind| {
             let make = || {
-                let cell = Cell::new(
+                let cell = PluginEntry::new(
                     id,
                     kind,
                     self.events.clone(),
@@ -279,7 +278,7 @@ impl Catalogue {
         cells.collect()
     }
 
-    /// Tries a build in a child process and publishes it.
+    /// Tests a build in a child process and publishes it.
     fn load(
         &self,
         path: &Path,
@@ -300,7 +299,7 @@ impl Catalogue {
                 name: intern(&info.name),
                 doc: intern(&info.doc),
             },
-            // Never freed: the handler of a crash reads it at any time.
+            // Never freed, because the crash handler may read it at any time.
             who: Box::leak(Box::new(Who {
                 module: id,
                 hash: intern(&inspected.hash),
@@ -311,17 +310,17 @@ impl Catalogue {
             library: OnceLock::new(),
             pool: self.pool.clone(),
         });
-        // The copy is tried, not the file: these are the bytes that will be loaded.
+        // The copy is tested, not the original, because these are the bytes that will be loaded.
         crate::native::probe::probe(&self.helper, &generation.copy)?;
         for cell in &cells {
             cell.set_info(info);
-            // Loaded now, not between two steps; in isolated mode not at all.
+            // Loaded now instead of between two steps; in isolated mode not at all.
             let is_isolated = cell.state().wish.is_isolated;
             let parameters = crate::native::parameters_of(cell, &generation, is_isolated)
                 .map_err(|fault| fault.message)?;
             cell.set_parameters(parameters);
         }
-        // Only when all kinds have answered: a build is published for all of them or for none.
+        // Only after all kinds have answered: a build is published for all of them or for none.
         for cell in &cells {
             cell.publish(generation.clone());
         }

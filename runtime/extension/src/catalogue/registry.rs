@@ -1,15 +1,15 @@
-//! The modules to choose from, and how they do.
+//! The available modules and their health.
 
 use super::{Catalogue, FileState, KnownFile, ModuleRow};
-use crate::native::{AsController, AsFitness, AsPlanner, AsSignals, Cell, Kind, Native};
-use roadwright_agent::{Choosable, Entry, ModuleKind, Registry};
+use crate::native::{AsController, AsFitness, AsPlanner, AsSignals, Kind, Native, PluginEntry};
+use roadwright_agent::{Choosable, ModuleEntry, ModuleKind, Registry};
 use std::sync::Arc;
 
 impl Catalogue {
-    /// All modules: those that are built in, plugins, scripts.
+    /// Returns all modules: built-ins, plugins and scripts.
     pub(crate) fn registry(&self) -> Registry {
         let mut registry = self.options.builtin.clone();
-        let cells: Vec<Arc<Cell>> = self.plugins().cells.values().cloned().collect();
+        let cells: Vec<Arc<PluginEntry>> = self.plugins().cells.values().cloned().collect();
         for cell in cells {
             match cell.kind {
                 ModuleKind::Planner => self.enter::<AsPlanner>(&mut registry, cell),
@@ -23,27 +23,27 @@ impl Catalogue {
         registry
     }
 
-    fn enter<K: Kind>(&self, registry: &mut Registry, cell: Arc<Cell>)
+    fn enter<K: Kind>(&self, registry: &mut Registry, cell: Arc<PluginEntry>)
     where
         Native<K>: IntoLogic<K::Logic>,
     {
-        // One that may not run or is in quarantine is not there for new runs; those that use it
-        // already go on with what stands in for it.
+        // A module that may not run or is in quarantine is not available to new runs. Runs that already use
+        // it continue with its fallback.
         if !cell.has_been_active() {
             return;
         }
         let builtin = self.options.builtin.clone();
         let (info, parameters) = (cell.module_info(), cell.parameters());
-        registry.add(Entry::<K::Logic>::new(info, parameters, move || {
+        registry.add(ModuleEntry::<K::Logic>::new(info, parameters, move || {
             let fallback = K::fallback(&builtin).expect("every kind has a built-in module");
             Native::<K>::new(cell.clone(), fallback).into_logic()
         }));
     }
 
-    /// All plugins, with how they do.
+    /// Returns the rows of all plugins.
     pub(crate) fn plugin_rows(&self) -> Vec<ModuleRow> {
         let plugins = self.plugins();
-        let row = |cell: &Arc<Cell>| {
+        let row = |cell: &Arc<PluginEntry>| {
             let of_module = |file: &&KnownFile| {
                 let inspected = file.inspected.as_ref();
                 inspected.is_some_and(|inspected| inspected.info.id == cell.id)
@@ -60,7 +60,7 @@ impl Catalogue {
     }
 }
 
-/// Logic by kind, out of the one type that serves all of them.
+/// Converts the one type that serves all kinds into the logic of a kind.
 pub(crate) trait IntoLogic<L: Choosable + ?Sized> {
     fn into_logic(self) -> Box<L>;
 }

@@ -1,105 +1,105 @@
-//! What the host tells of files and modules, for people.
+//! Rows of the tables of files and modules, for users.
 
 use crate::native::PluginInfo;
 use roadwright_agent::ParameterInfo;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// What became of a file in a folder of plugins.
+/// State of a file in a plugin folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileState {
-    /// It is being written.
+    /// The file is being written.
     Settling,
-    /// Its build is active.
+    /// The build is active.
     Active,
-    /// Nothing that runs asks for it: it is not loaded.
+    /// No run needs the build, so it is not loaded.
     Idle,
-    /// Its build may not run before somebody allows it.
+    /// The build may not run until the user allows it.
     NeedsPermission,
-    /// Another file has a module of the same id and comes first.
+    /// Another file provides a module with the same id and takes precedence.
     Shadowed(PathBuf),
-    /// It cannot be used, for this reason.
+    /// The file cannot be used, for this reason.
     Rejected(String),
-    /// The file has gone; its build goes on until it is stopped.
+    /// The file is gone; its build keeps running until it is stopped.
     Orphaned,
 }
 
-/// A file in a folder of plugins.
+/// A file in a plugin folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileRow {
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What became of it.
+    /// State of the file.
     pub state: FileState,
-    /// What it says about itself, if that could be read.
+    /// Description of the plugin, if it could be read.
     pub info: Option<PluginInfo>,
-    /// Hash of its content.
+    /// Hash of the contents.
     pub hash: String,
 }
 
-/// How a module does.
+/// Health of a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Lamp {
-    /// Well.
+pub enum Health {
+    /// Working.
     Good,
-    /// It could be better: faults, slow, an orphan.
+    /// Working with problems: faults, slowness, or a missing file.
     Uneasy,
-    /// The built-in module stands in for it.
+    /// Faulted; the built-in module answers instead.
     Faulted,
-    /// Switched off, or not allowed.
+    /// Disabled, or not allowed to run.
     Off,
 }
 
-/// A row of the table of modules.
+/// A row of the module table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModuleRow {
-    /// How it does.
-    pub lamp: Lamp,
+    /// Health.
+    pub lamp: Health,
     /// Stable id.
     pub id: String,
-    /// Name for people.
+    /// Display name.
     pub name: String,
-    /// What it does.
+    /// Description.
     pub doc: String,
     /// Version.
     pub version: String,
-    /// Name of its kind.
+    /// Name of the kind.
     pub kind: &'static str,
-    /// Language.
+    /// Programming language.
     pub language: String,
     /// `built-in`, `native`, `isolated` or `script`.
     pub tier: &'static str,
-    /// The file that it comes from.
+    /// File that provides the module.
     pub path: Option<PathBuf>,
-    /// Hash of its build.
+    /// Hash of the build.
     pub hash: String,
-    /// Builds of it that have been active in this process.
+    /// Number of builds that have been active in this process.
     pub generation: u32,
-    /// Mean time of a call for each agent, us.
+    /// Mean time per agent, us.
     pub mean_us: f64,
-    /// 99th percentile of the same, us.
+    /// 99th percentile of the time per agent, us.
     pub p99_us: f64,
-    /// Mean time of a whole call, us, whatever the number of its agents.
+    /// Mean time per call, whatever the number of agents, us.
     pub call_us: f64,
     /// Calls so far.
     pub calls: u64,
     /// Faults so far.
     pub faults: u64,
-    /// Agents for which the built-in module answered in the last call.
+    /// Number of agents for which the built-in module answered in the last call.
     pub fallback_agents: u64,
     /// The last error.
     pub last_error: Option<String>,
-    /// Whether it may run.
+    /// Whether the module needs permission to run.
     pub needs_permission: bool,
-    /// Whether there is a build to roll back to.
+    /// Whether there is an earlier build to roll back to.
     pub can_roll_back: bool,
-    /// Whether it is switched off.
+    /// Whether the module is disabled.
     pub is_disabled: bool,
-    /// What its parameters are.
+    /// Descriptions of the parameters.
     #[serde(skip)]
     pub parameters: &'static [ParameterInfo],
-    /// What it has logged last.
+    /// Latest log lines.
     pub log: Vec<String>,
 }

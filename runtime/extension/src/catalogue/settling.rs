@@ -1,27 +1,27 @@
-//! When a file that is being written has come to rest.
+//! Detection of the moment when a file that is being written has settled.
 //!
-//! Compilers write libraries in several steps, and editors write scripts through temporary files. A
-//! look in between would see half a file and call it broken.
+//! Compilers write libraries in several steps, and editors write scripts through temporary files. Reading in
+//! between would see half a file and reject it.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A file has to stay the same for this long.
-// Shorter, and a linker that pauses between two writes is caught in the middle; longer, and authors
-// wait for their own change.
+/// Time for which a file must stay unchanged.
+// With a shorter time, a linker that pauses between two writes is caught in the middle. With a longer one,
+// authors wait for their own changes.
 const REST: Duration = Duration::from_millis(150);
-/// The same after its writer has closed it or it was moved into place.
-// Not zero: a tool may close a file and open it again to go on.
+/// The same for a file that was closed by its writer or moved into place.
+// Not zero, because a tool may close a file and reopen it to continue.
 const CLOSED_REST: Duration = Duration::from_millis(30);
-/// A file that stays incomplete for this long is an error.
+/// Time after which an incomplete file is an error.
 pub(crate) const INCOMPLETE: Duration = Duration::from_secs(10);
 
-/// What tells one state of a file from another.
+/// Identifies the state of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
     size: u64,
     modified: Option<std::time::SystemTime>,
-    // A file that was moved into place can have the size and the time of the one before.
+    // A file that was moved into place can have the size and time of the previous one.
     inode: u64,
 }
 
@@ -40,12 +40,12 @@ impl Stamp {
     }
 }
 
-/// A file that is watched for coming to rest.
+/// A file that is observed until it settles.
 #[derive(Debug)]
 pub(crate) struct Settling {
     stamp: Option<Stamp>,
     since: Instant,
-    /// Since when it has been incomplete.
+    /// Time since which the file has been incomplete.
     incomplete_since: Option<Instant>,
     next_try: Instant,
     wait: Duration,
@@ -64,16 +64,16 @@ impl Settling {
         }
     }
 
-    /// Its writer has closed it, or it was moved into place.
+    /// Notes that the writer has closed the file, or that it was moved into place.
     pub(crate) fn note_closed(&mut self) {
         self.is_closed = true;
     }
 
-    /// Whether it has come to rest; called again and again.
+    /// Whether the file has settled; called repeatedly.
     pub(crate) fn is_at_rest(&mut self, path: &Path, now: Instant) -> bool {
         let stamp = Stamp::of(path);
         if stamp != self.stamp {
-            // What was noted of the file before does not hold for this one.
+            // Notes about the previous state do not apply to this one.
             self.stamp = stamp;
             self.since = now;
             self.next_try = now;
@@ -85,11 +85,11 @@ impl Settling {
         stamp.is_some() && now.duration_since(self.since) >= rest && now >= self.next_try
     }
 
-    /// It was at rest but is incomplete: the next looks come less and less often. Returns whether that
-    /// is an error now.
+    /// Notes that the settled file is incomplete; further attempts become rarer. Returns whether that is an
+    /// error now.
     pub(crate) fn note_incomplete(&mut self, now: Instant) -> bool {
         let since = *self.incomplete_since.get_or_insert(now);
-        // A copy over a slow network takes seconds; each look reads the whole file.
+        // A copy over a slow network takes seconds, and each attempt reads the whole file.
         self.next_try = now + self.wait;
         self.wait = (self.wait * 2).min(Duration::from_secs(2));
         now.duration_since(since) >= INCOMPLETE
@@ -110,11 +110,11 @@ mod tests {
         let mut file = Settling::new(&path, begin);
         assert!(!file.is_at_rest(&path, at(100)));
         std::fs::write(&path, b"one and two").unwrap();
-        // Changed: the time starts anew, with the same length of rest.
+        // After a change the time starts again, with the same settling time.
         assert!(!file.is_at_rest(&path, at(160)));
         assert!(!file.is_at_rest(&path, at(300)));
         assert!(file.is_at_rest(&path, at(320)));
-        // Incomplete: later and later, and an error after ten seconds.
+        // Incomplete: attempts become rarer, and ten seconds later it is an error.
         assert!(!file.note_incomplete(at(320)));
         assert!(!file.is_at_rest(&path, at(400)));
         assert!(file.is_at_rest(&path, at(500)));
@@ -131,7 +131,7 @@ mod tests {
         file.note_closed();
         assert!(!file.is_at_rest(&path, begin + Duration::from_millis(10)));
         assert!(file.is_at_rest(&path, begin + Duration::from_millis(40)));
-        // A file that has gone is never at rest.
+        // A file that is gone never settles.
         std::fs::remove_file(&path).unwrap();
         assert!(!file.is_at_rest(&path, begin + Duration::from_secs(1)));
         assert!(!file.is_at_rest(&path, begin + Duration::from_secs(9)));

@@ -1,20 +1,20 @@
-//! Which builds may run, and which of them are loaded.
+//! Permission of builds to run, and the choice of builds to load.
 
 use std::collections::BTreeSet;
 
-/// Which builds may run.
+/// Builds that may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
     /// All of them.
     All,
-    /// Those with these hashes, or with hashes that begin so (at least 8 digits).
-    // Hashes and not paths or ids: permission is for the bytes that somebody has decided about. A
-    // file that is replaced, or another one that says it is the same plugin, has none.
+    /// Builds with these hashes, or with hashes that begin with them (at least 8 digits).
+    // Hashes instead of paths or ids, because permission is given for particular bytes. A replaced file, or
+    // another file that claims to be the same plugin, has none.
     Hashes(BTreeSet<String>),
 }
 
 impl Trust {
-    /// Allows a build.
+    /// Allows a build to run.
     pub(super) fn allow(&mut self, hash: &str) {
         if let Self::Hashes(hashes) = self {
             hashes.insert(hash.to_owned());
@@ -27,21 +27,22 @@ impl Trust {
             Self::All => true,
             Self::Hashes(hashes) => hashes
                 .iter()
-                // Fewer digits would be met by chance, and an empty text by every build.
+                // Fewer digits would match by chance, and an empty string every build.
                 .any(|allowed| allowed.len() >= 8 && hash.starts_with(allowed.as_str())),
         }
     }
 }
 
-/// Which plugins are loaded. The others are known by what stands in their files; none of their code
-/// runs, not even in a trial.
+/// Plugins to load. Of the others only the description in their files is known; none of their code runs, not
+/// even in a trial.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Wanted {
-    /// All that may run.
+    /// All plugins that may run.
     #[default]
     All,
-    /// Those with these ids. If one of them is a script that can choose modules for its agents
-    /// (`use_module`), or could after an edit because folders are watched: all that may run.
+    /// Plugins with these ids. If one of the ids is a script that can choose modules for its agents
+    /// (`use_module`), or could after an edit because folders are watched, all plugins that may run are
+    /// loaded.
     Ids(BTreeSet<String>),
 }
 

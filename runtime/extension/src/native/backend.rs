@@ -1,4 +1,4 @@
-//! What can answer batches: a library in this process, or in another one.
+//! Backends that can answer batches: a library in this process, or in another one.
 
 use super::roads::FlatRoads;
 use crate::lock::locked;
@@ -9,9 +9,9 @@ use roadwright_plugin_api::abi::{
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-/// Rows of one call.
+/// Maximum number of rows in one call.
 pub(crate) const MOST_ROWS: usize = 1024;
-/// Lanelets that the routes of one call can have.
+/// Maximum total length of the routes in one call, in lanelets.
 pub(crate) const MOST_ROUTE: usize = 1 << 18;
 
 /// A batch of rows as bytes.
@@ -20,12 +20,12 @@ pub(crate) struct Batch<'a> {
     pub(crate) seeds: &'a [u64],
     pub(crate) inputs: &'a [u8],
     pub(crate) outputs: &'a mut [u8],
-    /// Whether rows are those of controllers that drive by pedals.
+    /// Whether the rows are those of controllers with pedals.
     pub(crate) by_pedals: bool,
     pub(crate) status: &'a mut [u8],
     pub(crate) roads: Option<&'a FlatRoads>,
     pub(crate) delays: &'a [f32],
-    /// Routes of planners; empty for others.
+    /// Buffer for the routes of planners; empty for other kinds.
     pub(crate) route: &'a mut [u32],
     pub(crate) route_length: u32,
 }
@@ -36,20 +36,20 @@ impl Batch<'_> {
     }
 }
 
-/// What went wrong in a call.
+/// A failed call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// For people, with the place if it is known.
+    /// Message for users, with the location if it is known.
     pub(crate) message: String,
-    /// Whether the instance cannot be asked any more.
+    /// Whether the instance is unusable from now on.
     pub(crate) is_fatal: bool,
-    /// Whether it came when it did because of the machine: a process died, or the clock ran out. The same run
-    /// may see it at another time, or not at all.
+    /// Whether the fault depends on the machine: a process died, or a time limit was exceeded. The same run
+    /// may then see it at another time, or not at all.
     pub(crate) depends_on_machine: bool,
 }
 
 impl Fault {
-    /// A fault after which the instance cannot be asked any more, and which comes again in the same run.
+    /// Creates a reproducible fault after which the instance is unusable.
     pub(crate) fn fatal(message: String) -> Self {
         Self {
             message,
@@ -58,7 +58,7 @@ impl Fault {
         }
     }
 
-    /// As [`Fault::fatal`], but when it comes depends on the machine.
+    /// Creates a fault like [`Fault::fatal`] that depends on the machine.
     pub(crate) fn of_process(message: String) -> Self {
         Self {
             depends_on_machine: true,
@@ -67,7 +67,7 @@ impl Fault {
     }
 }
 
-/// State of an instance with the number of its schema.
+/// State of an instance, with its schema number.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct State {
     pub(crate) schema: u32,
@@ -76,42 +76,42 @@ pub(crate) struct State {
 
 /// An instance of a plugin.
 pub(crate) trait Backend: Send + Sync {
-    /// Answers a batch. Returns whether the floating point mode was changed.
+    /// Answers a batch. Returns whether the floating-point mode was changed.
     fn step(&self, batch: &mut Batch<'_>) -> Result<bool, Fault>;
-    /// Agents have come and gone.
+    /// Reports added and removed agents.
     fn agents_changed(&self, capacity: u32, added: &[u32], removed: &[u32]) -> Result<(), Fault>;
-    /// What parameters it has.
+    /// Descriptions of the parameters.
     fn parameters(&self) -> &'static [ParameterInfo];
-    /// Sets one.
+    /// Sets a parameter.
     fn set_parameter(&self, index: usize, value: f64) -> Result<(), Fault>;
-    /// How far ahead it wants its way-point.
+    /// Lookahead to the waypoint.
     fn lookahead(&self) -> Option<Lookahead>;
-    /// Whether it is a controller that drives by pedals: it is asked with their rows then.
+    /// Whether it is a controller with pedals, which receives their rows.
     fn by_pedals(&self) -> bool;
-    /// Its state; `None` if it keeps none.
+    /// Returns the state; `None` if it keeps none.
     fn save(&self) -> Option<State>;
-    /// Takes over state.
+    /// Restores state.
     fn load(&self, state: &State) -> Result<(), String>;
 }
 
-/// The bytes of rows.
+/// Returns the bytes of rows.
 #[expect(unsafe_code, reason = "rows are handed to plugins as bytes")]
 pub(crate) fn bytes_of<T: Row>(rows: &[T]) -> &[u8] {
     // SAFETY: rows have no padding, so all of their bytes are set.
     unsafe { std::slice::from_raw_parts(rows.as_ptr().cast(), size_of_val(rows)) }
 }
 
-/// The bytes of rows, to be written.
+/// Returns the bytes of rows, mutably.
 #[expect(unsafe_code, reason = "rows are handed to plugins as bytes")]
 pub(crate) fn bytes_of_mut<T: Row>(rows: &mut [T]) -> &mut [u8] {
     // SAFETY: rows have no padding, and every pattern of bits is a row.
     unsafe { std::slice::from_raw_parts_mut(rows.as_mut_ptr().cast(), size_of_val(rows)) }
 }
 
-/// A record without padding of which every pattern of bits is sound.
+/// A record without padding for which every bit pattern is valid.
 ///
 /// # Safety
-/// It must be so.
+/// The type must have these properties.
 #[expect(
     unsafe_code,
     reason = "what rows are cannot be checked by the compiler"
@@ -120,7 +120,7 @@ pub(crate) unsafe trait Row: Copy + Default + Send + Sync + 'static {}
 
 macro_rules! rows {
     ($($row:ty),*) => {$(
-        // SAFETY: `repr(C)`; only numbers, and as large as their sum.
+        // SAFETY: `repr(C)` with numbers only, and as large as the sum of its fields.
         #[expect(unsafe_code, reason = "see the safety comment")]
         unsafe impl Row for $row {}
     )*};
@@ -146,7 +146,7 @@ rows!(
     u8
 );
 
-/// A text of a plugin without what a terminal would obey.
+/// Returns a plugin's text without terminal control characters.
 pub(crate) fn printable(text: &str) -> String {
     let plain = |c: char| match c {
         '\n' | '\t' => ' ',
@@ -156,12 +156,12 @@ pub(crate) fn printable(text: &str) -> String {
     text.chars().map(plain).collect()
 }
 
-/// A text that lives as long as the program; the same text is kept once.
+/// Returns the text with static lifetime; equal texts are stored once.
 pub(crate) fn intern(text: &str) -> &'static str {
     static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    // Nothing is ever freed: descriptions of modules are `'static`, since those that are built in
-    // are written in the program. A build that is loaded again has the same texts, so what is kept
-    // is bounded by what different builds say.
+    // Never freed, because module descriptions are `'static`, as those of the built-ins are part of the
+    // program. A build that is loaded again has the same texts, so the memory is bounded by the texts of
+    // different builds.
     let mut known = locked(&KNOWN);
     if let Some(known) = known.get(text) {
         return known;
@@ -171,7 +171,7 @@ pub(crate) fn intern(text: &str) -> &'static str {
     kept
 }
 
-/// Descriptions that live as long as the program; the same list is kept once.
+/// Returns the descriptions with static lifetime; equal lists are stored once.
 pub(crate) fn intern_parameters(infos: Vec<ParameterInfo>) -> &'static [ParameterInfo] {
     static KNOWN: Mutex<Vec<&'static [ParameterInfo]>> = Mutex::new(Vec::new());
     let mut known = locked(&KNOWN);
@@ -183,22 +183,22 @@ pub(crate) fn intern_parameters(infos: Vec<ParameterInfo>) -> &'static [Paramete
     kept
 }
 
-/// A plugin's description of a parameter as ours; what makes no sense is mended.
+/// Converts a plugin's description of a parameter, and corrects invalid values.
 pub(crate) fn parameter_info(raw: &RwParamInfo) -> ParameterInfo {
     let text = |field: &[u8]| intern(&printable(&text_of(field)));
     let words: Vec<&'static str> = text_of(&raw.choices).split('|').map(intern).collect();
     let kind = match raw.kind {
         PARAM_INTEGER => ParameterKind::Integer,
         PARAM_BOOL => ParameterKind::Choice(&["off", "on"]),
-        // A choice of one word, or of none, is shown as a number: there would be nothing to choose.
+        // A choice with fewer than two words is shown as a number, because there is nothing to choose.
         PARAM_CHOICE if words.len() > 1 => ParameterKind::Choice(intern_words(words)),
         _ => ParameterKind::Number,
     };
     let (min, max) = match kind {
-        // The value of a choice is the place of its word, whatever range the plugin gives.
+        // The value of a choice is the index of its word, whatever range the plugin states.
         ParameterKind::Choice(words) => (0.0, words.len() as f64 - 1.0),
         _ if raw.min.is_finite() && raw.max.is_finite() && raw.min <= raw.max => (raw.min, raw.max),
-        // Wide but finite: sliders and genes need ends.
+        // Wide but finite, because sliders and genes need limits.
         _ => (-1e9, 1e9),
     };
     let default = if raw.default.is_finite() {
@@ -217,7 +217,7 @@ pub(crate) fn parameter_info(raw: &RwParamInfo) -> ParameterInfo {
     }
 }
 
-/// Whether a description is for people.
+/// Whether a parameter is shown to users.
 pub(crate) fn is_shown(raw: &RwParamInfo) -> bool {
     raw.flags & PARAM_HIDDEN == 0
 }

@@ -1,39 +1,38 @@
-//! The calls that a library has in progress, and whether the host has given them up: what the
-//! plugin hears when it asks `cancelled`.
+//! The calls of a library in progress, and whether the host has abandoned them, which the plugin learns from
+//! `cancelled`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Set while the calls in progress are given up.
+/// Set when the calls in progress have been abandoned.
 const GIVEN_UP: u64 = 1;
-/// One more call in progress.
+/// Increment for one more call in progress.
 const ONE: u64 = 1 << 1;
-/// The bits that count calls.
-// 15 bits, so that 48 are left for a time in ms: enough for 8,900 years.
+/// Bits that count calls.
+// 15 bits, which leaves 48 for a time in ms: enough for 8,900 years.
 const COUNT: u64 = 0x7fff << 1;
-/// Where the time stands at which the first of the calls began, ms.
+/// Shift of the time at which the first of the calls began, ms.
 const SINCE: u32 = 16;
 
-/// The calls of a library that are in progress. All of it is one number, so that a call that comes
-/// back just now is either given up or used, and never both.
+/// The calls of a library in progress. They are stored in one number, so that a call that returns just now is
+/// either abandoned or used, never both.
 #[derive(Default)]
 pub(crate) struct Calls(AtomicU64);
 
-/// A call in progress. Its answer counts only if [`Call::end`] says so.
+/// A call in progress. Its answer counts only if [`Call::end`] returns true.
 pub(crate) struct Call<'a>(&'a Calls);
 
 impl Calls {
-    /// Begins a call at a time in ms; `None` while calls that are given up have not come back: what
-    /// asks `cancelled` then must not hear a yes that is meant for another.
+    /// Begins a call at a time in ms. Returns `None` while abandoned calls have not returned, because
+    /// `cancelled` must not return 1 to a new call.
     pub(crate) fn begin(&self, now: u64) -> Option<Call<'_>> {
         let begun = self
             .0
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |calls| {
                 match calls & COUNT {
                     _ if calls & GIVEN_UP != 0 => None,
-                    // The first of the calls sets the time; those that join it are measured from
-                    // there as well.
+                    // The first call sets the time; calls that join it are measured from there as well.
                     0 => Some(now << SINCE | ONE),
-                    // All 15 bits are taken: one call more would carry into the time.
+                    // All 15 bits are used: one more call would overflow into the time.
                     COUNT => None,
                     _ => Some(calls + ONE),
                 }
@@ -41,13 +40,13 @@ impl Calls {
         begun.is_ok().then(|| Call(self))
     }
 
-    /// Whether the answers of the calls in progress will not be used.
+    /// Whether the calls in progress have been abandoned.
     pub(crate) fn are_given_up(&self) -> bool {
         self.0.load(Ordering::Acquire) & GIVEN_UP != 0
     }
 
-    /// Gives up calls that have begun at a time in ms or before. Returns whether there were any that
-    /// were not given up already.
+    /// Abandons calls that began at or before a time in ms. Returns whether there were any that had not been
+    /// abandoned yet.
     pub(crate) fn give_up(&self, begun_by: u64) -> bool {
         let given_up = self
             .0
@@ -58,13 +57,13 @@ impl Calls {
         given_up.is_ok()
     }
 
-    /// Ends a call. Returns false if it was given up.
+    /// Ends a call. Returns false if it was abandoned.
     fn end_one(&self) -> bool {
         let before = self
             .0
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |calls| {
                 let rest = calls - ONE;
-                // With the last of the calls all is forgotten.
+                // The last call resets the state.
                 Some(if rest & COUNT == 0 { 0 } else { rest })
             });
         before.is_ok_and(|calls| calls & GIVEN_UP == 0)
@@ -75,7 +74,7 @@ impl Call<'_> {
     /// Ends the call. Returns whether its answer counts.
     pub(crate) fn end(self) -> bool {
         let counts = self.0.end_one();
-        // Else `drop` would end it a second time.
+        // Otherwise `drop` would end it a second time.
         std::mem::forget(self);
         counts
     }
@@ -110,7 +109,7 @@ mod tests {
         let (first, second) = (calls.begin(10).unwrap(), calls.begin(20).unwrap());
         assert!(calls.give_up(10));
         assert!(!second.end());
-        // Another one would hear what is meant for the first.
+        // Another call would receive the cancellation of the first.
         assert!(calls.begin(30).is_none() && calls.are_given_up());
         drop(first);
         let third = calls.begin(40).unwrap();

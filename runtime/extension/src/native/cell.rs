@@ -1,10 +1,10 @@
-//! What is shared about a module that comes from a library: which version is active, how it fares.
+//! Shared state of a module from a library: its active version and its health.
 
 use super::backend::intern;
 use super::inspect::PluginInfo;
 use super::last_words::{self, Who};
 use super::library::{Context, Library, LoadError};
-use crate::catalogue::{FileState, Lamp, ModuleRow};
+use crate::catalogue::{FileState, Health, ModuleRow};
 use crate::event::{Event, Events, Level};
 use crate::lock::locked;
 use crate::quarantine::Quarantine;
@@ -16,34 +16,34 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Instant;
 
-/// Builds that can be rolled back to.
+/// Maximum number of builds that can be rolled back to.
 const MOST_PREVIOUS: usize = 8;
 
 /// One accepted build of a module.
 pub(crate) struct Generation {
-    /// How many builds of this module came before in this process.
+    /// Number of earlier builds of this module in this process.
     pub(crate) number: u32,
     pub(crate) info: PluginInfo,
     pub(crate) module: ModuleInfo,
-    /// The build to name if the program ends inside of it.
+    /// Build to name if the program ends inside it.
     pub(crate) who: &'static Who,
     pub(crate) hash: String,
-    /// The file that it came from.
+    /// File that it came from.
     pub(crate) path: PathBuf,
-    /// Our own copy of the file; it goes with the generation.
+    /// Private copy of the file, removed with the generation.
     pub(crate) copy: PathBuf,
     pub(crate) library: OnceLock<Result<Arc<Library>, LoadError>>,
     pub(crate) pool: Arc<LibraryPool>,
 }
 
-/// The libraries that are loaded: the same build is loaded once, since none is ever unloaded.
+/// The loaded libraries. The same build is loaded only once, because none is ever unloaded.
 #[derive(Default)]
 pub(crate) struct LibraryPool(Mutex<Loaded>);
 
 #[derive(Default)]
 struct Loaded {
     by_hash: BTreeMap<String, Arc<Library>>,
-    /// Of all that were ever loaded, with the ids of their modules.
+    /// Contexts of all libraries ever loaded, with the ids of their modules.
     contexts: Vec<(&'static str, &'static Context)>,
 }
 
@@ -54,8 +54,8 @@ impl LibraryPool {
         hash: &str,
         copy: &Path,
     ) -> Result<Arc<Library>, LoadError> {
-        // Held while it is loaded: two runs that need the same build at once must share one
-        // library, since its statics and its log are there once for each.
+        // Locked during loading: two runs that need the same build at once must share one library, because
+        // its statics and its log exist once per library.
         let mut loaded = locked(&self.0);
         if let Some(library) = loaded.by_hash.get(hash) {
             return Ok(library.clone());
@@ -67,17 +67,17 @@ impl LibraryPool {
         Ok(library)
     }
 
-    /// A build has faulted: what it keeps in statics is not to be used again.
+    /// Forgets a faulted build, because its statics must not be used again.
     fn forget(&self, hash: &str) {
         let mut loaded = locked(&self.0);
-        // Its context stays listed: runs that still use the library may have a call to give up.
+        // The context stays listed, because runs that still use the library may have a call to abandon.
         loaded.by_hash.remove(hash);
     }
 
-    /// Gives up all calls that have taken so long, ms, and tells the modules that were in one before
-    /// any of them goes on.
+    /// Abandons all calls that have taken at least `patience` ms, and reports their modules before any of
+    /// them continues.
     pub(crate) fn give_up(&self, patience: u64, mut tell: impl FnMut(&'static str)) {
-        // 0 in the program's first seconds: no call has begun then, since times begin at 1.
+        // 0 in the program's first seconds, when no call has begun yet, because times begin at 1.
         let begun_by = milliseconds().saturating_sub(patience);
         let loaded = locked(&self.0);
         for (module, context) in &loaded.contexts {
@@ -90,7 +90,7 @@ impl LibraryPool {
 }
 
 impl Generation {
-    /// The library, loaded into this process when it is first needed here.
+    /// Returns the library, loaded into this process on first use.
     pub(crate) fn library(&self) -> Result<Arc<Library>, LoadError> {
         let load = || {
             let library = self.pool.load(self.module.id, &self.hash, &self.copy)?;
@@ -100,7 +100,7 @@ impl Generation {
         self.library.get_or_init(load).clone()
     }
 
-    /// The first digits of the hash.
+    /// Returns the first digits of the hash.
     pub(crate) fn short_hash(&self) -> &str {
         &self.hash[..self.hash.len().min(8)]
     }
@@ -108,30 +108,30 @@ impl Generation {
 
 impl Drop for Generation {
     fn drop(&mut self) {
-        // A library that is loaded stays mapped where the system allows to remove its file; where
-        // it does not, the file goes at the next start.
+        // A loaded library stays mapped if the system allows its file to be removed. Otherwise the file is
+        // removed at the next start.
         let _ = std::fs::remove_file(&self.copy);
     }
 }
 
-/// What runs of a module should use.
+/// The build of a module that runs should use.
 #[derive(Clone, Default)]
 pub(crate) struct Wish {
-    /// The build; `None`: the built-in module.
+    /// Build to use; `None` for the built-in module.
     pub(crate) generation: Option<Arc<Generation>>,
-    /// Whether it runs in a process of its own.
+    /// Whether the module runs in a separate process.
     pub(crate) is_isolated: bool,
 }
 
 #[derive(Default)]
-pub(crate) struct CellState {
+pub(crate) struct PluginEntryState {
     pub(crate) wish: Wish,
-    /// Builds that were active before, the newest last.
+    /// Previously active builds, the newest last.
     pub(crate) previous: Vec<Arc<Generation>>,
     pub(crate) is_disabled: bool,
-    /// Builds so far.
+    /// Number of builds so far.
     pub(crate) builds: u32,
-    /// What the newest file of it says.
+    /// Description in the newest file.
     info: Option<PluginInfo>,
     parameters: &'static [ParameterInfo],
     has_been_active: bool,
@@ -143,36 +143,36 @@ pub(crate) struct CellState {
     pub(crate) times: CallTimes,
 }
 
-/// A module that comes from a library.
-pub(crate) struct Cell {
+/// A module from a library.
+pub(crate) struct PluginEntry {
     pub(crate) id: &'static str,
     pub(crate) kind: ModuleKind,
-    state: Mutex<CellState>,
+    state: Mutex<PluginEntryState>,
     version: AtomicU64,
-    /// When the running call began, in milliseconds since the program's first; 0 outside of calls.
+    /// Start of the running call, in milliseconds since the program's first call; 0 outside calls.
     entered: AtomicU64,
-    /// Calls that run at once.
+    /// Number of concurrent calls.
     running: AtomicU32,
     hang_reported: AtomicBool,
     pub(crate) events: Arc<Events>,
     pub(crate) quarantine: Arc<Quarantine>,
-    /// How to start the child of isolated modules.
+    /// Command that starts the child of an isolated module.
     pub(crate) helper: Arc<Vec<std::ffi::OsString>>,
-    /// Memory that such a child may use, MiB.
+    /// Memory limit of such a child, MiB.
     pub(crate) isolated_memory: u64,
 }
 
-/// Marks a running call.
+/// Guard of a running call.
 pub(crate) struct Call<'a> {
-    cell: &'a Cell,
-    /// The module that the thread was in before.
+    cell: &'a PluginEntry,
+    /// Module that the thread was in before.
     before: Option<&'static Who>,
 }
 
 impl Drop for Call<'_> {
     fn drop(&mut self) {
         last_words::enter(self.before);
-        // The last of the calls that run at once.
+        // The last of the concurrent calls.
         if self.cell.running.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.cell.entered.store(0, Ordering::Relaxed);
             self.cell.hang_reported.store(false, Ordering::Relaxed);
@@ -185,26 +185,26 @@ fn base() -> Instant {
     *BASE.get_or_init(now)
 }
 
-/// The time since the program first asked, ms; never 0.
+/// Returns the time since the first call of this function, ms; never 0.
 pub(super) fn milliseconds() -> u64 {
     base().elapsed().as_millis() as u64 + 1
 }
 
-/// A moment as date and time of day, UTC, for people.
+/// Formats a time as date and time of day in UTC, for users.
 pub(super) fn wall_clock(time: std::time::SystemTime) -> String {
     let since = time
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap_or_default();
     let (days, minutes) = (since.as_secs() / 86_400, since.as_secs() / 60 % 1440);
-    // The calendar from 1 March of the year 0 on: leap days come last.
+    // The calendar starts on 1 March of the year 0, so that leap days come last.
     let days = days + 719_468;
     // The calendar repeats every 400 years, which have 146,097 days.
     let (era, day) = (days / 146_097, days % 146_097);
-    // Leap days are taken out before the division: one in 1,460 days, none at the end of a century
-    // (36,524 days), but one at the end of the era.
+    // Leap days are removed before the division: one in 1,460 days, none at the end of a century (36,524
+    // days), but one at the end of the era.
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
     let day = day - (365 * year + year / 4 - year / 100);
-    // From March on five months have 153 days: 31, 30, 31, 30 and 31.
+    // From March on, five months have 153 days: 31, 30, 31, 30 and 31.
     let month = (5 * day + 2) / 153;
     let day = day - (153 * month + 2) / 5 + 1;
     let (month, next) = if month < 10 {
@@ -216,8 +216,8 @@ pub(super) fn wall_clock(time: std::time::SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
 }
 
-/// The wall clock. It serves for badges, the watchdog and settling files; no result of a run
-/// depends on it.
+/// Reads the wall clock. It serves health badges, the watchdog and settling files; no result of a run depends
+/// on it.
 #[expect(
     clippy::disallowed_methods,
     reason = "plugins are timed, watched and reloaded in wall time; no result depends on it"
@@ -226,7 +226,7 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
-impl Cell {
+impl PluginEntry {
     pub(crate) fn new(
         id: &'static str,
         kind: ModuleKind,
@@ -240,7 +240,7 @@ impl Cell {
             kind,
             state: Mutex::default(),
             version: AtomicU64::new(1),
-            // Apart from the state and its lock: written in each call, read by the watchdog.
+            // Outside the state and its lock, because it is written in each call and read by the watchdog.
             entered: AtomicU64::new(0),
             running: AtomicU32::new(0),
             hang_reported: AtomicBool::new(false),
@@ -251,22 +251,22 @@ impl Cell {
         }
     }
 
-    pub(crate) fn state(&self) -> MutexGuard<'_, CellState> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, PluginEntryState> {
         locked(&self.state)
     }
 
-    /// A number that changes with the wish: runs compare it once a step, without a lock.
+    /// A number that changes with the wish, so that runs can compare it once per step without a lock.
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
 
     fn touch(&self) {
-        // Last, when the state is written and its lock is free: a run that sees the new number
-        // reads the new wish.
+        // Last, after the state was written and unlocked, so that a run that sees the new number reads the
+        // new wish.
         self.version.fetch_add(1, Ordering::Release);
     }
 
-    /// What runs should use now.
+    /// Returns the build that runs should use now.
     pub(crate) fn wish(&self) -> Wish {
         let state = self.state();
         if state.is_disabled {
@@ -275,7 +275,7 @@ impl Cell {
         state.wish.clone()
     }
 
-    /// A newer build takes over between the next two steps of every run.
+    /// Publishes a newer build, which takes over between the next two steps of every run.
     pub(crate) fn publish(&self, generation: Arc<Generation>) {
         let mut state = self.state();
         state.builds = state.builds.max(generation.number);
@@ -284,7 +284,7 @@ impl Cell {
         if let Some(old) = state.wish.generation.replace(generation) {
             state.previous.push(old);
             if state.previous.len() > MOST_PREVIOUS {
-                // Its copy of the file goes with it, as soon as no run uses it.
+                // Its copy of the file is removed as soon as no run uses it.
                 state.previous.remove(0);
             }
         }
@@ -300,17 +300,17 @@ impl Cell {
         self.state().parameters = parameters;
     }
 
-    /// What its parameters are.
+    /// Descriptions of the parameters.
     pub(crate) fn parameters(&self) -> &'static [ParameterInfo] {
         self.state().parameters
     }
 
-    /// Whether a build of it has ever been published.
+    /// Whether a build has ever been published.
     pub(crate) fn has_been_active(&self) -> bool {
         self.state().has_been_active
     }
 
-    /// What it says about itself.
+    /// Description of the module.
     pub(crate) fn module_info(&self) -> ModuleInfo {
         let state = self.state();
         let info = state.info.as_ref();
@@ -321,14 +321,14 @@ impl Cell {
         }
     }
 
-    /// What its library has logged since this was asked last.
+    /// Returns the lines that its library has logged since the last call.
     pub(crate) fn take_log(&self) -> Vec<String> {
         let generation = self.state().wish.generation.clone();
         let library = generation.and_then(|active| active.library.get()?.clone().ok());
         library.map_or(Vec::new(), |library| library.context.log.take_untold())
     }
 
-    /// Its row in the table; `file` is the one that it comes from.
+    /// Returns its row in the table; `file` is the file that provides it.
     pub(crate) fn row(&self, file: Option<(PathBuf, FileState)>) -> ModuleRow {
         let state = self.state();
         let (mean_us, p99_us) = state.times.mean_and_p99();
@@ -339,21 +339,20 @@ impl Cell {
             _ => None,
         };
         let needs_permission = file == Some(FileState::NeedsPermission);
-        // The order counts: a module that was never allowed to run has no build, but is not at
-        // fault.
+        // The order matters: a module that was never allowed to run has no build, but is not at fault.
         let lamp = if state.is_disabled || (needs_permission && active.is_none()) {
-            Lamp::Off
+            Health::Off
         } else if active.is_none() {
-            Lamp::Faulted
+            Health::Faulted
         } else if state.is_faulted
             || state.fallback_agents > 0
             || rejected.is_some()
             || needs_permission
             || file == Some(FileState::Orphaned)
         {
-            Lamp::Uneasy
+            Health::Uneasy
         } else {
-            Lamp::Good
+            Health::Good
         };
         let info = active.map(|active| &active.info).or(state.info.as_ref());
         let text =
@@ -404,7 +403,7 @@ impl Cell {
             .is_some_and(|active| active.hash == hash);
         if is_active {
             if let Some(active) = state.wish.generation.take() {
-                // It is not put among the builds before: nobody can roll back to it.
+                // It is not kept among the previous builds, so that it cannot be rolled back to.
                 active.pool.forget(hash);
             }
             while let Some(before) = state.previous.pop() {
@@ -420,13 +419,13 @@ impl Cell {
         next
     }
 
-    /// Goes back to the build before the active one. Returns whether there was one.
+    /// Rolls back to the previous build. Returns whether there was one.
     pub(crate) fn roll_back(&self) -> bool {
         let mut state = self.state();
         let Some(before) = state.previous.pop() else {
             return false;
         };
-        // The build that is left is dropped: rolling back again goes one further back.
+        // The abandoned build is dropped, so that rolling back again goes one build further.
         state.wish.generation = Some(before);
         drop(state);
         self.touch();
@@ -443,12 +442,12 @@ impl Cell {
         self.touch();
     }
 
-    /// Every run makes a fresh instance.
+    /// Makes every run create a fresh instance.
     pub(crate) fn restart(&self) {
         self.touch();
     }
 
-    /// Notes a fault: for the table, and as an event unless it is one of many.
+    /// Records a fault in the table, and as an event unless it is one of many.
     pub(crate) fn note_fault(&self, message: &str) {
         let mut state = self.state();
         state.faults += 1;
@@ -460,7 +459,7 @@ impl Cell {
         }
     }
 
-    /// Writes the input that led to an unusable answer beside the quarantine's marks. Returns its path.
+    /// Writes the input that led to an invalid answer beside the quarantine's marks. Returns its path.
     pub(crate) fn save_input(
         &self,
         message: &str,
@@ -488,27 +487,27 @@ impl Cell {
 
     /// Marks the beginning of a call to a build.
     pub(crate) fn enter(&self, generation: &Generation, is_isolated: bool) -> Call<'_> {
-        // Of calls that run at once the first one's beginning stands for all: it may be the late
-        // one.
+        // The start of the first of several concurrent calls counts for all of them, because it may be the
+        // late one.
         if self.running.fetch_add(1, Ordering::Relaxed) == 0 {
             self.entered.store(milliseconds(), Ordering::Relaxed);
         }
         Call {
             cell: self,
-            // What runs elsewhere does not end this process.
+            // An isolated module cannot end this process.
             before: last_words::enter((!is_isolated).then_some(generation.who)),
         }
     }
 
-    /// How long the running call has taken so far, ms, if that is more than `patience`. Isolated
-    /// modules get a second more: they are ended by their own clock.
+    /// Returns the duration of the running call, ms, if it exceeds `patience`. Isolated modules get an
+    /// additional second, because they have their own time limit.
     pub(crate) fn hangs_for(&self, patience: u64) -> Option<u64> {
         let entered = self.entered.load(Ordering::Relaxed);
         let taken = milliseconds().saturating_sub(entered);
         if entered == 0 || taken <= patience {
             return None;
         }
-        // Asked last: only a call that is late already takes the lock.
+        // Checked last, so that only a late call takes the lock.
         let more = if self.state().wish.is_isolated {
             1000
         } else {
@@ -522,9 +521,9 @@ impl Cell {
         !self.hang_reported.swap(true, Ordering::Relaxed)
     }
 
-    /// Notes how long a call took.
+    /// Records the duration of a call.
     pub(crate) fn note_time(&self, rows: usize, seconds: f64, fallback: u64) {
-        // Called in every batch: a sample is not worth waiting for another thread.
+        // Called in every batch, and a sample is not worth waiting for another thread.
         let Ok(mut state) = self.state.try_lock() else {
             return;
         };

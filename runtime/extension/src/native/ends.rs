@@ -1,5 +1,5 @@
-//! Marks of plugins that ended the whole program: written in a signal handler to a file that was
-//! opened ahead, read at the next start.
+//! Records of plugins that ended the whole program: written by a signal handler to a file that was opened in
+//! advance, and read at the next start.
 
 use super::cell::wall_clock;
 use roadwright_files::{MEBIBYTE, read_text};
@@ -7,57 +7,57 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
-/// The last word of a line about a build that was loaded, and nothing worse.
+/// Last word of a line that only reports a loaded build.
 pub(super) const LOADED: &str = "loaded";
 
-/// Ending of files that a living process keeps open for its last words.
+/// Extension of files that a living process keeps open for its last words.
 const OPEN: &str = "open";
-/// File with the ends of before: a line for each.
+/// File with earlier ends, one per line.
 const KNOWN: &str = "known";
 
 /// A build that has ended the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct End {
     pub(crate) module: String,
-    /// How it did that last: a signal, or `exit`.
+    /// How it ended the program last: a signal, or `exit`.
     pub(crate) how: String,
-    /// When, as a date and a time of day, UTC.
+    /// Date and time of the last end, UTC.
     pub(crate) when: String,
-    /// How often.
+    /// Number of ends.
     pub(crate) count: u32,
 }
 
-/// The ends of before, by hash of the build.
+/// Earlier ends, by hash of the build.
 pub(crate) type Ends = BTreeMap<String, End>;
 
-/// A process that ended without a word.
+/// A process that ended without a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SilentEnd {
-    /// Ids of the plugins that were loaded into it.
+    /// Ids of the plugins that were loaded.
     pub(crate) modules: Vec<String>,
-    /// When the last of them was loaded, as a date and a time of day, UTC.
+    /// Date and time when the last of them was loaded, UTC.
     pub(crate) loaded: String,
 }
 
-/// How processes with plugins in them ended.
+/// Ends of earlier processes with plugins.
 #[derive(Debug, Default)]
 pub(crate) struct PastEnds {
-    /// Builds that are known to have ended one.
+    /// Builds that are known to have ended a process.
     pub(crate) known: Ends,
-    /// Processes that ended for an unknown reason since the last look.
+    /// Processes that ended for an unknown reason since the last start.
     pub(crate) silent: Vec<SilentEnd>,
 }
 
-/// A file for the last words of this process; removed when nothing was written to it.
+/// A file for the last words of this process; removed if it stays empty.
 pub(crate) struct LastWords {
     pub(crate) file: File,
     path: PathBuf,
 }
 
 impl LastWords {
-    /// Opens the file of a process in a folder. Without one nothing is remembered.
+    /// Opens the file of a process in a folder. If that fails, nothing is recorded.
     pub(crate) fn open(folder: &Path, name: &str) -> Option<Self> {
-        // Opened now: a signal handler must not allocate, and opening a file does.
+        // Opened in advance, because a signal handler must not allocate, which opening a file does.
         std::fs::create_dir_all(folder).ok()?;
         let path = folder.join(format!("{name}.{OPEN}"));
         let file = File::create(&path).ok()?;
@@ -68,8 +68,8 @@ impl LastWords {
 
 impl Drop for LastWords {
     fn drop(&mut self) {
-        // Said, not left to closing: a child that is being started holds a copy of the file until
-        // it runs its own program, and the lock with it.
+        // Unlocked explicitly, because a child that is being started holds a copy of the file, and with it
+        // the lock, until it executes its own program.
         let _ = self.file.unlock();
         let said = read_note(&self.path);
         if said.lines().all(is_loading) {
@@ -78,20 +78,20 @@ impl Drop for LastWords {
     }
 }
 
-/// Largest note that is read, bytes: an end takes a line.
+/// Maximum size of a note that is read, in bytes; an end takes one line.
 const LARGEST: u64 = 16 * MEBIBYTE;
 
-/// The text of a note; empty if it cannot be read.
+/// Returns the text of a note; empty if it cannot be read.
 fn read_note(path: &Path) -> String {
     read_text(path, LARGEST).unwrap_or_default()
 }
 
-/// Whether a line says that a build was loaded, and nothing worse.
+/// Whether a line only reports a loaded build.
 fn is_loading(line: &str) -> bool {
     line.rsplit(' ').next() == Some(LOADED)
 }
 
-/// The process that has left a file in which nothing stands but what it had loaded.
+/// Returns the process whose file lists only loaded builds.
 fn silent_end(said: &str, when: String) -> Option<SilentEnd> {
     let modules = said.lines().filter_map(|line| line.split(' ').nth(1));
     let mut modules: Vec<String> = modules.map(str::to_owned).collect();
@@ -103,7 +103,7 @@ fn silent_end(said: &str, when: String) -> Option<SilentEnd> {
     })
 }
 
-/// Reads what processes that live no more have left in a folder, and notes it for later starts.
+/// Reads the notes that dead processes have left in a folder, and records them for later starts.
 pub(crate) fn read(folder: &Path) -> PastEnds {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -120,11 +120,11 @@ pub(crate) fn read(folder: &Path) -> PastEnds {
         let Ok(file) = OpenOptions::new().read(true).write(true).open(path) else {
             continue;
         };
-        // Locked: its process lives.
+        // Locked: the process is alive.
         if file.try_lock().is_err() {
             continue;
         }
-        // The handler could not ask for the time: the system has noted when it wrote.
+        // The handler could not ask for the time, so the modification time of the file is used.
         let said = read_note(path);
         let when = file.metadata().and_then(|meta| meta.modified());
         let when = when.map_or(String::new(), wall_clock);
@@ -151,7 +151,7 @@ pub(crate) fn forget(folder: &Path, hash: &str) {
     );
 }
 
-/// Writes the ends of before. Where that fails they hold for this start.
+/// Writes the earlier ends. If that fails, they count only for this start.
 fn write(folder: &Path, lines: &str) {
     let path = folder.join(KNOWN);
     if lines.is_empty() {
@@ -164,7 +164,7 @@ fn write(folder: &Path, lines: &str) {
 fn ends_of(lines: &str) -> Ends {
     let mut ends = Ends::new();
     for line in lines.lines() {
-        // The moment comes last, because it holds spaces itself.
+        // The time comes last, because it contains spaces.
         let mut words = line.splitn(4, ' ');
         let (Some(hash), Some(module), Some(how)) = (words.next(), words.next(), words.next())
         else {
@@ -206,7 +206,7 @@ mod tests {
         );
         assert!(end.when.ends_with(" UTC"), "{end:?}");
         assert_eq!(read(folder).known, ends, "no start counts it again");
-        // Who says nothing leaves nothing behind.
+        // A process without last words leaves no file behind.
         drop(LastWords::open(folder, "2-0").unwrap());
         let mut words = LastWords::open(folder, "3-0").unwrap();
         words.file.write_all(b"abcd com.example.x exit\n").unwrap();
@@ -226,10 +226,10 @@ mod tests {
             words.file.write_all(lines.as_bytes()).unwrap();
             words
         };
-        // One that ends in good order takes its file along.
+        // A process that exits normally removes its file.
         drop(load("1-0", "abcd com.example.x loaded\n"));
         assert!(read(folder).silent.is_empty());
-        // One that vanishes leaves it.
+        // A process that vanishes leaves its file.
         let gone = load(
             "2-0",
             "abcd com.example.x loaded\nef com.example.y loaded\n",
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(ends.silent[0].modules, ["com.example.x", "com.example.y"]);
         assert!(ends.known.is_empty(), "either of them may have ended it");
         assert!(read(folder).silent.is_empty(), "told once");
-        // One with last words is no riddle.
+        // A process with last words is not silent.
         drop(load(
             "3-0",
             "abcd com.example.x loaded\nabcd com.example.x exit\n",

@@ -1,30 +1,30 @@
-//! The floating point mode of a thread: plugins built with `-ffast-math` change it when they are
-//! loaded, and denormal numbers become zero in the host.
+//! The floating-point mode of a thread. Plugins built with `-ffast-math` change it when they are loaded, and
+//! denormal numbers then become zero in the host.
 #![expect(
     unsafe_code,
     reason = "there is no other way to the control register; it is read and put back as it was"
 )]
 
-/// Bits that hold the mode, not the sticky flags of past operations.
+/// Bits of the mode, without the sticky flags of past operations.
 #[cfg(target_arch = "x86_64")]
 const MODE: u32 = 0xffc0;
 
-/// The mode of this thread.
+/// Reads the mode of this thread.
 #[cfg(target_arch = "x86_64")]
 fn read() -> u64 {
     let mut register = 0u32;
-    // SAFETY: stores the register to a place of four bytes.
+    // SAFETY: stores the register in a place of four bytes.
     unsafe {
         core::arch::asm!("stmxcsr [{}]", in(reg) &raw mut register, options(nostack));
     }
-    // Of MXCSR bits 6 to 15: denormals are zero, masks of exceptions, rounding, flush to zero.
+    // Bits 6 to 15 of MXCSR: denormals are zero, exception masks, rounding, flush to zero.
     u64::from(register & MODE)
 }
 
 #[cfg(target_arch = "x86_64")]
 fn write(mode: u64) {
     let register = mode as u32 & MODE;
-    // SAFETY: loads a mode that `read` has given, so no reserved bit is set.
+    // SAFETY: loads a mode that `read` has returned, so no reserved bit is set.
     unsafe {
         core::arch::asm!("ldmxcsr [{}]", in(reg) &raw const register, options(nostack, readonly));
     }
@@ -40,7 +40,7 @@ fn read() -> u64 {
 
 #[cfg(target_arch = "aarch64")]
 fn write(mode: u64) {
-    // SAFETY: puts back what `read` has given.
+    // SAFETY: restores a mode that `read` has returned.
     unsafe { core::arch::asm!("msr fpcr, {}", in(reg) mode, options(nomem, nostack)) };
 }
 
@@ -57,8 +57,8 @@ pub(crate) fn guarded<T>(f: impl FnOnce() -> T) -> (T, bool) {
     let before = read();
     let result = f();
     let changed = read() != before;
-    // Put back even though it was the plugin's wish: other modules of the same thread would compute
-    // other bits than in a run without this plugin.
+    // Restored even if the plugin wants the change, because other modules in the same thread would compute
+    // different bits than without this plugin.
     if changed {
         write(before);
     }

@@ -21,12 +21,12 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// More parameters are not listed.
-// Counts come from the plugin: one that returns garbage must not fill the memory.
+/// Maximum number of listed parameters.
+// Counts come from the plugin, and a garbage value must not fill the memory.
 const MOST_PARAMETERS: u32 = 256;
-/// More bytes of state are not kept.
+/// Maximum size of saved state, in bytes.
 const MOST_STATE: usize = 256 << 20;
-/// An error's text is cut at this length, bytes.
+/// Maximum length of an error text, in bytes.
 const ERROR_TEXT: usize = 4096;
 
 /// Answers a batch with pedals.
@@ -37,22 +37,22 @@ pub(crate) struct InProcess {
     library: Arc<Library>,
     raw: *mut RwInstance,
     parameters: &'static [ParameterInfo],
-    /// How it is asked, if it is a controller that drives by pedals.
+    /// Function for controllers with pedals.
     press: Option<Press>,
     /// The plugin's number of each listed parameter.
     numbers: Vec<u32>,
-    /// Whether a call was given up: it may be half done, so nothing more is asked.
+    /// Whether a call was abandoned. It may be half done, so the instance is not called any more.
     is_lost: AtomicBool,
 }
 
-// SAFETY: the interface lets the host use an instance from any thread, one at a time; the logic that
-// holds it locks for that, unless the plugin declares that its steps may run in parallel.
+// SAFETY: the interface lets the host use an instance from any thread, one at a time. The logic that holds it
+// locks for that, unless the plugin declares that its steps may run in parallel.
 unsafe impl Send for InProcess {}
 // SAFETY: as above.
 unsafe impl Sync for InProcess {}
 
 impl InProcess {
-    /// Makes an instance that answers as a kind of module.
+    /// Creates an instance for a kind of module.
     pub(crate) fn new(library: Arc<Library>, kind: ModuleKind) -> Result<Self, Fault> {
         let create = library.api.create.ok_or_else(|| missing("create"))?;
         let mut raw: *mut RwInstance = std::ptr::null_mut();
@@ -62,14 +62,14 @@ impl InProcess {
         let (status, _) = floating_point::guarded(|| unsafe {
             create(library.host(), kind_bit(kind), &raw mut raw)
         });
-        // Whatever it has made is left alone: the call was given up, and may be half done.
+        // The instance is left alone, because the call was abandoned and may be half done.
         if !call.end() {
             return Err(given_up());
         }
         if status < 0 || raw.is_null() {
             let message = last_error(&library, std::ptr::null_mut());
-            // Fatal also where the plugin says less, or OK with a null pointer: there is nobody to
-            // ask.
+            // Fatal even if the plugin reports less, or OK with a null pointer, because there is no instance
+            // to call.
             return Err(fault(status.min(E_FATAL), "create", message));
         }
         let mut instance = Self {
@@ -110,10 +110,10 @@ impl InProcess {
                 doc: [0; 160],
                 choices: [0; 256],
             };
-            // Zeroed above: a field that the plugin does not fill is empty, not random.
+            // Zeroed above, so that fields that the plugin does not fill are empty instead of random.
             // SAFETY: `raw` is a place for one description.
             let status = unsafe { info(self.raw, number, &raw mut raw) };
-            // What is left out here shifts our numbers: `numbers` leads from ours to the plugin's.
+            // Skipped parameters shift our numbers; `numbers` maps ours to the plugin's.
             if status >= 0 && raw.key[0] != 0 && is_shown(&raw) {
                 infos.push(parameter_info(&raw));
                 self.numbers.push(number);
@@ -122,7 +122,7 @@ impl InProcess {
         self.parameters = intern_parameters(infos);
     }
 
-    /// Makes a call whose answer counts only if the host has not given it up meanwhile.
+    /// Makes a call whose answer counts only if the host has not abandoned it meanwhile.
     fn within<T>(&self, call: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
         let calls = &self.library.context.calls;
         let begun = (!self.is_lost())
@@ -134,13 +134,13 @@ impl InProcess {
         });
         answer.unwrap_or_else(|| {
             self.is_lost.store(true, Ordering::Relaxed);
-            // Told first, so that nobody takes what follows for an ordinary fault.
+            // Waits until the timeout is reported, so that the fault is not taken for an ordinary one.
             drop(locked(&self.library.context.telling));
             Err(given_up())
         })
     }
 
-    /// Whether a call was given up.
+    /// Whether a call was abandoned.
     pub(crate) fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Relaxed)
     }
@@ -162,8 +162,8 @@ pub(crate) fn drives_by_pedals(api: &RwApi) -> bool {
 fn find_press(api: &RwApi) -> Option<Press> {
     let get_extension = api.get_extension?;
     let id = PEDALS_EXTENSION;
-    // SAFETY: the text has the length that is said; the extension of this id has this type and
-    // is at least as long as its size says.
+    // SAFETY: the text has the stated length. The extension with this id has this type and is at least as
+    // long as its size field states.
     let extension = unsafe {
         let found = get_extension(id.as_ptr().cast(), id.len() as u64);
         found.cast::<RwPedalsExtension>().as_ref()?
@@ -175,16 +175,16 @@ fn find_press(api: &RwApi) -> Option<Press> {
 }
 
 fn missing(what: &str) -> Fault {
-    Fault::fatal(format!("the plugin offers no {what}"))
+    Fault::fatal(format!("the plugin does not provide {what}"))
 }
 
 fn given_up() -> Fault {
-    Fault::of_process("it was given up: it did not answer in time".into())
+    Fault::of_process("abandoned because it did not answer in time".into())
 }
 
 fn fault(status: i32, call: &str, message: String) -> Fault {
     let message = if message.is_empty() {
-        format!("{call} gave {status}")
+        format!("{call} returned {status}")
     } else {
         message
     };
@@ -200,15 +200,15 @@ fn last_error(library: &Library, instance: *mut RwInstance) -> String {
         return String::new();
     };
     let mut buffer = vec![0u8; ERROR_TEXT];
-    // SAFETY: the buffer has the capacity that is said; `instance` is alive or null.
+    // SAFETY: the buffer has the stated capacity; `instance` is alive or null.
     let length = unsafe { last_error(instance, buffer.as_mut_ptr().cast(), ERROR_TEXT as u64) };
     buffer.truncate((length as usize).min(ERROR_TEXT));
     printable(String::from_utf8_lossy(&buffer).trim_end_matches('\0'))
 }
 
-/// Receives a piece of state.
+/// Receives a chunk of state.
 unsafe extern "C" fn receive(ctx: *mut c_void, bytes: *const u8, length: u64) -> i32 {
-    // SAFETY: the context is the vector that was handed over, and the plugin gives that many bytes.
+    // SAFETY: the context is the vector that was passed, and the plugin passes that many bytes.
     unsafe {
         let Some(into) = ctx.cast::<Vec<u8>>().as_mut() else {
             return E_FATAL;
@@ -225,12 +225,12 @@ unsafe extern "C" fn receive(ctx: *mut c_void, bytes: *const u8, length: u64) ->
 }
 
 impl InProcess {
-    /// The value of a parameter as the plugin says it; `None` if it does not.
+    /// Returns the value of a parameter as the plugin reports it; `None` if it does not.
     #[expect(unsafe_code, reason = "speaks the binary interface")]
     pub(crate) fn get_parameter(&self, index: usize) -> Option<f64> {
         let (get, &number) = (self.library.api.param_get?, self.numbers.get(index)?);
         let mut value = f64::NAN;
-        // SAFETY: `raw` is alive, and the value is written to in the call only.
+        // SAFETY: `raw` is alive, and the value is written only during the call.
         let status = unsafe { get(self.raw, number, &raw mut value) };
         (status >= 0).then_some(value)
     }
@@ -278,11 +278,11 @@ impl Backend for InProcess {
             route_length: 0,
         };
         let answer = self.within(|| {
-            // SAFETY: all arrays have as many elements as the batch says and outlive the call.
+            // SAFETY: all arrays have as many elements as the batch states and outlive the call.
             Ok(floating_point::guarded(|| unsafe {
                 match ask {
                     Ask::Step(step) => step(self.raw, &raw mut raw),
-                    // What a vehicle can do stands in the same row, behind what its driver sees.
+                    // A vehicle's capabilities are in the same row, after the controller's input.
                     Ask::Press(press) => {
                         let drives = raw.inputs.wrapping_byte_add(size_of::<ControllerInput>());
                         let stride = raw.input_stride;
@@ -291,9 +291,9 @@ impl Backend for InProcess {
                 }
             }))
         });
-        // Whatever a call has written that was given up, no row of it is used.
+        // Rows of an abandoned call are not used, whatever it has written.
         let (status, changed) = answer.inspect_err(|_| batch.status.fill(ROW_NOT_WRITTEN))?;
-        // Not by the capacity in `raw`, which the plugin can write to as well.
+        // Not limited by the capacity in `raw`, because the plugin can overwrite it.
         batch.route_length = raw.route_length.min(batch.route.len() as u32);
         self.result(status, "step")?;
         Ok(changed)
@@ -303,7 +303,7 @@ impl Backend for InProcess {
         let Some(agents_changed) = self.library.api.agents_changed else {
             return Ok(());
         };
-        // SAFETY: the arrays have the lengths that are said.
+        // SAFETY: the arrays have the stated lengths.
         let tell = || unsafe {
             agents_changed(
                 self.raw,
@@ -333,8 +333,8 @@ impl Backend for InProcess {
     fn lookahead(&self) -> Option<Lookahead> {
         let get_extension = self.library.api.get_extension?;
         let id = CONTROLLER_EXTENSION;
-        // SAFETY: the text has the length that is said; the extension of this id has this type and
-        // is at least as long as its size says.
+        // SAFETY: the text has the stated length. The extension with this id has this type and is at least as
+        // long as its size field states.
         let extension = unsafe {
             let found = get_extension(id.as_ptr().cast(), id.len() as u64);
             found.cast::<RwControllerExtension>().as_ref()?
@@ -358,17 +358,17 @@ impl Backend for InProcess {
         let mut state = State::default();
         let into = (&raw mut state.bytes).cast();
         let schema = &raw mut state.schema;
-        // SAFETY: `receive` takes the vector as its context, for this call only.
+        // SAFETY: `receive` uses the vector as its context, during this call only.
         let status = self.within(|| Ok(unsafe { save(self.raw, receive, into, schema) }));
         status.is_ok_and(|status| status >= 0).then_some(state)
     }
 
     fn load(&self, state: &State) -> Result<(), String> {
         let Some(load) = self.library.api.state_load else {
-            return Err("it takes over no state".into());
+            return Err("it cannot restore state".into());
         };
         let (bytes, length) = (state.bytes.as_ptr(), state.bytes.len() as u64);
-        // Two kinds of failure: a call that was given up, and a plugin that says no to this state.
+        // Two kinds of failure: an abandoned call, and a plugin that rejects this state.
         // SAFETY: that many bytes are there.
         let status = self.within(|| Ok(unsafe { load(self.raw, bytes, length, state.schema) }));
         let status = status.map_err(|fault| fault.message)?;
@@ -383,12 +383,12 @@ impl Backend for InProcess {
     }
 }
 
-/// How an instance is asked.
+/// Function that answers batches.
 #[derive(Clone, Copy)]
 enum Ask {
-    /// As all are.
+    /// `step` of all kinds.
     Step(unsafe extern "C" fn(*mut RwInstance, *mut RwBatch) -> i32),
-    /// For pedals.
+    /// The function for pedals.
     Press(Press),
 }
 

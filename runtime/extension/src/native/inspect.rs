@@ -1,8 +1,8 @@
-//! What a file of a plugin says, read without running any of it.
+//! Description of a plugin, read from its file without running any of it.
 //!
-//! Loading a library runs its initialisers before anything can be asked. So the description is plain
-//! data under a known symbol, and it is read out of the file: whose it is, for which computer and
-//! which interface can be said of files that nobody has allowed to run.
+//! Loading a library runs its initialisers before anything can be asked. The description is therefore plain
+//! data under a known symbol and is read from the file: identity, target platform and interface version are
+//! available for files that nobody has allowed to run.
 
 use super::backend::printable;
 use super::library::kind_bit;
@@ -16,123 +16,125 @@ use serde::Serialize;
 use std::path::Path;
 use thiserror::Error;
 
-/// Larger files are not read, bytes.
+/// Maximum size of a file that is read, bytes.
 const MAX_SIZE: u64 = 512 << 20;
 
-/// What a plugin says about itself.
+/// Description of a plugin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PluginInfo {
     /// Stable id.
     pub id: String,
-    /// Name for people.
+    /// Display name.
     pub name: String,
     /// Version.
     pub version: String,
-    /// Who made it.
+    /// Author.
     pub author: String,
     /// Language.
     pub language: String,
-    /// What tells builds apart.
+    /// Identifies the build.
     pub build_id: String,
-    /// What it does, in one sentence.
+    /// Description, in one sentence.
     pub doc: String,
-    /// Names of the kinds of module that it can be.
+    /// Names of the kinds of module that the plugin provides.
     pub kinds: Vec<&'static str>,
-    /// `CAP_*` of the binary interface, joined by or.
+    /// `CAP_*` of the binary interface, combined by bitwise or.
     pub caps: u64,
-    /// Version of the binary interface that it was built for.
+    /// Version of the binary interface that the plugin was built for.
     pub abi: (u16, u16),
 }
 
 impl PluginInfo {
-    /// The kinds of module that it can be.
+    /// Returns the kinds of module that the plugin provides.
     pub fn module_kinds(&self) -> impl Iterator<Item = ModuleKind> + '_ {
         self.kinds
             .iter()
             .filter_map(|kind| ModuleKind::from_name(kind))
     }
 
-    /// Whether it has a capability.
+    /// Whether the plugin has a capability.
     pub fn has(&self, cap: u64) -> bool {
         self.caps & cap != 0
     }
 }
 
-/// A file that looks like a sound plugin.
+/// A file that looks like a valid plugin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Inspected {
-    /// What it says about itself.
+    /// Description of the plugin.
     pub info: PluginInfo,
-    /// Hash of its content, 64 hexadecimal digits.
+    /// Hash of the contents, 64 hexadecimal digits.
     pub hash: String,
-    /// Its size, bytes.
+    /// Size, bytes.
     pub size: u64,
 }
 
-/// Why a file is no plugin that can be loaded here.
+/// Reason why a file is not a plugin that can be loaded here.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum InspectError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read the file: {0}")]
     Read(String),
-    /// It is no library of any kind.
+    /// The file is not a library of any kind.
     #[error("this is not a shared library ({0})")]
     Format(String),
-    /// It ends before it should.
+    /// The file ends too early.
     #[error("the file is truncated: {0}")]
     Truncated(String),
-    /// It is for another computer.
-    #[error("{found} library, this computer needs {needed}")]
+    /// The library is for another platform.
+    #[error("this is a {found} library, but this computer needs {needed}")]
     Platform {
-        /// What it is for.
+        /// Platform of the library.
         found: String,
-        /// What is needed.
+        /// Platform of this computer.
         needed: String,
     },
-    /// It does not export what a plugin exports.
+    /// The library does not export the symbols of a plugin.
     #[error(
         "not a Roadwright plugin: {0} not exported. C++: add extern \"C\"; Rust: use export_plugin! and crate-type cdylib"
     )]
     Symbol(&'static str),
-    /// It speaks another language.
+    /// The library was built for another major version of the interface.
     #[error(
-        "built for plugin ABI {found}, this Roadwright speaks {ABI_MAJOR}. Rebuild with SDK {ABI_MAJOR}.x"
+        "built for plugin ABI {found}, but this Roadwright uses {ABI_MAJOR}; rebuild with SDK {ABI_MAJOR}.x"
     )]
     Major {
-        /// Its major version.
+        /// Major version of the library.
         found: u16,
     },
-    /// It needs a newer host.
-    #[error("needs ABI {ABI_MAJOR}.{needed}, host has {ABI_MAJOR}.{ABI_MINOR}: update Roadwright")]
+    /// The plugin needs a newer host.
+    #[error(
+        "needs ABI {ABI_MAJOR}.{needed}, but this host has {ABI_MAJOR}.{ABI_MINOR}; update Roadwright"
+    )]
     Minor {
-        /// The minor version that it needs.
+        /// Minor version that the plugin needs.
         needed: u16,
     },
-    /// What it says of itself makes no sense.
-    #[error("the plugin's description is unusable: {0}")]
+    /// The description is invalid.
+    #[error("the plugin's description is invalid: {0}")]
     Info(String),
 }
 
 impl InspectError {
-    /// Whether the file may only not be complete yet.
+    /// Whether the file may merely be incomplete.
     pub fn may_be_incomplete(&self) -> bool {
         matches!(self, Self::Truncated(_) | Self::Format(_))
     }
 }
 
-/// Reads a file and looks at it; runs nothing of it.
+/// Reads and inspects a file without running any of it.
 ///
 /// # Errors
-/// If it is no sound plugin for this computer and this host.
+/// If it is not a valid plugin for this computer and this host.
 pub fn inspect(path: &Path) -> Result<(Inspected, Vec<u8>), InspectError> {
     let read = |error: std::io::Error| InspectError::Read(error.to_string());
-    // The bytes are returned as well: what was inspected and hashed is what is copied and loaded, also
-    // if the file changes meanwhile.
+    // The bytes are returned as well, so that the inspected and hashed bytes are those that are copied and
+    // loaded, even if the file changes meanwhile.
     let bytes = roadwright_files::read(path, MAX_SIZE).map_err(read)?;
     Ok((inspect_bytes(&bytes)?, bytes))
 }
 
-/// Looks at the bytes of a library.
+/// Inspects the bytes of a library.
 ///
 /// # Errors
 /// As [`inspect`].
@@ -146,7 +148,7 @@ pub fn inspect_bytes(bytes: &[u8]) -> Result<Inspected, InspectError> {
     let exported = |name: &str| {
         let symbols = file.dynamic_symbols().chain(file.symbols());
         let plain = name.to_owned();
-        // Mach-O puts an underscore before names.
+        // Mach-O prefixes names with an underscore.
         let mangled = format!("_{name}");
         symbols
             .filter(|symbol| symbol.is_definition())
@@ -170,21 +172,21 @@ pub fn inspect_bytes(bytes: &[u8]) -> Result<Inspected, InspectError> {
     })
 }
 
-/// Exports of PE files are not symbols.
+/// Exports of PE files are not symbols, so the export table is searched.
 fn exported_by_table(file: &File<'_>, name: &str) -> Option<u64> {
     let exports = file.exports().ok()?;
     let found = exports.iter().find(|e| e.name() == name.as_bytes())?;
     Some(found.address())
 }
 
-/// An ELF file whose tables lie beyond its end makes the loader die with SIGBUS.
+/// Rejects an ELF file whose tables lie beyond its end, because the loader would die with SIGBUS.
 fn check_elf_extent(bytes: &[u8]) -> Result<(), InspectError> {
     if !bytes.starts_with(b"\x7fELF") {
         return Ok(());
     }
     let short = |what: &str| InspectError::Truncated(format!("{what} beyond its end"));
     let Ok(elf) = ElfFile64::<object::Endianness>::parse(bytes) else {
-        // Of another class (32 bits), which `check_platform` names, or damaged.
+        // Of another class (32 bits), which `check_platform` reports, or damaged.
         return match File::parse(bytes) {
             Ok(_) => Ok(()),
             Err(error) => Err(InspectError::Truncated(error.to_string())),
@@ -205,8 +207,8 @@ fn check_elf_extent(bytes: &[u8]) -> Result<(), InspectError> {
     if end.is_none_or(|end| end > length) {
         return Err(short("section table"));
     }
-    // The loader maps segments without a look at the length of the file, and dies at the first access
-    // beyond it.
+    // The loader maps segments without checking the length of the file, and dies at the first access beyond
+    // it.
     for segment in elf.elf_program_headers() {
         let end = segment
             .p_offset
@@ -217,7 +219,7 @@ fn check_elf_extent(bytes: &[u8]) -> Result<(), InspectError> {
         }
     }
     for section in elf.elf_section_table().iter() {
-        // Zeros that are made by the loader, not stored (`.bss`).
+        // Zeros that the loader creates (`.bss`), which are not stored.
         let is_empty = section.sh_type.get(endian) == object::elf::SHT_NOBITS;
         let end = section
             .sh_offset
@@ -227,11 +229,11 @@ fn check_elf_extent(bytes: &[u8]) -> Result<(), InspectError> {
             return Err(short("section"));
         }
     }
-    // Every library that can be loaded has it, stripped or not. If it is not found, the table of
-    // names is not there to be read.
+    // Every library that can be loaded has it, stripped or not. If it is missing, the table of section names
+    // cannot be read.
     if sections > 0 && elf.section_by_name(".dynsym").is_none() {
         return Err(InspectError::Truncated(
-            "the names of its sections are missing".into(),
+            "the section names are missing".into(),
         ));
     }
     Ok(())
@@ -263,7 +265,7 @@ fn check_platform(file: &File<'_>) -> Result<(), InspectError> {
     }
     if file.kind() != object::ObjectKind::Dynamic {
         return Err(InspectError::Format(format!(
-            "it is of the kind {:?}",
+            "the file is of the kind {:?}",
             file.kind()
         )));
     }
@@ -286,9 +288,9 @@ fn this_platform() -> (Architecture, BinaryFormat) {
     (architecture, format)
 }
 
-/// Bytes of the file that are loaded at an address.
+/// Returns the bytes of the file that are loaded at an address.
 fn data_at<'a>(file: &File<'a>, address: u64, length: usize) -> Option<&'a [u8]> {
-    // Symbols have addresses in memory; the sections say where in the file these lie.
+    // Symbols have addresses in memory; the sections map them to positions in the file.
     file.sections().find_map(|section| {
         let offset = address.checked_sub(section.address())?;
         if offset >= section.size() {
@@ -301,7 +303,7 @@ fn data_at<'a>(file: &File<'a>, address: u64, length: usize) -> Option<&'a [u8]>
 
 fn read_info(raw: &[u8]) -> Result<PluginInfo, InspectError> {
     let bad = |what: &str| InspectError::Info(what.into());
-    // Read by the offsets of `RwPluginInfo` and not through a pointer: bytes of a file are not
+    // Read by the offsets of `RwPluginInfo` instead of through a pointer, because the bytes of a file are not
     // aligned.
     let field = |at: usize, size: usize| &raw[at..at + size];
     let u16_at = |at: usize| u16::from_le_bytes([raw[at], raw[at + 1]]);
@@ -313,12 +315,13 @@ fn read_info(raw: &[u8]) -> Result<PluginInfo, InspectError> {
         let bytes = field(at, 8).try_into();
         u64::from_le_bytes(bytes.expect("eight bytes"))
     };
-    // The version is asked before size and rows: of another version both differ, and what helps is
-    // to build it again.
+    // The version is checked before size and rows. Both differ in another version, and the remedy is to
+    // rebuild the plugin.
     if field(0, 8) != MAGIC {
         return Err(bad("it does not begin with RWPLUG1"));
     }
-    // A plugin may use what a later minor version has, and still run with less: it says which it needs.
+    // A plugin may use features of a later minor version and still run without them; it states the minimum
+    // that it needs.
     let (major, minor, least) = (u16_at(12), u16_at(14), u16_at(16));
     if major != ABI_MAJOR {
         return Err(InspectError::Major { found: major });
@@ -327,9 +330,9 @@ fn read_info(raw: &[u8]) -> Result<PluginInfo, InspectError> {
         return Err(InspectError::Minor { needed: least });
     }
     if (u32_at(8) as usize) < size_of::<RwPluginInfo>() {
-        return Err(bad("it is shorter than that of ABI 1.0"));
+        return Err(bad("it is shorter than in ABI 1.0"));
     }
-    // The same version with other fields: built against a changed copy of the header.
+    // The same version with other fields: built with a modified copy of the header.
     if u64_at(32) != ROW_SCHEMA {
         return Err(bad("its rows have other fields"));
     }
@@ -338,7 +341,7 @@ fn read_info(raw: &[u8]) -> Result<PluginInfo, InspectError> {
     let kinds: Vec<&'static str> = kinds.map(ModuleKind::name).collect();
     if kinds.is_empty() {
         return Err(bad(
-            "it is none of planner, controller, fitness and signal_controller",
+            "it is not a planner, controller, fitness or signal_controller",
         ));
     }
     let info = PluginInfo {

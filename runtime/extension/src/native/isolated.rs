@@ -1,5 +1,5 @@
-//! An instance of a plugin in a process of its own: rows in shared memory, calls over a socket.
-//! A crash or an endless loop there costs only the answers of its agents.
+//! An instance of a plugin in a separate process, with rows in shared memory and calls over a socket. A crash
+//! or an endless loop there costs only the answers for its agents.
 //!
 //! ```text
 //!      this process                        the child
@@ -9,14 +9,14 @@
 //!                  <--- socket      <---   one byte: done
 //! ```
 //!
-//! A batch of 1,024 rows has up to 300 KB, which a socket would copy into the system and out of it.
-//! The socket orders the accesses to the memory, and it has what memory lacks: a read with a time
-//! limit, which tells of a hang, and an end, which tells of a crash at once.
+//! A batch of 1,024 rows has up to 300 KB, which a socket would copy into the system and out of it. The
+//! socket orders the accesses to the memory and adds what memory lacks: reading with a time limit, which
+//! detects a hang, and an end of file, which reports a crash at once.
 
 use super::backend::{
     Backend, Batch, Fault, MOST_ROUTE, MOST_ROWS, State, bytes_of, bytes_of_mut, intern_parameters,
 };
-use super::cell::{Cell, Generation};
+use super::cell::{Generation, PluginEntry};
 use super::probe::helper_program;
 use super::roads::FlatRoads;
 use super::serve::{
@@ -34,24 +34,24 @@ use std::process::{Child, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// How long a child may take to notice that a call is given up, and to say so. Then it is ended.
+/// Time for a child to notice and report that a call was abandoned, before it is killed.
 const GRACE: Duration = Duration::from_millis(500);
-/// Starting may take longer: the library's initialisers run.
+/// Time limit for the start, which is longer because the library's initialisers run.
 const START_PATIENCE: Duration = Duration::from_secs(10);
 
 struct Link {
-    /// Named in the event when the clock stops the module.
+    /// Module that the timeout event names.
     module: &'static str,
     events: Arc<Events>,
     child: Child,
-    /// Memory that it may use, MiB.
+    /// Memory limit of the child, MiB.
     most_memory: u64,
     socket: UnixStream,
     memory: memmap2::MmapMut,
     /// Version of the roads that the child has.
     roads: u64,
     is_dead: bool,
-    /// How long an answer may take.
+    /// Current time limit of an answer.
     patience: Duration,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct Isolated {
     by_pedals: bool,
 }
 
-/// How a process ended, for people.
+/// Describes how a process ended, for users.
 pub(crate) fn ending(status: ExitStatus) -> String {
     let name = |signal: i32| match signal {
         4 => "SIGILL",
@@ -78,14 +78,14 @@ pub(crate) fn ending(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
         (Some(signal), _) => name(signal).to_owned(),
         (None, Some(code)) => format!("exit code {code}"),
-        (None, None) => "an unknown end".to_owned(),
+        (None, None) => "an unknown cause".to_owned(),
     }
 }
 
 impl Isolated {
-    /// Starts a child that loads the build's copy and makes an instance of a kind.
+    /// Starts a child that loads the copy of the build and creates an instance of a kind.
     pub(crate) fn start(
-        cell: &Cell,
+        cell: &PluginEntry,
         generation: &Generation,
         kind: ModuleKind,
     ) -> Result<Self, Fault> {
@@ -95,7 +95,8 @@ impl Isolated {
                 Fault::of_process(format!("cannot {what} an isolated module: {error}"))
             }
         };
-        // A file and not anonymous memory: the child is another program, which opens it by its path.
+        // A file instead of anonymous memory, because the child is another program, which opens it by its
+        // path.
         let folder = generation.copy.parent().unwrap_or(&generation.copy);
         std::fs::create_dir_all(folder).map_err(io("prepare"))?;
         let library = &generation.copy;
@@ -105,8 +106,9 @@ impl Isolated {
             share_memory(&memory_path, layout.size as u64).map_err(io("share memory with"))?;
         let (socket, theirs) = UnixStream::pair().map_err(io("talk to"))?;
         let theirs: OwnedFd = theirs.into();
-        let mut helper = helper_program(&cell.helper)
-            .ok_or_else(|| Fault::fatal("no program to run isolated modules with".into()))?;
+        let mut helper = helper_program(&cell.helper).ok_or_else(|| {
+            Fault::fatal("no helper program for isolated modules is configured".into())
+        })?;
         let child = helper
             .arg("serve")
             .arg(library)
@@ -114,7 +116,7 @@ impl Isolated {
             .arg(&memory_path)
             .arg(cell.isolated_memory.to_string())
             .stdin(Stdio::from(theirs))
-            // Nobody reads what it prints: a pipe would fill, and hold it up.
+            // Its output has no reader: a pipe would fill up and block the child.
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
@@ -136,8 +138,8 @@ impl Isolated {
             by_pedals: false,
         };
         let started = isolated.call_within(&Call::Start, START_PATIENCE);
-        // Both sides have mapped it, or the child has failed: without a name nothing is left behind,
-        // however the two end.
+        // Both sides have mapped it, or the child has failed. Without a name nothing is left behind, however
+        // the two processes end.
         let _ = std::fs::remove_file(&memory_path);
         match started? {
             Reply::Started {
@@ -169,7 +171,7 @@ impl Isolated {
     }
 }
 
-/// A fault that the child has answered with: its plugin failed, and the process lives.
+/// Converts a fault that the child has reported: its plugin failed, but the process is alive.
 fn said(message: String, is_fatal: bool) -> Fault {
     Fault {
         message,
@@ -181,7 +183,7 @@ fn said(message: String, is_fatal: bool) -> Fault {
 fn unexpected(reply: &Reply) -> Fault {
     match reply {
         Reply::Failed { message, is_fatal } => said(message.clone(), *is_fatal),
-        _ => Fault::fatal("the isolated process gave an answer to another question".into()),
+        _ => Fault::fatal("the isolated process gave an unexpected answer".into()),
     }
 }
 
@@ -191,7 +193,7 @@ fn next_number() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Memory in a new file, which the child opens by its path.
+/// Creates shared memory in a new file, which the child opens by its path.
 fn share_memory(path: &std::path::Path, size: u64) -> std::io::Result<memmap2::MmapMut> {
     let file = std::fs::File::options()
         .read(true)
@@ -204,8 +206,8 @@ fn share_memory(path: &std::path::Path, size: u64) -> std::io::Result<memmap2::M
 
 #[expect(unsafe_code, reason = "maps a file that is shared with the child")]
 fn map(file: &std::fs::File) -> std::io::Result<memmap2::MmapMut> {
-    // SAFETY: the file is ours, of fixed size, and known to one child only, which writes to it
-    // while it is asked and not otherwise; what it writes is only ever read as numbers.
+    // SAFETY: the file is ours, of fixed size, and known to a single child, which writes to it only during a
+    // call. Its contents are only ever read as numbers.
     unsafe { memmap2::MmapMut::map_mut(file) }
 }
 
@@ -223,15 +225,15 @@ impl Link {
             Ok(Some(Reply::GivenUp)) => Err(self.end_late(patience)),
             Ok(Some(reply)) => Ok(reply),
             Ok(None) => Err(Fault::fatal(
-                "the isolated process answers another question".into(),
+                "the isolated process gave an unexpected answer".into(),
             )),
             Err(error) => Err(self.bury(&error, patience)),
         }
     }
 
-    /// Sets how long an answer may take, if it is not set so already.
+    /// Sets the time limit of an answer, if it is different.
     fn be_patient(&mut self, patience: Duration) -> std::io::Result<()> {
-        // Spares a call to the system in each step.
+        // Saves a system call in each step.
         if self.patience != patience {
             self.socket.set_read_timeout(Some(patience))?;
             self.patience = patience;
@@ -239,7 +241,7 @@ impl Link {
         Ok(())
     }
 
-    /// Lets the child answer the batch in shared memory.
+    /// Makes the child answer the batch in shared memory.
     fn step(&mut self) -> Result<(), Fault> {
         if self.is_dead {
             return Err(Fault::of_process("the isolated process has ended".into()));
@@ -256,16 +258,16 @@ impl Link {
         }
     }
 
-    /// The child does not answer any more: says why, and ends it.
+    /// Determines why the child does not answer any more, and kills it.
     fn bury(&mut self, error: &std::io::Error, patience: Duration) -> Fault {
         use std::io::ErrorKind::{TimedOut, WouldBlock};
         if matches!(error.kind(), TimedOut | WouldBlock) {
             return self.end_late(patience);
         }
         self.is_dead = true;
-        // The socket is closed: it has died, or is about to; if not, it is ended.
-        // Not killed at once: its status would then be SIGKILL, and not what it has died of. 0.1 s
-        // at most, since a step of the run waits for it.
+        // The socket is closed: the child has died or is about to; otherwise it is killed. It is not killed
+        // at once, because its status would then be SIGKILL instead of the cause of death. The loop waits for
+        // 0.1 s at most, because a step of the run waits for it.
         for _ in 0..50 {
             if !matches!(self.child.try_wait(), Ok(None)) {
                 break;
@@ -282,31 +284,33 @@ impl Link {
                 let how = ending(status);
                 Fault::of_process(format!("its process crashed ({how}){}", self.memory_hint()))
             }
-            Err(error) => Fault::of_process(format!("its process is lost: {error}")),
+            Err(error) => {
+                Fault::of_process(format!("the status of its process is unknown: {error}"))
+            }
         }
     }
 
-    /// What is said of a crash of a child that used much of the memory that it may.
+    /// Returns a note for a crash of a child that used much of its permitted memory.
     fn memory_hint(&self) -> String {
         let at = Layout::new().used;
         let used = u64::from_le_bytes(std::array::from_fn(|byte| self.memory[at + byte]));
         let most = self.most_memory;
-        // Half of it is suspicious already: the number is up to 20 ms old, and the allocation that
-        // fails is not in it.
+        // Half of the limit is already suspicious, because the number is up to 20 ms old and does not include
+        // the allocation that failed.
         if used * 2 < most {
             return String::new();
         }
-        format!("; it used {used} MiB of the {most} MiB that it may")
+        format!("; it used {used} MiB of its limit of {most} MiB")
     }
 
-    /// The clock has stopped the child: ends it and notes so.
+    /// Kills a child that exceeded a time limit, and records the timeout.
     fn end_late(&mut self, patience: Duration) -> Fault {
         self.is_dead = true;
         end_group(&self.child);
         let _ = self.child.kill();
         let _ = self.child.wait();
         let what = format!(
-            "did not answer for {} s; its process was ended",
+            "did not answer for {} s; its process was killed",
             patience.as_secs()
         );
         self.events.note_timeout(self.module, &what);
@@ -314,7 +318,7 @@ impl Link {
     }
 
     fn send_roads(&mut self, roads: &FlatRoads) -> Result<(), Fault> {
-        // A child has the roads of one version at a time, and keeps them from call to call.
+        // A child has the roads of one version at a time, and keeps them between calls.
         if self.roads == roads.version {
             return Ok(());
         }
@@ -337,7 +341,8 @@ impl Link {
             points: roads.points.len(),
             bytes,
         };
-        // Longer than other calls may take: large networks are megabytes of JSON, sent once.
+        // A longer time limit than for other calls, because large networks are megabytes of JSON that are
+        // sent once.
         self.call(&call, START_PATIENCE)?;
         self.roads = roads.version;
         Ok(())
@@ -348,7 +353,7 @@ impl Backend for Isolated {
     fn step(&self, batch: &mut Batch<'_>) -> Result<bool, Fault> {
         let count = batch.rows();
         debug_assert!(count <= MOST_ROWS && batch.inputs.len() <= ROW * MOST_ROWS);
-        // One at a time: there is one shared memory and one child, whatever the plugin declares.
+        // One call at a time, because there is one shared memory and one child, whatever the plugin declares.
         let mut link = self.link();
         if let Some(roads) = batch.roads {
             link.send_roads(roads)?;
@@ -362,7 +367,7 @@ impl Backend for Isolated {
         put(memory, layout.indices, bytes_of(batch.step.indices));
         put(memory, layout.seeds, bytes_of(batch.seeds));
         put(memory, layout.inputs, batch.inputs);
-        // Outputs as well: with `CAP_WANTS_DEFAULTS` they hold the built-in module's answers.
+        // Outputs as well, because with `CAP_WANTS_DEFAULTS` they contain the built-in module's answers.
         put(memory, layout.outputs, batch.outputs);
         put(memory, layout.status, batch.status);
         put(memory, layout.delays, bytes_of(batch.delays));
@@ -389,7 +394,7 @@ impl Backend for Isolated {
         batch
             .status
             .copy_from_slice(&memory[layout.status..layout.status + count]);
-        // The child is not trusted: what it says about lengths is held to what there is.
+        // The child is not trusted, so its lengths are limited to valid ones.
         let length = (answer.route_length as usize)
             .min(batch.route.len())
             .min(MOST_ROUTE);
@@ -450,7 +455,7 @@ impl Backend for Isolated {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        // It may hang: it is ended, not asked, and so is what it has started.
+        // It may hang, so it is killed together with the processes that it has started.
         end_group(&self.child);
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -1,8 +1,9 @@
-//! What differs between planners, controllers, fitnesses and controllers of signals in plugins.
+//! Differences between the kinds of module in plugins: planners, controllers, fitnesses and signal
+//! controllers.
 
 use super::backend::Row;
 use roadwright_agent::{
-    ByDemand, Choosable, Conduct, Controller, Entry, Fitness, Module, ModuleInfo, ModuleKind,
+    ByDemand, Choosable, Conduct, Controller, Fitness, Module, ModuleEntry, ModuleInfo, ModuleKind,
     Planner, Registry, SignalController, Step,
 };
 use roadwright_plugin_api::{
@@ -11,42 +12,42 @@ use roadwright_plugin_api::{
     SignalMovement, SignalOutput, SignalStage,
 };
 
-/// Largest acceleration that makes sense, m/s^2, and largest angle of wheels, rad.
+/// Largest plausible acceleration, m/s^2, and largest plausible steering angle, rad.
 const MOST_ACCELERATION: f64 = 50.0;
-// A little more than a right angle; 50 m/s^2 are about five times gravity.
+// Slightly more than a right angle; 50 m/s^2 is about five times gravity.
 const MOST_STEERING: f64 = 1.6;
-/// What is wrong with an angle of wheels.
+/// Flaws of a steering angle.
 const STEERING_FLAWS: [&str; 3] = [
     "NaN steering",
     "infinite steering",
-    "a steering angle out of -1.6 to 1.6 rad",
+    "a steering angle outside -1.6 to 1.6 rad",
 ];
 
-/// A kind of module that plugins can be.
+/// A kind of module that plugins can provide.
 pub(crate) trait Kind: Send + Sync + 'static {
     type Logic: Choosable + ?Sized;
     type Input: Row + Numbers;
     type Output: Row;
     const KIND: ModuleKind = <Self::Logic as Choosable>::KIND;
-    /// The built-in module that answers where a plugin does not.
+    /// Built-in module that answers if a plugin does not.
     const FALLBACK: &'static str;
 
-    /// Whether its rows are those of controllers that drive by pedals.
+    /// Whether the rows are those of controllers with pedals.
     const BY_PEDALS: bool = false;
 
-    /// Slots that are there all the time, whoever comes and goes.
+    /// Number of slots that exist permanently, independent of agents.
     const ALWAYS: u32 = 0;
 
-    /// Time of a call for each agent that is not called slow, us.
+    /// Time per agent up to which a call does not count as slow, us.
     const BUDGET_US: f64;
 
-    /// What is wrong with an answer.
+    /// Returns what is wrong with an answer.
     fn flaw(output: &Self::Output) -> Option<&'static str>;
 
-    /// Rows as they are before agents are there, for trying a plugin.
+    /// Returns a neutral row for testing a plugin without agents.
     fn neutral() -> Self::Input;
 
-    /// Answers by the built-in module.
+    /// Answers with the built-in module.
     fn answer(
         module: &Module<Self::Logic>,
         step: &Step<'_>,
@@ -54,23 +55,23 @@ pub(crate) trait Kind: Send + Sync + 'static {
         outputs: &mut [Self::Output],
     );
 
-    /// The route of an answer, whose place in the buffer becomes the beginning.
+    /// Takes the route of an answer out of the buffer, and resets the start in the answer.
     fn take_route(_: &mut Self::Output, _: &[u32]) -> Vec<u32> {
         Vec::new()
     }
 
-    /// The built-in module.
+    /// Creates the built-in module.
     fn fallback(builtin: &Registry) -> Option<Module<Self::Logic>> {
         let entries = builtin.of::<Self::Logic>();
         let entry = entries.iter().find(|e| e.info.id == Self::FALLBACK);
-        // A registry may be without it: another one then is better than none.
+        // A registry may lack it; any other module is then better than none.
         entry.or(entries.first()).map(|entry| entry.make())
     }
 }
 
 /// A row as names and numbers, for reports.
 pub(crate) trait Numbers {
-    /// Its fields.
+    /// Returns the fields.
     fn numbers(&self) -> Vec<(&'static str, f64)>;
 }
 
@@ -129,7 +130,7 @@ impl Kind for AsController {
 
     #[inline]
     fn flaw(output: &ControllerOutput) -> Option<&'static str> {
-        // One comparison each for sound rows: NaN fails it.
+        // One comparison per field for valid rows; NaN fails it.
         if output.acceleration.abs() <= MOST_ACCELERATION && output.steering.abs() <= MOST_STEERING
         {
             return None;
@@ -140,7 +141,7 @@ impl Kind for AsController {
             [
                 "NaN acceleration",
                 "infinite acceleration",
-                "an acceleration out of -50 to 50 m/s^2",
+                "an acceleration outside -50 to 50 m/s^2",
             ],
         )
         .or_else(|| number_flaw(output.steering, MOST_STEERING, STEERING_FLAWS))
@@ -171,10 +172,10 @@ impl Kind for AsController {
     }
 }
 
-/// Controllers that drive by pedals.
+/// Controllers with pedals.
 pub(crate) struct AsPedals;
 
-/// A car without an engine: what a controller that drives by pedals is told by those who have no vehicle.
+/// A car without an engine, for controllers with pedals when no vehicle is given.
 pub(crate) const SOME_CAR: DriveInput = DriveInput {
     full_throttle: 2.0,
     coasting: 0.0,
@@ -190,9 +191,9 @@ pub(crate) const SOME_CAR: DriveInput = DriveInput {
     gear: 0.0,
     gears: 0.0,
 };
-/// A pedal that is pressed by so much more than the whole is rounding.
+/// Tolerance for rounding of pedal positions above 1.
 const ROUNDING: f64 = 1e-9;
-/// No gearbox has more gears.
+/// Maximum number of gears.
 const MOST_GEARS: f64 = 100.0;
 
 impl Kind for AsPedals {
@@ -209,12 +210,12 @@ impl Kind for AsPedals {
             let fits = (-ROUNDING..=1.0 + ROUNDING).contains(&value);
             (!fits).then_some(flaw)
         };
-        share(output.throttle, "a throttle out of 0 to 1")
-            .or_else(|| share(output.brake, "a brake out of 0 to 1"))
-            .or_else(|| share(output.hand_brake, "a hand brake out of 0 to 1"))
+        share(output.throttle, "a throttle outside 0 to 1")
+            .or_else(|| share(output.brake, "a brake outside 0 to 1"))
+            .or_else(|| share(output.hand_brake, "a hand brake outside 0 to 1"))
             .or_else(|| {
                 let fits = (0.0..=MOST_GEARS).contains(&output.gear);
-                (!fits).then_some("a gear out of 0 to 100")
+                (!fits).then_some("a gear outside 0 to 100")
             })
             .or_else(|| number_flaw(output.steering, MOST_STEERING, STEERING_FLAWS))
     }
@@ -270,13 +271,13 @@ impl Kind for AsFitness {
         inputs: &[FitnessInput],
         outputs: &mut [FitnessOutput],
     ) {
-        // The module that stands in for plugins reads the rows only.
+        // The fallback module reads the rows only.
         let conducts = vec![Conduct::default(); inputs.len()];
         module.step(step, inputs, &conducts, outputs);
     }
 }
 
-/// Planners; their routes are checked where they are taken over.
+/// Planners; their routes are checked when they are taken.
 pub(crate) struct AsPlanner;
 
 impl Kind for AsPlanner {
@@ -305,12 +306,11 @@ impl Kind for AsPlanner {
     }
 
     fn take_route(output: &mut PlannerOutput, route: &[u32]) -> Vec<u32> {
-        // Both numbers come from the plugin: a sum that overflows or a place outside the buffer
-        // gives no route.
+        // Both numbers come from the plugin. A sum that overflows, or a range outside the buffer, gives no
+        // route.
         let end = output.start.saturating_add(output.count) as usize;
         let lanelets = route.get(output.start as usize..end).unwrap_or_default();
-        // The route is a list of its own from here on, which does not depend on where the plugin
-        // put it.
+        // From here on the route is a separate list that does not depend on its place in the buffer.
         output.start = 0;
         lanelets.to_vec()
     }
@@ -326,10 +326,10 @@ impl Kind for AsPlanner {
     }
 }
 
-// All stages of a plan stand in a row.
+// All stages of a plan fit in a row.
 const _: () = assert!(SIGNAL_STAGES == roadwright_scenario::MAX_STAGES);
 
-/// Controllers of signals; stages that there are not are found where they are asked.
+/// Signal controllers; non-existent stages are detected where the answers are used.
 pub(crate) struct AsSignals;
 
 impl Kind for AsSignals {
@@ -338,12 +338,12 @@ impl Kind for AsSignals {
     type Output = SignalOutput;
     const FALLBACK: &'static str = "actuated";
     const BUDGET_US: f64 = 100.0;
-    /// Each programme has an instance of its own, in which it has the first slot.
+    /// Each programme has its own instance, in which it has the first slot.
     const ALWAYS: u32 = 1;
 
     fn flaw(output: &SignalOutput) -> Option<&'static str> {
         let fits = (KEEP_STAGE..SIGNAL_STAGES as i32).contains(&output.next);
-        (!fits).then_some("a stage out of -1 to 31")
+        (!fits).then_some("a stage outside -1 to 31")
     }
 
     fn neutral() -> SignalInput {
@@ -375,17 +375,17 @@ impl Kind for AsSignals {
         _: &[SignalInput],
         outputs: &mut [SignalOutput],
     ) {
-        // Demand is asked with more than stands in a row, where the row is made.
+        // The fallback needs more than a row contains, so it is asked where the row is created.
         outputs.fill(SignalOutput::default());
     }
 
-    /// By demand: no registry lists it, since it is a mode of plans.
+    /// Actuated control. No registry lists it, because it is a mode of signal plans.
     fn fallback(_: &Registry) -> Option<Module<dyn SignalController>> {
         let info = ModuleInfo {
             id: Self::FALLBACK,
             name: "By demand",
-            doc: "Keeps a stage while vehicles with green come near.",
+            doc: "Keeps a stage while vehicles with green approach.",
         };
-        Some(Entry::<dyn SignalController>::new(info, &[], || Box::new(ByDemand)).make())
+        Some(ModuleEntry::<dyn SignalController>::new(info, &[], || Box::new(ByDemand)).make())
     }
 }

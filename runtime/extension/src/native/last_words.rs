@@ -1,5 +1,5 @@
-//! What is said when a plugin ends the whole program, by `exit` or by a crash: whose fault it was.
-//! The program then ends with an exit code that is not 0.
+//! Reports which plugin has ended the whole program, by `exit` or by a crash. The program then ends with a
+//! non-zero exit code.
 
 use super::ends::LastWords;
 use std::cell::Cell;
@@ -8,19 +8,19 @@ use std::sync::Once;
 #[cfg(unix)]
 use std::sync::atomic::Ordering;
 
-/// A build, for what is said and noted of it.
+/// A build, as named in messages and records.
 pub(crate) struct Who {
     pub(crate) module: &'static str,
     pub(crate) hash: &'static str,
 }
 
 thread_local! {
-    /// The build that this thread is inside of. Without a destructor, so that it can be read while
-    /// the program ends and in a signal handler.
+    /// The build that this thread is inside. Without a destructor, so that it can be read while the program
+    /// ends and in a signal handler.
     static RUNNING: Cell<Option<&'static Who>> = const { Cell::new(None) };
 }
 
-/// Notes that a build was loaded into this process, in case that the process vanishes without a word.
+/// Records that a build was loaded into this process, in case the process vanishes silently.
 pub(super) fn note_loaded(who: &Who) {
     #[cfg(unix)]
     unix::note(who, super::ends::LOADED);
@@ -28,19 +28,20 @@ pub(super) fn note_loaded(who: &Who) {
     let _ = who;
 }
 
-/// Notes that the thread enters a build. Returns the one that it was in before.
+/// Records that the thread enters a build. Returns the one that it was in before.
 pub(super) fn enter(who: Option<&'static Who>) -> Option<&'static Who> {
     RUNNING.replace(who)
 }
 
-/// The file for last words as long as this lives: opened ahead, since a signal handler must not.
+/// The file for last words during the life of this object. It is opened in advance, because a signal handler
+/// must not open files.
 pub(crate) struct Noted {
     #[cfg(unix)]
     words: LastWords,
 }
 
 impl Noted {
-    /// Lets last words go to a file from now on; of several the newest counts.
+    /// Directs last words to a file from now on; the newest file is used.
     #[cfg(unix)]
     pub(crate) fn new(words: LastWords) -> Self {
         use std::os::fd::AsRawFd;
@@ -58,9 +59,9 @@ impl Noted {
 impl Drop for Noted {
     fn drop(&mut self) {
         use std::os::fd::AsRawFd;
-        // Before `words` closes the file: the number of its descriptor may then be another file's.
+        // Before `words` closes the file, because its descriptor may be reused for another file.
         let own = self.words.file.as_raw_fd();
-        // Unless a newer one has taken its place.
+        // Unless a newer file has replaced it.
         let _ =
             unix::FILE.compare_exchange(own, unix::NOWHERE, Ordering::AcqRel, Ordering::Relaxed);
     }
@@ -69,8 +70,7 @@ impl Drop for Noted {
 #[cfg(not(unix))]
 pub(crate) fn install() {}
 
-/// Lets the program say which plugin has ended it. Once for the process; does nothing the second
-/// time.
+/// Makes the program report which plugin has ended it. Has an effect only once per process.
 #[cfg(unix)]
 pub(crate) fn install() {
     static ONCE: Once = Once::new();
@@ -83,12 +83,12 @@ mod unix {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicI32, Ordering};
 
-    /// Stands for no file.
+    /// Marks that there is no file.
     pub(super) const NOWHERE: i32 = -1;
-    /// Where last words are noted for the next start.
+    /// File descriptor for records that the next start reads.
     pub(super) static FILE: AtomicI32 = AtomicI32::new(NOWHERE);
 
-    /// Signals of crashes, with what is said about them.
+    /// Signals of crashes, with their names.
     const CRASHES: [(i32, &str); 5] = [
         (libc::SIGSEGV, "SIGSEGV"),
         (libc::SIGBUS, "SIGBUS"),
@@ -96,17 +96,17 @@ mod unix {
         (libc::SIGFPE, "SIGFPE"),
         (libc::SIGABRT, "SIGABRT"),
     ];
-    /// Exit code of a program that a plugin has ended.
+    /// Exit code of a program that was ended by a plugin.
     const ENDED: i32 = 2;
 
-    /// What handled each signal before.
+    /// Previous handler of each signal.
     static BEFORE: [OnceLock<libc::sigaction>; CRASHES.len()] =
         [const { OnceLock::new() }; CRASHES.len()];
 
     #[expect(unsafe_code, reason = "hooks into the end of the process")]
     pub(super) fn install() {
-        // SAFETY: the handlers only write to a descriptor, restore what was there before or end the
-        // process; structures are zeroed as the C library expects, and live as long as the call.
+        // SAFETY: the handlers only write to a descriptor, restore the previous handler or end the process.
+        // Structures are zeroed as the C library expects, and live as long as the call.
         unsafe {
             libc::atexit(at_exit);
             for ((signal, _), before) in CRASHES.iter().zip(&BEFORE) {
@@ -114,8 +114,8 @@ mod unix {
                 let mut old: libc::sigaction = std::mem::zeroed();
                 let handler: extern "C" fn(i32) = at_crash;
                 action.sa_sigaction = handler as *const () as usize;
-                // After an overflow of the stack there is no room on it: Rust gives each thread one
-                // for signals.
+                // After a stack overflow the stack has no room; Rust gives each thread a separate stack for
+                // signals.
                 action.sa_flags = libc::SA_ONSTACK;
                 libc::sigemptyset(&raw mut action.sa_mask);
                 if libc::sigaction(*signal, &raw const action, &raw mut old) == 0 {
@@ -129,18 +129,18 @@ mod unix {
         RUNNING.try_with(std::cell::Cell::get).ok().flatten()
     }
 
-    /// Writes without anything that a signal handler must not do.
+    /// Writes with async-signal-safe functions only.
     #[expect(unsafe_code, reason = "writes to the descriptor itself")]
     fn write(to: i32, parts: &[&str]) {
         for part in parts {
-            // SAFETY: the bytes live as long as the call; nobody can be told of an error.
+            // SAFETY: the bytes live as long as the call; errors cannot be reported here.
             unsafe {
                 let _ = libc::write(to, part.as_ptr().cast(), part.len());
             }
         }
     }
 
-    /// Notes for the next start what a build has done: how it has ended the program, or that it was loaded.
+    /// Records for the next start how a build has ended the program, or that it was loaded.
     pub(super) fn note(who: &Who, how: &str) {
         let file = FILE.load(Ordering::Acquire);
         if file != NOWHERE {
@@ -164,12 +164,12 @@ mod unix {
             write(
                 2,
                 &[
-                    "With --isolate ",
+                    "Use --isolate ",
                     module,
-                    " it only ends a process of its own.\n",
+                    " to run it in a separate process.\n",
                 ],
             );
-            // Not the plugin's own code: a run that it ended with `exit(0)` is no success.
+            // Not the plugin's own exit code, because a run that it ended with `exit(0)` is not a success.
             // SAFETY: ends the process at once.
             unsafe { libc::_exit(ENDED) }
         }
@@ -195,15 +195,15 @@ mod unix {
             write(
                 2,
                 &[
-                    "With --isolate ",
+                    "Use --isolate ",
                     module,
-                    " only a process of its own would.\n",
+                    " to run it in a separate process.\n",
                 ],
             );
         }
-        // What was there before has its turn: the instruction is tried again.
+        // The previous handler is restored, and the instruction is retried.
         if let Some(before) = BEFORE[place].get() {
-            // SAFETY: what `sigaction` itself gave when this handler was put in its place.
+            // SAFETY: the structure that `sigaction` returned when this handler was installed.
             unsafe {
                 libc::sigaction(signal, before, std::ptr::null_mut());
             }

@@ -16,27 +16,27 @@ use std::path::Path;
 use std::sync::Mutex;
 use thiserror::Error;
 
-/// Lines of a library's log that are kept.
-// A plugin can log in every step: without a limit its log would fill the memory.
+/// Maximum number of log lines that are kept.
+// A plugin can log in every step, so its log would fill the memory without a limit.
 const LOG_LINES: usize = 200;
-/// A line is cut at this length, bytes.
+/// Maximum length of a log line, bytes.
 const LOG_LINE: usize = 2000;
 
-/// Why a library cannot be loaded.
+/// Reason why a library cannot be loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(crate) enum LoadError {
-    /// The loader refuses it.
+    /// The loader rejects the library.
     #[error("{0}")]
     Loader(String),
-    /// Its entry refuses.
-    #[error("rw_plugin_main_v1 gave {0}")]
+    /// The entry point returns an error.
+    #[error("rw_plugin_main_v1 returned {0}")]
     Main(i32),
-    /// It does not offer what it must.
-    #[error("the plugin offers no {0}")]
+    /// A required function is missing.
+    #[error("the plugin does not provide {0}")]
     Missing(&'static str),
 }
 
-/// The bit of a kind in the binary interface, `KIND_*`; 0 for behaviours, which are scripts.
+/// Returns the bit of a kind in the binary interface, `KIND_*`; 0 for behaviours, which are scripts.
 pub(crate) fn kind_bit(kind: ModuleKind) -> u32 {
     match kind {
         ModuleKind::Planner => KIND_PLANNER,
@@ -47,14 +47,14 @@ pub(crate) fn kind_bit(kind: ModuleKind) -> u32 {
     }
 }
 
-/// What a library has logged.
+/// Log of a library.
 #[derive(Default)]
 pub(crate) struct LibraryLog(Mutex<Lines>);
 
 #[derive(Default)]
 struct Lines {
     all: VecDeque<String>,
-    /// How many of the last ones have not been reported.
+    /// Number of the last lines that have not been reported.
     untold: usize,
 }
 
@@ -68,11 +68,11 @@ impl LibraryLog {
             .get(level as usize)
             .unwrap_or(&"info");
         lines.all.push_back(format!("{level}: {text}"));
-        // Lines that were pushed out before anybody asked are not told.
+        // Lines that were dropped before they were read are not reported.
         lines.untold = (lines.untold + 1).min(LOG_LINES);
     }
 
-    /// The lines that have not been reported yet.
+    /// Returns the lines that have not been reported yet.
     pub(crate) fn take_untold(&self) -> Vec<String> {
         let mut lines = locked(&self.0);
         let told = lines.all.len() - std::mem::take(&mut lines.untold);
@@ -85,22 +85,22 @@ impl LibraryLog {
     }
 }
 
-/// What the functions of the host work with; never freed.
+/// Context of the host's functions; never freed.
 #[derive(Default)]
 pub(crate) struct Context {
     pub(crate) log: LibraryLog,
     pub(crate) calls: Calls,
-    /// Held while calls are given up and that is reported: a call that returns meanwhile waits for it.
+    /// Locked while calls are abandoned and reported; a call that returns meanwhile waits for it.
     pub(crate) telling: Mutex<()>,
 }
 
-/// What instances see of the host; never freed.
+/// Structure of the host that instances receive; never freed.
 struct HostSide {
     raw: RwHost,
 }
 
-// SAFETY: the structure is written once before it is shared; its context is a `Context`, which
-// may be used from any thread.
+// SAFETY: the structure is written once before it is shared; its context is a `Context`, which may be used
+// from any thread.
 #[expect(unsafe_code, reason = "raw pointers to what is never freed")]
 unsafe impl Sync for HostSide {}
 // SAFETY: as above.
@@ -112,13 +112,13 @@ pub(crate) struct Library {
     pub(crate) api: RwApi,
     host: &'static HostSide,
     pub(crate) context: &'static Context,
-    /// Whether loading it has changed the floating point mode.
+    /// Whether loading has changed the floating-point mode.
     pub(crate) changed_mode: bool,
 }
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A text that a plugin gives.
+/// Returns a text that a plugin passes.
 ///
 /// # Safety
 /// `length` bytes must be readable at `text`, or it must be null.
@@ -127,15 +127,15 @@ unsafe fn text_of<'a>(text: *const c_char, length: u64) -> std::borrow::Cow<'a, 
     if text.is_null() {
         return "".into();
     }
-    // Cut before it is read: the length is the plugin's word.
+    // Truncated before it is read, because the length is not trusted.
     let length = (length as usize).min(LOG_LINE);
-    // SAFETY: promised by the caller.
+    // SAFETY: guaranteed by the caller.
     String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length) })
 }
 
 #[expect(unsafe_code, reason = "called by plugins")]
 unsafe extern "C" fn log(ctx: *mut c_void, level: u32, text: *const c_char, length: u64) {
-    // SAFETY: the context is the one that was handed over; the text is the plugin's.
+    // SAFETY: the context is the one that was passed to the plugin; the text belongs to the plugin.
     unsafe {
         if let Some(context) = ctx.cast::<Context>().as_ref() {
             let text = printable(&text_of(text, length));
@@ -146,14 +146,14 @@ unsafe extern "C" fn log(ctx: *mut c_void, level: u32, text: *const c_char, leng
 
 #[expect(unsafe_code, reason = "called by plugins")]
 unsafe extern "C" fn cancelled(ctx: *mut c_void) -> u32 {
-    // SAFETY: the context is the one that was handed over.
+    // SAFETY: the context is the one that was passed to the plugin.
     let context = unsafe { ctx.cast::<Context>().as_ref() };
     context
         .is_some_and(|context| context.calls.are_given_up())
         .into()
 }
 
-/// This version has no extensions: every name is unknown.
+/// Returns null, because this version has no extensions.
 #[expect(unsafe_code, reason = "called by plugins")]
 unsafe extern "C" fn get_extension(_: *mut c_void, _: *const c_char, _: u64) -> *const c_void {
     std::ptr::null()
@@ -163,23 +163,23 @@ impl Library {
     /// Loads a library permanently, from a path that nothing else writes to.
     ///
     /// # Errors
-    /// If it cannot be loaded or does not offer what it must.
+    /// If it cannot be loaded or a required function is missing.
     #[expect(unsafe_code, reason = "loads foreign code")]
     pub(crate) fn open(path: &Path) -> Result<Self, LoadError> {
         let (opened, changed_mode) = floating_point::guarded(|| {
-            // SAFETY: runs the library's initialisers: the user has allowed this hash, and a child
-            // process has opened it before.
+            // SAFETY: runs the library's initialisers. The user has allowed this hash, and a child process
+            // has opened it before.
             unsafe { open_now(path) }
         });
         let library =
             opened.map_err(|error| LoadError::Loader(loader_text(&whole_text(&error))))?;
-        // Libraries with thread-local destructors or threads of their own cannot be unloaded
-        // safely: none ever is.
+        // Libraries with thread-local destructors or their own threads cannot be unloaded safely, so none
+        // ever is.
         let library: &'static libloading::Library = Box::leak(Box::new(library));
         // SAFETY: the symbol has this type in every plugin of this major version.
         let main = unsafe { library.get::<RwMain>(MAIN_SYMBOL.as_bytes()) };
         let main = main.map_err(|error| LoadError::Loader(whole_text(&error)))?;
-        // Leaked with it: a thread of the library may log at any time, also after its last instance.
+        // Leaked too, because a thread of the library may log at any time, even after its last instance.
         let context: &'static Context = Box::leak(Box::default());
         let host: &'static HostSide = Box::leak(Box::new(HostSide {
             raw: RwHost {
@@ -194,9 +194,9 @@ impl Library {
                 get_extension: Some(get_extension),
             },
         }));
-        // A plugin of an older minor version fills in less: what it does not know stays null.
+        // A plugin of an older minor version fills in less; functions that it does not know stay null.
         let mut api = EMPTY;
-        // SAFETY: the host structure is never freed, and the table has the size that it says.
+        // SAFETY: the host structure is never freed, and the table has the stated size.
         let status = unsafe { main(&raw const host.raw, &raw mut api) };
         if status < 0 {
             return Err(LoadError::Main(status));
@@ -210,13 +210,13 @@ impl Library {
         })
     }
 
-    /// What instances see of the host.
+    /// Structure of the host that instances receive.
     pub(crate) fn host(&self) -> *const RwHost {
         &raw const self.host.raw
     }
 }
 
-/// The table that a plugin fills.
+/// An empty table for the plugin to fill.
 const EMPTY: RwApi = RwApi {
     size: size_of::<RwApi>() as u32,
     reserved: 0,
@@ -238,7 +238,7 @@ fn check_required(api: &RwApi) -> Result<(), LoadError> {
     let required = [
         (api.create.is_some(), "create"),
         (api.destroy.is_some(), "destroy"),
-        // Who drives by pedals is asked otherwise.
+        // A controller with pedals may lack `step`.
         (api.step.is_some() || drives_by_pedals(api), "step"),
     ];
     match required.iter().find(|(is_offered, _)| !is_offered) {
@@ -247,33 +247,32 @@ fn check_required(api: &RwApi) -> Result<(), LoadError> {
     }
 }
 
-/// Opens a library with all its symbols resolved at once: a missing one is an error now, not the
-/// end of the process at its first call.
+/// Opens a library and resolves all its symbols at once, so that a missing symbol is an error now instead of
+/// ending the process at its first call.
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "loads foreign code")]
 unsafe fn open_now(path: &Path) -> Result<libloading::Library, libloading::Error> {
     use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-    // SAFETY: promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL).map(Into::into) }
 }
 
 #[cfg(not(unix))]
 #[expect(unsafe_code, reason = "loads foreign code")]
 unsafe fn open_now(path: &Path) -> Result<libloading::Library, libloading::Error> {
-    // SAFETY: promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { libloading::Library::new(path) }
 }
 
-/// An error with what it comes from.
+/// Returns an error with its causes.
 fn whole_text(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
-/// The loader's words with a hint.
+/// Adds a hint to the loader's message.
 fn loader_text(text: &str) -> String {
-    // Functions of libm that C code uses without a thought; some systems keep them in the C
-    // library.
+    // Functions of libm that C code often uses; some systems have them in the C library.
     const MATH: [&str; 8] = ["fmax", "fmin", "sin", "cos", "atan", "atan2", "sqrt", "pow"];
     let missing = text.split("undefined symbol: ").nth(1);
     let missing = missing.map(|rest| rest.split([' ', ',', ')']).next().unwrap_or(rest));
@@ -281,7 +280,7 @@ fn loader_text(text: &str) -> String {
         Some(symbol) if MATH.contains(&symbol) => {
             format!("{text} (\"{symbol}\" is part of the maths library: link with -lm)")
         }
-        // C++ names begin so where the Itanium ABI is used, on all systems but Windows.
+        // C++ names begin like this in the Itanium ABI, on all systems except Windows.
         Some(symbol) if symbol.starts_with("_Z") => {
             format!("{text} (\"{symbol}\" is a C++ name: link with the C++ compiler)")
         }

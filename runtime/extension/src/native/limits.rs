@@ -1,17 +1,17 @@
-//! What a process may use that runs a plugin for us: so that one that eats memory or writes without
+//! Resource limits of a process that runs a plugin, so that a plugin that consumes memory or writes without
 //! end harms itself and not the machine.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Bytes of a MiB.
+/// Number of bytes in a MiB.
 pub(super) const MIB: u64 = 1 << 20;
-/// Largest file, bytes.
+/// Maximum size of a file, bytes.
 const FILE: u64 = 1024 * MIB;
-/// Open files.
+/// Maximum number of open files.
 const FILES: u64 = 256;
 
-/// Limits this process permanently: memory to so many MiB of address space, files to 1 GiB
-/// each and 256 at once, and no dumps of its memory. What is limited harder already stays so.
+/// Limits this process permanently: memory to the given MiB of address space, files to 1 GiB each and 256
+/// open at once, and no core dumps. Stricter existing limits are kept.
 pub(crate) fn limit_this_process(memory: u64) {
     for (resource, most) in [
         (Resource::As, memory.saturating_mul(MIB)),
@@ -25,14 +25,14 @@ pub(crate) fn limit_this_process(memory: u64) {
             current: most,
             maximum: most,
         };
-        // Where a system does not know a limit there is none.
+        // Systems that do not know a limit are left without it.
         let _ = setrlimit(resource, limit);
     }
 }
 
-/// Address space that this process uses now, MiB; 0 where that cannot be told.
+/// Returns the address space that this process uses now, MiB; 0 if unknown.
 pub(super) fn used_memory() -> u64 {
-    // The second number would be the resident part; the limit above is on the address space.
+    // The second number is the resident part, but the limit above is on the address space.
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = statm
         .split(' ')

@@ -1,4 +1,16 @@
-//! Compiled plugins: looked at, tried in a child process, copied, loaded, asked, replaced.
+//! Compiled plugins, in the order of their life: `inspect` reads a file without running it, `probe` tries
+//! it in a child process, `library` loads a copy permanently, `in_process` and `isolated` answer batches,
+//! and `logic` is the module of a run, which checks every row, falls back, restarts and takes over newer
+//! builds.
+//!
+//! - Runs share a `Cell` for each module and compare one number a step to notice a new build.
+//! - Rows are not filled with the built-in answer before a plugin is asked, unless it wants that: the
+//!   built-in module answers missing and unusable rows afterwards, which costs nothing while all is well.
+//! - A batch is cut at fixed places (64 rows if its steps may run in parallel, else 1,024), so a fault
+//!   strikes the same rows with any number of threads.
+//! - A build is loaded once and never unloaded; a build that has faulted is loaded afresh.
+//! - A new feature of the binary interface is a named extension. Only a new kind of plugin raises the minor
+//!   version, which its plugins require (`min_host_minor`).
 
 pub(crate) mod backend;
 mod calls;
@@ -21,7 +33,7 @@ mod roads;
 #[cfg(unix)]
 mod serve;
 
-pub(crate) use cell::{Cell, Generation, LibraryPool, now as native_now};
+pub(crate) use cell::{Generation, LibraryPool, PluginEntry, now as native_now};
 pub use inspect::{InspectError, Inspected, PluginInfo, inspect, inspect_bytes};
 pub(crate) use kind::{AsController, AsFitness, AsPlanner, AsSignals, Kind};
 pub(crate) use logic::Native;
@@ -33,7 +45,7 @@ use roadwright_agent::ParameterInfo;
 
 /// What parameters a build has: asks an instance of it.
 pub(crate) fn parameters_of(
-    cell: &Cell,
+    cell: &PluginEntry,
     generation: &Generation,
     is_isolated: bool,
 ) -> Result<&'static [ParameterInfo], Fault> {

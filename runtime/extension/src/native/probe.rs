@@ -1,4 +1,4 @@
-//! Trying a library in a child process before it is loaded into this one.
+//! Testing a library in a child process before it is loaded into this one.
 
 use super::backend::{Backend, Batch, bytes_of, bytes_of_mut};
 use super::in_process::InProcess;
@@ -16,44 +16,45 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a child prints at the end of a good trial, before its nonce.
+/// Line that a child prints at the end of a successful trial, followed by its nonce.
 const GOOD: &str = "roadwright-probe: good";
-/// What it prints before what it does next.
+/// Prefix of the line that announces the next phase.
 const PHASE: &str = "roadwright-probe: now ";
-/// A trial that takes longer has failed.
+/// Time limit of a trial.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Rows of the trial step.
+/// Number of rows in the trial step.
 const ROWS: usize = 8;
 
-/// Lets a child process load a library and ask it once.
+/// Lets a child process load a library and call it once.
 ///
 /// # Errors
-/// How it failed, for people.
+/// Returns how it failed, for users.
 pub(crate) fn probe(helper: &[OsString], library: &Path) -> Result<(), String> {
     // A word that the library cannot know in time to print it itself.
     let nonce = nonce();
     let child = helper_command(helper, "probe", library, &nonce)
-        .ok_or("no program to try plugins with")?
+        .ok_or("no helper program for testing plugins is configured")?
         .spawn()
         .map_err(|error| format!("cannot start the trial process: {error}"))?;
     let end = format!("{GOOD} {nonce}");
     let (mut phase, mut has_ended) = ("loading".to_owned(), false);
     let ending = wait_for(child, PATIENCE, |line| {
-        // A library may print as well: only the whole line with the word of this trial counts.
+        // A library may print as well, so only the whole line with the nonce of this trial counts.
         has_ended |= line == end;
-        // Told before each part: what came last is where a trial hangs.
+        // Announced before each phase, so that the last phase is where a trial hangs.
         if let Some(now) = line.strip_prefix(PHASE) {
             now.clone_into(&mut phase);
         }
     });
-    let ending = ending.map_err(|error| format!("the trial process is lost: {error}"))?;
+    let ending =
+        ending.map_err(|error| format!("the status of the trial process is unknown: {error}"))?;
     if ending.is_late {
         let patience = PATIENCE.as_secs();
         return Err(format!(
             "Did not finish {phase} within {patience} s. Not loaded."
         ));
     }
-    // Both: a library that calls `exit(0)` ends well and has not been tried.
+    // Both are required: a library that calls `exit(0)` ends well but has not been tested.
     if ending.status.success() && has_ended {
         return Ok(());
     }
@@ -86,17 +87,17 @@ fn crash_text(status: std::process::ExitStatus) -> String {
     format!("Ended the process while loading ({status}). Not loaded.")
 }
 
-/// A child process of a program that helps, if there is one, with a process group of its own.
+/// Returns a command for the helper program, if there is one, with a separate process group.
 pub(crate) fn helper_program(helper: &[OsString]) -> Option<Command> {
     let (program, arguments) = helper.split_first()?;
     let mut command = Command::new(program);
-    // What a plugin may use is bounded by address space. The allocator of the program sets 1 GiB of that
-    // aside when it starts; asked for 1 KiB it takes the least that it can, 32 MiB.
+    // A plugin's memory is limited by address space. The program's allocator reserves 1 GiB of it at the
+    // start; when asked for 1 KiB it takes its minimum, 32 MiB.
     in_a_group(command.args(arguments)).env("MIMALLOC_ARENA_RESERVE", "1");
     Some(command)
 }
 
-/// A child process that looks at a library, if there is a program for it.
+/// Returns a command for a child process that tests a library, if there is a helper program.
 pub(crate) fn helper_command(
     helper: &[OsString],
     what: &str,
@@ -112,14 +113,14 @@ pub(crate) fn helper_command(
     Some(command)
 }
 
-/// A word for one child process: it tells that the child has come to its end by itself.
+/// Creates a nonce for a child process, which shows that the child has reached its end by itself.
 pub(crate) fn nonce() -> String {
     use std::hash::{BuildHasher, Hasher};
     let random = std::collections::hash_map::RandomState::new();
     format!("{:016x}", random.build_hasher().finish())
 }
 
-/// The child's side: loads the library, makes an instance of each kind, asks it once, ends it.
+/// The child's side: loads the library, creates an instance of each kind, calls it once and destroys it.
 pub(crate) fn run_trial(library: &Path, nonce: &str) -> i32 {
     match trial(library) {
         Ok(()) => {
@@ -127,8 +128,7 @@ pub(crate) fn run_trial(library: &Path, nonce: &str) -> i32 {
             0
         }
         Err(why) => {
-            // On one line, since the parent looks for the line that begins so among what the
-            // library writes.
+            // On one line, because the parent searches the library's output for a line with this prefix.
             complain(&format!("roadwright-probe: {}", why.replace('\n', " ")));
             3
         }
@@ -174,8 +174,8 @@ fn try_rows<K: Kind>(backend: &InProcess) -> Result<(), String> {
         .agents_changed(ROWS as u32, &indices, &[])
         .map_err(|f| failed("agents_changed", f.message))?;
     let roads = two_lanelets();
-    // Plausible numbers: a plugin that divides by a speed or a length is not tried with what no
-    // agent has.
+    // Plausible numbers, so that a plugin that divides by a speed or a length is not tested with impossible
+    // values.
     let inputs = vec![K::neutral(); ROWS];
     let mut outputs = vec![K::Output::default(); ROWS];
     let mut status = [0; ROWS];
@@ -211,14 +211,14 @@ fn try_rows<K: Kind>(backend: &InProcess) -> Result<(), String> {
     }
 }
 
-/// The least roads that a planner can be asked about.
+/// Creates the smallest roads that a planner can be asked about.
 pub(crate) fn two_lanelets() -> FlatRoads {
     let lanelet = |first: u32| RwStrip {
         length: 100.0,
         speed_limit: 13.9,
         width: 3.5,
         first_successor: first,
-        // The first one leads to the second one, which ends.
+        // The first lanelet leads to the second one, which ends.
         successor_count: 1 - first,
         left: roadwright_plugin_api::abi::NO_STRIP,
         right: roadwright_plugin_api::abi::NO_STRIP,

@@ -15,7 +15,7 @@ pub(crate) struct FlatRoads {
     pub(crate) lanelets: Vec<RwStrip>,
     pub(crate) successors: Vec<u32>,
     pub(crate) points: Vec<RwPoint>,
-    /// Another number means other roads.
+    /// Version; differs if the roads do.
     pub(crate) version: u64,
 }
 
@@ -26,7 +26,7 @@ impl FlatRoads {
             version: graph.identity(),
             ..Self::default()
         };
-        for (id, lanelet) in (0..).zip(graph.lanelets()) {
+        for (id, lanelet) in graph.numbered() {
             let points = graph.line(id).points();
             let mut flags = 0;
             if lanelet.access == LaneAccess::Buses {
@@ -42,9 +42,9 @@ impl FlatRoads {
                 flags |= STRIP_CLOSED;
             }
             let mut turn = 0;
-            if let LaneletKind::Connection { turn: way, .. } = lanelet.kind {
+            if let LaneletKind::Connection { turn: taken, .. } = lanelet.kind {
                 flags |= STRIP_CONNECTION;
-                turn = match way {
+                turn = match taken {
                     Turn::Left => 1,
                     Turn::Straight => 0,
                     Turn::Right => -1,
@@ -57,14 +57,15 @@ impl FlatRoads {
                 width: lanelet.width,
                 first_successor: flat.successors.len() as u32,
                 successor_count: graph.successors(id).len() as u32,
-                left: lanelet.left,
-                right: lanelet.right,
+                left: lanelet.left.number(),
+                right: lanelet.right.number(),
                 first_point: flat.points.len() as u32,
                 point_count: points.len() as u32,
                 flags,
                 turn,
             });
-            flat.successors.extend(graph.successors(id));
+            let successors = graph.successors(id).iter();
+            flat.successors.extend(successors.map(|next| next.number()));
             let points = points.map(|p| RwPoint { x: p.x, y: p.y });
             flat.points.extend(points);
         }
@@ -72,7 +73,7 @@ impl FlatRoads {
     }
 }
 
-/// The lanelets of an answer, if they lead from the question's place to its goal.
+/// Returns the lanelets of an answer if they lead from the requested start to the goal.
 pub(crate) fn checked_route<'a>(
     roads: &FlatRoads,
     input: &PlannerInput,
@@ -84,18 +85,18 @@ pub(crate) fn checked_route<'a>(
     }
     if !(0.0..=1e9).contains(&output.travel_time) {
         return Err(format!(
-            "planner gave a travel time of {} s",
+            "planner returned a travel time of {} s",
             output.travel_time
         ));
     }
     let end = output.start.checked_add(output.count);
     let lanelets = end.and_then(|end| route.get(output.start as usize..end as usize));
     let Some(lanelets) = lanelets else {
-        return Err("planner gave a route beyond its buffer".into());
+        return Err("planner returned a route beyond its buffer".into());
     };
     if lanelets[0] != input.strip || lanelets[lanelets.len() - 1] != input.goal_strip {
         return Err(format!(
-            "planner gave a route from lanelet {} to {}, asked for {} to {}",
+            "planner returned a route from lanelet {} to {} instead of {} to {}",
             lanelets[0],
             lanelets[lanelets.len() - 1],
             input.strip,
@@ -103,13 +104,16 @@ pub(crate) fn checked_route<'a>(
         ));
     }
     let count = roads.lanelets.len() as u32;
-    // Before the joints, where these numbers are looked up.
+    // Checked before the transitions, which look these numbers up.
     if let Some(unknown) = lanelets.iter().find(|&&lanelet| lanelet >= count) {
-        return Err(format!("planner gave lanelet {unknown}; there are {count}"));
+        return Err(format!(
+            "planner returned lanelet {unknown}, but there are only {count}"
+        ));
     }
     let is_joined = |pair: &[u32]| {
         let from = &roads.lanelets[pair[0] as usize];
-        // A route may change lanes: the next lanelet then lies beside and not behind.
+        // A route may change lanes: the next lanelet then lies beside the previous one instead of following
+        // it.
         let beside = from.left == pair[1] || from.right == pair[1];
         let first = from.first_successor as usize;
         let successors = &roads.successors[first..first + from.successor_count as usize];
@@ -117,7 +121,7 @@ pub(crate) fn checked_route<'a>(
     };
     match lanelets.windows(2).find(|pair| !is_joined(pair)) {
         Some(gap) => Err(format!(
-            "planner gave a route that jumps from lanelet {} to {}",
+            "planner returned a route that jumps from lanelet {} to {}",
             gap[0], gap[1]
         )),
         None => Ok(lanelets),

@@ -1,4 +1,4 @@
-//! The other side of isolated modules: a process that loads one library and answers calls.
+//! The child's side of isolated modules: a process that loads one library and answers calls.
 
 use super::backend::{
     Backend, Batch, Fault, MOST_ROUTE, MOST_ROWS, Row, State, bytes_of_mut, intern,
@@ -20,16 +20,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Lanelets that an isolated planner can have.
+/// Maximum number of lanelets for an isolated planner.
 pub(crate) const MOST_LANELETS: usize = 1 << 20;
-/// Room for a row of a full batch, bytes: two records stand in one of a controller that drives by pedals.
-/// Batches of fewer rows may have longer ones.
+/// Room for a row of a full batch, bytes: the row of a controller with pedals has two records. Batches of
+/// fewer rows may have longer rows.
 pub(super) const ROW: usize = 2 * roadwright_plugin_api::MAX_RECORD;
-/// Longest message, bytes.
-// Either side may be broken: a length that was read is not allocated unseen.
+/// Maximum length of a message, bytes.
+// Either side may be broken, so a length that was read is not allocated without a limit.
 const MOST_MESSAGE: usize = 1 << 30;
 
-/// Where the arrays of a batch lie in shared memory, bytes from its start.
+/// Positions of the arrays of a batch in shared memory, in bytes from its start.
 pub(super) struct Layout {
     pub(super) ids: usize,
     pub(super) seeds: usize,
@@ -41,13 +41,13 @@ pub(super) struct Layout {
     pub(super) status: usize,
     /// A [`StepHead`].
     pub(super) head: usize,
-    /// Memory that the child uses, MiB, as eight bytes.
+    /// Memory used by the child, MiB, as eight bytes.
     pub(super) used: usize,
     pub(super) size: usize,
 }
 
-/// The numbers of a step, as doubles: exact up to 2^53.
-// One type for all, so that the head is a row like the others and needs no layout of its own.
+/// Numbers of a step, as doubles: exact up to 2^53.
+// One type for all, so that the head is a row like the others and needs no separate layout.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct StepHead {
     pub(super) count: f64,
@@ -59,7 +59,7 @@ pub(super) struct StepHead {
     pub(super) route: f64,
     pub(super) has_roads: f64,
     pub(super) by_pedals: f64,
-    /// The answer: lanelets written, and whether the floating point mode was changed.
+    /// Part of the answer: number of lanelets written, and whether the floating-point mode was changed.
     pub(super) route_length: f64,
     pub(super) changed_mode: f64,
 }
@@ -101,15 +101,15 @@ impl StepHead {
     }
 }
 
-/// A call or an answer that stands in shared memory: one byte wakes the other side.
+/// Marks a call or answer in shared memory: one byte wakes the other side.
 pub(super) const STEP: u8 = b'S';
-/// A message follows.
+/// Marks a message that follows.
 const MESSAGE: u8 = b'M';
 
 impl Layout {
     pub(super) fn new() -> Self {
-        // Each column has room for the largest call, so that nothing moves from call to call. All
-        // begin at multiples of eight bytes: plugins write their answers in place, as doubles.
+        // Each column has room for the largest call, so that nothing moves between calls. All begin at
+        // multiples of eight bytes, because plugins write their answers in place, as doubles.
         let ids = 0;
         let seeds = ids + 8 * MOST_ROWS;
         let inputs = seeds + 8 * MOST_ROWS;
@@ -136,7 +136,7 @@ impl Layout {
     }
 }
 
-/// What the child is asked.
+/// Calls to the child.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Call {
     Start,
@@ -214,7 +214,7 @@ impl From<&SentParameter> for ParameterInfo {
     }
 }
 
-/// What the child answers.
+/// Answers of the child.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Reply {
     Started {
@@ -234,17 +234,17 @@ pub(super) enum Reply {
         message: String,
         is_fatal: bool,
     },
-    /// The call took longer than [`PATIENCE`]: whatever came of it is not told.
+    /// The call took longer than [`PATIENCE`], so its result is not sent.
     GivenUp,
 }
 
-/// A call that takes longer is given up. Here, where it runs, so that one that asks `cancelled`
-/// hears so and one whose answer is on its way does not.
+/// Time limit of a call. It is enforced here, where the call runs, so that a running call sees it in
+/// `cancelled` and an answer in transit is not lost.
 pub(super) const PATIENCE: Duration = Duration::from_secs(2);
-/// How often it is looked at how long a call takes.
+/// Interval at which the duration of a call is checked.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Writes a message behind its mark and its length.
+/// Writes a message after its mark and its length.
 pub(super) fn write_message(to: &mut UnixStream, message: &impl Serialize) -> std::io::Result<()> {
     let body = serde_json::to_vec(message)?;
     let mut bytes = Vec::with_capacity(body.len() + 5);
@@ -278,17 +278,17 @@ pub(super) fn read_message<T: DeserializeOwned>(
     Ok(Some(serde_json::from_slice(&body)?))
 }
 
-/// How often a socket is looked at before its reader sleeps: about as long as waking up takes.
+/// Number of polls of a socket before its reader sleeps: about as long as waking up takes.
 const LOOKS: u32 = 120;
 
-/// Waits a moment for a first byte without giving the core away: an answer comes sooner than a sleeper
-/// wakes up.
+/// Polls briefly for a first byte without giving up the core, because an answer arrives sooner than a
+/// sleeping thread wakes up.
 fn look_before_sleeping(socket: &UnixStream) {
     use rustix::net::{RecvFlags, recv};
     for _ in 0..LOOKS {
         let mut byte = [0u8; 1];
         let flags = RecvFlags::DONTWAIT | RecvFlags::PEEK;
-        // There is something, or an end or an error that the reader will see.
+        // Data is available, or an end or an error that the reader will see.
         if !matches!(
             recv(socket, &mut byte, flags),
             Err(rustix::io::Errno::AGAIN)
@@ -306,8 +306,8 @@ struct Server {
     roads: FlatRoads,
 }
 
-/// Loads a library, makes an instance of a kind and answers calls from standard input, which is a
-/// socket, until it is closed.
+/// Loads a library, creates an instance of a kind and answers calls from standard input, which is a socket,
+/// until it is closed.
 ///
 /// # Errors
 /// If there is no such socket or memory.
@@ -318,12 +318,12 @@ pub(crate) fn serve(library: &Path, kind: &str, memory: &Path) -> std::io::Resul
         .write(true)
         .open(memory)?;
     let memory = map(&file)?;
-    // Nothing is loaded before the host asks: its limit for starting covers that.
+    // Nothing is loaded before the host asks, so that its time limit for starting applies.
     let started: Option<Call> = read_message(&mut socket)?;
     if !matches!(started, Some(Call::Start)) {
         return Err(Error::new(ErrorKind::InvalidData, "not started"));
     }
-    // Before the library is loaded: its initialisers may be what fills the memory.
+    // Before the library is loaded, because its initialisers may fill the memory.
     watch_memory(map(&file)?);
     let backend = match start(library, kind) {
         Ok(backend) => backend,
@@ -344,7 +344,7 @@ pub(crate) fn serve(library: &Path, kind: &str, memory: &Path) -> std::io::Resul
     loop {
         let call: Option<Call> = match read_message(&mut server.socket) {
             Ok(call) => call,
-            // The host has dropped its side, or has died: no child outlives it.
+            // The host has closed its side, or has died; no child outlives it.
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(()),
             Err(error) => return Err(error),
         };
@@ -358,7 +358,7 @@ pub(crate) fn serve(library: &Path, kind: &str, memory: &Path) -> std::io::Resul
                 Err(fault) => failed(fault),
             },
         };
-        // Whatever it has answered: the host must not use what came too late.
+        // Whatever the answer is, the host must not use it if it came too late.
         let reply = if server.backend.is_lost() {
             Reply::GivenUp
         } else {
@@ -378,19 +378,19 @@ fn failed(fault: Fault) -> Reply {
 fn start(library: &Path, kind: &str) -> Result<InProcess, Fault> {
     let fatal = Fault::fatal;
     let kind = ModuleKind::from_name(kind).ok_or_else(|| fatal(format!("no kind {kind}")))?;
-    // A damaged copy would kill this process with SIGBUS; an error names what is wrong.
+    // A damaged copy would kill this process with SIGBUS; an error names the cause.
     inspect(library).map_err(|error| fatal(error.to_string()))?;
     let library = Library::open(library).map_err(|error| fatal(error.to_string()))?;
-    // Taken out before the instance has the library: the context is never freed, and the thread
-    // below lives as long as the process.
+    // Taken before the instance owns the library: the context is never freed, and the thread below lives as
+    // long as the process.
     let context = library.context;
     let instance = InProcess::new(Arc::new(library), kind)?;
     std::thread::spawn(move || give_up_late_calls(context));
     Ok(instance)
 }
 
-// A process that dies of its memory limit cannot say so: the last number stands in shared memory.
-/// Tells the host now and then how much memory this process uses, for what it says of a crash.
+// A process that dies of its memory limit cannot report it, so the last value is in shared memory.
+/// Periodically reports the memory use of this process to the host, for messages about crashes.
 fn watch_memory(mut shared: memmap2::MmapMut) {
     let at = Layout::new().used;
     std::thread::spawn(move || {
@@ -401,7 +401,7 @@ fn watch_memory(mut shared: memmap2::MmapMut) {
     });
 }
 
-/// Gives up calls that take too long, as long as the process lives.
+/// Abandons calls that take too long, as long as the process lives.
 fn give_up_late_calls(context: &Context) {
     let patience = PATIENCE.as_millis() as u64;
     loop {
@@ -413,12 +413,12 @@ fn give_up_late_calls(context: &Context) {
 
 #[expect(unsafe_code, reason = "maps a file that is shared with the host")]
 fn map(file: &std::fs::File) -> std::io::Result<memmap2::MmapMut> {
-    // SAFETY: the host made the file for this process, with the size of the layout, and touches it
-    // only while no call runs; of the two maps here one is used for the number of used memory alone.
+    // SAFETY: the host created the file for this process, with the size of the layout, and accesses it only
+    // while no call runs. Of the two maps here one is used only for the number of used memory.
     unsafe { memmap2::MmapMut::map_mut(file) }
 }
 
-/// A copy of rows that stand in bytes.
+/// Returns a copy of rows from bytes.
 fn rows_from<T: Row>(bytes: &[u8], count: usize) -> Vec<T> {
     let mut rows = vec![T::default(); count];
     let into = bytes_of_mut(&mut rows);
@@ -482,8 +482,8 @@ impl Server {
         let layout = Layout::new();
         let memory = &mut self.memory;
         let mut head = StepHead::read(&memory[layout.head..]);
-        // Copies, not views: the plugin gets inputs that it may scribble on, and memory that the host
-        // shares is touched only here.
+        // Copies instead of views: the plugin may overwrite its inputs, and the shared memory is accessed
+        // only here.
         let count = (head.count as usize).min(MOST_ROWS);
         let has_roads = head.has_roads > 0.0;
         let ids = rows_from::<u64>(&memory[layout.ids..], count);
@@ -503,7 +503,7 @@ impl Server {
             .min(ROW * MOST_ROWS);
         let inputs = rows_from::<f64>(&memory[layout.inputs..], input_bytes / 8);
         let mut route = vec![0u32; (head.route as usize).min(MOST_ROUTE)];
-        // Outputs and status are written in place: both lie at multiples of eight bytes.
+        // Outputs and status are written in place; both begin at multiples of eight bytes.
         let (before, status) = memory.split_at_mut(layout.status);
         let output_bytes = count
             .saturating_mul(head.output_size as usize)
@@ -514,7 +514,7 @@ impl Server {
                 time: head.time,
                 period: head.period,
                 index: head.step as u64,
-                // Not read: each row brings the seed of its agent.
+                // Not used, because each row has the seed of its agent.
                 seed: 0,
                 indices: &indices,
                 ids: &ids,

@@ -1,11 +1,10 @@
-//! An agent as its script sees it. All that a script does to it is collected and takes place after
-//! the call.
+//! An agent as its script sees it. All requests of a script are collected and take effect after the call.
 
 use super::check::unknown_words;
 use super::signal::Signal;
 use crate::lock::locked;
 use rhai::{Dynamic, ImmutableString};
-use roadwright_agent::{AgentFacts, Datum, Effect, Indicator, NamedPlace, Scene};
+use roadwright_agent::{AgentFacts, Datum, Effect, Indicator, NamedPlace, Surroundings};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::mix64;
 use roadwright_plugin_api::{BehaviourInput, NOTHING};
@@ -13,49 +12,49 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Entries that an agent can remember, and the longest text.
+/// Maximum number of entries that an agent can remember, and maximum length of a text.
 const MOST_MEMORY: usize = 64;
 const LONGEST_TEXT: usize = 256;
-/// Effects of one call.
+/// Maximum number of effects of one call.
 const MOST_EFFECTS: usize = 64;
-/// A look this far counts for one operation, and for more by the square of its radius, m.
+/// Search radius that costs one operation, m; the cost grows with the square of the radius.
 const LOOK_PER_OPERATION: f64 = 80.0;
-/// Nodes whose signals one agent is told of.
+/// Maximum number of nodes whose signals an agent watches.
 const MOST_SIGNALS: usize = 16;
-/// Most agents that one look finds.
+/// Maximum number of agents that one search returns.
 const MOST_NEAR: usize = 64;
-/// Cost of making one [`Other`] for a script, in operations.
+/// Cost of creating one [`Other`] for a script, in operations.
 pub(super) const OTHER: u64 = 4;
-/// Longest name of a place, bytes, and number of places, that a misspelt name is compared with.
+/// Maximum length of a name, bytes, and maximum number of places, for suggestions after a typo.
 const LONGEST_NAME: usize = 64;
 const MOST_COMPARED: usize = 1000;
 
-/// What the script wants of its agent; it stays so until the script wants something else.
+/// Lasting wishes of a script for its agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Wants {
-    /// Highest speed, m/s.
+    /// Top speed, m/s.
     pub(super) desired_speed: f64,
     pub(super) speed_factor: f64,
     pub(super) is_stopped: bool,
-    /// Time at which it goes on, s.
+    /// Time at which the agent continues, s.
     pub(super) waits_until: f64,
-    /// Lane to change to when there is room: 1 left, -1 right, 0 none.
+    /// Direction of the lane to change to when there is a gap: 1 left, -1 right, 0 none.
     pub(super) lane: f64,
-    /// Time until which it overtakes, s.
+    /// Time until which the agent overtakes, s.
     pub(super) overtakes_until: f64,
     pub(super) follows: Option<u64>,
     pub(super) flees: Option<u64>,
-    /// The lane of its road that it keeps to, by OpenDRIVE's id.
+    /// Lane of its road that the agent keeps to, by OpenDRIVE id.
     pub(super) use_lane: Option<i8>,
-    /// Least braking, m/s^2; 0 for none.
+    /// Minimum deceleration, m/s^2; 0 for none.
     pub(super) braking: f64,
     pub(super) indicator: Indicator,
-    /// Whether it drives into junctions without having been let in.
+    /// Whether the agent drives into junctions without a grant.
     pub(super) ignores_law: bool,
-    /// Distance to the left of the middle of its lane, m.
+    /// Offset to the left of the lane's centre line, m.
     pub(super) lane_offset: f64,
-    /// Offset to the left, m, and distance, m, of a pull-over that starts as soon as no junction lies within that
-    /// distance.
+    /// Offset to the left, m, and distance, m, of a pull-over that starts as soon as no junction lies within
+    /// that distance.
     pub(super) pulls_over: Option<(f64, f64)>,
 }
 
@@ -88,10 +87,7 @@ impl std::fmt::Display for Wants {
             parts.push(format!("at most {} m/s", self.desired_speed));
         }
         if self.speed_factor != none.speed_factor {
-            parts.push(format!(
-                "{} of the speed that is allowed",
-                self.speed_factor
-            ));
+            parts.push(format!("{} of the allowed speed", self.speed_factor));
         }
         if self.is_stopped {
             parts.push("to stand".into());
@@ -130,45 +126,44 @@ impl std::fmt::Display for Wants {
     }
 }
 
-/// Everything about an agent that its script can get at.
+/// Everything about an agent that its script can access.
 #[derive(Debug, Default)]
 pub(super) struct Content {
     pub(super) id: u64,
     pub(super) time: f64,
-    /// Random numbers are drawn from this and the number of those drawn before.
+    /// Seed of the random numbers; combined with the count of numbers drawn so far.
     pub(super) seed: u64,
     pub(super) drawn: u64,
     pub(super) input: BehaviourInput,
     pub(super) facts: Option<AgentFacts>,
-    pub(super) scene: Option<Arc<Scene>>,
+    pub(super) scene: Option<Arc<Surroundings>>,
     pub(super) parameters: Vec<(&'static str, f64)>,
-    /// It lives as long as the agent, whatever becomes of the script.
+    /// Kept as long as the agent exists, whatever happens to the script.
     pub(super) memory: BTreeMap<ImmutableString, Dynamic>,
     pub(super) wants: Wants,
     pub(super) effects: Vec<Effect>,
-    /// Whether it has been given a destination in this call.
+    /// Whether the agent has been given a destination in this call.
     pub(super) has_new_goal: bool,
-    /// Whether it is made up, with all places that are asked for.
+    /// Whether the agent is invented, with all requested places.
     pub(super) is_made_up: bool,
     pub(super) has_started: bool,
-    /// Number of full periods of standing that have been told.
+    /// Number of full periods of standing that have been reported.
     pub(super) told_blocked: u32,
     /// Agents that were near at the last call, in order.
     pub(super) near: Vec<u64>,
-    /// Turns in a row in which the script has faulted.
+    /// Number of consecutive calls in which the script has faulted.
     pub(super) faults: u32,
-    /// Collisions that it has been in.
+    /// Number of collisions of the agent.
     pub(super) collisions: u32,
-    /// What has happened once, and when what comes again and again came last, s.
+    /// Conditions that have occurred once, and times at which periodic ones last occurred, s.
     pub(super) once: BTreeSet<String>,
     pub(super) every: BTreeMap<String, f64>,
-    /// The stages of signals as they were told last: of those that it has looked at, by node, and of
-    /// those ahead.
+    /// Signal stages as last reported: of watched signals by node, and of the signals ahead.
     pub(super) stages: BTreeMap<u32, u32>,
     pub(super) stage_ahead: Option<(u32, u32)>,
 }
 
-/// An agent as its script sees it: a handle, so that what a script does to it is done to it.
+/// An agent as its script sees it: a handle, so that changes by the script apply to the agent itself.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Agent(Arc<Mutex<Content>>);
 
@@ -178,13 +173,13 @@ pub(super) struct Other {
     pub(super) facts: AgentFacts,
     pub(super) vehicle: ImmutableString,
     pub(super) stack: ImmutableString,
-    /// From the agent that looks, m.
+    /// Distance from the observing agent, m.
     pub(super) distance: f64,
-    /// Direction relative to the heading of the agent that looks, rad.
+    /// Direction relative to the heading of the observing agent, rad.
     pub(super) angle: f64,
 }
 
-/// What an agent remembers, as a script sees it.
+/// Memory of an agent, as a script sees it.
 #[derive(Debug, Clone)]
 pub(super) struct Memory(pub(super) Agent);
 
@@ -197,7 +192,7 @@ pub(super) struct Mail {
     pub(super) data: BTreeMap<String, Datum>,
 }
 
-/// A value that an agent remembers.
+/// A value in an agent's memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Value {
     Nothing,
@@ -207,7 +202,7 @@ enum Value {
     Text(String),
 }
 
-/// All that a script keeps of an agent between calls, as it is saved.
+/// Everything that a script keeps of an agent between calls, as it is saved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Remembered {
     memory: BTreeMap<String, Value>,
@@ -249,7 +244,7 @@ impl From<Value> for Dynamic {
 }
 
 impl Agent {
-    /// All that is kept of the agent between calls.
+    /// Returns everything that is kept of the agent between calls.
     pub(super) fn remembered(&self) -> Remembered {
         let content = self.content();
         let memory = content.memory.iter();
@@ -270,7 +265,7 @@ impl Agent {
         }
     }
 
-    /// An agent of which this has been kept.
+    /// Creates an agent from its saved state.
     pub(super) fn with_memory(kept: Remembered) -> Self {
         let memory = kept.memory.into_iter();
         Self(Arc::new(Mutex::new(Content {
@@ -299,7 +294,7 @@ impl Agent {
         Memory(self.clone())
     }
 
-    /// Asks for an effect. Returns whether it was taken: a call has a limit of them.
+    /// Requests an effect. Returns whether it was accepted; the number of effects per call is limited.
     pub(super) fn ask(&self, effect: Effect) -> bool {
         let mut content = self.content();
         let has_room = content.effects.len() < MOST_EFFECTS;
@@ -309,11 +304,11 @@ impl Agent {
         has_room
     }
 
-    /// A random number from 0 to 1, the same in every run with the same seed.
+    /// Returns a random number from 0 to 1, the same in every run with the same seed.
     pub(super) fn random(&self) -> f64 {
         let mut content = self.content();
         content.drawn += 1;
-        // 53 bits, as many as a double holds exactly: from 0 to just below 1.
+        // 53 bits, as many as a double represents exactly: from 0 to just below 1.
         (mix64(content.seed ^ mix64(content.drawn)) >> 11) as f64 / (1u64 << 53) as f64
     }
 
@@ -322,8 +317,7 @@ impl Agent {
         content.facts.map_or(DVec2::ZERO, |facts| facts.position)
     }
 
-    /// Others within a distance, the nearest first, and how much work it was to find them, in
-    /// operations.
+    /// Returns other agents within a distance, nearest first, and the cost of the search in operations.
     pub(super) fn nearby(&self, radius: f64) -> (Vec<Other>, u64) {
         let content = self.content();
         let (Some(scene), Some(own)) = (&content.scene, content.facts) else {
@@ -341,7 +335,7 @@ impl Agent {
         (others.collect(), work)
     }
 
-    /// Another agent that drives, by its id. Counts for [`OTHER`] operations.
+    /// Returns another driving agent by its id. Costs [`OTHER`] operations.
     pub(super) fn find(&self, id: i64) -> Option<Other> {
         let content = self.content();
         let (scene, own) = (content.scene.as_ref()?, content.facts?);
@@ -352,14 +346,14 @@ impl Agent {
     pub(super) fn go_to(&self, x: f64, y: f64) {
         let is_taken = self.ask(Effect::GoTo(DVec2::new(x, y)));
         let mut content = self.content();
-        // A destination ends a chase or a flight: the newest wish counts.
+        // A destination ends a chase or a flight: the latest wish counts.
         content.has_new_goal |= is_taken;
         content.wants.follows = None;
         content.wants.flees = None;
         content.wants.pulls_over = None;
     }
 
-    /// Drives along a path.
+    /// Makes the agent drive along a path.
     pub(super) fn drive_path(&self, effect: Effect) {
         let is_taken = self.ask(effect);
         let mut content = self.content();
@@ -369,8 +363,8 @@ impl Agent {
         content.wants.pulls_over = None;
     }
 
-    /// Pulls over to so far to the left of its lane within a distance, m, as soon as there is no junction within
-    /// that.
+    /// Makes the agent pull over to an offset from its lane within a distance, m, as soon as there is no
+    /// junction within that distance.
     pub(super) fn pull_over(&self, offset: f64, within: f64) {
         let mut content = self.content();
         content.has_new_goal = true;
@@ -379,29 +373,28 @@ impl Agent {
         content.wants.pulls_over = Some((offset, within));
     }
 
-    /// Whether something holds for the first time.
+    /// Whether a condition holds for the first time.
     pub(super) fn once(&self, name: &str, holds: bool) -> Result<bool, String> {
         let mut content = self.content();
         if !holds || content.once.contains(name) {
             return Ok(false);
         }
         if content.once.len() == MOST_MEMORY {
-            return Err(format!("once: {MOST_MEMORY} names are the most"));
+            return Err(format!("once: at most {MOST_MEMORY} names are allowed"));
         }
         content.once.insert(name.to_owned());
         Ok(true)
     }
 
-    /// Whether so many seconds have passed since this was true last; true the first time.
+    /// Whether the given number of seconds has passed since this last returned true; true the first time.
     pub(super) fn every(&self, name: &str, seconds: f64) -> Result<bool, String> {
         let mut content = self.content();
         let now = content.time;
         let last = content.every.get(name).copied();
         if last.is_none() && content.every.len() == MOST_MEMORY {
-            return Err(format!("every: {MOST_MEMORY} names are the most"));
+            return Err(format!("every: at most {MOST_MEMORY} names are allowed"));
         }
-        // Times have rounding errors: without the nanosecond a step could come too early by a last
-        // digit.
+        // Times have rounding errors. Without the nanosecond a step could come too early by the last digit.
         let is_due = last.is_none_or(|last| now - last >= seconds - 1e-9);
         if is_due {
             content.every.insert(name.to_owned(), now);
@@ -409,19 +402,19 @@ impl Agent {
         Ok(is_due)
     }
 
-    /// From now on it is told which stage the signals show.
+    /// Watches signals: the agent is notified of their stages from now on.
     pub(super) fn watch(&self, signal: &Signal) -> Result<(), String> {
         let mut content = self.content();
         let is_known = content.stages.contains_key(&signal.node);
         if !is_known && content.stages.len() == MOST_SIGNALS {
-            return Err(format!("signal: {MOST_SIGNALS} nodes are the most"));
+            return Err(format!("signal: at most {MOST_SIGNALS} nodes are allowed"));
         }
         let stage = signal.facts.stage;
         content.stages.entry(signal.node).or_insert(stage);
         Ok(())
     }
 
-    /// The signals that show another stage than was told last: node and stage.
+    /// Returns the signals whose stage differs from the last report: node and stage.
     pub(super) fn newly_shown(&self) -> Vec<(u32, u32)> {
         let mut content = self.content();
         let Some(scene) = content.scene.clone() else {
@@ -443,8 +436,8 @@ impl Agent {
             ahead.filter(|(node, stages)| *stages != 0 && !content.stages.contains_key(node));
         let before = content.stage_ahead;
         content.stage_ahead = ahead.and_then(|(node, _)| {
-            // Coming to other signals is no change of stage: it is told only if the same ones were
-            // ahead.
+            // Arriving at other signals is not a change of stage: a change is reported only if the same
+            // signals were ahead before.
             let told = before.filter(|(known, _)| *known == node);
             let now = shown(node).map(|stage| (node, stage));
             new.extend(now.filter(|now| told.is_some_and(|told| told != *now)));
@@ -453,10 +446,10 @@ impl Agent {
         new
     }
 
-    /// A random place in the middle of a lane; its own place without any.
+    /// Returns a random position in the middle of a lane; the agent's own position if there are no lanes.
     pub(super) fn random_place(&self) -> DVec2 {
-        // Before the lock, which `random` takes itself; and drawn in any case, so that the numbers
-        // after it do not depend on whether there are lanes.
+        // Before the lock, which `random` takes itself. Drawn in any case, so that later numbers do not
+        // depend on whether there are lanes.
         let share = self.random();
         let content = self.content();
         let middles = content
@@ -471,8 +464,8 @@ impl Agent {
         place.unwrap_or_else(|| self.place())
     }
 
-    /// The lowest speed that the road allows within a distance on the way, m/s; a million where the
-    /// way ends before.
+    /// Returns the lowest speed that the road allows within a distance along the route, m/s; a million if the
+    /// route ends before.
     pub(super) fn road_speed_within(&self, distance: f64) -> f64 {
         let content = self.content();
         let Some(facts) = content.facts else {
@@ -485,7 +478,7 @@ impl Agent {
         })
     }
 
-    /// Where something with a name is.
+    /// Returns the position of a named place.
     pub(super) fn place_named(&self, name: &str) -> Result<NamedPlace, String> {
         let content = self.content();
         if content.is_made_up {
@@ -497,7 +490,7 @@ impl Agent {
         let scene = content.scene.as_ref();
         let places = scene.map(|scene| scene.places.clone()).unwrap_or_default();
         places.get(name).copied().ok_or_else(|| {
-            // A city has thousands of names, and comparing two long ones takes long.
+            // A city has thousands of names, and comparing two long names takes long.
             let is_short = name.len() <= LONGEST_NAME;
             let compared = if is_short { MOST_COMPARED } else { 0 };
             let known = places.keys().map(String::as_str);
@@ -509,15 +502,15 @@ impl Agent {
         })
     }
 
-    /// The members of a group that drive, itself left out, in the order of their ids, and how much work it was
-    /// to find them, in operations.
+    /// Returns the driving members of a group except the agent itself, ordered by id, and the cost of the
+    /// search in operations.
     pub(super) fn members(&self, group: &str) -> (Vec<Other>, u64) {
         let content = self.content();
         let (Some(scene), Some(own)) = (&content.scene, content.facts) else {
             return (Vec::new(), 0);
         };
         let ids = scene.groups.get(group).into_iter().flatten();
-        // Members that do not drive are looked at and not given.
+        // Members that do not drive cost work but are not returned.
         let mut looked_at = 0;
         let others = ids.inspect(|_| looked_at += 1).filter(|id| **id != own.id);
         let others = others.filter_map(|id| scene.with_id(*id));
@@ -545,7 +538,7 @@ impl Agent {
 }
 
 impl Other {
-    pub(super) fn new(scene: &Scene, own: &AgentFacts, other: &AgentFacts) -> Self {
+    pub(super) fn new(scene: &Surroundings, own: &AgentFacts, other: &AgentFacts) -> Self {
         let offset = other.position - own.position;
         let name = |names: &[String], index: u16| {
             let name = names.get(index as usize);
@@ -568,13 +561,13 @@ impl Other {
 }
 
 impl Memory {
-    /// What is remembered under a name; `()` if nothing is.
+    /// Returns the value of a name; `()` if there is none.
     pub(super) fn get(&self, name: &str) -> Dynamic {
         let content = self.0.content();
         content.memory.get(name).cloned().unwrap_or(Dynamic::UNIT)
     }
 
-    /// Remembers numbers, truth values and short texts; `()` forgets.
+    /// Stores a number, a truth value or a short text under a name; `()` removes it.
     pub(super) fn set(&self, name: &str, value: Dynamic) -> Result<(), String> {
         let mut content = self.0.content();
         if value.is_unit() {
@@ -594,7 +587,9 @@ impl Memory {
             ));
         }
         if !content.memory.contains_key(name) && content.memory.len() == MOST_MEMORY {
-            return Err(format!("memory.{name}: {MOST_MEMORY} entries are the most"));
+            return Err(format!(
+                "memory.{name}: at most {MOST_MEMORY} entries are allowed"
+            ));
         }
         content.memory.insert(name.into(), value);
         Ok(())

@@ -1,10 +1,10 @@
-//! Versions of a script in which conditions of `if` are decided beforehand, so that each branch can be taken.
+//! Versions of a script with decided `if` conditions, so that each branch can be taken.
 //!
-//! The conditions are replaced in the text, so all that is known of places in it stays as it is.
+//! The conditions are replaced in the text, so that all other positions in it stay the same.
 
 use rhai::{AST, ASTNode, Expr, Position, Stmt, StmtBlock};
 
-/// A decided `if`: the places of the word itself and of its body, and whether that or the other branch is taken.
+/// A decided `if`: the positions of its keyword and its body, and which branch is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Choice {
     word: Position,
@@ -12,14 +12,15 @@ pub(super) struct Choice {
     takes_body: bool,
 }
 
-/// Decisions that lead into each branch of each `if`: those of the enclosing branches and its own, both ways.
+/// Returns the decisions that lead into each branch of each `if`: those of the enclosing branches and its
+/// own, in both directions.
 pub(super) fn choices(ast: &AST) -> Vec<Vec<Choice>> {
     let mut all: Vec<Vec<Choice>> = Vec::new();
     ast.walk(&mut |path| {
         let Some(ASTNode::Stmt(Stmt::If(flow, word))) = path.last() else {
             return true;
         };
-        // A condition that asks what a value is makes sure of its type.
+        // A condition that asks for the type of a value guards against wrong types.
         if asks_for_type(&flow.expr) {
             return true;
         }
@@ -37,7 +38,7 @@ pub(super) fn choices(ast: &AST) -> Vec<Vec<Choice>> {
     all
 }
 
-/// The side of an `if` on which the next node of a path stands; `None` if it stands in the condition.
+/// Returns the side of an `if` that contains the next node of a path; `None` if the node is in the condition.
 fn side(pair: &[ASTNode<'_>]) -> Option<Choice> {
     let [ASTNode::Stmt(Stmt::If(flow, word)), ASTNode::Stmt(inner)] = pair else {
         return None;
@@ -51,7 +52,7 @@ fn side(pair: &[ASTNode<'_>]) -> Option<Choice> {
     })
 }
 
-/// Whether a condition looks at the type of a value.
+/// Whether a condition checks the type of a value.
 fn asks_for_type(condition: &Expr) -> bool {
     let mut asks = false;
     condition.walk(&mut Vec::new(), &mut |path: &[ASTNode<'_>]| {
@@ -64,7 +65,7 @@ fn asks_for_type(condition: &Expr) -> bool {
     asks
 }
 
-/// The text of a script in which these are decided; `None` if a place is not in the text.
+/// Returns the text of a script with these decisions; `None` if a position is not in the text.
 pub(super) fn with_choices(text: &str, plan: &[Choice]) -> Option<String> {
     let mut places: Vec<(usize, usize, bool)> = Vec::new();
     for choice in plan {
@@ -73,7 +74,7 @@ pub(super) fn with_choices(text: &str, plan: &[Choice]) -> Option<String> {
         text.get(begin..end)?;
         places.push((begin, end, choice.takes_body));
     }
-    // From the end on, so that places before stay.
+    // From the end backwards, so that earlier positions stay valid.
     places.sort_unstable();
     let mut decided = text.to_owned();
     for (begin, end, takes_body) in places.into_iter().rev() {
@@ -83,7 +84,7 @@ pub(super) fn with_choices(text: &str, plan: &[Choice]) -> Option<String> {
     Some(decided)
 }
 
-/// A constant of the length of a condition, or a little longer, over as many lines.
+/// Returns a constant as long as a condition, or slightly longer, over as many lines.
 fn decided_condition(condition: &str, takes_body: bool) -> String {
     let word = if takes_body { " true " } else { " false " };
     let blank = |letter: char| if letter == '\n' { '\n' } else { ' ' };
@@ -94,7 +95,7 @@ fn decided_condition(condition: &str, takes_body: bool) -> String {
     }
 }
 
-/// Where a place is in a text, in bytes.
+/// Returns the byte offset of a position in a text.
 fn offset_of(text: &str, at: Position) -> Option<usize> {
     let (line, column) = (at.line()?, at.position()?);
     let mut begin = 0;
@@ -110,7 +111,7 @@ fn offset_of(text: &str, at: Position) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// The texts of all versions of a script.
+    /// Returns the texts of all versions of a script.
     fn versions(text: &str) -> Vec<String> {
         let ast = rhai::Engine::new().compile(text).unwrap();
         let plans = choices(&ast);
@@ -131,11 +132,11 @@ mod tests {
             assert_eq!(version.lines().count(), text.lines().count());
             engine.compile(version).unwrap();
         }
-        // Of unchanged length: later positions in the line stay valid.
+        // The length is unchanged, so later positions in the line stay valid.
         let line = |text: &str| text.lines().nth(1).unwrap().to_owned();
         assert!(line(&all[0]).starts_with("  if true "), "{}", all[0]);
         assert_eq!(line(&all[0]).len(), line(text).len());
-        // The innermost one: into the outer body, past the first condition, into its own body.
+        // The innermost branch: into the outer body, past the first condition, into its own body.
         let deepest = all.iter().find(|version| {
             let line = version.lines().nth(2).unwrap();
             version.lines().nth(1).unwrap().contains("true")

@@ -1,5 +1,5 @@
-//! What one call of a script may do. It is counted in operations and never timed, so that a busy
-//! machine changes nothing: calls whose work grows with their size are charged for it.
+//! Budget of a script call. It is counted in operations and never timed, so that a busy machine changes
+//! nothing. Calls whose work grows with the size of their arguments are charged for it.
 
 use super::agent::Other;
 use super::compile::STANDARD;
@@ -13,36 +13,35 @@ use std::any::TypeId;
 use std::cell::Cell;
 use std::sync::OnceLock;
 
-/// Operations of one call.
-// About a millisecond of a slow call. A limit by time would let a busy machine stop other scripts
-// than an idle one, and the same run would give another result.
+/// Maximum number of operations per call.
+// About a millisecond for a slow call. With a time limit a busy machine would stop other scripts than an idle
+// one, and the same run would give another result.
 pub(super) const OPERATIONS: u64 = 20_000;
-/// Operations that an element of an array, an entry of a map, and a few bytes of a text count for
-/// where a call goes through all of them: an operation takes about 0.05 us, a comparison of
-/// elements 0.2 us.
+/// Cost in operations of an array element, of a map entry, and number of text bytes per operation, for calls
+/// that process all of them. An operation takes about 0.05 us, a comparison of elements 0.2 us.
 const ELEMENT: u64 = 4;
 const ENTRY: u64 = 8;
 const BYTES: u64 = 4;
 
-/// Operations between two looks at what has been charged beyond them.
-// The closure runs for every operation: a division by a constant is all that most of them cost.
+/// Number of operations between two checks of the additional charges.
+// The closure runs for every operation, and most of them cost only a division by a constant.
 const LOOK: u64 = 64;
 
 thread_local! {
-    /// Operations that the running call has been charged beyond those that are counted.
+    /// Operations charged to the running call in addition to Rhai's own count.
     static CHARGED: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Resets the count for a new call.
 pub(super) fn begin_call() {
-    // Of this thread: a call stays on the thread that it began on, so no lock is needed.
+    // Thread-local, because a call stays on its thread, so no lock is needed.
     CHARGED.set(0);
 }
 
 /// Charges the running call for work beyond its one operation.
 ///
 /// # Errors
-/// If it has had enough; a script cannot catch that.
+/// If the budget is exceeded; a script cannot catch that.
 pub(super) fn charge(operations: u64) -> Result<(), Box<EvalAltResult>> {
     let charged = CHARGED.get().saturating_add(operations);
     CHARGED.set(charged);
@@ -58,17 +57,17 @@ pub(super) fn charged() -> u64 {
     CHARGED.get()
 }
 
-/// Sets the limits of an engine for scripts, and lets it charge what is expensive.
+/// Sets the limits of an engine for scripts, and makes it charge for expensive functions.
 pub(super) fn limit(engine: &mut Engine) {
     limit_sizes(engine);
     engine.set_max_operations(OPERATIONS);
-    // The stack of a thread is what recursion and nesting use up: both end the process if they win.
+    // Recursion and nesting use up the stack of a thread, which would end the process.
     engine.set_max_call_levels(16);
     engine.set_max_variables(128);
     engine.set_max_functions(64);
     engine.set_max_modules(16);
     engine.on_progress(|operations| {
-        // What is charged is looked at where it is charged, and with the count here now and then.
+        // Charges are checked when they are made, and together with Rhai's count here at intervals.
         if operations % LOOK != 0 || operations + CHARGED.get() <= OPERATIONS {
             return None;
         }
@@ -77,7 +76,7 @@ pub(super) fn limit(engine: &mut Engine) {
     charge_for_sizes(engine);
 }
 
-/// What a native function is called with.
+/// Arguments of a native function.
 type Arguments<'a> = [&'a mut Dynamic];
 
 fn limit_sizes(engine: &mut Engine) {
@@ -87,7 +86,7 @@ fn limit_sizes(engine: &mut Engine) {
     engine.set_max_map_size(64);
 }
 
-/// Puts a charge before each library function whose work grows with its arguments.
+/// Charges library functions whose work grows with their arguments before they are called.
 fn charge_for_sizes(engine: &mut Engine) {
     let (array, map) = (TypeId::of::<Array>(), TypeId::of::<Map>());
     let text = TypeId::of::<ImmutableString>();
@@ -159,8 +158,7 @@ fn charge_for_sizes(engine: &mut Engine) {
             ("insert", vec![array, int, value]),
         ]
     });
-    // Listed type by type: a function that takes anything would make every look-up of a function
-    // longer.
+    // Listed type by type, because a function for any type would slow down every look-up.
     let all = all.into_iter().map(|(name, types)| (name, types.to_vec()));
     for (name, types) in all.chain(of_values) {
         engine.register_raw_fn(name, &types, move |context, args: &mut Arguments<'_>| {
@@ -170,10 +168,10 @@ fn charge_for_sizes(engine: &mut Engine) {
     }
 }
 
-/// How much work a call with these arguments is, in operations.
+/// Returns the work of a call with these arguments, in operations.
 fn size_of_args(name: &str, args: &Arguments<'_>) -> Result<u64, Box<EvalAltResult>> {
     if let ("pad", [_, length, filling]) = (name, args) {
-        // So many elements or letters, each of them a copy.
+        // The length counts elements or characters, each of them a copy.
         let length = length.as_int().unwrap_or(0).clamp(0, 1024) as u64;
         return Ok(length * (1 + cost_of_copy(filling)?));
     }
@@ -191,13 +189,13 @@ fn size_of_args(name: &str, args: &Arguments<'_>) -> Result<u64, Box<EvalAltResu
     Ok(sizes.sum())
 }
 
-/// The library's own function, called through an engine that charges nothing.
+/// Calls the library's own function through an engine without charges.
 fn call_unlimited(
     name: &str,
     context: &NativeCallContext<'_>,
     args: &mut Arguments<'_>,
 ) -> Result<Dynamic, Box<EvalAltResult>> {
-    // Called by name through the engine of the script, it would find the charging one again.
+    // Called by name through the script's engine, the charging function would be found again.
     static PLAIN: OnceLock<Engine> = OnceLock::new();
     let plain = PLAIN.get_or_init(|| {
         let mut engine = Engine::new_raw();

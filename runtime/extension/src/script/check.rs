@@ -1,4 +1,4 @@
-//! Names that a script uses and nobody knows: found before it runs.
+//! Detection of unknown names in a script before it runs.
 
 use rhai::{AST, ASTNode, Engine, Expr, Position, Stmt};
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ const KEYWORDS: [&str; 11] = [
     "parameter",
 ];
 
-/// Names of all functions that are built in.
+/// Returns the names of all native functions.
 fn native_functions(engine: &Engine) -> &'static BTreeSet<String> {
     static NAMES: OnceLock<BTreeSet<String>> = OnceLock::new();
     NAMES.get_or_init(|| {
@@ -37,13 +37,13 @@ fn native_functions(engine: &Engine) -> &'static BTreeSet<String> {
             }
         }
         names.extend(KEYWORDS.map(str::to_owned));
-        // Registered only to refuse it: here it is found before the script runs.
+        // It is registered only to be rejected; here it is detected before the script runs.
         names.remove("sleep");
         names
     })
 }
 
-/// The first name that nobody knows, with its place and a message.
+/// Returns the first unknown name with its position and a message.
 pub(super) fn unknown_names<'a>(
     engine: &Engine,
     ast: &AST,
@@ -53,8 +53,8 @@ pub(super) fn unknown_names<'a>(
     let own: BTreeSet<&str> = ast.iter_functions().map(|f| f.name).collect();
     let modules: BTreeSet<&String> = modules.collect();
     let mut found: Option<(Position, String)> = None;
-    // The walk does not follow the text in all places; authors are told the first mistake as they
-    // read.
+    // The walk does not follow the text order everywhere, but authors expect the first mistake in reading
+    // order.
     let mut note = |position: Position, message: String| {
         let is_first = found.as_ref().is_none_or(|(at, _)| {
             (position.line(), position.position()) < (at.line(), at.position())
@@ -92,7 +92,7 @@ pub(super) fn unknown_names<'a>(
     found
 }
 
-/// What an owner does not have, with what may have been meant.
+/// Describes an unknown member of an owner, with a suggestion.
 pub(super) fn unknown_of(
     owner: &str,
     what: &str,
@@ -106,7 +106,7 @@ fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> 
     format!("there is no {}", unknown_words(what, name, known))
 }
 
-/// A word that nobody knows, with the one that may have been meant.
+/// Describes an unknown word, with a suggestion.
 pub(super) fn unknown_words<'a>(
     what: &str,
     name: &str,
@@ -114,8 +114,8 @@ pub(super) fn unknown_words<'a>(
 ) -> String {
     let close = known
         .map(|known| (strsim::damerau_levenshtein(known, name), known))
-        // One change in words of three letters on, two in those of six on: with more, short words
-        // would be like everything.
+        // One change in words of at least three letters, two in words of at least six. With more changes
+        // short words would resemble everything.
         .filter(|(distance, known)| *distance <= 2.min(known.len() / 3))
         .min();
     match close {

@@ -1,4 +1,4 @@
-//! From the text of a script to what can be called, or to an error with its place.
+//! Compilation of a script's text into callable functions, or an error with its position.
 
 use super::api::{interface, parameter};
 use super::budget::{OPERATIONS, begin_call, limit};
@@ -21,20 +21,20 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex};
 use thiserror::Error;
 
-/// Imports of imports.
-// Also what ends a circle of imports.
+/// Maximum depth of nested imports.
+// This also ends circular imports.
 const IMPORT_DEPTH: usize = 4;
-/// Largest script, bytes.
+/// Maximum size of a script, bytes.
 pub const LONGEST_SCRIPT: u64 = 256 * 1024;
-/// Seed of Rhai's own hashing: fixed, so that nothing differs between runs.
+/// Fixed seed of Rhai's hashing, so that runs do not differ.
 const HASHING: [u64; 4] = [0x526f_6164, 0x7772_6967, 0x6874_2e31, 0x2e30_0000];
 
-/// Characters of a line that an error shows: those of a line in a usual editor, and more.
+/// Number of characters of a line that an error shows, a little more than a common editor line.
 const SHOWN: usize = 120;
-/// How many of them stand before the place that it is about.
+/// Number of those characters before the position of the error.
 const SHOWN_BEFORE: usize = 80;
 
-/// What is wrong with a script, and where.
+/// An error in a script with its position.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub struct ScriptError {
     /// Name of the file.
@@ -43,9 +43,9 @@ pub struct ScriptError {
     pub line: usize,
     /// Column, from 1; 0 if it is not known.
     pub column: usize,
-    /// What is wrong.
+    /// Description of the mistake.
     pub message: String,
-    /// The line of the script.
+    /// Line of the script.
     pub line_text: String,
 }
 
@@ -68,8 +68,8 @@ impl std::fmt::Display for ScriptError {
 }
 
 impl ScriptError {
-    /// The line, cut around the column if it is long, and how many characters stand before the
-    /// column in what is left. A script can be one line of 256 KiB.
+    /// Returns the line, truncated around the column if it is long, and the number of characters before the
+    /// column in the result. A script can be one line of 256 KiB.
     fn excerpt(&self) -> (String, usize) {
         let column = self.column.saturating_sub(1);
         let length = self.line_text.chars().count();
@@ -86,7 +86,7 @@ impl ScriptError {
         (shown, column - first + before.chars().count())
     }
 
-    /// The same error with the line of another version of the text.
+    /// Returns the same error with the line from another version of the text.
     pub(super) fn in_text(self, text: &str) -> Self {
         let at = match (self.line, u16::try_from(self.column)) {
             (0, _) | (_, Err(_)) => return self,
@@ -106,14 +106,14 @@ impl ScriptError {
             line,
             column: position.position().unwrap_or(usize::from(line > 0)),
             message,
-            // One character each for tabulators and what a terminal obeys: the caret stands below
-            // the column.
+            // One character each for tabs and terminal control characters, so that the caret is below the
+            // column.
             line_text: printable(source.unwrap_or_default()),
         }
     }
 }
 
-/// The parameters that a script describes while its top is run.
+/// Parameters that a script declares while its top level runs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Parameters(Arc<Mutex<Vec<ParameterInfo>>>);
 
@@ -128,12 +128,12 @@ impl Parameters {
     ) -> Result<(), String> {
         if !(min <= default && default <= max) {
             return Err(format!(
-                "parameter {key}: {default} is not in {min} to {max}"
+                "parameter {key}: the default {default} is not in {min} to {max}"
             ));
         }
         let mut list = locked(&self.0);
         if list.iter().any(|known| known.key == key) {
-            return Err(format!("parameter {key} is described twice"));
+            return Err(format!("parameter {key} is declared twice"));
         }
         list.push(ParameterInfo::number(
             intern(key),
@@ -151,7 +151,7 @@ impl Parameters {
     }
 }
 
-/// Which of the functions that the host calls a script has.
+/// Handlers that a script defines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Handlers {
     pub(super) start: bool,
@@ -179,44 +179,44 @@ impl Handlers {
     }
 }
 
-/// A script that can be called.
+/// A compiled script.
 pub struct Compiled {
     pub(super) engine: Engine,
     pub(super) ast: AST,
     pub(super) file: String,
     pub(super) text: String,
     pub(super) handlers: Handlers,
-    /// What it is: a behaviour, or a controller of signals.
+    /// Kind of the script: a behaviour, or a signal controller.
     pub(super) kind: ModuleKind,
-    /// Whether it may look at signals that are not ahead of its agents.
+    /// Whether it may look up signals that are not ahead of its agents.
     pub(super) looks_at_signals: bool,
-    /// What parameters it describes.
+    /// Parameters that it declares.
     pub parameters: &'static [ParameterInfo],
-    /// Its first comment, as a sentence about what it does.
+    /// Its first comment, as a description.
     pub doc: &'static str,
-    /// Hash of its text and of all that it imports.
+    /// Hash of its text and of all its imports.
     pub hash: String,
-    /// The files that it imports.
+    /// Files that it imports.
     pub imports: Vec<PathBuf>,
     modules: BTreeMap<String, rhai::Shared<Module>>,
 }
 
-/// Rhai's own functions. Thousands, and the same for all engines.
+/// Rhai's standard functions: thousands of them, and the same for all engines.
 pub(super) static STANDARD: LazyLock<StandardPackage> = LazyLock::new(StandardPackage::new);
 
-/// An engine with the limits and the interface of scripts, and a list that their parameters go into.
+/// Creates an engine with the limits and the API of scripts, and a list that collects their parameters.
 pub(super) fn engine(parameters: Parameters) -> Engine {
-    // Once for the process; a second time changes nothing.
+    // Once per process; further calls change nothing.
     let _ = rhai::config::hashing::set_hashing_seed(Some(HASHING));
     let mut engine = Engine::new_raw();
     STANDARD.register_into_engine(&mut engine);
     limit(&mut engine);
     charge_copies(&mut engine, BTreeMap::new());
-    // The level above would call functions of the host while it compiles.
+    // The next higher level would call host functions at compile time.
     engine.set_optimization_level(OptimizationLevel::Simple);
     engine.set_module_resolver(DummyModuleResolver::new());
     engine.disable_symbol("eval");
-    // Rhai's own would hold up the simulation, and is not stopped by any limit.
+    // Rhai's own function would block the simulation and is not stopped by any limit.
     engine.register_fn("sleep", |_: i64| no_sleep());
     engine.register_fn("sleep", |_: f64| no_sleep());
     engine.register_global_module(interface());
@@ -225,13 +225,13 @@ pub(super) fn engine(parameters: Parameters) -> Engine {
 }
 
 fn no_sleep() -> Result<(), Box<EvalAltResult>> {
-    Err("scripts cannot sleep; agent.wait(seconds) lets an agent stand".into())
+    Err("scripts cannot sleep; use agent.wait(seconds) to stop an agent".into())
 }
 
-/// Compiles a script. `folder` holds what it imports.
+/// Compiles a script. `folder` contains its imports.
 ///
 /// # Errors
-/// What is wrong, with file, line, column and the line itself.
+/// Returns the first mistake with file, line, column and the line itself.
 pub fn compile(file: &str, text: &str, folder: Option<&Path>) -> Result<Compiled, ScriptError> {
     let mut compiled = compile_at_depth(file, text, folder, 0)?;
     let error = |message: &str| {
@@ -243,12 +243,12 @@ pub fn compile(file: &str, text: &str, folder: Option<&Path>) -> Result<Compiled
         (false, true) => ModuleKind::SignalController,
         (true, true) => {
             return error(
-                "a script is a behaviour, with behave, or decides about signals, with decide",
+                "a script is either a behaviour, with behave, or a signal controller, with decide",
             );
         }
         (false, false) => {
             return error(
-                "a script needs fn behave(agent), or fn decide(signal) to control signals",
+                "a script needs fn behave(agent), or fn decide(signal) for a signal controller",
             );
         }
     };
@@ -256,10 +256,10 @@ pub fn compile(file: &str, text: &str, folder: Option<&Path>) -> Result<Compiled
     Ok(compiled)
 }
 
-/// Compiles a script that is known to be a whole one, and calls none of its handlers.
+/// Compiles a script that is known to be complete, without calling its handlers.
 ///
 /// # Errors
-/// The first mistake, as [`compile`].
+/// Returns the first mistake, as [`compile`].
 pub(super) fn compile_unplayed(
     file: &str,
     text: &str,
@@ -276,14 +276,14 @@ fn compile_at_depth(
 ) -> Result<Compiled, ScriptError> {
     let error =
         |position: Position, message: String| ScriptError::at(file, text, position, message);
-    // Texts come from the editor as well, not only from files that are read with a limit.
+    // Texts come from the editor as well, not only from size-limited files.
     if text.len() as u64 > LONGEST_SCRIPT {
-        let message = format!("scripts have at most {} KiB", LONGEST_SCRIPT / 1024);
+        let message = format!("scripts may have at most {} KiB", LONGEST_SCRIPT / 1024);
         return Err(error(Position::NONE, message));
     }
     let described = Parameters::default();
-    // Compiled twice. The first time any name may stand: what the top defines is known once it has
-    // run.
+    // Compiled twice. The first time any name is accepted, because the definitions of the top level are known
+    // only after it has run.
     let mut first = engine(described.clone());
     if let Some((position, message)) = too_many_parameters(&first, text) {
         return Err(error(position, message));
@@ -299,7 +299,7 @@ fn compile_at_depth(
     for (alias, module) in &modules {
         first.register_static_module(alias, module.clone());
     }
-    // The top is run once: constants and parameters. It has the budget of one call, like a handler.
+    // The top level runs once, for constants and parameters, with the budget of one call.
     let top = without_imports(&ast);
     let mut scope = Scope::new();
     begin_call();
@@ -316,8 +316,8 @@ fn compile_at_depth(
         constants.set_var(name, value.clone());
         known.push_constant_dynamic(name, value);
     }
-    // The second time every name has to be known.
-    // With a list that nobody reads: the parameters were described in the first run.
+    // The second time every name must be known.
+    // The parameters go to an unused list, because they were declared in the first run.
     let mut engine = engine(Parameters::default());
     engine.register_global_module(constants.into());
     charge_copies(&mut engine, costs);
@@ -342,7 +342,7 @@ fn compile_at_depth(
         text: text.to_owned(),
         handlers: Handlers::default(),
         kind: ModuleKind::Behaviour,
-        // What is imported may look as well.
+        // Imported modules may look up signals as well.
         looks_at_signals: text.contains("signal(") || !modules.is_empty(),
         parameters: intern_parameters(parameters),
         doc: intern(&first_comment(text)),
@@ -355,7 +355,7 @@ fn compile_at_depth(
     Ok(compiled)
 }
 
-/// An error of a running script with its place.
+/// Converts an error of a running script, with its position.
 pub(super) fn runtime_error(
     file: &str,
     text: &str,
@@ -363,7 +363,7 @@ pub(super) fn runtime_error(
     error: &EvalAltResult,
 ) -> ScriptError {
     let mut inner = error;
-    // What a caller reads is where it went wrong, not where that was called.
+    // The author needs the position of the failure, not that of the call.
     while let EvalAltResult::ErrorInFunctionCall(_, _, deeper, _) = inner {
         inner = deeper;
     }
@@ -378,7 +378,7 @@ pub(super) fn runtime_error(
         EvalAltResult::ErrorRuntime(value, _) => value.to_string(),
         other => {
             let text = other.to_string();
-            // The place is told beside it.
+            // The position is reported separately.
             let end = text.rfind(" (line ").unwrap_or(text.len());
             with_hint(&text[..end])
         }
@@ -386,7 +386,7 @@ pub(super) fn runtime_error(
     ScriptError::at(file, text, position, message)
 }
 
-/// Rhai's words with a hint for those who do not know what lies behind them.
+/// Adds a hint to Rhai's message for common misunderstandings.
 fn with_hint(text: &str) -> String {
     let hint = if text.contains("is a reserved keyword") {
         let word = text.split('\'').nth(1).unwrap_or_default();
@@ -401,21 +401,21 @@ fn with_hint(text: &str) -> String {
             None => "; choose another name".to_owned(),
         }
     } else if text.contains("Cannot modify constant") {
-        "; what changes is kept in agent.memory".to_owned()
+        "; keep changing values in agent.memory".to_owned()
     } else if text.starts_with("Function not found") && text.contains("()") {
-        "; () is a value that is not there: one that was never set has a default by \
-         agent.memory.name ?? 0, and nobody is found by a comparison with ()"
+        "; () is a missing value: give a value that was never set a default with \
+         agent.memory.name ?? 0, and check for a missing agent by comparing with ()"
             .to_owned()
     } else if text.contains("for type '()'") {
-        "; () is nobody, or a value that was never set: compare with () before".to_owned()
+        "; () is a missing agent or a value that was never set: compare with () first".to_owned()
     } else {
         String::new()
     };
     format!("{text}{hint}")
 }
 
-/// Where the first loop stands, those without a body before others: Rhai does not say where it was
-/// in such a one.
+/// Returns the position of the first loop, with preference for loops without a body, because Rhai does not
+/// report a position inside those.
 fn first_loop(ast: &AST) -> Position {
     let (mut empty, mut any) = (Position::NONE, Position::NONE);
     ast.walk(&mut |path| {
@@ -431,19 +431,19 @@ fn first_loop(ast: &AST) -> Position {
 }
 
 impl Compiled {
-    /// Whether it has a function of this name and number of arguments.
+    /// Whether it has a function with this name and number of arguments.
     pub(super) fn has(&self, name: &str, arguments: usize) -> bool {
         let mut functions = self.ast.iter_functions();
         functions.any(|f| f.name == name && f.params.len() == arguments)
     }
 
-    /// Its text.
+    /// Returns its text.
     pub fn text(&self) -> &str {
         &self.text
     }
 }
 
-/// The comment that a script begins with.
+/// Returns the leading comment of a script.
 fn first_comment(text: &str) -> String {
     let lines = text.lines().map(str::trim);
     let comment = lines.take_while(|line| line.starts_with("//"));
@@ -453,7 +453,7 @@ fn first_comment(text: &str) -> String {
     words.join(" ")
 }
 
-/// Name, alias and place of what stands as `import` at the top.
+/// Returns name, alias and position of the imports at the top level.
 fn imports_of(ast: &AST) -> Vec<(Result<String, String>, String, Position)> {
     let statements = ast.statements().iter();
     let imports = statements.filter_map(|statement| match statement {
@@ -464,7 +464,7 @@ fn imports_of(ast: &AST) -> Vec<(Result<String, String>, String, Position)> {
         .map(|(name, alias, position)| {
             let name = match name {
                 Expr::StringConstant(name, _) => Ok(name.to_string()),
-                _ => Err("the name of an import is a text between quotes".to_owned()),
+                _ => Err("the name of an import must be a string literal".to_owned()),
             };
             let alias = match (&name, alias) {
                 (Ok(name), "") => name.rsplit('/').next().unwrap_or_default().to_owned(),
@@ -476,8 +476,8 @@ fn imports_of(ast: &AST) -> Vec<(Result<String, String>, String, Position)> {
 }
 
 fn without_imports(ast: &AST) -> AST {
-    // What is imported is registered with the engine; the statement itself would ask the resolver,
-    // which knows no file.
+    // Imports are registered with the engine. The statement itself would call the resolver, which knows no
+    // file.
     let kept = ast.statements().iter();
     let kept = kept.filter(|statement| !matches!(statement, Stmt::Import(..)));
     AST::new(kept.cloned().collect::<Vec<_>>(), ast.shared_lib().clone())
@@ -486,19 +486,19 @@ fn without_imports(ast: &AST) -> AST {
 enum ImportError {
     /// The import statement is wrong.
     Here(String),
-    /// What is imported is wrong.
+    /// The imported script is wrong.
     There(Box<ScriptError>),
 }
 
-/// What a script imports, directly and through others.
+/// Imports of a script, direct and indirect.
 struct Imported {
     files: Vec<PathBuf>,
     modules: BTreeMap<String, rhai::Shared<Module>>,
-    /// Hash of the script's text and of all imports: a script changes with what it imports.
+    /// Hash of the script's text and of all imports, because a script changes with its imports.
     hash: String,
 }
 
-/// Compiles what a script imports; an error comes with the place of its `import`.
+/// Compiles the imports of a script; an error has the position of its `import`.
 fn import_all(
     ast: &AST,
     folder: Option<&Path>,
@@ -513,7 +513,7 @@ fn import_all(
         let here = |message: String| (position, ImportError::Here(message));
         let name = name.map_err(here)?;
         let (path, imported) = import(&name, folder, depth).map_err(|error| (position, error))?;
-        // What it imports itself is registered with its engine, and has to be with ours.
+        // Its own imports are registered with its engine, and must be registered with ours.
         let top = without_imports(&imported.ast);
         begin_call();
         let module = Module::eval_ast_as_new(Scope::new(), &top, &imported.engine)
@@ -533,7 +533,7 @@ fn import_all(
     })
 }
 
-/// A script from the folder of scripts, and from nowhere else.
+/// Compiles a script from the script folder, and from nowhere else.
 fn import(
     name: &str,
     folder: Option<&Path>,
@@ -543,16 +543,16 @@ fn import(
     let is_sound = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_/".contains(c);
     if name.is_empty() || name.len() > 128 || !name.chars().all(is_sound) {
         return here(format!(
-            "\"{name}\": imports are named by small letters, digits, _ and /"
+            "\"{name}\": import names consist of lower-case letters, digits, _ and /"
         ));
     }
     if depth >= IMPORT_DEPTH {
         return here(format!(
-            "more than {IMPORT_DEPTH} imports inside each other"
+            "imports are nested more than {IMPORT_DEPTH} levels deep"
         ));
     }
-    // A name that begins with a slash passes the test above and leads out of the folder; the last
-    // check, on the real path, is for that.
+    // A name that begins with a slash passes the test above and leads out of the folder; the last check, on
+    // the real path, catches it.
     let Some(folder) = folder else {
         return here(format!(
             "\"{name}\": this script has no folder to import from"
@@ -564,16 +564,16 @@ fn import(
         let meta = std::fs::symlink_metadata(path);
         meta.is_ok_and(|meta| meta.file_type().is_symlink())
     };
-    // A link could lead out of the folder, to a file that the user did not mean to show to a script.
-    let on_the_way = path.ancestors().take_while(|at| *at != folder);
-    if on_the_way.into_iter().any(is_link) {
+    // A link could lead out of the folder, to a file that the user did not mean to expose to a script.
+    let folders_above = path.ancestors().take_while(|at| *at != folder);
+    if folders_above.into_iter().any(is_link) {
         return here(format!("\"{name}\": links are not followed"));
     }
     let (Ok(root), Ok(real)) = (folder.canonicalize(), path.canonicalize()) else {
         return here(format!("there is no script {}", path.display()));
     };
     if !real.starts_with(&root) {
-        return here(format!("\"{name}\" lies outside the folder of scripts"));
+        return here(format!("\"{name}\" is outside the script folder"));
     }
     let text = match read_text(&real, LONGEST_SCRIPT) {
         Ok(text) => text,

@@ -1,31 +1,31 @@
-//! Costs of copies of values.
+//! Cost of copying values.
 //!
-//! Rhai counts reading a variable as one operation, whatever it holds, and reading it may copy all of it. A
-//! script that copies what it has just made doubles it with each round, so copies have to be charged by what
-//! they hold: then nothing that a call can make is larger than its budget allows.
+//! Rhai counts reading a variable as one operation, whatever its size, and reading may copy all of it. A
+//! script that repeatedly copies its latest result doubles it with each round. Copies are therefore charged
+//! by size, so that no call can create more than its budget allows.
 
 use super::budget::charge;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, Map};
 use std::collections::BTreeMap;
 
-/// Largest number of arguments that `curry` binds to a function pointer, as many as functions have parameters.
+/// Maximum number of arguments that `curry` binds to a function pointer, equal to the limit of parameters.
 const MOST_BOUND: usize = 64;
-/// Values inside values: deeper ones would use up the stack when they are copied or dropped.
+/// Maximum nesting depth of values; deeper ones would exhaust the stack when they are copied or dropped.
 const DEEPEST: usize = 64;
-/// Largest cost of a constant, in operations: the largest array and the largest map together take less.
+/// Maximum cost of a constant, in operations: the largest array and the largest map together cost less.
 const MOST_OF_CONSTANT: u64 = 32;
 
-/// Parts of an operation. Copying a number is one of them and takes about 3 ns, an operation 50 ns: what is read
-/// is not always copied, so that it is charged at a quarter.
+/// Cost units per operation. Copying a number costs one unit and takes about 3 ns, while an operation takes
+/// 50 ns. A read does not always copy, so it is charged at a quarter.
 const PARTS: u64 = 64;
-/// Parts for a text or shared value, which are counted references.
+/// Units for a text or shared value, which are reference-counted.
 const REFERENCE: u64 = 2;
-/// Parts for an entry of a map beside its value.
+/// Units for a map entry in addition to its value.
 const ENTRY: u64 = 8;
-/// Parts for what has its own place in memory: an object of the host, an array, an argument that is bound.
+/// Units for a value with its own allocation: a host object, an array, or a bound argument.
 const PLACE: u64 = 16;
 
-/// A value that cannot be copied within any budget.
+/// A value that is too complex to be copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Excess {
     Bound,
@@ -36,16 +36,16 @@ impl From<Excess> for Box<EvalAltResult> {
     fn from(excess: Excess) -> Self {
         match excess {
             Excess::Bound => {
-                format!("a function pointer has at most {MOST_BOUND} bound arguments; pass an array or a map")
+                format!("a function pointer may have at most {MOST_BOUND} bound arguments; pass an array or a map")
             }
-            Excess::Depth => format!("values are at most {DEEPEST} deep inside each other"),
+            Excess::Depth => format!("values may be nested at most {DEEPEST} levels deep"),
         }
         .into()
     }
 }
 
-/// Charges each read of a variable with the cost of copying its value. `constants` holds the costs of constants
-/// outside all scopes.
+/// Charges each read of a variable with the cost of copying its value. `constants` contains the costs of
+/// constants outside all scopes.
 pub(super) fn charge_copies(engine: &mut Engine, constants: BTreeMap<String, u64>) {
     #[allow(deprecated, reason = "Rhai's word for an interface that may change")]
     engine.on_var(move |name, _, context| {
@@ -60,19 +60,19 @@ pub(super) fn charge_copies(engine: &mut Engine, constants: BTreeMap<String, u64
     });
 }
 
-/// The cost of reading a constant of a script, in operations.
+/// Returns the cost of reading a constant of a script, in operations.
 ///
 /// # Errors
-/// If it holds more than constants may: each function of the script can read it in each operation.
+/// If the constant is too large, because each function of the script can read it in each operation.
 pub(super) fn cost_of_constant(name: &str, value: &Dynamic) -> Result<u64, Box<EvalAltResult>> {
     let cost = cost_of_copy(value)?;
     if cost > MOST_OF_CONSTANT {
-        return Err(format!("constant {name} holds too much; make it smaller").into());
+        return Err(format!("constant {name} is too large; make it smaller").into());
     }
     Ok(cost)
 }
 
-/// Cost of copying a value, in operations beyond the read itself.
+/// Returns the cost of copying a value, in operations beyond the read itself.
 pub(super) fn cost_of_copy(value: &Dynamic) -> Result<u64, Box<EvalAltResult>> {
     // A value is locked while a method works on it, and was charged before that.
     if value.is_shared() && value.is_locked() {
@@ -99,7 +99,7 @@ fn parts(value: &Dynamic, depth: usize) -> Result<u64, Excess> {
             return Err(Excess::Bound);
         }
         let bound = function.curry().iter().map(|value| match value {
-            // A closure shares what it captures; only how deep that goes matters.
+            // A closure shares its captured values, so only the nesting depth matters.
             shared if shared.is_shared() => {
                 let is_free = !shared.is_locked();
                 if is_free {
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(of("#{a: 1, b: [2]}"), Ok(16 + 2 * 8 + 1 + 17));
         assert_eq!(of("Fn(\"f\")"), Ok(16));
         assert_eq!(of("Fn(\"f\").curry(1, [2])"), Ok(16 + 17 + 16 + 17));
-        // A captured value is shared, so a large array costs no more than a number.
+        // A captured value is shared, so a large array costs as much as a number.
         assert_eq!(of("let a = [0]; a.pad(200, 1); || a"), Ok(32));
         assert_eq!(
             of("let f = Fn(\"f\"); for i in 0..64 { f = f.curry(i) } f"),

@@ -1,12 +1,12 @@
-//! Scripts that try to do more than they are charged for. What they cost is counted in copies of values, since
-//! time depends on the machine.
+//! Tests with scripts that try to do more than they are charged for. Their cost is counted in copies of
+//! values, because time depends on the machine.
 
 use super::budget::{OPERATIONS, begin_call, charged, limit};
 use super::compile::{Parameters, engine};
 use super::copies::charge_copies;
 use super::rehearsal::made_up;
 use rhai::{Dynamic, Engine};
-use roadwright_agent::{AgentFacts, Scene};
+use roadwright_agent::{AgentFacts, Surroundings};
 use roadwright_geometry::DVec2;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ thread_local! {
     static COPIES: Cell<u64> = const { Cell::new(0) };
 }
 
-/// A value whose copies are counted.
+/// A value that counts its copies.
 struct Counted;
 
 impl Clone for Counted {
@@ -26,13 +26,13 @@ impl Clone for Counted {
     }
 }
 
-/// Most copies of a call whose values are all read from variables: four values for an operation, and a value that is
-/// read is copied up to four times while it is passed into a function and returned.
+/// Maximum number of copies of a call that reads all values from variables: four values per operation, and a
+/// value is copied up to four times while it is passed into a function and returned.
 const MOST: u64 = 16 * OPERATIONS;
-/// The same of one that copies `this`, for which Rhai has no hook: what it is has 256 elements at most.
+/// Maximum for a call that copies `this`, for which Rhai has no hook; its value has at most 256 elements.
 const MOST_OF_THIS: u64 = 256 * OPERATIONS;
 
-/// Beginning of each script: a counted value, a list and a map of them, and a function that holds 60.
+/// Prefix of each script: a counted value, a list and a map of it, and a function that binds 60.
 const BEFORE: &str = "
     fn same(x) { x }
     fn hold() { let t = this; }
@@ -43,7 +43,7 @@ const BEFORE: &str = "
     let f = Fn(\"same\"); for i in 0..60 { f = f.curry(c); }
 ";
 
-/// Copies that a script makes with an engine, and how it ended.
+/// Returns the number of copies that a script makes with an engine, and how it ended.
 fn copies(engine: &mut Engine, script: &str) -> (u64, String) {
     engine.register_fn("counted", || Counted);
     begin_call();
@@ -125,7 +125,7 @@ fn what_a_script_copies_is_within_its_budget() {
         let mut engine = engine(Parameters::default());
         let (copies, ended) = copies(&mut engine, script);
         assert!(copies <= most, "{script} copies {copies} times: {ended}");
-        // Rhai says one where it counts itself, and the other where a charge is noticed between.
+        // Rhai reports one message for its own count and the other for charges noticed in between.
         let ended = ended.replace("Script terminated", "Too many operations");
         assert!(ended.contains(ends), "{script} ended with {ended:?}");
     }
@@ -137,7 +137,7 @@ fn without_the_charge_they_copy_millions() {
     limit(&mut engine);
     let curried = "let g = Fn(\"same\"); loop { g = g.curry(c); }";
     assert!(copies(&mut engine, curried).0 > 5 * MOST);
-    // The measure itself: with the charge it is what stops it.
+    // Without the charge the limit is exceeded, with it the script is stopped.
     charge_copies(&mut engine, BTreeMap::new());
     assert!(copies(&mut engine, curried).0 <= MOST);
 }
@@ -176,12 +176,12 @@ fn nearby_is_charged_for_all_that_it_looks_at() {
         ..own
     });
     let (vehicles, stacks) = (scene.vehicles.clone(), scene.stacks.clone());
-    let crowd = Scene::new(crowd.collect(), Vec::new(), vehicles, stacks);
+    let crowd = Surroundings::new(crowd.collect(), Vec::new(), vehicles, stacks);
     agent.content().scene = Some(Arc::new(crowd));
     let (others, work) = agent.nearby(30.0);
     assert_eq!(others.len(), 64);
     assert!(work >= 300 + 64, "{work}");
-    // A wide circle costs the cells that it covers, however few agents are there.
+    // A wide search circle costs the grid cells that it covers, however few agents there are.
     let (others, work) = agent.nearby(2.0);
     assert!((1..64).contains(&others.len()) && work < 300, "{work}");
     agent.content().scene = Some(scene);

@@ -1,10 +1,11 @@
-//! Run-time errors of a script in branches that a first call does not take, and in the absence of the neighbours
+//! Run-time errors of a script in branches that a first call does not take, and in the absence of neighbours
 //! that it reads.
 //!
-//! Handlers are called in two situations that each make sense, with other vehicles on the road and without. Then each
-//! branch of each `if` is taken once, whatever its condition says (`branches.rs`). A forced branch may contradict
-//! what its condition guards, so of its errors only those count that no value of this type could avoid. What may be
-//! missing, as a leader or a value of the memory, is looked for in the text (`missing.rs`).
+//! Handlers are called in two consistent situations, with other vehicles on the road and without. Then each
+//! branch of each `if` is taken once, whatever its condition says (`branches.rs`). A forced branch may
+//! contradict its condition's guard, so only those errors count that no value of this type could avoid.
+//! Values that may be missing, such as a leader or an entry of the memory, are searched for in the text
+//! (`missing.rs`).
 
 use super::branches::{Choice, choices, with_choices};
 use super::compile::{Compiled, ScriptError, compile_unplayed, runtime_error};
@@ -14,16 +15,21 @@ use super::signal_logic::DECIDE;
 use rhai::{Dynamic, EvalAltResult};
 use std::path::Path;
 
-/// Most branches that are taken: a script of the largest size could ask for thousands of calls.
+/// Maximum number of branches that are taken, because a very large script could require thousands of calls.
 const MOST_BRANCHES: usize = 400;
 
-/// Beginnings of messages about a value of the wrong type or an unknown word, which no other condition avoids.
+/// Prefixes of messages about a value of the wrong type or an unknown word, which no other condition could
+/// avoid.
 const CERTAIN: [&str; 2] = ["a number is needed here", "an agent or its id is needed"];
-/// The same within messages.
-const CERTAIN_WITHIN: [&str; 3] = ["is no way to signal", "is no slot", "is no side"];
+/// Fragments of such messages.
+const CERTAIN_WITHIN: [&str; 3] = [
+    "there is no indicator",
+    "there is no slot",
+    "there is no side",
+];
 
-/// Run-time errors of a script that compiles, in the order of the text. Calls its handlers and discards their
-/// effects. `folder` holds what it imports.
+/// Returns the run-time errors of a script that compiles, in text order. Calls its handlers and discards
+/// their effects. `folder` contains its imports.
 pub fn faults(compiled: &Compiled, folder: Option<&Path>) -> Vec<ScriptError> {
     let mut found = Vec::new();
     for company in [Company::Others, Company::Nobody] {
@@ -34,12 +40,12 @@ pub fn faults(compiled: &Compiled, folder: Option<&Path>) -> Vec<ScriptError> {
     }
     found.extend(missing(compiled));
     found.sort_by_key(|error| (error.line, error.column));
-    // One place has one mistake: the first that was found is the one of the most natural call.
+    // One position has one mistake; the first one found comes from the most natural call.
     found.dedup_by_key(|error| (error.line, error.column));
     found
 }
 
-/// Plays a script with the branches of a plan, and notes errors that the plan cannot have caused.
+/// Plays a script with the branches of a plan, and records errors that the plan cannot have caused.
 fn take_branch(
     compiled: &Compiled,
     plan: &[Choice],
@@ -62,7 +68,7 @@ fn take_branch(
     }
 }
 
-/// Calls all handlers of a script in their order for an agent in a situation, and notes the errors that count.
+/// Calls all handlers of a script in order for an agent in a situation, and records the errors that count.
 fn play(
     compiled: &Compiled,
     company: Company,
@@ -84,14 +90,14 @@ fn play(
     }
 }
 
-/// Error in the answer of a script that controls signals, at its function.
+/// Returns an error for a wrong answer of a signal script, at its function.
 fn wrong_answer(compiled: &Compiled, answer: &Dynamic) -> Option<ScriptError> {
     if answer.is_unit() || answer.is_int() {
         return None;
     }
     let function = compiled.ast.shared_lib().get_script_fn(DECIDE, 1)?;
     let message = format!(
-        "{DECIDE} gives a stage, or () to keep it, and not {}",
+        "{DECIDE} must return a stage, or () to keep the current one, not {}",
         answer.type_name()
     );
     let at = function.body.start_position();
@@ -105,7 +111,8 @@ fn innermost(error: &EvalAltResult) -> &EvalAltResult {
     }
 }
 
-/// Whether an error comes of types alone. One about `()` may come of a value that the condition had made sure of.
+/// Whether an error is caused by types alone. An error about `()` may be caused by a value that the condition
+/// guards.
 fn is_certain(error: &EvalAltResult) -> bool {
     let about_nothing = error.to_string().contains("()");
     match error {

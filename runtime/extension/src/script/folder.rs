@@ -1,28 +1,30 @@
-//! The scripts that there are: those that ship with the program and those in folders.
+//! The available scripts: those that ship with the program and those in folders.
 
 use super::compile::{Compiled, LONGEST_SCRIPT, ScriptError, compile};
 use super::logic::ScriptLogic;
 use super::signal_logic::SignalScript;
-use crate::catalogue::{Files, Lamp, ModuleRow, Stamp};
+use crate::catalogue::{Files, Health, ModuleRow, Stamp};
 use crate::event::{Event, Events, Level};
 use crate::lock::locked;
 use crate::native::backend::intern;
 use crate::native_now;
 use crate::times::CallTimes;
-use roadwright_agent::{Behaviour, Entry, ModuleInfo, ModuleKind, Registry, SignalController};
+use roadwright_agent::{
+    Behaviour, ModuleEntry, ModuleInfo, ModuleKind, Registry, SignalController,
+};
 use roadwright_files::read_text;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Ending of scripts' names; a script's id is its name in its folder with the ending.
+/// Extension of scripts; the id of a script is its path in its folder with the extension.
 pub const SCRIPT_ENDING: &str = "rhai";
-/// The function with which a script chooses modules.
+/// Function with which a script chooses modules.
 const CHOOSES: &str = "use_module";
-/// Scripts may lie this deep in their folder.
+/// Maximum depth of scripts in their folder.
 const DEPTH: usize = 4;
-/// The behaviour beneath scripts.
+/// Built-in behaviour below scripts.
 const BASE: &str = "lane_keeper";
 
 macro_rules! shipped {
@@ -31,8 +33,8 @@ macro_rules! shipped {
     };
 }
 
-/// The scripts that ship with the program: id and text. A file of the same name in a folder comes
-/// before them.
+/// Returns the scripts that ship with the program, by id and text. A file with the same name in a folder
+/// takes precedence.
 pub fn shipped() -> &'static [(&'static str, &'static str)] {
     static SHIPPED: [(&str, &str); 10] = shipped!(
         "ambulance",
@@ -49,7 +51,7 @@ pub fn shipped() -> &'static [(&'static str, &'static str)] {
     &SHIPPED
 }
 
-/// Adds the scripts that ship to modules: what there is without any folder, and without a
+/// Adds the shipped scripts to modules: those available without any folder and without a
 /// [`Host`](crate::Host).
 pub fn with_shipped(mut modules: Registry) -> Registry {
     Scripts::new(&[], Arc::default()).enter(&mut modules);
@@ -69,25 +71,25 @@ struct CellState {
     times: CallTimes,
 }
 
-/// A script that runs can use: its last good version.
+/// State of a script that runs use: its last valid version.
 pub(super) struct ScriptCell {
     pub(super) id: &'static str,
     version: AtomicU64,
     state: Mutex<CellState>,
 }
 
-/// A script, for people.
+/// A row of the script table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScriptRow {
-    /// Its id.
+    /// Script id.
     pub id: String,
-    /// Its file; `None`: it ships with the program.
+    /// File; `None` if it ships with the program.
     pub path: Option<PathBuf>,
-    /// Its text, as it was read last.
+    /// Text, as last read.
     pub text: String,
-    /// What is wrong with that, if anything: the version before it runs on.
+    /// Mistake in the text; the previous version then keeps running.
     pub error: Option<ScriptError>,
-    /// Versions that have been active.
+    /// Number of versions that have been active.
     pub generation: u32,
 }
 
@@ -100,7 +102,7 @@ impl ScriptCell {
         self.version.load(Ordering::Acquire)
     }
 
-    /// The version that runs should use, and whether the script is switched off.
+    /// Returns the version that runs should use, and whether the script is disabled.
     pub(super) fn current(&self) -> (Option<Arc<Compiled>>, bool) {
         let state = self.state();
         (state.compiled.clone(), state.is_disabled)
@@ -125,7 +127,7 @@ struct Catalog {
     cells: BTreeMap<String, Arc<ScriptCell>>,
 }
 
-/// The scripts that there are.
+/// The available scripts.
 pub struct Scripts {
     folders: Vec<PathBuf>,
     catalog: Mutex<Catalog>,
@@ -147,7 +149,7 @@ impl Scripts {
         for (id, text) in shipped() {
             scripts.take(id, None, (*text).to_owned());
         }
-        // Scripts that ship are no news to report.
+        // Shipped scripts are not reported as news.
         scripts.events.drain();
         scripts
     }
@@ -165,7 +167,7 @@ impl Scripts {
         is_script(path) && self.id_of(path).is_some()
     }
 
-    /// The id of a file: its name from its folder on.
+    /// Returns the id of a file: its path relative to its folder.
     fn id_of(&self, path: &Path) -> Option<String> {
         let inside = self
             .folders
@@ -176,7 +178,7 @@ impl Scripts {
     }
 
     pub(crate) fn note_change(&self, path: &Path) {
-        // Scripts are small: what is half written does not compile, and is read again.
+        // Scripts are small: a half-written one does not compile, and is read again.
         let now = native_now();
         self.catalog().files.note_change(path, true, now);
     }
@@ -188,7 +190,7 @@ impl Scripts {
         }
     }
 
-    /// Looks at all folders.
+    /// Scans all folders.
     pub(crate) fn scan(&self, at_once: bool) {
         let changed: Vec<PathBuf> = {
             let catalog = self.catalog();
@@ -205,7 +207,7 @@ impl Scripts {
         }
     }
 
-    /// Reads a file that has changed, and whatever imports it.
+    /// Reads a changed file, and the scripts that import it.
     fn consider(&self, path: &Path) {
         let stamp = Stamp::of(path);
         self.catalog().files.note_looked(path, stamp);
@@ -216,14 +218,14 @@ impl Scripts {
                 let state = cell.state();
                 let compiled = state.compiled.as_ref();
                 let uses = compiled.is_some_and(|c| c.imports.iter().any(|i| i == path));
-                // One with a mistake may have been waiting for this file.
+                // A script with a mistake may have been waiting for this file.
                 uses || state.error.is_some() && state.path.as_deref() != Some(path)
             };
             let cells = catalog.cells.values().filter(imports);
             cells.filter_map(|cell| cell.state().path.clone()).collect()
         };
         match read_text(path, LONGEST_SCRIPT) {
-            // What scripts import need not be a behaviour.
+            // An imported file need not be a behaviour.
             Ok(text) if is_library(&text) && !self.catalog().cells.contains_key(&id) => {}
             Ok(text) => self.take(&id, Some(path), text),
             Err(_) if !path.exists() => self.note_gone(&id, path),
@@ -258,7 +260,7 @@ impl Scripts {
         });
     }
 
-    /// The cell of a script, which is new if nothing was known of it.
+    /// Returns the cell of a script, creating it if necessary.
     fn cell_of(&self, id: &str) -> Arc<ScriptCell> {
         let make = || {
             Arc::new(ScriptCell {
@@ -272,15 +274,15 @@ impl Scripts {
         cell.clone()
     }
 
-    /// Compiles a text; if it is sound it is what runs use from their next step on.
+    /// Compiles a text; if it is valid, runs use it from their next step on.
     fn take(&self, id: &str, path: Option<&Path>, text: String) {
         let cell = self.cell_of(id);
-        // Of two files with one id the folder that is listed first wins, whichever was read last.
+        // Of two files with the same id the one in the folder listed first is used, whichever was read last.
         let rank = |path: Option<&Path>| {
             let place = |f: &PathBuf| path.is_some_and(|path| path.starts_with(f));
             self.folders.iter().position(place).unwrap_or(usize::MAX)
         };
-        // What ships has no path and ranks last: any file of its name comes before it.
+        // Shipped scripts have no path and rank last, so any file with the same name takes precedence.
         if rank(path) > rank(cell.state().path.as_deref()) {
             return;
         }
@@ -288,7 +290,7 @@ impl Scripts {
             let folders = self.folders.iter();
             folders.into_iter().find(|folder| path.starts_with(folder))
         });
-        // Without the lock of the cell: runs note their faults and times there meanwhile.
+        // Without the lock of the cell, because runs record their faults and times there meanwhile.
         let compiled = compile(id, &text, folder.map(PathBuf::as_path));
         let mut state = cell.state();
         state.path = path.map(Path::to_owned);
@@ -298,7 +300,7 @@ impl Scripts {
                 let same = state.compiled.as_ref().map(|old| old.hash.clone());
                 let is_same = same.as_deref() == Some(compiled.hash.as_str());
                 let had_error = state.error.take().is_some();
-                // Runs have this version; but the row may tell of another file, or of another text.
+                // Runs have this version already, but the row may show another file or another text.
                 if is_same && !had_error {
                     drop(state);
                     self.revision.fetch_add(1, Ordering::Release);
@@ -328,13 +330,13 @@ impl Scripts {
         self.say(level, id, said);
     }
 
-    /// Whether there is a script of an id.
+    /// Whether there is a script with an id.
     pub(crate) fn has(&self, id: &str) -> bool {
         self.catalog().cells.contains_key(id)
     }
 
-    /// Whether a script, or what it imports, may choose other modules for its agents. Told from
-    /// texts: the names that it will choose can be made up while it runs.
+    /// Whether a script or its imports may choose other modules for its agents. Determined from the texts,
+    /// because the names may be computed at run time.
     pub(crate) fn chooses_modules(&self, id: &str) -> bool {
         let Some(cell) = self.catalog().cells.get(id).cloned() else {
             return false;
@@ -345,7 +347,7 @@ impl Scripts {
         state.text.contains(CHOOSES) || texts.any(|text| text.contains(CHOOSES))
     }
 
-    /// Reads a file that was written a moment ago.
+    /// Reads a file that has just been written.
     pub fn read(&self, path: &Path) {
         self.consider(path);
     }
@@ -366,7 +368,7 @@ impl Scripts {
         }
     }
 
-    /// All scripts with their texts.
+    /// Returns all scripts with their texts.
     pub fn list(&self) -> Vec<ScriptRow> {
         let catalog = self.catalog();
         let row = |cell: &Arc<ScriptCell>| {
@@ -382,8 +384,8 @@ impl Scripts {
         catalog.cells.values().map(row).collect()
     }
 
-    /// Where a script of an id is written to: its own file, or one in the first folder, which comes
-    /// before what ships.
+    /// Returns the path to which a script is written: its own file, or one in the first folder, which takes
+    /// precedence over shipped scripts.
     pub fn place_of(&self, id: &str) -> Option<PathBuf> {
         let cell = self.catalog().cells.get(id).cloned();
         let own = cell.and_then(|cell| cell.state().path.clone());
@@ -398,7 +400,7 @@ impl Scripts {
         };
         let cells: Vec<Arc<ScriptCell>> = self.catalog().cells.values().cloned().collect();
         for cell in cells {
-            // Until a text of it has compiled there is nothing to choose.
+            // Until a text has compiled there is nothing to choose.
             let Some(compiled) = cell.current().0 else {
                 continue;
             };
@@ -409,12 +411,13 @@ impl Scripts {
             };
             if compiled.kind == ModuleKind::SignalController {
                 let make = move || Box::new(SignalScript::new(cell.clone())) as Box<_>;
-                let entry = Entry::<dyn SignalController>::new(info, compiled.parameters, make);
+                let entry =
+                    ModuleEntry::<dyn SignalController>::new(info, compiled.parameters, make);
                 registry.add(entry);
                 continue;
             }
             let base = base.clone();
-            let entry = Entry::<dyn Behaviour>::new(info, compiled.parameters, move || {
+            let entry = ModuleEntry::<dyn Behaviour>::new(info, compiled.parameters, move || {
                 Box::new(ScriptLogic::new(cell.clone(), base.make()))
             });
             registry.add(entry);
@@ -427,12 +430,12 @@ impl Scripts {
     }
 }
 
-/// Whether a text has neither `behave` nor `decide`: it is there to be imported.
+/// Whether a text has neither `behave` nor `decide` and is therefore only imported.
 fn is_library(text: &str) -> bool {
     !text.contains("fn behave") && !text.contains("fn decide")
 }
 
-/// Whether a file's name is that of a script.
+/// Whether a file name is that of a script.
 fn is_script(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == SCRIPT_ENDING)
 }
@@ -442,11 +445,11 @@ fn row(cell: &ScriptCell) -> ModuleRow {
     let (mean_us, p99_us) = state.times.mean_and_p99();
     let error = state.error.as_ref().map(ToString::to_string);
     let lamp = match (state.is_disabled, &state.compiled, &error) {
-        (true, ..) => Lamp::Off,
-        (_, None, _) => Lamp::Faulted,
-        (_, Some(_), Some(_)) => Lamp::Uneasy,
-        _ if state.last_fault.is_some() => Lamp::Uneasy,
-        _ => Lamp::Good,
+        (true, ..) => Health::Off,
+        (_, None, _) => Health::Faulted,
+        (_, Some(_), Some(_)) => Health::Uneasy,
+        _ if state.last_fault.is_some() => Health::Uneasy,
+        _ => Health::Good,
     };
     let compiled = state.compiled.as_ref();
     ModuleRow {

@@ -10,33 +10,33 @@ use crate::native_now;
 use rhai::{AST, CallFnOptions, FuncArgs, Scope};
 use roadwright_agent::{
     Behaviour, Effect, Effects, Failure, Logic, LogicState, Message, Module, ModuleKind,
-    ParameterSet, Scene, Step, StepBoundary, Swap,
+    ParameterSet, Step, StepBoundary, Surroundings, Swap,
 };
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, NOTHING};
 use std::sync::Arc;
 
-/// An agent that has been standing for this long is blocked, s; and again after as long.
+/// Time of standing after which an agent counts as blocked, s; also the interval of further notifications.
 const BLOCKED: f64 = 10.0;
-/// Agents this close are near, m.
+/// Distance below which agents count as near, m.
 const NEAR: f64 = 30.0;
-/// Overtaking begins behind a leader closer than this, m, that is slower than wished.
+/// Gap to a slower leader below which overtaking begins, m.
 const OVERTAKE_GAP: f64 = 40.0;
-/// Closer to the end of the lane the route's needs come before a lane that a script wants, m.
+/// Distance to the end of the lane below which the route takes precedence over a script's choice of lane, m.
 const ROUTE_FIRST: f64 = 150.0;
-/// After so many turns in a row with faults a script is off for an agent.
+/// Number of consecutive calls with faults after which a script is disabled for an agent.
 pub(super) const MOST_FAULTS: u32 = 20;
 
-/// A behaviour of a run whose answers come from a script, with the built-in one beneath it: what
-/// the script does not ask for, the built-in one does.
+/// A behaviour of a run whose answers come from a script, on top of the built-in behaviour, which provides
+/// everything that the script does not request.
 pub(super) struct ScriptLogic {
     version: Version,
     base: Module<dyn Behaviour>,
-    /// What scripts know of their agents, by agent index.
+    /// State of the agents as scripts see it, by agent index.
     agents: Vec<Agent>,
     failures: Failures,
 }
 
-/// Why the built-in behaviour drives where a script has no version that can run.
+/// Reason for the built-in behaviour when a script has no version that can run.
 pub(super) const OFF: &str = "the script is off";
 
 impl ScriptLogic {
@@ -73,7 +73,7 @@ pub(super) fn call(
     call_for(compiled, name, arguments).map(|_| ())
 }
 
-/// Calls a function of a script for what it gives.
+/// Calls a function of a script and returns its result.
 pub(super) fn call_for(
     compiled: &Compiled,
     name: &str,
@@ -84,26 +84,25 @@ pub(super) fn call_for(
     result.map_err(|error| runtime_error(&compiled.file, text, ast, &error))
 }
 
-/// The same with the engine's own error.
+/// Calls a function of a script and returns its result or the engine's own error.
 pub(super) fn evaluate(
     compiled: &Compiled,
     name: &str,
     arguments: impl FuncArgs,
 ) -> Result<rhai::Dynamic, Box<rhai::EvalAltResult>> {
     begin_call();
-    // The top of the script has run when it was compiled; its constants stand in a module since
-    // then.
+    // The top level of the script has run at compile time, and its constants are in a module since then.
     let options = CallFnOptions::new().eval_ast(false);
     let (engine, ast): (_, &AST) = (&compiled.engine, &compiled.ast);
-    // Empty in each call: what a script keeps is in `agent.memory`, which is saved with the world.
+    // Empty in each call, because a script keeps its state in `agent.memory`, which is saved with the world.
     let mut scope = Scope::new();
     engine.call_fn_with_options::<rhai::Dynamic>(options, &mut scope, ast, name, arguments)
 }
 
-/// Calls everything that is due for an agent.
+/// Calls all handlers that are due for an agent.
 fn run(compiled: &Compiled, agent: &Agent, letters: Vec<Mail>) -> Result<(), ScriptError> {
     let handlers = compiled.handlers;
-    // Before the calls: a handler that fails is not called again, as if it had run.
+    // Set before the calls, so that a failing handler is not called again.
     let begins = !std::mem::replace(&mut agent.content().has_started, true);
     if begins && handlers.start {
         call(compiled, "on_start", (agent.clone(),))?;
@@ -128,7 +127,7 @@ fn run(compiled: &Compiled, agent: &Agent, letters: Vec<Mail>) -> Result<(), Scr
     let has_arrived = agent.content().facts.is_some_and(|f| f.has_arrived);
     let is_done = agent.content().has_new_goal || agent.content().is_held();
     if has_arrived && !is_done {
-        // At the end of a path the destinations that are left come next.
+        // At the end of a path the remaining destinations follow.
         if agent
             .content()
             .facts
@@ -152,7 +151,7 @@ fn run(compiled: &Compiled, agent: &Agent, letters: Vec<Mail>) -> Result<(), Scr
     call(compiled, "behave", (agent.clone(),))
 }
 
-/// Calls what a letter is for: those of the host have handlers of their own.
+/// Calls the handler for a message; messages of the host have their own handlers.
 fn deliver(compiled: &Compiled, agent: &Agent, letter: Mail) -> Result<(), ScriptError> {
     let handlers = compiled.handlers;
     match letter.topic.as_str() {
@@ -171,7 +170,7 @@ fn deliver(compiled: &Compiled, agent: &Agent, letter: Mail) -> Result<(), Scrip
             let mut content = agent.content();
             content
                 .effects
-                .push(Effect::Log("there is no way to where it was to go".into()));
+                .push(Effect::Log("there is no route to its destination".into()));
             // An agent that has arrived and cannot continue must not block the road permanently.
             if content.facts.is_some_and(|facts| facts.has_arrived) {
                 content.effects.push(Effect::Leave);
@@ -204,8 +203,8 @@ fn is_newly_blocked(agent: &Agent) -> bool {
 }
 
 impl Content {
-    /// Counts turns in a row with faults; what is to be told when there were too many: the script
-    /// is off for this agent then, and its wishes with it.
+    /// Counts consecutive calls with faults. Returns a message once there are too many; the script and its
+    /// wishes are then disabled for this agent.
     fn count_faults(&mut self, has_faulted: bool) -> Option<String> {
         if self.faults >= MOST_FAULTS {
             return None;
@@ -214,19 +213,19 @@ impl Content {
         (self.faults == MOST_FAULTS).then(|| {
             self.wants = Wants::default();
             format!(
-                "{MOST_FAULTS} faults in a row: the script is off for this agent until another \
+                "{MOST_FAULTS} consecutive faults: the script is disabled for this agent until another \
                  version of it is loaded"
             )
         })
     }
 
-    /// Whether it stands because the script wants it to.
+    /// Whether the agent stands because the script wants it to.
     fn is_held(&self) -> bool {
         let wants = &self.wants;
         wants.is_stopped || self.time < wants.waits_until || wants.braking > 0.0
     }
 
-    /// What its wishes make of the built-in behaviour's answer.
+    /// Applies the wishes of the script to the answer of the built-in behaviour.
     fn shape(&mut self, output: &mut BehaviourOutput) {
         let wants = &self.wants;
         output.speed_factor = (output.speed_factor * wants.speed_factor).clamp(0.0, 2.0);
@@ -236,8 +235,8 @@ impl Content {
             output.top_speed.min(wants.desired_speed)
         };
         if wants.braking > 0.0 {
-            // Not through `ask`: a wish that lasts is due in each turn, however much the call has
-            // asked for.
+            // Not through `ask`, because a lasting wish is due in each call, however many effects the call
+            // has requested.
             self.effects.push(Effect::Brake(wants.braking));
         }
         if wants.lane_offset != 0.0 {
@@ -251,15 +250,15 @@ impl Content {
         if let Some(id) = wants.flees {
             self.effects.push(Effect::Flee(id));
         }
-        // A script may not make its agent miss a turn: near the end of the lane the route decides.
+        // A script must not make its agent miss a turn: near the end of the lane the route decides.
         let is_early = self.input.lane_remaining > ROUTE_FIRST;
         let side = match wants.use_lane.filter(|_| is_early) {
-            // There is time for what the route needs later.
+            // There is still time for the route's lane change.
             Some(lane) => {
                 output.lane_change = 0.0;
                 side_of(self.facts.map_or(0, |facts| facts.lane), lane)
             }
-            // What the route needs comes first.
+            // The route takes precedence.
             None if output.lane_change != 0.0 || self.input.lane_change_needed != 0.0 => return,
             None if self.time < wants.overtakes_until => self.overtaking_side(),
             None => wants.lane,
@@ -274,13 +273,13 @@ impl Content {
         }
     }
 
-    /// Requests the pull-over in each turn until it has begun, because the world refuses it while a junction lies
-    /// within its distance.
+    /// Requests the pull-over in each call until it has begun, because the world refuses it while a junction
+    /// lies within its distance.
     fn pull_over(&mut self) {
         let Some((offset, within)) = self.wants.pulls_over else {
             return;
         };
-        // Nothing is left of a lane where an agent is on none.
+        // An agent off the lanes has no remaining lane.
         let is_off_lanes = self.input.lane_remaining >= NOTHING;
         if is_off_lanes && !self.has_new_goal {
             self.wants.pulls_over = None;
@@ -293,16 +292,16 @@ impl Content {
             comes_back: false,
         });
         if is_off_lanes {
-            // Asked for off the lanes: the world says that there is none.
+            // Requested off the lanes; the world reports that there is no lane.
             self.wants.pulls_over = None;
         }
     }
 
-    /// To the free side while a slower leader is close.
+    /// Returns the free side while a slower leader is close.
     fn overtaking_side(&self) -> f64 {
         let input = &self.input;
         let wished = input.road_speed.min(self.wants.desired_speed);
-        // 1 m/s slower at least: behind a leader of about the wished speed nothing is gained.
+        // At least 1 m/s slower, because overtaking a leader at about the desired speed gains nothing.
         let is_slow = input.leader_gap < OVERTAKE_GAP && input.leader_speed < wished - 1.0;
         match (is_slow, input.lane_left > 0.0, input.lane_right > 0.0) {
             (true, true, _) => 1.0,
@@ -349,7 +348,7 @@ impl Logic for ScriptLogic {
     ) -> Option<Swap> {
         self.agents
             .resize_with(moment.capacity as usize, Agent::default);
-        // Its index will be another agent's, which must not remember what this one did.
+        // Its index will be reused by another agent, which must not inherit its state.
         for &index in moment.removed {
             self.agents[index as usize] = Agent::default();
         }
@@ -367,14 +366,14 @@ impl Behaviour for ScriptLogic {
         &self,
         parameters: &ParameterSet,
         step: &Step<'_>,
-        scene: Option<&Arc<Scene>>,
+        scene: Option<&Arc<Surroundings>>,
         inputs: &[BehaviourInput],
         outputs: &mut [BehaviourOutput],
         effects: &mut Effects,
     ) {
         let (base, values) = (&self.base.logic, &self.base.parameters);
-        // First, for all rows: what a script does not ask for stays as the built-in behaviour wants it,
-        // and a script that fails leaves a sound answer behind.
+        // First for all rows: what a script does not request stays as the built-in behaviour decided, and a
+        // failing script leaves a valid answer.
         base.step(values, step, scene, inputs, outputs, effects);
         let Some(compiled) = self.active() else {
             let answers = step.ids.len() as u64;
@@ -399,7 +398,7 @@ impl Behaviour for ScriptLogic {
                 run(compiled, agent, letters)
             };
             if is_off {
-                self.note_failure(1, id, "the script is off after faults in a row");
+                self.note_failure(1, id, "the script is disabled after consecutive faults");
             }
             let mut content = agent.content();
             if let Err(error) = &done {
@@ -441,15 +440,15 @@ impl Behaviour for ScriptLogic {
     }
 }
 
-/// To which side a lane lies, seen in the direction of driving: lanes with ids below 0 run along the
-/// road and are counted to the right, those above 0 run back.
+/// Returns the side of a lane in the driving direction: lanes with negative ids run along the road and are
+/// counted to the right, those with positive ids run back.
 fn side_of(own: i8, wanted: i8) -> f64 {
-    // Beyond the middle of the road traffic comes towards it.
+    // Beyond the reference line traffic is oncoming.
     if own == 0 || own.signum() != wanted.signum() {
         return 0.0;
     }
-    // Lane -1 wants -2: one step down, to the right. Lane 2 wants 1: one down too, but it runs
-    // back, and the middle of the road is to its left.
+    // From lane -1 to -2: one step down, to the right. From lane 2 to 1: one step down too, but the lane runs
+    // back, and the reference line is to its left.
     let steps = i16::from(wanted) - i16::from(own);
     f64::from(if own < 0 {
         steps.signum()
@@ -458,8 +457,8 @@ fn side_of(own: i8, wanted: i8) -> f64 {
     })
 }
 
-/// Without a script, agents that have arrived leave.
-fn leave_all(scene: Option<&Arc<Scene>>, step: &Step<'_>, effects: &mut Effects) {
+/// Removes agents that have arrived, in the absence of a script.
+fn leave_all(scene: Option<&Arc<Surroundings>>, step: &Step<'_>, effects: &mut Effects) {
     for &index in step.indices {
         let facts = scene.and_then(|scene| scene.with_index(index));
         if facts.is_some_and(|facts| facts.has_arrived) {
@@ -473,7 +472,7 @@ pub(super) fn prepare(
     step: &Step<'_>,
     (index, id): (u32, u64),
     input: &BehaviourInput,
-    scene: Option<&Arc<Scene>>,
+    scene: Option<&Arc<Surroundings>>,
     parameters: &[(&'static str, f64)],
 ) {
     let mut content = agent.content();
@@ -484,7 +483,7 @@ pub(super) fn prepare(
     content.input = *input;
     content.facts = scene.and_then(|scene| scene.with_index(index)).copied();
     content.scene = scene.cloned();
-    // An agent that has left the road is no longer followed.
+    // An agent that has been removed is no longer followed.
     let drives = |id: &u64| scene.is_some_and(|scene| scene.with_id(*id).is_some());
     content.wants.follows = content.wants.follows.filter(drives);
     content.wants.flees = content.wants.flees.filter(drives);
@@ -494,8 +493,8 @@ pub(super) fn prepare(
     }
 }
 
-/// The letters that wait for an agent.
-pub(super) fn letters(scene: &Scene, index: u32) -> Vec<Mail> {
+/// Returns the pending messages of an agent.
+pub(super) fn letters(scene: &Surroundings, index: u32) -> Vec<Mail> {
     let mail = scene.mail_of(index).iter();
     mail.map(|message| Mail {
         from: message.from as i64,

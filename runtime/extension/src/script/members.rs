@@ -1,9 +1,8 @@
-//! What a script does with what it is given, checked before it runs: members that there are, things
-//! that can only be read, handlers that are written as the host calls them, words that the host
-//! knows.
+//! Checks a script's use of its arguments before it runs: unknown members, read-only properties, handlers
+//! with wrong parameters, unknown words.
 //!
-//! Types flow from the parameters of handlers through variables, loops and calls of the script's own
-//! functions. What cannot be known is not complained about.
+//! Types are propagated from the parameters of handlers through variables, loops and calls of the script's
+//! own functions. Unknown types are not reported.
 
 use super::api::{ApiItem, ApiKind, api};
 use super::check::{unknown_of, unknown_words};
@@ -11,7 +10,7 @@ use rhai::{AST, ASTNode, BinaryExpr, Expr, FnCallExpr, Position, Stmt};
 use roadwright_agent::{ParameterInfo, Slot};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is known of a value.
+/// Known type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Type {
     Agent,
@@ -22,7 +21,7 @@ enum Type {
 }
 
 impl Type {
-    /// Its name as an owner of items.
+    /// Name as an owner of API items.
     fn owner(self) -> Option<&'static str> {
         match self {
             Self::Agent => Some("agent"),
@@ -34,7 +33,7 @@ impl Type {
     }
 }
 
-/// The sides of a lane, as `prefer_lane` takes them.
+/// Sides of a lane, as accepted by `prefer_lane`.
 pub(super) const SIDES: [&str; 3] = ["left", "right", "any"];
 
 /// A function of the script.
@@ -43,24 +42,24 @@ struct Function {
     parameters: Vec<String>,
     from: Position,
     to: Position,
-    /// What is known of its variables; `None` where they are several things.
+    /// Known types of its variables; `None` for variables with several types.
     types: BTreeMap<String, Option<Type>>,
 }
 
-/// A mistake, and where it stands.
+/// A mistake with its position.
 type Mistake = (Position, String);
 
 struct Checker<'a> {
     functions: Vec<Function>,
     parameters: &'a [ParameterInfo],
     found: Vec<Mistake>,
-    /// Whether what is given something unknown counts as unknown.
+    /// Whether a variable that also receives an unknown value counts as unknown.
     is_strict: bool,
-    /// Whether mistakes are noted, or types only.
+    /// Whether mistakes are recorded, or types only.
     is_last: bool,
 }
 
-/// The first mistake of a script whose own parameters are known.
+/// Returns the first mistake of a script with known parameters.
 pub(super) fn mistakes(ast: &AST, parameters: &[ParameterInfo]) -> Option<Mistake> {
     let functions = ast.iter_functions().filter_map(|f| {
         let definition = ast.shared_lib().get_script_fn(f.name, f.params.len())?;
@@ -89,7 +88,8 @@ pub(super) fn mistakes(ast: &AST, parameters: &[ParameterInfo]) -> Option<Mistak
         true
     });
     checker.type_handlers(&called);
-    // Through calls of calls, as deep as scripts go; then what is not one thing only; then mistakes.
+    // Propagated through nested calls, as deep as scripts go; then ambiguous types are dropped; then mistakes
+    // are recorded.
     for pass in 0..6 {
         checker.is_strict = pass >= 4;
         checker.is_last = pass == 5;
@@ -106,25 +106,25 @@ pub(super) fn mistakes(ast: &AST, parameters: &[ParameterInfo]) -> Option<Mistak
 }
 
 impl Checker<'_> {
-    /// Gives the parameters of handlers their types, and looks at their names.
+    /// Assigns types to the parameters of handlers, and checks their names.
     fn type_handlers(&mut self, called: &BTreeSet<String>) {
         let events = || api().iter().filter(|item| item.kind == ApiKind::Event);
         let names: Vec<&'static str> = events().map(|item| item.name).collect();
         let mut wrong = Vec::new();
         for function in &mut self.functions {
             let Some(event) = events().find(|event| event.name == function.name) else {
-                // One that the script calls itself is its own affair.
+                // A function that the script calls itself is not treated as a handler.
                 if function.name.starts_with("on_") && !called.contains(&function.name) {
                     let known = names.iter().copied();
                     let words = unknown_words("handler", &function.name, known);
-                    wrong.push((function.from, format!("the host calls no {words}")));
+                    wrong.push((function.from, format!("the host does not call the {words}")));
                 }
                 continue;
             };
             let wanted = parameters_of(event.signature);
             if wanted.len() != function.parameters.len() {
                 let text = format!(
-                    "{} has {} parameters, and would never be called: write {}",
+                    "{} has {} parameters and would never be called; write {}",
                     function.name,
                     function.parameters.len(),
                     event.signature
@@ -137,7 +137,7 @@ impl Checker<'_> {
                     "agent" => Type::Agent,
                     "message" => Type::Message,
                     "signal" => Type::Signal,
-                    // What was hit may have been no vehicle.
+                    // The other object may not be a vehicle.
                     "other" => Type::Other,
                     // A number.
                     _ => continue,
@@ -154,7 +154,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The function in which a place lies.
+    /// Returns the function that contains a position.
     fn function_at(&self, at: Position) -> Option<usize> {
         let place = |at: Position| (at.line(), at.position());
         let mut functions = self.functions.iter();
@@ -185,7 +185,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Notes what a variable is given.
+    /// Records the type of a variable.
     fn know(&mut self, at: Position, name: &str, found: Option<Type>) {
         if let Some(function) = self.function_at(at) {
             let is_strict = self.is_strict;
@@ -193,7 +193,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A function of the script that is called with something known knows it as well.
+    /// Passes known types to a called function of the script.
     fn pass_types(&mut self, call: &FnCallExpr) {
         if call.op_token.is_some() || !call.namespace.is_empty() {
             return;
@@ -209,7 +209,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What is known of the value of an expression.
+    /// Returns the known type of an expression's value.
     fn type_of(&self, expression: &Expr) -> Option<Type> {
         match expression {
             Expr::Variable(variable, _, at) => {
@@ -247,11 +247,11 @@ impl Checker<'_> {
             item.owner == owner && item.name == name && item.kind == ApiKind::Property
         };
         if api().iter().any(|item| is_read_only(&item)) {
-            self.note(*at, format!("{owner}.{name} can be read, but not set"));
+            self.note(*at, format!("{owner}.{name} is read-only"));
         }
     }
 
-    /// Looks at the first member of a chain; those after it are looked at by what it gives.
+    /// Checks the first member of a chain; the following ones are checked by its result type.
     fn look_at_member(&mut self, owner: Type, member: &Expr) {
         let Some(name) = owner.owner() else { return };
         let of_owner = || api().iter().filter(|item| item.owner == name);
@@ -284,7 +284,7 @@ impl Checker<'_> {
             }
             _ => {}
         }
-        // What comes of it, and its members.
+        // The result and its members.
         if let Expr::Dot(parts, ..) = member
             && let Some(next) = type_after(owner, &parts.lhs)
         {
@@ -292,7 +292,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Looks at words between quotes that the host has to know.
+    /// Checks string literals that must be known words.
     fn look_at_words(&mut self, call: &FnCallExpr, at: Position) {
         let word = |number: usize| match call.args.get(number) {
             Some(Expr::StringConstant(word, _)) => Some(word.as_str()),
@@ -318,16 +318,15 @@ impl Checker<'_> {
     }
 }
 
-/// Notes what a variable is given: one that is given two things, or something unknown beside, is
-/// unknown.
+/// Records the type of a variable. A variable with several types, or with an unknown one, becomes unknown.
 fn note_type(
     types: &mut BTreeMap<String, Option<Type>>,
     name: &str,
     found: Option<Type>,
     is_strict: bool,
 ) {
-    // In the first passes unknown may mean not known yet, and what is known stays. Strict passes
-    // take it for something else: then nothing is said of the variable.
+    // In the first passes unknown may mean not known yet, and known types stay. Strict passes treat it as
+    // another type, so nothing is reported about the variable.
     match (types.get(name), found) {
         (None, Some(found)) => {
             types.insert(name.to_owned(), Some(found));
@@ -341,23 +340,23 @@ fn note_type(
     }
 }
 
-/// The parameters of `fn name(a, b)`.
+/// Returns the parameters of `fn name(a, b)`.
 fn parameters_of(signature: &'static str) -> Vec<&'static str> {
     let inner = signature.split_once('(').map_or("", |(_, rest)| rest);
     let inner = inner.trim_end_matches(')');
     inner.split(", ").filter(|part| !part.is_empty()).collect()
 }
 
-/// What a member gives.
+/// Returns the result type of a member.
 fn type_after(owner: Type, member: &Expr) -> Option<Type> {
     let name = match member {
         Expr::Property(property, _) => property.2.as_str(),
-        // The property of the same name is a text.
+        // The property with the same name is a text.
         Expr::MethodCall(call, _) if call.name == "signal" => {
             return (owner == Type::Agent).then_some(Type::Signal);
         }
         Expr::MethodCall(call, _) => call.name.as_str(),
-        // A chain: what its first member gives goes on.
+        // A chain continues with the result of its first member.
         Expr::Dot(parts, ..) => return type_after(type_after(owner, &parts.lhs)?, &parts.rhs),
         _ => return None,
     };

@@ -1,4 +1,4 @@
-//! Values that may be missing, and that a script uses as if they were there.
+//! Values that may be missing but are used without a check.
 
 use super::compile::{Compiled, ScriptError};
 use rhai::{ASTFlags, ASTNode, BinaryExpr, Expr, Position, Stmt};
@@ -13,7 +13,7 @@ const MAYBE: [(&str, &str); 3] = [
 /// Numbers that also tell a script whether there is a leader.
 const OF_LEADER: [&str; 2] = ["leader_gap", "leader_speed"];
 
-/// Uses of values that may be missing where nothing before in the script asks whether they are.
+/// Returns the uses of values that may be missing without an earlier check in the script.
 pub(super) fn missing(compiled: &Compiled) -> Vec<ScriptError> {
     let mut finder = Finder::default();
     compiled.ast.walk(&mut |path| {
@@ -30,7 +30,7 @@ pub(super) fn missing(compiled: &Compiled) -> Vec<ScriptError> {
         });
         let why = MAYBE.iter().find(|(known, _)| known == name);
         if let Some((_, why)) = why.filter(|_| !is_asked) {
-            let what = format!("{name} is () if {why}; compare it with () before, or write ?.");
+            let what = format!("{name} is () if {why}; compare it with () first, or use ?.");
             found.push((*at, what));
         }
     }
@@ -39,8 +39,8 @@ pub(super) fn missing(compiled: &Compiled) -> Vec<ScriptError> {
         for (name, at) in &finder.counted {
             if !finder.remembered.contains(name) {
                 let what = format!(
-                    "memory.{name} is () here, since nothing else sets it: set it in on_start, or \
-                     begin with memory.{name} ?? 0"
+                    "memory.{name} is () here, because nothing else sets it: set it in on_start, or \
+                     start with memory.{name} ?? 0"
                 );
                 found.push((*at, what));
             }
@@ -56,15 +56,15 @@ fn order(at: Position) -> (Option<usize>, Option<usize>) {
 
 #[derive(Default)]
 struct Finder {
-    /// Members of what may be missing, and where they are used.
+    /// Members of values that may be missing, with the positions of their uses.
     used: Vec<(&'static str, Position)>,
     /// Expressions compared with (), and numbers about the leader, with their positions.
     asked: Vec<(String, Position)>,
-    /// Names of the memory that are set.
+    /// Names in the memory that are set.
     remembered: BTreeSet<String>,
-    /// Whether any may be set, by an index.
+    /// Whether any name may be set, by an index.
     remembers_any: bool,
-    /// Names of the memory that are counted up or down.
+    /// Names in the memory that are incremented or decremented.
     counted: Vec<(String, Position)>,
 }
 
@@ -93,7 +93,7 @@ impl Finder {
                 self.note_variable(&parts.1);
             }
             ASTNode::Stmt(Stmt::Var(parts, _, at)) => {
-                // A variable that holds it is compared by its own name, which is not followed here.
+                // A variable that holds the value is compared by its own name, which is not tracked here.
                 if let Some((name, _)) = last_member(&parts.1) {
                     self.asked.push((name, *at));
                 }
@@ -102,7 +102,7 @@ impl Finder {
         }
     }
 
-    /// `agent.leader.speed`: a member of what may be missing. `?.` asks by itself.
+    /// Checks `agent.leader.speed`: a member of a value that may be missing. `?.` checks by itself.
     fn look_at_member(&mut self, parts: &BinaryExpr, flags: ASTFlags, at: Position) {
         if flags.contains(ASTFlags::NEGATED) {
             return;
@@ -140,7 +140,7 @@ enum Remembered {
     Any,
 }
 
-/// `agent.memory.name`, or `memory.name` of anything.
+/// Returns the part for `agent.memory.name`, or `memory.name` of any object.
 fn in_memory(target: &Expr) -> Option<Remembered> {
     match target {
         Expr::Dot(parts, ..) => {
@@ -160,7 +160,7 @@ fn in_memory(target: &Expr) -> Option<Remembered> {
     }
 }
 
-/// The name of a property or of a method that is called.
+/// Returns the name of a property or of a called method.
 fn own_name(expression: &Expr) -> Option<(String, Position)> {
     match expression {
         Expr::Property(property, at) => Some((property.2.to_string(), *at)),
@@ -169,7 +169,7 @@ fn own_name(expression: &Expr) -> Option<(String, Position)> {
     }
 }
 
-/// The last member of a chain of them: `leader` of `agent.leader`.
+/// Returns the last member of a chain: `leader` for `agent.leader`.
 fn last_member(expression: &Expr) -> Option<(String, Position)> {
     match expression {
         Expr::Dot(parts, ..) => last_member(&parts.rhs).or_else(|| last_member(&parts.lhs)),

@@ -1,5 +1,5 @@
-//! Calling the handlers of a script to no effect: before agents depend on it, and for authors who
-//! want to see what one of them does.
+//! Calls of a script's handlers without effect: before agents depend on them, and for authors who want to see
+//! what a handler does.
 
 use super::agent::{Agent, Mail, Other, Remembered};
 use super::api::{ApiKind, api};
@@ -8,42 +8,42 @@ use super::logic::{evaluate, letters, prepare};
 use super::signal::{Signal, made_up as made_up_signals};
 use super::signal_logic::DECIDE;
 use rhai::{Dynamic, EvalAltResult, Position};
-use roadwright_agent::{AgentFacts, BehaviourView, Effect, Indicator, Scene, Step};
+use roadwright_agent::{AgentFacts, BehaviourView, Effect, Indicator, Step, Surroundings};
 use roadwright_geometry::DVec2;
 use roadwright_plugin_api::{BehaviourInput, NOTHING};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How far away somebody else may be whom handlers are told of, m.
+/// Maximum distance of the other agent that handlers receive, m.
 const NEAREST: f64 = 500.0;
 
-/// What one call of a handler has come to.
+/// Result of one call of a handler.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rehearsal {
-    /// What it asked for beyond its wishes, in order.
+    /// Effects requested beyond its wishes, in order.
     pub effects: Vec<Effect>,
-    /// What the agent remembers afterwards, by name.
+    /// Memory of the agent afterwards, by name.
     pub memory: Vec<(String, String)>,
-    /// What it wishes afterwards, for people.
+    /// Wishes afterwards, as text.
     pub wishes: String,
 }
 
-/// For whom a handler is called.
+/// Subject of a handler call.
 #[derive(Debug, Clone)]
 pub enum Subject {
-    /// A made-up agent with an id: it drives 8 m/s on a free road, another one 10 m ahead.
+    /// An invented agent with an id: it drives at 8 m/s on a free road, with another agent 10 m ahead.
     MadeUp(u64),
-    /// An agent of a run, as it is now. What it remembers is that of its own behaviour if that is
-    /// the script with this id.
+    /// An agent of a run in its present state. Its memory is that of its own behaviour if that is the script
+    /// with this id.
     Driving {
-        /// What its behaviour would see.
+        /// Input that its behaviour would receive.
         view: Box<BehaviourView>,
-        /// Id of the script that is called.
+        /// Id of the called script.
         script: String,
     },
 }
 
-/// Traffic around a made-up agent.
+/// Traffic around an invented agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Company {
     /// A vehicle 10 m ahead, from rear axle to rear axle, and one 10 m behind.
@@ -52,7 +52,7 @@ pub(super) enum Company {
     Nobody,
 }
 
-/// An agent, somebody else whom handlers are told of, and a letter.
+/// An agent, another agent for handlers, and a message.
 pub(super) struct Stage {
     agent: Agent,
     other: Option<Other>,
@@ -70,7 +70,7 @@ impl Stage {
         Self::with(agent, &scene)
     }
 
-    /// A made-up agent in a situation in which all that it perceives fits together.
+    /// Creates an invented agent in a situation in which all perceptions are consistent.
     pub(super) fn in_company(compiled: &Compiled, company: Company) -> Self {
         let parameters = compiled.parameters.iter();
         let parameters: Vec<_> = parameters.map(|info| (info.key, info.default)).collect();
@@ -78,7 +78,7 @@ impl Stage {
         Self::with(agent, &scene)
     }
 
-    fn with(agent: Agent, scene: &Scene) -> Self {
+    fn with(agent: Agent, scene: &Surroundings) -> Self {
         let own = agent.content().facts;
         let other = own.and_then(|own| somebody_else(scene, &own));
         let waiting = own.and_then(|own| letters(scene, own.index).into_iter().next());
@@ -95,7 +95,7 @@ impl Stage {
         }
     }
 
-    /// Calls a handler with what it takes.
+    /// Calls a handler with its arguments.
     fn call(&self, compiled: &Compiled, event: &str) -> Result<(), ScriptError> {
         let ast = &compiled.ast;
         let done = self.call_for(compiled, event);
@@ -103,7 +103,7 @@ impl Stage {
             .map_err(|error| runtime_error(&compiled.file, &compiled.text, ast, &error))
     }
 
-    /// The same for what the handler gives.
+    /// Calls a handler and returns its result.
     pub(super) fn call_for(
         &self,
         compiled: &Compiled,
@@ -115,8 +115,7 @@ impl Stage {
             "on_message" => evaluate(compiled, event, (agent, self.letter.clone())),
             "on_near" | "on_collision" => evaluate(compiled, event, (agent, other())),
             "on_stage" => evaluate(compiled, event, (agent, 1_i64, 0_i64)),
-            // Made up in any case: whoever is looked at in a run is an agent, not the signals of a
-            // node.
+            // Invented in any case, because the subject from a run is an agent and not the signals of a node.
             DECIDE => {
                 let signal = Signal::decided(made_up_signals(), agent);
                 evaluate(compiled, event, (signal,))
@@ -131,8 +130,8 @@ impl Stage {
     }
 }
 
-/// The one ahead, or else the nearest.
-fn somebody_else(scene: &Scene, own: &AgentFacts) -> Option<Other> {
+/// Returns the leader, or otherwise the nearest agent.
+fn somebody_else(scene: &Surroundings, own: &AgentFacts) -> Option<Other> {
     let leader = own.leader.and_then(|id| scene.with_id(id));
     let nearest = || {
         let near = scene.near(own.position, NEAREST);
@@ -143,23 +142,22 @@ fn somebody_else(scene: &Scene, own: &AgentFacts) -> Option<Other> {
         .map(|other| Other::new(scene, own, other))
 }
 
-/// An agent of a run.
+/// Creates an agent from a run.
 fn driving(
     view: &BehaviourView,
     script: &str,
     parameters: &[(&'static str, f64)],
-) -> (Agent, Arc<Scene>) {
+) -> (Agent, Arc<Surroundings>) {
     let (behaviour, state) = &view.behaviour;
-    // The memory of another script would be read as this one's under names that only happen to be
-    // alike.
+    // The memory of another script would be misread under names that only happen to be the same.
     let state = state.as_deref().filter(|_| behaviour == script);
     let kept: Vec<Remembered> = state
-        // What cannot be read is no memory: a rehearsal then begins as a new agent does.
+        // An unreadable state counts as none, and the rehearsal starts with a new agent.
         .and_then(|state| postcard::from_bytes(state).ok())
         .unwrap_or_default();
-    // Kept by agent index, as the behaviour of the run has saved them.
+    // Stored by agent index, as the behaviour of the run saves it.
     let kept = kept.into_iter().nth(view.index as usize);
-    // What the run has kept also says whether it has started: `on_start` is then not called again.
+    // The saved state also records whether the agent has started; `on_start` is then not called again.
     let agent = kept.map_or_else(Agent::default, Agent::with_memory);
     let step = Step {
         time: view.time,
@@ -183,8 +181,8 @@ fn driving(
     (agent, scene)
 }
 
-/// A made-up agent whose perception of its leader agrees with the vehicles in the scene.
-fn in_company(company: Company, parameters: &[(&'static str, f64)]) -> (Agent, Arc<Scene>) {
+/// Creates an invented agent whose perception of its leader agrees with the vehicles in the scene.
+fn in_company(company: Company, parameters: &[(&'static str, f64)]) -> (Agent, Arc<Surroundings>) {
     let (agent, scene) = made_up(1, parameters);
     let own = scene.with_id(1).copied();
     let leader = scene.with_id(2).copied();
@@ -215,7 +213,7 @@ fn in_company(company: Company, parameters: &[(&'static str, f64)]) -> (Agent, A
             (vec![own], NOTHING)
         }
     };
-    let scene = Arc::new(Scene::new(
+    let scene = Arc::new(Surroundings::new(
         agents,
         Vec::new(),
         vec!["car".into()].into(),
@@ -233,8 +231,8 @@ fn in_company(company: Company, parameters: &[(&'static str, f64)]) -> (Agent, A
     (fresh, scene)
 }
 
-/// An agent on a free road, and another one 10 m ahead of it.
-pub(super) fn made_up(id: u64, parameters: &[(&'static str, f64)]) -> (Agent, Arc<Scene>) {
+/// Creates an agent on a free road, and another one 10 m ahead of it.
+pub(super) fn made_up(id: u64, parameters: &[(&'static str, f64)]) -> (Agent, Arc<Surroundings>) {
     let leader = id.wrapping_add(1);
     let facts = |id: u64, index: u32, x: f64| AgentFacts {
         id,
@@ -252,17 +250,17 @@ pub(super) fn made_up(id: u64, parameters: &[(&'static str, f64)]) -> (Agent, Ar
         t: 0.0,
         speed_limit: 13.0,
         signal: None,
-        // Node 1, and of its stages the bit of the second one.
+        // Node 1, and the bit of its second stage.
         signal_ahead: (1, 2),
         indicator: Indicator::Off,
         goal: Some(DVec2::new(200.0, 0.0)),
         has_arrived: false,
         has_more_goals: false,
-        // The second one is the first one's leader, and has nobody ahead of it.
+        // The second agent is the leader of the first, and has no leader itself.
         leader: (id != leader).then_some(leader),
         follower: None,
     };
-    let scene = Arc::new(Scene::new(
+    let scene = Arc::new(Surroundings::new(
         vec![facts(id, 0, 0.0), facts(leader, 1, 10.0)],
         Vec::new(),
         vec!["car".into()].into(),
@@ -292,7 +290,7 @@ pub(super) fn made_up(id: u64, parameters: &[(&'static str, f64)]) -> (Agent, Ar
     (agent, scene)
 }
 
-/// Names of all handlers, in the order of the documentation.
+/// Returns the names of all handlers, in the order of the documentation.
 fn events() -> Vec<&'static str> {
     let events = api().iter().filter(|item| item.kind == ApiKind::Event);
     events.map(|item| item.name).collect()
@@ -309,7 +307,7 @@ fn has(compiled: &Compiled, event: &str) -> bool {
 }
 
 impl Compiled {
-    /// The handlers that the script has, in the order of the documentation.
+    /// Returns the handlers of the script, in the order of the documentation.
     fn handlers(&self) -> Vec<&'static str> {
         events()
             .into_iter()
@@ -318,8 +316,8 @@ impl Compiled {
     }
 }
 
-/// The handlers of a script in the order in which they are tried: an agent starts before it does anything
-/// else.
+/// Returns the handlers of a script in the order in which they are tried, beginning with the start of the
+/// agent.
 pub(super) fn handlers(compiled: &Compiled) -> Vec<&'static str> {
     let (first, rest): (Vec<_>, Vec<_>) = compiled
         .handlers()
@@ -335,11 +333,11 @@ pub(super) fn try_out(compiled: &Compiled) -> Result<(), ScriptError> {
     order.try_for_each(|event| stage.call(compiled, event))
 }
 
-/// Calls one handler of a script for an agent; one that has not started yet gets `on_start` before.
-/// Nothing that it asks for is done.
+/// Calls one handler of a script for an agent, preceded by `on_start` for a new agent. Requested effects are
+/// not applied.
 ///
 /// # Errors
-/// What went wrong in the script, or that it has no such handler.
+/// Returns the mistake in the script, or that it has no such handler.
 pub fn rehearse(
     compiled: &Compiled,
     event: &str,
@@ -347,7 +345,7 @@ pub fn rehearse(
 ) -> Result<Rehearsal, ScriptError> {
     if !has(compiled, event) {
         let own = compiled.handlers().join(", ");
-        let message = format!("there is no handler {event}; there are: {own}");
+        let message = format!("there is no handler {event}; expected one of: {own}");
         let (file, text) = (&compiled.file, &compiled.text);
         return Err(ScriptError::at(file, text, Position::NONE, message));
     }

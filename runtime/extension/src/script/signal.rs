@@ -1,4 +1,4 @@
-//! Signals as a script sees them: what shows, who waits, and what an agent asks of them.
+//! Signals as a script sees them: aspects, waiting traffic, and requests of agents.
 
 use super::agent::{Agent, Memory};
 use roadwright_agent::{Demand, Effect, SignalFacts, StageFacts};
@@ -6,23 +6,23 @@ use roadwright_scenario::RoadId;
 use roadwright_scenario::junction::{Light, StageTimes, Turn};
 use std::sync::Arc;
 
-/// Stages are held for so long at most, s: longer ones are cut by the host as well.
+/// Maximum hold of a stage, s; the host enforces it too.
 pub(super) const LONGEST_HOLD: f64 = 120.0;
 
 /// Signals as a script sees them.
 #[derive(Debug, Clone)]
 pub(super) struct Signal {
     pub(super) facts: Arc<SignalFacts>,
-    /// The node by which the agent has asked for them.
+    /// Node by which the agent has looked them up.
     pub(super) node: u32,
-    /// The agent that looks at them; of a script that decides about them, what keeps its memory.
+    /// The observing agent; for a signal controller, the object that keeps its memory.
     pub(super) own: Agent,
-    /// Whether the script decides about them.
+    /// Whether the script controls the signals.
     pub(super) decides: bool,
 }
 
 impl Signal {
-    /// For a script that decides about signals.
+    /// Creates the object for a script that controls the signals.
     pub(super) fn decided(facts: Arc<SignalFacts>, own: Agent) -> Self {
         Self {
             node: facts.node,
@@ -32,7 +32,7 @@ impl Signal {
         }
     }
 
-    /// What an agent sees of the signals of a node.
+    /// Returns the view of an agent on the signals of a node.
     pub(super) fn seen_by(agent: &Agent, node: i64) -> Result<Self, String> {
         let content = agent.content();
         let number = u32::try_from(node).ok();
@@ -53,7 +53,7 @@ impl Signal {
         })
     }
 
-    /// A list with something of each stage.
+    /// Returns a list with a value for each stage.
     pub(super) fn of_stages<T: Into<rhai::Dynamic>>(
         &self,
         part: impl Fn(&StageFacts) -> T,
@@ -62,7 +62,7 @@ impl Signal {
         stages.map(|stage| part(stage).into()).collect()
     }
 
-    /// The movements as maps.
+    /// Returns the movements as maps.
     pub(super) fn movements(&self) -> rhai::Array {
         let movement = |facts: &roadwright_agent::MovementFacts| {
             let stages = (0..self.facts.stages.len() as u32)
@@ -80,22 +80,22 @@ impl Signal {
         self.facts.movements.iter().map(movement).collect()
     }
 
-    /// What a road is shown; `None` if it does not come here.
+    /// Returns the aspect for a road; `None` if the road does not lead here.
     pub(super) fn light(&self, road: i64) -> Option<Light> {
         let road = RoadId(u32::try_from(road).ok()?);
         self.facts.lights.get(&road).copied()
     }
 
-    /// What the script that decides about them remembers.
+    /// Returns the memory of the script that controls the signals.
     pub(super) fn memory(&self) -> Result<Memory, String> {
         if self.decides {
             Ok(self.own.memory())
         } else {
-            Err("memory: what an agent remembers is in agent.memory".into())
+            Err("memory: use agent.memory for the memory of an agent".into())
         }
     }
 
-    /// A stage by the number that a script has for it.
+    /// Converts a stage number of a script.
     pub(super) fn stage(&self, stage: i64) -> Result<u32, String> {
         let stages = self.facts.stages.len();
         let found = u32::try_from(stage).ok();
@@ -103,15 +103,15 @@ impl Signal {
             .filter(|&stage| (stage as usize) < stages)
             .ok_or_else(|| {
                 let last = stages.saturating_sub(1);
-                format!("there is no stage {stage}; they are 0 to {last}")
+                format!("there is no stage {stage}; expected 0 to {last}")
             })
     }
 
-    /// Lets the agent ask for an effect.
+    /// Lets the agent request an effect.
     pub(super) fn ask(&self, what: &str, effect: Effect) -> Result<(), String> {
         if self.decides {
             return Err(format!(
-                "{what}: who decides about signals gives the stage from decide"
+                "{what}: a signal controller must return the stage from decide instead"
             ));
         }
         self.own.ask(effect);
@@ -119,7 +119,7 @@ impl Signal {
     }
 }
 
-/// How a vehicle turns, in the words of `agent.junction_turn`.
+/// Returns the name of a turn, as in `agent.junction_turn`.
 fn turn_name(turn: Turn) -> &'static str {
     match turn {
         Turn::Left => "left",
@@ -129,7 +129,7 @@ fn turn_name(turn: Turn) -> &'static str {
     }
 }
 
-/// Signals of two stages, three vehicles waiting for the second one.
+/// Returns signals with two stages, with three vehicles waiting for the second one.
 pub(super) fn made_up() -> Arc<SignalFacts> {
     let stage = |queue, longest_wait| StageFacts {
         times: StageTimes {
@@ -154,7 +154,7 @@ pub(super) fn made_up() -> Arc<SignalFacts> {
     Arc::new(SignalFacts {
         node: 1,
         elapsed: 8.0,
-        // Bit 0 stands for stage 0, bit 1 for stage 1: each road has one of its own.
+        // Bit 0 is stage 0, bit 1 is stage 1; each road has its own stage.
         movements: [(1, 1), (2, 2)].map(movement).to_vec(),
         lights: [(RoadId(1), Light::Green), (RoadId(2), Light::Red)].into(),
         stages,

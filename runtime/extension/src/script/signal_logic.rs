@@ -1,4 +1,4 @@
-//! A controller of signals of a run whose answers come from a script.
+//! A signal controller of a run whose answers come from a script.
 
 use super::agent::{Agent, Remembered};
 use super::folder::ScriptCell;
@@ -13,13 +13,13 @@ use roadwright_agent::{
 };
 use std::sync::Arc;
 
-/// The handler of scripts that decide about signals.
+/// Handler of scripts that control signals.
 pub(super) const DECIDE: &str = "decide";
 
-/// A script that decides about the signals of one programme.
+/// A script that controls the signals of one programme.
 pub(super) struct SignalScript {
     version: Version,
-    /// Keeps what it remembers.
+    /// Keeps the memory of the script.
     own: Agent,
     failures: Failures,
 }
@@ -33,7 +33,7 @@ impl SignalScript {
         }
     }
 
-    /// The stage that the script names.
+    /// Returns the stage that the script chooses.
     fn ask(&self, parameters: &ParameterSet, view: &SignalView<'_>) -> Result<Option<u32>, String> {
         let (Some(compiled), Some(facts)) = (self.version.active(), view.facts) else {
             return Err(OFF.into());
@@ -41,12 +41,12 @@ impl SignalScript {
         let mut content = self.own.content();
         if content.faults >= MOST_FAULTS {
             return Err(format!(
-                "{MOST_FAULTS} faults in a row: the script is off until another version of it is loaded"
+                "{MOST_FAULTS} consecutive faults: the script is disabled until another version of it is loaded"
             ));
         }
         content.time = facts.time;
         content.parameters = values(parameters);
-        // The script takes this lock when it reads what it remembers.
+        // The script takes this lock when it reads its memory.
         drop(content);
         let signal = Signal::decided(facts.clone(), self.own.clone());
         let answer = call_for(compiled, DECIDE, (signal.clone(),));
@@ -58,7 +58,7 @@ impl SignalScript {
             return Ok(None);
         }
         let stage = answer.as_int().map_err(|found| {
-            format!("{DECIDE} gives a stage, or () to keep it, and not {found}")
+            format!("{DECIDE} must return a stage, or () to keep the current one, not {found}")
         })?;
         signal.stage(stage).map(Some)
     }
@@ -125,7 +125,7 @@ impl SignalController for SignalScript {
         }
         let faults = &mut self.own.content().faults;
         *faults = if answer.is_err() {
-            // A script that is off answers with an error each time: the count stays where it is.
+            // A disabled script returns an error each time, so the count stays the same.
             (*faults + 1).min(MOST_FAULTS)
         } else {
             0

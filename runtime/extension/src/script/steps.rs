@@ -1,5 +1,5 @@
-//! Stepping through a handler: it is run once, and each statement is noted with the values that
-//! there are when it comes to it. Whoever looks can then go forwards and backwards.
+//! Stepping through a handler: it runs once, and each statement is recorded with the values at that moment.
+//! The user can then step forwards and backwards.
 
 use super::agent::{Agent, Mail, Other};
 use super::compile::{Compiled, ScriptError, compile};
@@ -12,51 +12,51 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// Statements that are noted; a handler that takes more runs on unseen.
+/// Maximum number of recorded statements; the rest of the handler runs unrecorded.
 const MOST_STEPS: usize = 2_000;
-/// A value is cut at this length, characters.
+/// Maximum length of a value, in characters.
 const LONGEST_VALUE: usize = 120;
 
-/// A statement that a handler has come to, before it is run.
+/// A statement that a handler has reached, before it is executed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ScriptStep {
     /// Line, from 1.
     pub line: usize,
     /// Column, from 1.
     pub column: usize,
-    /// In how many functions of the script it lies; 1 in the handler itself.
+    /// Call depth; 1 in the handler itself.
     pub depth: usize,
-    /// The variables by name, as texts.
+    /// Variables by name, as texts.
     pub values: BTreeMap<String, String>,
-    /// What the agent remembers, by name.
+    /// Memory of the agent, by name.
     pub memory: BTreeMap<String, String>,
-    /// What it wishes, for people.
+    /// Wishes of the agent, as text.
     pub wishes: String,
 }
 
 /// A handler from its first statement to its end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Steps {
-    /// The statements in the order in which they were run, 2,000 at most.
+    /// Executed statements in order, at most 2,000.
     pub steps: Vec<ScriptStep>,
-    /// What came of it.
+    /// Result of the handler.
     pub outcome: Result<Rehearsal, ScriptError>,
 }
 
-/// Notes statements.
+/// Records statements.
 #[derive(Clone, Default)]
 struct Recorder {
     steps: Arc<Mutex<Vec<ScriptStep>>>,
-    /// Places of the expressions that are statements: Rhai tells of them as of any other.
+    /// Positions of the expressions that are statements, because Rhai reports them like any other expression.
     expressions: Arc<BTreeSet<(usize, usize)>>,
 }
 
 impl Recorder {
-    /// Lets a script tell of each statement.
+    /// Makes a script report each statement.
     fn of(compiled: &mut Compiled) -> Self {
         let mut expressions = BTreeSet::new();
         compiled.ast.walk(&mut |path| {
-            // Only those: other statements are told of as statements.
+            // Only these, because other statements are reported as statements.
             if let Some(ASTNode::Stmt(Stmt::Expr(expression))) = path.last() {
                 let at = expression.position();
                 expressions.extend(at.line().zip(at.position()));
@@ -87,14 +87,14 @@ impl Recorder {
     ) -> DebuggerCommand {
         let mut steps = locked(&self.steps);
         if steps.len() == MOST_STEPS {
-            // Rhai asks no more from here on: there are no break-points.
+            // Rhai does not stop from here on, because there are no breakpoints.
             return DebuggerCommand::Continue;
         }
         let (Some(line), Some(column)) = (at.line(), at.position()) else {
             return DebuggerCommand::StepInto;
         };
         let is_statement = match node {
-            // The statements of a block come by themselves; `Noop` stands for beginnings and ends.
+            // The statements of a block are reported individually; `Noop` marks beginnings and ends.
             ASTNode::Stmt(stmt) => !matches!(stmt, Stmt::Block(..) | Stmt::Noop(..)),
             _ => self.expressions.contains(&(line, column)),
         };
@@ -110,7 +110,7 @@ impl Recorder {
 }
 
 impl ScriptStep {
-    /// The variables and what the agent remembers, `memory.NAME`, by name.
+    /// Returns the variables and the memory, as `memory.NAME`, by name.
     pub fn all_values(&self) -> BTreeMap<String, String> {
         let memory = self.memory.iter();
         let memory = memory.map(|(name, value)| (format!("memory.{name}"), value.clone()));
@@ -134,8 +134,8 @@ impl ScriptStep {
                     step.memory = memory
                         .map(|(key, value)| (key.to_string(), shown(value)))
                         .collect();
-                    // The agent is shared with the handler, so what it remembers and wishes is
-                    // copied as text at once.
+                    // The agent is shared with the handler, so its memory and wishes are copied as text at
+                    // once.
                     step.wishes = content.wants.to_string();
                 }
                 None => {
@@ -147,7 +147,7 @@ impl ScriptStep {
     }
 }
 
-/// A value, for people.
+/// Formats a value for display.
 fn shown(value: &Dynamic) -> String {
     let text = if let Some(other) = value.read_lock::<Other>() {
         format!("agent {}, {:.1} m away", other.facts.id, other.distance)
@@ -163,18 +163,17 @@ fn shown(value: &Dynamic) -> String {
     format!("{cut}...")
 }
 
-/// Runs one handler of a script and notes each statement.
+/// Runs one handler of a script and records each statement.
 ///
 /// # Errors
-/// What is wrong with the script; what goes wrong in the handler is part of its steps.
+/// Returns the mistake in the script; errors in the handler are part of its steps.
 pub fn step_through(
     (file, text): (&str, &str),
     folder: Option<&Path>,
     event: &str,
     subject: &Subject,
 ) -> Result<Steps, ScriptError> {
-    // Anew, not the version that runs: the recorder is part of the engine, and slows each
-    // statement.
+    // Compiled separately, because the recorder is part of the engine and slows down each statement.
     let mut compiled = compile(file, text, folder)?;
     let recorder = Recorder::of(&mut compiled);
     let outcome = rehearse(&compiled, event, subject);
@@ -189,7 +188,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
     use super::*;
 
-    /// Lines of the statements that a handler comes to, with the variable `n` at each.
+    /// Returns the lines of the statements that a handler reaches, with the variable `n` at each.
     fn walked(text: &str) -> Vec<(usize, Option<String>)> {
         let steps = step_through(("t.rhai", text), None, "behave", &Subject::MadeUp(1)).unwrap();
         let all = steps.steps.into_iter();

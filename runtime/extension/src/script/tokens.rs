@@ -1,27 +1,27 @@
-//! What is looked at before a script is parsed, in its tokens.
+//! Checks on the tokens of a script before it is parsed.
 
 use rhai::{Engine, Position, Token, TokenIterator, TokenizerControl};
 
-/// Parameters of a function or closure.
+/// Maximum number of parameters of a function or closure.
 const MOST_PARAMETERS: usize = 64;
 
-/// The first function or closure with more parameters than are allowed, with its place and a message.
+/// Returns the first function or closure with too many parameters, with its position and a message.
 ///
-/// Rhai compares each parameter with all those before it: 10,000 of them take seconds to parse, and a
-/// script of the largest size can have more.
+/// Rhai compares each parameter with all previous ones: 10,000 of them take seconds to parse, and a script of
+/// maximum size can have more.
 pub(super) fn too_many_parameters(engine: &Engine, text: &str) -> Option<(Position, String)> {
     let mut tokens = Tokens::new(engine, &text);
-    // Whether a `|` at this place stands between two values; else it begins a closure.
+    // Whether a `|` at this position is an operator between two values; otherwise it begins a closure.
     let mut after_value = false;
     let mut next = tokens.next();
     while let Some((token, at)) = next {
         let (name, at, end, excused) = match token {
-            // The first parenthesis after `fn` opens the list, also with `fn "type".name(...)`.
+            // The first parenthesis after `fn` opens the list, also in `fn "type".name(...)`.
             Token::Fn => {
                 let (name, at) = name_of(&mut tokens)?;
                 (format!("fn {name}"), at, Token::RightParen, false)
             }
-            // Tokens of `x | y, z, ...` in a list could be taken for those of a closure without end.
+            // Tokens of `x | y, z, ...` in a list could be mistaken for an unterminated closure.
             Token::Pipe => ("a closure".to_owned(), at, Token::Pipe, after_value),
             other => {
                 after_value = is_value(&other);
@@ -37,29 +37,29 @@ pub(super) fn too_many_parameters(engine: &Engine, text: &str) -> Option<(Positi
             );
             return Some((at, message));
         }
-        // What ends the list is behind us, or begins something else.
+        // The end of the list has been consumed, or the token begins something else.
         after_value = count > 0;
         next = if is_closed { tokens.next() } else { after };
     }
     None
 }
 
-/// The name after `fn`, up to the parenthesis; `None` where the text ends before.
+/// Returns the name after `fn`, up to the parenthesis; `None` if the text ends before.
 fn name_of(tokens: &mut Tokens<'_>) -> Option<(String, Position)> {
     let mut last = (String::new(), Position::NONE);
     loop {
         match tokens.next()? {
             (Token::LeftParen, _) => return Some(last),
             (Token::Identifier(name), at) => last = (name.to_string(), at),
-            // `fn name()` has one token for both parentheses: no parameters.
+            // `fn name()` has one token for both parentheses and no parameters.
             (Token::Unit | Token::LeftBrace, _) => return Some(last),
             _ => {}
         }
     }
 }
 
-/// How many names separated by commas stand here, and the token after them. Stops counting soon
-/// after the limit: what comes then does not matter.
+/// Returns the number of names separated by commas, and the token after them. Stops counting soon after the
+/// limit, because the rest does not matter.
 fn count_parameters(tokens: &mut Tokens<'_>) -> (usize, Option<(Token, Position)>) {
     let mut count = 0;
     loop {
@@ -91,14 +91,14 @@ fn is_value(token: &Token) -> bool {
     )
 }
 
-/// The tokens of a script. Within `` `text ${code} text` `` the tokenizer does not see by itself
-/// where the code ends; the parser tells it, and here the count of braces does.
+/// The tokens of a script. Within `` `text ${code} text` `` the tokenizer does not detect the end of the
+/// code. The parser tells it, and here the count of braces does.
 struct Tokens<'a> {
     inner: TokenIterator<'a>,
     control: TokenizerControl,
-    /// Open braces.
+    /// Number of open braces.
     depth: usize,
-    /// At what depth the code inside each text around this place began.
+    /// Brace depth at the beginning of the code in each enclosing text.
     texts: Vec<usize>,
 }
 
@@ -120,7 +120,7 @@ impl Iterator for Tokens<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         let (token, at) = self.inner.next()?;
         match &token {
-            // The parser reports the error and goes no further.
+            // The parser reports the error and stops.
             Token::EOF | Token::LexError(_) => return None,
             Token::InterpolatedString(_) => self.texts.push(self.depth),
             Token::LeftBrace | Token::MapStart => self.depth += 1,
@@ -128,7 +128,7 @@ impl Iterator for Tokens<'_> {
                 self.depth = self.depth.saturating_sub(1);
                 if self.texts.last() == Some(&self.depth) {
                     self.texts.pop();
-                    // The brace has closed the code: what follows are letters of the text again.
+                    // The brace has closed the code; characters of the text follow.
                     self.control.borrow_mut().is_within_text = true;
                 }
             }

@@ -1,4 +1,4 @@
-//! Which version of a script a run uses.
+//! The version of a script that a run uses.
 
 use super::compile::Compiled;
 use super::folder::ScriptCell;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// The version of a script that a module of a run uses.
 pub(super) struct Version {
     pub(super) cell: Arc<ScriptCell>,
-    /// What the module is: a version that has become something else is not used.
+    /// Kind of the module; a version of another kind is not used.
     kind: ModuleKind,
     compiled: Option<Arc<Compiled>>,
     seen: u64,
@@ -28,19 +28,19 @@ impl Version {
         }
     }
 
-    /// The script, unless it is off or has become something else.
+    /// Returns the script, unless it is disabled or has changed its kind.
     pub(super) fn active(&self) -> Option<&Arc<Compiled>> {
         let compiled = self.compiled.as_ref();
         compiled.filter(|compiled| !self.is_disabled && compiled.kind == self.kind)
     }
 
-    /// Which build runs, for records.
+    /// Returns the build, for records.
     pub(super) fn name(&self) -> String {
         let active = self.active();
         active.map_or(String::new(), |c| format!("{} script", &c.hash[..8]))
     }
 
-    /// Takes the newest version, if there is another one than before; parameters keep their values.
+    /// Takes the newest version if it differs; parameters keep their values.
     pub(super) fn take_newest(
         &mut self,
         parameters: &mut ParameterSet,
@@ -49,13 +49,13 @@ impl Version {
         if self.cell.version() == self.seen {
             return None;
         }
-        // The number first: should a version come in between, the next boundary looks once more,
-        // and finds nothing new.
+        // The number is read first: if a version arrives in between, the next boundary checks again and finds
+        // nothing new.
         self.seen = self.cell.version();
         let (compiled, is_disabled) = self.cell.current();
         let hash = |c: &Option<Arc<Compiled>>| c.as_ref().map_or(String::new(), |c| c.hash.clone());
         let (from, to) = (hash(&self.compiled), hash(&compiled));
-        // The number also changes with a text that does not compile: the version before it runs on.
+        // The number also changes with a text that does not compile; the previous version then keeps running.
         if from == to && self.is_disabled == is_disabled {
             return None;
         }
@@ -63,8 +63,8 @@ impl Version {
         if let Some(active) = self.active() {
             let old = std::mem::replace(parameters, ParameterSet::new(active.parameters));
             for info in old.infos() {
-                // What was only a default follows the new default; what is gone or out of range
-                // now gets it too.
+                // A value that was only the old default follows the new default, as do parameters that were
+                // removed or are now out of range.
                 if let Some(value) = old.get(info.key).filter(|v| *v != info.default) {
                     let _ = parameters.set(info.key, value);
                 }
@@ -80,7 +80,7 @@ impl Version {
             from,
             to,
             note: if self.is_disabled {
-                format!("{id} is off at step {step}")
+                format!("{id} was disabled at step {step}")
             } else {
                 format!("{id} active at step {step} (memory kept)")
             },
@@ -88,7 +88,7 @@ impl Version {
     }
 }
 
-/// The parameters of a script with their values.
+/// Returns the parameters of a script with their values.
 pub(super) fn values(parameters: &ParameterSet) -> Vec<(&'static str, f64)> {
     let infos = parameters.infos().iter().enumerate();
     infos

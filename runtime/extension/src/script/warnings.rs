@@ -1,5 +1,4 @@
-//! What in a script is probably not meant, though it would run: words that nobody else knows, and
-//! numbers that are far from what they are for.
+//! Warnings about a script that runs but is probably wrong: unknown words, and implausible numbers.
 
 use super::check::unknown_words;
 use super::compile::{Compiled, ScriptError};
@@ -9,11 +8,11 @@ use roadwright_scenario::Scenario;
 use roadwright_scenario::junction::Light;
 use std::collections::BTreeSet;
 
-/// Arguments that are numbers with a range: function, which argument, range, and in what.
+/// Numeric arguments with a range: function, index of the argument, range, and unit.
 const RANGES: [(&str, usize, f64, f64, &str); 10] = [
-    // The longest that a green can be held.
+    // The longest time for which a green can be held.
     ("hold", 1, 0.0, 120.0, "seconds"),
-    // A day: whoever wants to stand longer probably counts in milliseconds.
+    // A day; larger values are probably in milliseconds.
     ("wait", 0, 0.0, 86_400.0, "seconds"),
     ("brake", 0, 0.0, 20.0, "m/s^2"),
     ("every", 1, 0.0, 86_400.0, "seconds"),
@@ -23,54 +22,49 @@ const RANGES: [(&str, usize, f64, f64, &str); 10] = [
     (
         "park",
         2,
-        // A little more than a full turn: larger numbers are probably degrees.
+        // Slightly more than a full turn; larger numbers are probably degrees.
         -7.0,
         7.0,
-        "radians; degrees.to_radians() turns degrees into them",
+        "radians; convert degrees with degrees.to_radians()",
     ),
     ("pull_over", 0, -20.0, 20.0, "m"),
     ("pass", 0, -20.0, 20.0, "m"),
 ];
 
-/// Settings that are numbers with a range.
+/// Numeric settings with a range.
 const SETTINGS: [(&str, f64, f64, &str); 3] = [
-    (
-        "speed_factor",
-        0.0,
-        2.0,
-        "a share of the speed that is allowed",
-    ),
+    ("speed_factor", 0.0, 2.0, "a factor on the allowed speed"),
     ("desired_speed", 0.0, 100.0, "m/s; 100 m/s are 360 km/h"),
     ("lane_offset", -5.0, 5.0, "m; no lane is wider than 10 m"),
 ];
-/// As a wish for a speed it stands for none.
+/// As a desired speed it stands for no wish.
 const NO_WISH: f64 = 1_000_000.0;
 
-/// What there is besides the script itself.
+/// Context of a script.
 pub struct Surroundings<'a> {
-    /// The modules that a script can choose.
+    /// Modules that a script can choose.
     pub registry: &'a Registry,
-    /// Ids of plugins that are there and may not run yet: nothing more is known of them.
+    /// Ids of plugins that may not run yet, so that nothing else is known about them.
     pub plugins: &'a [String],
-    /// The texts of the other scripts of its folder: what they send, it can receive.
+    /// Texts of the other scripts in its folder, whose messages it can receive.
     pub others: &'a [String],
     /// Names in the scenario that the script is written for; `None` if the scenario is not known.
     pub scenario: Option<&'a ScenarioNames>,
 }
 
-/// Names that a scenario gives, for scripts that use them between quotes.
+/// Names in a scenario that scripts use as string literals.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ScenarioNames {
-    /// Keys of its vehicle types.
+    /// Keys of the vehicle types.
     pub vehicles: BTreeSet<String>,
-    /// Names of its stacks.
+    /// Names of the stacks.
     pub stacks: BTreeSet<String>,
-    /// Points of interest and streets; `None` if they are not known.
+    /// Names of points of interest and streets; `None` if they are not known.
     pub places: Option<BTreeSet<String>>,
 }
 
 impl ScenarioNames {
-    /// The names of a scenario.
+    /// Collects the names of a scenario.
     pub fn of(scenario: &Scenario) -> Self {
         let points = scenario.points_of_interest().values();
         let points = points.map(|point| point.name.clone());
@@ -90,7 +84,7 @@ impl ScenarioNames {
         }
     }
 
-    /// Those of both.
+    /// Returns the names of both.
     #[must_use]
     pub fn with(mut self, other: Self) -> Self {
         self.vehicles.extend(other.vehicles);
@@ -103,7 +97,7 @@ impl ScenarioNames {
     }
 }
 
-/// What is probably not meant, in the order of the text.
+/// Returns the warnings, in text order.
 pub fn warnings(compiled: &Compiled, surroundings: &Surroundings<'_>) -> Vec<ScriptError> {
     let mut finder = Finder {
         registry: surroundings.registry,
@@ -126,7 +120,7 @@ pub fn warnings(compiled: &Compiled, surroundings: &Surroundings<'_>) -> Vec<Scr
     }
     finder.look_at_topics();
     let mut found = finder.found;
-    // Topics were looked at after all else; the author reads from top to bottom.
+    // Topics were checked last, but the author reads from top to bottom.
     found.sort_by_key(|(at, _)| (at.line(), at.position()));
     let warning = |(at, text)| ScriptError::at(&compiled.file, &compiled.text, at, text);
     found.into_iter().map(warning).collect()
@@ -136,7 +130,7 @@ struct Finder<'a> {
     registry: &'a Registry,
     plugins: &'a [String],
     scenario: Option<&'a ScenarioNames>,
-    /// Variables that hold what a signal shows.
+    /// Variables that hold the aspect of a signal.
     lights: BTreeSet<String>,
     found: Vec<(Position, String)>,
     /// Topics that messages are compared with.
@@ -162,8 +156,7 @@ impl Finder<'_> {
                 }
             }
             ASTNode::Stmt(Stmt::Assignment(parts)) => {
-                // Only numbers that are written out: what is computed is known when it runs, and is
-                // clamped there.
+                // Only literal numbers; computed values are known at run time, and are clamped there.
                 if let (Expr::Dot(target, ..), Some(value)) = (&parts.1.lhs, number(&parts.1.rhs))
                     && let Expr::Property(property, at) = &target.rhs
                 {
@@ -178,7 +171,7 @@ impl Finder<'_> {
         let setting = SETTINGS.iter().find(|setting| setting.0 == name);
         if let Some((_, min, max, unit)) = setting
             && !(*min..=*max).contains(&value)
-            && value < NO_WISH
+            && !(name == "desired_speed" && value >= NO_WISH)
         {
             let text = format!("{name} = {value} is not in {min} to {max} ({unit})");
             self.found.push((at, text));
@@ -207,7 +200,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Names of the scenario that a call is given.
+    /// Checks names of the scenario in a call.
     fn look_at_names(&mut self, call: &FnCallExpr, at: Position) {
         let Some(scenario) = self.scenario else {
             return;
@@ -243,7 +236,7 @@ impl Finder<'_> {
         }
     }
 
-    /// `agent.signal == "yellow"`, `other.vehicle == "carr"`.
+    /// Checks `agent.signal == "yellow"`, `other.vehicle == "carr"`.
     fn look_at_name(&mut self, call: &FnCallExpr, at: Position) {
         if !matches!(call.name.as_str(), "==" | "!=") {
             return;
@@ -278,7 +271,7 @@ impl Finder<'_> {
         if name != "none" && !known.contains(&name) {
             let words = unknown_words("light", name, known.into_iter());
             let known = known.join(", ");
-            let text = format!("no signal shows a {words}; there are {known} and none");
+            let text = format!("no signal shows a {words}; expected one of: {known}, none");
             self.found.push((at, text));
         }
     }
@@ -309,19 +302,19 @@ impl Finder<'_> {
             return;
         }
         let Some(value) = value else { return };
-        // Several modules may have a parameter of this key: one that takes the value is enough.
+        // Several modules may have a parameter with this key; one that accepts the value is enough.
         if !named
             .iter()
             .any(|info| (info.min..=info.max).contains(&value))
         {
-            // That of the first one, for the message: any of them would have refused it.
+            // The range of the first one, for the message; all of them would have rejected it.
             let range = named[0];
             let text = format!("{key} = {value} is not in {} to {}", range.min, range.max);
             self.found.push((at, text));
         }
     }
 
-    /// `message.topic == "name"`.
+    /// Checks `message.topic == "name"`.
     fn look_at_comparison(&mut self, call: &FnCallExpr, at: Position) {
         if !matches!(call.name.as_str(), "==" | "!=") {
             return;
@@ -337,11 +330,11 @@ impl Finder<'_> {
         }
     }
 
-    /// Notes the topics that another script sends.
+    /// Records the topics that another script sends.
     fn note_sent_by(&mut self, text: &str) {
-        // An engine without our functions is enough: to read a text, none of them is looked up.
+        // An engine without our functions suffices, because none of them is looked up when a text is parsed.
         let Ok(ast) = rhai::Engine::new_raw().compile(text) else {
-            // One with mistakes may send anything once it is mended.
+            // A script with mistakes may send anything once it is corrected.
             self.sent = None;
             return;
         };
@@ -353,7 +346,7 @@ impl Finder<'_> {
         });
     }
 
-    /// Notes the topic of a message that is sent.
+    /// Records the topic of a sent message.
     fn note_topic(&mut self, call: &FnCallExpr) {
         let topic = match call.name.as_str() {
             "send" | "send_group" | "broadcast" => call.args.get(1),
@@ -374,14 +367,14 @@ impl Finder<'_> {
         for (at, topic) in std::mem::take(&mut self.heard) {
             if !sent.contains(&topic) {
                 let words = unknown_words("topic", &topic, sent.iter().map(String::as_str));
-                let text = format!("no script of this folder sends a message with the {words}");
+                let text = format!("no script in this folder sends a message with the {words}");
                 self.found.push((at, text));
             }
         }
     }
 }
 
-/// The last member of a chain of them: `signal` of `agent.signal`.
+/// Returns the last member of a chain: `signal` for `agent.signal`.
 fn member(expression: &Expr) -> Option<&str> {
     match expression {
         Expr::Dot(parts, ..) => member(&parts.rhs),
@@ -391,7 +384,7 @@ fn member(expression: &Expr) -> Option<&str> {
     }
 }
 
-/// A text between quotes.
+/// Returns a string literal.
 fn word(expression: &Expr) -> Option<&str> {
     match expression {
         Expr::StringConstant(word, _) => Some(word.as_str()),
@@ -399,7 +392,7 @@ fn word(expression: &Expr) -> Option<&str> {
     }
 }
 
-/// A number that is written out.
+/// Returns a numeric literal.
 fn number(expression: &Expr) -> Option<f64> {
     match expression {
         Expr::FloatConstant(value, _) => Some(**value),

@@ -11,10 +11,8 @@ use roadwright_agent::Slot;
 use roadwright_extension::{Event, Host, HostOptions, ISOLATED_MEMORY, Trust, Wanted};
 use roadwright_scenario::{Scenario, file};
 use roadwright_simulation::{ModuleOverrides, RunOptions, World, builtin_modules};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -22,36 +20,6 @@ pub const CHAOS: &str = "org.roadwright.chaos";
 
 pub fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// The libraries of the Rust plugins, built by cargo if they are not yet.
-pub fn rust_plugin(name: &str) -> PathBuf {
-    static BUILT: OnceLock<BTreeMap<String, PathBuf>> = OnceLock::new();
-    let built = BUILT.get_or_init(|| {
-        let output = Command::new(env!("CARGO"))
-            .args(["build", "--offline", "--locked", "--message-format=json"])
-            .args(["-p", "pure-pursuit", "-p", "lattice-planner"])
-            .args(["-p", "comfort-fitness", "-p", "rw-chaos"])
-            .current_dir(root())
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{said}");
-        let lines = String::from_utf8(output.stdout).unwrap();
-        let messages = lines
-            .lines()
-            .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-        messages
-            .filter_map(|message| {
-                let name = message["target"]["name"].as_str()?.to_owned();
-                let files = message["filenames"].as_array()?.clone();
-                let mut files = files.iter().filter_map(|file| file.as_str());
-                let library = files.find(|file| file.ends_with(std::env::consts::DLL_SUFFIX))?;
-                Some((name, PathBuf::from(library)))
-            })
-            .collect()
-    });
-    built[name].clone()
 }
 
 /// Compiles C or C++ to a library; `None` if there is no such compiler.

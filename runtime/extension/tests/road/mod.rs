@@ -1,15 +1,8 @@
 //! A straight road with cars that a script drives, for tests.
-#![allow(dead_code, reason = "each test binary uses some of it")]
 
-#[path = "../common/mod.rs"]
-pub(crate) mod common;
-#[path = "../../../scenario/tests/common/mod.rs"]
-pub(crate) mod drawn;
-#[path = "../../../simulation/tests/modules/mod.rs"]
-pub(crate) mod modules;
-
-use common::{Bench, run};
-use drawn::{draw, street, west_to_east};
+use crate::common::{Bench, run};
+use crate::modules;
+use crate::scenarios::{draw, street, west_to_east};
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::{
     Agent, AgentId, CrossSection, Edit, ModuleSetting, Place, PointOfInterest, PointOfInterestId,
@@ -48,7 +41,7 @@ impl Road {
         draw(&mut road, (0.0, 0.0), (500.0, 0.0), &style);
         draw(&mut road, (500.0, 0.0), (1000.0, 0.0), &style);
         let mut behaviour = ModuleSetting::new("wish.rhai");
-        behaviour.rate_hz = Some(10.0);
+        behaviour.rate_hz = Some(10.0).into();
         let stack = Stack {
             behaviour,
             ..Stack::with_controller(controller)
@@ -121,9 +114,9 @@ impl Road {
 pub(crate) fn point(id: u32, name: &str, (x, y): (f64, f64), heading: Option<f64>) -> Edit {
     let point = PointOfInterest {
         name: name.into(),
-        x,
-        y,
-        heading,
+        x: x.into(),
+        y: y.into(),
+        heading: heading.into(),
     };
     Edit::PointOfInterest(PointOfInterestId(id), Some(Box::new(point)))
 }

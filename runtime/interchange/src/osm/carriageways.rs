@@ -148,17 +148,18 @@ impl Carriageway {
             let (length, from, to) = (end - s, slope(i), slope(i + 1));
             let rise = (next - a) / length;
             Poly3 {
-                s: rounded(s),
-                a: rounded(a),
-                b: rounded(from),
-                c: rounded((3.0 * rise - 2.0 * from - to) / length),
-                d: rounded((from + to - 2.0 * rise) / (length * length)),
+                s: rounded(s).into(),
+                a: rounded(a).into(),
+                b: rounded(from).into(),
+                c: (rounded((3.0 * rise - 2.0 * from - to) / length)).into(),
+                d: (rounded((from + to - 2.0 * rise) / (length * length))).into(),
             }
         };
         let mut pieces: Vec<Poly3> = (0..last).map(piece).collect();
         // Of flat pieces on one height the first says it all.
-        let is_at = |poly: &Poly3, a: f64| poly.rebased(poly.s) == Poly3::constant(a);
-        pieces.dedup_by(|next, before| is_at(next, before.a) && is_at(before, before.a));
+        let is_at = |poly: &Poly3, a: f64| poly.rebased(poly.s.get()) == Poly3::constant(a);
+        pieces
+            .dedup_by(|next, before| is_at(next, before.a.get()) && is_at(before, before.a.get()));
         pieces
     }
 }

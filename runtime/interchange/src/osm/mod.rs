@@ -159,8 +159,9 @@ impl Warnings {
     }
 
     fn into_list(self, elements: &Elements, origin: Option<GeoOrigin>) -> Vec<ImportWarning> {
-        let projection =
-            origin.map(|origin| LocalProjection::new(origin.latitude_deg, origin.longitude_deg));
+        let projection = origin.map(|origin| {
+            LocalProjection::new(origin.latitude_deg.get(), origin.longitude_deg.get())
+        });
         let place = |object: &String| {
             let first = first_node(elements, object)?;
             Some(projection?.to_world(first.latitude, first.longitude))

@@ -331,8 +331,8 @@ impl Built {
             driving_side: side,
             country,
             origin: Some(GeoOrigin {
-                latitude_deg: centre.0,
-                longitude_deg: centre.1,
+                latitude_deg: centre.0.into(),
+                longitude_deg: centre.1.into(),
             }),
         })))?;
         // Nodes before roads: the scenario refuses a road that ends nowhere.
@@ -460,7 +460,7 @@ impl Built {
             class: style.class,
             layer: style.layer,
             access: style.access,
-            speed_limit: style.speed_limit,
+            speed_limit: style.speed_limit.into(),
             reference_line,
             lane_offset,
             lane_sections: vec![lanes],

@@ -8,7 +8,7 @@ use roadwright_scenario::{RoadId, ViaRestriction};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A piece of a way: its road, and the nodes at its ends.
-type Run = (RoadId, [i64; 2]);
+type RoadPiece = (RoadId, [i64; 2]);
 
 /// One relation as a restriction, with the node where its ways between begin, or why it is left out.
 pub(super) fn read(
@@ -23,7 +23,7 @@ pub(super) fn read(
     }
     // Where one leaves `from` and where one enters `to` are ends of the ways between.
     let inner: BTreeSet<i64> = via.iter().flat_map(|(_, ends)| *ends).collect();
-    let at = |runs: &[Run]| -> Vec<(RoadId, i64)> {
+    let at = |runs: &[RoadPiece]| -> Vec<(RoadId, i64)> {
         let ends = runs
             .iter()
             .flat_map(|&(road, ends)| ends.map(|node| (road, node)));
@@ -57,7 +57,7 @@ pub(super) fn read(
 }
 
 /// The pieces of the ways of a role.
-fn runs(relation: &Relation, built: &Built, role: &'static str) -> Vec<Run> {
+fn runs(relation: &Relation, built: &Built, role: &'static str) -> Vec<RoadPiece> {
     let ways: BTreeSet<i64> = members(relation, role)
         .filter(|member| member.0 == 'w')
         .map(|member| member.1)
@@ -70,7 +70,7 @@ fn runs(relation: &Relation, built: &Built, role: &'static str) -> Vec<Run> {
 }
 
 /// The roads from one node to another, the fewest that there are.
-fn between(runs: &[Run], start: i64, end: i64) -> Option<Vec<RoadId>> {
+fn between(runs: &[RoadPiece], start: i64, end: i64) -> Option<Vec<RoadId>> {
     let mut came_by: BTreeMap<i64, (i64, RoadId)> = BTreeMap::new();
     let mut open = VecDeque::from([start]);
     while let Some(node) = open.pop_front() {

@@ -4,7 +4,7 @@ use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::access::VehicleClass;
 use crate::agents::{Agent, Place};
 use crate::ids::AgentId;
-use crate::lane_graph::{LaneletId, ROOM_TO_CHANGE};
+use crate::lane_graph::{LaneletIndex, ROOM_TO_CHANGE};
 use crate::scenario::Scenario;
 use crate::vehicle_type::VehicleType;
 use glam::DVec2;
@@ -85,7 +85,7 @@ fn changed_files(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
 
 /// Reachable lanelets by start, and whether it lies too near to the end of its lane to change to another one
 /// there; so agents from one place share a search.
-type Reach = BTreeMap<(LaneletId, VehicleClass, bool), Vec<bool>>;
+type Reach = BTreeMap<(LaneletIndex, VehicleClass, bool), Vec<bool>>;
 
 /// Where a place is, m; the origin if it is on no lane.
 fn position_of(subjects: &Subjects<'_>, place: &Place) -> DVec2 {
@@ -144,13 +144,13 @@ fn journey(
                 true => graph.reachable_straight_on(from, class),
                 false => graph.reachable_from(from, class),
             });
-        if is_at_end && !seen[to as usize] && graph.reachable_from(from, class)[to as usize] {
+        if is_at_end && !seen[to.index()] && graph.reachable_from(from, class)[to.index()] {
             let message = "no way leads there from where it begins: that is so near to the end of its lane \
                            that it cannot change to another one; begin farther back";
             return push(Code::UnreachableDestination, &places[0], message.into());
         }
         // On the starting lane itself a destination behind needs a way round.
-        if !seen[to as usize] || behind(subjects, places, from, to, class) {
+        if !seen[to.index()] || behind(subjects, places, from, to, class) {
             let message = "no way leads there from where it comes; see one-way streets, turn \
                            restrictions, bus lanes and roads that are not for through traffic";
             return push(Code::UnreachableDestination, &places[1], message.into());
@@ -159,7 +159,10 @@ fn journey(
 }
 
 /// The lanelet of a stop and the place along it, m, none for one on open ground; else why there is none.
-fn lanelet_of(subjects: &Subjects<'_>, stop: &Place) -> Result<Option<(LaneletId, f64)>, String> {
+fn lanelet_of(
+    subjects: &Subjects<'_>,
+    stop: &Place,
+) -> Result<Option<(LaneletIndex, f64)>, String> {
     let Place::Lane(at) = stop else {
         return Ok(None);
     };
@@ -179,8 +182,8 @@ fn lanelet_of(subjects: &Subjects<'_>, stop: &Place) -> Result<Option<(LaneletId
 fn behind(
     subjects: &Subjects<'_>,
     places: &[Place],
-    from: LaneletId,
-    to: LaneletId,
+    from: LaneletIndex,
+    to: LaneletIndex,
     class: VehicleClass,
 ) -> bool {
     let [Place::Lane(a), Place::Lane(b)] = [places[0], places[1]] else {
@@ -247,7 +250,7 @@ impl Trees {
         let forests = || scenario.planted().map(|(_, forest)| forest);
         let trees: Vec<Vec<DVec2>> = forests().map(|forest| forest.trees()).collect();
         let radii = forests().zip(&trees);
-        let radii = radii.flat_map(|(forest, trees)| vec![forest.trunk_radius; trees.len()]);
+        let radii = radii.flat_map(|(forest, trees)| vec![forest.trunk_radius.get(); trees.len()]);
         let mut grid = GridIndex::new();
         grid.rebuild(&trees.concat(), 10.0);
         Self {
@@ -282,7 +285,7 @@ fn bodies(scenario: &Scenario) -> Vec<(AgentId, &Agent, OrientedBox)> {
                 position: pose.point(vehicle.body_centre(), 0.0),
                 ..pose
             };
-            let body = OrientedBox::new(middle, vehicle.length, vehicle.width);
+            let body = OrientedBox::new(middle, vehicle.length.get(), vehicle.width.get());
             Some((id, agent, body))
         })
         .collect()

@@ -17,10 +17,10 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             continue;
         };
         let at = At { id, node };
-        turns(subjects, (junction, at), findings);
+        turns(subjects, junction, at, findings);
         corners(junction, at, findings);
         internal_roads(subjects, at, findings);
-        majors(subjects, (junction, at), findings);
+        majors(subjects, junction, at, findings);
         stages_of_roads_gone(subjects.scenario, at, findings);
     }
     for junction in &subjects.layout.junctions {
@@ -51,11 +51,7 @@ impl At<'_> {
 }
 
 /// Turns whose lanes are not there.
-fn turns(
-    subjects: &Subjects<'_>,
-    (junction, at): (&Junction, At<'_>),
-    findings: &mut Vec<Finding>,
-) {
+fn turns(subjects: &Subjects<'_>, junction: &Junction, at: At<'_>, findings: &mut Vec<Finding>) {
     let rules = &at.node.rules.turns;
     if rules.is_empty() {
         return;
@@ -63,7 +59,7 @@ fn turns(
     let lanes = |entering: bool| lanes(subjects.scenario, junction, entering);
     let (leading_in, leading_out) = (lanes(true), lanes(false));
     for turn in rules.add.iter().chain(&rules.remove) {
-        for (lane, lanes, way) in [
+        for (lane, lanes, direction) in [
             (turn.from, &leading_in, "into the junction"),
             (turn.to, &leading_out, "out of it"),
         ] {
@@ -71,7 +67,9 @@ fn turns(
                 let RoadLane { road, lane } = lane;
                 findings.push(at.warning(
                     Code::DanglingTurn,
-                    format!("a turn names lane {lane} of {road}, which does not lead {way} here"),
+                    format!(
+                        "a turn names lane {lane} of {road}, which does not lead {direction} here"
+                    ),
                 ));
             }
         }
@@ -115,11 +113,7 @@ fn internal_roads(subjects: &Subjects<'_>, at: At<'_>, findings: &mut Vec<Findin
 }
 
 /// Roads that are to go first, and do not lead there.
-fn majors(
-    subjects: &Subjects<'_>,
-    (junction, at): (&Junction, At<'_>),
-    findings: &mut Vec<Finding>,
-) {
+fn majors(subjects: &Subjects<'_>, junction: &Junction, at: At<'_>, findings: &mut Vec<Finding>) {
     for road in &at.node.rules.major {
         if !leads_to(subjects.layout, junction, *road) {
             findings.push(at.warning(
@@ -224,7 +218,7 @@ fn stages(junction: &Junction, findings: &mut Vec<Finding>) {
     for stage in 0..signals.greens.len() {
         let mut told = BTreeSet::new();
         for (a, b) in signals.unsettled(junction, &conflicts, stage) {
-            let roads = [a, b].map(|path| junction.paths[path as usize].from.road);
+            let roads = [a, b].map(|path| junction.paths[path.index()].from.road);
             let (first, second) = (roads[0].min(roads[1]), roads[0].max(roads[1]));
             if !told.insert((first, second)) {
                 continue;

@@ -23,8 +23,8 @@ fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let graph = subjects.graph;
     let lanelets = graph.lanelets();
     let widest = lanelets.iter().map(|one| one.width).fold(0.0, f64::max);
-    let mut all = (0..)
-        .zip(lanelets)
+    let mut all = graph
+        .numbered()
         .flat_map(|(id, lanelet)| dense(graph.line(id)).map(move |point| (point, lanelet)));
     let mut grid = GridIndex::new();
     // In parts, so that roads of thousands of kilometres do not fill the memory. Whoever stands on a lane is told

@@ -3,12 +3,13 @@
 use super::{Code, Finding, junctions};
 use crate::edit::Edit;
 use crate::ids::{NodeId, ObjectId, RoadId};
-use crate::junction::{Flag, Junction, LaneEnd, Layout, Turn, layout};
+use crate::junction::{Flag, Junction, LaneEnd, Layout, layout};
 use crate::junction_rules::JunctionRules;
 use crate::network::Node;
 use crate::operation::deleted;
 use crate::road::RoadEnd;
 use crate::scenario::Scenario;
+use crate::turn::Turn;
 use std::collections::BTreeSet;
 
 /// How much later an agent sets out whose place is taken, s.
@@ -177,7 +178,7 @@ fn mend(
         Code::CornerSqueezed => {
             for rule in &mut rules.corners {
                 if let Some(corner) = junctions::corner_of(junction, rule.road, rule.next) {
-                    rule.radius = rule.radius.min(corner.radius);
+                    rule.radius = rule.radius.min(corner.radius).into();
                 }
             }
         }

@@ -4,8 +4,8 @@ use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::access::LaneAccess;
 use crate::alleys::{Alleys, Passing};
 use crate::ids::RoadId;
-use crate::junction::{Flag, Junction, LaneEnd, MAX_CONNECTIONS, MAX_LANES, has_long_vehicles};
-use crate::lane_graph::LaneletId;
+use crate::junction::{Flag, Junction, LaneEnd, MAX_CONNECTIONS, MAX_LANES};
+use crate::lane_graph::LaneletIndex;
 use crate::road::{Road, RoadEnd};
 use glam::DVec2;
 use roadwright_geometry::polygon;
@@ -32,7 +32,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
 /// Where two vehicles do not pass each other, and where no bus drives.
 fn narrow_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let (graph, network) = (subjects.graph, subjects.scenario.network());
-    let mut tell = |lanelet: LaneletId, at: f64, code: Code, message: String| {
+    let mut tell = |lanelet: LaneletIndex, at: f64, code: Code, message: String| {
         let Some(road) = graph.lanelet(lanelet).road() else {
             return;
         };
@@ -46,11 +46,11 @@ fn narrow_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             });
         }
     };
-    let has_long = has_long_vehicles(subjects.scenario);
+    let has_long = subjects.scenario.has_long_vehicles();
     for alley in Alleys::of(graph, has_long).list() {
-        let [way, _] = alley.ways;
-        let lanelet = graph.lanelet(way.lanelet);
-        let (from, to) = (lanelet.road_s(way.from), lanelet.road_s(way.to));
+        let [direction, _] = alley.directions;
+        let lanelet = graph.lanelet(direction.lanelet);
+        let (from, to) = (lanelet.road_s(direction.from), lanelet.road_s(direction.to));
         let who = match alley.passing {
             Passing::Nobody => "two cars",
             Passing::Cars => "a bus and a car",
@@ -61,10 +61,15 @@ fn narrow_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
              {:.2} m from each other, and should be {:.2}; they drive there by turns",
             alley.distance, alley.wanted
         );
-        tell(way.lanelet, 0.5 * (way.from + way.to), Code::Alley, message);
+        tell(
+            direction.lanelet,
+            0.5 * (direction.from + direction.to),
+            Code::Alley,
+            message,
+        );
     }
     let mut told = BTreeSet::new();
-    for (id, lanelet) in (0..).zip(graph.lanelets()) {
+    for (id, lanelet) in graph.numbered() {
         if lanelet.access == LaneAccess::Cars && told.insert(lanelet.road()) {
             let message = format!(
                 "no bus drives there: its lanes are {:.2} m wide, and a bus 2.55",

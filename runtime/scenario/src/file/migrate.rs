@@ -1,6 +1,7 @@
 //! Versions of the format and the steps between them.
 
-use super::{FORMAT, TextError, json_error};
+use super::{FORMAT, TextError};
+use crate::json_text::json_error;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

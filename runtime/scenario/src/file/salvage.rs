@@ -5,13 +5,14 @@
 //! was left open; then each object is read for itself, and put in by an edit as in any other file. What
 //! fails is left out, with the reason.
 
-use super::{FORMAT, FileError, LARGEST, TextError, from_json, json_error, line_of, migrate};
+use super::vehicle_entry::{VehicleEntry, VehicleFiles, resolve};
+use super::{FORMAT, FileError, LARGEST, TextError, from_json, line_of, migrate};
 use crate::edit::Edit;
 use crate::ids::{
     AgentId, FlowId, ForestId, GroupId, LandId, NodeId, ObstacleId, PointOfInterestId, RoadId,
 };
+use crate::json_text::json_error;
 use crate::scenario::Scenario;
-use crate::vehicle_file::{VehicleEntry, VehicleFiles, resolve};
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 use serde_json::{Map, Value};

@@ -10,16 +10,17 @@
 //!     +----------------------- s
 //! ```
 //!
-//! [`Way`] finds the street in the network, [`Corridor`] has its signals with their greens, and says how
+//! [`Street`] finds the street in the network, [`Corridor`] has its signals with their greens, and says how
 //! wide the [`Band`] of each direction is and which offsets make a wave.
 
-mod way;
+mod street;
 
-pub use way::{MAX_STOPS, Stop, Way};
+pub use street::{MAX_STOPS, Stop, Street};
 
 use crate::ids::NodeId;
-use crate::junction::{Junction, Layout, Signals, Turn};
+use crate::junction::{Junction, Layout, Signals};
 use crate::junction_rules::SignalMode;
+use crate::turn::Turn;
 use crate::{RoadId, VehicleClass};
 use thiserror::Error;
 
@@ -148,13 +149,17 @@ impl Corridor {
     ///
     /// # Errors
     /// If one of them goes by demand, their cycles differ, or nobody can drive along the way.
-    pub fn new(way: &Way, layout: &Layout, signals: &[Option<Signals>]) -> Result<Self, NoWave> {
-        let along_way = way.stops.iter().filter_map(|stop| {
+    pub fn new(
+        street: &Street,
+        layout: &Layout,
+        signals: &[Option<Signals>],
+    ) -> Result<Self, NoWave> {
+        let along_street = street.stops.iter().filter_map(|stop| {
             let own = signals.get(stop.junction)?.as_ref()?;
             Some((stop, layout.junctions.get(stop.junction)?.as_ref(), own))
         });
         let (mut all, mut cycles) = (Vec::new(), Vec::new());
-        for (stop, junction, own) in along_way {
+        for (stop, junction, own) in along_street {
             let node = junction.nodes[0];
             if own.programme.mode != SignalMode::Fixed || own.programme.controller.is_some() {
                 return Err(NoWave::ByDemand(node));
@@ -184,7 +189,7 @@ impl Corridor {
         let corridor = Self {
             signals: all,
             cycle,
-            free_speed: way.free_speed(),
+            free_speed: street.free_speed(),
         };
         match (
             corridor.is_open(Along::Forward),
@@ -227,11 +232,11 @@ impl Corridor {
 
     /// How long a driver at a speed, m/s, takes from the first signal of a direction to one of them, s.
     pub fn travel_time(&self, signal: &WaveSignal, along: Along, speed: f64) -> f64 {
-        let way = match along {
+        let distance = match along {
             Along::Forward => signal.at,
             Along::Backward => self.length() - signal.at,
         };
-        way / speed
+        distance / speed
     }
 
     /// The widest band of a direction at a speed, m/s; `None` if there is none. O(signals * greens).

@@ -2,8 +2,9 @@
 
 use super::{ArmEnd, Sign, Turns};
 use crate::access::LaneAccess;
+use crate::driving_side::DrivingSide;
 use crate::ids::RoadId;
-use crate::road::{DrivingSide, LaneSection, Poly3, Road, RoadEnd};
+use crate::road::{LaneSection, Poly3, Road, RoadEnd};
 use glam::DVec2;
 use roadwright_geometry::math::{atan2, wrap_angle};
 use roadwright_geometry::{Pose, ReferenceLine, Segment, heading_of};
@@ -29,6 +30,36 @@ pub(super) enum Flank {
     Left,
     /// The right one.
     Right,
+}
+
+/// Something of an arm, and the same of the next one counter-clockwise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Pair<T> {
+    /// Of the arm.
+    pub(super) arm: T,
+    /// Of the next one.
+    pub(super) next: T,
+}
+
+impl<T> Pair<T> {
+    /// The same for both.
+    pub(super) fn both(value: T) -> Self
+    where
+        T: Copy,
+    {
+        Self {
+            arm: value,
+            next: value,
+        }
+    }
+
+    /// What follows from each of them.
+    pub(super) fn map<U>(self, of: impl Fn(T) -> U) -> Pair<U> {
+        Pair {
+            arm: of(self.arm),
+            next: of(self.next),
+        }
+    }
 }
 
 /// What an arm leads to: how much of it a junction may use depends on that.
@@ -133,19 +164,23 @@ impl<'a> Arm<'a> {
     /// Half-widths of the carriageway to the left and to the right of the reference line, seen
     /// outward, m.
     pub fn half_widths(&self, distance: f64) -> (f64, f64) {
-        let there = || self.outward_pair(self.road.carriageway(self.road_s(distance)));
+        let there = || {
+            let (right, left) = self.road.carriageway(self.road_s(distance));
+            self.outward_pair(right, left)
+        };
         self.constant.unwrap_or_else(there)
     }
 
     /// Widths of the pavements to the left and to the right of the carriageway, seen outward, m.
     pub fn pavements(&self, distance: f64) -> (f64, f64) {
-        let (left, right) = self.outward_pair(self.road.edges(self.road_s(distance)));
+        let (right, left) = self.road.edges(self.road_s(distance));
+        let (left, right) = self.outward_pair(right, left);
         let (inner_left, inner_right) = self.half_widths(distance);
         ((left - inner_left).max(0.0), (right - inner_right).max(0.0))
     }
 
     /// Right and left edge in the road's frame as half-widths to the left and to the right.
-    fn outward_pair(&self, (right, left): (f64, f64)) -> (f64, f64) {
+    fn outward_pair(&self, right: f64, left: f64) -> (f64, f64) {
         match self.end {
             RoadEnd::Start => (left, -right),
             RoadEnd::End => (-right, left),
@@ -190,7 +225,8 @@ impl<'a> Arm<'a> {
     pub(super) fn along(
         &self,
         flank: Flank,
-        (from, to): (f64, f64),
+        from: f64,
+        to: f64,
         beyond: impl Fn(f64) -> f64,
     ) -> Vec<DVec2> {
         let (low, high) = (from.min(to), from.max(to));
@@ -241,7 +277,7 @@ impl<'a> Arm<'a> {
             left_cut: self.left_edge(trim).position,
             right_cut: self.right_edge(trim).position,
             sign,
-            speed_limit: self.road.speed_limit,
+            speed_limit: self.road.speed_limit.get(),
         }
     }
 

@@ -8,7 +8,7 @@
 //!      |____|  |
 //! ```
 
-use super::arm::{Arm, Flank};
+use super::arm::{Arm, Flank, Pair};
 use super::corner::Fillet;
 use super::outline::{
     ARC_TOLERANCE, Flow, OutlineEdge, Path, Shape, around, polygon, smooth_side, through,
@@ -95,9 +95,15 @@ pub(super) fn borders(arms: &[Arm<'_>], trims: &[f64], sides: &[Flow]) -> Vec<Bo
     }
     let between = |(i, side): (usize, &Flow)| {
         let j = (i + 1) % arms.len();
-        Widths::of((&arms[i], &arms[j]), (trims[i], trims[j])).map_or_else(Border::default, |w| {
-            w.border((&arms[i], &arms[j]), (trims[i], trims[j]), side)
-        })
+        let pair = Pair {
+            arm: &arms[i],
+            next: &arms[j],
+        };
+        let trims = Pair {
+            arm: trims[i],
+            next: trims[j],
+        };
+        Widths::of(pair, trims).map_or_else(Border::default, |w| w.border(pair, trims, side))
     };
     sides.iter().enumerate().map(between).collect()
 }
@@ -108,46 +114,49 @@ pub(super) fn borders(arms: &[Arm<'_>], trims: &[f64], sides: &[Flow]) -> Vec<Bo
 /// at 45 degrees beyond the foot of the arc.
 struct Widths {
     /// Width at the arm and at the next one, m.
-    width: (f64, f64),
+    width: Pair<f64>,
     /// Whether the arm and the next one have a pavement of their own.
-    own: (bool, bool),
+    own: Pair<bool>,
 }
 
 impl Widths {
-    fn of((arm, next): (&Arm<'_>, &Arm<'_>), trims: (f64, f64)) -> Option<Self> {
-        let found = (arm.pavements(trims.0).0, next.pavements(trims.1).1);
-        let own = (found.0 >= MIN_PAVEMENT, found.1 >= MIN_PAVEMENT);
-        let width = match own {
+    fn of(Pair { arm, next }: Pair<&Arm<'_>>, trims: Pair<f64>) -> Option<Self> {
+        let found = Pair {
+            arm: arm.pavements(trims.arm).0,
+            next: next.pavements(trims.next).1,
+        };
+        let own = found.map(|width| width >= MIN_PAVEMENT);
+        let width = match (own.arm, own.next) {
             (false, false) => return None,
             (true, true) => found,
-            (true, false) => (found.0, found.0),
-            (false, true) => (found.1, found.1),
+            (true, false) => Pair::both(found.arm),
+            (false, true) => Pair::both(found.next),
         };
         Some(Self { width, own })
     }
 
-    fn border(&self, (arm, next): (&Arm<'_>, &Arm<'_>), trims: (f64, f64), side: &Flow) -> Border {
+    fn border(&self, Pair { arm, next }: Pair<&Arm<'_>>, trims: Pair<f64>, side: &Flow) -> Border {
         match &side.shape {
-            Shape::Arc(fillet) => self.around_corner((arm, next), trims, fillet),
+            Shape::Arc(fillet) => self.around_corner(Pair { arm, next }, trims, fillet),
             Shape::Joined => {
-                let (from, to) = self.ends((arm, next), trims, trims);
+                let ends = self.ends(Pair { arm, next }, trims, trims);
                 // From cut to cut through the node, measured along both arms.
-                let total = (trims.0 + trims.1).max(1e-6);
+                let total = (trims.arm + trims.next).max(1e-6);
                 let width = |along: f64| {
                     let share = smoothstep((along / total).clamp(0.0, 1.0));
-                    self.width.0 + share * (self.width.1 - self.width.0)
+                    self.width.arm + share * (self.width.next - self.width.arm)
                 };
-                let outer = through((arm, next), trims, width);
-                self.straight((arm, next), (from, to), trims, side, outer)
+                let outer = through(Pair { arm, next }, trims, width);
+                self.straight(Pair { arm, next }, ends, trims, side, outer)
             }
             Shape::Free => {
-                let (from, to) = self.ends((arm, next), trims, trims);
-                let start = arm.beside(Flank::Left, trims.0, self.width.0);
-                let end = next.beside(Flank::Right, trims.1, self.width.1);
+                let ends = self.ends(Pair { arm, next }, trims, trims);
+                let start = arm.beside(Flank::Left, trims.arm, self.width.arm);
+                let end = next.beside(Flank::Right, trims.next, self.width.next);
                 let mut outer = vec![start.position];
                 outer.extend(smooth_side(start.reversed(), end));
                 outer.push(end.position);
-                self.straight((arm, next), (from, to), trims, side, outer)
+                self.straight(Pair { arm, next }, ends, trims, side, outer)
             }
         }
     }
@@ -155,10 +164,10 @@ impl Widths {
     /// Where the kerb begins and ends: at the cuts, or where a pavement is cut off beyond `last`.
     fn ends(
         &self,
-        (arm, next): (&Arm<'_>, &Arm<'_>),
-        trims: (f64, f64),
-        last: (f64, f64),
-    ) -> (f64, f64) {
+        Pair { arm, next }: Pair<&Arm<'_>>,
+        trims: Pair<f64>,
+        last: Pair<f64>,
+    ) -> Pair<f64> {
         let end = |own: bool, arm: &Arm<'_>, trim: f64, last: f64, width: f64| {
             if own {
                 trim
@@ -167,72 +176,66 @@ impl Widths {
                 (last + width).min(arm.length())
             }
         };
-        (
-            end(self.own.0, arm, trims.0, last.0, self.width.0),
-            end(self.own.1, next, trims.1, last.1, self.width.1),
-        )
+        Pair {
+            arm: end(self.own.arm, arm, trims.arm, last.arm, self.width.arm),
+            next: end(self.own.next, next, trims.next, last.next, self.width.next),
+        }
     }
 
     /// A pavement beside a side without a corner.
     fn straight(
         &self,
-        (arm, next): (&Arm<'_>, &Arm<'_>),
-        (from, to): (f64, f64),
-        trims: (f64, f64),
+        Pair { arm, next }: Pair<&Arm<'_>>,
+        ends: Pair<f64>,
+        trims: Pair<f64>,
         side: &Flow,
         outer: Vec<DVec2>,
     ) -> Border {
-        let mut kerb = Path::from(arm.left_edge(from).position);
-        kerb.lines_to(arm.along(Flank::Left, (from, trims.0), |_| 0.0));
+        let mut kerb = Path::from(arm.left_edge(ends.arm).position);
+        kerb.lines_to(arm.along(Flank::Left, ends.arm, trims.arm, |_| 0.0));
         kerb.edges.extend(&side.edges);
-        let mut rest = Path::from(next.right_edge(trims.1).position);
-        rest.lines_to(next.along(Flank::Right, (trims.1, to), |_| 0.0));
+        let mut rest = Path::from(next.right_edge(trims.next).position);
+        rest.lines_to(next.along(Flank::Right, trims.next, ends.next, |_| 0.0));
         kerb.edges.extend(rest.edges);
         Border::of(kerb.edges, lines(outer))
     }
 
     /// A pavement round a corner.
-    fn around_corner(
-        &self,
-        (arm, next): (&Arm<'_>, &Arm<'_>),
-        trims: (f64, f64),
-        fillet: &Fillet,
-    ) -> Border {
-        let arms = (arm, next);
-        let inner = (fillet.radius - self.width.0, fillet.radius - self.width.1);
+    fn around_corner(&self, arms: Pair<&Arm<'_>>, trims: Pair<f64>, fillet: &Fillet) -> Border {
+        let inner = self.width.map(|width| fillet.radius - width);
         // Where the arc is too small to have an offset inside, the outer lines have a small corner of
         // their own.
-        let outer = if inner.0.min(inner.1) >= OUTER_RADIUS {
+        let outer = if inner.arm.min(inner.next) >= OUTER_RADIUS {
             Some((*fillet, fillet.radius))
         } else {
             Fillet::between(arms, self.width, OUTER_RADIUS).map(|own| (own, OUTER_RADIUS))
         };
         let Some((corner, _)) = outer else {
-            let kerb = around(arms, trims, (0.0, 0.0), fillet).edges;
+            let kerb = around(arms, trims, Pair::both(0.0), fillet).edges;
             return Border::of(kerb, Vec::new());
         };
-        let last = (
-            corner.feet.0.max(fillet.feet.0),
-            corner.feet.1.max(fillet.feet.1),
-        );
-        let (from, to) = self.ends(arms, trims, last);
-        let kerb = around(arms, (from, to), (0.0, 0.0), fillet).edges;
+        let last = Pair {
+            arm: corner.feet.arm.max(fillet.feet.arm),
+            next: corner.feet.next.max(fillet.feet.next),
+        };
+        let ends = self.ends(arms, trims, last);
+        let kerb = around(arms, ends, Pair::both(0.0), fillet).edges;
         let is_beyond = |own: bool, foot: f64, trim: f64| own && foot > trim + 1e-6;
-        if is_beyond(self.own.0, corner.feet.0, trims.0)
-            || is_beyond(self.own.1, corner.feet.1, trims.1)
+        if is_beyond(self.own.arm, corner.feet.arm, trims.arm)
+            || is_beyond(self.own.next, corner.feet.next, trims.next)
         {
             // The pavements of both arms meet beyond the cuts: they cover the rest.
             let apex = cuts_cross(arms, trims);
             return Border::of(kerb, lines(apex.into_iter().collect()));
         }
-        let ends = (
-            if self.own.0 { trims.0 } else { last.0 },
-            if self.own.1 { trims.1 } else { last.1 },
-        );
+        let ends = Pair {
+            arm: if self.own.arm { trims.arm } else { last.arm },
+            next: if self.own.next { trims.next } else { last.next },
+        };
         let outer = if corner != *fillet {
             around(arms, ends, self.width, &corner)
-        } else if (self.width.0 - self.width.1).abs() < 1e-9 {
-            let radius = inner.0;
+        } else if (self.width.arm - self.width.next).abs() < 1e-9 {
+            let radius = inner.arm;
             around(arms, ends, self.width, &Fillet { radius, ..corner })
         } else {
             self.changing(arms, ends, fillet)
@@ -250,20 +253,22 @@ impl Widths {
     /// The outer line around an arc along which the pavement changes its width.
     fn changing(
         &self,
-        (arm, next): (&Arm<'_>, &Arm<'_>),
-        ends: (f64, f64),
+        Pair { arm, next }: Pair<&Arm<'_>>,
+        ends: Pair<f64>,
         fillet: &Fillet,
     ) -> Path {
-        let before = arm.along(Flank::Left, (ends.0, fillet.feet.0), |_| self.width.0);
-        let after = next.along(Flank::Right, (fillet.feet.1, ends.1), |_| self.width.1);
+        let before = arm.along(Flank::Left, ends.arm, fillet.feet.arm, |_| self.width.arm);
+        let after = next.along(Flank::Right, fillet.feet.next, ends.next, |_| {
+            self.width.next
+        });
         let mut path = Path::from(before[0]);
-        let start = heading_of(arm.left_edge(fillet.feet.0).position - fillet.centre);
-        let end = heading_of(next.right_edge(fillet.feet.1).position - fillet.centre);
+        let start = heading_of(arm.left_edge(fillet.feet.arm).position - fillet.centre);
+        let end = heading_of(next.right_edge(fillet.feet.next).position - fillet.centre);
         let turn = wrap_angle(end - start);
         path.lines_to(before);
         path.lines_to((1..CHORDS).filter_map(|i| {
             let share = i as f64 / CHORDS as f64;
-            let width = self.width.0 + smoothstep(share) * (self.width.1 - self.width.0);
+            let width = self.width.arm + smoothstep(share) * (self.width.next - self.width.arm);
             let radius = fillet.radius - width;
             // Beyond the centre the line would fold.
             (radius > 0.0).then(|| fillet.centre + radius * unit(start + turn * share))
@@ -274,8 +279,8 @@ impl Widths {
 }
 
 /// Where the lines of two cuts cross outside the carriageway.
-fn cuts_cross((arm, next): (&Arm<'_>, &Arm<'_>), trims: (f64, f64)) -> Option<DVec2> {
-    let (a, b) = (arm.left_edge(trims.0), next.right_edge(trims.1));
+fn cuts_cross(Pair { arm, next }: Pair<&Arm<'_>>, trims: Pair<f64>) -> Option<DVec2> {
+    let (a, b) = (arm.left_edge(trims.arm), next.right_edge(trims.next));
     let (u, v) = (a.forward().perp(), -b.forward().perp());
     let cross = u.perp_dot(v);
     if cross.abs() < 1e-6 {

@@ -11,6 +11,7 @@
 
 use super::sweep::{BESIDE, Boxes};
 use super::{ConnectingPath, Junction, LaneEnd};
+use crate::index::ConnectionIndex;
 use roadwright_geometry::centre_line::{CentreLines, LineSpan};
 use roadwright_geometry::{DVec2, ReferenceLine};
 use std::cell::OnceCell;
@@ -64,7 +65,7 @@ impl Interval {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Conflict {
     /// The connections, as indices into [`Junction::paths`]; the first is the larger one.
-    pub paths: (u32, u32),
+    pub paths: (ConnectionIndex, ConnectionIndex),
     /// Where on each of them the other one is met.
     pub intervals: (Interval, Interval),
     /// Whether they end in one lane: from where they meet vehicles follow each other.
@@ -141,9 +142,9 @@ pub struct Conflicts {
     contested: Vec<bool>,
     /// Pairs that leave one lane, the first smaller than the second, with the lengths that the two
     /// run together, m.
-    partings: Vec<((u32, u32), (f64, f64))>,
+    partings: Vec<((ConnectionIndex, ConnectionIndex), (f64, f64))>,
     /// Those of them that meet once more after they have parted, and where.
-    again: Vec<((u32, u32), (Interval, Interval))>,
+    again: Vec<((ConnectionIndex, ConnectionIndex), (Interval, Interval))>,
 }
 
 /// A connection as points in a box.
@@ -190,12 +191,16 @@ impl Conflicts {
         };
         for i in 0..n {
             for j in 0..i {
+                let (first, second) = (
+                    ConnectionIndex::from_index(j),
+                    ConnectionIndex::from_index(i),
+                );
                 let both = swept[i].as_ref().zip(swept[j].as_ref());
                 // From one lane vehicles come one behind the other: they are never there at once.
                 if paths[i].from == paths[j].from {
                     // In the order of the key: j, the smaller one, comes first.
                     let fork = both.map(|(a, b)| Fork::of(b, a, body, &lines));
-                    conflicts.add_fork((j as u32, i as u32), fork.unwrap_or_default());
+                    conflicts.add_fork((first, second), fork.unwrap_or_default());
                     continue;
                 }
                 let met = both.and_then(|(a, b)| meeting(a, b, body, &lines));
@@ -205,7 +210,7 @@ impl Conflicts {
                 let met = met.or(is_merge.then(Default::default));
                 if let Some(intervals) = met {
                     conflicts.add(Conflict {
-                        paths: (i as u32, j as u32),
+                        paths: (second, first),
                         intervals,
                         is_merge,
                     });
@@ -217,18 +222,18 @@ impl Conflicts {
         conflicts
     }
 
-    fn add_fork(&mut self, pair: (u32, u32), fork: Fork) {
+    fn add_fork(&mut self, pair: (ConnectionIndex, ConnectionIndex), fork: Fork) {
         self.partings.push((pair, fork.together));
         if let Some(again) = fork.again {
             self.again.push((pair, again));
             for path in [pair.0, pair.1] {
-                self.contested[path as usize] = true;
+                self.contested[path.index()] = true;
             }
         }
     }
 
     fn add(&mut self, conflict: Conflict) {
-        let (i, j) = (conflict.paths.0 as usize, conflict.paths.1 as usize);
+        let (i, j) = (conflict.paths.0.index(), conflict.paths.1.index());
         let number = self.list.len() as u32;
         self.table[i * self.paths + j] = number;
         self.table[j * self.paths + i] = number;
@@ -236,24 +241,30 @@ impl Conflicts {
         self.list.push(conflict);
     }
 
+    /// Where the table has a pair.
+    #[inline]
+    fn place(&self, a: ConnectionIndex, b: ConnectionIndex) -> usize {
+        a.index() * self.paths + b.index()
+    }
+
     /// Whether two paths conflict. O(1).
     #[inline]
-    pub fn are_in_conflict(&self, a: u32, b: u32) -> bool {
-        self.table[a as usize * self.paths + b as usize] != NONE
+    pub fn are_in_conflict(&self, a: ConnectionIndex, b: ConnectionIndex) -> bool {
+        self.table[self.place(a, b)] != NONE
     }
 
     /// Where two paths meet, on the first and on the second; `None` if they do not. O(1).
     #[inline]
-    pub fn between(&self, a: u32, b: u32) -> Option<(Interval, Interval)> {
-        let number = self.table[a as usize * self.paths + b as usize];
+    pub fn between(&self, a: ConnectionIndex, b: ConnectionIndex) -> Option<(Interval, Interval)> {
+        let number = self.table[self.place(a, b)];
         let conflict = self.list.get(number as usize)?;
         Some(in_order(conflict.intervals, conflict.paths.0 == a))
     }
 
     /// Whether two paths end in one lane. O(1).
     #[inline]
-    pub fn is_merge(&self, a: u32, b: u32) -> bool {
-        let number = self.table[a as usize * self.paths + b as usize];
+    pub fn is_merge(&self, a: ConnectionIndex, b: ConnectionIndex) -> bool {
+        let number = self.table[self.place(a, b)];
         let conflict = self.list.get(number as usize);
         conflict.is_some_and(|conflict| conflict.is_merge)
     }
@@ -265,13 +276,13 @@ impl Conflicts {
 
     /// Whether a path conflicts with any other. O(1).
     #[inline]
-    pub fn is_contested(&self, path: u32) -> bool {
-        self.contested[path as usize]
+    pub fn is_contested(&self, path: ConnectionIndex) -> bool {
+        self.contested[path.index()]
     }
 
     /// How far a path runs together with another one from the same lane, m from its start; 0 if they
     /// come from different lanes. O(log pairs).
-    pub fn parting(&self, path: u32, other: u32) -> f64 {
+    pub fn parting(&self, path: ConnectionIndex, other: ConnectionIndex) -> f64 {
         let pair = (path.min(other), path.max(other));
         let found = self.partings.binary_search_by_key(&pair, |entry| entry.0);
         found.map_or(0.0, |index| {
@@ -282,7 +293,7 @@ impl Conflicts {
     /// Where two paths from one lane meet once more after they have parted, on the first and on the second:
     /// one swings out so far for a sharp turn that it comes back over the other. Vehicles pass there in the
     /// order in which they came. `None` for others. O(log pairs).
-    pub fn again(&self, a: u32, b: u32) -> Option<(Interval, Interval)> {
+    pub fn again(&self, a: ConnectionIndex, b: ConnectionIndex) -> Option<(Interval, Interval)> {
         let pair = (a.min(b), a.max(b));
         let found = self.again.binary_search_by_key(&pair, |entry| entry.0);
         Some(in_order(self.again[found.ok()?].1, pair.0 == a))

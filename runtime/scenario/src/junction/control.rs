@@ -15,10 +15,11 @@
 //! Traffic signals are always a decision: of a person, or of the data that were imported.
 
 use super::Arm;
+use crate::driving_side::DrivingSide;
 use crate::ids::RoadId;
 use crate::junction_rules::Control;
 use crate::named::named;
-use crate::road::{DrivingSide, RoadClass};
+use crate::road::RoadClass;
 use roadwright_geometry::math::wrap_angle;
 use std::f64::consts::PI;
 

@@ -10,11 +10,13 @@
 //!   _________                    back by the larger demand of its two corners.
 //! ```
 
-use super::arm::{Arm, Flank};
+use super::arm::{Arm, Flank, Pair};
 use super::curve::unit_tangent;
+use crate::driving_side::DrivingSide;
 use crate::ids::RoadId;
 use crate::junction_rules::CornerRule;
-use crate::road::{DrivingSide, LaneDirection, LaneType, RoadClass};
+use crate::lane_type::LaneType;
+use crate::road::{LaneDirection, RoadClass};
 use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
@@ -97,12 +99,39 @@ impl Corner {
     }
 }
 
+/// What is decided and asked of all corners of a junction.
+pub(super) struct CornerDemands<'a> {
+    /// How far from the node vehicles stop where the road only goes on, m, if anything stops them there.
+    pub(super) held_back: Option<f64>,
+    /// The corners whose radius a person has decided.
+    pub(super) decided: &'a [CornerRule],
+    /// The least radius of corners that are derived, m.
+    pub(super) least: f64,
+}
+
+/// What is asked of the radius of one corner.
+#[derive(Clone, Copy)]
+struct Radius {
+    /// The one that a person has decided, m.
+    decided: Option<f64>,
+    /// The least one that is derived, m.
+    least: f64,
+}
+
+/// Radii of a corner.
+struct Radii {
+    /// The one that the roads ask for, m.
+    wanted: f64,
+    /// The one that vehicles need which turn around the corner, m.
+    needed: f64,
+}
+
 /// An arc that touches the left edge of an arm and the right edge of the next one, or lines beside
 /// those edges.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Fillet {
     /// Distances along both arms of its feet, m.
-    pub(super) feet: (f64, f64),
+    pub(super) feet: Pair<f64>,
     /// Centre of the circle, m.
     pub(super) centre: DVec2,
     /// Its radius, m.
@@ -113,13 +142,13 @@ impl Fillet {
     /// The arc of a radius beside lines that run `beyond` metres outside the edges; `None` if no
     /// circle of that radius touches both.
     pub(super) fn between(
-        (arm, next): (&Arm<'_>, &Arm<'_>),
-        beyond: (f64, f64),
+        Pair { arm, next }: Pair<&Arm<'_>>,
+        beyond: Pair<f64>,
         radius: f64,
     ) -> Option<Self> {
         // A circle touches a line where its centre is a radius off: the centre is where the lines
         // a radius farther out meet.
-        let meeting = edges_meet(arm, next, (beyond.0 + radius, beyond.1 + radius))?;
+        let meeting = edges_meet(arm, next, beyond.map(|beyond| beyond + radius))?;
         meeting.is_exact.then_some(Self {
             feet: meeting.distances,
             centre: meeting.point,
@@ -129,14 +158,10 @@ impl Fillet {
 
     /// The arc of the largest radius up to a wanted one whose feet are within limits; `None` if there
     /// is none of 5 cm.
-    pub(super) fn within(
-        arms: (&Arm<'_>, &Arm<'_>),
-        wanted: f64,
-        limits: (f64, f64),
-    ) -> Option<Self> {
+    pub(super) fn within(arms: Pair<&Arm<'_>>, wanted: f64, limits: Pair<f64>) -> Option<Self> {
         let fits = |radius: f64| {
-            Self::between(arms, (0.0, 0.0), radius).filter(|fillet| {
-                fillet.feet.0 <= limits.0 + 1e-6 && fillet.feet.1 <= limits.1 + 1e-6
+            Self::between(arms, Pair::both(0.0), radius).filter(|fillet| {
+                fillet.feet.arm <= limits.arm + 1e-6 && fillet.feet.next <= limits.next + 1e-6
             })
         };
         if let Some(fillet) = fits(wanted) {
@@ -157,20 +182,18 @@ impl Fillet {
     }
 }
 
-/// The corner after each arm (arms counter-clockwise); none for a single arm. `held_back`: how far
-/// from the node vehicles stop where the road only goes on, m, if anything stops them there. No corner
-/// that is derived has a radius of less than `least`, m.
+/// The corner after each arm (arms counter-clockwise); none for a single arm.
 pub(super) fn corners(
     arms: &[Arm<'_>],
     side: DrivingSide,
-    (held_back, decided, least): (Option<f64>, &[CornerRule], f64),
+    rules: &CornerDemands<'_>,
     is_ring: &dyn Fn(RoadId) -> bool,
 ) -> Vec<Corner> {
     if arms.len() < 2 {
         return Vec::new();
     }
     if let [arm, next] = arms
-        && let Some(held_back) = held_back
+        && let Some(held_back) = rules.held_back
         && continues(arm, next)
     {
         let held = |arm: &Arm<'_>| held_back.min(arm.share());
@@ -180,16 +203,19 @@ pub(super) fn corners(
     (0..arms.len())
         .map(|i| {
             let (arm, next) = (&arms[i], &arms[(i + 1) % arms.len()]);
-            let mut rules = decided.iter();
-            let rule = rules.find(|rule| rule.is_between(arm.road_id, next.road_id));
-            let radius = rule.map(|rule| rule.radius);
-            let at_ring = at_ring((arm, is_ring(arm.road_id)), (next, is_ring(next.road_id)));
-            between(
-                arm,
-                next,
-                arms.len() == 2,
-                (side, radius, at_ring.max(least)),
-            )
+            let mut decided = rules.decided.iter();
+            let rule = decided.find(|rule| rule.is_between(arm.road_id, next.road_id));
+            let pair = Pair { arm, next };
+            let at_ring = at_ring(pair, pair.map(|arm| is_ring(arm.road_id)));
+            let radius = Radius {
+                decided: rule.map(|rule| rule.radius.get()),
+                least: at_ring.max(rules.least),
+            };
+            if arms.len() == 2 {
+                let angle = (next.bearing() - arm.bearing()).rem_euclid(TAU);
+                return bend(arm, next, angle, side, radius.decided);
+            }
+            between(arm, next, side, radius)
         })
         .collect()
 }
@@ -256,9 +282,10 @@ fn turning_space(arm: &Arm<'_>) -> f64 {
 }
 
 /// The least radius of a corner where one of two arms is part of a ring, m; 0 elsewhere.
-fn at_ring(one: (&Arm<'_>, bool), other: (&Arm<'_>, bool)) -> f64 {
-    let ring = match (one, other) {
-        ((ring, true), (_, false)) | ((_, false), (ring, true)) => ring,
+fn at_ring(arms: Pair<&Arm<'_>>, is_ring: Pair<bool>) -> f64 {
+    let ring = match (is_ring.arm, is_ring.next) {
+        (true, false) => arms.arm,
+        (false, true) => arms.next,
         _ => return 0.0,
     };
     let bend = ring.outward.curvature(0.0).abs();
@@ -277,16 +304,8 @@ fn at_ring(one: (&Arm<'_>, bool), other: (&Arm<'_>, bool)) -> f64 {
 ///   188 .. 325          none: the outside of a bend, where edges do not meet ahead
 ///   325 .. 360          a gore whose arms have changed places
 /// ```
-fn between(
-    arm: &Arm<'_>,
-    next: &Arm<'_>,
-    only_two: bool,
-    (side, decided, least): (DrivingSide, Option<f64>, f64),
-) -> Corner {
+fn between(arm: &Arm<'_>, next: &Arm<'_>, side: DrivingSide, radius: Radius) -> Corner {
     let angle = (next.bearing() - arm.bearing()).rem_euclid(TAU);
-    if only_two {
-        return bend(arm, next, angle, (side, decided));
-    }
     if (angle - PI).abs() < STRAIGHT || is_in_line(arm, next) {
         return taper(arm, next, angle);
     }
@@ -296,17 +315,17 @@ fn between(
         return Corner::plain(0.0, 0.0);
     }
     if angle < GORE_ANGLE || inverted {
-        return gore((arm, next), decided.unwrap_or(NOSE_RADIUS));
+        return gore(Pair { arm, next }, radius.decided.unwrap_or(NOSE_RADIUS));
     }
-    let Some(meeting) = edges_meet(arm, next, (0.0, 0.0)) else {
+    let Some(meeting) = edges_meet(arm, next, Pair::both(0.0)) else {
         return shared_stretch(arm, next);
     };
     // Nearly in line and of other widths, edges meet far out or behind the node.
     if (angle - PI).abs() < GENTLE && !meeting.is_exact {
         return taper(arm, next, angle);
     }
-    let radii = radii((arm, next), angle, side, (decided, least));
-    fillet((arm, next), meeting.distances, angle, radii)
+    let radii = radii(Pair { arm, next }, angle, side, radius);
+    fillet(Pair { arm, next }, meeting.distances, angle, radii)
 }
 
 /// The first stretch of two arms that start in parallel and part later, or never.
@@ -317,30 +336,30 @@ fn shared_stretch(arm: &Arm<'_>, next: &Arm<'_>) -> Corner {
 
 /// The corner of two arms that part like a gore: where their edges part, for beside each other on arms that have
 /// not parted vehicles would touch.
-fn gore((arm, next): (&Arm<'_>, &Arm<'_>), radius: f64) -> Corner {
+fn gore(Pair { arm, next }: Pair<&Arm<'_>>, radius: f64) -> Corner {
     let fits = |arm: &Arm<'_>, at: f64| at <= LONGEST_GORE.min(GORE_SHARE * arm.length());
-    let fitting = |parting: &Parting| fits(arm, parting.at.0) && fits(next, parting.at.1);
+    let fitting = |parting: &Parting| fits(arm, parting.at.arm) && fits(next, parting.at.next);
     if let Some(Parting { at, have_crossed }) = parting(arm, next).filter(fitting) {
         // Once they have changed places their other edges part: there is no nose between these.
         return match have_crossed {
-            true => Corner::plain(at.0, at.1),
-            false => nose((arm, next), at, (LONGEST_GORE, radius)),
+            true => Corner::plain(at.arm, at.next),
+            false => nose(Pair { arm, next }, at, LONGEST_GORE, radius),
         };
     }
-    let Some(meeting) = edges_meet(arm, next, (0.0, 0.0)) else {
+    let Some(meeting) = edges_meet(arm, next, Pair::both(0.0)) else {
         return shared_stretch(arm, next);
     };
     // At the limit angle the carriageways have parted after widths / sin(angle); twice as far is enough down
     // to about half of that angle.
     let widths = arm.half_widths(0.0).0 + next.half_widths(0.0).1;
     let cap = GORE_TRIM.min(2.0 * widths / sin(GORE_ANGLE));
-    nose((arm, next), meeting.distances, (cap, radius))
+    nose(Pair { arm, next }, meeting.distances, cap, radius)
 }
 
 /// Where two arms part for good.
 struct Parting {
     /// Distances along both, m.
-    at: (f64, f64),
+    at: Pair<f64>,
     /// Whether they have changed places before.
     have_crossed: bool,
 }
@@ -349,19 +368,24 @@ struct Parting {
 fn parting(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Parting> {
     let near = last_overlap(arm, next)?;
     [false, true].into_iter().find_map(|have_crossed| {
-        let flanks = match have_crossed {
+        let (own, other) = match have_crossed {
             true => (Flank::Right, Flank::Left),
             false => (Flank::Left, Flank::Right),
         };
-        let meeting = flanks_meet((arm, next), flanks, (0.0, 0.0), near)?;
+        let flanks = Pair {
+            arm: own,
+            next: other,
+        };
+        let meeting = flanks_meet(Pair { arm, next }, flanks, Pair::both(0.0), near)?;
         let at = meeting.distances;
-        let is_there = (at.0 - near.0).abs().max((at.1 - near.1).abs()) < NEAR_OVERLAP;
+        let off = (at.arm - near.arm).abs().max((at.next - near.next).abs());
+        let is_there = off < NEAR_OVERLAP;
         (meeting.is_exact && is_there).then_some(Parting { at, have_crossed })
     })
 }
 
 /// The last places, in steps along two arms, at which they lie on each other, m.
-fn last_overlap(arm: &Arm<'_>, next: &Arm<'_>) -> Option<(f64, f64)> {
+fn last_overlap(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Pair<f64>> {
     let (own, other) = (both_edges(arm), both_edges(next));
     let below = |[left, right]: &[Pose; 2]| {
         let to = |i: &usize| (other[*i][1].position - left.position).length_squared();
@@ -374,7 +398,10 @@ fn last_overlap(arm: &Arm<'_>, next: &Arm<'_>) -> Option<(f64, f64)> {
     let (last, beside) = (0..own.len())
         .rev()
         .find_map(|i| Some((i, below(&own[i])?)))?;
-    Some((last as f64 * GORE_STEP, beside as f64 * GORE_STEP))
+    Some(Pair {
+        arm: last as f64 * GORE_STEP,
+        next: beside as f64 * GORE_STEP,
+    })
 }
 
 /// The left and the right edge of an arm, in steps, as far as the longest gore.
@@ -393,21 +420,18 @@ fn is_in_line(arm: &Arm<'_>, next: &Arm<'_>) -> bool {
 }
 
 /// The corner of two arms that part like a gore: rounded only where they have parted within `cap`.
-fn nose(
-    (arm, next): (&Arm<'_>, &Arm<'_>),
-    (distance, next_distance): (f64, f64),
-    (cap, wanted_radius): (f64, f64),
-) -> Corner {
-    let held = |arm: &Arm<'_>| cap.min(arm.share());
-    let fillet = Fillet::within((arm, next), wanted_radius, (held(arm), held(next)));
+fn nose(arms: Pair<&Arm<'_>>, distances: Pair<f64>, cap: f64, wanted_radius: f64) -> Corner {
+    let limits = arms.map(|arm| cap.min(arm.share()));
+    let fillet = Fillet::within(arms, wanted_radius, limits);
+    let (distance, next_distance) = (distances.arm, distances.next);
     match fillet {
         Some(fillet) => Corner {
             distance,
             next_distance,
             wanted_radius,
             radius: fillet.radius,
-            foot: fillet.feet.0,
-            next_foot: fillet.feet.1,
+            foot: fillet.feet.arm,
+            next_foot: fillet.feet.next,
         },
         None => Corner::plain(distance.min(cap), next_distance.min(cap)),
     }
@@ -416,18 +440,21 @@ fn nose(
 /// The radius that the roads ask for, never less than `least`, and the one that vehicles need which turn around the
 /// corner, m. Where a person has decided, that radius, and turns are not looked after.
 fn radii(
-    (arm, next): (&Arm<'_>, &Arm<'_>),
+    Pair { arm, next }: Pair<&Arm<'_>>,
     angle: f64,
     side: DrivingSide,
-    (decided, least): (Option<f64>, f64),
-) -> (f64, f64) {
-    if let Some(radius) = decided {
-        return (radius, 0.0);
+    Radius { decided, least }: Radius,
+) -> Radii {
+    if let Some(wanted) = decided {
+        return Radii {
+            wanted,
+            needed: 0.0,
+        };
     }
     let class = arm.road.class.min(next.road.class);
     let has_buses = has_bus_lane(arm) && has_bus_lane(next);
     let is_rural = (RoadClass::Collector..=RoadClass::Arterial).contains(&class)
-        && arm.road.speed_limit.min(next.road.speed_limit) >= RURAL_SPEED;
+        && arm.road.speed_limit.min(next.road.speed_limit.get()) >= RURAL_SPEED;
     let mut base = class.corner_radius().max(least);
     if has_buses {
         base = base.max(BUS_CORNER);
@@ -448,7 +475,10 @@ fn radii(
     };
     let path_radius = if has_buses { BUS_RADIUS } else { CAR_RADIUS };
     let needed = turning_radius(arm, next, angle, side, path_radius).unwrap_or(0.0);
-    ((base * blunt).max(needed), needed)
+    Radii {
+        wanted: (base * blunt).max(needed),
+        needed,
+    }
 }
 
 /// Whether two arms that meet nobody else at this angle, rad, are a gentle bend.
@@ -508,19 +538,18 @@ fn inset(arm: &Arm<'_>, flank: Flank, side: DrivingSide, out: bool) -> Option<f6
 /// A corner rounded by an arc of the radius that is wanted, or by the smaller one that fits; where cars get round
 /// no corner that fits, by one that takes more of its arms.
 fn fillet(
-    arms: (&Arm<'_>, &Arm<'_>),
-    distances: (f64, f64),
+    arms: Pair<&Arm<'_>>,
+    distances: Pair<f64>,
     angle: f64,
-    (wanted, needed): (f64, f64),
+    Radii { wanted, needed }: Radii,
 ) -> Corner {
-    let (arm, next) = arms;
-    let shares = (arm.share(), next.share());
-    let corner = fillet_within(arms, distances, angle, (wanted, shares));
+    let shares = arms.map(Arm::share);
+    let corner = fillet_within(arms, distances, angle, wanted, shares);
     let needed = needed.min(wanted);
     match corner.radius < needed {
         true => {
-            let usable = (arm.usable(), next.usable());
-            fillet_within(arms, distances, angle, (needed, usable))
+            let usable = arms.map(Arm::usable);
+            fillet_within(arms, distances, angle, needed, usable)
         }
         false => corner,
     }
@@ -528,30 +557,35 @@ fn fillet(
 
 /// A corner rounded by an arc that takes no more of its arms than they have to give.
 fn fillet_within(
-    (arm, next): (&Arm<'_>, &Arm<'_>),
-    (distance, next_distance): (f64, f64),
+    arms: Pair<&Arm<'_>>,
+    distances: Pair<f64>,
     angle: f64,
-    (wanted_radius, given): (f64, (f64, f64)),
+    wanted_radius: f64,
+    given: Pair<f64>,
 ) -> Corner {
+    let (distance, next_distance) = (distances.arm, distances.next);
     // Where the edges meet is taken in any case, however short the arm is.
-    let limits = (distance.max(given.0), next_distance.max(given.1));
-    let exact = Fillet::within((arm, next), wanted_radius, limits);
+    let limits = Pair {
+        arm: distance.max(given.arm),
+        next: next_distance.max(given.next),
+    };
+    let exact = Fillet::within(arms, wanted_radius, limits);
     // Where the arms do not start at one point there may be no such circle: the arc between straight
     // edges then says how far the arms are cut back.
     // A foot lies radius / tan(angle / 2) beyond the meeting of the edges: so much of an arm is
     // left.
-    let room = (limits.0 - distance).min(limits.1 - next_distance);
+    let room = (limits.arm - distance).min(limits.next - next_distance);
     let radius = exact.map_or(wanted_radius.min(room * tan(0.5 * angle)), |f| f.radius);
     let tangent = radius / tan(0.5 * angle);
-    let straight = (distance + tangent, next_distance + tangent);
+    let straight = distances.map(|distance| distance + tangent);
     let feet = exact.map_or(straight, |fillet| fillet.feet);
     Corner {
         distance,
         next_distance,
         wanted_radius,
         radius,
-        foot: feet.0,
-        next_foot: feet.1,
+        foot: feet.arm,
+        next_foot: feet.next,
     }
 }
 
@@ -574,7 +608,8 @@ fn bend(
     arm: &Arm<'_>,
     next: &Arm<'_>,
     angle: f64,
-    (side, decided): (DrivingSide, Option<f64>),
+    side: DrivingSide,
+    decided: Option<f64>,
 ) -> Corner {
     if continues(arm, next) {
         return Corner::plain(0.0, 0.0);
@@ -594,14 +629,18 @@ fn bend(
     if angle > PI {
         return Corner::plain(0.0, 0.0);
     }
-    match edges_meet(arm, next, (0.0, 0.0)) {
+    match edges_meet(arm, next, Pair::both(0.0)) {
         Some(meeting) if angle >= GORE_ANGLE => {
-            let radii = radii((arm, next), angle, side, (decided, MIN_BEND_RADIUS));
-            fillet((arm, next), meeting.distances, angle, radii)
+            let radius = Radius {
+                decided,
+                least: MIN_BEND_RADIUS,
+            };
+            let radii = radii(Pair { arm, next }, angle, side, radius);
+            fillet(Pair { arm, next }, meeting.distances, angle, radii)
         }
         Some(meeting) => {
-            let (d, n) = meeting.distances;
-            Corner::plain(d.min(GORE_TRIM), n.min(GORE_TRIM))
+            let Pair { arm, next } = meeting.distances;
+            Corner::plain(arm.min(GORE_TRIM), next.min(GORE_TRIM))
         }
         None => Corner::plain(0.0, 0.0),
     }
@@ -625,7 +664,7 @@ pub(super) fn continues(arm: &Arm<'_>, next: &Arm<'_>) -> bool {
 /// Where two edges meet.
 struct Meeting {
     /// Distances along both arms, held inside each.
-    distances: (f64, f64),
+    distances: Pair<f64>,
     /// The place, or the middle between the two places if the edges stay apart.
     point: DVec2,
     /// Whether they do meet within both arms.
@@ -637,22 +676,27 @@ struct Meeting {
 ///
 /// Newton's method on the true offset curves from the node outward; exact in one step for
 /// straight arms. `None` if the edges run parallel.
-fn edges_meet(arm: &Arm<'_>, next: &Arm<'_>, beyond: (f64, f64)) -> Option<Meeting> {
-    let flanks = (Flank::Left, Flank::Right);
-    flanks_meet((arm, next), flanks, beyond, (0.0, 0.0))
+fn edges_meet(arm: &Arm<'_>, next: &Arm<'_>, beyond: Pair<f64>) -> Option<Meeting> {
+    let flanks = Pair {
+        arm: Flank::Left,
+        next: Flank::Right,
+    };
+    flanks_meet(Pair { arm, next }, flanks, beyond, Pair::both(0.0))
 }
 
 /// Where the lines `beyond` metres outside one edge of each of two arms meet near given distances.
 fn flanks_meet(
-    (arm, next): (&Arm<'_>, &Arm<'_>),
-    (flank, next_flank): (Flank, Flank),
-    beyond: (f64, f64),
-    (mut distance, mut next_distance): (f64, f64),
+    Pair { arm, next }: Pair<&Arm<'_>>,
+    flanks: Pair<Flank>,
+    beyond: Pair<f64>,
+    near: Pair<f64>,
 ) -> Option<Meeting> {
+    let (flank, next_flank) = (flanks.arm, flanks.next);
+    let (mut distance, mut next_distance) = (near.arm, near.next);
     let limit = |arm: &Arm<'_>| arm.length().min(MAX_TRIM);
     for _ in 0..16 {
-        let a = arm.beside(flank, distance, beyond.0);
-        let b = next.beside(next_flank, next_distance, beyond.1);
+        let a = arm.beside(flank, distance, beyond.arm);
+        let b = next.beside(next_flank, next_distance, beyond.next);
         let (u, v) = (a.forward(), b.forward());
         let cross = u.perp_dot(v);
         // Sine of the angle between the edges: within a twentieth of a degree they are parallel.
@@ -666,8 +710,8 @@ fn flanks_meet(
         let pace = |arm: &Arm<'_>, flank, distance, beyond| {
             arm.stretch_beside(flank, distance, beyond).clamp(0.3, 3.0)
         };
-        let step = gap.perp_dot(v) / cross / pace(arm, flank, distance, beyond.0);
-        let next_pace = pace(next, next_flank, next_distance, beyond.1);
+        let step = gap.perp_dot(v) / cross / pace(arm, flank, distance, beyond.arm);
+        let next_pace = pace(next, next_flank, next_distance, beyond.next);
         let next_step = gap.perp_dot(u) / cross / next_pace;
         let moved = (distance + step).clamp(0.0, limit(arm)) - distance;
         let next_moved = (next_distance + next_step).clamp(0.0, limit(next)) - next_distance;
@@ -677,10 +721,13 @@ fn flanks_meet(
             break;
         }
     }
-    let a = arm.beside(flank, distance, beyond.0).position;
-    let b = next.beside(next_flank, next_distance, beyond.1).position;
+    let a = arm.beside(flank, distance, beyond.arm).position;
+    let b = next.beside(next_flank, next_distance, beyond.next).position;
     Some(Meeting {
-        distances: (distance, next_distance),
+        distances: Pair {
+            arm: distance,
+            next: next_distance,
+        },
         point: 0.5 * (a + b),
         is_exact: (a - b).length() < 1e-5,
     })

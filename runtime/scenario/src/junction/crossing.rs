@@ -19,8 +19,10 @@ use super::corner::{self, Corner};
 use super::sweep::on_curve;
 use super::{ConnectingPath, Flag, LaneEnd};
 use crate::ids::RoadId;
+use crate::index::ConnectionIndex;
 use crate::junction_rules::CrossingRule;
-use crate::road::{LaneType, Road, RoadEnd};
+use crate::lane_type::LaneType;
+use crate::road::{Road, RoadEnd};
 use glam::DVec2;
 use roadwright_geometry::{Pose, ReferenceLine};
 
@@ -69,7 +71,7 @@ pub struct Crossing {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Covered {
     /// Its index in the junction.
-    pub path: u32,
+    pub path: ConnectionIndex,
     /// What a car takes.
     pub car: Taken,
     /// What a bus or lorry takes.
@@ -173,7 +175,9 @@ pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], rules: &[CrossingRule],
 /// The crossings of a junction with its arms cut, in the order of the arms; those for which there is
 /// no room are flagged.
 pub(super) fn crossings(
-    (arms, trims, corners): (&[Arm<'_>], &[f64], &[Corner]),
+    arms: &[Arm<'_>],
+    trims: &[f64],
+    corners: &[Corner],
     rules: &[CrossingRule],
     paths: &[ConnectingPath],
     flags: &mut Vec<Flag>,
@@ -221,9 +225,10 @@ fn crossing(
         width: width_of(arm, rule),
         islands: islands(arm, middle, right),
         covered: Vec::new(),
-        people: rule.people,
+        people: rule.people.get(),
     };
-    let over = (0u32..).zip(paths).filter(|(_, path)| leads_over(path));
+    let numbered = ConnectionIndex::up_to(paths.len()).zip(paths);
+    let over = numbered.filter(|(_, path)| leads_over(path));
     let covered = over.filter_map(|(number, path)| {
         let curve = path.curve.as_ref()?;
         Some(Covered {

@@ -25,14 +25,16 @@ const END_TOLERANCE: f64 = 1e-6;
 /// In order: a line; line, spiral, arc, spiral, line where the tangents meet ahead (in closed
 /// form, so ends are met to about 1e-9 m); one clothoid; a cubic.
 pub fn connecting_curve(start: Pose, end: Pose) -> Option<ReferenceLine> {
-    connecting_bend((start, 0.0), (end, 0.0))
+    connecting_bend(start, 0.0, end, 0.0)
 }
 
 /// The same between lanes that are bent where they end and begin, 1/m: lanes of one bend are joined by its
 /// arc, without spirals to a straight line and back, so that a ring stays round.
 pub(super) fn connecting_bend(
-    (start, bent_before): (Pose, f64),
-    (end, bent_after): (Pose, f64),
+    start: Pose,
+    bent_before: f64,
+    end: Pose,
+    bent_after: f64,
 ) -> Option<ReferenceLine> {
     let local = start.to_local(end.position);
     let turn = wrap_angle(end.heading - start.heading);
@@ -199,12 +201,12 @@ mod tests {
         };
         let ends = (on_ring(-0.4), on_ring(0.3));
         let bend = 1.0 / 18.0;
-        let line = connecting_bend((ends.0, bend), (ends.1, bend)).unwrap();
+        let line = connecting_bend(ends.0, bend, ends.1, bend).unwrap();
         assert!((line.length() - 0.7 * 18.0).abs() < 1e-6);
         assert!((line.max_curvature() - bend).abs() < 1e-9);
         // From a straight lane, or into one, there are spirals to turn the wheel in.
         for (before, after) in [(0.0, bend), (bend, 0.0), (-bend, bend)] {
-            let line = connecting_bend((ends.0, before), (ends.1, after)).unwrap();
+            let line = connecting_bend(ends.0, before, ends.1, after).unwrap();
             assert!(line.max_curvature() > 1.1 * bend);
         }
     }

@@ -16,8 +16,8 @@
 use super::arm::{Arm, ArmLane, Flank};
 use super::links::lane_end;
 use super::{ConnectingPath, LinkKind, Turn};
+use crate::driving_side::DrivingSide;
 use crate::ids::RoadId;
-use crate::road::DrivingSide;
 use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use std::f64::consts::PI;

@@ -19,7 +19,7 @@ pub(super) fn added(
     arms: &[Arm<'_>],
     (trims, round): (&[f64], Option<&Round>),
     (index, entering): (usize, &[ArmLane]),
-    (known, ways_on): (&[LaneTurn], &[(usize, Turn)]),
+    (known, exits): (&[LaneTurn], &[(usize, Turn)]),
 ) -> Vec<Result<ConnectingPath, Flag>> {
     let arm = &arms[index];
     let mut added = Vec::new();
@@ -32,18 +32,18 @@ pub(super) fn added(
                 .filter(|lane| road_lane(to_arm, lane.id) == turn.to);
             for to in leaving {
                 let change = wrap_angle(to.pose.heading - from.pose.heading);
-                let by_rule = ways_on.iter().find(|(arm, _)| *arm == i);
-                let way = match by_rule {
+                let by_rule = exits.iter().find(|(arm, _)| *arm == i);
+                let taken = match by_rule {
                     _ if i == index => Turn::UTurn,
                     Some((_, turn)) => *turn,
                     None => turn_of(change),
                 };
-                let kind = match way {
+                let kind = match taken {
                     Turn::UTurn => LinkKind::UTurn,
                     _ => LinkKind::Normal,
                 };
                 let ends = (lane_end(arm, from.id), lane_end(to_arm, to.id));
-                let path = connecting_path((arm, from), (to_arm, to), way, kind, round);
+                let path = connecting_path(arm, from, to_arm, to, taken, kind, round);
                 added.push(path.ok_or(Flag::NoCurve(ends.0, ends.1)));
             }
         }

@@ -19,12 +19,12 @@ use super::corner::is_gentle;
 use super::{Arm, Junction, Site, build, crossing, rings};
 use crate::access::{LaneAccess, VehicleClass};
 use crate::country::{Custom, RoadLaw};
+use crate::driving_side::DrivingSide;
 use crate::ids::{NodeId, RoadId};
-use crate::junction_rules::{
-    Control, CornerRule, CrossingRule, JunctionRules, TurnRules, deciding_node,
-};
-use crate::network::{Node, RestrictionKind, RoadNetwork};
-use crate::road::{DrivingSide, Lane, Road, RoadEnd};
+use crate::junction_rules::{Control, CornerRule, CrossingRule, JunctionRules, TurnRules};
+use crate::network::{Node, RoadNetwork};
+use crate::restriction::RestrictionKind;
+use crate::road::{Lane, Road, RoadEnd};
 use crate::via_rules::{Followed, ViaRules};
 pub use after_edit::layout_after_edit;
 use clusters::{Clusters, Kept};
@@ -451,7 +451,7 @@ impl<'a> Planner<'a> {
     fn rules(&self, root: NodeId) -> JunctionRules {
         let (crossings, turns, corners) =
             (self.crossings(root), self.turns(root), self.corners(root));
-        let chosen = deciding_node(self.network, self.members(root));
+        let chosen = self.network.deciding_node(self.members(root));
         let chosen = chosen.and_then(|id| Some(&self.network.node(id)?.rules));
         let Some(chosen) = chosen else {
             return JunctionRules {
@@ -530,7 +530,7 @@ impl<'a> Planner<'a> {
         from: (RoadId, RoadEnd),
         to: (RoadId, RoadEnd),
     ) -> Option<LaneAccess> {
-        let leads_for = |class| self.leads(root, (from, to), class);
+        let leads_for = |class| self.leads(root, from, to, class);
         if leads_for(VehicleClass::Car) {
             return Some(LaneAccess::All);
         }
@@ -543,7 +543,8 @@ impl<'a> Planner<'a> {
     fn leads(
         &self,
         root: NodeId,
-        (from, to): ((RoadId, RoadEnd), (RoadId, RoadEnd)),
+        from: (RoadId, RoadEnd),
+        to: (RoadId, RoadEnd),
         class: VehicleClass,
     ) -> bool {
         let node_of = |(id, end): (RoadId, RoadEnd)| self.network.road(id).map(|r| r.node_at(end));

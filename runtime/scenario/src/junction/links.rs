@@ -18,8 +18,9 @@ use super::curve::connecting_bend;
 use super::mini::Round;
 use super::{ConnectingPath, Flag, LaneEnd, LinkKind, Site, Turn, Turns, lane_turns};
 use crate::access::LaneAccess;
+use crate::driving_side::DrivingSide;
 use crate::junction_rules::{LaneTurn, RoadLane};
-use crate::road::{DrivingSide, RoadEnd};
+use crate::road::RoadEnd;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, ReferenceLine};
 
@@ -64,7 +65,8 @@ struct Link {
 pub(super) fn paths(
     site: &Site<'_>,
     arms: &[Arm<'_>],
-    (trims, round): (&[f64], Option<&Round>),
+    trims: &[f64],
+    round: Option<&Round>,
     flags: &mut Vec<Flag>,
 ) -> Vec<ConnectingPath> {
     let lanes = |arm: &Arm<'_>| {
@@ -79,7 +81,7 @@ pub(super) fn paths(
         flags.push(Flag::TooManyLanes);
         return Vec::new();
     }
-    let mut paths = all_paths(site, arms, (trims, round), flags);
+    let mut paths = all_paths(site, arms, trims, round, flags);
     let lengths = paths.iter().filter_map(|path| path.curve.as_ref());
     if lengths.map(ReferenceLine::length).sum::<f64>() > MAX_CONNECTIONS {
         flags.push(Flag::TooManyLanes);
@@ -91,7 +93,8 @@ pub(super) fn paths(
 fn all_paths(
     site: &Site<'_>,
     arms: &[Arm<'_>],
-    (trims, round): (&[f64], Option<&Round>),
+    trims: &[f64],
+    round: Option<&Round>,
     flags: &mut Vec<Flag>,
 ) -> Vec<ConnectingPath> {
     let mut paths = Vec::new();
@@ -100,12 +103,7 @@ fn all_paths(
         if entering.is_empty() {
             continue;
         }
-        let exits = exits(
-            site,
-            arms,
-            (trims, round.is_some()),
-            (index, entering[0].pose),
-        );
+        let exits = exits(site, arms, trims, round.is_some(), index, entering[0].pose);
         let mut links = links(&entering, &exits, site.side);
         let turn = |link: &Link| LaneTurn {
             from: road_lane(arm, entering[link.from].id),
@@ -125,8 +123,8 @@ fn all_paths(
             }
             // Where roads only go on, arrows are about the junction beyond.
             if arms.len() > 2 {
-                let ways: Turns = exits.iter().map(|exit| exit.turn).collect();
-                let missing = lane.turns.iter().filter(|turn| !ways.contains(*turn));
+                let turns: Turns = exits.iter().map(|exit| exit.turn).collect();
+                let missing = lane.turns.iter().filter(|turn| !turns.contains(*turn));
                 flags.extend(missing.map(|turn| Flag::NoSuchTurn(lane_end(arm, lane.id), turn)));
             }
         }
@@ -137,7 +135,7 @@ fn all_paths(
             let exit = &exits[link.exit];
             let to_arm = &arms[exit.arm];
             let (from, to) = (&entering[link.from], &exit.lanes[link.to]);
-            match connecting_path((arm, from), (to_arm, to), exit.turn, link.kind, round) {
+            match connecting_path(arm, from, to_arm, to, exit.turn, link.kind, round) {
                 Some(path) => paths.push(ConnectingPath {
                     access: path.access.and(exit.access),
                     ..path
@@ -158,9 +156,10 @@ fn all_paths(
                 .filter(|(_, is_lost)| *is_lost);
             flags.extend(lost.map(|(lane, _)| Flag::NoExit(lane_end(arm, lane.id))));
         }
-        let ways_on: Vec<(usize, Turn)> = exits.iter().map(|exit| (exit.arm, exit.turn)).collect();
-        let (at, ways) = ((index, &*entering), (&*known, &*ways_on));
-        let added = lane_turns::added(site, arms, (trims, round), at, ways);
+        let turns_by_arm: Vec<(usize, Turn)> =
+            exits.iter().map(|exit| (exit.arm, exit.turn)).collect();
+        let (at, turns) = ((index, &*entering), (&*known, &*turns_by_arm));
+        let added = lane_turns::added(site, arms, (trims, round), at, turns);
         for path in added {
             match path {
                 Ok(path) => paths.push(path),
@@ -192,8 +191,10 @@ pub(super) fn lane_end(arm: &Arm<'_>, lane: i8) -> LaneEnd {
 fn exits(
     site: &Site<'_>,
     arms: &[Arm<'_>],
-    (trims, goes_round): (&[f64], bool),
-    (index, pose): (usize, Pose),
+    trims: &[f64],
+    goes_round: bool,
+    index: usize,
+    pose: Pose,
 ) -> Vec<Exit> {
     let from = (arms[index].road_id, arms[index].end);
     let mut exits: Vec<_> = arms
@@ -511,8 +512,10 @@ fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], sid
 
 /// A link with its curve, round an island if there is one; `None` if no curve can be driven.
 pub(super) fn connecting_path(
-    (arm, from): (&Arm<'_>, &ArmLane),
-    (to_arm, to): (&Arm<'_>, &ArmLane),
+    arm: &Arm<'_>,
+    from: &ArmLane,
+    to_arm: &Arm<'_>,
+    to: &ArmLane,
     turn: Turn,
     kind: LinkKind,
     round: Option<&Round>,
@@ -520,7 +523,7 @@ pub(super) fn connecting_path(
     let gap = (to.pose.position - from.pose.position).length();
     let bent = wrap_angle(to.pose.heading - from.pose.heading).abs();
     // Roads that continue each other may differ by a milliradian: a centimetre at their edge.
-    let around = round.and_then(|round| round.curve((arm, from), (to_arm, to)));
+    let around = round.and_then(|round| round.curve(arm, from, to_arm, to));
     let curve = if around.is_some() {
         around
     } else if gap < 0.02 && bent < 1e-2 {
@@ -530,10 +533,7 @@ pub(super) fn connecting_path(
         // With the radius R = 1 / curvature of the line it is 1 / (R - lateral), lateral being to
         // the left.
         let bend = |lane: &ArmLane| lane.curvature / (1.0 - lane.curvature * lane.lateral);
-        Some(connecting_bend(
-            (from.pose, bend(from)),
-            (to.pose, bend(to)),
-        )?)
+        Some(connecting_bend(from.pose, bend(from), to.pose, bend(to))?)
     };
     let path = ConnectingPath {
         from: lane_end(arm, from.id),

@@ -16,8 +16,9 @@ use super::Corner;
 use super::arm::{Arm, ArmLane};
 use super::curve::connecting_bend;
 use super::outline;
+use crate::driving_side::DrivingSide;
 use crate::ids::RoadId;
-use crate::road::{DrivingSide, RoadEnd};
+use crate::road::RoadEnd;
 use glam::DVec2;
 use roadwright_geometry::{Pose, ReferenceLine, Segment, heading_of, unit};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
@@ -208,8 +209,10 @@ impl Round {
     /// none that could be driven does.
     pub(super) fn curve(
         &self,
-        (arm, from): (&Arm<'_>, &ArmLane),
-        (to_arm, to): (&Arm<'_>, &ArmLane),
+        arm: &Arm<'_>,
+        from: &ArmLane,
+        to_arm: &Arm<'_>,
+        to: &ArmLane,
     ) -> Option<ReferenceLine> {
         let (start, end) = (self.arm(arm)?, self.arm(to_arm)?);
         let between = (self.turn * (end.bearing - start.bearing)).rem_euclid(TAU);
@@ -223,11 +226,11 @@ impl Round {
         let lane = from.pose;
         let (join, onto) = smoothest(start.join, most - end.leave, |join| {
             let place = self.on_ring(start.bearing + self.turn * join);
-            connecting_bend((lane, 0.0), (place, 0.0))
+            connecting_bend(lane, 0.0, place, 0.0)
         })?;
         let (leave, off) = smoothest(end.leave, most - join, |leave| {
             let place = self.on_ring(end.bearing - self.turn * leave);
-            connecting_bend((place, 0.0), (to.pose, 0.0))
+            connecting_bend(place, 0.0, to.pose, 0.0)
         })?;
         let arc = Segment::Arc {
             length: (between - join - leave) * self.ring.radius,

@@ -1,9 +1,23 @@
-//! Junctions: what is built where roads meet.
+//! Junctions, derived from the roads that meet at a node.
 //!
-//! [`build`] is a pure function from the untrimmed ends of the roads that meet to a [`Junction`]:
-//! how far each road is cut back, the outline, and a connecting path for every lane link. Nothing
-//! reads an earlier result, so building twice gives the same bits. [`layout`](fn@layout) applies
-//! it to a whole network and merges nodes whose roads would be used up by their junctions.
+//! [`build`] is a pure function from the untrimmed ends of the roads to a [`Junction`]: how far each
+//! road is cut back, the outline, and a connecting path for every lane link. It reads no earlier
+//! result, so building twice gives the same bits. [`layout`](fn@layout) applies it to a whole network
+//! and merges nodes whose roads would be used up by their junctions.
+//!
+//! | step | file |
+//! | --- | --- |
+//! | the ends of roads, counter-clockwise | `arm.rs` |
+//! | corners between them, and trims | `corner.rs` |
+//! | which lane leads into which | `links.rs`, `lane_turns.rs`, `turn.rs` |
+//! | a curve for each link, around the island of a mini roundabout | `curve.rs`, `mini.rs` |
+//! | outline of the carriageway; kerbs and pavements beside it | `outline.rs`, `border.rs` |
+//! | splitter islands, crossings, set-back stop lines | `splitter.rs`, `crossing.rs`, `setback.rs` |
+//! | conflicts of connections | `conflicts.rs`, `sweep.rs`, `meeting.rs` |
+//! | control, right of way, rings, signals | `control.rs`, `right_of_way.rs`, `rings.rs`, `signals` |
+//!
+//! Corners, outlines and trims follow from the edges of carriageways; pavements lie outside and move
+//! nothing. A direct junction (`direct.rs`) needs none of these steps.
 
 mod arm;
 mod border;
@@ -26,12 +40,13 @@ mod setback;
 mod signals;
 mod splitter;
 mod sweep;
-mod turn;
 
+pub use crate::turn::{Turn, Turns};
 pub use arm::{Arm, ArmLane};
 pub use border::Border;
 pub use conflicts::{ABREAST, Body, Conflict, Conflicts, Interval, touches_bus};
 pub use control::Sign;
+use corner::CornerDemands;
 pub use corner::{Corner, U_TURN_RADIUS};
 pub use crossing::{CROSSING_WIDTH, Covered, Crossing, FAST_CROSSING_WIDTH, Taken, crossing_width};
 pub use curve::connecting_curve;
@@ -44,19 +59,19 @@ pub use mini::MiniRing;
 pub use outline::OutlineEdge;
 pub use right_of_way::{GAP_ON_RED, RightOfWay};
 pub use room::RoomToWait;
-pub use setback::has_long_vehicles;
 pub use signals::{
     Between, DEFAULT_CYCLE, Intergreen, LONGEST_WAIT, Light, MAX_GREEN, MIN_GREEN, Programme,
     SignalPlans, Signals, StageTimes, WALK_WINDOW, WALKING_SPEED, signal_plans,
 };
 pub use splitter::Splitter;
-pub use turn::{Turn, Turns};
 
 use crate::access::LaneAccess;
 use crate::country::RoadLaw;
+use crate::driving_side::DrivingSide;
 use crate::ids::{NodeId, RoadId};
+use crate::index::ConnectionIndex;
 use crate::junction_rules::{Control, JunctionRules, SignalPlan};
-use crate::road::{DrivingSide, RoadEnd};
+use crate::road::RoadEnd;
 use glam::DVec2;
 use roadwright_geometry::ReferenceLine;
 
@@ -195,6 +210,13 @@ pub struct Junction {
 }
 
 impl Junction {
+    /// The connections with their indices, in order.
+    pub fn numbered_paths(
+        &self,
+    ) -> impl ExactSizeIterator<Item = (ConnectionIndex, &ConnectingPath)> + Clone {
+        ConnectionIndex::up_to(self.paths.len()).zip(&self.paths)
+    }
+
     /// Whether traffic streams cross or merge here, so that right of way matters.
     pub fn is_crossing(&self) -> bool {
         self.arms.len() > 2 && !self.is_direct
@@ -274,9 +296,9 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
     // Paths before the outline: it has to hold the lanes that are driven.
     let paths = match &direct {
         Some(pairs) => direct::paths(&arms, pairs),
-        None => links::paths(site, &arms, (&trims, round.as_ref()), &mut flags),
+        None => links::paths(site, &arms, &trims, round.as_ref(), &mut flags),
     };
-    let crossings = crossing::crossings((&arms, &trims, &corners), rules, &paths, &mut flags);
+    let crossings = crossing::crossings(&arms, &trims, &corners, rules, &paths, &mut flags);
     let outline = outline::outline(&arms, &trims, &corners, &paths);
     let borders = border::borders(&arms, &trims, &outline.sides);
     if outline.degraded {
@@ -368,8 +390,12 @@ fn corners(
         Some(_) => vec![Corner::plain(0.0, 0.0); arms.len()],
         None => {
             let with_least = |least: f64| {
-                let decided = (held_back(arms, rules), &*rules.corners, least);
-                corner::corners(arms, side, decided, is_ring)
+                let rules = CornerDemands {
+                    held_back: held_back(arms, rules),
+                    decided: &rules.corners,
+                    least,
+                };
+                corner::corners(arms, side, &rules, is_ring)
             };
             match is_mini(arms, rules) {
                 true => corners_of_mini(centre, arms, rules, with_least),

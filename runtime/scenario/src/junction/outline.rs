@@ -12,7 +12,7 @@
 //! ```
 
 use super::ConnectingPath;
-use super::arm::{Arm, Flank};
+use super::arm::{Arm, Flank, Pair};
 use super::corner::{Corner, Fillet};
 use super::curve::connecting_curve;
 use glam::DVec2;
@@ -311,8 +311,15 @@ fn trace(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner], share: f64, sides:
             from: from.position,
             to: to.position,
         });
-        let trims = (trims[i], trims[j]);
-        let side = side((arm, &arms[j]), trims, &corners[i], share, sides);
+        let trims = Pair {
+            arm: trims[i],
+            next: trims[j],
+        };
+        let pair = Pair {
+            arm,
+            next: &arms[j],
+        };
+        let side = side(pair, trims, &corners[i], share, sides);
         edges.extend(&side.edges);
         traced.push(side);
     }
@@ -324,24 +331,24 @@ fn trace(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner], share: f64, sides:
 /// The edge of the carriageway between two cuts: the fillet, the corner point if there is no radius,
 /// or a smooth line where there is no corner (the far side of a T, the outside of a bend, a taper).
 fn side(
-    (arm, next): (&Arm<'_>, &Arm<'_>),
-    trims: (f64, f64),
+    Pair { arm, next }: Pair<&Arm<'_>>,
+    trims: Pair<f64>,
     corner: &Corner,
     share: f64,
     sides: Sides,
 ) -> Flow {
-    let (from, to) = (arm.left_edge(trims.0), next.right_edge(trims.1));
+    let (from, to) = (arm.left_edge(trims.arm), next.right_edge(trims.next));
     let mut path = Path::from(from.position);
     let radius = corner.radius * share;
     if corner.wanted_radius > 0.0 {
-        let fillet = (radius >= 0.05).then(|| Fillet::within((arm, next), radius, trims));
+        let fillet = (radius >= 0.05).then(|| Fillet::within(Pair { arm, next }, radius, trims));
         if let Some(fillet) = fillet.flatten() {
-            let edges = around((arm, next), trims, (0.0, 0.0), &fillet).edges;
+            let edges = around(Pair { arm, next }, trims, Pair::both(0.0), &fillet).edges;
             let shape = Shape::Arc(fillet);
             return Flow { edges, shape };
         }
-    } else if goes_on((arm, next)) {
-        path.lines_to(through((arm, next), trims, |_| 0.0));
+    } else if goes_on(Pair { arm, next }) {
+        path.lines_to(through(Pair { arm, next }, trims, |_| 0.0));
         path.line_to(to.position);
         let (edges, shape) = (path.edges, Shape::Joined);
         return Flow { edges, shape };
@@ -349,7 +356,7 @@ fn side(
     let (distance, next_distance) = (corner.distance, corner.next_distance);
     if sides == Sides::Smooth {
         path.lines_to(smooth_side(from.reversed(), to));
-    } else if corner.wanted_radius > 0.0 && distance <= trims.0 && next_distance <= trims.1 {
+    } else if corner.wanted_radius > 0.0 && distance <= trims.arm && next_distance <= trims.next {
         // The corner point as both arms see it; the two places differ where the edges do not quite
         // meet.
         let edge = arm.left_edge(distance).position;
@@ -365,13 +372,15 @@ fn side(
 /// Along the left edge of an arm to the foot of an arc, around it, and along the right edge of the next
 /// arm; all of it `beyond` metres outside the edges.
 pub(super) fn around(
-    (arm, next): (&Arm<'_>, &Arm<'_>),
-    distances: (f64, f64),
-    beyond: (f64, f64),
+    Pair { arm, next }: Pair<&Arm<'_>>,
+    distances: Pair<f64>,
+    beyond: Pair<f64>,
     fillet: &Fillet,
 ) -> Path {
-    let edge = arm.along(Flank::Left, (distances.0, fillet.feet.0), |_| beyond.0);
-    let next_edge = next.along(Flank::Right, (fillet.feet.1, distances.1), |_| beyond.1);
+    let edge = arm.along(Flank::Left, distances.arm, fillet.feet.arm, |_| beyond.arm);
+    let next_edge = next.along(Flank::Right, fillet.feet.next, distances.next, |_| {
+        beyond.next
+    });
     let mut path = Path::from(edge[0]);
     path.lines_to(edge);
     path.arc_to(next_edge[0], fillet.centre, fillet.radius);
@@ -382,12 +391,12 @@ pub(super) fn around(
 /// Along the left edge of an arm to its node and on along the right edge of the next one, as far outside
 /// as `beyond` says for the distance from the first cut.
 pub(super) fn through(
-    (arm, next): (&Arm<'_>, &Arm<'_>),
-    trims: (f64, f64),
+    Pair { arm, next }: Pair<&Arm<'_>>,
+    trims: Pair<f64>,
     beyond: impl Fn(f64) -> f64,
 ) -> Vec<DVec2> {
-    let mut points = arm.along(Flank::Left, (trims.0, 0.0), |s| beyond(trims.0 - s));
-    let after = next.along(Flank::Right, (0.0, trims.1), |s| beyond(trims.0 + s));
+    let mut points = arm.along(Flank::Left, trims.arm, 0.0, |s| beyond(trims.arm - s));
+    let after = next.along(Flank::Right, 0.0, trims.next, |s| beyond(trims.arm + s));
     // Edges meet within a centimetre: one point for both, or the path would step back.
     if let Some(last) = points.last_mut() {
         *last = 0.5 * (*last + after[0]);
@@ -397,7 +406,7 @@ pub(super) fn through(
 }
 
 /// Whether the edge of an arm goes on in that of the next one at their node.
-fn goes_on((arm, next): (&Arm<'_>, &Arm<'_>)) -> bool {
+fn goes_on(Pair { arm, next }: Pair<&Arm<'_>>) -> bool {
     // Both head outward: where one edge goes on in the other their headings are opposite.
     let (edge, next_edge) = (arm.left_edge(0.0), next.right_edge(0.0));
     let turn = wrap_angle(edge.heading - next_edge.heading).abs();

@@ -22,8 +22,9 @@
 //! ```
 
 use super::{Conflicts, ConnectingPath, Junction, LaneEnd, Sign, Turn};
+use crate::driving_side::DrivingSide;
+use crate::index::ConnectionIndex;
 use crate::junction_rules::Control;
-use crate::road::DrivingSide;
 use glam::DVec2;
 use roadwright_geometry::heading_of;
 use roadwright_geometry::math::wrap_angle;
@@ -90,7 +91,7 @@ impl RightOfWay {
         let words = n.div_ceil(64);
         let mut rows = vec![0; n * words];
         for conflict in conflicts.list() {
-            let (a, b) = (conflict.paths.0 as usize, conflict.paths.1 as usize);
+            let (a, b) = (conflict.paths.0.index(), conflict.paths.1.index());
             let (one, other) = (&junction.paths[a], &junction.paths[b]);
             // At most one of the two: if each waited for the other, both would stand.
             if arms.gives_way(one, other) {
@@ -123,9 +124,10 @@ impl RightOfWay {
 
     /// Whether who is on one path gives way to who is on another. O(1).
     #[inline]
-    pub fn gives_way(&self, path: u32, other: u32) -> bool {
-        let row = path as usize * self.words;
-        self.rows[row + other as usize / 64] & (1 << (other % 64)) != 0
+    pub fn gives_way(&self, path: ConnectionIndex, other: ConnectionIndex) -> bool {
+        let row = path.index() * self.words;
+        let other = other.index();
+        self.rows[row + other / 64] & (1 << (other % 64)) != 0
     }
 
     /// Whether any path gives way to another.
@@ -136,8 +138,8 @@ impl RightOfWay {
 
     /// Whether a path gives way to any other. O(paths / 64).
     #[inline]
-    pub fn gives_way_to_any(&self, path: u32) -> bool {
-        let row = path as usize * self.words;
+    pub fn gives_way_to_any(&self, path: ConnectionIndex) -> bool {
+        let row = path.index() * self.words;
         self.rows[row..row + self.words]
             .iter()
             .any(|word| *word != 0)
@@ -145,28 +147,28 @@ impl RightOfWay {
 
     /// What who comes along a path is told.
     #[inline]
-    pub fn sign(&self, path: u32) -> Sign {
-        self.signs[path as usize]
+    pub fn sign(&self, path: ConnectionIndex) -> Sign {
+        self.signs[path.index()]
     }
 
     /// Whether who comes along a path may turn at a red light: after a stop, giving way to all whose ways
     /// meet its own.
     #[inline]
-    pub fn may_turn_on_red(&self, path: u32) -> bool {
-        self.on_red.get(path as usize).is_some_and(|may| *may)
+    pub fn may_turn_on_red(&self, path: ConnectionIndex) -> bool {
+        self.on_red.get(path.index()).is_some_and(|may| *may)
     }
 
     /// The time to the next vehicle that lets who comes along a path go before it, s.
     #[inline]
-    pub fn critical_gap(&self, path: u32) -> f64 {
-        self.gaps[path as usize]
+    pub fn critical_gap(&self, path: ConnectionIndex) -> f64 {
+        self.gaps[path.index()]
     }
 
     /// The time after which the next one in a queue at a sign goes along a path, s; 0 without a sign and
     /// into a roundabout.
     #[inline]
-    pub fn follow_up(&self, path: u32) -> f64 {
-        self.follow_ups[path as usize]
+    pub fn follow_up(&self, path: ConnectionIndex) -> f64 {
+        self.follow_ups[path.index()]
     }
 }
 

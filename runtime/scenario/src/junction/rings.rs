@@ -9,9 +9,10 @@
 //!        '-->+>--'
 //! ```
 
+use crate::driving_side::DrivingSide;
 use crate::ids::{NodeId, RoadId};
 use crate::network::RoadNetwork;
-use crate::road::{DrivingSide, Road};
+use crate::road::Road;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, polygon};
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,7 +51,7 @@ pub(super) fn rings(network: &RoadNetwork, side: DrivingSide) -> BTreeSet<RoadId
     }
     let next: Vec<Option<usize>> = roads
         .iter()
-        .map(|road| inner_way(road, leaving.get(&road.to)?, &roads, side))
+        .map(|road| innermost(road, leaving.get(&road.to)?, &roads, side))
         .collect();
     let mut rings = BTreeSet::new();
     let mut is_done = vec![false; roads.len()];
@@ -83,7 +84,7 @@ fn directions(road: &Road, side: DrivingSide) -> [bool; 2] {
 }
 
 /// Whether two roads are the same as far as rings go: where they lead, and which way they are driven.
-pub(super) fn is_same_way(a: &Road, b: &Road, side: DrivingSide) -> bool {
+pub(super) fn is_driven_alike(a: &Road, b: &Road, side: DrivingSide) -> bool {
     (a.from, a.to) == (b.from, b.to)
         && directions(a, side) == directions(b, side)
         && a.reference_line == b.reference_line
@@ -111,7 +112,7 @@ fn one_way(id: RoadId, road: &Road, side: DrivingSide) -> Option<OneWay> {
 }
 
 /// The one-way road that leaves most to the inside of a ring.
-fn inner_way(
+fn innermost(
     road: &OneWay,
     leaving: &[usize],
     roads: &[OneWay],

@@ -10,7 +10,6 @@
 
 use super::conflicts::Body;
 use super::{ConnectingPath, Junction, LaneEnd};
-use crate::scenario::Scenario;
 use glam::DVec2;
 use roadwright_geometry::Pose;
 
@@ -24,21 +23,6 @@ const MOST: f64 = 7.0;
 /// From one place of a bus that is looked at to the next, m, and of the points of its side.
 const STEP: f64 = 0.25;
 const ALONG: f64 = 0.5;
-/// Whose front is farther before its rear axle swings out in turns, m: a bus has 8 m, a large van 4.4 m.
-const LONG: f64 = 5.5;
-
-/// Whether vehicles that swing out in turns drive in a scenario: as agents or in flows.
-///
-/// Only then stop lines are set back as far as those need ([`Junction::setbacks`]).
-pub fn has_long_vehicles(scenario: &Scenario) -> bool {
-    let types = scenario.vehicle_types();
-    let is_long = |name: &str| types.get(name).is_some_and(|kind| kind.front() > LONG);
-    scenario
-        .agents()
-        .values()
-        .any(|agent| is_long(&agent.vehicle))
-        || scenario.flows().values().any(|flow| is_long(&flow.vehicle))
-}
 
 impl Junction {
     /// How far before the cut of its arm the stop line of each lane lies that leads in, m, where buses need
@@ -65,10 +49,14 @@ impl Junction {
         lanes.sort_by_key(|(lane, _)| *lane);
         lanes.dedup_by_key(|(lane, _)| *lane);
         // Walked once, not for each lane anew.
-        let ways = self.paths.iter().filter_map(Way::of).collect::<Vec<_>>();
+        let paths = self
+            .paths
+            .iter()
+            .filter_map(DrivenPath::of)
+            .collect::<Vec<_>>();
         let mut setbacks: Vec<(LaneEnd, f64)> = Vec::new();
         for (lane, pose) in lanes {
-            let depth = swept(&ways, (lane, pose), body);
+            let depth = swept(&paths, lane, pose, body);
             if depth > 0.0 {
                 setbacks.push((lane, (depth + GAP).min(MOST)));
             }
@@ -78,12 +66,12 @@ impl Junction {
 }
 
 /// A way through the junction: the arm that it comes from, and places along it.
-struct Way {
+struct DrivenPath {
     from: LaneEnd,
     places: Vec<Pose>,
 }
 
-impl Way {
+impl DrivenPath {
     fn of(path: &ConnectingPath) -> Option<Self> {
         let curve = path.curve.as_ref()?;
         let steps = (curve.length() / STEP).ceil() as usize;
@@ -96,12 +84,12 @@ impl Way {
 }
 
 /// How far before its end bodies swing over a lane, m.
-fn swept(ways: &[Way], (lane, end): (LaneEnd, Pose), body: Body) -> f64 {
+fn swept(paths: &[DrivenPath], lane: LaneEnd, end: Pose, body: Body) -> f64 {
     // Whoever comes from the same arm is behind its own line, and turns away from there.
-    let others = ways
+    let others = paths
         .iter()
-        .filter(|way| (way.from.road, way.from.end) != (lane.road, lane.end));
-    let places = others.flat_map(|way| &way.places);
+        .filter(|path| (path.from.road, path.from.end) != (lane.road, lane.end));
+    let places = others.flat_map(|path| &path.places);
     let near = places.filter(|place| may_swing_over(place, end, body));
     near.map(|place| depth(place, end, body))
         .fold(0.0, f64::max)

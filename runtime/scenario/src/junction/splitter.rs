@@ -13,8 +13,9 @@ use super::arm::{Arm, ArmLane};
 use super::conflicts::Body;
 use super::sweep::on_curve;
 use super::{ConnectingPath, LaneEnd};
+use crate::driving_side::DrivingSide;
 use crate::ids::RoadId;
-use crate::road::{DrivingSide, RoadEnd};
+use crate::road::RoadEnd;
 use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, ReferenceLine, polygon};
@@ -184,18 +185,18 @@ impl Frame {
         for i in 0..=steps {
             let s = first + (last - first) * i as f64 / steps as f64;
             let (on_curve, beyond) = on_curve(curve, length, s);
-            let share_of_way = s / length.max(1e-6);
+            let share_of_length = s / length.max(1e-6);
             for k in 0..=along_body {
                 let share = k as f64 / along_body as f64;
                 let ahead = beyond - body.rear + body.length() * share;
                 for half in [-0.5 * body.width, 0.5 * body.width] {
-                    add(share_of_way, self.seen(on_curve.point(ahead, half)));
+                    add(share_of_length, self.seen(on_curve.point(ahead, half)));
                 }
             }
             if beyond == 0.0 {
                 let half = 0.5 * (width.0 + (width.1 - width.0) * s / length.max(1e-6));
                 for half in [-half, half] {
-                    add(share_of_way, self.seen(on_curve.point(0.0, half)));
+                    add(share_of_length, self.seen(on_curve.point(0.0, half)));
                 }
             }
         }

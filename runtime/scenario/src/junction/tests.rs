@@ -13,8 +13,10 @@ mod turns;
 
 use super::*;
 use crate::access::RoadAccess;
+use crate::index::ConnectionIndex;
 use crate::junction_rules::{CrossingRule, SignalMode};
-use crate::road::{CrossSection, LaneType, Road, RoadClass};
+use crate::lane_type::LaneType;
+use crate::road::{CrossSection, Road, RoadClass};
 use proptest::prelude::*;
 use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
 use roadwright_geometry::{Pose, Segment, polygon, unit};
@@ -35,7 +37,7 @@ fn arm(bearing_deg: f64, length: f64, section: CrossSection, side: DrivingSide) 
         class: RoadClass::Residential,
         layer: 0,
         access: RoadAccess::All,
-        speed_limit: 10.0,
+        speed_limit: 10.0.into(),
         reference_line: ReferenceLine::straight(DVec2::ZERO, far).unwrap(),
         lane_offset,
         lane_sections: vec![lanes],
@@ -136,7 +138,7 @@ fn mirrored(road: &Road) -> Road {
         ..road.clone()
     };
     for offset in &mut mirrored.lane_offset {
-        offset.a = -offset.a;
+        offset.a = (-offset.a).into();
     }
     for section in &mut mirrored.lane_sections {
         for lane in &mut section.lanes {
@@ -175,9 +177,9 @@ fn signs(junction: &Junction) -> Vec<Sign> {
 }
 
 /// Index of the path from one road into another.
-fn path(junction: &Junction, from: u32, to: u32) -> u32 {
+fn path(junction: &Junction, from: u32, to: u32) -> ConnectionIndex {
     let is = |p: &ConnectingPath| (p.from.road, p.to.road) == (RoadId(from), RoadId(to));
-    junction.paths.iter().position(is).unwrap() as u32
+    ConnectionIndex::from_index(junction.paths.iter().position(is).unwrap())
 }
 
 const CROSS: [f64; 4] = [0.0, 90.0, 180.0, 270.0];
@@ -193,9 +195,9 @@ fn signals(junction: &Junction, speed: f64) -> Signals {
 
 /// A network of one-way roads along a ring, with an arm at each node; `way` is +1 for
 /// counter-clockwise.
-fn ring(radius: f64, arms: u32, way: f64, side: DrivingSide) -> crate::RoadNetwork {
+fn ring(radius: f64, arms: u32, sense: f64, side: DrivingSide) -> crate::RoadNetwork {
     let mut network = crate::RoadNetwork::default();
-    let step = way * std::f64::consts::TAU / f64::from(arms);
+    let step = sense * std::f64::consts::TAU / f64::from(arms);
     let at = |i: u32, r: f64| unit(step * f64::from(i)) * r;
     let section = |forward: usize, backward: usize| CrossSection::driving(forward, backward, 4.0);
     let road = |from: u32, to: u32, line: ReferenceLine, section: CrossSection, side| {
@@ -207,7 +209,7 @@ fn ring(radius: f64, arms: u32, way: f64, side: DrivingSide) -> crate::RoadNetwo
             class: RoadClass::Residential,
             layer: 0,
             access: RoadAccess::All,
-            speed_limit: 10.0,
+            speed_limit: 10.0.into(),
             reference_line: line,
             lane_offset,
             lane_sections: vec![lanes],
@@ -219,14 +221,14 @@ fn ring(radius: f64, arms: u32, way: f64, side: DrivingSide) -> crate::RoadNetwo
     }
     for i in 0..arms {
         let next = (i + 1) % arms;
-        let heading = step * f64::from(i) + way * std::f64::consts::FRAC_PI_2;
+        let heading = step * f64::from(i) + sense * std::f64::consts::FRAC_PI_2;
         let start = roadwright_geometry::Pose {
             position: at(i, radius),
             heading,
         };
         let bend = roadwright_geometry::Segment::Arc {
             length: radius * step.abs(),
-            curvature: way / radius,
+            curvature: sense / radius,
         };
         let line = ReferenceLine::new(start, vec![bend]).unwrap();
         network.put_road(RoadId(i), road(i, next, line, section(1, 0), side));

@@ -1,7 +1,7 @@
 //! What a person has decided about the ways through a junction and its corners.
 
 use crate::ids::RoadId;
-use crate::quantity::{CornerRadius, Quantity, at};
+use crate::quantity::{CornerRadius, Quantity, check_keys, inside};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -115,9 +115,7 @@ pub struct CornerRule {
     /// ... and the next road counter-clockwise.
     pub next: RoadId,
     /// Radius of the edge of the carriageway, m; as much of it as there is room for.
-    #[serde(deserialize_with = "CornerRadius::read")]
-    #[schemars(with = "CornerRadius")]
-    pub radius: f64,
+    pub radius: Quantity<CornerRadius>,
 }
 
 impl CornerRule {
@@ -132,10 +130,7 @@ impl CornerRule {
             return Err(format!("corners: {count} corners; at most {MAX_CORNERS}"));
         }
         for (i, corner) in corners.iter().enumerate() {
-            at(
-                &format!("corners.{i}.radius"),
-                CornerRadius::check(corner.radius),
-            )?;
+            inside(&format!("corners.{i}"), check_keys!(corner => radius))?;
             let is_same = |before: &Self| before.is_between(corner.road, corner.next);
             if corners[..i].iter().any(is_same) {
                 return Err(format!(

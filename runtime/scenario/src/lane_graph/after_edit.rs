@@ -7,8 +7,9 @@
 //! together (`tests/incremental.rs`), which is why copies are added in the same order as new ones.
 
 use super::build::Builder;
-use super::{LaneGraph, Lanelet, LaneletId, LaneletKind, NO_LANELET, PathLanelets};
+use super::{LaneGraph, Lanelet, LaneletIndex, LaneletKind, NO_LANELET, PathLanelets};
 use crate::ids::RoadId;
+use crate::index::JunctionIndex;
 use crate::junction::Layout;
 use crate::network::RoadNetwork;
 use crate::road::Road;
@@ -21,8 +22,8 @@ const MOST_OWN_LINES: f64 = 0.1;
 
 /// The lanelet of before that one is a copy of, by what [`LaneGraph::after_edit`] says of all.
 #[inline]
-pub fn copied(copies: &[LaneletId], id: LaneletId) -> Option<LaneletId> {
-    Some(copies[id as usize]).filter(|&copy| copy != NO_LANELET)
+pub fn copied(copies: &[LaneletIndex], id: LaneletIndex) -> Option<LaneletIndex> {
+    Some(copies[id.index()]).filter(|&copy| copy != NO_LANELET)
 }
 
 /// A network before an edit, with what was made of it.
@@ -57,7 +58,7 @@ impl LaneGraph {
         scenario: &Scenario,
         layout: &Layout,
         before: Before<'_>,
-    ) -> (Self, Vec<LaneletId>) {
+    ) -> (Self, Vec<LaneletIndex>) {
         Self::build(scenario, layout, Some(before))
     }
 
@@ -69,7 +70,7 @@ impl LaneGraph {
     ///   before   A --(c)--> B        A and B are found by road, lane and section; c is the
     ///   after    A'--(c')-> B'       connection that leads from A' to B'
     /// ```
-    pub fn counterparts(&self, edited: &Self) -> Vec<LaneletId> {
+    pub fn counterparts(&self, edited: &Self) -> Vec<LaneletIndex> {
         let mut found = vec![NO_LANELET; self.lanelets.len()];
         self.find_lanes(edited, &mut found);
         self.find_connections(edited, &mut found);
@@ -77,8 +78,8 @@ impl LaneGraph {
     }
 
     /// The pieces of lane of an edited network: same road, same lane, same section.
-    fn find_lanes(&self, edited: &Self, found: &mut [LaneletId]) {
-        let section = |graph: &Self, id: LaneletId| match graph.lanelet(id).kind {
+    fn find_lanes(&self, edited: &Self, found: &mut [LaneletIndex]) {
+        let section = |graph: &Self, id: LaneletIndex| match graph.lanelet(id).kind {
             LaneletKind::Lane { section, .. } => section,
             LaneletKind::Connection { .. } => u16::MAX,
         };
@@ -87,19 +88,19 @@ impl LaneGraph {
             for &id in lanelets {
                 let own = section(self, id);
                 let same = others.iter().find(|&&other| section(edited, other) == own);
-                found[id as usize] = same.copied().unwrap_or(NO_LANELET);
+                found[id.index()] = same.copied().unwrap_or(NO_LANELET);
             }
         }
     }
 
     /// The connections of an edited network, by the counterparts of the lanes that they join:
     /// junctions and paths have other numbers after an edit.
-    fn find_connections(&self, edited: &Self, found: &mut [LaneletId]) {
-        for (id, lanelet) in (0..).zip(&self.lanelets) {
+    fn find_connections(&self, edited: &Self, found: &mut [LaneletIndex]) {
+        for (id, lanelet) in self.numbered() {
             if !lanelet.is_connection() {
                 continue;
             }
-            let end = |ids: &[LaneletId]| ids.first().map(|&end| found[end as usize]);
+            let end = |ids: &[LaneletIndex]| ids.first().map(|&end| found[end.index()]);
             // A connection has one lanelet before it and one behind it.
             let (Some(from), Some(to)) = (end(self.predecessors(id)), end(self.successors(id)))
             else {
@@ -107,11 +108,11 @@ impl LaneGraph {
             };
             if from != NO_LANELET && to != NO_LANELET {
                 let mut next = edited.successors(from).iter().copied();
-                let leads_to = |&between: &LaneletId| {
+                let leads_to = |&between: &LaneletIndex| {
                     let is_connection = edited.lanelet(between).is_connection();
                     is_connection && edited.successors(between).first() == Some(&to)
                 };
-                found[id as usize] = next.find(leads_to).unwrap_or(NO_LANELET);
+                found[id.index()] = next.find(leads_to).unwrap_or(NO_LANELET);
             }
         }
     }
@@ -132,27 +133,32 @@ impl Builder {
     }
 
     /// Adds a copy of a lanelet of before.
-    fn push_copy(&mut self, id: LaneletId, before: &LaneGraph, lanelet: Lanelet) -> LaneletId {
+    fn push_copy(
+        &mut self,
+        id: LaneletIndex,
+        before: &LaneGraph,
+        lanelet: Lanelet,
+    ) -> LaneletIndex {
         let line = match self.continues_lines {
             true => lanelet.line,
             false => self.lines.push_copy(&before.lines, lanelet.line),
         };
         let copy = self.push(Lanelet { line, ..lanelet });
-        self.copies[copy as usize] = id;
-        self.copy_of[id as usize] = copy;
+        self.copies[copy.index()] = id;
+        self.copy_of[id.index()] = copy;
         copy
     }
 
     /// Adds the lanelets of a road as they were before.
     pub(super) fn copy_road(&mut self, road: RoadId, before: &LaneGraph) {
         let ids = before.index.of_road(road);
-        let first = self.lanelets.len() as LaneletId;
+        let first = LaneletIndex::from_index(self.lanelets.len());
         // Neighbours are lanelets of the same road, which keep their distance to each other.
-        let moved = |beside: LaneletId| match beside {
+        let moved = |beside: LaneletIndex| match beside {
             NO_LANELET => NO_LANELET,
-            beside => beside - ids.start + first,
+            beside => LaneletIndex::new(beside.number() - ids.start.number() + first.number()),
         };
-        for id in ids.clone() {
+        for id in LaneletIndex::within(ids.clone()) {
             let lanelet = before.lanelet(id).clone();
             let (left, right) = (moved(lanelet.left), moved(lanelet.right));
             let beside = lanelet.beside.map(moved);
@@ -173,12 +179,12 @@ impl Builder {
     /// range of all; says no, and adds none, if a road there is not a copy.
     pub(super) fn copy_connections(
         &mut self,
-        number: u32,
+        number: JunctionIndex,
         paths: Range<usize>,
         before: &LaneGraph,
     ) -> bool {
         let paths = &before.paths[paths];
-        let copied = |id: LaneletId| id == NO_LANELET || self.copy_of[id as usize] != NO_LANELET;
+        let copied = |id: LaneletIndex| id == NO_LANELET || self.copy_of[id.index()] != NO_LANELET;
         // A path that led nowhere may lead somewhere now.
         let is_copied = |path: &PathLanelets| path.from != NO_LANELET && copied(path.from);
         // All or none: lanelets of one junction stand in the order of its paths.
@@ -188,8 +194,8 @@ impl Builder {
         // In the order of paths, as new ones are added.
         for path in paths {
             let (from, to) = (
-                self.copy_of[path.from as usize],
-                self.copy_of[path.to as usize],
+                self.copy_of[path.from.index()],
+                self.copy_of[path.to.index()],
             );
             if path.between == NO_LANELET {
                 self.connect(from, to, NO_LANELET);

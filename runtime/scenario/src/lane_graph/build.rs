@@ -6,12 +6,14 @@
 use super::after_edit::{Before, first_paths};
 use super::bend::free_speed;
 use super::lane_index::LaneIndex;
-use super::{LaneGraph, Lanelet, LaneletId, LaneletKind, Links, NO_LANELET, PathLanelets, runs};
+use super::{LaneGraph, Lanelet, LaneletIndex, LaneletKind, Links, NO_LANELET, PathLanelets, runs};
 use crate::access::{LaneAccess, RoadAccess};
+use crate::driving_side::DrivingSide;
 use crate::ids::RoadId;
+use crate::index::{ConnectionIndex, JunctionIndex};
 use crate::junction::{Body, ConnectingPath, Junction, LaneEnd, Layout};
 use crate::network::RoadNetwork;
-use crate::road::{DrivingSide, LaneChange, LaneSection, Road, RoadEnd};
+use crate::road::{LaneChange, LaneSection, Road, RoadEnd};
 use crate::scenario::Scenario;
 use crate::via_rules::ViaRules;
 use roadwright_geometry::centre_line::CentreLines;
@@ -42,7 +44,7 @@ impl LaneGraph {
         scenario: &Scenario,
         layout: &Layout,
         before: Option<Before<'_>>,
-    ) -> (Self, Vec<LaneletId>) {
+    ) -> (Self, Vec<LaneletIndex>) {
         static MADE: AtomicU64 = AtomicU64::new(1);
         let mut builder = Builder::default();
         if let Some(before) = before {
@@ -67,7 +69,7 @@ impl LaneGraph {
         builder.index = LaneIndex::new(&builder.lanelets);
         builder.link_sections();
         builder.add_connections(network, layout, before);
-        builder.of_internal = builder.ways_out((network, side), layout, before);
+        builder.of_internal = builder.connections_out(network, side, layout, before);
         builder.open_junctions(network, layout);
         let nodes = network.nodes().map(|(id, _)| id);
         let stays = |road| !layout.internal.contains(&road);
@@ -84,10 +86,10 @@ pub(super) struct Builder {
     /// Whether the lines are those of before, and new ones behind them.
     pub(super) continues_lines: bool,
     /// Pairs of a lanelet and one that follows it, in the order of each one's successors.
-    pub(super) links: Vec<(LaneletId, LaneletId)>,
+    pub(super) links: Vec<(LaneletIndex, LaneletIndex)>,
     /// Made when all roads are there.
     index: LaneIndex,
-    of_internal: BTreeMap<(RoadId, i8), LaneletId>,
+    of_internal: BTreeMap<(RoadId, i8), LaneletIndex>,
     pub(super) paths: Vec<PathLanelets>,
     /// For each junction whether all its connections are copies.
     pub(super) copied_junctions: Vec<bool>,
@@ -98,21 +100,22 @@ pub(super) struct Builder {
     left_out: Option<RoadId>,
     via_rules: ViaRules,
     /// For each lanelet the one of before that it is a copy of.
-    pub(super) copies: Vec<LaneletId>,
+    pub(super) copies: Vec<LaneletIndex>,
     /// For each lanelet of before its copy.
-    pub(super) copy_of: Vec<LaneletId>,
+    pub(super) copy_of: Vec<LaneletIndex>,
 }
 
 impl Builder {
-    pub(super) fn lanelet(&self, id: LaneletId) -> &Lanelet {
-        &self.lanelets[id as usize]
+    pub(super) fn lanelet(&self, id: LaneletIndex) -> &Lanelet {
+        &self.lanelets[id.index()]
     }
 
-    pub(super) fn push(&mut self, lanelet: Lanelet) -> LaneletId {
+    pub(super) fn push(&mut self, lanelet: Lanelet) -> LaneletIndex {
         self.point_count += lanelet.line.count as usize;
+        let id = LaneletIndex::from_index(self.lanelets.len());
         self.lanelets.push(lanelet);
         self.copies.push(NO_LANELET);
-        self.lanelets.len() as LaneletId - 1
+        id
     }
 
     /// Whether there is room for the lanes of a road of a length, m; counts them if so.
@@ -140,14 +143,17 @@ impl Builder {
     /// ```
     fn add_road(&mut self, id: RoadId, road: &Road, span: (f64, f64), side: DrivingSide) {
         for (index, section) in road.lane_sections.iter().enumerate() {
-            let part = (span.0.max(section.s), span.1.min(road.section_end(index)));
+            let part = (
+                span.0.max(section.s.get()),
+                span.1.min(road.section_end(index)),
+            );
             // A section that a junction covers, or all but a sliver of it, has no lanelets: lanes
             // then join across it, or end.
             if part.1 - part.0 < MIN_LANELET {
                 continue;
             }
             let places = 0..section.lanes.len();
-            let ids: Vec<(bool, LaneChange, LaneletId)> = places
+            let ids: Vec<(bool, LaneChange, LaneletIndex)> = places
                 .map(|place| {
                     let lanelet = self.add_lane((id, road), (index, place), part, side);
                     let lane = &section.lanes[place];
@@ -167,17 +173,17 @@ impl Builder {
         (section, place): (usize, usize),
         (from, to): (f64, f64),
         side: DrivingSide,
-    ) -> LaneletId {
+    ) -> LaneletIndex {
         let lane = &road.lane_sections[section].lanes[place];
         if !lane.kind.is_drivable() {
             return NO_LANELET;
         }
         let forward = lane.is_forward(side);
-        let (points, width) = lane_points(road, section, place, (from, to), forward);
+        let (points, width) = lane_points(road, section, place, from, to, forward);
         let Some(line) = self.lines.push(&points) else {
             return NO_LANELET;
         };
-        let speed_limit = lane.speed_limit.unwrap_or(road.speed_limit);
+        let speed_limit = lane.speed_limit.unwrap_or(road.speed_limit.get());
         self.push(Lanelet {
             kind: LaneletKind::Lane {
                 road: id,
@@ -210,7 +216,7 @@ impl Builder {
     ///   ------ line ------      b and c are driven against each other: no neighbours
     ///   lane -1   ---->  c
     /// ```
-    fn link_neighbours(&mut self, ids: &[(bool, LaneChange, LaneletId)]) {
+    fn link_neighbours(&mut self, ids: &[(bool, LaneChange, LaneletIndex)]) {
         for pair in ids.windows(2) {
             let [(a_forward, of_a, a), (b_forward, of_b, b)] = [pair[0], pair[1]];
             if a == NO_LANELET || b == NO_LANELET || a_forward != b_forward {
@@ -225,29 +231,29 @@ impl Builder {
                 true => (a, of_a, b, of_b),
                 false => (b, of_b, a, of_a),
             };
-            self.lanelets[left as usize].beside[1] = right;
-            self.lanelets[right as usize].beside[0] = left;
+            self.lanelets[left.index()].beside[1] = right;
+            self.lanelets[right.index()].beside[0] = left;
             if of_left.to_right() {
-                self.lanelets[left as usize].right = right;
+                self.lanelets[left.index()].right = right;
             }
             if of_right.to_left() {
-                self.lanelets[right as usize].left = left;
+                self.lanelets[right.index()].left = left;
             }
         }
     }
 
     /// Keeps buses off two lanes that are driven against each other and too narrow for one: a bus would
     /// reach over the kerb, or over the lane of those who come the other way, all along.
-    fn close_narrow(&mut self, ids: &[(bool, LaneChange, LaneletId)]) {
+    fn close_narrow(&mut self, ids: &[(bool, LaneChange, LaneletIndex)]) {
         for pair in ids.windows(2) {
             let [(a_forward, _, a), (b_forward, _, b)] = [pair[0], pair[1]];
             if a == NO_LANELET || b == NO_LANELET || a_forward == b_forward {
                 continue;
             }
-            let is_narrow = |id: LaneletId| self.lanelet(id).width < NARROW_FOR_BUSES;
+            let is_narrow = |id: LaneletIndex| self.lanelet(id).width < NARROW_FOR_BUSES;
             if is_narrow(a) && is_narrow(b) {
                 for id in [a, b] {
-                    let access = &mut self.lanelets[id as usize].access;
+                    let access = &mut self.lanelets[id.index()].access;
                     if *access == LaneAccess::All {
                         *access = LaneAccess::Cars;
                     }
@@ -270,7 +276,7 @@ impl Builder {
     fn link_sections(&mut self) {
         let mut links = std::mem::take(&mut self.links);
         // Lanelets of roads stand by road and section so far, and no connection is among them.
-        let mut before: Option<Range<LaneletId>> = None;
+        let mut before: Option<Range<LaneletIndex>> = None;
         for here in runs(&self.lanelets, Lanelet::section) {
             if let Some(before) = before.replace(here.clone()) {
                 self.link(&before, &here, &mut links);
@@ -283,17 +289,18 @@ impl Builder {
     /// Links lanelets of one section that end at another one to those that begin there.
     fn link(
         &self,
-        ending: &Range<LaneletId>,
-        beginning: &Range<LaneletId>,
-        links: &mut Vec<(LaneletId, LaneletId)>,
+        ending: &Range<LaneletIndex>,
+        beginning: &Range<LaneletIndex>,
+        links: &mut Vec<(LaneletIndex, LaneletIndex)>,
     ) {
         let lies_on = |from, to| self.sections_touch(from, to) && self.lies_on(from, to);
-        for from in ending.clone() {
-            let here = beginning.clone().find(|&to| lies_on(from, to));
+        for from in LaneletIndex::within(ending.clone()) {
+            let here = LaneletIndex::within(beginning.clone()).find(|&to| lies_on(from, to));
             let named = || {
-                beginning.clone().find(|&to| {
+                LaneletIndex::within(beginning.clone()).find(|&to| {
                     let is_named = self.lane_id(from) == self.lane_id(to);
-                    let is_taken = || ending.clone().any(|other| lies_on(other, to));
+                    let is_taken =
+                        || LaneletIndex::within(ending.clone()).any(|other| lies_on(other, to));
                     is_named && self.sections_touch(from, to) && !is_taken()
                 })
             };
@@ -301,7 +308,7 @@ impl Builder {
         }
     }
 
-    fn lane_id(&self, id: LaneletId) -> Option<i8> {
+    fn lane_id(&self, id: LaneletIndex) -> Option<i8> {
         match self.lanelet(id).kind {
             LaneletKind::Lane { lane, .. } => Some(lane),
             LaneletKind::Connection { .. } => None,
@@ -310,7 +317,7 @@ impl Builder {
 
     /// Whether one lanelet begins where another ends, along their road, and is driven in the same direction:
     /// a section between them may have no such lane, or lie inside a junction.
-    fn sections_touch(&self, from: LaneletId, to: LaneletId) -> bool {
+    fn sections_touch(&self, from: LaneletIndex, to: LaneletIndex) -> bool {
         let (from, to) = (self.lanelet(from), self.lanelet(to));
         let goes_up = |lanelet: &Lanelet| lanelet.road_span.1 > lanelet.road_span.0;
         let is_one_road = from.road() == to.road();
@@ -320,8 +327,8 @@ impl Builder {
     }
 
     /// Whether a lanelet begins in the place where another ends.
-    fn lies_on(&self, from: LaneletId, to: LaneletId) -> bool {
-        let line = |id: LaneletId| self.lines.line(self.lanelet(id).line);
+    fn lies_on(&self, from: LaneletIndex, to: LaneletIndex) -> bool {
+        let line = |id: LaneletIndex| self.lines.line(self.lanelet(id).line);
         let end = line(from).pose(self.lanelet(from).length()).position;
         (line(to).pose(0.0).position - end).length() < SAME_PLACE
     }
@@ -341,7 +348,7 @@ impl Builder {
             let is_copied = known.as_ref().is_some_and(|(before, firsts, shared)| {
                 shared[j].is_some_and(|old| {
                     let paths = firsts[old]..firsts[old + 1];
-                    self.copy_connections(j as u32, paths, before.graph)
+                    self.copy_connections(JunctionIndex::from_index(j), paths, before.graph)
                 })
             });
             self.copied_junctions.push(is_copied);
@@ -354,7 +361,7 @@ impl Builder {
                     self.lanelet_at(network, layout, path.to),
                 );
                 if let (Some(from), Some(to)) = ends {
-                    let between = self.add_connection((j, p), path, (from, to));
+                    let between = self.add_connection(j, p, path, from, to);
                     self.connect(from, to, between);
                 } else {
                     // Noted all the same: paths are found by their number (`copy_connections`).
@@ -368,10 +375,12 @@ impl Builder {
     /// meet without a gap.
     fn add_connection(
         &mut self,
-        (junction, number): (usize, usize),
+        junction: usize,
+        number: usize,
         path: &ConnectingPath,
-        (from, to): (LaneletId, LaneletId),
-    ) -> LaneletId {
+        from: LaneletIndex,
+        to: LaneletIndex,
+    ) -> LaneletIndex {
         let push = |curve: &ReferenceLine| {
             let headings = [curve.start().heading, curve.end().heading];
             self.lines.push_between(&curve_points(curve), headings)
@@ -386,8 +395,8 @@ impl Builder {
         let free_speed = free_speed(self.lines.line(line), limit);
         self.push(Lanelet {
             kind: LaneletKind::Connection {
-                junction: junction as u32,
-                path: number as u32,
+                junction: JunctionIndex::from_index(junction),
+                path: ConnectionIndex::from_index(number),
                 turn: path.turn,
             },
             line,
@@ -425,7 +434,7 @@ impl Builder {
         let accesses: Vec<Option<RoadAccess>> = accesses.collect();
         for lanelet in &mut self.lanelets {
             if let LaneletKind::Connection { junction, .. } = lanelet.kind
-                && let Some(access) = accesses[junction as usize]
+                && let Some(access) = accesses[junction.index()]
             {
                 lanelet.road_access = access;
             }
@@ -433,7 +442,7 @@ impl Builder {
     }
 
     /// Notes what a path leads from and to, over a lanelet of its own or straight on.
-    pub(super) fn connect(&mut self, from: LaneletId, to: LaneletId, between: LaneletId) {
+    pub(super) fn connect(&mut self, from: LaneletIndex, to: LaneletIndex, between: LaneletIndex) {
         if between == NO_LANELET {
             self.links.push((from, to));
         } else {
@@ -443,7 +452,12 @@ impl Builder {
     }
 
     /// The lanelet of a lane next to a junction.
-    fn lanelet_at(&self, network: &RoadNetwork, layout: &Layout, at: LaneEnd) -> Option<LaneletId> {
+    fn lanelet_at(
+        &self,
+        network: &RoadNetwork,
+        layout: &Layout,
+        at: LaneEnd,
+    ) -> Option<LaneletIndex> {
         let list = self.index.of_lane((at.road, at.lane));
         let id = match at.end {
             RoadEnd::Start => *list.first()?,
@@ -466,7 +480,7 @@ impl Builder {
     ///
     /// Planners walk these lists millions of times; one array and a range for each lanelet keep
     /// them together in memory.
-    fn finish(mut self, identity: u64) -> (LaneGraph, Vec<LaneletId>) {
+    fn finish(mut self, identity: u64) -> (LaneGraph, Vec<LaneletIndex>) {
         let count = self.lanelets.len();
         if !self.continues_lines {
             self.lines.share();
@@ -498,11 +512,15 @@ impl Builder {
 
 /// Appends the second members of links to `all`, those with one first member together and in their
 /// order; returns where those of each of `count` lanelets lie.
-fn listed(all: &mut Vec<LaneletId>, count: usize, links: &[(LaneletId, LaneletId)]) -> Vec<Links> {
+fn listed(
+    all: &mut Vec<LaneletIndex>,
+    count: usize,
+    links: &[(LaneletIndex, LaneletIndex)],
+) -> Vec<Links> {
     let mut lists = vec![Links::default(); count];
     // A counting sort: how many, then where each list begins, then the members.
     for &(id, _) in links {
-        lists[id as usize].count += 1;
+        lists[id.index()].count += 1;
     }
     let mut first = all.len() as u32;
     for list in &mut lists {
@@ -513,7 +531,7 @@ fn listed(all: &mut Vec<LaneletId>, count: usize, links: &[(LaneletId, LaneletId
     }
     all.resize(first as usize, NO_LANELET);
     for &(id, other) in links {
-        let list = &mut lists[id as usize];
+        let list = &mut lists[id.index()];
         all[(list.first + list.count) as usize] = other;
         list.count += 1;
     }
@@ -526,11 +544,12 @@ fn lane_points(
     road: &Road,
     section: usize,
     place: usize,
-    (from, to): (f64, f64),
+    from: f64,
+    to: f64,
     forward: bool,
 ) -> (Vec<DVec2>, f64) {
     let section = &road.lane_sections[section];
-    let distances = lane_distances(road, section, (from, to));
+    let distances = lane_distances(road, section, from, to);
     let mut width = 0.0;
     let mut points: Vec<_> = distances
         .iter()
@@ -548,7 +567,7 @@ fn lane_points(
 }
 
 /// Distances along a road at which a lane of a section is sampled, growing, both ends included.
-fn lane_distances(road: &Road, section: &LaneSection, (from, to): (f64, f64)) -> Vec<f64> {
+fn lane_distances(road: &Road, section: &LaneSection, from: f64, to: f64) -> Vec<f64> {
     let widths_vary = |lane: &crate::road::Lane| {
         lane.width.len() > 1
             || lane.width[0].b != 0.0

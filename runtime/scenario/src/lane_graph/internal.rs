@@ -9,11 +9,12 @@
 
 use super::after_edit::Before;
 use super::build::Builder;
-use super::{LaneGraph, LaneletId, NO_LANELET};
+use super::{LaneGraph, LaneletIndex, NO_LANELET};
+use crate::driving_side::DrivingSide;
 use crate::ids::RoadId;
 use crate::junction::Layout;
 use crate::network::RoadNetwork;
-use crate::road::{DrivingSide, Road};
+use crate::road::Road;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 use std::collections::BTreeMap;
@@ -26,12 +27,13 @@ const ON_LANE: f64 = 2.0;
 impl Builder {
     /// For each lane of a road within a junction what stands for places on it; copied where all connections
     /// of the junction are. O(lanes within junctions * connections of theirs).
-    pub(super) fn ways_out(
+    pub(super) fn connections_out(
         &self,
-        (network, side): (&RoadNetwork, DrivingSide),
+        network: &RoadNetwork,
+        side: DrivingSide,
         layout: &Layout,
         before: Option<Before<'_>>,
-    ) -> BTreeMap<(RoadId, i8), LaneletId> {
+    ) -> BTreeMap<(RoadId, i8), LaneletIndex> {
         let mut found = BTreeMap::new();
         if layout.internal.is_empty() {
             return found;
@@ -45,12 +47,12 @@ impl Builder {
                 continue;
             };
             if let Some(before) = before.filter(|_| self.copied_junctions[junction]) {
-                found.extend(self.copied_ways_out(id, before.graph));
+                found.extend(self.copied_connections_out(id, before.graph));
                 continue;
             }
             let paths = firsts[junction]..firsts[junction + 1];
             for (lane, pose) in middles(road, side) {
-                if let Some(to) = self.way_out(paths.clone(), pose) {
+                if let Some(to) = self.connection_out(paths.clone(), pose) {
                     found.insert((id, lane), to);
                 }
             }
@@ -59,17 +61,17 @@ impl Builder {
     }
 
     /// What stood for the lanes of a road before.
-    fn copied_ways_out(
+    fn copied_connections_out(
         &self,
         road: RoadId,
         before: &LaneGraph,
-    ) -> impl Iterator<Item = ((RoadId, i8), LaneletId)> {
+    ) -> impl Iterator<Item = ((RoadId, i8), LaneletIndex)> {
         let lanes = before.of_internal.range((road, i8::MIN)..=(road, i8::MAX));
-        lanes.map(|(&lane, &to)| (lane, self.copy_of[to as usize]))
+        lanes.map(|(&lane, &to)| (lane, self.copy_of[to.index()]))
     }
 
     /// The lanelet behind the connection that lies nearest to a place and leads the same way.
-    fn way_out(&self, paths: std::ops::Range<usize>, pose: Pose) -> Option<LaneletId> {
+    fn connection_out(&self, paths: std::ops::Range<usize>, pose: Pose) -> Option<LaneletIndex> {
         let near = self.paths[paths].iter().filter_map(|path| {
             if path.between == NO_LANELET {
                 return None;

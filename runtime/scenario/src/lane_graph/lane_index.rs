@@ -1,6 +1,6 @@
 //! Lanelets by road and lane.
 
-use super::{Lanelet, LaneletId, LaneletKind, runs};
+use super::{Lanelet, LaneletIndex, LaneletKind, runs};
 use crate::ids::RoadId;
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ pub(super) struct LaneIndex {
     roads: Vec<RoadLanes>,
     lanes: Vec<LaneLanelets>,
     /// The lanelets of each lane, in the order of lane sections.
-    lanelets: Vec<LaneletId>,
+    lanelets: Vec<LaneletIndex>,
 }
 
 /// The lanes of one road.
@@ -19,7 +19,7 @@ pub(super) struct LaneIndex {
 struct RoadLanes {
     road: RoadId,
     /// Its lanelets stand in a row: they were added together.
-    lanelets: Range<LaneletId>,
+    lanelets: Range<LaneletIndex>,
     /// Its drivable lanes by growing id.
     lanes: Range<u32>,
 }
@@ -37,20 +37,21 @@ impl LaneIndex {
     pub(super) fn new(lanelets: &[Lanelet]) -> Self {
         let mut index = Self::default();
         for own in runs(lanelets, Lanelet::road) {
-            if let Some(road) = lanelets[own.start as usize].road() {
+            if let Some(road) = lanelets[own.start.index()].road() {
                 index.add_road(road, own, lanelets);
             }
         }
         index
     }
 
-    fn add_road(&mut self, road: RoadId, own: Range<LaneletId>, lanelets: &[Lanelet]) {
+    fn add_road(&mut self, road: RoadId, own: Range<LaneletIndex>, lanelets: &[Lanelet]) {
         let lane = |lanelet: &Lanelet| match lanelet.kind {
             LaneletKind::Lane { lane, .. } => lane,
             LaneletKind::Connection { .. } => 0,
         };
-        let lane = |id: LaneletId| (lane(&lanelets[id as usize]), id);
-        let mut members: Vec<(i8, LaneletId)> = own.clone().map(lane).collect();
+        let lane = |id: LaneletIndex| (lane(&lanelets[id.index()]), id);
+        let mut members: Vec<(i8, LaneletIndex)> =
+            LaneletIndex::within(own.clone()).map(lane).collect();
         members.sort_unstable();
         let first_lane = self.lanes.len() as u32;
         for (lane, id) in members {
@@ -78,32 +79,35 @@ impl LaneIndex {
     }
 
     /// The lanelets of a road; none if it has no drivable lane.
-    pub(super) fn of_road(&self, id: RoadId) -> Range<LaneletId> {
-        self.road(id).map_or(0..0, |lanes| lanes.lanelets.clone())
+    pub(super) fn of_road(&self, id: RoadId) -> Range<LaneletIndex> {
+        self.road(id)
+            .map_or(LaneletIndex::new(0)..LaneletIndex::new(0), |lanes| {
+                lanes.lanelets.clone()
+            })
     }
 
     /// The drivable lanes of a road by growing id, each with its lanelets in the order of lane sections.
-    pub(super) fn lanes_of(&self, id: RoadId) -> impl Iterator<Item = (i8, &[LaneletId])> {
+    pub(super) fn lanes_of(&self, id: RoadId) -> impl Iterator<Item = (i8, &[LaneletIndex])> {
         let lanes = self.road(id).map(|lanes| lanes.lanes.clone());
         self.named(lanes.unwrap_or_default())
     }
 
     /// The lanelets of a lane in the order of lane sections; none if it is not there.
-    pub(super) fn of_lane(&self, (road, lane): (RoadId, i8)) -> &[LaneletId] {
+    pub(super) fn of_lane(&self, (road, lane): (RoadId, i8)) -> &[LaneletIndex] {
         let mut lanes = self.lanes_of(road);
         let found = lanes.find(|(id, _)| *id == lane);
         found.map_or(&[], |(_, lanelets)| lanelets)
     }
 
     /// All lanes by growing road and id.
-    pub(super) fn iter(&self) -> impl Iterator<Item = ((RoadId, i8), &[LaneletId])> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = ((RoadId, i8), &[LaneletIndex])> {
         self.roads.iter().flat_map(|road| {
             let lanes = self.named(road.lanes.clone());
             lanes.map(move |(lane, lanelets)| ((road.road, lane), lanelets))
         })
     }
 
-    fn named(&self, lanes: Range<u32>) -> impl Iterator<Item = (i8, &[LaneletId])> {
+    fn named(&self, lanes: Range<u32>) -> impl Iterator<Item = (i8, &[LaneletIndex])> {
         let lanes = &self.lanes[lanes.start as usize..lanes.end as usize];
         lanes.iter().map(|lane| {
             let range = lane.lanelets.start as usize..lane.lanelets.end as usize;

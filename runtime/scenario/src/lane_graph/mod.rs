@@ -29,19 +29,19 @@ pub use reach::{ROOM_FOR_CHANGE, ROOM_TO_CHANGE};
 use crate::access::{LaneAccess, RoadAccess};
 use crate::agents::LanePlace;
 use crate::ids::RoadId;
-use crate::junction::{Layout, Turn};
+pub use crate::index::LaneletIndex;
+use crate::index::{ConnectionIndex, JunctionIndex};
+use crate::junction::Layout;
 use crate::scenario::Scenario;
+use crate::turn::Turn;
 use crate::via_rules::{Followed, ViaRules};
 use lane_index::LaneIndex;
 use roadwright_geometry::centre_line::{CentreLine, CentreLines, LineSpan};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Index of a lanelet.
-pub type LaneletId = u32;
-
 /// Stands for no lanelet.
-pub const NO_LANELET: LaneletId = u32::MAX;
+pub const NO_LANELET: LaneletIndex = LaneletIndex::new(u32::MAX);
 
 /// What a lanelet is part of.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,9 +58,9 @@ pub enum LaneletKind {
     /// A connection of a junction.
     Connection {
         /// Index of the junction in the layout.
-        junction: u32,
+        junction: JunctionIndex,
         /// Index of the path in the junction.
-        path: u32,
+        path: ConnectionIndex,
         /// Which way it turns.
         turn: Turn,
     },
@@ -89,12 +89,12 @@ pub struct Lanelet {
     successors: Links,
     predecessors: Links,
     /// Lane to the left that a vehicle can change to, or [`NO_LANELET`].
-    pub left: LaneletId,
+    pub left: LaneletIndex,
     /// Lane to the right that a vehicle can change to, or [`NO_LANELET`].
-    pub right: LaneletId,
+    pub right: LaneletIndex,
     /// The lanes of the same direction to its left and to its right, be there a line that must not be
     /// crossed or not; [`NO_LANELET`] where there is none.
-    pub beside: [LaneletId; 2],
+    pub beside: [LaneletIndex; 2],
     /// Who may use it.
     pub access: LaneAccess,
     /// Who may drive on its road. A connection has the most open access of all roads that meet at
@@ -171,11 +171,11 @@ impl Lanelet {
 pub(crate) fn runs<K: PartialEq>(
     lanelets: &[Lanelet],
     of: impl Fn(&Lanelet) -> K,
-) -> impl Iterator<Item = Range<LaneletId>> {
-    let mut first = 0;
+) -> impl Iterator<Item = Range<LaneletIndex>> {
+    let mut first = LaneletIndex::new(0);
     let chunks = lanelets.chunk_by(move |a, b| of(a) == of(b));
     chunks.map(move |chunk| {
-        let range = first..first + chunk.len() as LaneletId;
+        let range = first..LaneletIndex::from_index(first.index() + chunk.len());
         first = range.end;
         range
     })
@@ -187,11 +187,11 @@ pub struct LaneGraph {
     lanelets: Vec<Lanelet>,
     lines: CentreLines,
     /// Successors and predecessors of all lanelets.
-    links: Vec<LaneletId>,
+    links: Vec<LaneletIndex>,
     /// Those of lanes by road and lane.
     index: LaneIndex,
     /// What stands for the lanes of roads within junctions.
-    of_internal: BTreeMap<(RoadId, i8), LaneletId>,
+    of_internal: BTreeMap<(RoadId, i8), LaneletIndex>,
     /// The paths of all junctions, those of one after those of another.
     paths: Vec<PathLanelets>,
     left_out: Option<RoadId>,
@@ -202,10 +202,10 @@ pub struct LaneGraph {
 /// What a path of a junction leads from and to.
 #[derive(Debug, Clone, Copy)]
 struct PathLanelets {
-    from: LaneletId,
-    to: LaneletId,
+    from: LaneletIndex,
+    to: LaneletIndex,
     /// Its own lanelet; [`NO_LANELET`] if the lanes meet without a gap.
-    between: LaneletId,
+    between: LaneletIndex,
 }
 
 impl PathLanelets {
@@ -234,16 +234,28 @@ impl LaneGraph {
         &self.lanelets
     }
 
+    /// The lanelets with their indices, in order.
+    pub fn numbered(&self) -> impl ExactSizeIterator<Item = (LaneletIndex, &Lanelet)> + Clone {
+        self.indices().zip(&self.lanelets)
+    }
+
+    /// The indices of all lanelets, in order.
+    pub fn indices(
+        &self,
+    ) -> impl ExactSizeIterator<Item = LaneletIndex> + DoubleEndedIterator + Clone + use<> {
+        LaneletIndex::up_to(self.lanelets.len())
+    }
+
     /// One lanelet.
     #[inline]
-    pub fn lanelet(&self, id: LaneletId) -> &Lanelet {
-        &self.lanelets[id as usize]
+    pub fn lanelet(&self, id: LaneletIndex) -> &Lanelet {
+        &self.lanelets[id.index()]
     }
 
     /// The centre line of a lanelet, in the direction of driving.
     #[inline]
-    pub fn line(&self, id: LaneletId) -> CentreLine<'_> {
-        self.lines.line(self.lanelets[id as usize].line)
+    pub fn line(&self, id: LaneletIndex) -> CentreLine<'_> {
+        self.lines.line(self.lanelets[id.index()].line)
     }
 
     /// A centre line by where its points lie ([`Lanelet::line_span`]).
@@ -260,14 +272,14 @@ impl LaneGraph {
 
     /// Lanelets that follow, in a fixed order.
     #[inline]
-    pub fn successors(&self, id: LaneletId) -> &[LaneletId] {
-        self.linked(self.lanelets[id as usize].successors)
+    pub fn successors(&self, id: LaneletIndex) -> &[LaneletIndex] {
+        self.linked(self.lanelets[id.index()].successors)
     }
 
     /// Lanelets that lead here, in a fixed order.
     #[inline]
-    pub fn predecessors(&self, id: LaneletId) -> &[LaneletId] {
-        self.linked(self.lanelets[id as usize].predecessors)
+    pub fn predecessors(&self, id: LaneletIndex) -> &[LaneletIndex] {
+        self.linked(self.lanelets[id.index()].predecessors)
     }
 
     /// The restrictions by way of roads that routes keep; those within one junction are in its paths.
@@ -276,7 +288,7 @@ impl LaneGraph {
     }
 
     /// What a vehicle has followed that begins on a lanelet.
-    pub fn followed_on(&self, id: LaneletId) -> Followed {
+    pub fn followed_on(&self, id: LaneletIndex) -> Followed {
         let road = self.lanelet(id).road().or_else(|| {
             let before = self.predecessors(id).first();
             self.lanelet(*before?).road()
@@ -289,7 +301,8 @@ impl LaneGraph {
     pub fn followed_onto(
         &self,
         followed: &Followed,
-        (from, to): (LaneletId, LaneletId),
+        from: LaneletIndex,
+        to: LaneletIndex,
     ) -> Option<Followed> {
         match (self.lanelet(from).road(), self.lanelet(to).road()) {
             // A connection belongs to the road that it leaves.
@@ -300,20 +313,20 @@ impl LaneGraph {
     }
 
     /// Whether lanelets one after the other keep all restrictions by way of roads.
-    pub fn keeps_via_rules(&self, route: &[LaneletId]) -> bool {
+    pub fn keeps_via_rules(&self, route: &[LaneletIndex]) -> bool {
         let Some(&first) = route.first().filter(|_| !self.via_rules.is_empty()) else {
             return true;
         };
         let mut pairs = route.windows(2);
-        let onto = |followed: Followed, pair: &[LaneletId]| {
-            self.followed_onto(&followed, (pair[0], pair[1]))
+        let onto = |followed: Followed, pair: &[LaneletIndex]| {
+            self.followed_onto(&followed, pair[0], pair[1])
         };
         pairs.try_fold(self.followed_on(first), onto).is_some()
     }
 
     /// Lanelets from which a vehicle can change onto one. A line may be crossed from one side only, so
     /// these are not always those that it can change to.
-    pub fn changing_onto(&self, id: LaneletId) -> impl Iterator<Item = LaneletId> + '_ {
+    pub fn changing_onto(&self, id: LaneletIndex) -> impl Iterator<Item = LaneletIndex> + '_ {
         let beside = self.lanelet(id).beside.into_iter();
         beside.filter(move |&other| {
             other != NO_LANELET && {
@@ -324,7 +337,7 @@ impl LaneGraph {
     }
 
     #[inline]
-    fn linked(&self, links: Links) -> &[LaneletId] {
+    fn linked(&self, links: Links) -> &[LaneletIndex] {
         &self.links[links.first as usize..(links.first + links.count) as usize]
     }
 
@@ -335,7 +348,7 @@ impl LaneGraph {
     }
 
     /// The drivable lanes of a road by growing id, each with its lanelets in the order of lane sections.
-    pub fn lanes_of(&self, road: RoadId) -> impl Iterator<Item = (i8, &[LaneletId])> {
+    pub fn lanes_of(&self, road: RoadId) -> impl Iterator<Item = (i8, &[LaneletIndex])> {
         self.index.lanes_of(road)
     }
 
@@ -343,18 +356,18 @@ impl LaneGraph {
     ///
     /// A place within a junction stands for the nearest part of its lane; where a road lies within one as a
     /// whole, for the start of the lane behind the junction to which who drives over the place comes.
-    pub fn locate(&self, place: &LanePlace) -> Option<(LaneletId, f64)> {
+    pub fn locate(&self, place: &LanePlace) -> Option<(LaneletIndex, f64)> {
         let lane = (place.road, place.lane);
         let lanelets = self.index.of_lane(lane);
         if lanelets.is_empty() {
             return self.of_internal.get(&lane).map(|&behind| (behind, 0.0));
         }
         // The place may lie inside a junction: then it is moved to the nearest part of the lane.
-        let miss = |id: &&LaneletId| {
+        let miss = |id: &&LaneletIndex| {
             let (a, b) = self.lanelet(**id).road_span;
             (a.min(b) - place.s).max(place.s - a.max(b)).max(0.0)
         };
         let id = lanelets.iter().min_by(|a, b| miss(a).total_cmp(&miss(b)))?;
-        Some((*id, self.lanelet(*id).from_road(place.s)))
+        Some((*id, self.lanelet(*id).from_road(place.s.get())))
     }
 }

@@ -4,7 +4,7 @@
 //! leave it again on the other side. So a lanelet is looked at twice where access is restricted:
 //! once by who has only left roads so far, once by who is arriving ([`TripPart`]).
 
-use super::{LaneGraph, LaneletId, NO_LANELET};
+use super::{LaneGraph, LaneletIndex, NO_LANELET};
 use crate::access::{RoadAccess, TripPart, VehicleClass};
 use std::collections::VecDeque;
 
@@ -29,10 +29,10 @@ impl Reached {
     }
 
     /// Notes a lanelet; says whether it is new.
-    fn note(&mut self, id: LaneletId, part: TripPart) -> bool {
+    fn note(&mut self, id: LaneletIndex, part: TripPart) -> bool {
         let seen = match part {
-            TripPart::Leaving => &mut self.leaving[id as usize],
-            TripPart::Arriving => &mut self.arriving[id as usize],
+            TripPart::Leaving => &mut self.leaving[id.index()],
+            TripPart::Arriving => &mut self.arriving[id.index()],
         };
         !std::mem::replace(seen, true)
     }
@@ -45,7 +45,7 @@ pub const ROOM_FOR_CHANGE: f64 = 18.0;
 
 impl LaneGraph {
     /// The lanelets that a vehicle can drive to next: successors, then neighbours.
-    fn next_of(&self, id: LaneletId) -> impl Iterator<Item = LaneletId> + '_ {
+    fn next_of(&self, id: LaneletIndex) -> impl Iterator<Item = LaneletIndex> + '_ {
         let lanelet = self.lanelet(id);
         let sides = [lanelet.left, lanelet.right];
         let all = self.successors(id).iter().copied().chain(sides);
@@ -53,14 +53,14 @@ impl LaneGraph {
     }
 
     /// The lanelets that a vehicle can come from: predecessors, then neighbours.
-    fn before(&self, id: LaneletId) -> impl Iterator<Item = LaneletId> + '_ {
+    fn before(&self, id: LaneletIndex) -> impl Iterator<Item = LaneletIndex> + '_ {
         let before = self.predecessors(id).iter().copied();
         before.chain(self.changing_onto(id))
     }
 
     /// Lanelets to which a trip can lead from one, lane changes included: bus lanes and the access
     /// of roads are respected. The one that it begins on is among them. O(lanelets).
-    pub fn reachable_from(&self, start: LaneletId, class: VehicleClass) -> Vec<bool> {
+    pub fn reachable_from(&self, start: LaneletIndex, class: VehicleClass) -> Vec<bool> {
         let mut reached = Reached::none(self.lanelets.len());
         reached.note(start, TripPart::Leaving);
         self.spread(&mut reached, start, class);
@@ -69,7 +69,7 @@ impl LaneGraph {
 
     /// The same for a trip that does not begin with a change of lane, since it begins less than
     /// [`ROOM_TO_CHANGE`] before the end of its lane. O(lanelets).
-    pub fn reachable_straight_on(&self, start: LaneletId, class: VehicleClass) -> Vec<bool> {
+    pub fn reachable_straight_on(&self, start: LaneletIndex, class: VehicleClass) -> Vec<bool> {
         let mut reached = Reached::none(self.lanelets.len());
         let begins = (start, TripPart::Leaving);
         let ahead = self.successors(start).iter();
@@ -82,15 +82,15 @@ impl LaneGraph {
     }
 
     /// Whether a trip can lead from the end of a lanelet round to its beginning. O(lanelets).
-    pub fn leads_round(&self, start: LaneletId, class: VehicleClass) -> bool {
+    pub fn leads_round(&self, start: LaneletIndex, class: VehicleClass) -> bool {
         let mut reached = Reached::none(self.lanelets.len());
         self.spread(&mut reached, start, class);
-        reached.any()[start as usize]
+        reached.any()[start.index()]
     }
 
     /// Lanelets from which a trip can lead to one, lane changes included; the one that it ends on is
     /// among them. O(lanelets).
-    pub fn reaching(&self, goal: LaneletId, class: VehicleClass) -> Vec<bool> {
+    pub fn reaching(&self, goal: LaneletIndex, class: VehicleClass) -> Vec<bool> {
         let mut reached = Reached::none(self.lanelets.len());
         let mut open = VecDeque::new();
         // A trip may come to the goal in either part, and both are looked back from.
@@ -119,13 +119,13 @@ impl LaneGraph {
     }
 
     /// Notes all that a trip can lead to that begins on a lanelet.
-    fn spread(&self, reached: &mut Reached, start: LaneletId, class: VehicleClass) {
+    fn spread(&self, reached: &mut Reached, start: LaneletIndex, class: VehicleClass) {
         self.spread_from([(start, TripPart::Leaving)].into(), reached, class);
     }
 
     fn spread_from(
         &self,
-        mut open: VecDeque<(LaneletId, TripPart)>,
+        mut open: VecDeque<(LaneletIndex, TripPart)>,
         reached: &mut Reached,
         class: VehicleClass,
     ) {
@@ -140,11 +140,11 @@ impl LaneGraph {
     /// lanelet once for each part, so that a search ends.
     fn enter(
         &self,
-        (from, part): (LaneletId, TripPart),
-        next: LaneletId,
+        (from, part): (LaneletIndex, TripPart),
+        next: LaneletIndex,
         class: VehicleClass,
         reached: &mut Reached,
-    ) -> Option<(LaneletId, TripPart)> {
+    ) -> Option<(LaneletIndex, TripPart)> {
         let lanelet = self.lanelet(next);
         let onto = part.onto(self.lanelet(from).road_access, lanelet.road_access);
         // The lanelet that it begins on is not asked: who stands there stands there.
@@ -154,8 +154,8 @@ impl LaneGraph {
 
     /// The largest set of lanelets from each of which every other one can be reached, without bus
     /// lanes and roads that are not for all; ascending. O(lanelets).
-    pub fn main_component(&self) -> Vec<LaneletId> {
-        let is_open = |id: LaneletId| {
+    pub fn main_component(&self) -> Vec<LaneletIndex> {
+        let is_open = |id: LaneletIndex| {
             let lanelet = self.lanelet(id);
             lanelet.access.admits(VehicleClass::Car) && lanelet.road_access == RoadAccess::All
         };
@@ -163,12 +163,12 @@ impl LaneGraph {
         for _ in &self.lanelets {
             graph.add_node(());
         }
-        for id in 0..self.lanelets.len() as LaneletId {
+        for id in self.indices() {
             if !is_open(id) {
                 continue;
             }
             for next in self.next_of(id).filter(|&next| is_open(next)) {
-                graph.add_edge(id.into(), next.into(), ());
+                graph.add_edge(id.number().into(), next.number().into(), ());
             }
         }
         let components = petgraph::algo::tarjan_scc(&graph);
@@ -176,9 +176,9 @@ impl LaneGraph {
             .into_iter()
             .max_by_key(Vec::len)
             .unwrap_or_default();
-        let mut lanelets: Vec<LaneletId> = largest
+        let mut lanelets: Vec<LaneletIndex> = largest
             .into_iter()
-            .map(|n| n.index() as LaneletId)
+            .map(|n| LaneletIndex::from_index(n.index()))
             // Where there is no way round at all, the largest set is one lanelet, any one.
             .filter(|&id| is_open(id))
             .collect();

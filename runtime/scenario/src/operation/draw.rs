@@ -16,10 +16,10 @@ use crate::access::RoadAccess;
 use crate::agents::Place;
 use crate::edit::{Edit, EditError};
 use crate::ids::{NodeId, RoadId};
-use crate::junction::Turns;
 use crate::network::Node;
 use crate::road::{CrossSection, Lane, Road, RoadClass};
 use crate::scenario::Scenario;
+use crate::turn::Turns;
 use glam::DVec2;
 use roadwright_geometry::projection::Projector;
 use roadwright_geometry::{GeometryError, ReferenceLine, polygon};
@@ -321,7 +321,7 @@ impl<'a> Drawing<'a> {
                 class: style.class,
                 layer: style.layer,
                 access: RoadAccess::All,
-                speed_limit: style.speed_limit,
+                speed_limit: style.speed_limit.into(),
                 reference_line,
                 lane_offset: lane_offset.clone(),
                 lane_sections: vec![lanes.clone()],

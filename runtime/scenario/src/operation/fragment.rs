@@ -194,7 +194,7 @@ impl Pasting<'_> {
         for (id, node) in self.piece.network.nodes() {
             let mut node = node.clone();
             let p = self.motion.point(node.position());
-            (node.x, node.y) = (p.x, p.y);
+            (*node.x, *node.y) = (p.x, p.y);
             // The text of a piece may come from anywhere: rules that name roads which are
             // not in it are left out.
             node.rules = node.rules.on_roads(|road| roads.get(&road).copied());
@@ -324,7 +324,7 @@ impl Pasting<'_> {
     fn pasted_place(&self, place: &Place) -> Place {
         match *place {
             // Present: a piece is a scenario, in which no place names a road that is not there.
-            Place::Lane(at) => Place::lane(self.roads[&at.road], at.lane, at.s),
+            Place::Lane(at) => Place::lane(self.roads[&at.road], at.lane, at.s.get()),
             Place::Ground(ground) => self.motion.ground(ground),
         }
     }

@@ -16,7 +16,7 @@ pub(super) fn section_part(
         ..lane.clone()
     };
     LaneSection {
-        s: start - origin,
+        s: (start - origin).into(),
         lanes: section.lanes.iter().map(cut).collect(),
     }
 }
@@ -36,7 +36,7 @@ pub(super) fn cut_polynomials(list: &[Poly3], from: f64, to: f64) -> Vec<Poly3> 
                 poly.rebased(from)
             } else {
                 Poly3 {
-                    s: poly.s - from,
+                    s: (poly.s - from).into(),
                     ..*poly
                 }
             }
@@ -56,8 +56,11 @@ pub(super) fn replace_lanes(road: &mut Road, (from, to): (f64, f64), lanes: Vec<
     let (end, plain) = (road.section_end(place), road.lane_sections[place].clone());
     let rest = |from: f64, to: f64| (to - from > 1e-6).then(|| section_part(&plain, from, to, 0.0));
     let parts = [
-        rest(plain.s, from),
-        Some(LaneSection { s: from, lanes }),
+        rest(plain.s.get(), from),
+        Some(LaneSection {
+            s: from.into(),
+            lanes,
+        }),
         rest(to, end),
     ];
     road.lane_sections
@@ -83,19 +86,19 @@ pub(super) fn beside_node(
 
 /// The width of a lane beside a node, at one end of a road: full for a length, m, and none a taper farther
 /// from the node.
-pub(super) fn width_beside_node(width: f64, (full, taper): (f64, f64), end: RoadEnd) -> Vec<Poly3> {
+pub(super) fn width_beside_node(width: f64, full: f64, taper: f64, end: RoadEnd) -> Vec<Poly3> {
     match end {
         RoadEnd::Start => {
             let closes = Poly3 {
-                s: full,
-                a: width,
+                s: full.into(),
+                a: width.into(),
                 ..Poly3::smooth_step(-width, taper)
             };
             vec![Poly3::constant(width), closes]
         }
         RoadEnd::End => {
             let opened = Poly3 {
-                s: taper,
+                s: taper.into(),
                 ..Poly3::constant(width)
             };
             vec![Poly3::smooth_step(width, taper), opened]

@@ -4,13 +4,14 @@ use super::roads::{BENT_SHARE, from_the_other_end, turned_round};
 use super::users::{with_lane_rules, with_places};
 use super::{OperationError, groups};
 use crate::agents::Place;
+use crate::driving_side::DrivingSide;
 use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
-use crate::junction::Turns;
 use crate::junction_rules::RoadLane;
 use crate::network::RoadNetwork;
-use crate::road::{DrivingSide, Lane, Poly3, Road, RoadEnd};
+use crate::road::{Lane, Poly3, Road, RoadEnd};
 use crate::scenario::Scenario;
+use crate::turn::Turns;
 use roadwright_geometry::ReferenceLine;
 
 /// The edit that makes one road of the two that meet at a node.
@@ -172,13 +173,13 @@ fn append_lane_offset(road: &mut Road, tail: &Road, seam: f64) {
             road.lane_offset.push(Poly3::constant(0.0));
         }
         let shifted = tail.lane_offset.iter().map(|poly| Poly3 {
-            s: poly.s + seam,
+            s: (poly.s + seam).into(),
             ..*poly
         });
         road.lane_offset.extend(shifted);
         if tail.lane_offset.is_empty() {
             road.lane_offset.push(Poly3 {
-                s: seam,
+                s: seam.into(),
                 ..Poly3::constant(0.0)
             });
         }
@@ -237,7 +238,7 @@ fn append_lane_sections(road: &mut Road, tail: &Road, seam: f64) {
     let sections = tail.lane_sections.iter().cloned().map(|mut section| {
         section.s += seam;
         for lane in section.lanes.iter_mut().filter(|_| differs) {
-            lane.speed_limit.get_or_insert(tail.speed_limit);
+            lane.speed_limit.get_or_insert(tail.speed_limit.get());
         }
         section
     });

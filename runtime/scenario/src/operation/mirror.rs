@@ -71,12 +71,14 @@ impl Mirror {
     fn shape(self, shape: &Shape) -> Shape {
         let mut mirrored = shape.clone();
         match &mut mirrored {
-            Shape::Circle { x, y, .. } => (*x, *y) = self.point(DVec2::new(*x, *y)).into(),
-            Shape::Box { x, y, heading, .. } => {
-                (*x, *y) = self.point(DVec2::new(*x, *y)).into();
-                *heading = self.heading(*heading);
+            Shape::Circle { x, y, .. } => {
+                (**x, **y) = self.point(DVec2::new(x.get(), y.get())).into()
             }
-            Shape::Polygon { points } => *points = self.ring(points),
+            Shape::Box { x, y, heading, .. } => {
+                (**x, **y) = self.point(DVec2::new(x.get(), y.get())).into();
+                *heading = self.heading(heading.get()).into();
+            }
+            Shape::Polygon { points } => *points = self.ring(points).into(),
         }
         mirrored
     }
@@ -123,8 +125,8 @@ fn outline(scenario: &Scenario, object: ObjectId) -> Vec<DVec2> {
     let found = match object {
         ObjectId::Node(_) | ObjectId::Road(_) => None,
         ObjectId::Obstacle(id) => scenario.obstacles.get(&id).map(|o| o.shape.outline()),
-        ObjectId::Forest(id) => scenario.forests.get(&id).map(|f| f.area.clone()),
-        ObjectId::Land(id) => scenario.land.get(&id).map(|l| l.outline.clone()),
+        ObjectId::Forest(id) => scenario.forests.get(&id).map(|f| f.area.to_vec()),
+        ObjectId::Land(id) => scenario.land.get(&id).map(|l| l.outline.to_vec()),
         ObjectId::PointOfInterest(id) => {
             let point = scenario.points_of_interest.get(&id);
             point.map(|point| vec![point.position()])
@@ -232,7 +234,14 @@ impl Reflection<'_> {
                 changed.insert(id);
             }
             let (x, y) = self.mirror.point(node.position()).into();
-            Some(Edit::Node(id, Some(Node { x, y, rules })))
+            Some(Edit::Node(
+                id,
+                Some(Node {
+                    x: x.into(),
+                    y: y.into(),
+                    rules,
+                }),
+            ))
         };
         (nodes.iter().filter_map(edit).collect(), changed)
     }
@@ -248,7 +257,7 @@ impl Reflection<'_> {
             }
             ObjectId::Forest(id) => {
                 let mut forest = scenario.forests.get(&id)?.clone();
-                forest.area = mirror.ring(&forest.area);
+                forest.area = mirror.ring(&forest.area).into();
                 Some(Edit::Forest(id, Some(Box::new(forest))))
             }
             ObjectId::Land(id) => {
@@ -258,8 +267,8 @@ impl Reflection<'_> {
             }
             ObjectId::PointOfInterest(id) => {
                 let mut point = scenario.points_of_interest.get(&id)?.clone();
-                (point.x, point.y) = mirror.point(point.position()).into();
-                point.heading = point.heading.map(|heading| mirror.heading(heading));
+                (*point.x, *point.y) = mirror.point(point.position()).into();
+                point.heading = point.heading.map(|heading| mirror.heading(heading)).into();
                 Some(Edit::PointOfInterest(id, Some(Box::new(point))))
             }
             // Nodes and roads come before, agents and flows after all roads.

@@ -74,10 +74,10 @@ impl Motion {
         let at = |x: f64, y: f64| self.point(DVec2::new(x, y));
         match *shape {
             Shape::Circle { x, y, radius } => {
-                let p = at(x, y);
+                let p = at(x.get(), y.get());
                 Shape::Circle {
-                    x: p.x,
-                    y: p.y,
+                    x: p.x.into(),
+                    y: p.y.into(),
                     radius,
                 }
             }
@@ -88,11 +88,11 @@ impl Motion {
                 length,
                 width,
             } => {
-                let p = at(x, y);
+                let p = at(x.get(), y.get());
                 Shape::Box {
-                    x: p.x,
-                    y: p.y,
-                    heading: self.heading(heading),
+                    x: p.x.into(),
+                    y: p.y.into(),
+                    heading: self.heading(heading.get()).into(),
                     length,
                     width,
                 }
@@ -114,15 +114,15 @@ impl Motion {
         let to = self.point(point.position());
         PointOfInterest {
             name: point.name.clone(),
-            x: to.x,
-            y: to.y,
-            heading: point.heading.map(|heading| self.heading(heading)),
+            x: to.x.into(),
+            y: to.y.into(),
+            heading: point.heading.map(|heading| self.heading(heading)).into(),
         }
     }
 
     pub(super) fn ground(&self, place: GroundPlace) -> Place {
         let p = self.point(place.position());
-        Place::ground(p.x, p.y, self.heading(place.heading))
+        Place::ground(p.x, p.y, self.heading(place.heading.get()))
     }
 
     /// Moves a place on open ground. One on a lane follows its road and is left alone.
@@ -152,8 +152,8 @@ pub fn moved(
         if let Some(node) = scenario.network().node(id) {
             let p = motion.point(node.position());
             let node = Node {
-                x: p.x,
-                y: p.y,
+                x: p.x.into(),
+                y: p.y.into(),
                 ..node.clone()
             };
             edits.push(Edit::Node(id, Some(node)));

@@ -3,11 +3,12 @@
 use super::OperationError;
 use super::users::{with_lane_rules, with_places};
 use crate::agents::{LanePlace, Place};
+use crate::driving_side::DrivingSide;
 use crate::edit::Edit;
 use crate::ids::RoadId;
 use crate::junction_rules::RoadLane;
 use crate::network::RoadNetwork;
-use crate::road::{DrivingSide, Lane, LaneDirection, Poly3, Road, RoadEnd};
+use crate::road::{Lane, LaneDirection, Poly3, Road, RoadEnd};
 use crate::scenario::Scenario;
 use glam::DVec2;
 use roadwright_geometry::alignment::Alignment;
@@ -86,11 +87,11 @@ fn stretched(poly: &Poly3, scale: f64) -> Poly3 {
     // The value at scale * s is to be the old one at s: each power of the distance is divided by
     // the scale once more.
     Poly3 {
-        s: poly.s * scale,
+        s: (poly.s * scale).into(),
         a: poly.a,
-        b: poly.b / scale,
-        c: poly.c / (scale * scale),
-        d: poly.d / (scale * scale * scale),
+        b: (poly.b / scale).into(),
+        c: (poly.c / (scale * scale)).into(),
+        d: (poly.d / (scale * scale * scale)).into(),
     }
 }
 
@@ -105,7 +106,7 @@ pub(super) fn stretched_places(
             && (before - now).abs() > 1e-9
         {
             // Halfway along stays halfway along; the clamp takes care of rounding at the end.
-            let s = (at.s * now / before).clamp(0.0, *now);
+            let s = (at.s * *now / before).clamp(0.0, *now);
             return Some(Place::lane(at.road, at.lane, s));
         }
         Some(*place)
@@ -141,7 +142,7 @@ pub fn reshaped(
             continue;
         }
         let mut node = node.clone();
-        (node.x, node.y) = (position.x, position.y);
+        (*node.x, *node.y) = (position.x, position.y);
         edits.push(Edit::Node(node_id, Some(node)));
         let others = network.ends_at(node_id).into_iter();
         let others = others.filter(|other| *other != (id, end));
@@ -224,7 +225,7 @@ pub(super) fn turned_round(road: &Road) -> Road {
             let span = end - section.s;
             // A section that ran from 30 to 50 m of 80 m runs from 30 to 50 m still, as 80 - 50 =
             // 30; one from 0 to 30 m runs from 50 to 80 m.
-            section.s = length - end;
+            section.s = (length - end).into();
             for lane in &mut section.lanes {
                 // Left of the line becomes right of it. Standard lanes stay standard: side and
                 // travel along s both flip.
@@ -237,7 +238,7 @@ pub(super) fn turned_round(road: &Road) -> Road {
         .collect();
     // Not 1e-15: lanes are only valid if the first section starts at exactly 0.
     if let Some(first) = turned.lane_sections.first_mut() {
-        first.s = 0.0;
+        first.s = 0.0.into();
     }
     turned
 }
@@ -247,16 +248,16 @@ fn mirrored(list: &[Poly3], length: f64, sign: f64) -> Vec<Poly3> {
     (0..list.len())
         .rev()
         .map(|i| {
-            let end = list.get(i + 1).map_or(length, |next| next.s);
+            let end = list.get(i + 1).map_or(length, |next| next.s.get());
             // p(u) from the polynomial's end, run through backwards: p(-u), so odd powers change
             // sign. Widths keep their sign, the lane offset changes it (left becomes right).
             let at_end = list[i].rebased(end);
             Poly3 {
-                s: (length - end).max(0.0),
-                a: sign * at_end.a,
-                b: -sign * at_end.b,
-                c: sign * at_end.c,
-                d: -sign * at_end.d,
+                s: ((length - end).max(0.0)).into(),
+                a: (sign * at_end.a).into(),
+                b: (-sign * at_end.b).into(),
+                c: (sign * at_end.c).into(),
+                d: (-sign * at_end.d).into(),
             }
         })
         .collect()
@@ -334,11 +335,11 @@ pub fn with_lanes(
         })
         .collect();
     let moved = |place: &Place| match place {
-        Place::Lane(at) if at.road == id && road.section_index(at.s) == section => new_ids
+        Place::Lane(at) if at.road == id && road.section_index(at.s.get()) == section => new_ids
             .get(&at.lane)
             .copied()
             .flatten()
-            .map(|lane| Place::lane(id, lane, at.s)),
+            .map(|lane| Place::lane(id, lane, at.s.get())),
         _ => Some(*place),
     };
     let places = with_places(scenario, moved);

@@ -3,7 +3,7 @@
 use crate::edit::Edit;
 use crate::ids::NodeId;
 use crate::junction::Junction;
-use crate::junction_rules::{Control, SignalControllerSetting, deciding_node};
+use crate::junction_rules::{Control, SignalControllerSetting};
 use crate::network::RoadNetwork;
 use crate::scenario::Scenario;
 
@@ -33,7 +33,9 @@ pub fn controlled_by(scenario: &Scenario, module: &str) -> Edit {
 /// The node whose rules say who goes first at a junction: of a merged one signals at any node rule all of
 /// it, else it is the first one that says something, or its first.
 pub fn ruling_node(network: &RoadNetwork, junction: &Junction) -> Option<NodeId> {
-    deciding_node(network, &junction.nodes).or(junction.nodes.first().copied())
+    network
+        .deciding_node(&junction.nodes)
+        .or(junction.nodes.first().copied())
 }
 
 /// The edit that lets the first stage of junctions start at other times, s; the rest of their plans stays. A
@@ -48,8 +50,8 @@ pub fn with_offsets<'a>(
         let id = ruling_node(network, junction)?;
         let mut node = network.node(id)?.clone();
         let plan = node.rules.plan.get_or_insert_with(|| junction.plan.clone());
-        plan.offset = offset;
-        plan.cycle = plan.cycle.or(cycle);
+        plan.offset = offset.into();
+        plan.cycle = plan.cycle.or(cycle).into();
         Some(Edit::Node(id, Some(node)))
     });
     Edit::Batch(edits.collect())

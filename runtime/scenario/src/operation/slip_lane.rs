@@ -13,11 +13,13 @@ use super::draw::{RoadStyle, road, split};
 use super::{OperationError, without_turn};
 use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
-use crate::junction::{ArmEnd, ConnectingPath, Junction, Layout, Turn, layout, layout_after_edit};
+use crate::junction::{ArmEnd, ConnectingPath, Junction, Layout, layout, layout_after_edit};
 use crate::junction_rules::Control;
-use crate::network::{Restriction, RestrictionKind};
-use crate::road::{CrossSection, LaneType, Road, RoadEnd};
+use crate::lane_type::LaneType;
+use crate::restriction::{Restriction, RestrictionKind};
+use crate::road::{CrossSection, Road, RoadEnd};
 use crate::scenario::Scenario;
+use crate::turn::Turn;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, ReferenceLine};
 use std::f64::consts::{FRAC_PI_4, PI};
@@ -111,13 +113,13 @@ impl Site<'_> {
         if (drawn.from, drawn.to) != (from.node, to.node) {
             return None;
         }
-        draft.apply(rules(draft.now(), slip, (&from, &to))?).ok()?;
-        let ways = (from.inner, to.inner);
+        draft.apply(rules(draft.now(), slip, &from, &to)?).ok()?;
+        let roads = (from.inner, to.inner);
         let laid_out = self.layout_after(draft.now());
         let junction = laid_out.junction_at(self.node)?;
-        let turn = without_turn(draft.now(), junction, self.node, ways)?;
+        let turn = without_turn(draft.now(), junction, self.node, roads)?;
         draft.apply(turn).ok()?;
-        let fits = self.fits(draft.now(), slip, (&from, &to));
+        let fits = self.fits(draft.now(), slip, &from, &to);
         fits.then(|| draft.edit())
     }
 
@@ -193,16 +195,16 @@ impl Site<'_> {
     }
 
     /// Whether the junctions are as they should be afterwards.
-    fn fits(&self, after: &Scenario, slip: RoadId, (from, to): (&Cut, &Cut)) -> bool {
+    fn fits(&self, after: &Scenario, slip: RoadId, from: &Cut, to: &Cut) -> bool {
         let layout = self.layout_after(after);
         let at = |node: NodeId| layout.junction_at(node);
         let is_clean = |node: NodeId| {
             at(node).is_some_and(|junction| junction.nodes.len() == 1 && junction.flags.is_empty())
         };
-        let leads = |node: NodeId, ways: (RoadId, RoadId)| {
+        let leads = |node: NodeId, roads: (RoadId, RoadId)| {
             let paths = at(node).into_iter().flat_map(|junction| &junction.paths);
-            let mut ways = paths.filter(|path| (path.from.road, path.to.road) == ways);
-            ways.any(|path| path.min_radius() >= RADIUS)
+            let mut roads = paths.filter(|path| (path.from.road, path.to.road) == roads);
+            roads.any(|path| path.min_radius() >= RADIUS)
         };
         let is_as_before = at(self.node).is_some_and(|junction| {
             junction.nodes == self.junction.nodes
@@ -261,7 +263,7 @@ fn line(from: &Cut, to: &Cut) -> Option<ReferenceLine> {
 
 /// Who comes by a slip lane gives way, and nobody drives into it but from the road that it leads off, nor from
 /// it but into the one that it leads to.
-fn rules(after: &Scenario, slip: RoadId, (from, to): (&Cut, &Cut)) -> Option<Edit> {
+fn rules(after: &Scenario, slip: RoadId, from: &Cut, to: &Cut) -> Option<Edit> {
     let network = after.network();
     let never = |from, to| Restriction {
         kind: RestrictionKind::No,

@@ -15,11 +15,14 @@ use super::OperationError;
 use super::lane_sections::{beside_node, replace_lanes, section_part, width_beside_node};
 use super::users::with_places;
 use crate::agents::{LanePlace, Place};
+use crate::driving_side::DrivingSide;
 use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
-use crate::junction::{self, ArmEnd, Turn, Turns};
-use crate::road::{DrivingSide, Lane, LaneDirection, LaneType, Poly3, Road, RoadEnd};
+use crate::junction::{self, ArmEnd};
+use crate::lane_type::LaneType;
+use crate::road::{Lane, LaneDirection, Poly3, Road, RoadEnd};
 use crate::scenario::Scenario;
+use crate::turn::{Turn, Turns};
 use std::collections::BTreeMap;
 
 /// Length of the taper of a turn lane, m.
@@ -59,9 +62,9 @@ pub fn turn_lanes(scenario: &Scenario, node: NodeId, length: f64) -> Result<Edit
     let mut edits = Vec::new();
     let mut wider = BTreeMap::new();
     for arm in &junction.arms {
-        let ways = junction.paths.iter();
-        let ways = ways.filter(|way| (way.from.road, way.from.end) == (arm.road, arm.end));
-        let turns: Turns = ways.map(|way| way.turn).collect();
+        let paths = junction.paths.iter();
+        let paths = paths.filter(|path| (path.from.road, path.from.end) == (arm.road, arm.end));
+        let turns: Turns = paths.map(|path| path.turn).collect();
         let elsewhere = turns.with(far, false).with(Turn::UTurn, false);
         // A street that leads back to the same junction gets one lane.
         let has_one = wider.contains_key(&arm.road);
@@ -74,7 +77,7 @@ pub fn turn_lanes(scenario: &Scenario, node: NodeId, length: f64) -> Result<Edit
         let Some(stretch) = stretch(road, arm, length, side) else {
             continue;
         };
-        let road = with_lane(road, stretch, (far, elsewhere));
+        let road = with_lane(road, stretch, far, elsewhere);
         edits.push(Edit::Road(arm.road, Some(Box::new(road))));
         wider.insert(arm.road, stretch);
     }
@@ -106,7 +109,7 @@ fn stretch(road: &Road, arm: &ArmEnd, length: f64, side: DrivingSide) -> Option<
 }
 
 /// The road with a lane more on a stretch, for those who do not turn to the far side.
-fn with_lane(road: &Road, stretch: Stretch, (far, elsewhere): (Turn, Turns)) -> Road {
+fn with_lane(road: &Road, stretch: Stretch, far: Turn, elsewhere: Turns) -> Road {
     let mut road = road.clone();
     let (from, to) = (stretch.from, stretch.to);
     let plain = road.section_at(0.5 * (from + to));
@@ -123,7 +126,7 @@ fn with_lane(road: &Road, stretch: Stretch, (far, elsewhere): (Turn, Turns)) -> 
     }
     let mut opened = Lane::new(2 * stretch.sign, LaneType::Driving, width);
     opened.turns = elsewhere;
-    opened.width = width_beside_node(width, (to - from - TAPER, TAPER), stretch.end);
+    opened.width = width_beside_node(width, to - from - TAPER, TAPER, stretch.end);
     lanes.push(opened);
     lanes.sort_by_key(|lane| -lane.id);
     replace_lanes(&mut road, (from, to), lanes);
@@ -141,7 +144,7 @@ fn followed(place: &Place, wider: &BTreeMap<RoadId, Stretch>) -> Place {
             && lane != stretch.sign
     };
     match wider.get(&road).filter(is_moved) {
-        Some(stretch) => Place::lane(road, lane + stretch.sign, s),
+        Some(stretch) => Place::lane(road, lane + stretch.sign, s.get()),
         None => *place,
     }
 }

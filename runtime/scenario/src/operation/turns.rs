@@ -4,7 +4,7 @@ use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
 use crate::junction::Junction;
 use crate::junction_rules::{LaneTurn, RoadLane};
-use crate::network::{Restriction, RestrictionKind};
+use crate::restriction::{Restriction, RestrictionKind};
 use crate::scenario::Scenario;
 
 /// The edit that forbids to drive from one road into another at a junction, said at one of its nodes; `None`
@@ -28,8 +28,8 @@ pub fn without_turn(
         });
     } else {
         let paths = junction.paths.iter();
-        let ways = paths.filter(|path| (path.from.road, path.to.road) == (from, to));
-        for path in ways {
+        let meant = paths.filter(|path| (path.from.road, path.to.road) == (from, to));
+        for path in meant {
             let [from, to] = [path.from, path.to].map(|end| RoadLane {
                 road: end.road,
                 lane: end.lane,

@@ -21,7 +21,7 @@ fn fault<T>(key: impl Into<String>, message: impl Into<String>) -> Result<T, Fau
 
 impl VehicleFile {
     /// The first key whose value does not fit the others, and why.
-    pub(super) fn check(&self) -> Result<(), Fault> {
+    pub(crate) fn check(&self) -> Result<(), Fault> {
         if self.format != FORMAT {
             return fault("format", format!("expected \"{FORMAT}\""));
         }
@@ -99,7 +99,7 @@ impl VehicleFile {
                 .check_body()
                 .or_else(|(key, message)| fault(format!("trailers.{number}.{key}"), message))?;
             trailer
-                .check_axles(self.wheels.radius)
+                .check_axles(self.wheels.radius.get())
                 .or_else(|(key, message)| fault(format!("trailers.{number}.{key}"), message))?;
         }
         Ok(())
@@ -219,7 +219,7 @@ impl VehicleFile {
                         "expected forward gears from the highest ratio to the lowest",
                     );
                 }
-                last = gear.ratio;
+                last = gear.ratio.get();
             }
         }
         if last == f64::INFINITY {

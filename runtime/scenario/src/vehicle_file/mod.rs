@@ -6,16 +6,12 @@
 
 mod check;
 mod drive_train;
-mod entry;
-mod numbers;
 mod parts;
 mod shipped;
 mod text;
 mod trailer;
 
 pub use drive_train::{Brakes, Differential, Engine, Gear, Gearbox, Interpolation, Resistance};
-pub use entry::FileReference;
-pub(crate) use entry::{VehicleEntry, VehicleFiles, WrittenType, resolve};
 pub use parts::{
     Articulation, Body, Performance, Point, Sliding, Steering, Suspension, Tracks, TyreModel,
     WheelShape, Wheels,
@@ -24,8 +20,7 @@ pub use shipped::{SHIPPED, ShippedVehicle};
 pub use trailer::{Trailer, TrailerJoint, TrailerWheels};
 
 use crate::dynamics::DynamicsLevel;
-use crate::file::{FileError, TextError};
-use crate::vehicle_type::VehicleType;
+use crate::json_text::{FileError, TextError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -39,6 +34,19 @@ pub const VERSION: u32 = 1;
 pub const EXTENSION: &str = ".vehicle.json";
 /// Largest vehicle file that is read, bytes: one has about two thousand.
 pub const LARGEST: u64 = roadwright_files::MEBIBYTE;
+
+/// Where a vehicle type comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileReference {
+    /// Path of its file, from the folder of the scenario.
+    pub path: String,
+    /// Hash of the file's text, see [`hash`].
+    pub hash: String,
+    /// The hash that the scenario kept, if that is another one: the file has been changed since.
+    pub was: Option<String>,
+    /// What the file says.
+    pub vehicle: VehicleFile,
+}
 
 /// A vehicle, part by part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -103,7 +111,7 @@ impl VehicleFile {
     /// # Errors
     /// If the text is not a vehicle of a known version, with line, key and reason.
     pub fn from_text(text: &str) -> Result<Self, TextError> {
-        let file: Self = crate::file::from_json(text)?;
+        let file: Self = crate::json_text::from_json(text)?;
         file.check()
             .map_err(|(key, message)| TextError::whole(&key, message))?;
         Ok(file)
@@ -162,7 +170,7 @@ impl VehicleFile {
             ..
         } = self.body;
         yaw_inertia.unwrap_or_else(|| {
-            let [length, width, _] = mass_box.unwrap_or([length, width, height]);
+            let [length, width, _] = mass_box.unwrap_or([length.get(), width.get(), height.get()]);
             let places = self.wheels.positions.iter();
             let squares: f64 = places.map(|p| p[0] * p[0] + p[1] * p[1]).sum();
             mass * (length * length + width * width) / 12.0 + self.wheels.mass * squares
@@ -226,26 +234,6 @@ impl VehicleFile {
             ("brakes", self.brakes.is_some()),
             ("resistance", self.resistance.is_some()),
         ]
-    }
-
-    /// The vehicle type that scenarios have of it.
-    pub fn vehicle_type(&self) -> VehicleType {
-        let (front, rear) = self.axles();
-        VehicleType {
-            name: self.name.clone(),
-            length: self.body.length,
-            width: self.body.width,
-            height: self.body.height + self.body.ground_clearance,
-            wheelbase: front - rear,
-            rear_overhang: rear + 0.5 * self.body.length,
-            mass: self.mass(),
-            max_speed: self.performance.max_speed,
-            max_acceleration: self.performance.max_acceleration,
-            max_braking: self.performance.max_braking,
-            max_steering: self.steering.lock,
-            steering_rate: self.steering.rate,
-            file: None,
-        }
     }
 
     /// The JSON Schema of vehicle files, as text.

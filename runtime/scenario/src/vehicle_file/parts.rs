@@ -1,80 +1,44 @@
 //! Parts of a vehicle: body, wheels, steering, suspension, and what joins vehicles.
 
-use super::numbers;
 use crate::quantity::{
-    Acceleration, CorneringStiffness, Force, Friction, Inertia, Mass, Offset, Quantity, Share,
-    Size, Speed, SpringRate, SteeringLock, TyreRate,
+    Acceleration, CorneringStiffness, Force, Friction, Inertia, Mass, Offset, OptionalQuantity,
+    Quantity, Share, Size, Speed, SpringRate, SteeringLock, TyreRate,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A point of the vehicle, m: forward, to the left, up from the middle of the body.
-pub type Point = [f64; 3];
+pub type Point = Quantity<Offset, [f64; 3]>;
 
 /// The body ("hull" of [Gerdelan 2011], tables B.3 and B.4).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Body {
     /// Over all, m.
-    #[serde(deserialize_with = "Size::read")]
-    #[schemars(with = "Size")]
-    pub length: f64,
+    pub length: Quantity<Size>,
     /// Over all, m.
-    #[serde(deserialize_with = "Size::read")]
-    #[schemars(with = "Size")]
-    pub width: f64,
+    pub width: Quantity<Size>,
     /// Of the body itself, m.
-    #[serde(deserialize_with = "Size::read")]
-    #[schemars(with = "Size")]
-    pub height: f64,
+    pub height: Quantity<Size>,
     /// From the ground to the body, m.
-    #[serde(deserialize_with = "Size::read")]
-    #[schemars(with = "Size")]
-    pub ground_clearance: f64,
+    pub ground_clearance: Quantity<Size>,
     /// Without wheels, kg.
-    #[serde(deserialize_with = "Mass::read")]
-    #[schemars(with = "Mass")]
-    pub mass: f64,
+    pub mass: Quantity<Mass>,
     /// Length, width and height of the box in which the mass is even, m; without it that is the body.
-    #[serde(
-        default,
-        deserialize_with = "numbers::size_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<[Size; 3]>")]
-    pub mass_box: Option<[f64; 3]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mass_box: OptionalQuantity<Size, [f64; 3]>,
     /// Height of the centre of gravity of the whole vehicle above the ground, m.
-    #[serde(
-        default,
-        deserialize_with = "Size::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Size>")]
-    pub centre_height: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub centre_height: OptionalQuantity<Size>,
     /// Of the whole vehicle about its vertical axis, kg m^2; without it that of the mass box.
-    #[serde(
-        default,
-        deserialize_with = "Inertia::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Inertia>")]
-    pub yaw_inertia: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub yaw_inertia: OptionalQuantity<Inertia>,
     /// Coefficient of friction of the body, when it touches something.
-    #[serde(
-        default,
-        deserialize_with = "Friction::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Friction>")]
-    pub friction: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub friction: OptionalQuantity<Friction>,
     /// Softness of the body in contacts: ODE's constraint-force mix.
-    #[serde(
-        default,
-        deserialize_with = "Share::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Share>")]
-    pub softness: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub softness: OptionalQuantity<Share>,
 }
 
 /// How lateral forces of tyres grow with slip.
@@ -104,64 +68,33 @@ pub enum WheelShape {
 #[serde(deny_unknown_fields)]
 pub struct Wheels {
     /// m.
-    #[serde(deserialize_with = "Size::read")]
-    #[schemars(with = "Size")]
-    pub radius: f64,
+    pub radius: Quantity<Size>,
     /// Of one wheel, kg.
-    #[serde(deserialize_with = "Mass::read")]
-    #[schemars(with = "Mass")]
-    pub mass: f64,
+    pub mass: Quantity<Mass>,
     /// Middles at rest under load, m: forward, to the left, up from the middle of the body.
-    #[serde(deserialize_with = "numbers::points")]
-    #[schemars(with = "Vec<[Offset; 3]>")]
-    pub positions: Vec<Point>,
+    pub positions: Quantity<Offset, Vec<[f64; 3]>>,
     /// Coefficient of friction of the tyres on the reference ground (asphalt).
-    #[serde(
-        default,
-        deserialize_with = "Friction::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Friction>")]
-    pub friction: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub friction: OptionalQuantity<Friction>,
     /// Cornering stiffness over load, 1/rad.
-    #[serde(
-        default,
-        deserialize_with = "CorneringStiffness::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<CorneringStiffness>")]
-    pub cornering_stiffness: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cornering_stiffness: OptionalQuantity<CorneringStiffness>,
     /// How lateral forces grow with slip.
-    #[serde(default, skip_serializing_if = "crate::road::is_default")]
+    #[serde(default, skip_serializing_if = "crate::defaults::is_default")]
     pub tyre: TyreModel,
     /// What they are at level `rigid`.
-    #[serde(default, skip_serializing_if = "crate::road::is_default")]
+    #[serde(default, skip_serializing_if = "crate::defaults::is_default")]
     pub shape: WheelShape,
     /// Stiffness of a tyre against the ground, N/m, for spheres; what gives way by 2 cm under the static
     /// load unless given.
-    #[serde(
-        default,
-        deserialize_with = "TyreRate::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<TyreRate>")]
-    pub radial_stiffness: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub radial_stiffness: OptionalQuantity<TyreRate>,
     /// Softness of the tyres in contacts: ODE's constraint-force mix.
-    #[serde(
-        default,
-        deserialize_with = "Share::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Share>")]
-    pub softness: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub softness: OptionalQuantity<Share>,
     /// Share of the speed of an impact with which a wheel bounces, for spheres; 0.5 unless given.
-    #[serde(
-        default,
-        deserialize_with = "Share::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Share>")]
-    pub bounce: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounce: OptionalQuantity<Share>,
 }
 
 /// Steering.
@@ -174,21 +107,12 @@ pub struct Steering {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inverted: Vec<u8>,
     /// Steering lock, rad.
-    #[serde(deserialize_with = "SteeringLock::read")]
-    #[schemars(with = "SteeringLock")]
-    pub lock: f64,
+    pub lock: Quantity<SteeringLock>,
     /// How fast the wheels are turned, rad/s.
-    #[serde(deserialize_with = "Acceleration::read")]
-    #[schemars(with = "Acceleration")]
-    pub rate: f64,
+    pub rate: Quantity<Acceleration>,
     /// Of the motor that turns the wheels, N m.
-    #[serde(
-        default,
-        deserialize_with = "Force::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Force>")]
-    pub torque_nm: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub torque_nm: OptionalQuantity<Force>,
 }
 
 /// Springs, the same at each wheel; without this part wheels are joined rigidly.
@@ -196,17 +120,12 @@ pub struct Steering {
 #[serde(deny_unknown_fields)]
 pub struct Suspension {
     /// Of one wheel, N/m.
-    #[serde(deserialize_with = "SpringRate::read")]
-    #[schemars(with = "SpringRate")]
-    pub spring: f64,
+    pub spring: Quantity<SpringRate>,
     /// Of one wheel, N s/m.
-    #[serde(deserialize_with = "SpringRate::read")]
-    #[schemars(with = "SpringRate")]
-    pub damping: f64,
+    pub damping: Quantity<SpringRate>,
     /// Force of the anti-sway bars on a wheel per metre of difference between left and right, N/m.
-    #[serde(default, deserialize_with = "SpringRate::read")]
-    #[schemars(with = "SpringRate")]
-    pub anti_sway: f64,
+    #[serde(default)]
+    pub anti_sway: Quantity<SpringRate>,
 }
 
 /// What drivers can count on: limits of the levels without an engine.
@@ -214,17 +133,11 @@ pub struct Suspension {
 #[serde(deny_unknown_fields)]
 pub struct Performance {
     /// Top speed, m/s.
-    #[serde(deserialize_with = "Speed::read")]
-    #[schemars(with = "Speed")]
-    pub max_speed: f64,
+    pub max_speed: Quantity<Speed>,
     /// Largest acceleration, m/s^2.
-    #[serde(deserialize_with = "Acceleration::read")]
-    #[schemars(with = "Acceleration")]
-    pub max_acceleration: f64,
+    pub max_acceleration: Quantity<Acceleration>,
     /// Hardest braking, m/s^2.
-    #[serde(deserialize_with = "Acceleration::read")]
-    #[schemars(with = "Acceleration")]
-    pub max_braking: f64,
+    pub max_braking: Quantity<Acceleration>,
 }
 
 /// Where another vehicle is joined on.
@@ -232,8 +145,6 @@ pub struct Performance {
 #[serde(deny_unknown_fields)]
 pub struct Articulation {
     /// Place of the universal joint, m: forward, to the left, up from the middle of the body.
-    #[serde(deserialize_with = "numbers::point")]
-    #[schemars(with = "[Offset; 3]")]
     pub anchor: Point,
 }
 
@@ -242,25 +153,15 @@ pub struct Articulation {
 #[serde(deny_unknown_fields)]
 pub struct Sliding {
     /// Air resistance over the square of the speed, N s^2/m^2 (`DRAG`).
-    #[serde(deserialize_with = "SpringRate::read")]
-    #[schemars(with = "SpringRate")]
-    pub drag: f64,
+    pub drag: Quantity<SpringRate>,
     /// Rolling resistance over the speed, N s/m (`RESISTANCE`).
-    #[serde(deserialize_with = "SpringRate::read")]
-    #[schemars(with = "SpringRate")]
-    pub resistance: f64,
+    pub resistance: Quantity<SpringRate>,
     /// Cornering stiffness of the front axle over its load, 1/rad (`CAF` without its sign).
-    #[serde(deserialize_with = "CorneringStiffness::read")]
-    #[schemars(with = "CorneringStiffness")]
-    pub front_stiffness: f64,
+    pub front_stiffness: Quantity<CorneringStiffness>,
     /// Cornering stiffness of the rear axle over its load, 1/rad (`CAR` without its sign).
-    #[serde(deserialize_with = "CorneringStiffness::read")]
-    #[schemars(with = "CorneringStiffness")]
-    pub rear_stiffness: f64,
+    pub rear_stiffness: Quantity<CorneringStiffness>,
     /// Largest lateral force of an axle over its load (`MAXGRIP`).
-    #[serde(deserialize_with = "Friction::read")]
-    #[schemars(with = "Friction")]
-    pub grip: f64,
+    pub grip: Quantity<Friction>,
 }
 
 /// Continuous tracks: the wheels of a side are driven together.
@@ -268,15 +169,12 @@ pub struct Sliding {
 #[serde(deny_unknown_fields)]
 pub struct Tracks {
     /// Torque with which a side is turned against the other one, N m.
-    #[serde(deserialize_with = "Force::read")]
-    #[schemars(with = "Force")]
-    pub torque_nm: f64,
+    pub torque_nm: Quantity<Force>,
     /// Speed of the sides against each other where the vehicle turns on the spot, m/s.
-    #[serde(default = "pivot_speed", deserialize_with = "Speed::read")]
-    #[schemars(with = "Speed")]
-    pub pivot_speed: f64,
+    #[serde(default = "pivot_speed")]
+    pub pivot_speed: Quantity<Speed>,
 }
 
-fn pivot_speed() -> f64 {
-    1.0
+fn pivot_speed() -> Quantity<Speed> {
+    1.0.into()
 }

@@ -1,8 +1,7 @@
 //! Writing of vehicle files.
 
 use super::VehicleFile;
-use crate::file::write::Writer;
-use crate::file::{FileError, TextError};
+use crate::json_text::{FileError, TextError, Writer};
 use std::path::Path;
 
 impl VehicleFile {
@@ -55,7 +54,7 @@ impl VehicleFile {
             path: path.to_owned(),
             error,
         })?;
-        crate::file::save_text(&text, path)
+        crate::json_text::save_text(&text, path)
     }
 }
 
@@ -88,16 +87,16 @@ mod tests {
         let jeep = VehicleFile::from_text(SHIPPED[SHIPPED.len() - 1].text).unwrap();
         assert_eq!(jeep.checked(), Ok(()));
         let mut wrong = jeep.clone();
-        wrong.body.mass = -1.0;
+        wrong.body.mass = (-1.0).into();
         let error = wrong.checked().unwrap_err();
         assert_eq!(error.key, "body.mass");
         assert!(error.message.contains("-1"), "{error}");
         assert!(wrong.save(&path).is_err() && !path.exists());
-        wrong.body.mass = f64::NAN;
+        wrong.body.mass = f64::NAN.into();
         assert!(wrong.checked().is_err());
         // What is wrong only beside other numbers.
         let mut wrong = jeep.clone();
-        wrong.gearbox.as_mut().unwrap().gears[1].ratio = 1.0;
+        wrong.gearbox.as_mut().unwrap().gears[1].ratio = 1.0.into();
         let error = wrong.checked().unwrap_err();
         assert!(error.key.starts_with("gearbox.gears"), "{error}");
         jeep.save(&path).unwrap();

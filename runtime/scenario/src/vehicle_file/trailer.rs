@@ -1,8 +1,9 @@
 //! Trailers of a vehicle.
 
-use super::{Suspension, numbers};
+use super::Suspension;
 use crate::quantity::{
-    CorneringStiffness, Force, Friction, Mass, Offset, Quantity, Size, SteeringLock,
+    CorneringStiffness, Force, Friction, Mass, Offset, OptionalQuantity, Quantity, Size,
+    SteeringLock,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,83 +21,41 @@ pub struct Trailer {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// Of its body, m.
-    #[serde(deserialize_with = "Size::read")]
-    #[schemars(with = "Size")]
-    pub length: f64,
+    pub length: Quantity<Size>,
     /// Over all, m.
-    #[serde(deserialize_with = "Size::read")]
-    #[schemars(with = "Size")]
-    pub width: f64,
+    pub width: Quantity<Size>,
     /// Over all, m.
-    #[serde(deserialize_with = "Size::read")]
-    #[schemars(with = "Size")]
-    pub height: f64,
+    pub height: Quantity<Size>,
     /// kg.
-    #[serde(deserialize_with = "Mass::read")]
-    #[schemars(with = "Mass")]
-    pub mass: f64,
+    pub mass: Quantity<Mass>,
     /// From its coupling back to its axle, or to the middle of its axles, m.
-    #[serde(deserialize_with = "Size::read")]
-    #[schemars(with = "Size")]
-    pub coupling_to_axle: f64,
+    pub coupling_to_axle: Quantity<Size>,
     /// Front end of its body, m ahead of the coupling; negative behind it.
-    #[serde(deserialize_with = "Offset::read")]
-    #[schemars(with = "Offset")]
-    pub front: f64,
+    pub front: Quantity<Offset>,
     /// Where the next trailer is joined on, m ahead of the coupling; without it, at the rear end of the
     /// body.
-    #[serde(
-        default,
-        deserialize_with = "Offset::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Offset>")]
-    pub hitch: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hitch: OptionalQuantity<Offset>,
     /// What holds it to what tows it.
     #[serde(default, skip_serializing_if = "TrailerJoint::is_universal")]
     pub joint: TrailerJoint,
     /// Its centre of gravity, m ahead of the coupling: negative behind it; without it, in the middle of
     /// the body. What it is ahead of the axle is the share of the weight that the coupling carries.
-    #[serde(
-        default,
-        deserialize_with = "Offset::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Offset>")]
-    pub centre: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub centre: OptionalQuantity<Offset>,
     /// Of its centre of gravity above the ground, m; without it, 0.38 of the height.
-    #[serde(
-        default,
-        deserialize_with = "Size::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Size>")]
-    pub centre_height: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub centre_height: OptionalQuantity<Size>,
     /// Of its body above the ground, m; without it, 0.12 of the height.
-    #[serde(
-        default,
-        deserialize_with = "Size::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Size>")]
-    pub ground_clearance: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ground_clearance: OptionalQuantity<Size>,
     /// Its axles, m ahead of the coupling, from front to back; without it one, at `coupling_to_axle`, which is
     /// the mean of them. They share alike what the coupling does not carry.
-    #[serde(
-        default,
-        deserialize_with = "numbers::offsets",
-        skip_serializing_if = "Vec::is_empty"
-    )]
-    #[schemars(with = "Vec<Offset>")]
-    pub axles: Vec<f64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub axles: Quantity<Offset, Vec<f64>>,
     /// Between the middles of the wheels of an axle, m; without it, 82 % of the width.
-    #[serde(
-        default,
-        deserialize_with = "Size::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Size>")]
-    pub track: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub track: OptionalQuantity<Size>,
     /// Its wheels, where they are not like those of its vehicle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wheels: Option<TrailerWheels>,
@@ -106,20 +65,11 @@ pub struct Trailer {
     pub suspension: Option<Suspension>,
     /// The most that its foot brake gives, N a wheel, 0 for none; without it, it brakes as hard as what tows
     /// it.
-    #[serde(
-        default,
-        deserialize_with = "Force::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Force>")]
-    pub brakes: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub brakes: OptionalQuantity<Force>,
     /// Largest angle to what tows it, rad: there bodies touch.
-    #[serde(
-        default = "Trailer::common_lock",
-        deserialize_with = "SteeringLock::read"
-    )]
-    #[schemars(with = "SteeringLock")]
-    pub lock: f64,
+    #[serde(default = "Trailer::common_lock")]
+    pub lock: Quantity<SteeringLock>,
 }
 
 /// Wheels of a trailer; what is not given is that of its vehicle's.
@@ -127,37 +77,17 @@ pub struct Trailer {
 #[serde(deny_unknown_fields)]
 pub struct TrailerWheels {
     /// m.
-    #[serde(
-        default,
-        deserialize_with = "Size::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Size>")]
-    pub radius: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub radius: OptionalQuantity<Size>,
     /// Of one, kg. It is part of the mass of the trailer.
-    #[serde(
-        default,
-        deserialize_with = "Mass::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Mass>")]
-    pub mass: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mass: OptionalQuantity<Mass>,
     /// Coefficient of friction of the tyres on dry asphalt.
-    #[serde(
-        default,
-        deserialize_with = "Friction::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Friction>")]
-    pub friction: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub friction: OptionalQuantity<Friction>,
     /// Cornering stiffness over load, 1/rad.
-    #[serde(
-        default,
-        deserialize_with = "CorneringStiffness::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<CorneringStiffness>")]
-    pub cornering_stiffness: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cornering_stiffness: OptionalQuantity<CorneringStiffness>,
 }
 
 /// A joint of trailers.
@@ -183,8 +113,8 @@ impl Trailer {
     pub const MOST: usize = 8;
 
     /// The largest angle where a file says none, rad.
-    pub fn common_lock() -> f64 {
-        1.5
+    pub fn common_lock() -> Quantity<SteeringLock> {
+        1.5.into()
     }
 
     /// Rear end of its body, m ahead of the coupling: a negative number.
@@ -202,7 +132,7 @@ impl Trailer {
         if self.axles.is_empty() {
             vec![-self.coupling_to_axle]
         } else {
-            self.axles.clone()
+            self.axles.clone().into_inner()
         }
     }
 
@@ -221,7 +151,7 @@ impl Trailer {
                 format!("{count} axles given: expected at most {most}"),
             );
         }
-        let own = self.wheels.and_then(|wheels| wheels.radius);
+        let own = self.wheels.and_then(|wheels| *wheels.radius);
         let diameter = 2.0 * own.unwrap_or(radius);
         for (number, &axle) in self.axles.iter().enumerate() {
             let key = format!("axles.{number}");
@@ -258,7 +188,7 @@ impl Trailer {
                 );
             }
         }
-        if let Some(track) = self.track
+        if let Some(track) = self.track.get()
             && track > self.width
         {
             let width = self.width;
@@ -278,7 +208,7 @@ impl Trailer {
 
     /// Key and reason of the first number about its body that cannot be.
     pub(super) fn check_body(&self) -> Result<(), (&'static str, String)> {
-        if let Some(centre) = self.centre
+        if let Some(centre) = self.centre.get()
             && (centre < self.rear() || centre > self.front || centre > 0.0)
         {
             let (rear, front) = (self.rear(), self.front.min(0.0));
@@ -291,8 +221,8 @@ impl Trailer {
             ));
         }
         let heights = [
-            ("centre_height", self.centre_height),
-            ("ground_clearance", self.ground_clearance),
+            ("centre_height", self.centre_height.get()),
+            ("ground_clearance", self.ground_clearance.get()),
         ];
         let too_high = |(_, height): &(_, Option<f64>)| height.is_some_and(|h| h >= self.height);
         match heights.into_iter().find(too_high) {

@@ -68,9 +68,9 @@ pub(crate) fn west_to_east() -> Agent {
         start: Place::lane(RoadId(1), -1, 5.0),
         via: vec![],
         destination: Some(Place::lane(RoadId(4), -1, 80.0)),
-        depart: 0.0,
-        repeat: None,
-        speed: 0.0,
+        depart: 0.0.into(),
+        repeat: None.into(),
+        speed: 0.0.into(),
     }
 }
 
@@ -83,8 +83,8 @@ pub(crate) fn pond_at(x: f64, y: f64) -> Land {
     Land {
         name: "pond".into(),
         usage: LandUse::Water,
-        outline: ring(10.0),
-        holes: vec![ring(2.0)],
+        outline: ring(10.0).into(),
+        holes: vec![ring(2.0)].into(),
     }
 }
 
@@ -93,14 +93,14 @@ pub(crate) fn crate_at(x: f64, y: f64) -> Obstacle {
     Obstacle {
         name: "crate".into(),
         shape: Shape::Box {
-            x,
-            y,
-            heading: 0.3,
-            length: 2.0,
-            width: 2.0,
+            x: x.into(),
+            y: y.into(),
+            heading: 0.3.into(),
+            length: 2.0.into(),
+            width: 2.0.into(),
         },
-        height: 1.0,
-        mass: Some(80.0),
+        height: 1.0.into(),
+        mass: Some(80.0).into(),
     }
 }
 
@@ -145,9 +145,9 @@ pub(crate) fn flows_between_ends(
                 stack: "idm".into(),
                 origin: gate(from, true),
                 destination: gate(to, false),
-                rate_per_hour,
-                begin: 0.0,
-                end: 1e6,
+                rate_per_hour: rate_per_hour.into(),
+                begin: 0.0.into(),
+                end: 1e6.into(),
                 dynamics: None,
             });
         }

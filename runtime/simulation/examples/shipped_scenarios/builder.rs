@@ -39,9 +39,9 @@ impl Builder {
 
     pub(crate) fn settings(&mut self, seed: u64, duration: f64) {
         self.apply(Edit::Settings(Settings {
-            dt: 0.01,
+            dt: 0.01.into(),
             seed,
-            duration,
+            duration: duration.into(),
             ..Settings::default()
         }));
     }
@@ -88,8 +88,8 @@ impl Builder {
         self.obstacle(Obstacle {
             name: name.into(),
             shape: Shape::Polygon { points },
-            height,
-            mass: None,
+            height: height.into(),
+            mass: None.into(),
         });
     }
 
@@ -104,7 +104,7 @@ impl Builder {
             name: name.into(),
             usage,
             outline: corners.iter().map(|&p| DVec2::from(p)).collect(),
-            holes: Vec::new(),
+            holes: Vec::new().into(),
         };
         self.apply(Edit::Land(LandId(id), Some(Box::new(land))));
     }
@@ -113,9 +113,9 @@ impl Builder {
         let id = self.scenario.forests().len() as u32 + 1;
         let forest = Forest {
             area: area.iter().map(|&p| DVec2::from(p)).collect(),
-            density,
-            spacing,
-            trunk_radius: 0.25,
+            density: density.into(),
+            spacing: spacing.into(),
+            trunk_radius: 0.25.into(),
             seed,
         };
         self.apply(Edit::Forest(ForestId(id), Some(Box::new(forest))));
@@ -148,9 +148,9 @@ pub(crate) fn trip(
         start,
         via: Vec::new(),
         destination: Some(destination),
-        depart,
-        repeat: None,
-        speed: 0.0,
+        depart: depart.into(),
+        repeat: None.into(),
+        speed: 0.0.into(),
     }
 }
 

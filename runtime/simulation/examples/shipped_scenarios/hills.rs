@@ -26,7 +26,7 @@ pub(crate) fn hill_country() -> Scenario {
     );
     b.settings(4, 150.0);
     let settings = Settings {
-        dt: 0.02,
+        dt: 0.02.into(),
         dynamics: DynamicsLevel::Rigid,
         ..b.scenario.settings()
     };
@@ -67,14 +67,14 @@ fn village(b: &mut Builder) {
         b.obstacle(Obstacle {
             name: "house".into(),
             shape: Shape::Box {
-                x,
-                y: side * stream.next_in(24.0, 28.0),
-                heading: stream.next_in(-0.15, 0.15),
-                length: stream.next_in(10.0, 13.0),
-                width: stream.next_in(8.0, 10.0),
+                x: x.into(),
+                y: (side * stream.next_in(24.0, 28.0)).into(),
+                heading: stream.next_in(-0.15, 0.15).into(),
+                length: stream.next_in(10.0, 13.0).into(),
+                width: stream.next_in(8.0, 10.0).into(),
             },
-            height: stream.next_in(6.0, 9.0),
-            mass: None,
+            height: stream.next_in(6.0, 9.0).into(),
+            mass: None.into(),
         });
     }
 }
@@ -88,9 +88,13 @@ fn posts(b: &mut Builder) {
             let y = -52.0 + 1.2 * f64::from(column) + stream.next_in(-0.4, 0.4);
             b.obstacle(Obstacle {
                 name: "post".into(),
-                shape: Shape::Circle { x, y, radius: 0.25 },
-                height: 2.0,
-                mass: Some(60.0),
+                shape: Shape::Circle {
+                    x: x.into(),
+                    y: y.into(),
+                    radius: 0.25.into(),
+                },
+                height: 2.0.into(),
+                mass: Some(60.0).into(),
             });
         }
     }

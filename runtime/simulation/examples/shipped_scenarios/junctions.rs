@@ -132,8 +132,8 @@ pub(crate) fn signal_corridor() -> roadwright_scenario::Scenario {
         let rules = JunctionRules {
             control: Some(Control::Signals),
             plan: Some(SignalPlan {
-                cycle: Some(70.0),
-                offset,
+                cycle: Some(70.0).into(),
+                offset: offset.into(),
                 ..SignalPlan::default()
             }),
             ..JunctionRules::default()
@@ -161,7 +161,7 @@ pub(crate) fn crossings() -> roadwright_scenario::Scenario {
          signals whose stages let them walk.",
     );
     let settings = Settings {
-        pedestrians: 120.0,
+        pedestrians: 120.0.into(),
         ..b.scenario.settings()
     };
     b.apply(Edit::Settings(settings));
@@ -208,9 +208,9 @@ pub(crate) fn builder(name: &str, description: &str) -> Builder {
 fn builder_on(side: DrivingSide, name: &str, description: &str) -> Builder {
     let mut b = Builder::new(name, description, side);
     b.apply(Edit::Settings(Settings {
-        dt: 0.05,
+        dt: 0.05.into(),
         seed: 1,
-        duration: 600.0,
+        duration: 600.0.into(),
         dynamics: DynamicsLevel::Lane,
         ..Settings::default()
     }));
@@ -232,14 +232,15 @@ fn gates(centre: DVec2, reach: f64, count: u32) -> Vec<DVec2> {
 
 /// A ring with streets that lead to it.
 fn roundabout(b: &mut Builder, centre: DVec2, radius: f64, arms: u32, rate: f64) {
-    let ends = ring_of_streets(b, (centre, radius), arms, &street(""), LEG);
+    let ends = ring_of_streets(b, centre, radius, arms, &street(""), LEG);
     all_to_all(b, &ends, rate);
 }
 
 /// A ring, and streets of a length that lead to it; gives their outer ends.
 pub(crate) fn ring_of_streets(
     b: &mut Builder,
-    (centre, radius): (DVec2, f64),
+    centre: DVec2,
+    radius: f64,
     arms: u32,
     arm: &RoadStyle,
     length: f64,
@@ -297,9 +298,9 @@ pub(crate) fn flow(
         dynamics: None,
         origin: gate(b, from, origin, true),
         destination: gate(b, to, destination, false),
-        rate_per_hour: rate,
-        begin: 0.0,
-        end: 540.0,
+        rate_per_hour: rate.into(),
+        begin: 0.0.into(),
+        end: 540.0.into(),
     };
     b.flow(flow);
 }

@@ -36,7 +36,7 @@ pub(crate) fn kart_track() -> Scenario {
     );
     b.settings(9, 150.0);
     let settings = Settings {
-        dt: 0.02,
+        dt: 0.02.into(),
         dynamics: DynamicsLevel::Sliding,
         ..b.scenario.settings()
     };
@@ -61,7 +61,7 @@ pub(crate) fn kart_track() -> Scenario {
         let mut agent = trip(kind, "pursuit", start, goal, 0.0);
         agent.via = vec![esses, straight, esses];
         if kind == "racer" {
-            agent.depart = 6.0;
+            agent.depart = 6.0.into();
         }
         b.agent(named(&format!("{kind} {}", number / 2 + 1), agent));
     }
@@ -81,12 +81,12 @@ fn tyres(b: &mut Builder) {
         b.obstacle(Obstacle {
             name: "tyres".into(),
             shape: Shape::Circle {
-                x: at.x,
-                y: at.y,
-                radius: 0.6,
+                x: at.x.into(),
+                y: at.y.into(),
+                radius: 0.6.into(),
             },
-            height: 0.8,
-            mass: None,
+            height: 0.8.into(),
+            mass: None.into(),
         });
     }
 }

@@ -4,7 +4,7 @@ use super::builder::{Builder, alley, avenue, bus_street, footway, one_way, stree
 use super::small::calibrated_fuzzy;
 use roadwright_geometry::math::Stream;
 use roadwright_scenario::junction::layout;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind};
 use roadwright_scenario::{DrivingSide, Place, RoadClass, RoadId, Scenario};
 
 /// Vehicles that are on their way.
@@ -241,7 +241,7 @@ fn traffic(b: &mut Builder) {
     let layout = layout(b.scenario.network(), b.scenario.about());
     let graph = LaneGraph::new(&b.scenario, &layout);
     let main = graph.main_component();
-    let lanes: Vec<LaneletId> = main
+    let lanes: Vec<LaneletIndex> = main
         .into_iter()
         .filter(|&id| {
             let lanelet = graph.lanelet(id);
@@ -252,7 +252,7 @@ fn traffic(b: &mut Builder) {
         })
         .collect();
     let mut stream = Stream::new(2009, "old town", 0);
-    let mut taken: Vec<(LaneletId, f64)> = Vec::new();
+    let mut taken: Vec<(LaneletIndex, f64)> = Vec::new();
     while taken.len() < VEHICLES {
         let (from, to) = (
             lanes[stream.next_index(lanes.len())],
@@ -260,7 +260,7 @@ fn traffic(b: &mut Builder) {
         );
         let start = stream.next_in(8.0, graph.lanelet(from).length() - 12.0);
         let goal = stream.next_in(10.0, graph.lanelet(to).length() - 12.0);
-        let position = |id: LaneletId, s: f64| graph.line(id).position(s);
+        let position = |id: LaneletIndex, s: f64| graph.line(id).position(s);
         let near = (position(from, start) - position(to, goal)).length() < 250.0;
         let crowded = taken
             .iter()
@@ -276,7 +276,7 @@ fn traffic(b: &mut Builder) {
             3 | 4 => ("car", "fuzzy_driver"),
             _ => ("car", "idm"),
         };
-        let place = |id: LaneletId, s: f64| place_on(&graph, id, s);
+        let place = |id: LaneletIndex, s: f64| place_on(&graph, id, s);
         b.agent(trip(
             vehicle,
             stack,
@@ -288,7 +288,7 @@ fn traffic(b: &mut Builder) {
 }
 
 /// A place on a lane lanelet in terms of its road, rounded to centimetres.
-fn place_on(graph: &LaneGraph, id: LaneletId, s: f64) -> Place {
+fn place_on(graph: &LaneGraph, id: LaneletIndex, s: f64) -> Place {
     let lanelet = graph.lanelet(id);
     let (from, to) = lanelet.road_span;
     let road_s = from + (to - from) * s / lanelet.length();

@@ -35,11 +35,11 @@ pub(crate) fn proving_ground() -> Scenario {
     );
     b.settings(3, 120.0);
     let settings = Settings {
-        dt: 0.02,
+        dt: 0.02.into(),
         dynamics: DynamicsLevel::Rigid,
         grip: GroundGrip {
-            service: 0.6,
-            residential: 0.1,
+            service: 0.6.into(),
+            residential: 0.1.into(),
             ..GroundGrip::default()
         },
         ..b.scenario.settings()
@@ -119,12 +119,12 @@ fn cones(b: &mut Builder) {
                 b.obstacle(Obstacle {
                     name: "cone".into(),
                     shape: Shape::Circle {
-                        x: CONES.0 + along + 5.0 * f64::from(pair),
-                        y: line + side,
-                        radius: 0.15,
+                        x: (CONES.0 + along + 5.0 * f64::from(pair)).into(),
+                        y: (line + side).into(),
+                        radius: 0.15.into(),
                     },
-                    height: 0.5,
-                    mass: Some(2.0),
+                    height: 0.5.into(),
+                    mass: Some(2.0).into(),
                 });
             }
         }

@@ -14,7 +14,7 @@ fn scripted(script: &str) -> Stack {
 /// The same with a controller of one's own.
 pub(crate) fn driven_by_script(script: &str, controller: &str) -> Stack {
     let mut behaviour = ModuleSetting::new(&format!("{script}.rhai"));
-    behaviour.rate_hz = Some(10.0);
+    behaviour.rate_hz = Some(10.0).into();
     Stack {
         behaviour,
         ..Stack::with_controller(controller)

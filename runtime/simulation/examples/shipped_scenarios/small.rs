@@ -54,9 +54,9 @@ pub(crate) fn crossroads() -> Scenario {
                     dynamics: None,
                     origin: Place::lane(RoadId(from), inward * lane, far(from)),
                     destination: Place::lane(RoadId(to), outward * lane, far(to)),
-                    rate_per_hour: 90.0,
-                    begin: 0.0,
-                    end: 240.0,
+                    rate_per_hour: 90.0.into(),
+                    begin: 0.0.into(),
+                    end: 240.0.into(),
                 });
             }
         }
@@ -173,14 +173,14 @@ pub(crate) fn obstacle_field() -> Scenario {
             b.obstacle(Obstacle {
                 name: "post".into(),
                 shape: Shape::Box {
-                    x,
-                    y,
-                    heading: stream.next_in(0.0, 1.5),
-                    length: 2.0,
-                    width: 2.0,
+                    x: x.into(),
+                    y: y.into(),
+                    heading: stream.next_in(0.0, 1.5).into(),
+                    length: 2.0.into(),
+                    width: 2.0.into(),
                 },
-                height: 10.0,
-                mass: Some(1000.0),
+                height: 10.0.into(),
+                mass: Some(1000.0).into(),
             });
         }
     }

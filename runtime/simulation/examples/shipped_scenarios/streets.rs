@@ -28,7 +28,7 @@ pub(crate) fn linden_street() -> Scenario {
     );
     people(&mut b, 240.0);
     let settings = Settings {
-        duration: 900.0,
+        duration: 900.0.into(),
         ..b.scenario.settings()
     };
     b.apply(Edit::Settings(settings));
@@ -130,7 +130,7 @@ fn add_pocket(b: &mut Builder, id: RoadId) {
     ahead.width = vec![
         Poly3::smooth_step(LANE, TAPER),
         Poly3 {
-            s: TAPER,
+            s: TAPER.into(),
             ..Poly3::constant(LANE)
         },
     ];
@@ -140,14 +140,17 @@ fn add_pocket(b: &mut Builder, id: RoadId) {
         .position(|lane| lane.id < -2)
         .unwrap_or(lanes.len());
     lanes.insert(at, ahead);
-    road.lane_sections.push(LaneSection { s: from, lanes });
+    road.lane_sections.push(LaneSection {
+        s: from.into(),
+        lanes,
+    });
     b.apply(Edit::Road(id, Some(Box::new(road))));
 }
 
 /// How many people come to each side of each crossing in an hour.
 fn people(b: &mut Builder, rate: f64) {
     let settings = Settings {
-        pedestrians: rate,
+        pedestrians: rate.into(),
         ..b.scenario.settings()
     };
     b.apply(Edit::Settings(settings));
@@ -412,7 +415,7 @@ pub(crate) fn station_road() -> Scenario {
         section: CrossSection::driving(1, 1, 3.35).with_border(LaneType::Sidewalk, PAVEMENT),
         ..street("Station Road")
     };
-    let ends = ring_of_streets(&mut b, (DVec2::ZERO, RING), 4, &arm, ARM);
+    let ends = ring_of_streets(&mut b, DVec2::ZERO, RING, 4, &arm, ARM);
     for angle in [0.0, 90.0, 180.0, 270.0_f64] {
         cross_arm(&mut b, RING * roadwright_geometry::unit(angle.to_radians()));
     }

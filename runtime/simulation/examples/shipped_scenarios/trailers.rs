@@ -23,7 +23,7 @@ pub(crate) fn trailer_yard() -> Scenario {
     );
     b.settings(6, 180.0);
     let settings = Settings {
-        dt: 0.02,
+        dt: 0.02.into(),
         ..b.scenario.settings()
     };
     b.apply(Edit::Settings(settings));
@@ -92,9 +92,9 @@ fn traffic(b: &mut Builder) {
             dynamics: None,
             origin,
             destination,
-            rate_per_hour: rate,
-            begin: 0.0,
-            end: 150.0,
+            rate_per_hour: rate.into(),
+            begin: 0.0.into(),
+            end: 150.0.into(),
         });
     }
 }
@@ -110,9 +110,13 @@ fn slaloms(b: &mut Builder) {
             via.push(Place::ground(x, y + side, 0.0));
             b.obstacle(Obstacle {
                 name: "post".into(),
-                shape: Shape::Circle { x, y, radius: 0.3 },
-                height: 2.0,
-                mass: None,
+                shape: Shape::Circle {
+                    x: x.into(),
+                    y: y.into(),
+                    radius: 0.3.into(),
+                },
+                height: 2.0.into(),
+                mass: None.into(),
             });
         }
         let (start, goal) = (

@@ -1,12 +1,8 @@
 //! What some fitnesses ask about a drive beyond the sums of every agent: collisions, energy, the way
-//! that is left, and each part of the route for itself. Kept only while a fitness wants it.
+//! that is left, and each part of the route for itself. Kept only while a fitness wants it; `traffic/accounts.rs`
+//! goes on with them in each step.
 
-use super::{Progress, Statistics};
-use crate::dynamics::Bodies;
-use crate::route::Routes;
-use crate::save::are_short_counts;
-use crate::traffic::Collision;
-use crate::vehicle_type::VehicleTypes;
+use crate::records::{Statistics, are_short_counts};
 use roadwright_agent::Conduct;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -17,29 +13,29 @@ const SHORTEST_SEGMENT: f64 = 1.0;
 /// The accounts of the agents that drive, by id.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Accounts {
-    of: BTreeMap<u64, Account>,
+    pub(crate) of: BTreeMap<u64, Account>,
     /// Lines of the log of collisions that have been counted.
-    counted: usize,
+    pub(crate) counted: usize,
 }
 
 /// The account of one agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Account {
     /// Collisions that it was in.
-    collisions: u32,
+    pub(crate) collisions: u32,
     /// Integral of half the squared speed, m^2/s: kinetic energy of a unit mass over the time.
-    energy: f64,
+    pub(crate) energy: f64,
     /// Straight from the middle of its body to its last goal, m.
-    goal_distance: f64,
-    segments: Segments,
+    pub(crate) goal_distance: f64,
+    pub(crate) segments: Segments,
     /// Goals reached when the present part of the route began.
-    reached: u32,
-    begin: Odometer,
+    pub(crate) reached: u32,
+    pub(crate) begin: Odometer,
 }
 
 /// The parts of a route that were driven to their ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-struct Segments {
+pub(crate) struct Segments {
     count: u32,
     /// Sum of mean penetration over length.
     crash: f64,
@@ -49,7 +45,7 @@ struct Segments {
 
 /// The sums of an agent at a moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-struct Odometer {
+pub(crate) struct Odometer {
     distance: f64,
     steps: u32,
     penetration: f64,
@@ -69,7 +65,7 @@ impl Accounts {
 }
 
 impl Odometer {
-    fn of(statistics: &Statistics) -> Self {
+    pub(crate) fn of(statistics: &Statistics) -> Self {
         Self {
             distance: statistics.distance,
             steps: statistics.steps,
@@ -80,47 +76,10 @@ impl Odometer {
     }
 }
 
-/// What is looked at.
-#[derive(Clone, Copy)]
-pub(crate) struct Scene<'a> {
-    pub(crate) bodies: Bodies<'a>,
-    pub(crate) statistics: &'a [Statistics],
-    pub(crate) types: &'a VehicleTypes,
-    pub(crate) routes: &'a Routes,
-    pub(crate) collisions: &'a [Collision],
-    /// s.
-    pub(crate) dt: f64,
-}
-
 impl Accounts {
     /// Whether nobody has asked for any.
     pub(crate) fn is_empty(&self) -> bool {
         self.of.is_empty() && self.counted == 0
-    }
-
-    /// Goes on with the accounts at the end of a step.
-    pub(crate) fn watch(&mut self, scene: Scene<'_>) {
-        let agents = scene.bodies.agents;
-        for agent in agents.driving() {
-            let account = self
-                .of
-                .entry(agents.identity[agent as usize].id)
-                .or_default();
-            account.watch(agent, scene);
-        }
-        // Each agent that drives has got an account in the loop, so more accounts than agents mean that
-        // somebody has left.
-        if self.of.len() > agents.count() {
-            self.of.retain(|&id, _| agents.find(id).is_some());
-        }
-        for collision in &scene.collisions[self.counted.min(scene.collisions.len())..] {
-            for id in std::iter::once(collision.agent).chain(collision.with.agent()) {
-                if let Some(account) = self.of.get_mut(&id) {
-                    account.collisions += 1;
-                }
-            }
-        }
-        self.counted = scene.collisions.len();
     }
 
     /// Writes the account of an agent into what its fitnesses are told. `has_arrived`: the part of
@@ -129,7 +88,8 @@ impl Accounts {
         &self,
         id: u64,
         statistics: &Statistics,
-        (dt, has_arrived): (f64, bool),
+        dt: f64,
+        has_arrived: bool,
         conduct: &mut Conduct,
     ) {
         let Some(account) = self.of.get(&id) else {
@@ -153,39 +113,10 @@ impl Accounts {
     }
 }
 
-impl Account {
-    fn watch(&mut self, agent: u32, scene: Scene<'_>) {
-        let agents = scene.bodies.agents;
-        let index = agent as usize;
-        let (motion, progress) = (&agents.motion[index], &agents.progress[index]);
-        self.energy += 0.5 * motion.speed * motion.speed * scene.dt;
-        self.goal_distance = goal_distance(agent, progress, scene);
-        if progress.reached != self.reached {
-            let now = Odometer::of(&scene.statistics[index]);
-            // With other goals fewer may have been reached than before: that ends no part.
-            if progress.reached > self.reached {
-                self.segments.add(self.begin, now, scene.dt);
-            }
-            (self.reached, self.begin) = (progress.reached, now);
-        }
-    }
-}
-
-/// Straight from the middle of the body to the last goal, m; 0 without one.
-fn goal_distance(agent: u32, progress: &Progress, scene: Scene<'_>) -> f64 {
-    let who = &scene.bodies.agents.identity[agent as usize];
-    let Some(goal) = scene.routes.get(progress.route).goals.last() else {
-        return 0.0;
-    };
-    let goal = goal.position(scene.bodies.ground.graph());
-    let body = scene.types.get(who.vehicle_type).body_centre;
-    (scene.bodies.pose(agent).point(body, 0.0) - goal).length()
-}
-
 impl Segments {
     /// [Gerdelan 2011], equation 12.1: mean penetration over the length of the part, and how much of
     /// the speed that was allowed is missing.
-    fn add(&mut self, from: Odometer, to: Odometer, dt: f64) {
+    pub(crate) fn add(&mut self, from: Odometer, to: Odometer, dt: f64) {
         let steps = f64::from(to.steps - from.steps);
         if steps == 0.0 {
             return;

@@ -4,9 +4,10 @@
 //! names the columns that it writes beside those that it reads, and has no other to write. Which stages take
 //! [`Agents`] whole says `docs/stages.md`.
 
-use super::{
-    Agents, Aside, Claim, Command, Identity, LanePosition, Motion, Order, Progress, Rare,
-    Statistics, Wish,
+use super::{Agents, Rare};
+use crate::records::{
+    AgentIndex, Aside, Claim, Command, Identity, LanePosition, Motion, Order, Progress, Statistics,
+    Wish,
 };
 use roadwright_scenario::DynamicsLevel;
 use roadwright_vehicle::PedalCommand;
@@ -17,9 +18,9 @@ use std::ops::Deref;
 #[derive(Clone, Copy)]
 pub(crate) struct Census<'a> {
     pub(crate) identity: &'a [Identity],
-    leaving: &'a [u32],
+    leaving: &'a [AgentIndex],
     count: &'a [usize; DynamicsLevel::ALL.len()],
-    by_id: &'a HashMap<u64, u32>,
+    by_id: &'a HashMap<u64, AgentIndex>,
     revision: u64,
 }
 
@@ -47,32 +48,33 @@ impl<'a> Census<'a> {
 
     /// Whether an agent is on the road and drives.
     #[inline]
-    pub(crate) fn drives(self, index: u32) -> bool {
-        self.identity[index as usize].drives()
+    pub(crate) fn drives(self, index: AgentIndex) -> bool {
+        self.identity[index.index()].drives()
     }
 
     /// The agents that drive, in the order of their indices.
-    pub(crate) fn driving(self) -> impl DoubleEndedIterator<Item = u32> + 'a {
-        let drives =
-            |(index, identity): (usize, &Identity)| identity.drives().then_some(index as u32);
+    pub(crate) fn driving(self) -> impl DoubleEndedIterator<Item = AgentIndex> + 'a {
+        let drives = |(index, identity): (usize, &Identity)| {
+            identity.drives().then_some(AgentIndex::from_index(index))
+        };
         self.identity.iter().enumerate().filter_map(drives)
     }
 
     /// The agents that drive, in the order of their ids.
-    pub(crate) fn by_growing_id(self) -> Vec<u32> {
-        let mut all: Vec<u32> = self.driving().collect();
-        all.sort_unstable_by_key(|&index| self.identity[index as usize].id);
+    pub(crate) fn by_growing_id(self) -> Vec<AgentIndex> {
+        let mut all: Vec<AgentIndex> = self.driving().collect();
+        all.sort_unstable_by_key(|&index| self.identity[index.index()].id);
         all
     }
 
     /// The index of an agent that drives.
-    pub(crate) fn find(self, id: u64) -> Option<u32> {
+    pub(crate) fn find(self, id: u64) -> Option<AgentIndex> {
         let index = *self.by_id.get(&id)?;
         self.drives(index).then_some(index)
     }
 
     /// Who has left, and still has its index.
-    pub(crate) fn leaving(self) -> &'a [u32] {
+    pub(crate) fn leaving(self) -> &'a [AgentIndex] {
         self.leaving
     }
 }

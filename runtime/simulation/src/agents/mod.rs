@@ -8,25 +8,23 @@ mod accounts;
 mod finished;
 mod lent;
 mod rare;
-mod rows;
 
-pub(crate) use accounts::{Accounts, Scene as AccountScene};
+pub(crate) use accounts::{Account, Accounts, Odometer};
 
 pub use finished::{Drive, Status};
 pub(crate) use finished::{Finished, FinishedRow, Score};
 pub(crate) use lent::{
     AdvanceColumns, AgentsRef, Census, ClaimColumns, ContactColumns, ControlColumns, PlanColumns,
 };
-pub(crate) use rows::{
-    Aside, Claim, Command, FARTHEST, Identity, LanePosition, Motion, Order, Phase, Progress,
-    Refusal, Statistics, Wish,
-};
 
-use crate::dynamics::keeps_to_lanes;
-use crate::route::{Routes, are_distinct};
+use crate::records::{
+    AgentIndex, Aside, Claim, Command, Identity, LanePosition, Motion, Order, Phase, Progress,
+    Statistics, Wish, are_distinct, keeps_to_lanes,
+};
+use crate::route::Routes;
 pub(crate) use rare::{Column, Rare};
-use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
+use roadwright_scenario::{DynamicsLevel, LaneletIndex};
 use roadwright_vehicle::PedalCommand;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -53,10 +51,10 @@ macro_rules! columns {
         pub(crate) struct Agents {
             $($(#[$doc])* pub(crate) $column: $rows,)*
             /// Free indices; the last one is given away next.
-            free: Vec<u32>,
+            free: Vec<AgentIndex>,
             /// Indices of those who have left, until they are free again.
             #[serde(skip)]
-            leaving: Vec<u32>,
+            leaving: Vec<AgentIndex>,
             /// Agents that drive, or are about to, by level of dynamics.
             count: [usize; DynamicsLevel::ALL.len()],
             /// Pedals of those who drive by them; shorter than the columns as long as those behind do not.
@@ -70,12 +68,12 @@ macro_rules! columns {
             revision: u64,
             /// Index by id; asked for single ids, never gone through.
             #[serde(skip)]
-            by_id: HashMap<u64, u32>,
+            by_id: HashMap<u64, AgentIndex>,
         }
 
         /// All that is known of one agent.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-        pub(crate) struct Row {
+        pub(crate) struct AgentRow {
             $(pub(crate) $column: $row,)*
         }
 
@@ -83,7 +81,7 @@ macro_rules! columns {
             /// Bytes of one agent whose rows are in all columns.
             pub(crate) const BYTES: usize = 0 $(+ size_of::<$row>())*;
 
-            fn set(&mut self, index: usize, row: Row) {
+            fn set(&mut self, index: usize, row: AgentRow) {
                 $(Column::put(&mut self.$column, index, row.$column);)*
             }
 
@@ -94,8 +92,8 @@ macro_rules! columns {
             }
 
             /// All that is known of one agent.
-            pub(crate) fn row(&self, index: u32) -> Row {
-                Row { $($column: self.$column[index as usize],)* }
+            pub(crate) fn row(&self, index: AgentIndex) -> AgentRow {
+                AgentRow { $($column: self.$column[index.index()],)* }
             }
         }
     };
@@ -143,8 +141,8 @@ impl Agents {
     }
 
     /// Gives an agent another level of dynamics.
-    pub(crate) fn set_level(&mut self, index: u32, level: DynamicsLevel) {
-        let before = std::mem::replace(&mut self.identity[index as usize].level, level);
+    pub(crate) fn set_level(&mut self, index: AgentIndex, level: DynamicsLevel) {
+        let before = std::mem::replace(&mut self.identity[index.index()].level, level);
         self.count[before as usize] -= 1;
         self.count[level as usize] += 1;
         self.touch();
@@ -157,20 +155,23 @@ impl Agents {
 
     /// Gives indices away in this order from now on; they are those below the length of the order.
     #[cfg(test)]
-    pub(crate) fn scatter(&mut self, order: &[u32]) {
+    pub(crate) fn scatter(&mut self, order: &[AgentIndex]) {
         for index in 0..order.len() {
-            self.set(index, Row::default());
+            self.set(index, AgentRow::default());
         }
         self.free = order.to_vec();
     }
 
     /// Puts an agent in.
-    pub(crate) fn insert(&mut self, row: Row) -> u32 {
+    pub(crate) fn insert(&mut self, row: AgentRow) -> AgentIndex {
         // The last one that became free: which one depends on who left, so nothing may depend on it.
-        let index = self.free.pop().unwrap_or(self.identity.len() as u32);
+        let index = self
+            .free
+            .pop()
+            .unwrap_or(AgentIndex::from_index(self.identity.len()));
         self.by_id.insert(row.identity.id, index);
-        self.set(index as usize, row);
-        if let Some(pedals) = self.pedals.get_mut(index as usize) {
+        self.set(index.index(), row);
+        if let Some(pedals) = self.pedals.get_mut(index.index()) {
             *pedals = None;
         }
         self.count[row.identity.level as usize] += 1;
@@ -179,8 +180,8 @@ impl Agents {
     }
 
     /// Takes an agent off the road. Its index stays its own until its modules have been told.
-    pub(crate) fn remove(&mut self, index: u32) {
-        let identity = &mut self.identity[index as usize];
+    pub(crate) fn remove(&mut self, index: AgentIndex) {
+        let identity = &mut self.identity[index.index()];
         debug_assert!(!matches!(
             identity.phase,
             Phase::Free | Phase::Gone | Phase::Told
@@ -205,7 +206,7 @@ impl Agents {
         } = self;
         let first = free.len();
         leaving.retain(|&index| {
-            let identity = &mut identity[index as usize];
+            let identity = &mut identity[index.index()];
             let is_told = identity.phase == Phase::Told;
             if is_told {
                 *identity = Identity::default();
@@ -220,7 +221,7 @@ impl Agents {
     /// At a step boundary, after modules have been told.
     pub(crate) fn note_told(&mut self) {
         for &index in &self.leaving {
-            self.identity[index as usize].phase = Phase::Told;
+            self.identity[index.index()].phase = Phase::Told;
         }
     }
 
@@ -232,7 +233,7 @@ impl Agents {
         routes: &Routes,
         knows: impl Fn(usize, &Identity) -> bool,
     ) -> bool {
-        let exists = |id: u32| id == NO_LANELET || (id as usize) < lanelets;
+        let exists = |id: LaneletIndex| id == NO_LANELET || id.index() < lanelets;
         let count = self.identity.len();
         let of_level = |level: DynamicsLevel| {
             let known = self.identity.iter().filter(|who| who.is_known());
@@ -267,7 +268,7 @@ impl Agents {
     /// an agent has it would overwrite that agent.
     fn free_are_sound(&self) -> bool {
         let is_free = |who: &&Identity| who.phase == Phase::Free;
-        let identity = |index: &u32| self.identity.get(*index as usize);
+        let identity = |index: &AgentIndex| self.identity.get(index.index());
         are_distinct(&self.free)
             && self
                 .free
@@ -286,10 +287,14 @@ impl Agents {
     pub(crate) fn index_ids(&mut self) {
         let known = self.identity.iter().enumerate();
         let known = known.filter(|(_, identity)| identity.is_known());
-        self.by_id = known.map(|(index, who)| (who.id, index as u32)).collect();
+        self.by_id = known
+            .map(|(index, who)| (who.id, AgentIndex::from_index(index)))
+            .collect();
         let left = self.identity.iter().enumerate();
         let left = left.filter(|(_, who)| matches!(who.phase, Phase::Gone | Phase::Told));
-        self.leaving = left.map(|(index, _)| index as u32).collect();
+        self.leaving = left
+            .map(|(index, _)| AgentIndex::from_index(index))
+            .collect();
     }
 }
 
@@ -318,18 +323,18 @@ mod tests {
     use super::*;
     use serde_json::Value;
 
-    fn driver(id: u64) -> Row {
-        Row {
+    fn driver(id: u64) -> AgentRow {
+        AgentRow {
             identity: Identity {
                 id,
                 phase: Phase::Driving,
                 ..Identity::default()
             },
-            ..Row::default()
+            ..AgentRow::default()
         }
     }
 
-    fn hash(row: &Row) -> u64 {
+    fn hash(row: &AgentRow) -> u64 {
         crate::hash::of(row)
     }
 
@@ -369,11 +374,11 @@ mod tests {
 
     #[test]
     fn the_hash_sees_every_field() {
-        let row = Row::default();
+        let row = AgentRow::default();
         let before = hash(&row);
         let mut fields = 0;
         change_each_leaf(&serde_json::to_value(row).unwrap(), &mut |changed| {
-            let other: Row = serde_json::from_value(changed.clone()).unwrap();
+            let other: AgentRow = serde_json::from_value(changed.clone()).unwrap();
             assert_ne!(other, row, "nothing was changed: {changed}");
             assert_ne!(
                 hash(&other),
@@ -384,7 +389,7 @@ mod tests {
         });
         // Whoever adds a field counts it here: one that serde skips would be missing.
         assert_eq!(fields, 66);
-        assert_eq!(hash(&Row::default()), before);
+        assert_eq!(hash(&AgentRow::default()), before);
     }
 
     #[test]
@@ -396,13 +401,13 @@ mod tests {
             pedals: Some(held),
             ..Order::default()
         };
-        ControlColumns::of(&mut agents).give(index as usize, order);
-        assert_eq!(pedals_of(&agents.pedals, index as usize), Some(held));
+        ControlColumns::of(&mut agents).give(index.index(), order);
+        assert_eq!(pedals_of(&agents.pedals, index.index()), Some(held));
         agents.remove(index);
         agents.note_told();
         agents.release();
         assert_eq!(agents.insert(driver(6)), index);
-        assert_eq!(pedals_of(&agents.pedals, index as usize), None);
+        assert_eq!(pedals_of(&agents.pedals, index.index()), None);
     }
 
     #[test]

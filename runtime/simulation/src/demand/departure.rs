@@ -1,16 +1,16 @@
 //! Agents before they appear: their places, and whether there is room.
 
-use crate::agents::FARTHEST;
 use crate::dynamics::Bodies;
 use crate::ground::Ground;
 use crate::options::SimulationError;
+use crate::records::{AgentIndex, FARTHEST};
 use crate::route::Goal;
 use crate::traffic::{Claims, Index, Lanes, space};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_geometry::Pose;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::alleys::AlleySide;
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{DynamicsLevel, Place, Scenario};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ impl Departure {
     /// are numbers.
     pub(crate) fn is_sound(&self, lanelets: usize) -> bool {
         let start = match self.start {
-            Start::Lane { lanelet, s } => (lanelet as usize) < lanelets && s.is_finite(),
+            Start::Lane { lanelet, s } => (lanelet.index()) < lanelets && s.is_finite(),
             Start::Ground(Pose { position, heading }) => {
                 position.abs().max_element() <= FARTHEST && heading.is_finite()
             }
@@ -62,7 +62,7 @@ impl Departure {
 /// Where an agent appears.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Start {
-    Lane { lanelet: LaneletId, s: f64 },
+    Lane { lanelet: LaneletIndex, s: f64 },
     Ground(Pose),
 }
 
@@ -138,13 +138,13 @@ pub(crate) struct Room<'a> {
     pub(crate) index: &'a Index,
     pub(crate) claims: &'a Claims,
     /// Agents that have got a place in this step, by lanelet; off the lanes under `None`.
-    pub(crate) appeared: &'a BTreeMap<Option<LaneletId>, Vec<u32>>,
+    pub(crate) appeared: &'a BTreeMap<Option<LaneletIndex>, Vec<AgentIndex>>,
 }
 
 impl Room<'_> {
-    fn vehicle_type(&self, agent: u32) -> &VehicleType {
+    fn vehicle_type(&self, agent: AgentIndex) -> &VehicleType {
         self.types
-            .get(self.bodies.agents.identity[agent as usize].vehicle_type)
+            .get(self.bodies.agents.identity[agent.index()].vehicle_type)
     }
 
     /// Whether the place where a vehicle is to appear is free, and no other would have to brake hard.
@@ -155,13 +155,13 @@ impl Room<'_> {
         }
         match departure.start {
             Start::Lane { lanelet, s } => {
-                self.has_room_at_seams((lanelet, s), departure.speed, own_type)
-                    && self.is_clear_of_turning((lanelet, s), own_type)
+                self.has_room_at_seams(lanelet, s, departure.speed, own_type)
+                    && self.is_clear_of_turning(lanelet, s, own_type)
                     && self.leaves_what_is_promised(lanelet, own_type)
-                    && self.meets_nobody_in_alleys((lanelet, s), own_type)
+                    && self.meets_nobody_in_alleys(lanelet, s, own_type)
                     && self
                         .on_lane(lanelet)
-                        .all(|agent| self.is_apart_on_lane(agent, (s, departure.speed), own_type))
+                        .all(|agent| self.is_apart_on_lane(agent, s, departure.speed, own_type))
             }
             Start::Ground(pose) => {
                 let mut near = Vec::new();
@@ -201,7 +201,7 @@ impl Room<'_> {
     }
 
     /// Who is on a lanelet, with those who have got a place there in this step.
-    fn on_lane(&self, lanelet: LaneletId) -> impl Iterator<Item = u32> + '_ {
+    fn on_lane(&self, lanelet: LaneletIndex) -> impl Iterator<Item = AgentIndex> + '_ {
         let here = self.index.on_lanelet(lanelet).iter();
         let appeared = self.appeared.get(&Some(lanelet)).into_iter().flatten();
         here.map(|entry| entry.agent).chain(appeared.copied())
@@ -209,7 +209,7 @@ impl Room<'_> {
 
     /// Whether those who have been let into a junction on the word that there is room for them on a lane
     /// find it still, if one more vehicle is there.
-    fn leaves_what_is_promised(&self, lanelet: LaneletId, own_type: &VehicleType) -> bool {
+    fn leaves_what_is_promised(&self, lanelet: LaneletIndex, own_type: &VehicleType) -> bool {
         let lanes = Lanes {
             ground: self.bodies.ground,
             types: self.types,
@@ -223,28 +223,28 @@ impl Room<'_> {
 
     /// Whether nobody comes towards a vehicle that would appear in an alley: through that one, or through
     /// others that follow without a place to stand in between. Neither of the two could give way.
-    fn meets_nobody_in_alleys(&self, (lanelet, s): (LaneletId, f64), own: &VehicleType) -> bool {
+    fn meets_nobody_in_alleys(&self, lanelet: LaneletIndex, s: f64, own: &VehicleType) -> bool {
         let alleys = self.bodies.ground.alleys();
         let body = (s - own.rear_overhang, s + own.front);
         let mut sides = alleys.on(lanelet).iter().filter(|&&side| {
-            let way = alleys.way(side);
+            let way = alleys.direction(side);
             let is_heeded = alleys.passing(side).holds_up(own.is_long(), true);
             is_heeded && body.1 > way.from && body.0 < way.to
         });
         sides.all(|&side| {
-            let inside = alleys.way(side).to;
+            let inside = alleys.direction(side).to;
             self.is_empty_of_oncoming(side, own) && self.meets_nobody_beyond((lanelet, inside), own)
         })
     }
 
     /// Whether nobody comes along any way from a place on a lanelet, m, through alleys up to the first place
     /// that is clear of them for the length of a vehicle. O(lanelets up to those places).
-    fn meets_nobody_beyond(&self, from: (LaneletId, f64), own: &VehicleType) -> bool {
+    fn meets_nobody_beyond(&self, from: (LaneletIndex, f64), own: &VehicleType) -> bool {
         // With the length that is clear of alleys before each, m.
         let mut ends = vec![(from, 0.0)];
-        let mut seen: BTreeMap<LaneletId, f64> = BTreeMap::new();
+        let mut seen: BTreeMap<LaneletIndex, f64> = BTreeMap::new();
         while let Some(((lanelet, start), clear)) = ends.pop() {
-            match self.clear_beyond((lanelet, start), clear, own) {
+            match self.clear_beyond(lanelet, start, clear, own) {
                 Beyond::Oncoming => return false,
                 Beyond::Place => {}
                 Beyond::Clear(clear) => {
@@ -265,14 +265,15 @@ impl Room<'_> {
     /// What a vehicle comes to on a lanelet from a place on it, m; so much was clear of alleys before, m.
     fn clear_beyond(
         &self,
-        (lanelet, start): (LaneletId, f64),
+        lanelet: LaneletIndex,
+        start: f64,
         mut clear: f64,
         own: &VehicleType,
     ) -> Beyond {
         let (ground, space) = (self.bodies.ground, space(own));
         let mut s = start;
         for &side in ground.alleys().on(lanelet) {
-            let way = ground.alleys().way(side);
+            let way = ground.alleys().direction(side);
             let is_heeded = ground.alleys().passing(side).holds_up(own.is_long(), true);
             if way.from < start || !is_heeded {
                 continue;
@@ -305,7 +306,7 @@ impl Room<'_> {
         let other = (alley, !is_second);
         let passing = self.bodies.ground.alleys().passing(other);
         let holds_up = |kind: &VehicleType| passing.holds_up(own.is_long(), kind.is_long());
-        let facing = self.bodies.ground.alleys().way(other);
+        let facing = self.bodies.ground.alleys().direction(other);
         // Who has appeared since junctions last looked is known to the index only.
         let mut there = self.index.on_lanelet(facing.lanelet).iter();
         let is_outside = there.all(|entry| {
@@ -322,17 +323,23 @@ impl Room<'_> {
 
     /// Whether one that is to appear at a place, m, with a speed, m/s, and another one on the same lane are
     /// so far apart that neither has to brake hard.
-    fn is_apart_on_lane(&self, agent: u32, (s, own): (f64, f64), own_type: &VehicleType) -> bool {
-        let other = &self.bodies.agents.position[agent as usize];
+    fn is_apart_on_lane(
+        &self,
+        agent: AgentIndex,
+        s: f64,
+        own: f64,
+        own_type: &VehicleType,
+    ) -> bool {
+        let other = &self.bodies.agents.position[agent.index()];
         let other_type = self.vehicle_type(agent);
         let ahead = other.s - other_type.rear_overhang - (s + own_type.front);
         let behind = s - own_type.rear_overhang - (other.s + other_type.front);
-        let speed = self.bodies.agents.motion[agent as usize].speed;
+        let speed = self.bodies.agents.motion[agent.index()].speed;
         // For who comes up behind, one that appears counts as standing.
         ahead > needed(own, speed) || behind > needed(speed, 0.0)
     }
 
-    fn is_apart_on_ground(&self, agent: u32, pose: Pose, own_type: &VehicleType) -> bool {
+    fn is_apart_on_ground(&self, agent: AgentIndex, pose: Pose, own_type: &VehicleType) -> bool {
         let other_type = self.vehicle_type(agent);
         // Trailers of others count as if they stood in line.
         let (own, theirs) = (own_type.hull_circle(), other_type.hull_circle());
@@ -345,7 +352,8 @@ impl Room<'_> {
     /// one that is to appear.
     fn has_room_at_seams(
         &self,
-        (lanelet, s): (LaneletId, f64),
+        lanelet: LaneletIndex,
+        s: f64,
         speed: f64,
         own_type: &VehicleType,
     ) -> bool {
@@ -355,13 +363,13 @@ impl Room<'_> {
     }
 
     /// Whether nobody who turns into one of the lanes beside is in the way: who is long swings over them.
-    fn is_clear_of_turning(&self, (lanelet, s): (LaneletId, f64), own_type: &VehicleType) -> bool {
+    fn is_clear_of_turning(&self, lanelet: LaneletIndex, s: f64, own_type: &VehicleType) -> bool {
         if s - own_type.rear_overhang > REACH {
             return true;
         }
         let ground = self.bodies.ground;
         let own = own_type.covered(ground.line(lanelet).pose(s));
-        let is_clear = |connection: LaneletId| {
+        let is_clear = |connection: LaneletIndex| {
             self.on_lane(connection).all(|agent| {
                 let body = self.vehicle_type(agent).covered(self.bodies.pose(agent));
                 own.penetration(&body) <= 0.0
@@ -381,7 +389,7 @@ impl Room<'_> {
 
     /// Whether all ways on from a lanelet are free for one with a speed, m/s, from whose front its end is so far
     /// away, m: up to the first vehicle on each.
-    fn is_clear_ahead(&self, lanelet: LaneletId, to_end: f64, speed: f64) -> bool {
+    fn is_clear_ahead(&self, lanelet: LaneletIndex, to_end: f64, speed: f64) -> bool {
         let ground = self.bodies.ground;
         let mut ways = ground.graph().successors(lanelet).iter();
         ways.all(|&next| {
@@ -390,8 +398,8 @@ impl Room<'_> {
             let mut all = self.on_lane(next);
             let is_apart = all.all(|agent| {
                 is_last = true;
-                let s = self.bodies.agents.position[agent as usize].s;
-                let other = self.bodies.agents.motion[agent as usize].speed;
+                let s = self.bodies.agents.position[agent.index()].s;
+                let other = self.bodies.agents.motion[agent.index()].speed;
                 let gap = to_end + s - self.vehicle_type(agent).rear_overhang;
                 gap > needed(speed, other)
             });
@@ -401,7 +409,7 @@ impl Room<'_> {
 
     /// Whether nobody comes who would have to brake hard, along any way to a lanelet whose start is so far
     /// behind a rear, m: up to the first one on each.
-    fn is_clear_behind(&self, lanelet: LaneletId, to_start: f64) -> bool {
+    fn is_clear_behind(&self, lanelet: LaneletIndex, to_start: f64) -> bool {
         let ground = self.bodies.ground;
         let mut ways = ground.graph().predecessors(lanelet).iter();
         ways.all(|&before| {
@@ -410,8 +418,8 @@ impl Room<'_> {
             let mut all = self.on_lane(before);
             let is_apart = all.all(|agent| {
                 is_last = true;
-                let s = self.bodies.agents.position[agent as usize].s;
-                let speed = self.bodies.agents.motion[agent as usize].speed;
+                let s = self.bodies.agents.position[agent.index()].s;
+                let speed = self.bodies.agents.motion[agent.index()].speed;
                 let gap = length - s - self.vehicle_type(agent).front;
                 gap > needed(speed, 0.0)
             });
@@ -440,9 +448,9 @@ mod tests {
             ((103.0, 0.0), (203.0, 0.0), 1, 0),
         ]);
         let graph = stand.ground.graph();
-        let all = 0..graph.lanelets().len() as LaneletId;
+        let all = graph.indices();
         let ends = |none_before: bool| {
-            let is_end = |&id: &LaneletId| match none_before {
+            let is_end = |&id: &LaneletIndex| match none_before {
                 true => graph.predecessors(id).is_empty(),
                 false => graph.successors(id).is_empty(),
             };

@@ -4,7 +4,7 @@
 //! the first of each queue is looked at in a step, so long queues cost nothing.
 
 use super::{Departure, Start};
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::LaneletIndex;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,7 +14,7 @@ pub(crate) struct Departures {
     /// Those whose time has not come, by time, then by id.
     coming: VecDeque<Departure>,
     /// Those whose time has come, first come first, by the lanelet at which they wait.
-    queues: BTreeMap<LaneletId, VecDeque<Departure>>,
+    queues: BTreeMap<LaneletIndex, VecDeque<Departure>>,
     /// The same for agents off the lanes, which do not wait behind each other.
     off_lanes: VecDeque<Departure>,
 }

@@ -103,9 +103,9 @@ impl RunningFlow {
             goals,
             progress: FlowProgress {
                 id,
-                rate_per_hour: flow.rate_per_hour,
+                rate_per_hour: flow.rate_per_hour.get(),
                 stream: Stream::new(seed, "flow", u64::from(id.0)),
-                next_time: flow.begin,
+                next_time: flow.begin.get(),
                 count: 0,
             },
         };
@@ -121,7 +121,7 @@ impl RunningFlow {
         now.stream = before.stream.clone();
         now.count = before.count;
         if now.rate_per_hour == before.rate_per_hour {
-            now.next_time = before.next_time.max(self.flow.begin);
+            now.next_time = before.next_time.max(self.flow.begin.get());
         }
     }
 
@@ -152,7 +152,7 @@ impl RunningFlow {
         let is_same = progress.rate_per_hour.to_bits() == self.progress.rate_per_hour.to_bits();
         if is_same && progress.next_time >= self.flow.begin {
             // All who would have come since then would appear in one step.
-            if progress.next_time < (time - LATEST).min(self.flow.end) {
+            if progress.next_time < (time - LATEST).min(self.flow.end.get()) {
                 return false;
             }
             self.progress = progress;

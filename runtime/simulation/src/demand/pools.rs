@@ -2,14 +2,14 @@
 
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, polygon};
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind};
 use roadwright_scenario::{
     NodeId, RoadAccess, RoadClass, RoadEnd, RoadId, RoadNetwork, Scenario, VehicleClass,
 };
 use std::collections::BTreeMap;
 
 /// A place on a lane: lanelet, and distance along it, m.
-pub(super) type Spot = (LaneletId, f64);
+pub(super) type Spot = (LaneletIndex, f64);
 
 /// Shortest lane that gets a start or a destination, m.
 const MIN_LANE: f64 = 12.0;
@@ -25,13 +25,13 @@ const BORDER_SHARE: f64 = 0.02;
 #[derive(Clone, Default)]
 pub(super) struct Pool {
     /// With the weight of each.
-    lanes: Vec<(LaneletId, f64)>,
+    lanes: Vec<(LaneletIndex, f64)>,
     /// Sum of the weights up to each lane.
     sums: Vec<f64>,
 }
 
 impl Pool {
-    fn new(lanes: Vec<(LaneletId, f64)>) -> Self {
+    fn new(lanes: Vec<(LaneletIndex, f64)>) -> Self {
         let mut total = 0.0;
         let sums = lanes.iter().map(|(_, weight)| {
             total += weight;
@@ -48,7 +48,7 @@ impl Pool {
     }
 
     /// A lane, and how far along the drawn number lies on it, 0 to 1.
-    pub(super) fn draw(&self, stream: &mut Stream) -> Option<(LaneletId, f64)> {
+    pub(super) fn draw(&self, stream: &mut Stream) -> Option<(LaneletIndex, f64)> {
         let total = *self.sums.last()?;
         // One number draws both: the lane whose part of the sum it falls into, and by the rest the
         // place along it.
@@ -62,7 +62,7 @@ impl Pool {
     }
 
     /// The lanes that fulfil a condition.
-    pub(super) fn filtered(&self, mut keeps: impl FnMut(LaneletId) -> bool) -> Self {
+    pub(super) fn filtered(&self, mut keeps: impl FnMut(LaneletIndex) -> bool) -> Self {
         let lanes = self.lanes.iter().copied();
         Self::new(lanes.filter(|(lane, _)| keeps(*lane)).collect())
     }
@@ -80,11 +80,7 @@ pub(super) struct Pools {
 
 impl Pools {
     pub(super) fn new(scenario: &Scenario, graph: &LaneGraph) -> Self {
-        let usable = || {
-            (0..)
-                .zip(graph.lanelets())
-                .filter(|(id, _)| is_usable(graph, *id))
-        };
+        let usable = || graph.numbered().filter(|(id, _)| is_usable(graph, *id));
         let edges = edges(scenario);
         let spans = spans(graph);
         let (mut entries, mut exits) = (Vec::new(), Vec::new());
@@ -119,7 +115,7 @@ impl Pools {
 
 /// Whether random trips may begin and end on a lanelet: on lanes for all, of roads for all and of
 /// those for trips that begin or end there.
-fn is_usable(graph: &LaneGraph, id: LaneletId) -> bool {
+fn is_usable(graph: &LaneGraph, id: LaneletIndex) -> bool {
     let lanelet = graph.lanelet(id);
     let is_open = matches!(
         lanelet.road_access,
@@ -141,18 +137,18 @@ fn weight(class: RoadClass) -> f64 {
 }
 
 /// A place at a share of the length of a lane, a few metres away from its ends.
-pub(super) fn spot_inside(graph: &LaneGraph, (lane, share): (LaneletId, f64)) -> Spot {
+pub(super) fn spot_inside(graph: &LaneGraph, (lane, share): (LaneletIndex, f64)) -> Spot {
     let length = graph.lanelet(lane).length();
     (lane, (share * length).clamp(FROM_START, length - FROM_END))
 }
 
 /// Where vehicles come in on a lane.
-pub(super) fn entry(lane: LaneletId) -> Spot {
+pub(super) fn entry(lane: LaneletIndex) -> Spot {
     (lane, FROM_START)
 }
 
 /// Where vehicles go out on a lane.
-pub(super) fn exit(graph: &LaneGraph, lane: LaneletId) -> Spot {
+pub(super) fn exit(graph: &LaneGraph, lane: LaneletIndex) -> Spot {
     (lane, graph.lanelet(lane).length() - FROM_END)
 }
 

@@ -5,9 +5,9 @@ use crate::ground::Ground;
 use crate::options::{PopulateFrom, Population};
 use roadwright_geometry::math::Stream;
 use roadwright_scenario::lane_graph::{
-    LaneGraph, LaneletId, LaneletKind, NO_LANELET, ROOM_FOR_CHANGE,
+    LaneGraph, LaneletIndex, LaneletKind, NO_LANELET, ROOM_FOR_CHANGE,
 };
-use roadwright_scenario::{Place, Scenario, VehicleClass};
+use roadwright_scenario::{Connection, Place, Scenario, VehicleClass};
 use std::collections::BTreeMap;
 
 /// Least distance between two starts on one lane, m.
@@ -53,7 +53,7 @@ pub(crate) fn trips(
         entries: pools.entries,
         inside: pools.inside.clone(),
         goals: (pools.exits, pools.inside),
-        ways: Ways::new(graph),
+        ways: Reachability::new(graph),
         stream: Stream::new(seed, "populate", 0),
         taken: BTreeMap::new(),
         failures: BTreeMap::new(),
@@ -129,12 +129,12 @@ struct Draw<'a> {
     inside: Pool,
     /// Destinations at edges, and inside.
     goals: (Pool, Pool),
-    ways: Ways<'a>,
+    ways: Reachability<'a>,
     stream: Stream,
     /// Starts so far, by lane.
-    taken: BTreeMap<LaneletId, Vec<f64>>,
+    taken: BTreeMap<LaneletIndex, Vec<f64>>,
     /// Starts that led nowhere since the last that led somewhere, by lane.
-    failures: BTreeMap<LaneletId, usize>,
+    failures: BTreeMap<LaneletIndex, usize>,
     /// Whether no free place inside was found: it is not looked for again, each search would fail.
     is_full: bool,
 }
@@ -188,7 +188,7 @@ impl Draw<'_> {
 
     /// A start, its kind, and whether it is taken already.
     fn start(&mut self, kind: Kind) -> Option<(Spot, Kind, bool)> {
-        let is_taken = |taken: &BTreeMap<LaneletId, Vec<f64>>, (lane, s): Spot| {
+        let is_taken = |taken: &BTreeMap<LaneletIndex, Vec<f64>>, (lane, s): Spot| {
             let mut near = taken.get(&lane).into_iter().flatten();
             near.any(|at: &f64| (at - s).abs() < SPACING)
         };
@@ -228,7 +228,8 @@ impl Draw<'_> {
             self.graph,
             &mut self.ways,
             &mut self.stream,
-            (pool, kind),
+            pool,
+            kind,
             start,
         );
         if found.is_some() || pool.is_empty() {
@@ -241,7 +242,8 @@ impl Draw<'_> {
             self.graph,
             &mut self.ways,
             &mut self.stream,
-            (&few, kind),
+            &few,
+            kind,
             start,
         )
     }
@@ -250,9 +252,10 @@ impl Draw<'_> {
 /// A place of a pool far away from a start, to which a way leads.
 fn far_spot(
     graph: &LaneGraph,
-    ways: &mut Ways<'_>,
+    ways: &mut Reachability<'_>,
     stream: &mut Stream,
-    (pool, kind): (&Pool, Kind),
+    pool: &Pool,
+    kind: Kind,
     start: Spot,
 ) -> Option<Spot> {
     let position = |(lane, s): Spot| graph.line(lane).position(s);
@@ -293,10 +296,10 @@ fn has_room(graph: &LaneGraph, (lane, s): Spot) -> bool {
 /// The lanelets to one side of a lanelet, from the nearest outwards.
 fn lanes_to(
     graph: &LaneGraph,
-    lane: LaneletId,
+    lane: LaneletIndex,
     to_left: bool,
-) -> impl Iterator<Item = LaneletId> + '_ {
-    let next = move |id: &LaneletId| {
+) -> impl Iterator<Item = LaneletIndex> + '_ {
+    let next = move |id: &LaneletIndex| {
         let lanelet = graph.lanelet(*id);
         let side = if to_left { lanelet.left } else { lanelet.right };
         (side != NO_LANELET).then_some(side)
@@ -305,7 +308,7 @@ fn lanes_to(
 }
 
 /// A lanelet and all that can be changed to from it without driving on.
-fn beside(graph: &LaneGraph, lane: LaneletId) -> Vec<LaneletId> {
+fn beside(graph: &LaneGraph, lane: LaneletIndex) -> Vec<LaneletIndex> {
     let mut lanes = vec![lane];
     for to_left in [true, false] {
         lanes.extend(lanes_to(graph, lane, to_left));
@@ -314,15 +317,15 @@ fn beside(graph: &LaneGraph, lane: LaneletId) -> Vec<LaneletId> {
 }
 
 /// Which lanelets ways lead between.
-struct Ways<'a> {
+struct Reachability<'a> {
     graph: &'a LaneGraph,
     /// A lanelet in the middle of everything: what leads there, and where one gets from there.
     hub: Option<(Vec<bool>, Vec<bool>)>,
     /// What the lanelet that was asked about last leads to.
-    last: Option<(LaneletId, Vec<bool>)>,
+    last: Option<(LaneletIndex, Vec<bool>)>,
 }
 
-impl<'a> Ways<'a> {
+impl<'a> Reachability<'a> {
     fn new(graph: &'a LaneGraph) -> Self {
         let main = graph.main_component();
         // Nearly all trips of a town can lead over its main streets: two searches answer for them.
@@ -337,20 +340,20 @@ impl<'a> Ways<'a> {
     }
 
     /// Whether a way leads from one lanelet to another.
-    fn lead(&mut self, from: LaneletId, to: LaneletId) -> bool {
+    fn lead(&mut self, from: LaneletIndex, to: LaneletIndex) -> bool {
         // To the hub and on from it: that there is a way is all that is asked.
         if let Some((reaching, reached)) = &self.hub
-            && reaching[from as usize]
-            && reached[to as usize]
+            && reaching[from.index()]
+            && reached[to.index()]
         {
             return true;
         }
         // One start is asked about with one destination after the other.
         match &self.last {
-            Some((last, reached)) if *last == from => reached[to as usize],
+            Some((last, reached)) if *last == from => reached[to.index()],
             _ => {
                 let reached = self.graph.reachable_from(from, CLASS);
-                let leads = reached[to as usize];
+                let leads = reached[to.index()];
                 self.last = Some((from, reached));
                 leads
             }

@@ -74,9 +74,9 @@ fn populated(
 /// The trips for which the planner finds no route.
 fn impossible(graph: &LaneGraph, trips: &[Trip]) -> Vec<Trip> {
     let question = |trip: &Trip| PlannerInput {
-        strip: trip.from.0,
+        strip: trip.from.0.number(),
         s: trip.from.1,
-        goal_strip: trip.to.0,
+        goal_strip: trip.to.0.number(),
         goal_s: trip.to.1,
         bus: 0,
         may_change_first: 1,

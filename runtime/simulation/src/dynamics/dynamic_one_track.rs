@@ -1,7 +1,7 @@
 //! The dynamic one-track model: tyres that slip.
 
 use super::{Body, Level, LevelStep};
-use crate::agents::Motion;
+use crate::records::Motion;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_vehicle::dynamic::{Banked, Wish};

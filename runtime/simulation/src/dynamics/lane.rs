@@ -4,13 +4,13 @@
 //! A change of lane is a smooth profile of t that is done where a connection begins: there t is 0.
 
 use super::{Body, Level, LevelStep, STANDING};
-use crate::agents::{Aside, LanePosition, Motion};
 use crate::ground::Ground;
+use crate::records::{Aside, LanePosition, Motion};
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::atan;
 use roadwright_scenario::DynamicsLevel;
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_vehicle::{Effort, Grade, at_rest, moving_time};
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +45,7 @@ pub(crate) struct LaneState {
     curvature: f32,
     /// The lanelet on which it rolls until its stride ends, and up to where, m; nowhere if that is 0.
     rolls_to: f32,
-    rolls_on: LaneletId,
+    rolls_on: LaneletIndex,
     /// Whether it wanted to go on in this stride and the slope was stronger.
     is_too_steep: bool,
 }
@@ -135,7 +135,7 @@ impl Level for Lane {
         } else if position.t != 0.0 {
             let room = room_before_junction(step.ground, position);
             let front = body.vehicle_type.front;
-            position.t = state.drift(position.t, way, (motion.speed, front), room);
+            position.t = state.drift(position.t, way, motion.speed, front, room);
         }
         Some(way)
     }
@@ -190,7 +190,7 @@ impl LaneState {
 
     /// The next place beside the lane, m to the left, of a body at `t` that goes on by `way` and has
     /// to be on the lane within `room` metres. Its front is so far before its rear axle, m.
-    fn drift(&mut self, t: f64, way: f64, (speed, front): (f64, f64), room: f64) -> f64 {
+    fn drift(&mut self, t: f64, way: f64, speed: f64, front: f64, room: f64) -> f64 {
         // The profile is known by where it began and how far it is; a t that it did not make begins
         // another one.
         if t != self.t() {
@@ -270,7 +270,7 @@ pub(super) fn pose(state: &LaneState, ground: &Ground, position: &LanePosition) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::Command;
+    use crate::records::Command;
     use crate::testing::Stand;
     use proptest::prelude::*;
 
@@ -284,7 +284,7 @@ mod tests {
     const FRONTS: [f64; 2] = [3.7, 8.0];
 
     /// A car of 14 m/s at most on a straight road of 200 m.
-    fn road() -> (Stand, VehicleType, LaneletId) {
+    fn road() -> (Stand, VehicleType, LaneletIndex) {
         let stand = Stand::on(&[((0.0, 0.0), (200.0, 0.0), 1, 0)]);
         let mut vehicle_type = *stand.types.get(0);
         vehicle_type.limits.max_speed = 14.0;
@@ -351,7 +351,7 @@ mod tests {
             let (mut time, mut steepest, dt) = (0.0, 0.0f64, 0.1);
             while t != 0.0 && time < 60.0 {
                 let before = f64::from(state.slope);
-                let next = state.drift(t, speed * dt, (speed, front), f64::INFINITY);
+                let next = state.drift(t, speed * dt, speed, front, f64::INFINITY);
                 // It never goes back, and never beyond the lane, nor does its front.
                 prop_assert!(next.abs() <= t.abs() + 1e-6 && next * from >= 0.0);
                 let slope = f64::from(state.slope);
@@ -378,7 +378,7 @@ mod tests {
             let (mut state, mut t, mut s, mut steepest) = (LaneState::default(), from, 0.0, 0.0f64);
             let way = speed * 0.1;
             while s + way < room {
-                let next = state.drift(t, way, (speed, front), room - s);
+                let next = state.drift(t, way, speed, front, room - s);
                 prop_assert!(next.abs() <= t.abs() + 1e-6);
                 steepest = steepest.max(f64::from(state.slope).abs());
                 (t, s) = (next, s + way);

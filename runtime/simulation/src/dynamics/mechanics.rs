@@ -1,6 +1,7 @@
 //! Engines and wheels of those whose levels have them.
 
 use super::{Bodies, Motion};
+use crate::records::AgentIndex;
 use crate::snapshot::{MechanicsRecord, WheelRecord};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::DVec2;
@@ -9,8 +10,12 @@ use roadwright_vehicle::DriveReading;
 
 impl Bodies<'_> {
     /// Engine and wheels of an agent; `None` on levels that have neither.
-    pub(crate) fn mechanics(&self, agent: u32, types: &VehicleTypes) -> Option<MechanicsRecord> {
-        let who = &self.agents.identity[agent as usize];
+    pub(crate) fn mechanics(
+        &self,
+        agent: AgentIndex,
+        types: &VehicleTypes,
+    ) -> Option<MechanicsRecord> {
+        let who = &self.agents.identity[agent.index()];
         let record = |drive: Option<DriveReading>, wheels: Vec<WheelRecord>| MechanicsRecord {
             agent: who.id,
             drive,
@@ -21,8 +26,8 @@ impl Bodies<'_> {
             DynamicsLevel::Lane | DynamicsLevel::OneTrack | DynamicsLevel::Sliding => None,
             DynamicsLevel::DynamicOneTrack => {
                 let train = types.drive_train(who.vehicle_type)?;
-                let Motion { speed, .. } = self.agents.motion[agent as usize];
-                let state = self.dynamics.dynamic_one_track[agent as usize].drive();
+                let Motion { speed, .. } = self.agents.motion[agent.index()];
+                let state = self.dynamics.dynamic_one_track[agent.index()].drive();
                 Some(record(Some(train.reading(state, speed)), Vec::new()))
             }
             DynamicsLevel::Rigid => {

@@ -29,20 +29,22 @@ pub(crate) use dynamic_one_track::DynamicOneTrack;
 pub(crate) use lane::Lane;
 use lane::LaneState;
 pub(crate) use one_track::OneTrack;
+pub use rigid::LooseCounts;
+pub(crate) use rigid::loose_record;
 pub(crate) use rigid::{Around, Rigid, RigidBodies};
-pub use rigid::{LooseCounts, LooseRecord};
 pub(crate) use sliding::Sliding;
 pub(crate) use standing::{FreeCoupling, MOST_ANGLE, REACH, StandingTrain, StandingTrains};
 pub(crate) use trailers::Trailers;
 
-use crate::agents::{Agents, AgentsRef, Aside, Command, LanePosition, Motion};
+use crate::agents::{Agents, AgentsRef};
 use crate::ground::Ground;
 use crate::hash::StateHasher;
 use crate::options::SimulationError;
+use crate::records::{AgentIndex, Aside, Command, LanePosition, Motion};
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::math::atan;
 use roadwright_geometry::{Pose, unit};
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{DynamicsLevel, Scenario};
 use roadwright_vehicle::{Ask, DriveTrain, Grade, PedalCommand};
 use serde::{Deserialize, Serialize};
@@ -102,7 +104,7 @@ impl Body<'_> {
         let along = ground.grade(pose, wheelbase);
         let level = Grade::between(0.0, wheelbase);
         let grade = along.unwrap_or(level);
-        let grade = grade.banked(ground.bank(pose, (wheelbase, width)), width);
+        let grade = grade.banked(ground.bank(pose, wheelbase, width), width);
         let is_level = along.is_none() && grade.bank == 0.0;
         (!is_level).then(|| self.climbs(grade, self.mean_grip(ground, pose)))
     }
@@ -226,17 +228,6 @@ pub(crate) fn stride(level: DynamicsLevel, dt: f64) -> u64 {
     u64::from(steps)
 }
 
-/// Whether a level serves lanes only.
-pub(crate) fn keeps_to_lanes(level: DynamicsLevel) -> bool {
-    match level {
-        DynamicsLevel::OneTrack
-        | DynamicsLevel::DynamicOneTrack
-        | DynamicsLevel::Rigid
-        | DynamicsLevel::Sliding => false,
-        DynamicsLevel::Lane => true,
-    }
-}
-
 /// Room before the end of its lane that a body needs to change lanes, m.
 pub(crate) fn room_to_change_lane(level: DynamicsLevel) -> f64 {
     match level {
@@ -324,8 +315,8 @@ impl Dynamics {
     }
 
     /// A body that stands or rolls straight on.
-    pub(crate) fn insert(&mut self, agent: u32, level: DynamicsLevel) {
-        self.grow(level, agent as usize + 1);
+    pub(crate) fn insert(&mut self, agent: AgentIndex, level: DynamicsLevel) {
+        self.grow(level, agent.index() + 1);
         self.remove(agent);
     }
 
@@ -347,7 +338,7 @@ impl Dynamics {
     }
 
     /// Forgets a body.
-    pub(crate) fn remove(&mut self, agent: u32) {
+    pub(crate) fn remove(&mut self, agent: AgentIndex) {
         let Self {
             one_track,
             lane,
@@ -383,11 +374,11 @@ impl Dynamics {
     }
 
     /// Adds what an agent's level keeps to a hash.
-    pub(crate) fn hash(&self, level: DynamicsLevel, agent: u32, hasher: &mut StateHasher) {
+    pub(crate) fn hash(&self, level: DynamicsLevel, agent: AgentIndex, hasher: &mut StateHasher) {
         match level {
-            DynamicsLevel::OneTrack => hasher.add(&self.one_track[agent as usize]),
-            DynamicsLevel::Lane => hasher.add(&self.lane[agent as usize]),
-            DynamicsLevel::DynamicOneTrack => hasher.add(&self.dynamic_one_track[agent as usize]),
+            DynamicsLevel::OneTrack => hasher.add(&self.one_track[agent.index()]),
+            DynamicsLevel::Lane => hasher.add(&self.lane[agent.index()]),
+            DynamicsLevel::DynamicOneTrack => hasher.add(&self.dynamic_one_track[agent.index()]),
             DynamicsLevel::Rigid => {
                 hasher.add(&self.rigid.car(agent));
                 let towed = self.rigid.towed(agent);
@@ -395,7 +386,7 @@ impl Dynamics {
                     hasher.add(&towed);
                 }
             }
-            DynamicsLevel::Sliding => hasher.add(&self.sliding[agent as usize]),
+            DynamicsLevel::Sliding => hasher.add(&self.sliding[agent.index()]),
         }
         // Who tows nothing has the hash of one who could not.
         if let Some(train) = self.trailers.of(agent) {
@@ -408,7 +399,7 @@ impl Dynamics {
         &mut self,
         ground: &Ground,
         agents: &mut Agents,
-        agent: u32,
+        agent: AgentIndex,
         level: DynamicsLevel,
     ) {
         // The pose is made while the agent still has its old level, which alone knows where it is.
@@ -418,7 +409,7 @@ impl Dynamics {
             dynamics: self,
         };
         let pose = bodies.pose(agent);
-        agents.motion[agent as usize].pose = pose;
+        agents.motion[agent.index()].pose = pose;
         let train = self.trailers.take(agent);
         self.insert(agent, level);
         self.trailers.put(agent, train);
@@ -432,8 +423,8 @@ fn grow<S: Copy + Default>(states: &mut Vec<S>, count: usize) {
     }
 }
 
-fn forget<S: Default>(states: &mut [S], agent: u32) {
-    if let Some(state) = states.get_mut(agent as usize) {
+fn forget<S: Default>(states: &mut [S], agent: AgentIndex) {
+    if let Some(state) = states.get_mut(agent.index()) {
         *state = S::default();
     }
 }
@@ -450,8 +441,8 @@ impl Bodies<'_> {
     /// Pose of a body. That of a body that follows its lane is made here, when somebody reads it;
     /// [`Motion`] does not have it.
     #[inline]
-    pub(crate) fn pose(&self, agent: u32) -> Pose {
-        let index = agent as usize;
+    pub(crate) fn pose(&self, agent: AgentIndex) -> Pose {
+        let index = agent.index();
         let motion = &self.agents.motion[index];
         match self.agents.identity[index].level {
             DynamicsLevel::OneTrack
@@ -467,10 +458,10 @@ impl Bodies<'_> {
 
     /// Motion at a share of the last step, which took `dt` seconds: 0 where it began, 1 where it
     /// ended.
-    pub(crate) fn motion_at(&self, agent: u32, dt: f64, share: f64) -> Motion {
+    pub(crate) fn motion_at(&self, agent: AgentIndex, dt: f64, share: f64) -> Motion {
         let now = Motion {
             pose: self.pose(agent),
-            ..self.agents.motion[agent as usize]
+            ..self.agents.motion[agent.index()]
         };
         if share == 1.0 {
             return now;
@@ -480,8 +471,8 @@ impl Bodies<'_> {
 
     /// Angle of the front wheels, rad.
     #[inline]
-    pub(crate) fn steering(&self, agent: u32, vehicle_type: &VehicleType) -> f64 {
-        let index = agent as usize;
+    pub(crate) fn steering(&self, agent: AgentIndex, vehicle_type: &VehicleType) -> f64 {
+        let index = agent.index();
         match self.agents.identity[index].level {
             DynamicsLevel::OneTrack => self.dynamics.one_track[index],
             DynamicsLevel::DynamicOneTrack => self.dynamics.dynamic_one_track[index].steering,
@@ -505,8 +496,8 @@ impl Bodies<'_> {
     }
 
     /// How far to the left of the centre of a lane a body is that is on it or leaves it, m.
-    pub(crate) fn offset_on(&self, agent: u32, lanelet: LaneletId) -> f64 {
-        let position = &self.agents.position[agent as usize];
+    pub(crate) fn offset_on(&self, agent: AgentIndex, lanelet: LaneletIndex) -> f64 {
+        let position = &self.agents.position[agent.index()];
         if position.lanelet == lanelet {
             return position.t;
         }

@@ -1,7 +1,7 @@
 //! The kinematic one-track model.
 
 use super::{Body, Level, LevelStep};
-use crate::agents::Motion;
+use crate::records::Motion;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::DynamicsLevel;

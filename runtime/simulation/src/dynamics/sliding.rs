@@ -1,7 +1,7 @@
 //! The sliding car.
 
 use super::{Body, Level, LevelStep};
-use crate::agents::Motion;
+use crate::records::Motion;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::DynamicsLevel;
@@ -77,7 +77,7 @@ impl Level for Sliding {
             pedals,
         };
         let rate = step.physics_rate_hz;
-        let (after, wheels) = before.advance(model, &wanted, state.steering, (dt, rate));
+        let (after, wheels) = before.advance(model, &wanted, state.steering, dt, rate);
         let speed = after.along();
         let stands = after.velocity == DVec2::ZERO && before.velocity == DVec2::ZERO;
         let pose = if stands {

@@ -1,7 +1,7 @@
 //! Trailers that nobody tows: they stand where they were let go, with their brakes on.
 
 use super::Bodies;
-use crate::save::are_short_counts;
+use crate::records::{AgentIndex, are_short_counts};
 use crate::snapshot::{StandingTrailer, TrailerRecord};
 use crate::vehicle_type::{LEVEL, VehicleTypes};
 use roadwright_geometry::Pose;
@@ -263,10 +263,10 @@ impl Bodies<'_> {
     /// `None` if it tows all that its file describes, or has none.
     pub(crate) fn free_coupling<'t>(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         types: &'t VehicleTypes,
     ) -> Option<FreeCoupling<'t>> {
-        let number = self.agents.identity[agent as usize].vehicle_type;
+        let number = self.agents.identity[agent.index()].vehicle_type;
         let train = types.train(number);
         let towed = train.trailers().len();
         let all = types.train(types.trailers_of(number)).trailers();
@@ -292,7 +292,7 @@ impl Bodies<'_> {
     /// Whether trailers that stand are those that an agent has just let go of, or backs up to.
     pub(crate) fn lines_up_with(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         train: &StandingTrain,
         types: &VehicleTypes,
     ) -> bool {

@@ -3,6 +3,7 @@
 use super::Bodies;
 use crate::agents::AgentsRef;
 use crate::ground::Ground;
+use crate::records::AgentIndex;
 use crate::snapshot::TrailerRecord;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::Pose;
@@ -21,28 +22,28 @@ pub(crate) struct Trailers {
 
 impl Trailers {
     /// The trailers of an agent, if it has any that have moved.
-    pub(crate) fn of(&self, agent: u32) -> Option<&[TrailerState]> {
-        let states = self.states.get(agent as usize)?;
+    pub(crate) fn of(&self, agent: AgentIndex) -> Option<&[TrailerState]> {
+        let states = self.states.get(agent.index())?;
         (!states.is_empty()).then_some(&states[..])
     }
 
     /// Forgets those of an agent.
-    pub(crate) fn forget(&mut self, agent: u32) {
+    pub(crate) fn forget(&mut self, agent: AgentIndex) {
         self.take(agent);
     }
 
     /// Takes those of an agent.
-    pub(crate) fn take(&mut self, agent: u32) -> Vec<TrailerState> {
-        let states = self.states.get_mut(agent as usize);
+    pub(crate) fn take(&mut self, agent: AgentIndex) -> Vec<TrailerState> {
+        let states = self.states.get_mut(agent.index());
         states.map(std::mem::take).unwrap_or_default()
     }
 
     /// Gives an agent its trailers back.
-    pub(crate) fn put(&mut self, agent: u32, states: Vec<TrailerState>) {
+    pub(crate) fn put(&mut self, agent: AgentIndex, states: Vec<TrailerState>) {
         if states.is_empty() {
             return;
         }
-        let index = agent as usize;
+        let index = agent.index();
         if self.states.len() <= index {
             self.states.resize(index + 1, Vec::new());
         }
@@ -50,7 +51,7 @@ impl Trailers {
     }
 
     /// Whether those of an agent, which may have been saved, are as many as its vehicle has.
-    pub(crate) fn fit(&self, agent: u32, train: &Train) -> bool {
+    pub(crate) fn fit(&self, agent: AgentIndex, train: &Train) -> bool {
         self.of(agent).is_none_or(|states| {
             states.len() == train.trailers().len() && states.iter().all(TrailerState::is_sound)
         })
@@ -76,7 +77,7 @@ impl super::Dynamics {
             dynamics: self,
         };
         for agent in agents.driving() {
-            let train = types.train(agents.identity[agent as usize].vehicle_type);
+            let train = types.train(agents.identity[agent.index()].vehicle_type);
             if train.is_empty() {
                 continue;
             }
@@ -97,7 +98,12 @@ impl super::Dynamics {
 
     /// What the trailers of an agent keep whose rear axle is at a pose: in line behind it before they have
     /// moved.
-    pub(super) fn towed_from(&self, agent: u32, pose: Pose, train: &Train) -> Vec<TrailerState> {
+    pub(super) fn towed_from(
+        &self,
+        agent: AgentIndex,
+        pose: Pose,
+        train: &Train,
+    ) -> Vec<TrailerState> {
         match self.trailers.of(agent) {
             Some(states) if states.len() == train.trailers().len() => states.to_vec(),
             _ => train.straight(pose),
@@ -113,13 +119,17 @@ fn heading(car: &CarState) -> f64 {
 
 impl Bodies<'_> {
     /// What its trailers keep; in line behind `pose` if it has not moved yet.
-    pub(crate) fn towed(&self, agent: u32, pose: Pose, train: &Train) -> Vec<TrailerState> {
+    pub(crate) fn towed(&self, agent: AgentIndex, pose: Pose, train: &Train) -> Vec<TrailerState> {
         self.dynamics.towed_from(agent, pose, train)
     }
 
     /// What the bodies of an agent's trailers cover, from front to back.
-    pub(crate) fn trailer_boxes(&self, agent: u32, types: &VehicleTypes) -> Vec<OrientedBox> {
-        let train = types.train(self.agents.identity[agent as usize].vehicle_type);
+    pub(crate) fn trailer_boxes(
+        &self,
+        agent: AgentIndex,
+        types: &VehicleTypes,
+    ) -> Vec<OrientedBox> {
+        let train = types.train(self.agents.identity[agent.index()].vehicle_type);
         if train.is_empty() {
             return Vec::new();
         }
@@ -132,11 +142,11 @@ impl Bodies<'_> {
     }
 
     /// What one of an agent's bodies covers: 0 is the vehicle, 1 its first trailer.
-    pub(crate) fn body(&self, agent: u32, part: u8, types: &VehicleTypes) -> OrientedBox {
+    pub(crate) fn body(&self, agent: AgentIndex, part: u8, types: &VehicleTypes) -> OrientedBox {
         match part.checked_sub(1) {
             Some(trailer) => self.trailer_boxes(agent, types)[usize::from(trailer)],
             None => {
-                let kind = self.agents.identity[agent as usize].vehicle_type;
+                let kind = self.agents.identity[agent.index()].vehicle_type;
                 types.get(kind).covered(self.pose(agent))
             }
         }
@@ -145,11 +155,11 @@ impl Bodies<'_> {
     /// The trailers of an agent whose rear axle is at a pose, as snapshots have them.
     pub(crate) fn trailers(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         pose: Pose,
         types: &VehicleTypes,
     ) -> Vec<TrailerRecord> {
-        let who = &self.agents.identity[agent as usize];
+        let who = &self.agents.identity[agent.index()];
         let train = types.train(who.vehicle_type);
         if train.is_empty() {
             return Vec::new();

@@ -9,14 +9,16 @@ mod over_lines;
 mod roads;
 mod waiting;
 
-use crate::agents::{Agents, Finished, Identity, LanePosition, Phase, Status};
+use crate::agents::{Agents, Finished, Status};
 use crate::clock::Clock;
 use crate::demand::{Demand, Departure, Start, running_flows};
-use crate::dynamics::{Bodies, Dynamics, LevelChoice, keeps_to_lanes};
+use crate::dynamics::{Bodies, Dynamics, LevelChoice};
+use crate::fixed::Fixed;
 use crate::ground::Ground;
 use crate::messages::LogLine;
 use crate::modules::{Modules, new_numbers, number_of};
 use crate::options::SimulationError;
+use crate::records::{AgentIndex, Identity, LanePosition, Phase, keeps_to_lanes};
 use crate::route::{Asking, Goal, Route, Routes, Travel};
 use crate::setup::{Sources, trip};
 use crate::stages::appear::off_lanes;
@@ -29,7 +31,7 @@ use roadwright_agent::Registry;
 use roadwright_scenario::{Agent, AgentId, DynamicsLevel, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-pub(crate) use waiting::{Entry, WaitingEdit};
+pub(crate) use waiting::{EditEntry, WaitingEdit};
 
 /// The parts of the world that an edit may change.
 pub(crate) struct Editing<'a> {
@@ -64,7 +66,7 @@ impl Editing<'_> {
         (old, new): (&Scenario, &Scenario),
         registry: &Registry,
         prepared: Option<Arc<Ground>>,
-    ) -> Result<Entry, SimulationError> {
+    ) -> Result<EditEntry, SimulationError> {
         // Everything that can fail has to before anything is changed.
         let has_new_stacks = old.stacks() != new.stacks();
         if has_new_stacks {
@@ -102,8 +104,8 @@ impl Editing<'_> {
         }
         self.dynamics.stop_rolling();
         self.dynamics.rigid.take_obstacles(old, new, self.ground);
-        let rate = self.pedestrians.unwrap_or(new.settings().pedestrians);
-        (self.traffic.people).take_over((&before, self.ground), rate, self.clock);
+        let rate = self.pedestrians.unwrap_or(new.settings().pedestrians.get());
+        (self.traffic.people).take_over(&before, self.ground, rate, self.clock);
         self.take_agents(old, new, changed);
         self.take_repeats(new);
         self.demand.take_flows(flows, self.clock.time());
@@ -117,11 +119,11 @@ impl Editing<'_> {
         self.traffic.index.rebuild(&bodies, self.types);
         self.traffic.neighbours.forget();
         self.agents.touch();
-        Ok(Entry::Entered)
+        Ok(EditEntry::Entered)
     }
 
     /// Takes an agent out.
-    fn remove(&mut self, agent: u32) {
+    fn remove(&mut self, agent: AgentIndex) {
         let time = self.clock.time();
         self.exit().retire(agent, Status::Removed, time);
     }
@@ -177,10 +179,10 @@ impl Editing<'_> {
             })
         };
         for agent in self.agents.census().by_growing_id() {
-            let now = self.agents.identity[agent as usize].vehicle_type;
+            let now = self.agents.identity[agent.index()].vehicle_type;
             match number(self.types, now) {
                 Some(new) => {
-                    self.agents.identity[agent as usize].vehicle_type = new;
+                    self.agents.identity[agent.index()].vehicle_type = new;
                     // Those of an edit that are more or fewer begin in line.
                     if !self.dynamics.trailers.fit(agent, types.train(new)) {
                         self.dynamics.trailers.forget(agent);
@@ -218,7 +220,7 @@ impl Editing<'_> {
         let names = self.modules.names.clone();
         let is_deleted = |stack: u16| !new.stacks().contains_key(&names[stack as usize]);
         for agent in self.agents.census().by_growing_id() {
-            if is_deleted(self.agents.identity[agent as usize].stack) {
+            if is_deleted(self.agents.identity[agent.index()].stack) {
                 self.remove(agent);
             }
         }
@@ -247,23 +249,33 @@ impl Editing<'_> {
 
     /// What junctions decide by.
     fn setting(&self) -> Setting<'_> {
-        let ground = (&**self.ground, &*self.types);
-        self.traffic.setting(self.clock, ground, self.routes)
+        self.traffic.setting(self.clock, self.fixed(), self.routes)
     }
 
-    fn travel(&mut self, agent: u32) -> Travel<'_> {
-        Travel {
-            routes: self.routes,
-            progress: &mut self.agents.progress[agent as usize],
-            claim: &mut self.agents.claim[agent as usize],
+    fn fixed(&self) -> Fixed<'_> {
+        Fixed {
+            ground: self.ground,
+            types: self.types,
         }
     }
 
-    fn asking(&self, agent: u32) -> Asking<'_> {
-        let ground = (&**self.ground, &*self.types);
-        let delays = &self.traffic.delays;
-        self.modules
-            .asking(self.clock, ground, delays, self.agents.census(), agent)
+    fn travel(&mut self, agent: AgentIndex) -> Travel<'_> {
+        Travel {
+            routes: self.routes,
+            progress: &mut self.agents.progress[agent.index()],
+            claim: &mut self.agents.claim[agent.index()],
+        }
+    }
+
+    fn asking(&self, agent: AgentIndex) -> Asking<'_> {
+        let delays = &self.traffic.delays.0;
+        self.modules.asking(
+            self.clock,
+            self.fixed(),
+            delays,
+            self.agents.census(),
+            agent,
+        )
     }
 
     fn take_agents(&mut self, old: &Scenario, new: &Scenario, changed: BTreeMap<AgentId, Change>) {
@@ -282,7 +294,7 @@ impl Editing<'_> {
                         (&before.via, &before.destination) == (&edited.via, &edited.destination)
                     };
                     // What its script wants stays, unless the goals themselves were edited.
-                    let keeps_goals = self.agents.progress[agent as usize].has_own_goals
+                    let keeps_goals = self.agents.progress[agent.index()].has_own_goals
                         && old.agents().get(&id).is_some_and(is_same);
                     self.change_active(agent, edited, start, goals, keeps_goals);
                     let before = old.agents().get(&id).and_then(|before| before.dynamics);
@@ -358,14 +370,14 @@ impl Editing<'_> {
     /// An agent that drives gets its new vehicle, stack and goals where it is.
     fn change_active(
         &mut self,
-        agent: u32,
+        agent: AgentIndex,
         edited: &Agent,
         start: Start,
         goals: Vec<Goal>,
         keeps_goals: bool,
     ) {
         self.take_type_and_stack(agent, edited);
-        let index = agent as usize;
+        let index = agent.index();
         let progress = &mut self.agents.progress[index];
         let before = self.routes.get(progress.route).clone();
         if keeps_goals || *before.goals == *goals {
@@ -398,8 +410,8 @@ impl Editing<'_> {
         }
     }
 
-    fn take_type_and_stack(&mut self, agent: u32, edited: &Agent) {
-        let index = agent as usize;
+    fn take_type_and_stack(&mut self, agent: AgentIndex, edited: &Agent) {
+        let index = agent.index();
         let who = &mut self.agents.identity[index];
         if let Some(number) = number_of(&self.types.names, &edited.vehicle) {
             // Who has let trailers go gets them back with another type only.
@@ -418,8 +430,8 @@ impl Editing<'_> {
     }
 
     /// Gives an agent the level of dynamics that its edit asks for, if that can serve it.
-    fn take_level(&mut self, agent: u32, wanted: Option<DynamicsLevel>) {
-        let index = agent as usize;
+    fn take_level(&mut self, agent: AgentIndex, wanted: Option<DynamicsLevel>) {
+        let index = agent.index();
         let (level, wanted) = (self.agents.identity[index].level, self.levels.of(wanted));
         let is_served = self.agents.position[index].is_on_lane() || !keeps_to_lanes(wanted);
         if self.agents.census().drives(agent) && level != wanted && is_served {
@@ -429,8 +441,8 @@ impl Editing<'_> {
     }
 
     /// Gives an agent that goes off the lanes a level of dynamics that can.
-    fn leave_lanes(&mut self, agent: u32) {
-        let Identity { id, level, .. } = self.agents.identity[agent as usize];
+    fn leave_lanes(&mut self, agent: AgentIndex) {
+        let Identity { id, level, .. } = self.agents.identity[agent.index()];
         let instead = off_lanes(level, id, self.clock.time(), &mut self.messages.log);
         if instead != level {
             self.dynamics
@@ -439,8 +451,8 @@ impl Editing<'_> {
     }
 
     /// Leads an agent on a lane to new goals; it is taken out if no way leads there.
-    fn turn(&mut self, agent: u32, route: &Route) {
-        let index = agent as usize;
+    fn turn(&mut self, agent: AgentIndex, route: &Route) {
+        let index = agent.index();
         let parts = (
             &self.agents.position[index],
             &self.agents.progress[index],
@@ -459,7 +471,7 @@ impl Editing<'_> {
     }
 
     /// An agent on open ground gets goals on lanes: from the lane under it, or straight there.
-    fn enter_roads(&mut self, agent: u32, route: Route) {
+    fn enter_roads(&mut self, agent: AgentIndex, route: Route) {
         let ground = self.ground.clone();
         let pose = self.bodies(&ground).pose(agent);
         let spots = ground.finder().under(ground.graph(), pose);

@@ -9,9 +9,11 @@
 //! ```
 
 use super::Editing;
+use crate::records::AgentIndex;
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::oriented_box::OrientedBox;
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::Connection;
+use roadwright_scenario::lane_graph::LaneletIndex;
 
 /// Whose front is so far beyond a stop line is in the junction, m: less is where vehicles stand.
 const OVER_LINE: f64 = 0.5;
@@ -26,7 +28,7 @@ const NEAR: f64 = 40.0;
 
 /// A vehicle over a line.
 struct Over {
-    agent: u32,
+    agent: AgentIndex,
     /// How far its front is beyond the line, m.
     front: f64,
     /// The connections under it that it has no ticket for yet.
@@ -35,10 +37,10 @@ struct Over {
 
 /// A connection under a vehicle.
 struct Under {
-    path: (u32, u32),
+    path: Connection,
     /// Its index in the route, and the lanelet behind it.
     at: u32,
-    exit: LaneletId,
+    exit: LaneletIndex,
     /// How far the front is beyond its start, m.
     front: f64,
 }
@@ -59,18 +61,17 @@ impl Editing<'_> {
         for number in self.in_turn(&over) {
             let Over { agent, under, .. } = &over[number];
             for one in under {
-                let way = (one.at, one.exit);
                 let stands_at = one.front + self.way_to_stop(*agent);
-                (self.traffic.claims).hold_standing(*agent, one.path, way, stands_at);
-                let claim = &mut self.agents.claim[*agent as usize];
+                (self.traffic.claims).hold_standing(*agent, one.path, one.at, one.exit, stands_at);
+                let claim = &mut self.agents.claim[agent.index()];
                 claim.granted_to = claim.granted_to.max(one.at + 1);
             }
         }
     }
 
     /// A vehicle whose front is beyond the stop line behind it.
-    fn over_line(&self, agent: u32) -> Option<Over> {
-        let position = &self.agents.position[agent as usize];
+    fn over_line(&self, agent: AgentIndex) -> Option<Over> {
+        let position = &self.agents.position[agent.index()];
         if !self.agents.census().drives(agent) || !position.is_on_lane() {
             return None;
         }
@@ -88,17 +89,17 @@ impl Editing<'_> {
     }
 
     /// The connections that lie under an agent, and that it has no ticket for.
-    fn under(&self, agent: u32, is_inside: bool, mut front: f64) -> Vec<Under> {
-        let progress = &self.agents.progress[agent as usize];
+    fn under(&self, agent: AgentIndex, is_inside: bool, mut front: f64) -> Vec<Under> {
+        let progress = &self.agents.progress[agent.index()];
         let route = self.routes.get(progress.route);
         let mut found = Vec::new();
         let mut at = progress.at;
-        let mut lanelet = self.agents.position[agent as usize].lanelet;
+        let mut lanelet = self.agents.position[agent.index()].lanelet;
         loop {
             if is_inside || at > progress.at {
                 let exit = route.lanelet(at + 1);
                 if let Some((path, exit)) = self.ground.contested(lanelet).zip(exit)
-                    && !self.traffic.claims.has(agent, path.0, at)
+                    && !self.traffic.claims.has(agent, path.junction, at)
                 {
                     found.push(Under {
                         path,
@@ -157,19 +158,19 @@ impl Editing<'_> {
         order
     }
 
-    fn kind(&self, agent: u32) -> &VehicleType {
-        let number = self.agents.identity[agent as usize].vehicle_type;
+    fn kind(&self, agent: AgentIndex) -> &VehicleType {
+        let number = self.agents.identity[agent.index()].vehicle_type;
         self.types.get(number)
     }
 
     /// How far a vehicle drives before it stands, m.
-    fn way_to_stop(&self, agent: u32) -> f64 {
-        let speed = self.agents.motion[agent as usize].speed.max(0.0);
+    fn way_to_stop(&self, agent: AgentIndex) -> f64 {
+        let speed = self.agents.motion[agent.index()].speed.max(0.0);
         speed * self.clock.dt + speed * speed / (2.0 * FIRM)
     }
 
     /// What a vehicle covers where it stands, or can come to stand on its way.
-    fn stands(&self, agent: u32, way: &[OrientedBox]) -> OrientedBox {
+    fn stands(&self, agent: AgentIndex, way: &[OrientedBox]) -> OrientedBox {
         let steps = (self.way_to_stop(agent) / SPACING) as usize;
         let ahead = way.get(steps).filter(|_| steps > 0);
         ahead.copied().unwrap_or_else(|| {
@@ -180,7 +181,7 @@ impl Editing<'_> {
 
     /// What a vehicle covers, and [`CLEAR`], on its way until its rear has left the connections under it.
     fn way_out(&self, over: &Over) -> Vec<OrientedBox> {
-        let agent = over.agent as usize;
+        let agent = over.agent.index();
         let kind = self.kind(over.agent);
         let (progress, position) = (&self.agents.progress[agent], &self.agents.position[agent]);
         let route = self.routes.get(progress.route);

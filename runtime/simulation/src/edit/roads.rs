@@ -10,16 +10,17 @@
 //! Grants follow the routes. Where a junction has not changed they stay, else they are given again.
 
 use super::Editing;
-use crate::agents::{AgentsRef, LanePosition, Phase, Progress};
+use crate::agents::AgentsRef;
 use crate::demand::{RunningFlow, Start};
 use crate::ground::{Ground, LANE_REACH, Spot};
 use crate::messages::LogLine;
+use crate::records::{AgentIndex, LanePosition, Phase, Progress};
 use crate::route::{Goal, Route};
 use crate::setup::trip;
 use crate::traffic::{Claims, Encroachment, Index};
 use roadwright_geometry::DVec2;
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
-use roadwright_scenario::{AgentId, Scenario};
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
+use roadwright_scenario::{AgentId, Connection, Scenario};
 use std::collections::BTreeSet;
 
 /// A place beyond the end of a lane by no more than this is still on it, m.
@@ -30,7 +31,7 @@ struct Moves<'a> {
     before: &'a Ground,
     after: &'a Ground,
     /// Lanelets of the ground after, by those of the ground before.
-    lanelets: Vec<LaneletId>,
+    lanelets: Vec<LaneletIndex>,
 }
 
 /// What an agent keeps of its way.
@@ -53,14 +54,14 @@ impl<'a> Moves<'a> {
         }
     }
 
-    fn lanelet(&self, id: LaneletId) -> Option<LaneletId> {
-        let moved = *self.lanelets.get(id as usize)?;
+    fn lanelet(&self, id: LaneletIndex) -> Option<LaneletIndex> {
+        let moved = *self.lanelets.get(id.index())?;
         (moved != NO_LANELET).then_some(moved)
     }
 
     /// Where a place beside a lanelet is beside the same lanelet now. `None` if the lane is gone,
     /// goes elsewhere, or ends before the place.
-    fn spot(&self, lanelet: LaneletId, (s, place): (f64, DVec2)) -> Option<Spot> {
+    fn spot(&self, lanelet: LaneletIndex, s: f64, place: DVec2) -> Option<Spot> {
         let moved = self.lanelet(lanelet)?;
         let (old, new) = (self.before.line(lanelet), self.after.line(moved));
         let guess = (s / old.length() * new.length()).clamp(0.0, new.length());
@@ -69,7 +70,7 @@ impl<'a> Moves<'a> {
         is_there.then(|| (moved, s.clamp(0.0, new.length()), t))
     }
 
-    fn has_same_shape(&self, lanelet: LaneletId, moved: LaneletId) -> bool {
+    fn has_same_shape(&self, lanelet: LaneletIndex, moved: LaneletIndex) -> bool {
         self.before
             .line(lanelet)
             .points()
@@ -77,7 +78,7 @@ impl<'a> Moves<'a> {
     }
 
     /// A place at a distance along a lanelet, also if another lane is there now.
-    fn place_on_lane(&self, lanelet: LaneletId, s: f64) -> Option<(LaneletId, f64)> {
+    fn place_on_lane(&self, lanelet: LaneletIndex, s: f64) -> Option<(LaneletIndex, f64)> {
         if let Some(moved) = self.lanelet(lanelet)
             && self.has_same_shape(lanelet, moved)
         {
@@ -88,7 +89,7 @@ impl<'a> Moves<'a> {
             let spots = self.after.finder().under(self.after.graph(), pose);
             spots.first().copied()
         };
-        let spot = self.spot(lanelet, (s, pose.position)).or_else(near);
+        let spot = self.spot(lanelet, s, pose.position).or_else(near);
         spot.map(|(lanelet, s, _)| (lanelet, s))
     }
 
@@ -118,17 +119,17 @@ impl<'a> Moves<'a> {
     fn route(&self, route: &Route, goals: &[Goal], (first, reached): (u32, u32)) -> Option<Route> {
         let (first, reached) = (first as usize, reached as usize);
         let ahead = route.lanelets[first..].iter().map(|&id| self.lanelet(id));
-        let ahead: Vec<LaneletId> = ahead.collect::<Option<_>>()?;
+        let ahead: Vec<LaneletIndex> = ahead.collect::<Option<_>>()?;
         let stand_in = *ahead.first()?;
         let behind = route.lanelets[..first].iter();
         let behind = behind.map(|&id| self.lanelet(id).unwrap_or(stand_in));
-        let lanelets: Vec<LaneletId> = behind.chain(ahead.iter().copied()).collect();
-        let leads_on = |pair: &[LaneletId]| {
+        let lanelets: Vec<LaneletIndex> = behind.chain(ahead.iter().copied()).collect();
+        let leads_on = |pair: &[LaneletIndex]| {
             let lanelet = self.after.lanelet(pair[0]);
             let is_beside = pair[1] == lanelet.left || pair[1] == lanelet.right;
             is_beside || self.after.leads_to(pair[0], pair[1])
         };
-        let is_open = |(&old, &new): (&LaneletId, &LaneletId)| {
+        let is_open = |(&old, &new): (&LaneletIndex, &LaneletIndex)| {
             let (before, after) = (self.before.lanelet(old), self.after.lanelet(new));
             after.access.includes(before.access)
                 && after.road_access.strictness() <= before.road_access.strictness()
@@ -186,7 +187,7 @@ impl Editing<'_> {
         let mut keeps = vec![Keeps::Nothing; self.agents.census().capacity()];
         let mut lost = Vec::new();
         for agent in self.agents.census().by_growing_id() {
-            let index = agent as usize;
+            let index = agent.index();
             let Some(goals) = self.goals_after(agent, &moves, told) else {
                 self.remove(agent);
                 continue;
@@ -201,7 +202,7 @@ impl Editing<'_> {
                 lost.push(agent);
             }
         }
-        let ahead = self.take_over_claims((&held, &firsts), &moves, &keeps);
+        let ahead = self.take_over_claims(&held, &firsts, &moves, &keeps);
         for agent in lost {
             self.start_anew(agent, &moves);
             // Who is inside goes by its place there, not by its id.
@@ -214,11 +215,11 @@ impl Editing<'_> {
     /// The goals of an agent on the new roads; `None` if one that it has not reached is gone.
     fn goals_after(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         moves: &Moves<'_>,
         told: impl Fn(u64) -> Option<(Start, Vec<Goal>)>,
     ) -> Option<Vec<Goal>> {
-        let index = agent as usize;
+        let index = agent.index();
         let progress = &self.agents.progress[index];
         let route = self.routes.get(progress.route);
         let told = (!progress.has_own_goals)
@@ -261,8 +262,14 @@ impl Editing<'_> {
 
     /// Lets an agent drive on along its route, whose lanelets have other numbers and maybe other
     /// shapes now. Says what it keeps. Lanelet `held` of its route is the first that it holds.
-    fn move_along(&mut self, agent: u32, goals: &[Goal], moves: &Moves<'_>, held: u32) -> Keeps {
-        let index = agent as usize;
+    fn move_along(
+        &mut self,
+        agent: AgentIndex,
+        goals: &[Goal],
+        moves: &Moves<'_>,
+        held: u32,
+    ) -> Keeps {
+        let index = agent.index();
         let LanePosition {
             lanelet,
             leaving,
@@ -282,7 +289,7 @@ impl Editing<'_> {
             Some(moved) => Some((moved, s, t)),
             None => {
                 let place = self.bodies(moves.before).pose(agent).position;
-                moves.spot(lanelet, (s, place))
+                moves.spot(lanelet, s, place)
             }
         };
         let Some((lanelet, s, t)) = spot else {
@@ -313,15 +320,16 @@ impl Editing<'_> {
     /// changed. Where it has, who is inside keeps it. Returns the rest.
     fn take_over_claims(
         &mut self,
-        (held, firsts): (&Claims, &[u32]),
+        held: &Claims,
+        firsts: &[u32],
         moves: &Moves<'_>,
         keeps: &[Keeps],
     ) -> Vec<Wanted> {
         let routes = &*self.routes;
         let agents = &mut *self.agents;
-        let lanelet = |progress: &[Progress], agent: u32, at: u32| {
-            let route = routes.get(progress[agent as usize].route);
-            (keeps[agent as usize] != Keeps::Nothing)
+        let lanelet = |progress: &[Progress], agent: AgentIndex, at: u32| {
+            let route = routes.get(progress[agent.index()].route);
+            (keeps[agent.index()] != Keeps::Nothing)
                 .then(|| route.lanelet(at))
                 .flatten()
         };
@@ -332,7 +340,9 @@ impl Editing<'_> {
                 .after
                 .contested(lanelet(&agents.progress, agent, at)?)?;
             let exit = lanelet(&agents.progress, agent, at + 1)?;
-            let is_same = moves.after.has_law_of(path.0, moves.before, junction);
+            let is_same = moves
+                .after
+                .has_law_of(path.junction, moves.before, junction);
             is_same.then_some((path, exit))
         });
         // Who is inside first, by the tickets that they drew; then by the time of asking: as the junction
@@ -345,7 +355,7 @@ impl Editing<'_> {
         let ahead = wanted.split_off(ahead);
         for one in wanted {
             // Whose way has another shape has been let in for another one, and goes by its place.
-            let index = one.agent as usize;
+            let index = one.agent.index();
             let is_under = one.place == agents.progress[index].at;
             if !is_under || keeps[index] == Keeps::Line {
                 one.hold(claims);
@@ -359,9 +369,10 @@ impl Editing<'_> {
     fn let_in_again(&mut self, wanted: Vec<Wanted>) {
         let claims = &mut self.traffic.claims;
         for one in wanted {
-            let claim = &mut self.agents.claim[one.agent as usize];
+            let claim = &mut self.agents.claim[one.agent.index()];
             // An earlier connection of this agent was refused: it does not get to this one.
-            if one.place >= claim.granted_to || claims.has(one.agent, one.path.0, one.place) {
+            if one.place >= claim.granted_to || claims.has(one.agent, one.path.junction, one.place)
+            {
                 continue;
             }
             if claims.are_in_conflict(one.agent, one.path, self.ground) {
@@ -374,16 +385,16 @@ impl Editing<'_> {
     }
 
     /// Routes an agent again from the lane under it: its own if that is still there.
-    fn start_anew(&mut self, agent: u32, moves: &Moves<'_>) {
-        let index = agent as usize;
+    fn start_anew(&mut self, agent: AgentIndex, moves: &Moves<'_>) {
+        let index = agent.index();
         let LanePosition { lanelet, s, .. } = self.agents.position[index];
         // Its lanelet is one of the ground before.
         let pose = self.bodies(moves.before).pose(agent);
-        let own = moves.spot(lanelet, (s, pose.position));
+        let own = moves.spot(lanelet, s, pose.position);
         // A junction that has grown takes the end of its lane: then it is on its way through it.
         let route = self.routes.get(self.agents.progress[index].route);
         let next = route.lanelet(self.agents.progress[index].at + 1);
-        let ahead = || next.and_then(|next| moves.spot(next, (0.0, pose.position)));
+        let ahead = || next.and_then(|next| moves.spot(next, 0.0, pose.position));
         let own = own.or_else(ahead);
         if !own.is_some_and(|spot| self.start_over(agent, &[spot])) {
             let (graph, finder) = (moves.after.graph(), moves.after.finder());
@@ -395,8 +406,8 @@ impl Editing<'_> {
 
     /// A new route from the first of the lanelets under the agent that leads to its goals, with
     /// nothing granted yet. Says whether one does.
-    pub(super) fn start_over(&mut self, agent: u32, spots: &[Spot]) -> bool {
-        let index = agent as usize;
+    pub(super) fn start_over(&mut self, agent: AgentIndex, spots: &[Spot]) -> bool {
+        let index = agent.index();
         let progress = self.agents.progress[index];
         let goals = self.routes.get(progress.route).goals.clone();
         let found = spots.iter().find_map(|&(lanelet, s, t)| {
@@ -406,7 +417,7 @@ impl Editing<'_> {
                 ..Route::default()
             };
             let asking = self.asking(agent);
-            let route = asking.replanned(&start, progress.reached, (0, s.max(0.0)))?;
+            let route = asking.replanned(&start, progress.reached, 0, s.max(0.0))?;
             Some((
                 route,
                 LanePosition {
@@ -440,10 +451,10 @@ struct Wanted {
     order: (bool, u64, u64, u64),
     /// Its index in the route.
     place: u32,
-    agent: u32,
+    agent: AgentIndex,
     /// Junction and connection on the new roads.
-    path: (u32, u32),
-    exit: LaneletId,
+    path: Connection,
+    exit: LaneletIndex,
 }
 
 impl Wanted {
@@ -469,11 +480,11 @@ fn wanted_claims(
     claims: &Claims,
     (firsts, tickets): (&[u32], &[u64]),
     moves: &Moves<'_>,
-    lanelet: impl Fn(&[Progress], u32, u32) -> Option<LaneletId>,
+    lanelet: impl Fn(&[Progress], AgentIndex, u32) -> Option<LaneletIndex>,
 ) -> Vec<Wanted> {
     let mut wanted = Vec::new();
     for agent in agents.by_growing_id() {
-        let index = agent as usize;
+        let index = agent.index();
         let (at, claim) = (agents.progress[index].at, &agents.claim[index]);
         // From the first connection that it held, which its rear may not have left yet.
         let first = firsts[index].min(at);
@@ -483,7 +494,7 @@ fn wanted_claims(
             };
             let exit = lanelet(agents.progress, agent, place + 1);
             if let (Some(path), Some(exit)) = (moves.after.contested(id), exit)
-                && !claims.has(agent, path.0, place)
+                && !claims.has(agent, path.junction, place)
             {
                 let id = agents.identity[index].id;
                 wanted.push(Wanted {

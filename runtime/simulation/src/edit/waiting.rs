@@ -16,7 +16,7 @@ use crate::agents::AgentsRef;
 use crate::ground::Ground;
 use crate::traffic::{Claims, Setting};
 use roadwright_agent::Registry;
-use roadwright_scenario::{RoadEnd, RoadId, Scenario};
+use roadwright_scenario::{JunctionIndex, RoadEnd, RoadId, Scenario};
 use std::sync::Arc;
 
 /// An edit waits so long at most, s: a vehicle leaves the largest junction in less, unless it stands.
@@ -46,7 +46,7 @@ pub(crate) struct WaitingEdit {
 }
 
 /// What becomes of an edit.
-pub(crate) enum Entry {
+pub(crate) enum EditEntry {
     /// It has entered.
     Entered,
     /// It waits until junctions are empty.
@@ -100,9 +100,9 @@ impl Editing<'_> {
     /// The junctions in which somebody is, or is about to be, and which are others on the ground after an
     /// edit; as well those where somebody stands whom a stop line would move beyond, and those that are
     /// empty because an edit waits. O(agents).
-    pub(super) fn junctions_to_empty(&self, after: &Ground) -> Vec<u32> {
+    pub(super) fn junctions_to_empty(&self, after: &Ground) -> Vec<JunctionIndex> {
         let before = &**self.ground;
-        let is_changed = |&junction: &u32| {
+        let is_changed = |&junction: &JunctionIndex| {
             let node = before.node(junction);
             let now = node.and_then(|node| after.roads.junction_of(node));
             !now.is_some_and(|now| after.has_law_of(now, before, junction))
@@ -120,14 +120,14 @@ impl Editing<'_> {
     }
 
     /// Whether a junction is cut farther back on the ground after an edit than it is now.
-    fn moves_lines(&self, junctions: &[u32], after: &Ground) -> bool {
+    fn moves_lines(&self, junctions: &[JunctionIndex], after: &Ground) -> bool {
         let before = &**self.ground;
         junctions.iter().any(|&junction| {
             let node = before.node(junction);
             let now = node.and_then(|node| after.roads.junction_of(node));
             let lines = before.roads.stop_lines(junction);
             // An arm that is gone counts as cut back as well: then no arm has its road and end.
-            let cut = |now: u32, line: (RoadId, RoadEnd, f64)| {
+            let cut = |now: JunctionIndex, line: (RoadId, RoadEnd, f64)| {
                 let mut arms = after.roads.stop_lines(now);
                 arms.all(|arm| (arm.0, arm.1) != (line.0, line.1) || arm.2 > line.2 + SAME_LINE)
             };
@@ -136,7 +136,7 @@ impl Editing<'_> {
     }
 
     /// Empties junctions for an edit.
-    pub(super) fn empty(&mut self, junctions: Vec<u32>, after: Arc<Ground>) -> Entry {
+    pub(super) fn empty(&mut self, junctions: Vec<JunctionIndex>, after: Arc<Ground>) -> EditEntry {
         let claims = &self.traffic.claims;
         // What an edit before this one has begun is gone on with.
         let held_back = claims.held_back();
@@ -154,7 +154,7 @@ impl Editing<'_> {
         };
         self.traffic.claims.hold_back_from(held_back);
         self.close(if is_closed { junctions } else { none() });
-        Entry::Waits {
+        EditEntry::Waits {
             holds_back,
             is_closed,
             ground: after,
@@ -168,7 +168,7 @@ impl Editing<'_> {
     }
 
     /// Lets nobody into some junctions any more, and closes their signals; others are open again.
-    pub(crate) fn close(&mut self, junctions: Vec<u32>) {
+    pub(crate) fn close(&mut self, junctions: Vec<JunctionIndex>) {
         let time = self.clock.time();
         self.traffic.signals.close(self.ground, &junctions, time);
         self.traffic.claims.close(junctions);

@@ -196,7 +196,7 @@ fn manoeuvres_are_rated_by_time_place_shunts_and_lean() {
 }
 
 /// The score of a drive that arrives after some contacts, losing and speeding for shares of its time.
-fn arrived(collisions: f64, (time_lost, above_limit): (f64, f64)) -> f64 {
+fn arrived(collisions: f64, time_lost: f64, above_limit: f64) -> f64 {
     let conduct = Conduct {
         collisions,
         time_lost,
@@ -217,13 +217,13 @@ fn safe_arrival_puts_drives_in_order() {
         score("safe_arrival", FitnessInput::default(), conduct)
     };
     let in_order = [
-        ("perfect", arrived(0.0, (0.0, 0.0))),
-        ("careful", arrived(0.0, (0.1, 0.0))),
+        ("perfect", arrived(0.0, 0.0, 0.0)),
+        ("careful", arrived(0.0, 0.1, 0.0)),
         // Always above the limit, as at 13 m/s where 8 are allowed: no time is lost.
-        ("too fast", arrived(0.0, (0.0, 1.0))),
-        ("one contact", arrived(1.0, (0.05, 0.0))),
-        ("reckless", arrived(3.0, (0.0, 1.0))),
-        ("the worst that arrives", arrived(1e6, (1.0, 1.0))),
+        ("too fast", arrived(0.0, 0.0, 1.0)),
+        ("one contact", arrived(1.0, 0.05, 0.0)),
+        ("reckless", arrived(3.0, 0.0, 1.0)),
+        ("the worst that arrives", arrived(1e6, 1.0, 1.0)),
         ("nearly there", missed(5.0)),
         ("far", missed(300.0)),
         ("drives away", missed(2500.0)),

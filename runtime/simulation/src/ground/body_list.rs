@@ -145,7 +145,7 @@ impl BodyList {
                 let bodies = bodies_of(&obstacle.shape);
                 // What has notches is of several bodies, which would fall apart: it stays where it is.
                 let mass = obstacle.mass.filter(|_| bodies.len() == 1);
-                let stature = |_: &Body| Arc::new(Stature::new(obstacle.height, mass));
+                let stature = |_: &Body| Arc::new(Stature::new(obstacle.height.get(), mass));
                 self.statures.extend(bodies.iter().map(stature));
                 let owner = Owner::Obstacle(id);
                 self.bodies
@@ -155,7 +155,13 @@ impl BodyList {
                 let radius = forest.trunk_radius;
                 let trees = forest.trees().into_iter().zip(0..);
                 self.bodies.extend(trees.map(|(centre, number)| {
-                    (Owner::Tree(id, number), Body::Disc { centre, radius })
+                    (
+                        Owner::Tree(id, number),
+                        Body::Disc {
+                            centre,
+                            radius: radius.get(),
+                        },
+                    )
                 }));
             }
         }

@@ -15,7 +15,7 @@ type Numbered = (u32, (DVec2, DVec2));
 
 /// Something in a cell, with its box.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-struct Entry {
+struct CellEntry {
     low: DVec2,
     high: DVec2,
     number: u32,
@@ -30,7 +30,7 @@ pub(crate) struct Cells {
     rows: usize,
     /// Start of each cell in the entries; one more than cells.
     starts: Vec<u32>,
-    entries: Vec<Entry>,
+    entries: Vec<CellEntry>,
 }
 
 impl Cells {
@@ -147,12 +147,12 @@ impl Cells {
         for i in 1..self.starts.len() {
             self.starts[i] += self.starts[i - 1];
         }
-        self.entries = vec![Entry::default(); found.len()];
+        self.entries = vec![CellEntry::default(); found.len()];
         for &(cell, place) in found.iter().rev() {
             let (number, (low, high)) = boxes[place as usize];
             let at = &mut self.starts[cell as usize];
             *at -= 1;
-            self.entries[*at as usize] = Entry { low, high, number };
+            self.entries[*at as usize] = CellEntry { low, high, number };
         }
     }
 

@@ -1,16 +1,16 @@
 //! Crossings of all junctions: who walks where, and which paths lead over it.
 
-use roadwright_scenario::RoadNetwork;
 use roadwright_scenario::junction::{
     Covered, Crossing, Interval, Junction, Layout, SignalPlans, Taken,
 };
+use roadwright_scenario::{ConnectionIndex, JunctionIndex, RoadNetwork};
 use std::hash::Hasher;
 use std::ops::Range;
 
 /// A crossing of a junction.
 #[derive(Debug)]
 pub(crate) struct CrossingSite {
-    pub(crate) junction: u32,
+    pub(crate) junction: JunctionIndex,
     pub(crate) crossing: Crossing,
     /// The stages in which people walk, one bit each; `None` at a zebra.
     pub(crate) walk_stages: Option<u32>,
@@ -32,8 +32,9 @@ impl Crossings {
             firsts: vec![0],
             ..Self::default()
         };
-        for (number, junction) in (0u32..).zip(&layout.junctions) {
-            let greens = plans.signals[number as usize].as_ref();
+        let numbers = JunctionIndex::up_to(layout.junctions.len());
+        for (number, junction) in numbers.zip(&layout.junctions) {
+            let greens = plans.signals[number.index()].as_ref();
             for crossing in &junction.crossings {
                 // Where no stage has red for all who drive over it, people cross as at a zebra.
                 let stages = greens.map(|own| junction.walk_stages(crossing, &own.greens));
@@ -82,15 +83,15 @@ impl Crossings {
 
     /// The numbers of those of a junction.
     #[inline]
-    pub(crate) fn of_junction(&self, junction: u32) -> Range<u32> {
-        let junction = junction as usize;
+    pub(crate) fn of_junction(&self, junction: JunctionIndex) -> Range<u32> {
+        let junction = junction.index();
         self.firsts[junction]..self.firsts[junction + 1]
     }
 }
 
 impl CrossingSite {
     /// What a vehicle on a path of the junction takes of the crossing.
-    pub(crate) fn taken(&self, path: u32, is_long: bool) -> Option<Taken> {
+    pub(crate) fn taken(&self, path: ConnectionIndex, is_long: bool) -> Option<Taken> {
         let covered = &self.crossing.covered;
         let found = covered.binary_search_by_key(&path, |covered| covered.path);
         let Covered { car, long, .. } = covered[found.ok()?];
@@ -124,7 +125,7 @@ impl CrossingSite {
 }
 
 /// Whether people cross any path of a junction at a place where vehicles drive along it.
-pub(super) fn is_crossed(junction: &Junction, path: u32) -> bool {
+pub(super) fn is_crossed(junction: &Junction, path: ConnectionIndex) -> bool {
     let mut covered = junction.crossings.iter().flat_map(|c| &c.covered);
     covered.any(|covered| covered.path == path)
 }

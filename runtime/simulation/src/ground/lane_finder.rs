@@ -3,7 +3,7 @@
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose};
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
 
 /// A vehicle is on a lane within this distance and turn, m and rad.
 pub(crate) const LANE_REACH: f64 = 3.0;
@@ -17,21 +17,21 @@ const FAR: f64 = 100.0;
 pub(crate) struct LaneFinder {
     grid: GridIndex,
     /// Lanelet and distance of each point in the grid.
-    points: Vec<(LaneletId, f64)>,
+    points: Vec<(LaneletIndex, f64)>,
 }
 
 /// A lanelet with the distance along and to the left of it, m.
-pub(crate) type Spot = (LaneletId, f64, f64);
+pub(crate) type Spot = (LaneletIndex, f64, f64);
 
 impl LaneFinder {
     pub(crate) fn new(graph: &LaneGraph) -> Self {
         let (mut points, mut positions) = (Vec::new(), Vec::new());
-        for (id, lanelet) in graph.lanelets().iter().enumerate() {
+        for (id, lanelet) in graph.numbered() {
             let samples = (lanelet.length() / (0.5 * CELL)).ceil().max(1.0) as usize;
             for i in 0..=samples {
                 let s = lanelet.length() * i as f64 / samples as f64;
-                points.push((id as LaneletId, s));
-                positions.push(graph.line(id as LaneletId).position(s));
+                points.push((id, s));
+                positions.push(graph.line(id).position(s));
             }
         }
         let mut grid = GridIndex::new();

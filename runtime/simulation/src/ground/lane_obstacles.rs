@@ -8,7 +8,7 @@ use super::cells::Cells;
 use super::obstacles::{MOST_ASIDE, OBSTACLE_REACH, Obstacles, SIDE_CLEARANCE};
 use glam::DVec2;
 use roadwright_scenario::junction::Body;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, copied};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, copied};
 use roadwright_scenario::{Scenario, VehicleType};
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ pub(super) struct Known<'a> {
     pub(super) lanes: &'a LaneObstacles,
     pub(super) graph: &'a LaneGraph,
     /// For each lanelet now the one that it is a [copy](copied) of; none if all are as they were.
-    pub(super) copies: Option<&'a [LaneletId]>,
+    pub(super) copies: Option<&'a [LaneletIndex]>,
     /// None if all obstacles are as they were.
     pub(super) changes: Option<&'a Changes>,
 }
@@ -79,9 +79,8 @@ impl Known<'_> {
     }
 
     /// The lanelet of before that one is a copy of.
-    fn copied(&self, id: LaneletId) -> Option<usize> {
-        let copy = self.copies.map_or(Some(id), |copies| copied(copies, id));
-        copy.map(|copy| copy as usize)
+    fn copied(&self, id: LaneletIndex) -> Option<LaneletIndex> {
+        self.copies.map_or(Some(id), |copies| copied(copies, id))
     }
 
     /// The number now of a body of before.
@@ -93,8 +92,8 @@ impl Known<'_> {
     }
 
     /// How far vehicles left the middle around a lanelet of before, m.
-    fn swing_around(&self, copy: usize) -> [f64; 2] {
-        swing_around(self.graph, &self.lanes.swings, copy as LaneletId)
+    fn swing_around(&self, copy: LaneletIndex) -> [f64; 2] {
+        swing_around(self.graph, &self.lanes.swings, copy)
     }
 
     /// The boxes around all that is gone or new.
@@ -118,7 +117,10 @@ impl LaneObstacles {
         let types: Vec<&VehicleType> = scenario.vehicle_types().values().collect();
         let mut surroundings = Surroundings {
             sizes: sizes(&types),
-            longest: types.iter().map(|kind| kind.length).fold(0.0, f64::max),
+            longest: types
+                .iter()
+                .map(|kind| kind.length.get())
+                .fold(0.0, f64::max),
             obstacles,
             graph,
             known,
@@ -137,22 +139,22 @@ impl LaneObstacles {
 
     /// Whether vehicles on a lanelet have to look out for obstacles.
     #[inline]
-    pub(crate) fn is_watched(&self, lanelet: LaneletId) -> bool {
-        self.lanes[lanelet as usize].is_watched
+    pub(crate) fn is_watched(&self, lanelet: LaneletIndex) -> bool {
+        self.lanes[lanelet.index()].is_watched
     }
 
     /// Whether a vehicle that drives along the middle of a lanelet may touch an obstacle; one that is no car
     /// is long.
     #[inline]
-    pub(crate) fn may_be_touched(&self, lanelet: LaneletId, is_long: bool) -> bool {
-        self.lanes[lanelet as usize].is_touched[usize::from(is_long)]
+    pub(crate) fn may_be_touched(&self, lanelet: LaneletIndex, is_long: bool) -> bool {
+        self.lanes[lanelet.index()].is_touched[usize::from(is_long)]
     }
 
     /// How far the middle of a vehicle, from its rear to its front, may be from the middle of a lanelet at most
     /// without touching an obstacle beside that, m: 0 if nothing is known. One that is no car is long.
     #[inline]
-    pub(crate) fn room_aside(&self, lanelet: LaneletId, is_long: bool) -> f64 {
-        match self.lanes[lanelet as usize].is_touched_aside[usize::from(is_long)] {
+    pub(crate) fn room_aside(&self, lanelet: LaneletIndex, is_long: bool) -> f64 {
+        match self.lanes[lanelet.index()].is_touched_aside[usize::from(is_long)] {
             true => 0.0,
             false => ASIDE,
         }
@@ -160,8 +162,8 @@ impl LaneObstacles {
 
     /// Whether somebody who keeps to a lanelet may see an obstacle in its way.
     #[inline]
-    pub(crate) fn is_seen_from(&self, lanelet: LaneletId) -> bool {
-        self.lanes[lanelet as usize].is_seen
+    pub(crate) fn is_seen_from(&self, lanelet: LaneletIndex) -> bool {
+        self.lanes[lanelet.index()].is_seen
     }
 
     /// The obstacles that may be in the way of somebody on a lane.
@@ -207,15 +209,15 @@ struct Surroundings<'a> {
 }
 
 impl Surroundings<'_> {
-    fn ids(&self) -> std::ops::Range<LaneletId> {
-        0..self.graph.lanelets().len() as LaneletId
+    fn ids(&self) -> impl ExactSizeIterator<Item = LaneletIndex> + use<> {
+        self.graph.indices()
     }
 
     /// What was known of a lanelet, if it is as it was, and no body near it has changed.
-    fn known(&self, id: LaneletId) -> Option<(Known<'_>, usize)> {
+    fn known(&self, id: LaneletIndex) -> Option<(Known<'_>, LaneletIndex)> {
         let known = self.known?;
         let copy = known.copied(id)?;
-        (!self.is_near_change[id as usize]).then_some((known, copy))
+        (!self.is_near_change[id.index()]).then_some((known, copy))
     }
 
     /// Notes the lanelets near which bodies have changed. O(lanelets times changes).
@@ -234,19 +236,19 @@ impl Surroundings<'_> {
         0.5 * self.sizes[1].width + SIDE_CLEARANCE + MOST_ASIDE + SLACK
     }
 
-    fn points(&self, id: LaneletId) -> impl ExactSizeIterator<Item = DVec2> + Clone + '_ {
+    fn points(&self, id: LaneletIndex) -> impl ExactSizeIterator<Item = DVec2> + Clone + '_ {
         self.graph.line(id).points()
     }
 
     /// What lies between the points of a lanelet.
-    fn stretches(&self, id: LaneletId) -> impl Iterator<Item = (DVec2, DVec2)> + '_ {
+    fn stretches(&self, id: LaneletIndex) -> impl Iterator<Item = (DVec2, DVec2)> + '_ {
         self.points(id).zip(self.points(id).skip(1))
     }
 
     fn swings(&self) -> Vec<[f64; 2]> {
         let before = |id| {
             let known = self.known.as_ref()?;
-            Some(known.lanes.swings[known.copied(id)?])
+            Some(known.lanes.swings[known.copied(id)?.index()])
         };
         let of = |id| match before(id) {
             Some(swings) => swings,
@@ -289,7 +291,7 @@ impl Surroundings<'_> {
     }
 
     /// Adds the bodies within a distance of a lanelet, by growing number.
-    fn collect_near(&self, id: LaneletId, distance: f64, numbers: &mut Vec<u32>) {
+    fn collect_near(&self, id: LaneletIndex, distance: f64, numbers: &mut Vec<u32>) {
         let first = numbers.len();
         for stretch in self.stretches(id) {
             self.obstacles.for_each_beside(stretch, distance, |number| {
@@ -305,9 +307,9 @@ impl Surroundings<'_> {
     fn lanes(&self, swings: &[[f64; 2]], in_ways: &InWays) -> Vec<Nearness> {
         let sight = self.sight();
         let changed = self.changed(in_ways);
-        let of = |id: LaneletId| {
+        let of = |id: LaneletIndex| {
             let before = self.known(id);
-            let before = before.map(|(known, copy)| (known.lanes.lanes[copy], known, copy));
+            let before = before.map(|(known, copy)| (known.lanes.lanes[copy.index()], known, copy));
             let is_watched = match before {
                 Some((before, ..)) => before.is_watched,
                 None => self.is_watched(id),
@@ -338,7 +340,7 @@ impl Surroundings<'_> {
         self.ids().map(of).collect()
     }
 
-    fn is_watched(&self, id: LaneletId) -> bool {
+    fn is_watched(&self, id: LaneletIndex) -> bool {
         let mut points = self.points(id);
         points.any(|point| self.obstacles.is_any_within(point, WATCH_DISTANCE))
     }
@@ -348,7 +350,7 @@ impl Surroundings<'_> {
     /// A vehicle is straight, its lane need not be: it leaves the middle by what the lane turns within its
     /// length, and its front may be on the next lanelet already. In a town hardly a lanelet of those with
     /// houses beside them is left.
-    fn may_touch(&self, id: LaneletId, class: usize, swing: f64) -> bool {
+    fn may_touch(&self, id: LaneletIndex, class: usize, swing: f64) -> bool {
         let reach = (0.5 * self.sizes[class].width + swing + SLACK).min(WATCH_DISTANCE);
         let mut stretches = self.stretches(id);
         stretches.any(|stretch| self.obstacles.any_near(stretch, reach))
@@ -359,7 +361,7 @@ impl Surroundings<'_> {
         OBSTACLE_REACH + self.longest + WATCH_DISTANCE
     }
 
-    fn sees(&self, id: LaneletId, in_ways: &Cells, sight: f64) -> bool {
+    fn sees(&self, id: LaneletIndex, in_ways: &Cells, sight: f64) -> bool {
         self.points(id).any(|point| {
             let mut sees = false;
             in_ways.for_each_in(point - sight, point + sight, |number| {
@@ -391,7 +393,7 @@ impl Surroundings<'_> {
     }
 
     /// Whether one of some boxes may be within a distance of a lanelet, m.
-    fn may_reach(&self, id: LaneletId, boxes: &[(DVec2, DVec2)], distance: f64) -> bool {
+    fn may_reach(&self, id: LaneletIndex, boxes: &[(DVec2, DVec2)], distance: f64) -> bool {
         if boxes.is_empty() {
             return false;
         }
@@ -406,17 +408,18 @@ impl Surroundings<'_> {
 }
 
 impl InWays {
-    fn of(&self, lanelet: usize) -> &[u32] {
+    fn of(&self, lanelet: LaneletIndex) -> &[u32] {
+        let lanelet = lanelet.index();
         let range = self.firsts[lanelet] as usize..self.firsts[lanelet + 1] as usize;
         &self.numbers[range]
     }
 }
 
 /// How far vehicles leave the middle of a lanelet and of those around it, at most, m.
-fn swing_around(graph: &LaneGraph, swings: &[[f64; 2]], id: LaneletId) -> [f64; 2] {
+fn swing_around(graph: &LaneGraph, swings: &[[f64; 2]], id: LaneletIndex) -> [f64; 2] {
     let beside = graph.predecessors(id).iter().chain(graph.successors(id));
     beside.chain([&id]).fold([0.0, 0.0], |most, &near| {
-        let own = swings[near as usize];
+        let own = swings[near.index()];
         [most[0].max(own[0]), most[1].max(own[1])]
     })
 }
@@ -424,9 +427,9 @@ fn swing_around(graph: &LaneGraph, swings: &[[f64; 2]], id: LaneletId) -> [f64; 
 /// What vehicles of a type cover.
 fn body_of(kind: &VehicleType) -> Body {
     Body {
-        width: kind.width,
+        width: kind.width.get(),
         front: kind.front(),
-        rear: kind.rear_overhang,
+        rear: kind.rear_overhang.get(),
     }
 }
 
@@ -475,24 +478,27 @@ mod tests {
         }
         let ground = Ground::new(&scenario);
         let (graph, lanes) = (ground.graph(), &ground.lane_obstacles);
-        let touched = |lanelet: LaneletId, kind: &VehicleType, (s, t, turned): (f64, f64, f64)| {
-            let pose = graph.line(lanelet).pose(s);
-            let heading = pose.heading + turned;
-            let rear = Pose {
-                position: pose.point(0.0, t),
-                heading,
+        let touched =
+            |lanelet: LaneletIndex, kind: &VehicleType, (s, t, turned): (f64, f64, f64)| {
+                let pose = graph.line(lanelet).pose(s);
+                let heading = pose.heading + turned;
+                let rear = Pose {
+                    position: pose.point(0.0, t),
+                    heading,
+                };
+                let middle = rear.point(0.5 * kind.length - kind.rear_overhang, 0.0);
+                let middle = Pose {
+                    position: middle,
+                    heading,
+                };
+                ground.obstacles.is_any_touched_by(&OrientedBox::new(
+                    middle,
+                    kind.length.get(),
+                    kind.width.get(),
+                ))
             };
-            let middle = rear.point(0.5 * kind.length - kind.rear_overhang, 0.0);
-            let middle = Pose {
-                position: middle,
-                heading,
-            };
-            ground
-                .obstacles
-                .is_any_touched_by(&OrientedBox::new(middle, kind.length, kind.width))
-        };
         let (mut free, mut refused) = (0, 0);
-        for lanelet in 0..graph.lanelets().len() as u32 {
+        for lanelet in graph.indices() {
             for kind in scenario.vehicle_types().values() {
                 let room = lanes.room_aside(lanelet, body_of(kind).exceeds_car());
                 let reach = kind.front() + kind.width;
@@ -528,12 +534,12 @@ mod tests {
         let kinds: Vec<&VehicleType> = scenario.vehicle_types().values().collect();
         assert!(kinds.iter().any(|kind| body_of(kind).exceeds_car()));
         let (mut touched, mut quiet) = (0, 0);
-        for lanelet in 0..graph.lanelets().len() as u32 {
+        for lanelet in graph.indices() {
             let line = graph.line(lanelet);
             for kind in &kinds {
                 let is_long = body_of(kind).exceeds_car();
                 let front = kind.front();
-                let may_touch = |id: u32| lanes.may_be_touched(id, is_long);
+                let may_touch = |id: LaneletIndex| lanes.may_be_touched(id, is_long);
                 quiet += usize::from(lanes.is_watched(lanelet) && !may_touch(lanelet));
                 for step in 0..(4.0 * line.length()) as u32 {
                     let s = 0.25 * f64::from(step);
@@ -542,7 +548,7 @@ mod tests {
                         position: pose.point(0.5 * kind.length - kind.rear_overhang, 0.0),
                         ..pose
                     };
-                    let body = OrientedBox::new(middle, kind.length, kind.width);
+                    let body = OrientedBox::new(middle, kind.length.get(), kind.width.get());
                     if !obstacles.is_any_touched_by(&body) {
                         continue;
                     }
@@ -571,24 +577,25 @@ mod tests {
             draw_street(&mut before, ends, &street(1, 0));
         }
         let ground = Ground::new(&before);
-        let place = ground.graph().line(0).position(95.0);
+        let place = ground.graph().line(LaneletIndex::new(0)).position(95.0);
         let post = Shape::Circle {
-            x: place.x,
-            y: place.y,
-            radius: 0.2,
+            x: place.x.into(),
+            y: place.y.into(),
+            radius: 0.2.into(),
         };
         // Another one far away from both: where there are no obstacles at all nothing is asked of lanes.
         let far = Shape::Circle {
-            x: -500.0,
-            y: 0.0,
-            radius: 0.2,
+            x: (-500.0).into(),
+            y: 0.0.into(),
+            radius: 0.2.into(),
         };
         put_post(&mut before, far);
         put_post(&mut before, post);
         let id = *before.obstacles().keys().last().unwrap();
         let mut after = before.clone();
         after.apply(Edit::Obstacle(id, None)).unwrap();
-        let seen = |ground: &Ground| [0, 1].map(|lane| ground.lane_obstacles.is_seen_from(lane));
+        let lanes = [0, 1].map(LaneletIndex::new);
+        let seen = |ground: &Ground| lanes.map(|lane| ground.lane_obstacles.is_seen_from(lane));
         let ground = Ground::new(&before);
         assert_eq!(seen(&ground), [true, true]);
         let without = ground.after_edit(&before, &after);
@@ -600,18 +607,23 @@ mod tests {
     fn a_type_that_becomes_wider_may_touch_more() {
         let mut before = Scenario::new("posts");
         draw_street(&mut before, ((0.0, 0.0), (100.0, 0.0)), &street(1, 0));
-        let y = Ground::new(&before).graph().line(0).position(50.0).y + 2.5;
+        let y = Ground::new(&before)
+            .graph()
+            .line(LaneletIndex::new(0))
+            .position(50.0)
+            .y
+            + 2.5;
         let post = Shape::Circle {
-            x: 50.0,
-            y,
-            radius: 0.2,
+            x: 50.0.into(),
+            y: y.into(),
+            radius: 0.2.into(),
         };
         put_post(&mut before, post);
         let mut after = before.clone();
         for (name, kind) in before.vehicle_types() {
             let width = 4.4;
             let wide = VehicleType {
-                width,
+                width: width.into(),
                 ..kind.clone()
             };
             after
@@ -619,8 +631,16 @@ mod tests {
                 .unwrap();
         }
         let ground = Ground::new(&before);
-        assert!(!ground.lane_obstacles.may_be_touched(0, true));
+        assert!(
+            !ground
+                .lane_obstacles
+                .may_be_touched(LaneletIndex::new(0), true)
+        );
         let ground = ground.after_edit(&before, &after);
-        assert!(ground.lane_obstacles.may_be_touched(0, true));
+        assert!(
+            ground
+                .lane_obstacles
+                .may_be_touched(LaneletIndex::new(0), true)
+        );
     }
 }

@@ -3,6 +3,7 @@
 mod body_list;
 mod cells;
 mod crossings;
+mod junction_gists;
 mod lane_finder;
 mod lane_obstacles;
 mod loose;
@@ -12,7 +13,6 @@ mod rings;
 mod roads;
 mod signal_heads;
 mod unchanged;
-mod ways_in;
 
 pub(crate) use crossings::{CrossingSite, Crossings};
 pub(crate) use lane_finder::{LANE_REACH, Spot};
@@ -22,14 +22,15 @@ pub(crate) use obstacles::{
     Displaced, MOST_ASIDE, OBSTACLE_ANGLE, OBSTACLE_REACH, Obstacles, Owner, SIDE_CLEARANCE,
 };
 pub(crate) use rings::Ring;
-pub(crate) use roads::{Law, PROFILE_BRAKING, Roads, Ways};
+pub(crate) use roads::{JunctionConnections, JunctionLaw, PROFILE_BRAKING, Roads};
 use signal_heads::Post;
 pub use signal_heads::SignalHead;
 
-use crate::agents::LanePosition;
 use crate::options::SimulationError;
+use crate::records::LanePosition;
 use crate::vehicle_type::VehicleType;
 use glam::DVec2;
+pub(crate) use junction_gists::ConnectionGist;
 use lane_finder::LaneFinder;
 use named_places::named_places;
 use roadwright_agent::NamedPlace;
@@ -37,15 +38,17 @@ use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::{HeightField, Pose};
 use roadwright_scenario::alleys::Alleys;
 use roadwright_scenario::junction::{Conflicts, Light, Programme, Signals, Turn};
-use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId, LaneletKind, NO_LANELET};
-use roadwright_scenario::{Control, GripMap, GroundGrip, NodeId, RoadId, Scenario};
+use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletIndex, LaneletKind, NO_LANELET};
+use roadwright_scenario::{
+    Connection, ConnectionIndex, Control, GripMap, GroundGrip, JunctionIndex, NodeId, RoadId,
+    Scenario,
+};
 use roadwright_vehicle::Grade;
 use roadwright_vehicle::rigid::ALL_LAYERS;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 use unchanged::{Unchanged, kept_or};
-pub(crate) use ways_in::WayIn;
 
 /// The share of the grip that drivers count on: the rest is for bends, gusts and what they do late.
 pub(crate) const COUNTED_ON: f64 = 0.6;
@@ -207,7 +210,7 @@ impl Ground {
     /// How much higher the left side of a vehicle stands than its right one, m, in the middle between its
     /// axles; 0 where it is level.
     #[inline]
-    pub(crate) fn bank(&self, pose: Pose, (wheelbase, width): (f64, f64)) -> f64 {
+    pub(crate) fn bank(&self, pose: Pose, wheelbase: f64, width: f64) -> f64 {
         let Some(land) = self.slopes() else {
             return 0.0;
         };
@@ -264,7 +267,7 @@ impl Ground {
 
     /// The layer of roads of a lanelet, as a bit.
     #[inline]
-    pub(crate) fn layers_of(&self, id: LaneletId) -> u32 {
+    pub(crate) fn layers_of(&self, id: LaneletIndex) -> u32 {
         // A mask has 32 bits: layers that are 32 apart count as one.
         1 << self.lanelet(id).layer.rem_euclid(32)
     }
@@ -288,7 +291,7 @@ impl Ground {
 
     /// One lanelet.
     #[inline]
-    pub(crate) fn lanelet(&self, id: LaneletId) -> &Lanelet {
+    pub(crate) fn lanelet(&self, id: LaneletIndex) -> &Lanelet {
         self.roads.graph.lanelet(id)
     }
 
@@ -296,7 +299,7 @@ impl Ground {
     pub(crate) fn lane_middles(&self) -> &Arc<Vec<DVec2>> {
         self.lane_middles.get_or_init(|| {
             let graph = self.graph();
-            let lanes = (0u32..).zip(graph.lanelets());
+            let lanes = graph.numbered();
             let lanes = lanes.filter(|(_, lanelet)| !lanelet.is_connection());
             let middles =
                 lanes.map(|(id, lanelet)| graph.line(id).position(0.5 * lanelet.length()));
@@ -309,7 +312,7 @@ impl Ground {
     pub(crate) fn signal_heads<'a>(
         &'a self,
         has_buses: bool,
-        light: impl Fn((u32, u32)) -> Light + 'a,
+        light: impl Fn(Connection) -> Light + 'a,
     ) -> impl Iterator<Item = SignalHead> + 'a {
         let posts = self
             .signal_posts
@@ -321,7 +324,7 @@ impl Ground {
 
     /// Whether it matters who goes first at a junction; else it is contested only because two bodies do not
     /// fit past each other in a bend.
-    pub(crate) fn is_ruled(&self, junction: u32) -> bool {
+    pub(crate) fn is_ruled(&self, junction: JunctionIndex) -> bool {
         self.roads.is_ruled(junction)
     }
 
@@ -333,19 +336,22 @@ impl Ground {
 
     /// The signals of a junction, and the group that they belong to.
     #[inline]
-    pub(crate) fn signals(&self, junction: u32) -> Option<(usize, &Signals)> {
+    pub(crate) fn signals(&self, junction: JunctionIndex) -> Option<(usize, &Signals)> {
         self.roads.signals(junction)
     }
 
     /// The ring of a roundabout that a lanelet belongs to.
     #[inline]
-    pub(crate) fn ring(&self, id: LaneletId) -> Option<&Ring> {
+    pub(crate) fn ring(&self, id: LaneletIndex) -> Option<&Ring> {
         self.roads.ring(id)
     }
 
     /// The ways through a junction.
-    pub(crate) fn ways_through(&self, junction: u32) -> Ways<impl Iterator<Item = f64> + '_> {
-        self.roads.ways_through(junction)
+    pub(crate) fn connections_through(
+        &self,
+        junction: JunctionIndex,
+    ) -> JunctionConnections<impl Iterator<Item = f64> + '_> {
+        self.roads.connections_through(junction)
     }
 
     /// The programme of each group of signals.
@@ -355,7 +361,7 @@ impl Ground {
 
     /// The group that the signals of a junction belong to, if it has any.
     #[inline]
-    pub(crate) fn signal_group_of(&self, junction: u32) -> Option<usize> {
+    pub(crate) fn signal_group_of(&self, junction: JunctionIndex) -> Option<usize> {
         self.roads.signal_group_of(junction)
     }
 
@@ -367,7 +373,7 @@ impl Ground {
 
     /// Whether a junction decides by who comes near.
     #[inline]
-    pub(crate) fn looks_out(&self, junction: u32) -> bool {
+    pub(crate) fn looks_out(&self, junction: JunctionIndex) -> bool {
         self.roads.looks_out(junction)
     }
 
@@ -377,7 +383,7 @@ impl Ground {
     }
 
     /// The junctions that follow one programme.
-    pub(crate) fn signal_group(&self, group: usize) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn signal_group(&self, group: usize) -> impl Iterator<Item = JunctionIndex> + '_ {
         self.roads.signal_group(group)
     }
 
@@ -387,34 +393,34 @@ impl Ground {
     }
 
     /// The nodes that a junction stands for.
-    pub(crate) fn junction_nodes(&self, junction: u32) -> &[NodeId] {
+    pub(crate) fn junction_nodes(&self, junction: JunctionIndex) -> &[NodeId] {
         self.roads.junction_nodes(junction)
     }
 
     /// The paths of a junction with the roads that they come from, and how they turn.
     pub(crate) fn movements(
         &self,
-        junction: u32,
-    ) -> impl Iterator<Item = (u32, RoadId, Turn)> + '_ {
+        junction: JunctionIndex,
+    ) -> impl Iterator<Item = (ConnectionIndex, RoadId, Turn)> + '_ {
         self.roads.movements(junction)
     }
 
     /// What is asked of a path of a junction in each step.
     #[inline]
-    pub(crate) fn way_in(&self, path: (u32, u32)) -> &WayIn {
-        self.roads.way_in(path)
+    pub(crate) fn connection_gist(&self, path: Connection) -> &ConnectionGist {
+        self.roads.connection_gist(path)
     }
 
     /// Who goes first at a junction.
     #[inline]
-    pub(crate) fn control(&self, junction: u32) -> Control {
+    pub(crate) fn control(&self, junction: JunctionIndex) -> Control {
         self.roads.control(junction)
     }
 
     /// From one green of a stage of the signals of a junction to the next at most, s; without end where there
     /// are none.
     #[inline]
-    pub(crate) fn longest_cycle(&self, junction: u32) -> f64 {
+    pub(crate) fn longest_cycle(&self, junction: JunctionIndex) -> f64 {
         self.roads.longest_cycle(junction)
     }
 
@@ -431,146 +437,173 @@ impl Ground {
 
     /// Length of a lanelet, m.
     #[inline]
-    pub(crate) fn length(&self, id: LaneletId) -> f64 {
+    pub(crate) fn length(&self, id: LaneletIndex) -> f64 {
         self.roads.length(id)
     }
 
     /// The centre line of a lanelet.
     #[inline]
-    pub(crate) fn line(&self, id: LaneletId) -> CentreLine<'_> {
+    pub(crate) fn line(&self, id: LaneletIndex) -> CentreLine<'_> {
         self.roads.line(id)
     }
 
     /// Whether one goes on from a lanelet to `next` without changing lanes.
     #[inline]
-    pub(crate) fn leads_to(&self, id: LaneletId, next: LaneletId) -> bool {
+    pub(crate) fn leads_to(&self, id: LaneletIndex, next: LaneletIndex) -> bool {
         self.roads.leads_to(id, next)
     }
 
     /// The lanelets that follow, in the order of the graph.
     #[inline]
-    pub(crate) fn successors(&self, id: LaneletId) -> &[LaneletId] {
+    pub(crate) fn successors(&self, id: LaneletIndex) -> &[LaneletIndex] {
         self.roads.successors(id)
     }
 
     /// The lanelets among which those are that others conflict with, and that lead to `next` as a connection
     /// that others conflict with does; few more, and maybe that one itself.
     #[inline]
-    pub(crate) fn joining(&self, connection: LaneletId, next: LaneletId) -> &[LaneletId] {
+    pub(crate) fn joining(&self, connection: LaneletIndex, next: LaneletIndex) -> &[LaneletIndex] {
         self.roads.joining(connection, next)
     }
 
     /// The lanes of the same direction to the left and to the right of a lanelet, or [`NO_LANELET`].
     #[inline]
-    pub(crate) fn beside(&self, id: LaneletId) -> [LaneletId; 2] {
+    pub(crate) fn beside(&self, id: LaneletIndex) -> [LaneletIndex; 2] {
         self.roads.beside(id)
     }
 
     /// Whether a lanelet has a lane of its direction beside it: else nobody changes lanes there.
     #[inline]
-    pub(crate) fn has_beside(&self, id: LaneletId) -> bool {
+    pub(crate) fn has_beside(&self, id: LaneletIndex) -> bool {
         self.beside(id) != [NO_LANELET; 2]
     }
 
     /// From the start of a lanelet to that of the nearest one ahead with alleys, m, or a bit less; of
     /// those that are far it says only that.
     #[inline]
-    pub(crate) fn way_to_alleys(&self, id: LaneletId) -> f64 {
+    pub(crate) fn way_to_alleys(&self, id: LaneletIndex) -> f64 {
         self.roads.way_to_alleys(id)
     }
 
     /// How many lanelets follow.
     #[inline]
-    pub(crate) fn successor_count(&self, id: LaneletId) -> usize {
+    pub(crate) fn successor_count(&self, id: LaneletIndex) -> usize {
         self.roads.successor_count(id)
     }
 
     /// The lanelet before one, if it is the only one and several lead on from there.
     #[inline]
-    pub(crate) fn fork_before(&self, id: LaneletId) -> Option<LaneletId> {
+    pub(crate) fn fork_before(&self, id: LaneletIndex) -> Option<LaneletIndex> {
         self.roads.fork_before(id)
     }
 
     /// Speed that the road allows at the start of a lanelet, m/s.
     #[inline]
-    pub(crate) fn entry_speed(&self, id: LaneletId) -> f64 {
+    pub(crate) fn entry_speed(&self, id: LaneletIndex) -> f64 {
         self.roads.entry_speed(id)
     }
 
     /// Speed that limit and bends allow at `s` of a lanelet, m/s.
     #[inline]
-    pub(crate) fn road_speed(&self, id: LaneletId, s: f64) -> f64 {
+    pub(crate) fn road_speed(&self, id: LaneletIndex, s: f64) -> f64 {
         self.roads.road_speed(id, s)
     }
 
     /// Curvature at `s` of a lanelet, 1/m, positive to the left.
     #[inline]
-    pub(crate) fn curvature(&self, id: LaneletId, s: f64) -> f64 {
+    pub(crate) fn curvature(&self, id: LaneletIndex, s: f64) -> f64 {
         self.roads.curvature(id, s)
     }
 
     /// Junction and path of a connection that others conflict with.
     #[inline]
-    pub(crate) fn contested(&self, id: LaneletId) -> Option<(u32, u32)> {
+    pub(crate) fn contested(&self, id: LaneletIndex) -> Option<Connection> {
         self.roads.contested(id)
     }
 
     /// The smallest node of a junction.
-    pub(crate) fn node(&self, junction: u32) -> Option<NodeId> {
+    pub(crate) fn node(&self, junction: JunctionIndex) -> Option<NodeId> {
         self.roads.node(junction)
     }
 
     /// How far before a junction the stop line of a path lies, m: where buses turn, or only cars.
     #[inline]
-    pub(crate) fn setback(&self, junction: u32, path: u32, has_buses: bool) -> f64 {
+    pub(crate) fn setback(
+        &self,
+        junction: JunctionIndex,
+        path: ConnectionIndex,
+        has_buses: bool,
+    ) -> f64 {
         self.roads.setback(junction, path, has_buses)
     }
 
     /// The smallest node of a junction at an end of a road. O(junctions): for people.
     pub(crate) fn node_at(&self, road: RoadId) -> Option<NodeId> {
-        let junctions = 0..self.junction_count() as u32;
-        let mut own = junctions.filter(|&junction| {
+        let mut junctions = JunctionIndex::up_to(self.junction_count());
+        let own = junctions.find(|&junction| {
             let mut arms = self.roads.stop_lines(junction);
             arms.any(|(arm, ..)| arm == road)
         });
-        own.next().and_then(|junction| self.node(junction))
+        own.and_then(|junction| self.node(junction))
     }
 
     /// The law of a junction.
     #[inline]
-    pub(crate) fn law(&self, junction: u32) -> &Law {
+    pub(crate) fn law(&self, junction: JunctionIndex) -> &JunctionLaw {
         self.roads.law(junction)
     }
 
     /// The conflicts of a junction, where a long vehicle takes part or not.
     #[inline]
-    pub(crate) fn conflicts(&self, junction: u32, is_long: bool) -> &Conflicts {
+    pub(crate) fn conflicts(&self, junction: JunctionIndex, is_long: bool) -> &Conflicts {
         self.roads.conflicts(junction, is_long)
     }
 
     /// How far a connection runs together with another one from the same lane, for vehicles of which
     /// one is long or none, m from its start.
-    pub(crate) fn parting(&self, connection: LaneletId, other: LaneletId, is_long: bool) -> f64 {
-        let path = |id: LaneletId| match self.lanelet(id).kind {
-            LaneletKind::Connection { junction, path, .. } => Some((junction, path)),
+    pub(crate) fn parting(
+        &self,
+        connection: LaneletIndex,
+        other: LaneletIndex,
+        is_long: bool,
+    ) -> f64 {
+        let path = |id: LaneletIndex| match self.lanelet(id).kind {
+            LaneletKind::Connection { junction, path, .. } => Some(Connection {
+                junction,
+                number: path,
+            }),
             LaneletKind::Lane { .. } => None,
         };
         match (path(connection), path(other)) {
-            (Some((junction, path)), Some((_, other))) => {
-                self.conflicts(junction, is_long).parting(path, other)
-            }
+            (
+                Some(Connection {
+                    junction,
+                    number: path,
+                }),
+                Some(Connection { number: other, .. }),
+            ) => self.conflicts(junction, is_long).parting(path, other),
             _ => 0.0,
         }
     }
 
     /// Whether two paths of a junction conflict.
     #[inline]
-    pub(crate) fn in_conflict(&self, junction: u32, a: u32, b: u32) -> bool {
+    pub(crate) fn in_conflict(
+        &self,
+        junction: JunctionIndex,
+        a: ConnectionIndex,
+        b: ConnectionIndex,
+    ) -> bool {
         self.conflicts(junction, false).are_in_conflict(a, b)
     }
 
     /// Whether a junction has the very law of one of another ground.
-    pub(crate) fn has_law_of(&self, junction: u32, other: &Self, theirs: u32) -> bool {
+    pub(crate) fn has_law_of(
+        &self,
+        junction: JunctionIndex,
+        other: &Self,
+        theirs: JunctionIndex,
+    ) -> bool {
         self.roads.has_law_of(junction, &other.roads, theirs)
     }
 
@@ -656,7 +689,7 @@ mod tests {
         let ground = Ground::new(&town);
         let mut stream = Stream::new(3, "posts", 0);
         let graph = ground.graph();
-        for lane in (0..graph.lanelets().len() as LaneletId).step_by(2) {
+        for lane in (graph.indices()).step_by(2) {
             // Near its end, so that it matters how vehicles swing out behind it.
             let end = graph
                 .line(lane)
@@ -664,9 +697,9 @@ mod tests {
             let aside = unit(stream.next_in(0.0, 6.0));
             let place = end + stream.next_in(1.0, 3.5) * aside;
             let post = Shape::Circle {
-                x: place.x,
-                y: place.y,
-                radius: 0.2,
+                x: place.x.into(),
+                y: place.y.into(),
+                radius: 0.2.into(),
             };
             put_post(&mut town, post);
         }
@@ -684,7 +717,7 @@ mod tests {
                 let wider = stream.next_in(-0.4, 0.6);
                 for section in &mut road.lane_sections {
                     for lane in &mut section.lanes {
-                        lane.width[0].a = (lane.width[0].a + wider).max(1.5);
+                        lane.width[0].a = ((lane.width[0].a + wider).max(1.5)).into();
                     }
                 }
                 drop(town.apply(Edit::Road(id, Some(Box::new(road)))));
@@ -709,9 +742,9 @@ mod tests {
 
     /// Some change of what stands beside the roads. Returns whether it could be made.
     fn change_obstacles(town: &mut Scenario, graph: &LaneGraph, stream: &mut Stream) -> bool {
-        let lane = stream.next_index(graph.lanelets().len());
+        let lane = LaneletIndex::from_index(stream.next_index(graph.lanelets().len()));
         // On a lane or beside it.
-        let place = graph.line(lane as LaneletId).position(5.0)
+        let place = graph.line(lane).position(5.0)
             + DVec2::new(stream.next_in(-9.0, 9.0), stream.next_in(-9.0, 9.0));
         let at = |points: &[(f64, f64)]| points.iter().map(|&p| place + DVec2::from(p)).collect();
         // The second one has a notch: it is of several bodies.
@@ -722,16 +755,18 @@ mod tests {
             at(&[(-50.0, -50.0), (50.0, 49.0), (50.0, 50.0)]),
         ];
         let points = shapes[stream.next_index(4)].clone();
-        let shape = Shape::Polygon { points };
+        let shape = Shape::Polygon {
+            points: points.into(),
+        };
         let ids: Vec<_> = town.obstacles().keys().copied().collect();
         let id = ids[stream.next_index(ids.len())];
         let mut obstacle = town.obstacles()[&id].clone();
         let forest = Forest {
             // More trees than are looked at one by one.
-            area: at(&[(0.0, 0.0), (120.0, 0.0), (120.0, 120.0)]),
-            density: 1000.0,
-            spacing: 2.0,
-            trunk_radius: 0.2,
+            area: at(&[(0.0, 0.0), (120.0, 0.0), (120.0, 120.0)]).into(),
+            density: 1000.0.into(),
+            spacing: 2.0.into(),
+            trunk_radius: 0.2.into(),
             seed: 1,
         };
         let edit = match stream.next_index(6) {
@@ -741,7 +776,7 @@ mod tests {
             }
             1 => Edit::Obstacle(id, None),
             2 => {
-                obstacle.mass = Some(20.0);
+                obstacle.mass = Some(20.0).into();
                 Edit::Obstacle(id, Some(Box::new(obstacle)))
             }
             3 => Edit::Forest(ForestId(1), Some(Box::new(forest))),

@@ -12,7 +12,7 @@ pub(super) fn named_places(scenario: &Scenario) -> BTreeMap<String, NamedPlace> 
     for point in scenario.points_of_interest().values() {
         let place = NamedPlace {
             position: point.position(),
-            heading: point.heading,
+            heading: point.heading.get(),
         };
         // Of two with one name the first one counts, and points of interest go before streets.
         places.entry(point.name.clone()).or_insert(place);

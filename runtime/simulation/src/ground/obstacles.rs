@@ -368,7 +368,8 @@ impl Obstacles {
     /// Calls `visit(owner, depth)` for every obstacle that a vehicle overlaps, which lies within a circle.
     pub(crate) fn for_each_contact(
         &self,
-        (middle, radius): (DVec2, f64),
+        middle: DVec2,
+        radius: f64,
         displaced: &Displaced,
         vehicle: impl Fn() -> OrientedBox,
         mut visit: impl FnMut(Owner, f64),
@@ -529,8 +530,8 @@ impl Stature {
 pub(super) fn bodies_of(shape: &Shape) -> Vec<Body> {
     if let &Shape::Circle { x, y, radius } = shape {
         return vec![Body::Disc {
-            centre: DVec2::new(x, y),
-            radius,
+            centre: DVec2::new(x.get(), y.get()),
+            radius: radius.get(),
         }];
     }
     let mut outline = shape.outline();
@@ -584,14 +585,18 @@ pub(super) mod tests {
             let x = stream.next_in(-60.0, 60.0);
             let y = stream.next_in(0.0, 40.0) * if number % 4 == 0 { 3.0 } else { -1.0 };
             let shape = if number % 2 == 0 {
-                Shape::Circle { x, y, radius: 0.7 }
+                Shape::Circle {
+                    x: x.into(),
+                    y: y.into(),
+                    radius: 0.7.into(),
+                }
             } else {
                 Shape::Box {
-                    x,
-                    y,
-                    heading: 0.4,
-                    length: 2.0,
-                    width: 1.0,
+                    x: x.into(),
+                    y: y.into(),
+                    heading: 0.4.into(),
+                    length: 2.0.into(),
+                    width: 1.0.into(),
                 }
             };
             put_post(&mut scenario, shape);
@@ -628,7 +633,13 @@ pub(super) mod tests {
         assert_ne!(bodies_of(&Shape::Polygon { points: star }).len(), 1);
         let square = [(0.0, 0.0), (4.0, 0.0), (4.0, 4.0), (2.0, 4.0), (0.0, 4.0)];
         let square = square.map(DVec2::from).to_vec();
-        assert_eq!(bodies_of(&Shape::Polygon { points: square }).len(), 1);
+        assert_eq!(
+            bodies_of(&Shape::Polygon {
+                points: square.into()
+            })
+            .len(),
+            1
+        );
     }
 
     #[test]

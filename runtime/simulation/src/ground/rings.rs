@@ -4,8 +4,8 @@
 //! in a circle, and there is room to move on as long as one place in it is free.
 
 use roadwright_scenario::junction::Layout;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind};
-use roadwright_scenario::{NodeId, RoadId, RoadNetwork};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind};
+use roadwright_scenario::{Connection, JunctionIndex, NodeId, RoadId, RoadNetwork};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Stands for no ring.
@@ -15,11 +15,11 @@ const NO_RING: u32 = u32::MAX;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Ring {
     /// Its lanes, and the connections between them, in the order of their numbers.
-    pub(crate) lanelets: Vec<LaneletId>,
+    pub(crate) lanelets: Vec<LaneletIndex>,
     /// Their lengths together, m.
     pub(crate) length: f64,
     /// The junctions in it.
-    pub(crate) junctions: BTreeSet<u32>,
+    pub(crate) junctions: BTreeSet<JunctionIndex>,
 }
 
 /// All rings.
@@ -41,23 +41,24 @@ impl Rings {
             let lanes = graph.lanes_of(road).flat_map(|(_, lanelets)| lanelets);
             lanes.map(move |&id| (id, ring))
         });
-        let lanes: Vec<(LaneletId, u32)> = lanes.collect();
+        let lanes: Vec<(LaneletIndex, u32)> = lanes.collect();
         for &(id, ring) in &lanes {
-            of[id as usize] = ring;
+            of[id.index()] = ring;
         }
         // A connection belongs to a ring if it leads from a lane of it into one.
         for &(id, ring) in &lanes {
             for &next in graph.successors(id) {
                 let after = graph.successors(next).first();
-                let leads_on = after.is_some_and(|&after| of[after as usize] == ring);
+                let leads_on = after.is_some_and(|&after| of[after.index()] == ring);
                 if graph.lanelet(next).is_connection() && leads_on {
-                    of[next as usize] = ring;
+                    of[next.index()] = ring;
                 }
             }
         }
         let count = roads.values().max().map_or(0, |last| *last as usize + 1);
         let mut rings = vec![Ring::default(); count];
-        for (id, &ring) in (0..).zip(&of).filter(|(_, ring)| **ring != NO_RING) {
+        let numbered = graph.indices().zip(&of);
+        for (id, &ring) in numbered.filter(|(_, ring)| **ring != NO_RING) {
             let ring = &mut rings[ring as usize];
             ring.lanelets.push(id);
             if let LaneletKind::Connection { junction, .. } = graph.lanelet(id).kind {
@@ -70,8 +71,8 @@ impl Rings {
 
     /// The ring that a lanelet belongs to.
     #[inline]
-    pub(crate) fn of(&self, id: LaneletId) -> Option<&Ring> {
-        self.rings.get(*self.of.get(id as usize)? as usize)
+    pub(crate) fn of(&self, id: LaneletIndex) -> Option<&Ring> {
+        self.rings.get(*self.of.get(id.index())? as usize)
     }
 }
 

@@ -1,22 +1,21 @@
 //! The road network as the step needs it: lanelets, speeds in bends, and which paths conflict.
 
 use super::crossings::{Crossings, is_crossed};
+use super::junction_gists::{ConnectionGist, JunctionGists};
 use super::rings::{Ring, Rings};
-use super::ways_in::{WayIn, WaysIn};
 use roadwright_geometry::centre_line::{CentreLine, LineSpan};
 use roadwright_geometry::shared_list::SharedList;
 use roadwright_scenario::alleys::Alleys;
 use roadwright_scenario::junction::{
     Body, Conflicts, ConnectingPath, Junction, LaneEnd, Layout, Programme, RightOfWay, RoomToWait,
-    SignalPlans, Signals, Turn, has_long_vehicles, layout, layout_after_edit, signal_plans,
-    touches_bus,
+    SignalPlans, Signals, Turn, layout, layout_after_edit, signal_plans, touches_bus,
 };
 use roadwright_scenario::lane_graph::{
-    BEND_REACH, Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET, bend_speed, copied,
+    BEND_REACH, Before, LaneGraph, LaneletIndex, LaneletKind, NO_LANELET, bend_speed, copied,
 };
 use roadwright_scenario::{
-    Control, Custom, GripMap, NodeId, RoadAccess, RoadEnd, RoadId, RoadNetwork, Scenario,
-    SignalMode,
+    Connection, ConnectionIndex, Control, Custom, GripMap, JunctionIndex, NodeId, RoadAccess,
+    RoadEnd, RoadId, RoadNetwork, Scenario, SignalMode,
 };
 use std::collections::BTreeMap;
 use std::hash::Hasher;
@@ -27,11 +26,14 @@ pub(crate) const PROFILE_BRAKING: f64 = 1.8;
 /// Successors that are kept beside a lanelet; more are looked up in the graph.
 const NEAR_SUCCESSORS: usize = 3;
 /// Stands for no junction.
-const NO_JUNCTION: u32 = u32::MAX;
+const NO_JUNCTION: JunctionIndex = JunctionIndex::new(u32::MAX);
+
+/// Stands for no connection that others conflict with.
+const NOT_CONTESTED: Connection = Connection::new(NO_JUNCTION, ConnectionIndex::new(0));
 
 /// Who may drive when in a junction.
 #[derive(Debug)]
-pub(crate) struct Law {
+pub(crate) struct JunctionLaw {
     /// Between cars.
     pub(crate) conflicts: Conflicts,
     /// Where a bus or lorry takes part. Found when it is asked for.
@@ -50,10 +52,11 @@ pub(crate) struct Law {
     is_crossed: Vec<bool>,
 }
 
-impl Law {
+impl JunctionLaw {
     /// How far before the junction the line of each path lies where only cars drive, m, with its number.
-    pub(super) fn setbacks_of_cars(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
-        (0..).zip(self.car_setbacks.iter().copied())
+    pub(super) fn setbacks_of_cars(&self) -> impl Iterator<Item = (ConnectionIndex, f32)> + '_ {
+        let setbacks = self.car_setbacks.iter().copied();
+        ConnectionIndex::up_to(setbacks.len()).zip(setbacks)
     }
 
     fn of(junction: &Junction) -> Arc<Self> {
@@ -65,7 +68,7 @@ impl Law {
             swept: OnceLock::new(),
             setbacks: OnceLock::new(),
             car_setbacks: by_path(junction, &junction.setbacks_of_cars()),
-            is_crossed: (0..junction.paths.len() as u32)
+            is_crossed: ConnectionIndex::up_to(junction.paths.len())
                 .map(|path| is_crossed(junction, path))
                 .collect(),
             conflicts,
@@ -91,11 +94,11 @@ impl Law {
     /// Whether a bus along a path of its junction would swing over who comes along another one, or who comes
     /// along it over such a bus, while cars there meet nobody: in bends between two roads, and beside
     /// entries into rings.
-    fn is_swept(&self, path: u32, (junction, has_long): (&Junction, bool)) -> bool {
+    fn is_swept(&self, path: ConnectionIndex, (junction, has_long): (&Junction, bool)) -> bool {
         if self.right_of_way.control() == Control::Roundabout {
             return self.wide(junction).is_contested(path);
         }
-        has_long && self.swept(junction)[path as usize]
+        has_long && self.swept(junction)[path.index()]
     }
 
     /// Of each path whether a bus along it, or a car beside such a one, would touch who comes along another.
@@ -105,7 +108,10 @@ impl Law {
             let mut swept = vec![false; paths.len()];
             for a in 0..paths.len() {
                 for b in 0..a {
-                    let pair = (a as u32, b as u32);
+                    let pair = (
+                        ConnectionIndex::from_index(a),
+                        ConnectionIndex::from_index(b),
+                    );
                     // In a narrow street two who meet are close to each other everywhere: that alone is no
                     // reason.
                     let is_met = wide.are_in_conflict(pair.0, pair.1)
@@ -122,10 +128,10 @@ impl Law {
 
     /// Whether who comes along a path of its junction has to ask before it enters, where there are long
     /// vehicles or not.
-    fn is_contested(&self, path: u32, at: (&Junction, bool)) -> bool {
+    fn is_contested(&self, path: ConnectionIndex, at: (&Junction, bool)) -> bool {
         self.signals.is_some()
             || self.conflicts.is_contested(path)
-            || self.is_crossed[path as usize]
+            || self.is_crossed[path.index()]
             || self.is_swept(path, at)
     }
 }
@@ -141,13 +147,13 @@ struct Gist {
     entry_speed: f32,
     /// Junction and path of a connection that others conflict with or that has signals, or
     /// [`NO_JUNCTION`].
-    contested: (u32, u32),
-    successors: [LaneletId; NEAR_SUCCESSORS],
+    contested: Connection,
+    successors: [LaneletIndex; NEAR_SUCCESSORS],
     successor_count: u32,
     /// The lanelet before it, if several lead on from there, or [`NO_LANELET`].
-    fork: LaneletId,
+    fork: LaneletIndex,
     /// The lanes of the same direction to its left and to its right, or [`NO_LANELET`].
-    beside: [LaneletId; 2],
+    beside: [LaneletIndex; 2],
 }
 
 const _: () = assert!(size_of::<Gist>() == 64);
@@ -165,27 +171,29 @@ struct OwnGist {
 struct Known<'a> {
     roads: &'a Roads,
     /// For each lanelet now the one that it is a [copy](copied) of.
-    copies: &'a [LaneletId],
+    copies: &'a [LaneletIndex],
 }
 
 impl Known<'_> {
     /// What was known of a lanelet, if it is a copy: then its junction is as it was, too.
-    fn gist(&self, id: LaneletId) -> Option<OwnGist> {
+    fn gist(&self, id: LaneletIndex) -> Option<OwnGist> {
         let copy = copied(self.copies, id)?;
-        let gist = &self.roads.gists[copy as usize];
+        let gist = &self.roads.gists[copy.index()];
         Some(OwnGist {
-            is_contested: gist.contested.0 != NO_JUNCTION,
+            is_contested: gist.contested.junction != NO_JUNCTION,
             entry_speed: gist.entry_speed,
         })
     }
 }
 
 impl Gist {
-    fn new(graph: &LaneGraph, id: LaneletId, own: OwnGist) -> Self {
+    fn new(graph: &LaneGraph, id: LaneletIndex, own: OwnGist) -> Self {
         let lanelet = graph.lanelet(id);
         let contested = match lanelet.kind {
-            LaneletKind::Connection { junction, path, .. } if own.is_contested => (junction, path),
-            _ => (NO_JUNCTION, 0),
+            LaneletKind::Connection { junction, path, .. } if own.is_contested => {
+                Connection::new(junction, path)
+            }
+            _ => NOT_CONTESTED,
         };
         let all = graph.successors(id);
         let mut successors = [NO_LANELET; NEAR_SUCCESSORS];
@@ -224,14 +232,14 @@ struct Bend {
 struct Joins {
     /// Where those of each lanelet begin in the list; one more than there are lanelets.
     firsts: Vec<u32>,
-    others: Vec<LaneletId>,
+    others: Vec<LaneletIndex>,
 }
 
 impl Joins {
     fn new(graph: &LaneGraph, gists: &[Gist]) -> Self {
-        let is_contested = |id: LaneletId| gists[id as usize].contested.0 != NO_JUNCTION;
+        let is_contested = |id: LaneletIndex| gists[id.index()].contested.junction != NO_JUNCTION;
         let (mut firsts, mut others) = (Vec::with_capacity(gists.len() + 1), Vec::new());
-        for id in 0..gists.len() as LaneletId {
+        for id in LaneletIndex::up_to(gists.len()) {
             firsts.push(others.len() as u32);
             if let (true, &[next]) = (is_contested(id), graph.successors(id)) {
                 let beside = graph.predecessors(next).iter().copied();
@@ -243,14 +251,14 @@ impl Joins {
     }
 
     #[inline]
-    fn of(&self, id: LaneletId) -> &[LaneletId] {
-        let range = [id, id + 1].map(|id| self.firsts[id as usize] as usize);
+    fn of(&self, id: LaneletIndex) -> &[LaneletIndex] {
+        let range = [id.index(), id.index() + 1].map(|at| self.firsts[at] as usize);
         &self.others[range[0]..range[1]]
     }
 }
 
 /// The ways through a junction.
-pub(crate) struct Ways<L> {
+pub(crate) struct JunctionConnections<L> {
     /// Lanes that lead in.
     pub(crate) lanes: usize,
     /// Length of each way, m.
@@ -265,9 +273,9 @@ pub(crate) struct Roads {
     bends: SharedList<Bend>,
     joins: Joins,
     /// The law of each junction.
-    laws: Vec<Arc<Law>>,
+    laws: Vec<Arc<JunctionLaw>>,
     plans: SignalPlans,
-    ways_in: WaysIn,
+    junction_gists: JunctionGists,
     /// For each group of signals whether its stages last for fixed times.
     have_fixed_times: Vec<bool>,
     gists: Vec<Gist>,
@@ -310,12 +318,12 @@ impl Roads {
         let layout = layout(scenario.network(), scenario.about());
         let graph = LaneGraph::new(scenario, &layout);
         let mut bends = SharedList::default();
-        for (id, lanelet) in (0..).zip(graph.lanelets()) {
+        for (id, lanelet) in graph.numbered() {
             bends.extend(bends_of(graph.line(id), lanelet.speed_limit));
         }
         bends.share();
         let junctions = layout.junctions.iter();
-        let laws = junctions.map(|junction| Law::of(junction));
+        let laws = junctions.map(|junction| JunctionLaw::of(junction));
         let laws = laws.collect();
         Self::of_parts(scenario, (layout, graph, bends, laws), None)
     }
@@ -323,7 +331,7 @@ impl Roads {
     /// The roads after an edit from `old`, whose roads these are, to `new`: junctions, lanes and
     /// conflicts that it did not reach are taken over. Says for each lanelet which one of before it is a
     /// copy of, as [`LaneGraph::after_edit`] does.
-    pub(super) fn after_edit(&self, old: &Scenario, new: &Scenario) -> (Self, Vec<LaneletId>) {
+    pub(super) fn after_edit(&self, old: &Scenario, new: &Scenario) -> (Self, Vec<LaneletIndex>) {
         let custom = Custom::from(new.about());
         if custom != Custom::from(old.about()) {
             let roads = Self::new(new);
@@ -341,7 +349,7 @@ impl Roads {
         let junctions = layout.junctions.iter().zip(self.layout.shared_by(&layout));
         let law = |(junction, shared): (&Arc<Junction>, Option<usize>)| match shared {
             Some(before) => self.laws[before].clone(),
-            None => Law::of(junction),
+            None => JunctionLaw::of(junction),
         };
         let laws = junctions.map(law).collect();
         let known = Known {
@@ -353,7 +361,7 @@ impl Roads {
     }
 
     /// The bends of an edited lane graph.
-    fn bends_after_edit(&self, graph: &LaneGraph, copies: &[LaneletId]) -> SharedList<Bend> {
+    fn bends_after_edit(&self, graph: &LaneGraph, copies: &[LaneletIndex]) -> SharedList<Bend> {
         // They lie where the points of the lines lie.
         let shares_lines = graph.shares_lines_with(&self.graph);
         let mut bends = if shares_lines {
@@ -361,7 +369,7 @@ impl Roads {
         } else {
             SharedList::default()
         };
-        for (id, (lanelet, &copy)) in (0..).zip(graph.lanelets().iter().zip(copies)) {
+        for ((id, lanelet), &copy) in graph.numbered().zip(copies) {
             if copy == NO_LANELET {
                 bends.extend(bends_of(graph.line(id), lanelet.speed_limit));
             } else if !shares_lines {
@@ -378,21 +386,21 @@ impl Roads {
 
     fn of_parts(
         scenario: &Scenario,
-        (layout, graph, bends, laws): (Layout, LaneGraph, SharedList<Bend>, Vec<Arc<Law>>),
+        (layout, graph, bends, laws): (Layout, LaneGraph, SharedList<Bend>, Vec<Arc<JunctionLaw>>),
         known: Option<Known<'_>>,
     ) -> Self {
         let own = |i: usize| laws[i].signals.clone();
         let plans = signal_plans(scenario.network(), &layout, own, |i| &laws[i].conflicts);
-        let has_long = has_long_vehicles(scenario);
+        let has_long = scenario.has_long_vehicles();
         // Who has to ask depends on whether buses drive.
         let known = known.filter(|known| known.roads.has_long == has_long);
-        let gist = |id: LaneletId| {
+        let gist = |id: LaneletIndex| {
             let lanelet = graph.lanelet(id);
             let own = || OwnGist {
                 is_contested: match lanelet.kind {
                     LaneletKind::Connection { junction, path, .. } => {
-                        let at = (&*layout.junctions[junction as usize], has_long);
-                        laws[junction as usize].is_contested(path, at)
+                        let at = (&*layout.junctions[junction.index()], has_long);
+                        laws[junction.index()].is_contested(path, at)
                     }
                     LaneletKind::Lane { .. } => false,
                 },
@@ -401,7 +409,7 @@ impl Roads {
             let copied = known.as_ref().and_then(|known| known.gist(id));
             Gist::new(&graph, id, copied.unwrap_or_else(own))
         };
-        let gists: Vec<Gist> = (0..graph.lanelets().len() as LaneletId).map(gist).collect();
+        let gists: Vec<Gist> = (graph.indices()).map(gist).collect();
         let alleys = match &known {
             Some(known) => known
                 .roads
@@ -409,7 +417,7 @@ impl Roads {
                 .after_edit(&graph, has_long, known.copies),
             None => Alleys::of(&graph, has_long),
         };
-        let ways_in = WaysIn::new(&layout, &laws, &plans);
+        let junction_gists = JunctionGists::new(&layout, &laws, &plans);
         let fixed_times = |programme: &Programme| programme.mode == SignalMode::Fixed;
         Self {
             joins: Joins::new(&graph, &gists),
@@ -423,7 +431,7 @@ impl Roads {
             graph,
             bends,
             laws,
-            ways_in,
+            junction_gists,
             have_fixed_times: programmes(&plans).map(fixed_times).collect(),
             plans,
             gists,
@@ -437,29 +445,29 @@ impl Roads {
 
     /// Length of a lanelet, m.
     #[inline]
-    pub(crate) fn length(&self, id: LaneletId) -> f64 {
-        self.gists[id as usize].length
+    pub(crate) fn length(&self, id: LaneletIndex) -> f64 {
+        self.gists[id.index()].length
     }
 
     /// Speed that the road allows at the start of a lanelet, m/s.
     #[inline]
-    pub(crate) fn entry_speed(&self, id: LaneletId) -> f64 {
-        f64::from(self.gists[id as usize].entry_speed)
+    pub(crate) fn entry_speed(&self, id: LaneletIndex) -> f64 {
+        f64::from(self.gists[id.index()].entry_speed)
     }
 
     /// Whether one goes on from a lanelet to `next` without changing lanes.
     #[inline]
-    pub(crate) fn leads_to(&self, id: LaneletId, next: LaneletId) -> bool {
+    pub(crate) fn leads_to(&self, id: LaneletIndex, next: LaneletIndex) -> bool {
         // Mostly there is one. Places without a successor hold `NO_LANELET`, which a caller may ask for.
-        if self.gists[id as usize].successors[0] == next {
+        if self.gists[id.index()].successors[0] == next {
             return next != NO_LANELET;
         }
         self.forks_to(id, next)
     }
 
     /// Whether one goes on from a lanelet to `next`, which may be another one than the first that follows.
-    fn forks_to(&self, id: LaneletId, next: LaneletId) -> bool {
-        let gist = &self.gists[id as usize];
+    fn forks_to(&self, id: LaneletIndex, next: LaneletIndex) -> bool {
+        let gist = &self.gists[id.index()];
         if gist.successor_count as usize <= NEAR_SUCCESSORS {
             return gist.successors.contains(&next) && next != NO_LANELET;
         }
@@ -468,8 +476,8 @@ impl Roads {
 
     /// The lanelets that follow, in the order of the graph.
     #[inline]
-    pub(crate) fn successors(&self, id: LaneletId) -> &[LaneletId] {
-        let gist = &self.gists[id as usize];
+    pub(crate) fn successors(&self, id: LaneletIndex) -> &[LaneletIndex] {
+        let gist = &self.gists[id.index()];
         match gist.successors.get(..gist.successor_count as usize) {
             Some(near) => near,
             None => self.graph.successors(id),
@@ -479,7 +487,7 @@ impl Roads {
     /// The lanelets among which those are that others conflict with, and that lead to `next` as a connection
     /// that others conflict with does; few more, and maybe that one itself.
     #[inline]
-    pub(crate) fn joining(&self, connection: LaneletId, next: LaneletId) -> &[LaneletId] {
+    pub(crate) fn joining(&self, connection: LaneletIndex, next: LaneletIndex) -> &[LaneletIndex] {
         match *self.successors(connection) {
             [only] if only == next => self.joins.of(connection),
             _ => self.graph.predecessors(next),
@@ -488,56 +496,56 @@ impl Roads {
 
     /// The lanes of the same direction to the left and to the right of a lanelet, or [`NO_LANELET`].
     #[inline]
-    pub(crate) fn beside(&self, id: LaneletId) -> [LaneletId; 2] {
-        self.gists[id as usize].beside
+    pub(crate) fn beside(&self, id: LaneletIndex) -> [LaneletIndex; 2] {
+        self.gists[id.index()].beside
     }
 
     /// From the start of a lanelet to that of the nearest one ahead with alleys, m, or a bit less; of
     /// those that are far it says only that.
     #[inline]
-    pub(crate) fn way_to_alleys(&self, id: LaneletId) -> f64 {
-        let way = self.ways_to_alleys.get(id as usize);
+    pub(crate) fn way_to_alleys(&self, id: LaneletIndex) -> f64 {
+        let way = self.ways_to_alleys.get(id.index());
         way.map_or(f64::INFINITY, |&way| f64::from(way))
     }
 
     /// How many lanelets follow.
     #[inline]
-    pub(crate) fn successor_count(&self, id: LaneletId) -> usize {
-        self.gists[id as usize].successor_count as usize
+    pub(crate) fn successor_count(&self, id: LaneletIndex) -> usize {
+        self.gists[id.index()].successor_count as usize
     }
 
     /// The lanelet before one, if it is the only one and several lead on from there.
     #[inline]
-    pub(crate) fn fork_before(&self, id: LaneletId) -> Option<LaneletId> {
-        let fork = self.gists[id as usize].fork;
+    pub(crate) fn fork_before(&self, id: LaneletIndex) -> Option<LaneletIndex> {
+        let fork = self.gists[id.index()].fork;
         (fork != NO_LANELET).then_some(fork)
     }
 
     /// The centre line of a lanelet.
     #[inline]
-    pub(crate) fn line(&self, id: LaneletId) -> CentreLine<'_> {
-        self.graph.line_at(self.gists[id as usize].line)
+    pub(crate) fn line(&self, id: LaneletIndex) -> CentreLine<'_> {
+        self.graph.line_at(self.gists[id.index()].line)
     }
 
     /// Adds all that vehicles follow to a hash.
     pub(super) fn hash(&self, hasher: &mut impl Hasher, with_deciders: bool) {
-        for (id, lanelet) in (0..).zip(self.graph.lanelets()) {
+        for (id, lanelet) in self.graph.numbered() {
             let counts = (lanelet.line_span().count, self.graph.successors(id).len());
             hasher.write_u32(counts.0);
             hasher.write_usize(counts.1);
             hasher.write_i8(lanelet.layer);
-            let (junction, path) = self.contested(id).unwrap_or((NO_JUNCTION, 0));
-            hasher.write_u32(junction);
-            hasher.write_u32(path);
+            let contested = self.contested(id).unwrap_or(NOT_CONTESTED);
+            hasher.write_u32(contested.junction.number());
+            hasher.write_u32(contested.number.number());
             for point in self.graph.line(id).points() {
                 hasher.write_u64(point.x.to_bits());
                 hasher.write_u64(point.y.to_bits());
             }
             for &next in self.graph.successors(id) {
-                hasher.write_u32(next);
+                hasher.write_u32(next.number());
             }
-            hasher.write_u32(lanelet.left);
-            hasher.write_u32(lanelet.right);
+            hasher.write_u32(lanelet.left.number());
+            hasher.write_u32(lanelet.right.number());
             hasher.write_u64(lanelet.speed_limit.to_bits());
             hasher.write_u8(lanelet.access as u8);
             // Left out where all may drive, so that roads that know no other access have the hash that
@@ -560,15 +568,15 @@ impl Roads {
 
     /// The signals of a junction, and the group that they belong to.
     #[inline]
-    pub(crate) fn signals(&self, junction: u32) -> Option<(usize, &Signals)> {
+    pub(crate) fn signals(&self, junction: JunctionIndex) -> Option<(usize, &Signals)> {
         let group = self.signal_group_of(junction)?;
-        Some((group, self.plans.signals[junction as usize].as_ref()?))
+        Some((group, self.plans.signals[junction.index()].as_ref()?))
     }
 
     /// The group that the signals of a junction belong to, if it has any.
     #[inline]
-    pub(crate) fn signal_group_of(&self, junction: u32) -> Option<usize> {
-        self.ways_in.junction(junction).group()
+    pub(crate) fn signal_group_of(&self, junction: JunctionIndex) -> Option<usize> {
+        self.junction_gists.junction(junction).group()
     }
 
     /// The programme of each group of signals.
@@ -584,8 +592,8 @@ impl Roads {
 
     /// Whether a junction decides by who comes near.
     #[inline]
-    pub(crate) fn looks_out(&self, junction: u32) -> bool {
-        self.ways_in.junction(junction).looks_out
+    pub(crate) fn looks_out(&self, junction: JunctionIndex) -> bool {
+        self.junction_gists.junction(junction).looks_out
     }
 
     /// The programme of a group of signals.
@@ -596,64 +604,69 @@ impl Roads {
     }
 
     /// The junctions that follow one programme.
-    pub(crate) fn signal_group(&self, group: usize) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn signal_group(&self, group: usize) -> impl Iterator<Item = JunctionIndex> + '_ {
         self.plans.groups[group]
             .iter()
-            .map(|&junction| junction as u32)
+            .map(|&junction| JunctionIndex::from_index(junction))
     }
 
     /// The group of the signals of a node.
     pub(crate) fn signal_group_at(&self, node: u32) -> Option<usize> {
         let junction = *self.layout.junction_of.get(&NodeId(node))?;
-        self.signal_group_of(junction as u32)
+        self.signal_group_of(JunctionIndex::from_index(junction))
     }
 
     /// Whether it matters who goes first at a junction.
-    pub(super) fn is_ruled(&self, junction: u32) -> bool {
-        self.ways_in.junction(junction).is_ruled
+    pub(super) fn is_ruled(&self, junction: JunctionIndex) -> bool {
+        self.junction_gists.junction(junction).is_ruled
     }
 
     /// Whether a vehicle can wait before the signals of a path; else those of the junction behind hold for
     /// both.
-    pub(super) fn has_room_to_wait(&self, junction: u32, path: u32, has_buses: bool) -> bool {
-        let from = self.layout.junctions[junction as usize].paths[path as usize].from;
+    pub(super) fn has_room_to_wait(
+        &self,
+        junction: JunctionIndex,
+        path: ConnectionIndex,
+        has_buses: bool,
+    ) -> bool {
+        let from = self.layout.junctions[junction.index()].paths[path.index()].from;
         let room = self.rooms.get(&(from.road, from.end));
         room.is_none_or(|room| room.fits_car(self.setback(junction, path, has_buses)))
     }
 
     /// The nodes that a junction stands for.
-    pub(crate) fn junction_nodes(&self, junction: u32) -> &[NodeId] {
-        &self.layout.junctions[junction as usize].nodes
+    pub(crate) fn junction_nodes(&self, junction: JunctionIndex) -> &[NodeId] {
+        &self.layout.junctions[junction.index()].nodes
     }
 
     /// The paths of a junction with the roads that they come from, and how they turn.
     pub(crate) fn movements(
         &self,
-        junction: u32,
-    ) -> impl Iterator<Item = (u32, RoadId, Turn)> + '_ {
-        let paths = self.layout.junctions[junction as usize].paths.iter();
-        (0u32..)
+        junction: JunctionIndex,
+    ) -> impl Iterator<Item = (ConnectionIndex, RoadId, Turn)> + '_ {
+        let paths = self.layout.junctions[junction.index()].paths.iter();
+        ConnectionIndex::up_to(paths.len())
             .zip(paths)
             .map(|(number, path)| (number, path.from.road, path.turn))
     }
 
     /// What is asked of a path of a junction in each step.
     #[inline]
-    pub(crate) fn way_in(&self, path: (u32, u32)) -> &WayIn {
-        self.ways_in.path(path)
+    pub(crate) fn connection_gist(&self, path: Connection) -> &ConnectionGist {
+        self.junction_gists.path(path)
     }
 
     /// Who goes first at a junction.
     #[inline]
-    pub(crate) fn control(&self, junction: u32) -> Control {
-        self.ways_in.junction(junction).control
+    pub(crate) fn control(&self, junction: JunctionIndex) -> Control {
+        self.junction_gists.junction(junction).control
     }
 
     /// From one green of a stage of the signals of a junction to the next at most, s; without end where there
     /// are none.
     #[inline]
-    pub(crate) fn longest_cycle(&self, junction: u32) -> f64 {
-        self.ways_in.junction(junction).longest_cycle
+    pub(crate) fn longest_cycle(&self, junction: JunctionIndex) -> f64 {
+        self.junction_gists.junction(junction).longest_cycle
     }
 
     /// The group of signals that is the same as one of other roads: of the same nodes, and with the same
@@ -661,7 +674,7 @@ impl Roads {
     pub(crate) fn group_like(&self, other: &Self, theirs: usize) -> Option<usize> {
         let theirs = &other.plans.groups[theirs];
         let node = other.layout.junctions[theirs[0]].nodes.first()?;
-        let own = self.signal_group_of(*self.layout.junction_of.get(node)? as u32)?;
+        let own = self.signal_group_of(self.junction_of(*node)?)?;
         let members = &self.plans.groups[own];
         let is_same = |(&a, &b): (&usize, &usize)| {
             self.layout.junctions[a].nodes == other.layout.junctions[b].nodes
@@ -673,10 +686,10 @@ impl Roads {
 
     /// Speed that limit and bends allow at `s` of a lanelet, m/s.
     #[inline]
-    pub(crate) fn road_speed(&self, id: LaneletId, s: f64) -> f64 {
+    pub(crate) fn road_speed(&self, id: LaneletIndex, s: f64) -> f64 {
         let Gist {
             line: span, length, ..
-        } = self.gists[id as usize];
+        } = self.gists[id.index()];
         let last = span.count - 1;
         // Points are evenly spaced, so the nearest one before s is found without a search.
         let share = s / length * f64::from(last);
@@ -686,12 +699,12 @@ impl Roads {
 
     /// Curvature at `s` of a lanelet, 1/m, positive to the left.
     #[inline]
-    pub(crate) fn curvature(&self, id: LaneletId, s: f64) -> f64 {
+    pub(crate) fn curvature(&self, id: LaneletIndex, s: f64) -> f64 {
         let LineSpan {
             spacing,
             first,
             count,
-        } = self.gists[id as usize].line;
+        } = self.gists[id.index()].line;
         // That of the nearest point.
         let nearest = (s / spacing + 0.5).max(0.0) as u32;
         self.bends
@@ -701,58 +714,61 @@ impl Roads {
 
     /// Junction and path of a connection that others conflict with.
     #[inline]
-    pub(crate) fn contested(&self, id: LaneletId) -> Option<(u32, u32)> {
-        let contested = self.gists[id as usize].contested;
-        (contested.0 != NO_JUNCTION).then_some(contested)
+    pub(crate) fn contested(&self, id: LaneletIndex) -> Option<Connection> {
+        let contested = self.gists[id.index()].contested;
+        (contested.junction != NO_JUNCTION).then_some(contested)
     }
 
     /// The ring of a roundabout that a lanelet belongs to.
     #[inline]
-    pub(crate) fn ring(&self, id: LaneletId) -> Option<&Ring> {
+    pub(crate) fn ring(&self, id: LaneletIndex) -> Option<&Ring> {
         self.rings.of(id)
     }
 
     /// The ways through a junction.
-    pub(super) fn ways_through(&self, junction: u32) -> Ways<impl Iterator<Item = f64> + '_> {
-        let paths = &self.layout.junctions[junction as usize].paths;
+    pub(super) fn connections_through(
+        &self,
+        junction: JunctionIndex,
+    ) -> JunctionConnections<impl Iterator<Item = f64> + '_> {
+        let paths = &self.layout.junctions[junction.index()].paths;
         let mut lanes: Vec<_> = paths.iter().map(|path| path.from).collect();
         lanes.sort_unstable();
         lanes.dedup();
         let curves = paths.iter().filter_map(|path| path.curve.as_ref());
-        Ways {
+        JunctionConnections {
             lanes: lanes.len(),
             lengths: curves.map(|curve| curve.length()),
         }
     }
 
     /// The junction that a node belongs to.
-    pub(crate) fn junction_of(&self, node: NodeId) -> Option<u32> {
+    pub(crate) fn junction_of(&self, node: NodeId) -> Option<JunctionIndex> {
         let junction = self.layout.junction_of.get(&node)?;
-        Some(*junction as u32)
+        Some(JunctionIndex::from_index(*junction))
     }
 
     /// How far the arms of a junction are cut back: road, its end, and m of its reference line.
     pub(crate) fn stop_lines(
         &self,
-        junction: u32,
+        junction: JunctionIndex,
     ) -> impl Iterator<Item = (RoadId, RoadEnd, f64)> + '_ {
-        let arms = self.layout.junctions[junction as usize].arms.iter();
+        let arms = self.layout.junctions[junction.index()].arms.iter();
         arms.map(|arm| (arm.road, arm.end, arm.trim))
     }
 
     /// The paths of a junction.
-    pub(crate) fn paths(&self, junction: u32) -> &[ConnectingPath] {
-        &self.layout.junctions[junction as usize].paths
+    pub(crate) fn paths(&self, junction: JunctionIndex) -> &[ConnectingPath] {
+        &self.layout.junctions[junction.index()].paths
     }
 
     /// A path of a junction.
-    pub(crate) fn path(&self, junction: u32, path: u32) -> &ConnectingPath {
-        &self.layout.junctions[junction as usize].paths[path as usize]
+    pub(crate) fn path(&self, junction: JunctionIndex, path: ConnectionIndex) -> &ConnectingPath {
+        &self.layout.junctions[junction.index()].paths[path.index()]
     }
 
     /// The smallest node of a junction.
-    pub(crate) fn node(&self, junction: u32) -> Option<NodeId> {
-        self.layout.junctions[junction as usize]
+    pub(crate) fn node(&self, junction: JunctionIndex) -> Option<NodeId> {
+        self.layout.junctions[junction.index()]
             .nodes
             .first()
             .copied()
@@ -760,37 +776,50 @@ impl Roads {
 
     /// The law of a junction.
     #[inline]
-    pub(crate) fn law(&self, junction: u32) -> &Law {
-        &self.laws[junction as usize]
+    pub(crate) fn law(&self, junction: JunctionIndex) -> &JunctionLaw {
+        &self.laws[junction.index()]
     }
 
     /// How far before a junction the stop line of a path lies, m: where buses turn, or only cars.
     #[inline]
-    pub(crate) fn setback(&self, junction: u32, path: u32, has_buses: bool) -> f64 {
+    pub(crate) fn setback(
+        &self,
+        junction: JunctionIndex,
+        path: ConnectionIndex,
+        has_buses: bool,
+    ) -> f64 {
         if !has_buses {
-            return f64::from(self.way_in((junction, path)).setback);
+            return f64::from(
+                self.connection_gist(Connection::new(junction, path))
+                    .setback,
+            );
         }
         let setbacks = self.law(junction).setbacks.get_or_init(|| {
-            let junction = &self.layout.junctions[junction as usize];
+            let junction = &self.layout.junctions[junction.index()];
             by_path(junction, &junction.setbacks())
         });
-        f64::from(setbacks[path as usize])
+        f64::from(setbacks[path.index()])
     }
 
     /// The conflicts of a junction, where a long vehicle takes part or not.
     #[inline]
-    pub(crate) fn conflicts(&self, junction: u32, is_long: bool) -> &Conflicts {
+    pub(crate) fn conflicts(&self, junction: JunctionIndex, is_long: bool) -> &Conflicts {
         let law = self.law(junction);
         if !is_long {
             return &law.conflicts;
         }
         // Made when the first long vehicle asks: where none comes it is never made.
-        law.wide(&self.layout.junctions[junction as usize])
+        law.wide(&self.layout.junctions[junction.index()])
     }
 
     /// Whether a junction has the very law of one of other roads.
-    pub(crate) fn has_law_of(&self, junction: u32, other: &Self, theirs: u32) -> bool {
-        let (own, theirs) = (junction as usize, theirs as usize);
+    pub(crate) fn has_law_of(
+        &self,
+        junction: JunctionIndex,
+        other: &Self,
+        theirs: JunctionIndex,
+    ) -> bool {
+        let (own, theirs) = (junction.index(), theirs.index());
         // What an edit has not reached is shared with the roads before: the same law is the same
         // memory.
         Arc::ptr_eq(&self.laws[own], &other.laws[theirs])
@@ -853,7 +882,7 @@ fn hash_signals(signals: &Signals, hasher: &mut impl Hasher, with_deciders: bool
     }
 }
 
-/// Ways to alleys are known up to this, m: nobody asks for one from farther away.
+/// JunctionConnections to alleys are known up to this, m: nobody asks for one from farther away.
 const FAR: f64 = 300.0;
 /// They are said to be shorter by this, m: whoever adds up the same lengths in another order gets
 /// another rounding.
@@ -867,16 +896,16 @@ fn ways_to_alleys(graph: &LaneGraph, alleys: &Alleys) -> Vec<f32> {
     }
     let count = graph.lanelets().len();
     let mut ways = vec![FAR; count];
-    let mut open: Vec<LaneletId> = (0..count as LaneletId)
+    let mut open: Vec<LaneletIndex> = (LaneletIndex::up_to(count))
         .filter(|&id| alleys.are_on(id))
         .collect();
-    open.iter().for_each(|&id| ways[id as usize] = 0.0);
+    open.iter().for_each(|&id| ways[id.index()] = 0.0);
     // Backwards from those with alleys, in any order: who finds a shorter way goes on with it.
     while let Some(id) = open.pop() {
         for &before in graph.predecessors(id) {
-            let way = ways[id as usize] + graph.lanelet(before).length();
-            if way < ways[before as usize] {
-                ways[before as usize] = way;
+            let way = ways[id.index()] + graph.lanelet(before).length();
+            if way < ways[before.index()] {
+                ways[before.index()] = way;
                 open.push(before);
             }
         }
@@ -944,14 +973,14 @@ pub(super) mod tests {
     }
 
     /// What is known of one lanelet, wherever the points of its line lie.
-    fn facts(roads: &Roads, id: LaneletId) -> String {
+    fn facts(roads: &Roads, id: LaneletIndex) -> String {
         let LineSpan {
             first,
             count,
             spacing,
         } = roads.graph.lanelet(id).line_span();
         let bends = roads.bends.slice(first as usize..(first + count) as usize);
-        let gist = &roads.gists[id as usize];
+        let gist = &roads.gists[id.index()];
         let gist = (
             (
                 gist.line.count,
@@ -974,7 +1003,7 @@ pub(super) mod tests {
     /// Compares roads in all that is known of them.
     pub(in crate::ground) fn assert_same(roads: &Roads, fresh: &Roads) {
         assert_eq!(roads.graph.lanelets().len(), fresh.graph.lanelets().len());
-        for id in 0..fresh.graph.lanelets().len() as LaneletId {
+        for id in fresh.graph.indices() {
             assert_eq!(facts(roads, id), facts(fresh, id), "lanelet {id}");
         }
         assert_eq!(roads.alleys, fresh.alleys);
@@ -986,12 +1015,11 @@ pub(super) mod tests {
     fn one_goes_on_to_what_follows_in_the_graph_and_nowhere_else() {
         let stand = Stand::crossing();
         let graph = stand.ground.graph();
-        let count = graph.lanelets().len() as u32;
         let mut beside_the_first = 0;
-        for id in 0..count {
+        for id in graph.indices() {
             let following = graph.successors(id);
             beside_the_first += following.len().saturating_sub(1);
-            for next in (0..count).chain([NO_LANELET]) {
+            for next in graph.indices().chain([NO_LANELET]) {
                 let leads = stand.ground.leads_to(id, next);
                 assert_eq!(leads, following.contains(&next), "from {id} to {next}");
             }

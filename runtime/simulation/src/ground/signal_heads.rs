@@ -3,8 +3,8 @@
 use super::Roads;
 use roadwright_geometry::Pose;
 use roadwright_scenario::junction::Light;
-use roadwright_scenario::lane_graph::{LaneletId, LaneletKind};
-use roadwright_scenario::{NodeId, RoadId};
+use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
+use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex, NodeId, RoadId};
 use std::collections::BTreeMap;
 
 /// What a lane's signal shows.
@@ -24,16 +24,16 @@ pub struct SignalHead {
 
 /// A signal without what it shows.
 pub(super) struct Post {
-    junction: u32,
-    paths: Vec<u32>,
+    junction: JunctionIndex,
+    paths: Vec<ConnectionIndex>,
     head: SignalHead,
 }
 
 /// The signals of all lanes, in the order of junctions and lanes.
 pub(super) fn posts(roads: &Roads) -> Vec<Post> {
     let graph = &roads.graph;
-    let mut posts: BTreeMap<(u32, LaneletId), Post> = BTreeMap::new();
-    for id in 0..graph.lanelets().len() as LaneletId {
+    let mut posts: BTreeMap<(JunctionIndex, LaneletIndex), Post> = BTreeMap::new();
+    for id in graph.indices() {
         let LaneletKind::Connection { junction, path, .. } = graph.lanelet(id).kind else {
             continue;
         };
@@ -75,8 +75,11 @@ impl Post {
     }
 
     /// What it shows, where `light` says it of a connection.
-    pub(super) fn showing(&self, light: impl Fn((u32, u32)) -> Light) -> Option<SignalHead> {
-        let shown = self.paths.iter().map(|&path| light((self.junction, path)));
+    pub(super) fn showing(&self, light: impl Fn(Connection) -> Light) -> Option<SignalHead> {
+        let shown = self
+            .paths
+            .iter()
+            .map(|&path| light(Connection::new(self.junction, path)));
         Some(SignalHead {
             light: shown.max()?,
             ..self.head

@@ -1,6 +1,5 @@
 //! What of the ground an edit leaves as it was.
 
-use roadwright_scenario::junction::has_long_vehicles;
 use roadwright_scenario::{Custom, Road, RoadId, Scenario};
 use std::sync::Arc;
 
@@ -28,7 +27,7 @@ impl Unchanged {
             // Where buses drive, others have to ask, and alleys are longer.
             lanes: custom(old) == custom(new)
                 && has_same_lanes(old, new, &changed)
-                && has_long_vehicles(old) == has_long_vehicles(new),
+                && old.has_long_vehicles() == new.has_long_vehicles(),
             obstacles: has_same_obstacles(old, new),
             sizes: old.vehicle_types() == new.vehicle_types(),
             terrain: old.terrain() == new.terrain() && before.slopes == after.slopes,

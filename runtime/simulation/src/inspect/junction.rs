@@ -1,11 +1,14 @@
 //! Looking into one junction: who queues, who has been let in, who waits for whom, what signals do.
 
 use crate::ground::Ground;
-use crate::traffic::{Entry, Shown, StagePhase, Ticket, Waits};
+use crate::records::AgentIndex;
+use crate::traffic::{LaneEntry, Shown, StagePhase, Ticket, Waits};
 use crate::world::World;
 use roadwright_scenario::junction::{Between, LaneEnd, Light, Programme, Turn};
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind};
-use roadwright_scenario::{Control, NodeId, RoadEnd, SignalMode};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind};
+use roadwright_scenario::{
+    Connection, ConnectionIndex, Control, JunctionIndex, NodeId, RoadEnd, SignalMode,
+};
 
 /// Below this a vehicle stands, m/s.
 const STANDING: f64 = 0.5;
@@ -121,7 +124,7 @@ pub(crate) fn inspect(world: &World, node: NodeId) -> Option<JunctionInspection>
     ends.dedup();
     // Who has been let in may be on no lane before it any more, and who comes has not been let in: both
     // are asked.
-    let mut agents: Vec<u32> = world.traffic.claims.holders(junction).collect();
+    let mut agents: Vec<AgentIndex> = world.traffic.claims.holders(junction).collect();
     let mut approaches = Vec::with_capacity(ends.len());
     for end in ends {
         let pieces = pieces_before(ground.graph(), end);
@@ -145,30 +148,37 @@ pub(crate) fn inspect(world: &World, node: NodeId) -> Option<JunctionInspection>
 }
 
 /// The paths of a junction, and which of them are free.
-fn turns(world: &World, junction: u32) -> Vec<Turning> {
+fn turns(world: &World, junction: JunctionIndex) -> Vec<Turning> {
     let ground = &**world.ground();
     let has_signals = ground.signals(junction).is_some();
-    let turning = |(number, path): (u32, &roadwright_scenario::junction::ConnectingPath)| Turning {
+    let turning = |(number, path): (
+        ConnectionIndex,
+        &roadwright_scenario::junction::ConnectingPath,
+    )| Turning {
         from: path.from,
         to: path.to,
         turn: path.turn,
-        light: has_signals.then(|| world.traffic.signals.light(ground, (junction, number))),
-        goes: goes(world, (junction, number)),
+        light: has_signals.then(|| {
+            world
+                .traffic
+                .signals
+                .light(ground, Connection::new(junction, number))
+        }),
+        goes: goes(world, Connection::new(junction, number)),
     };
-    (0..)
-        .zip(ground.roads.paths(junction))
-        .map(turning)
-        .collect()
+    let paths = ground.roads.paths(junction);
+    let numbered = ConnectionIndex::up_to(paths.len()).zip(paths);
+    numbered.map(turning).collect()
 }
 
 /// Whether a path is free now.
-pub(super) fn goes(world: &World, path: (u32, u32)) -> bool {
+pub(super) fn goes(world: &World, path: Connection) -> bool {
     let (claims, setting) = (&world.traffic.claims, world.setting());
     claims.is_free(path, setting, world.agents.lent())
 }
 
 /// The lanelets of a lane that leads out of its road at an end, the last one first.
-fn pieces_before(graph: &LaneGraph, end: LaneEnd) -> Vec<LaneletId> {
+fn pieces_before(graph: &LaneGraph, end: LaneEnd) -> Vec<LaneletIndex> {
     let mut lanes = graph.lanes_of(end.road);
     let pieces = lanes
         .find(|(lane, _)| *lane == end.lane)
@@ -177,7 +187,7 @@ fn pieces_before(graph: &LaneGraph, end: LaneEnd) -> Vec<LaneletId> {
         RoadEnd::Start => pieces.first(),
         RoadEnd::End => pieces.last(),
     });
-    let before = |&id: &LaneletId| {
+    let before = |&id: &LaneletIndex| {
         let mut before = graph.predecessors(id).iter();
         let same = before.find(|&&other| graph.lanelet(other).road() == Some(end.road));
         same.copied()
@@ -185,7 +195,12 @@ fn pieces_before(graph: &LaneGraph, end: LaneEnd) -> Vec<LaneletId> {
     std::iter::successors(last.copied(), before).collect()
 }
 
-fn approach(world: &World, lane: LaneEnd, pieces: &[LaneletId], turns: &[Turning]) -> ApproachLane {
+fn approach(
+    world: &World,
+    lane: LaneEnd,
+    pieces: &[LaneletIndex],
+    turns: &[Turning],
+) -> ApproachLane {
     let own = || turns.iter().filter(|turning| turning.from == lane);
     let mut found = ApproachLane {
         lane,
@@ -201,7 +216,7 @@ fn approach(world: &World, lane: LaneEnd, pieces: &[LaneletId], turns: &[Turning
     for &piece in pieces {
         to_line += world.ground().length(piece);
         for entry in foremost_first(world, piece) {
-            let index = entry.agent as usize;
+            let index = entry.agent.index();
             let who = &world.agents.identity[index];
             let body = world.types.get(who.vehicle_type);
             let speed = world.agents.motion[index].speed;
@@ -225,17 +240,17 @@ fn approach(world: &World, lane: LaneEnd, pieces: &[LaneletId], turns: &[Turning
 }
 
 /// Who follows a lanelet, from front to back. Who leaves it sideways is on its new lane already.
-pub(super) fn foremost_first(world: &World, id: LaneletId) -> impl Iterator<Item = &Entry> {
+pub(super) fn foremost_first(world: &World, id: LaneletIndex) -> impl Iterator<Item = &LaneEntry> {
     let entries = world.traffic.index.on_lanelet(id).iter().rev();
-    entries.filter(move |entry| world.agents.position[entry.agent as usize].lanelet == id)
+    entries.filter(move |entry| world.agents.position[entry.agent.index()].lanelet == id)
 }
 
 /// Those of some agents that wait for a junction, by id.
-fn waiting(world: &World, junction: u32, agents: Vec<u32>) -> Vec<Waiting> {
+fn waiting(world: &World, junction: JunctionIndex, agents: Vec<AgentIndex>) -> Vec<Waiting> {
     let node = world.ground().node(junction);
     let waits = agents.into_iter().filter_map(|agent| {
         let waits = world.waits_of(agent)?;
-        let agent = world.agents.identity[agent as usize].id;
+        let agent = world.agents.identity[agent.index()].id;
         (Some(waits.node) == node).then_some(Waiting { agent, waits })
     });
     let mut all: Vec<Waiting> = waits.collect();
@@ -244,7 +259,7 @@ fn waiting(world: &World, junction: u32, agents: Vec<u32>) -> Vec<Waiting> {
     all
 }
 
-fn programme(world: &World, junction: u32) -> Option<ProgrammeInspection> {
+fn programme(world: &World, junction: JunctionIndex) -> Option<ProgrammeInspection> {
     let ground: &Ground = world.ground();
     let (_, signals) = ground.signals(junction)?;
     let programme = &signals.programme;
@@ -312,9 +327,12 @@ fn by_demand(programme: &Programme, shown: &Shown, time: f64) -> Option<f64> {
 }
 
 /// The junction and path of a connection.
-pub(super) fn path_of(graph: &LaneGraph, id: LaneletId) -> Option<(u32, u32)> {
+pub(super) fn path_of(graph: &LaneGraph, id: LaneletIndex) -> Option<Connection> {
     match graph.lanelet(id).kind {
-        LaneletKind::Connection { junction, path, .. } => Some((junction, path)),
+        LaneletKind::Connection { junction, path, .. } => Some(Connection {
+            junction,
+            number: path,
+        }),
         LaneletKind::Lane { .. } => None,
     }
 }

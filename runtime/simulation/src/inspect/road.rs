@@ -4,14 +4,15 @@
 use super::junction::{foremost_first, goes, path_of};
 use super::path_ahead;
 use crate::perception::{Look, StopCause};
-use crate::traffic::{Entry, Waits};
+use crate::records::AgentIndex;
+use crate::traffic::{LaneEntry, Waits};
 use crate::world::World;
 use glam::DVec2;
 use roadwright_geometry::{Pose, unit};
 use roadwright_plugin_api::NOTHING;
 use roadwright_scenario::junction::{Light, Turn};
-use roadwright_scenario::lane_graph::{LaneletId, LaneletKind};
-use roadwright_scenario::{NodeId, RoadId};
+use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
+use roadwright_scenario::{Connection, NodeId, RoadId};
 use std::fmt;
 
 /// A car with the gap that it leaves in a queue, m: the length of a cell at least.
@@ -56,7 +57,7 @@ pub struct LaneInspection {
     /// Mean width, m.
     pub width: f64,
     /// Its length in cells of one car and the gap to the next, from the start of the lane on.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<RoadCell>,
     /// Who is on it, the foremost first.
     pub vehicles: Vec<RoadVehicle>,
     /// The junction that it leads into; `None` where it goes on, or ends.
@@ -71,7 +72,7 @@ pub struct LaneInspection {
 
 /// A car length of a lane.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cell {
+pub struct RoadCell {
     /// Its middle, in the direction of driving.
     pub middle: Pose,
     /// Length, m.
@@ -167,14 +168,14 @@ fn alleys(world: &World, road: RoadId) -> Vec<AlleyInspection> {
     let (graph, alleys) = (world.lane_graph(), world.ground().alleys());
     let mut seen = Vec::new();
     for (number, alley) in (0..).zip(alleys.list()) {
-        let way = alley.ways[0];
+        let way = alley.directions[0];
         if graph.lanelet(way.lanelet).road() != Some(road) {
             continue;
         }
         let claims = &world.traffic.claims;
-        let id = |agent: u32| world.agents.identity[agent as usize].id;
+        let id = |agent: AgentIndex| world.agents.identity[agent.index()].id;
         let sides = [(number, false), (number, true)];
-        let sorted = |agents: Vec<u32>| {
+        let sorted = |agents: Vec<AgentIndex>| {
             let mut ids: Vec<u64> = agents.into_iter().map(id).collect();
             ids.sort_unstable();
             ids.dedup();
@@ -191,7 +192,7 @@ fn alleys(world: &World, road: RoadId) -> Vec<AlleyInspection> {
     seen
 }
 
-fn lane(world: &World, id: LaneletId) -> Option<LaneInspection> {
+fn lane(world: &World, id: LaneletIndex) -> Option<LaneInspection> {
     let graph = world.lane_graph();
     let lanelet = graph.lanelet(id);
     let LaneletKind::Lane { lane, section, .. } = lanelet.kind else {
@@ -204,7 +205,7 @@ fn lane(world: &World, id: LaneletId) -> Option<LaneInspection> {
             .filter_map(|&next| path_of(graph, next))
     };
     let (ground, signals) = (world.ground(), &world.traffic.signals);
-    let junction = ways().next().map(|(junction, _)| junction);
+    let junction = ways().next().map(|Connection { junction, .. }| junction);
     let has_signals = junction.is_some_and(|junction| ground.signals(junction).is_some());
     let vehicles = foremost_first(world, id);
     Some(LaneInspection {
@@ -229,14 +230,14 @@ fn lane(world: &World, id: LaneletId) -> Option<LaneInspection> {
 //   before             | this lanelet                  | after
 //          [A--------- | ---]          [B---]    [C--- | ---------]
 //                      |  x  |     |     |  x  |  x  | |
-fn cells(world: &World, id: LaneletId) -> Vec<Cell> {
+fn cells(world: &World, id: LaneletIndex) -> Vec<RoadCell> {
     let graph = world.lane_graph();
     let (line, length) = (graph.line(id), graph.lanelet(id).length());
     let index = &world.traffic.index;
     let mut bodies: Vec<(f64, f64, u64)> = Vec::new();
-    let mut add = |entries: &[Entry], shift: f64| {
+    let mut add = |entries: &[LaneEntry], shift: f64| {
         for entry in entries {
-            let who = &world.agents.identity[entry.agent as usize];
+            let who = &world.agents.identity[entry.agent.index()];
             let body = world.types.get(who.vehicle_type);
             let s = entry.s + shift;
             bodies.push((s - body.rear_overhang, s + body.front, who.id));
@@ -258,7 +259,7 @@ fn cells(world: &World, id: LaneletId) -> Vec<Cell> {
             .iter()
             .filter(|(rear, front, _)| *rear < from + size - TOUCH && *front > from + TOUCH);
         let foremost = here.max_by(|a, b| a.1.total_cmp(&b.1).then(b.2.cmp(&a.2)));
-        Cell {
+        RoadCell {
             middle: line.pose(from + 0.5 * size),
             length: size,
             occupant: foremost.map(|(.., agent)| *agent),
@@ -267,8 +268,8 @@ fn cells(world: &World, id: LaneletId) -> Vec<Cell> {
     (0..count as u32).map(cell).collect()
 }
 
-fn vehicle(world: &World, entry: &Entry) -> RoadVehicle {
-    let index = entry.agent as usize;
+fn vehicle(world: &World, entry: &LaneEntry) -> RoadVehicle {
+    let index = entry.agent.index();
     RoadVehicle {
         agent: world.agents.identity[index].id,
         s: entry.s,
@@ -279,9 +280,9 @@ fn vehicle(world: &World, entry: &Entry) -> RoadVehicle {
     }
 }
 
-fn next_lane(world: &World, agent: u32) -> Option<PlannedLane> {
+fn next_lane(world: &World, agent: AgentIndex) -> Option<PlannedLane> {
     let graph = world.lane_graph();
-    let progress = &world.agents.progress[agent as usize];
+    let progress = &world.agents.progress[agent.index()];
     let route = world.routes.get(progress.route);
     let mut turn = None;
     let mut at = progress.at;
@@ -294,9 +295,9 @@ fn next_lane(world: &World, agent: u32) -> Option<PlannedLane> {
     }
 }
 
-fn stop_target(world: &World, agent: u32) -> Option<StopTarget> {
+fn stop_target(world: &World, agent: AgentIndex) -> Option<StopTarget> {
     let view = world.view();
-    if !world.agents.position[agent as usize].is_on_lane() {
+    if !world.agents.position[agent.index()].is_on_lane() {
         return None;
     }
     let nearest = view.nearest_stop(agent, REACH);
@@ -312,14 +313,14 @@ fn stop_target(world: &World, agent: u32) -> Option<StopTarget> {
     both.min_by(|a, b| a.distance.total_cmp(&b.distance))
 }
 
-fn reason(world: &World, agent: u32, cause: StopCause) -> Option<StopReason> {
+fn reason(world: &World, agent: AgentIndex, cause: StopCause) -> Option<StopReason> {
     Some(match cause {
-        StopCause::Leader(other) => StopReason::Leader(world.agents.identity[other as usize].id),
+        StopCause::Leader(other) => StopReason::Leader(world.agents.identity[other.index()].id),
         StopCause::Goal => StopReason::Destination,
         StopCause::LaneEnd => StopReason::LaneChange,
         StopCause::Wall => StopReason::Junction(world.waits_of(agent)?),
         StopCause::Closed(connection) => {
-            let (junction, _) = path_of(world.lane_graph(), connection)?;
+            let junction = path_of(world.lane_graph(), connection)?.junction;
             let node = world.ground().node(junction)?;
             match world.waits_of(agent).filter(|waits| waits.node == node) {
                 Some(waits) => StopReason::Junction(waits),
@@ -330,9 +331,9 @@ fn reason(world: &World, agent: u32, cause: StopCause) -> Option<StopReason> {
 }
 
 /// The nearest obstacle in the way of an agent.
-fn obstacle_ahead(world: &World, agent: u32) -> Option<StopTarget> {
+fn obstacle_ahead(world: &World, agent: AgentIndex) -> Option<StopTarget> {
     let view = world.view();
-    let who = &world.agents.identity[agent as usize];
+    let who = &world.agents.identity[agent.index()];
     let look = Look::of(world.modules.controller(who.modules));
     let input = view.controller_input(agent, look);
     if input.obstacle_distance >= NOTHING {

@@ -1,6 +1,6 @@
 //! What modules have to say during a run: lines of text and marks on the map.
 
-use crate::save::are_countable;
+use crate::records::are_countable;
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};

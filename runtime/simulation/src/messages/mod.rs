@@ -6,7 +6,8 @@ pub(crate) use log::Log;
 pub use log::{LogLine, Mark};
 
 use crate::agents::Census;
-use roadwright_agent::{Message, Scene};
+use crate::records::AgentIndex;
+use roadwright_agent::{Message, Surroundings};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -78,8 +79,8 @@ impl Messages {
     }
 
     /// Whether there is room in somebody's mail.
-    pub(crate) fn has_room(&self, to: u32) -> bool {
-        let count = self.counts.get(to as usize).copied();
+    pub(crate) fn has_room(&self, to: AgentIndex) -> bool {
+        let count = self.counts.get(to.index()).copied();
         count.unwrap_or(0) < MOST_MAIL
     }
 
@@ -98,15 +99,17 @@ impl Messages {
     /// Keeps the messages for agents that have not been asked yet.
     pub(crate) fn drop_read(
         &mut self,
-        read: &Arc<Scene>,
+        read: &Arc<Surroundings>,
         agents: Census<'_>,
-        mut was_asked: impl FnMut(u32) -> bool,
+        mut was_asked: impl FnMut(AgentIndex) -> bool,
     ) {
         // What was sent in this step stays for the next one, behind what has not been read.
         let new = std::mem::take(&mut self.mail);
         // By who was asked, not by the module that it has now: it may have chosen another one.
-        let mut is_unread =
-            |message: &&Message| agents.drives(message.to) && !was_asked(message.to);
+        let mut is_unread = |message: &&Message| {
+            let to = AgentIndex::new(message.to);
+            agents.drives(to) && !was_asked(to)
+        };
         self.mail = read
             .mail
             .iter()
@@ -118,14 +121,14 @@ impl Messages {
     }
 
     /// Forgets what waits for an agent that has left: somebody else will have its index.
-    pub(crate) fn forget(&mut self, agent: u32) {
+    pub(crate) fn forget(&mut self, agent: AgentIndex) {
         if self
             .counts
-            .get(agent as usize)
+            .get(agent.index())
             .is_some_and(|&count| count > 0)
         {
-            self.mail.retain(|message| message.to != agent);
-            self.counts[agent as usize] = 0;
+            self.mail.retain(|message| message.to != agent.number());
+            self.counts[agent.index()] = 0;
         }
     }
 

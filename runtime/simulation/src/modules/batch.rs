@@ -2,6 +2,7 @@
 
 use super::pool::ModulePool;
 use crate::agents::Census;
+use crate::records::AgentIndex;
 use rayon::prelude::*;
 use roadwright_agent::{Choosable, Rate};
 use roadwright_scenario::DynamicsLevel;
@@ -21,7 +22,30 @@ const WHOLE_BATCH: usize = 1024;
 /// period share lists: at 1 ms and once in ten seconds there would be 10,000.
 const MOST_TURNS: u64 = 1024;
 
-/// Agents with one turn, by index and by id.
+/// Agents whose turn it is, by index and by id, as modules are told of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Due<'a> {
+    pub(crate) indices: &'a [u32],
+    pub(crate) ids: &'a [u64],
+}
+
+impl Due<'_> {
+    /// Whether it is nobody's turn.
+    pub(crate) fn is_empty(self) -> bool {
+        self.indices.is_empty()
+    }
+}
+
+/// How the rows of a batch are shared out.
+#[derive(Clone, Copy)]
+pub(crate) struct Sharing<'a> {
+    /// Threads beside the own one.
+    pub(crate) helpers: Option<&'a rayon::ThreadPool>,
+    /// Whether the module wants a batch as a whole.
+    pub(crate) is_whole: bool,
+}
+
+/// Agents with one turn, by index and by id, as modules are told of them.
 #[derive(Debug, Clone, Default)]
 struct Turn {
     indices: Vec<u32>,
@@ -34,8 +58,15 @@ impl Turn {
         self.ids.clear();
     }
 
-    fn push(&mut self, index: u32, id: u64) {
-        self.indices.push(index);
+    fn due(&self) -> Due<'_> {
+        Due {
+            indices: &self.indices,
+            ids: &self.ids,
+        }
+    }
+
+    fn push(&mut self, index: AgentIndex, id: u64) {
+        self.indices.push(index.number());
         self.ids.push(id);
     }
 }
@@ -48,27 +79,27 @@ struct Turns {
 }
 
 impl Turns {
-    fn push(&mut self, index: u32, id: u64) {
+    fn push(&mut self, index: AgentIndex, id: u64) {
         let turn = id % self.rate.period() % self.turns.len() as u64;
         self.turns[turn as usize].push(index, id);
     }
 
     /// Those whose turn it is in a step; `chosen` is room for the answer.
-    fn due<'a>(&'a self, step: u64, chosen: &'a mut Turn) -> (&'a [u32], &'a [u64]) {
+    fn due<'a>(&'a self, step: u64, chosen: &'a mut Turn) -> Due<'a> {
         let period = self.rate.period();
         // The remainder that ids must have: step + id is a multiple of the period.
         let turn = (period - step % period) % period;
         let listed = &self.turns[(turn % self.turns.len() as u64) as usize];
         if self.turns.len() as u64 == period {
-            return (&listed.indices, &listed.ids);
+            return listed.due();
         }
         chosen.clear();
         for (&index, &id) in listed.indices.iter().zip(&listed.ids) {
             if id % period == turn {
-                chosen.push(index, id);
+                chosen.push(index.into(), id);
             }
         }
-        (&chosen.indices, &chosen.ids)
+        chosen.due()
     }
 }
 
@@ -140,7 +171,7 @@ impl Rota {
             rates.map(|rate| rate.in_strides(longest)),
         );
         for index in agents.driving() {
-            let who = &agents.identity[index as usize];
+            let who = &agents.identity[index.index()];
             let instance = who.modules.of(pool.slot) as usize;
             let list = match stride(who.level) {
                 1 => &mut self.of,
@@ -152,41 +183,38 @@ impl Rota {
 
     /// Indices and ids of the agents of an instance whose turn it is in a step: those for which
     /// step and id add up to a multiple of the period.
-    pub(crate) fn due(&mut self, instance: usize, step: u64) -> (&[u32], &[u64]) {
+    pub(crate) fn due(&mut self, instance: usize, step: u64) -> Due<'_> {
         self.of[instance].due(step, &mut self.chosen)
     }
 
     /// The same of those who are asked where strides begin, and how often that is.
-    pub(crate) fn due_in_strides(
-        &mut self,
-        instance: usize,
-        step: u64,
-    ) -> ((&[u32], &[u64]), Rate) {
+    pub(crate) fn due_in_strides(&mut self, instance: usize, step: u64) -> (Due<'_>, Rate) {
         let own = &self.in_strides[instance];
         (own.due(step, &mut self.chosen), own.rate)
     }
 
     /// Whether it is an agent's turn.
-    pub(crate) fn is_due(&mut self, agent: u32, step: u64) -> bool {
+    pub(crate) fn is_due(&mut self, agent: AgentIndex, step: u64) -> bool {
         let mut instances = 0..self.of.len();
-        instances.any(|instance| self.due(instance, step).0.binary_search(&agent).is_ok())
+        instances.any(|instance| {
+            let due = self.due(instance, step).indices;
+            due.binary_search(&agent.number()).is_ok()
+        })
     }
 }
 
 /// Agents by index and by id, in batches: a slice, or slices for all threads, or as many as plugins are asked
 /// about at once.
-pub(crate) fn batches<'a>(
-    helpers: Option<&rayon::ThreadPool>,
-    is_whole: bool,
-    (indices, ids): (&'a [u32], &'a [u64]),
-) -> impl Iterator<Item = (&'a [u32], &'a [u64])> {
-    let size = match helpers {
-        _ if is_whole => WHOLE_BATCH,
+pub(crate) fn batches<'a>(sharing: Sharing<'_>, due: Due<'a>) -> impl Iterator<Item = Due<'a>> {
+    let size = match sharing.helpers {
+        _ if sharing.is_whole => WHOLE_BATCH,
         // Two slices each, since one may take longer than another.
         Some(helpers) => 2 * SLICE * helpers.current_num_threads(),
         None => SLICE,
     };
-    indices.chunks(size).zip(ids.chunks(size))
+    let ids = due.ids.chunks(size);
+    let batches = due.indices.chunks(size).zip(ids);
+    batches.map(|(indices, ids)| Due { indices, ids })
 }
 
 /// Rows of one slot, kept between steps so that nothing is allocated in them: what modules are asked, what
@@ -220,77 +248,76 @@ where
     /// kept until the next question, of all batches. Returns what the slices return, in their order.
     pub(crate) fn ask<E: Send>(
         &mut self,
-        helpers: Option<&rayon::ThreadPool>,
-        is_whole: bool,
-        due: (&[u32], &[u64]),
-        (prepare, perceive): (impl Fn(&[u32]) + Sync, impl Fn(u32) -> I + Sync),
-        answer: impl Fn((&[u32], &[u64]), Slices<'_, I, O, N>) -> E + Sync,
+        sharing: Sharing<'_>,
+        due: Due<'_>,
+        prepare: impl Fn(&[u32]) + Sync,
+        perceive: impl Fn(AgentIndex) -> I + Sync,
+        answer: impl Fn(Due<'_>, Slices<'_, I, O, N>) -> E + Sync,
     ) -> Vec<E> {
         let (outputs, notes) = (&mut self.outputs, &mut self.notes);
         outputs.clear();
-        outputs.resize(due.0.len(), O::default());
+        outputs.resize(due.indices.len(), O::default());
         notes.clear();
-        notes.resize(due.0.len(), N::default());
+        notes.resize(due.indices.len(), N::default());
         let (mut outputs, mut notes) = (&mut outputs[..], &mut notes[..]);
         let mut told = Vec::new();
-        for agents in batches(helpers, is_whole, due) {
-            let count = agents.0.len();
+        for agents in batches(sharing, due) {
+            let count = agents.indices.len();
             if self.inputs.len() < count {
                 self.inputs.resize(count, I::default());
             }
-            ask_batch(
-                (helpers, is_whole),
-                agents,
-                (
-                    &mut self.inputs[..count],
-                    outputs.split_off_mut(..count).expect("one for each agent"),
-                    notes.split_off_mut(..count).expect("one for each agent"),
-                ),
-                (&prepare, &perceive),
-                &answer,
-                &mut told,
+            let rows = (
+                &mut self.inputs[..count],
+                outputs.split_off_mut(..count).expect("one for each agent"),
+                notes.split_off_mut(..count).expect("one for each agent"),
             );
+            told.extend(ask_batch(
+                sharing, agents, rows, &prepare, &perceive, &answer,
+            ));
         }
         told
     }
 }
 
 fn ask_batch<I: Send + Sync, O: Send, N: Send, E: Send>(
-    (helpers, is_whole): (Option<&rayon::ThreadPool>, bool),
-    (indices, ids): (&[u32], &[u64]),
+    sharing: Sharing<'_>,
+    due: Due<'_>,
     rows: Slices<'_, I, O, N>,
-    (prepare, perceive): (&(impl Fn(&[u32]) + Sync), &(impl Fn(u32) -> I + Sync)),
-    answer: &(impl Fn((&[u32], &[u64]), Slices<'_, I, O, N>) -> E + Sync),
-    told: &mut Vec<E>,
-) {
-    let slice = |(indices, ids): (&[u32], &[u64]), rows: Slices<'_, I, O, N>| {
-        prepare(indices);
-        for (&agent, input) in indices.iter().zip(rows.0.iter_mut()) {
-            *input = perceive(agent);
+    prepare: &(impl Fn(&[u32]) + Sync),
+    perceive: &(impl Fn(AgentIndex) -> I + Sync),
+    answer: &(impl Fn(Due<'_>, Slices<'_, I, O, N>) -> E + Sync),
+) -> Vec<E> {
+    let slice = |due: Due<'_>, rows: Slices<'_, I, O, N>| {
+        prepare(due.indices);
+        for (&agent, input) in due.indices.iter().zip(rows.0.iter_mut()) {
+            *input = perceive(agent.into());
         }
-        answer((indices, ids), rows)
+        answer(due, rows)
     };
     // Three ways to the same rows: alone; perceived in parallel and asked as a whole; or both in
     // slices. Which one is taken changes no bit, because a row depends on its agent and the world
     // only, and results are put together in the order of slices.
-    match helpers {
-        None => told.push(slice((indices, ids), rows)),
-        Some(helpers) if is_whole => {
+    match sharing.helpers {
+        None => vec![slice(due, rows)],
+        Some(helpers) if sharing.is_whole => {
             helpers.install(|| {
-                let rows = rows.0.par_iter_mut().zip(indices);
-                rows.for_each(|(input, &agent)| *input = perceive(agent));
+                let rows = rows.0.par_iter_mut().zip(due.indices);
+                rows.for_each(|(input, &agent)| *input = perceive(agent.into()));
             });
-            told.push(answer((indices, ids), rows));
+            vec![answer(due, rows)]
         }
-        Some(helpers) => told.extend(helpers.install(|| {
-            let agents = indices.par_chunks(SLICE).zip(ids.par_chunks(SLICE));
+        Some(helpers) => helpers.install(|| {
+            let indices = due.indices.par_chunks(SLICE);
+            let agents = indices.zip(due.ids.par_chunks(SLICE));
             let asked = rows.0.par_chunks_mut(SLICE);
             let answered = rows.1.par_chunks_mut(SLICE);
             let noted = rows.2.par_chunks_mut(SLICE);
             agents
                 .zip(asked.zip(answered).zip(noted))
-                .map(|(agents, ((inputs, outputs), notes))| slice(agents, (inputs, outputs, notes)))
+                .map(|((indices, ids), ((inputs, outputs), notes))| {
+                    slice(Due { indices, ids }, (inputs, outputs, notes))
+                })
                 .collect::<Vec<E>>()
-        })),
+        }),
     }
 }

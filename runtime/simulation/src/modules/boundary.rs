@@ -10,10 +10,11 @@
 //!   phase   Gone      Told                 Free
 //! ```
 
+use super::Modules;
 use super::pool::ModulePool;
-use super::{Instances, Modules};
-use crate::agents::{Agents, Census, Phase};
+use crate::agents::{Agents, Census};
 use crate::clock::Clock;
+use crate::records::{AgentIndex, Instances, Phase};
 use crate::summary::SwapRecord;
 use roadwright_agent::{Choosable, Module, Slot, StepBoundary};
 use serde::{Deserialize, Serialize};
@@ -22,13 +23,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedMembership {
     told: Vec<Instances>,
-    untold: Vec<u32>,
+    untold: Vec<AgentIndex>,
 }
 
 impl SavedMembership {
     /// Whether all whose leaving is still to be told are among so many agents.
     pub(crate) fn fits(&self, agents: usize) -> bool {
-        self.untold.iter().all(|&agent| (agent as usize) < agents)
+        self.untold.iter().all(|&agent| (agent.index()) < agents)
     }
 
     /// Gives the instances of a slot other numbers.
@@ -44,11 +45,11 @@ impl SavedMembership {
 pub(crate) struct Membership {
     /// The instances of each agent as its modules have been told.
     told: Vec<Instances>,
-    added: Vec<(u32, Instances)>,
-    removed: Vec<(u32, Instances)>,
+    added: Vec<(AgentIndex, Instances)>,
+    removed: Vec<(AgentIndex, Instances)>,
     /// Agents whose leaving has not been told, although what was told of them is forgotten: all
     /// instances hear of it.
-    untold: Vec<u32>,
+    untold: Vec<AgentIndex>,
 }
 
 impl Membership {
@@ -57,7 +58,10 @@ impl Membership {
         self.added.clear();
         self.removed.clear();
         self.told.resize(agents.capacity(), Instances::NONE);
-        for (index, (who, told)) in (0u32..).zip(agents.identity.iter().zip(&mut self.told)) {
+        for (index, (who, told)) in (0u32..)
+            .map(AgentIndex::new)
+            .zip(agents.identity.iter().zip(&mut self.told))
+        {
             let now = if who.is_known() {
                 who.modules
             } else {
@@ -77,7 +81,7 @@ impl Membership {
 
     /// Puts the lists in the order of ids. Who has left keeps its id until its index is free.
     fn sort(&mut self, agents: Census<'_>) {
-        let id = |(index, _): &(u32, Instances)| agents.identity[*index as usize].id;
+        let id = |(index, _): &(AgentIndex, Instances)| agents.identity[index.index()].id;
         self.added.sort_by_key(id);
         self.removed.sort_by_key(id);
     }
@@ -101,7 +105,7 @@ impl Membership {
     pub(super) fn retell(&mut self, saved: &SavedMembership, agents: Census<'_>) {
         self.told.clone_from(&saved.told);
         self.told.truncate(agents.capacity());
-        let known = (0u32..).zip(&self.told);
+        let known = (0u32..).map(AgentIndex::new).zip(&self.told);
         let known = known.filter(|(_, told)| **told != Instances::NONE);
         self.added = known.map(|(index, &told)| (index, told)).collect();
         self.removed.clear();
@@ -116,20 +120,20 @@ impl Membership {
 
     /// Notes those whose leaving is still to be told to all instances.
     fn note_untold(&mut self, agents: Census<'_>) {
-        let gone = agents.identity.iter().zip(0u32..);
+        let gone = agents.identity.iter().zip((0u32..).map(AgentIndex::new));
         let gone = gone.filter(|(who, _)| who.phase == Phase::Gone);
         self.untold = gone.map(|(_, index)| index).collect();
-        let id = |&index: &u32| agents.identity[index as usize].id;
+        let id = |&index: &AgentIndex| agents.identity[index.index()].id;
         self.untold.sort_by_key(id);
     }
 }
 
 /// The agents of a list that concern an instance.
-fn concerned(list: &[(u32, Instances)], slot: Slot, instance: usize) -> Vec<u32> {
+fn concerned(list: &[(AgentIndex, Instances)], slot: Slot, instance: usize) -> Vec<u32> {
     let concerns = list
         .iter()
         .filter(|(_, modules)| modules.of(slot) as usize == instance);
-    concerns.map(|(agent, _)| *agent).collect()
+    concerns.map(|(agent, _)| agent.number()).collect()
 }
 
 impl Membership {
@@ -147,7 +151,7 @@ impl Membership {
         for (number, instance) in living {
             let added = concerned(&self.added, slot, number);
             let mut removed = concerned(&self.removed, slot, number);
-            removed.extend_from_slice(&self.untold);
+            removed.extend(self.untold.iter().map(|agent| agent.number()));
             let moment = StepBoundary {
                 added: &added,
                 removed: &removed,
@@ -155,7 +159,7 @@ impl Membership {
             };
             let modules = instance.settings.iter().zip(&mut instance.modules);
             let told = modules.filter_map(|(setting, module)| {
-                tell_module(module, (slot, &setting.module), &moment)
+                tell_module(module, slot, &setting.module, &moment)
             });
             swaps.extend(told);
         }
@@ -165,7 +169,8 @@ impl Membership {
 /// Tells one module, which a stack knows by an id. Returns the record if it was replaced.
 fn tell_module<L: Choosable + ?Sized>(
     module: &mut Module<L>,
-    (slot, id): (Slot, &str),
+    slot: Slot,
+    id: &str,
     moment: &StepBoundary<'_>,
 ) -> Option<SwapRecord> {
     let swap = module

@@ -2,28 +2,25 @@
 
 mod batch;
 mod boundary;
-mod failures;
 mod pool;
 mod saving;
 mod signal_controllers;
 mod succession;
 
-pub(crate) use batch::{Rota, Rows, SLICE, batches};
+pub(crate) use batch::{Due, Rota, Rows, SLICE, Sharing, batches};
 pub(crate) use boundary::SavedMembership;
-pub use failures::ModuleFailure;
-pub(crate) use failures::ModuleFailures;
-pub(crate) use pool::Instances;
 pub(crate) use saving::{SavedInstance, SavedSwap};
 pub(crate) use signal_controllers::{Decider, SignalControllers, node_of};
 pub(crate) use succession::{Anew, SavedStacks, Succession};
 
 use crate::agents::{Agents, Census};
 use crate::clock::Clock;
+use crate::fixed::Fixed;
 use crate::ground::Ground;
 use crate::options::{ModuleOverrides, RunOptions, SimulationError};
+use crate::records::{AgentIndex, Instances, ModuleFailure, ModuleFailures};
 use crate::route::Asking;
 use crate::summary::{FreshStart, ModuleRecord, SwapRecord};
-use crate::traffic::Delays;
 use crate::vehicle_type::VehicleTypes;
 use boundary::Membership;
 use pool::Pools;
@@ -62,7 +59,11 @@ pub(crate) struct Modules {
 /// What keeps stacks and plans of signals of a scenario from being put together: modules and parameters that
 /// there are not. All of it, where a run stops at the first.
 pub(crate) fn unfit(scenario: &Scenario, registry: &Registry) -> Vec<SimulationError> {
-    let stacks = unfit_stacks(scenario.stacks().iter(), registry, scenario.settings().dt);
+    let stacks = unfit_stacks(
+        scenario.stacks().iter(),
+        registry,
+        scenario.settings().dt.get(),
+    );
     let signals = signal_controllers::unfit(scenario, registry);
     stacks.map(SimulationError::from).chain(signals).collect()
 }
@@ -173,11 +174,11 @@ impl Modules {
         }
         // Agents got the instances of their stack above; what they chose for themselves is put back.
         for (agent, slot, settings) in own {
-            let stack = agents.identity[agent as usize].stack as usize;
+            let stack = agents.identity[agent.index()].stack as usize;
             let name = self.names[stack].clone();
             // One that the registry does not have any more is that of the stack again.
             if let Ok(instance) = self.instance_of(slot, &name, &settings) {
-                agents.identity[agent as usize].modules.set(slot, instance);
+                agents.identity[agent.index()].modules.set(slot, instance);
             }
         }
         self.assign_arrivals(agents);
@@ -187,11 +188,11 @@ impl Modules {
     }
 
     /// The modules that agents have chosen for themselves.
-    fn own_modules(&self, agents: Census<'_>) -> Vec<(u32, Slot, Vec<ModuleSetting>)> {
+    fn own_modules(&self, agents: Census<'_>) -> Vec<(AgentIndex, Slot, Vec<ModuleSetting>)> {
         let mut own = Vec::new();
         // In the order of ids: instances are numbered as they are made, and there may be too few.
         for agent in agents.by_growing_id() {
-            let who = &agents.identity[agent as usize];
+            let who = &agents.identity[agent.index()];
             let of_stack = self.stacks[who.stack as usize];
             for slot in Slot::ALL {
                 let instance = who.modules.of(slot);
@@ -210,11 +211,11 @@ impl Modules {
     pub(crate) fn choose(
         &mut self,
         agents: &mut Agents,
-        agent: u32,
+        agent: AgentIndex,
         slot: Slot,
         change: impl FnOnce(&Registry, &mut Vec<ModuleSetting>),
     ) -> Result<(), ModuleError> {
-        let who = agents.identity[agent as usize];
+        let who = agents.identity[agent.index()];
         let old = self.pools.of(slot).settings(who.modules.of(slot));
         let mut settings = old.to_vec();
         change(&self.registry, &mut settings);
@@ -234,9 +235,9 @@ impl Modules {
         let stack = self.names[who.stack as usize].clone();
         let instance = self.instance_of(slot, &stack, &settings)?;
         self.has_new = true;
-        agents.identity[agent as usize].modules.set(slot, instance);
-        agents.progress[agent as usize].holds_arrival =
-            self.holds_arrival(agents.identity[agent as usize].modules);
+        agents.identity[agent.index()].modules.set(slot, instance);
+        agents.progress[agent.index()].holds_arrival =
+            self.holds_arrival(agents.identity[agent.index()].modules);
         agents.touch();
         Ok(())
     }
@@ -271,18 +272,18 @@ impl Modules {
     pub(crate) fn asking<'a>(
         &'a self,
         clock: &Clock,
-        (ground, types): (&'a Ground, &VehicleTypes),
-        delays: &'a Delays,
+        Fixed { ground, types }: Fixed<'a>,
+        delays: &'a [f32],
         agents: Census<'_>,
-        agent: u32,
+        agent: AgentIndex,
     ) -> Asking<'a> {
-        let who = &agents.identity[agent as usize];
+        let who = &agents.identity[agent.index()];
         let instance = &self.pools.planner.instances[who.modules.of(Slot::Planner) as usize];
         Asking {
             planner: instance.module(),
             view: PlannerView {
                 graph: ground.graph(),
-                delays: &delays.0,
+                delays,
             },
             step: clock.moment(instance.rate),
             agent,

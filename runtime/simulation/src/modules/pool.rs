@@ -6,57 +6,20 @@
 //! while somebody uses them.
 
 use super::boundary::Membership;
-use super::failures::ModuleFailures;
 use super::saving::SavedInstance;
 use super::succession::Anew;
+use crate::records::{Instances, ModuleFailures};
 use crate::summary::{ModuleRecord, SwapRecord};
 use roadwright_agent::{
     Behaviour, Choosable, Controller, Fitness, Module, ModuleError, Planner, Rate, Registry, Slot,
     StepBoundary, set_parameters,
 };
 use roadwright_scenario::{ModuleSetting, Stack, for_each_slot};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Most settings of one slot. Each agent can have parameters of its own, so scripts could make any
 /// number, and each is a module that runs.
 const MOST: usize = 1024;
-
-/// The instances of an agent: for each slot an index in its pool, in the order of [`Slot::ALL`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Instances([u16; Slot::COUNT]);
-
-impl Instances {
-    /// Those of an agent that does not drive.
-    pub(crate) const NONE: Self = Self([u16::MAX; Slot::COUNT]);
-
-    /// The instance of a slot.
-    #[inline]
-    pub(crate) fn of(self, slot: Slot) -> u16 {
-        self.0[slot as usize]
-    }
-
-    pub(crate) fn set(&mut self, slot: Slot, instance: u16) {
-        self.0[slot as usize] = instance;
-    }
-
-    /// These, but none where `other` has the same.
-    pub(crate) fn without(self, other: Self) -> Self {
-        Self(std::array::from_fn(|slot| {
-            if self.0[slot] == other.0[slot] {
-                u16::MAX
-            } else {
-                self.0[slot]
-            }
-        }))
-    }
-}
-
-impl Default for Instances {
-    fn default() -> Self {
-        Self::NONE
-    }
-}
 
 /// What runs for one setting of a slot: its modules, as many as the slot takes.
 pub(crate) struct Instance<L: ?Sized> {
@@ -70,7 +33,7 @@ pub(crate) struct Instance<L: ?Sized> {
 
 impl<L: Choosable + ?Sized> Instance<L> {
     fn new(slot: Slot, modules: Vec<Module<L>>, settings: &[ModuleSetting], dt: f64) -> Self {
-        let rate = settings.first().and_then(|setting| setting.rate_hz);
+        let rate = settings.first().and_then(|setting| setting.rate_hz.get());
         let mut logics = modules.iter().map(|module| &module.logic);
         Self {
             has_step_boundary: logics.any(|logic| logic.has_step_boundary()),

@@ -6,7 +6,7 @@ use super::succession::{Anew, Succession};
 use super::{Modules, SavedMembership};
 use crate::agents::Agents;
 use crate::clock::Clock;
-use crate::save::SaveError;
+use crate::records::SaveError;
 use crate::summary::SwapRecord;
 use roadwright_agent::{Choosable, LogicState, Module, ModuleKind, Slot};
 use roadwright_scenario::ModuleSetting;
@@ -117,7 +117,7 @@ impl SavedInstance {
                 return Err(damaged("a slot has another number of modules"));
             }
             let is_rate = |rate: f64| rate > 0.0 && rate <= 1000.0;
-            let mut rates = settings.iter().filter_map(|setting| setting.rate_hz);
+            let mut rates = settings.iter().filter_map(|setting| setting.rate_hz.get());
             if !rates.all(is_rate) {
                 return Err(damaged("a rate is out of range"));
             }
@@ -132,7 +132,7 @@ impl SavedModule {
         let parameters = setting.parameters.iter();
         Self {
             id: setting.module.clone(),
-            rate_hz: setting.rate_hz,
+            rate_hz: setting.rate_hz.get(),
             parameters: parameters
                 .map(|(key, value)| (key.clone(), *value))
                 .collect(),
@@ -148,7 +148,7 @@ impl SavedModule {
     fn setting(&self) -> ModuleSetting {
         ModuleSetting {
             module: self.id.clone(),
-            rate_hz: self.rate_hz,
+            rate_hz: self.rate_hz.into(),
             parameters: self.parameters.iter().cloned().collect(),
         }
     }
@@ -159,6 +159,9 @@ impl SavedModule {
         module: &mut Module<L>,
     ) -> Result<(), String> {
         let build = module.logic.version();
+        if self.build.is_empty() && !build.is_empty() {
+            return Err("starts fresh: it had failed before the save".into());
+        }
         if build != self.build {
             return Err(format!(
                 "another build starts fresh ({} then, {build} now)",
@@ -191,8 +194,10 @@ impl Modules {
     /// signals and who does. Returns those that start fresh.
     pub(crate) fn restore_states(
         &mut self,
-        (clock, agents): (&Clock, &mut Agents),
-        (saved, told): (&[SavedInstance], SavedMembership),
+        clock: &Clock,
+        agents: &mut Agents,
+        saved: &[SavedInstance],
+        told: SavedMembership,
         deciders: (&[Decider], &[Decider]),
         succession: Succession,
     ) -> Vec<Anew> {

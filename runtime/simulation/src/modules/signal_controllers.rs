@@ -1,11 +1,11 @@
 //! The modules that decide about signals: an instance for each programme whose plan names one.
 
-use super::failures::ModuleFailures;
 use super::saving::{SavedInstance, SavedModule};
 use super::succession::Anew;
 use crate::clock::Clock;
 use crate::ground::Ground;
 use crate::options::SimulationError;
+use crate::records::ModuleFailures;
 use crate::summary::{ModuleRecord, SwapRecord};
 use roadwright_agent::{
     Module, ModuleError, ModuleKind, Rate, Registry, SignalController, SignalView, StepBoundary,

@@ -4,12 +4,12 @@
 //! chosen for itself stays its own; where it had the modules of its stack, it gets those that its stack
 //! has now. An instance that all have left is not made again, so its module need not be there any more.
 
-use super::pool::{Instances, Pools};
+use super::pool::Pools;
 use super::saving::SavedInstance;
 use super::{Modules, SavedMembership};
 use crate::agents::{Agents, Census};
 use crate::options::SimulationError;
-use crate::save::SaveError;
+use crate::records::{Instances, SaveError};
 use roadwright_agent::Slot;
 use roadwright_scenario::ModuleSetting;
 use serde::{Deserialize, Serialize};
@@ -175,7 +175,7 @@ impl Modules {
             if ids(old) == ids(new) && (is_free && place.is_none() || *place == Some(now)) {
                 *place = Some(now);
             }
-            let anew = anew(slot, (old, new), *place == Some(now));
+            let anew = anew(slot, old, new, *place == Some(now));
             if !succession.anew.contains(&anew) {
                 succession.anew.push(anew);
             }
@@ -205,7 +205,7 @@ fn ids(settings: &[ModuleSetting]) -> Vec<&str> {
 }
 
 /// What is told of a stack whose slot has other settings than it was saved with.
-fn anew(slot: Slot, (old, new): (&[ModuleSetting], &[ModuleSetting]), remembers: bool) -> Anew {
+fn anew(slot: Slot, old: &[ModuleSetting], new: &[ModuleSetting], remembers: bool) -> Anew {
     let name = |settings: &[ModuleSetting]| match settings.is_empty() {
         true => "none".to_owned(),
         false => ids(settings).join(", "),

@@ -1,11 +1,12 @@
 //! What behaviours perceive: gaps beside, goal and junction ahead.
-
 use super::{OPEN_GROUND_SPEED, View};
-use crate::traffic::Entry;
+use crate::records::AgentIndex;
+use crate::traffic::LaneEntry;
 use crate::vehicle_type::VehicleType;
 use roadwright_plugin_api::{BehaviourInput, NOTHING};
+use roadwright_scenario::Connection;
 use roadwright_scenario::junction::Turn;
-use roadwright_scenario::lane_graph::{LaneletId, LaneletKind, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind, NO_LANELET};
 
 /// Lanelets ahead on which behaviours are told of a junction.
 const JUNCTION_SIGHT: u32 = 8;
@@ -16,7 +17,7 @@ const SEEN_BEHIND: f64 = 50.0;
 
 impl View<'_> {
     /// The row of a behaviour that only says when to change lanes: nothing where the route asks for none.
-    pub(crate) fn lane_change_input(&self, agent: u32) -> BehaviourInput {
+    pub(crate) fn lane_change_input(&self, agent: AgentIndex) -> BehaviourInput {
         let changes = self.position(agent).is_on_lane() && {
             let at = self.progress(agent).at;
             self.route(agent).changes_lane_at(at, self.ground)
@@ -28,7 +29,7 @@ impl View<'_> {
     }
 
     /// The row of a behaviour.
-    pub(crate) fn behaviour_input(&self, agent: u32) -> BehaviourInput {
+    pub(crate) fn behaviour_input(&self, agent: AgentIndex) -> BehaviourInput {
         let progress = self.progress(agent);
         let mut input = BehaviourInput {
             speed: self.motion(agent).speed,
@@ -52,7 +53,7 @@ impl View<'_> {
     }
 
     /// Speed, what is left of the lane, its neighbours, and the vehicle ahead on it.
-    fn perceive_own_lane(&self, agent: u32, input: &mut BehaviourInput) {
+    fn perceive_own_lane(&self, agent: AgentIndex, input: &mut BehaviourInput) {
         let position = self.position(agent);
         let lanelet = self.ground.lanelet(position.lanelet);
         input.road_speed = self.ground.road_speed(position.lanelet, position.s);
@@ -67,7 +68,7 @@ impl View<'_> {
     }
 
     /// The lane change that the route asks for here, and the gaps on the lane that it leads to.
-    fn perceive_lane_change(&self, agent: u32, input: &mut BehaviourInput) {
+    fn perceive_lane_change(&self, agent: AgentIndex, input: &mut BehaviourInput) {
         let (position, progress) = (self.position(agent), self.progress(agent));
         let (route, graph, at) = (self.route(agent), self.ground.graph(), progress.at);
         let lanelet = self.ground.lanelet(position.lanelet);
@@ -93,7 +94,7 @@ impl View<'_> {
     }
 
     /// Distance to the next goal as the crow flies, m; 0 without one.
-    fn goal_distance(&self, agent: u32) -> f64 {
+    fn goal_distance(&self, agent: AgentIndex) -> f64 {
         let goal = self.route(agent).next_goal(self.progress(agent).reached);
         goal.map_or(0.0, |goal| {
             let place = goal.position(self.ground.graph());
@@ -102,7 +103,7 @@ impl View<'_> {
     }
 
     /// The next junction on the route and how the route leads through it.
-    fn perceive_junction(&self, agent: u32, input: &mut BehaviourInput) {
+    fn perceive_junction(&self, agent: AgentIndex, input: &mut BehaviourInput) {
         let route = self.route(agent);
         let mut distance = -self.position(agent).s;
         let first = self.progress(agent).at;
@@ -124,7 +125,13 @@ impl View<'_> {
 
     /// Whether there is room on the lane beside an agent: at least `gap` metres ahead and behind,
     /// and `time` seconds more for what comes closer.
-    pub(crate) fn has_room_beside(&self, agent: u32, lane: LaneletId, gap: f64, time: f64) -> bool {
+    pub(crate) fn has_room_beside(
+        &self,
+        agent: AgentIndex,
+        lane: LaneletIndex,
+        gap: f64,
+        time: f64,
+    ) -> bool {
         let mut input = BehaviourInput {
             target_gap_ahead: NOTHING,
             target_gap_behind: NOTHING,
@@ -150,7 +157,7 @@ impl View<'_> {
     ///
     /// Behind, the search goes back over the seam to the lanelets before; ahead it does not, because
     /// the lane change has to be done before the end of this one anyway.
-    fn target_gaps(&self, agent: u32, target: LaneletId, input: &mut BehaviourInput) {
+    fn target_gaps(&self, agent: AgentIndex, target: LaneletIndex, input: &mut BehaviourInput) {
         let position = self.position(agent);
         let VehicleType {
             front,
@@ -182,24 +189,25 @@ impl View<'_> {
 
     /// The foremost vehicle on the lanelets that lead to one, and on those before them where they are empty, with
     /// its distance to the beginning of the lanelet, m.
-    pub(super) fn behind_lanelet(&self, lanelet: LaneletId) -> Option<(Entry, f64)> {
-        self.foremost_before(lanelet, (0.0, LANELETS_BEHIND))
+    pub(super) fn behind_lanelet(&self, lanelet: LaneletIndex) -> Option<(LaneEntry, f64)> {
+        self.foremost_before(lanelet, 0.0, LANELETS_BEHIND)
     }
 
     /// The same, the lanelet beginning so far before the place from which distances count, m; `more` lanelets are
     /// looked at one behind the other.
     fn foremost_before(
         &self,
-        lanelet: LaneletId,
-        (before, more): (f64, u32),
-    ) -> Option<(Entry, f64)> {
+        lanelet: LaneletIndex,
+        before: f64,
+        more: u32,
+    ) -> Option<(LaneEntry, f64)> {
         let leading = self.ground.graph().predecessors(lanelet).iter();
         let foremost = leading.filter_map(|&id| {
             let length = before + self.ground.length(id);
             match self.index.on_lanelet(id).last() {
                 Some(&entry) => Some((entry, length - entry.s)),
                 None if more > 1 && length < SEEN_BEHIND => {
-                    self.foremost_before(id, (length, more - 1))
+                    self.foremost_before(id, length, more - 1)
                 }
                 None => None,
             }

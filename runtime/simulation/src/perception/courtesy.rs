@@ -13,8 +13,9 @@
 //! behind falls back at once.
 
 use super::View;
-use crate::traffic::{Entry, Lanes};
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use crate::records::AgentIndex;
+use crate::traffic::{LaneEntry, Lanes};
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// Who has been seeking a gap for so long, s, is let in.
 const PATIENCE: f32 = 5.0;
@@ -36,7 +37,7 @@ const NEARLY_STANDING: f64 = 2.0;
 /// What an agent does for those beside it.
 pub(super) struct Courtesy {
     /// A vehicle to follow as if it were ahead on the own lane; its place is the one there, m.
-    pub(super) let_in: Option<Entry>,
+    pub(super) let_in: Option<LaneEntry>,
     /// Highest speed for falling back, m/s; infinite without a reason to.
     pub(super) top_speed: f64,
 }
@@ -44,7 +45,7 @@ pub(super) struct Courtesy {
 /// A vehicle ahead, or right beside, on a lane beside.
 struct Beside {
     /// With its place on the agent's own lane, m.
-    entry: Entry,
+    entry: LaneEntry,
     speed: f64,
     /// From the agent's front to its rear, m; negative where the bodies overlap along the lane.
     gap: f64,
@@ -54,7 +55,7 @@ struct Beside {
 
 impl View<'_> {
     /// What an agent on a lane does for those beside it.
-    pub(super) fn courtesy(&self, agent: u32) -> Courtesy {
+    pub(super) fn courtesy(&self, agent: AgentIndex) -> Courtesy {
         let mut courtesy = Courtesy {
             let_in: None,
             top_speed: f64::INFINITY,
@@ -69,7 +70,7 @@ impl View<'_> {
         courtesy
     }
 
-    fn look_beside(&self, agent: u32, side: LaneletId, courtesy: &mut Courtesy) {
+    fn look_beside(&self, agent: AgentIndex, side: LaneletIndex, courtesy: &mut Courtesy) {
         if self.index.on_lanelet(side).is_empty() {
             return;
         }
@@ -89,7 +90,13 @@ impl View<'_> {
 
     /// Follows a vehicle beside if the agent can slow down in time; else it falls back from the side of
     /// that one, if it wants to change behind it.
-    fn stay_behind(&self, agent: u32, beside: &Beside, changes: bool, courtesy: &mut Courtesy) {
+    fn stay_behind(
+        &self,
+        agent: AgentIndex,
+        beside: &Beside,
+        changes: bool,
+        courtesy: &mut Courtesy,
+    ) {
         let speed = self.motion(agent).speed;
         // The way on which it slows down to the speed of the other: (v^2 - u^2) / 2 a.
         let slowing = (speed * speed - beside.speed * beside.speed).max(0.0) / (2.0 * SLOWING);
@@ -103,7 +110,7 @@ impl View<'_> {
     }
 
     /// Whether a vehicle could come over from its lane: who is close behind another one that stands cannot.
-    fn has_way(&self, agent: u32, lane: LaneletId) -> bool {
+    fn has_way(&self, agent: AgentIndex, lane: LaneletIndex) -> bool {
         let s = self.position(agent).s;
         let lanes = Lanes {
             ground: self.ground,
@@ -116,15 +123,15 @@ impl View<'_> {
 
     /// The next vehicles ahead of an agent on a lane beside, the nearest first. Right beside each other
     /// the one with the smaller id is ahead.
-    fn beside(&self, agent: u32, side: LaneletId) -> impl Iterator<Item = Beside> {
+    fn beside(&self, agent: AgentIndex, side: LaneletIndex) -> impl Iterator<Item = Beside> {
         let (s, lanelet) = (self.position(agent).s, self.position(agent).lanelet);
         let entries = self.index.on_lanelet(side);
         // The same share of the length is the place right beside.
         let scale = self.ground.length(lanelet) / self.ground.length(side);
         let first = entries.partition_point(|entry| entry.s * scale < s);
         let front = s + self.vehicle_type(agent).front;
-        let id = self.agents.identity[agent as usize].id;
-        let ahead = entries[first..].iter().map(move |entry| Entry {
+        let id = self.agents.identity[agent.index()].id;
+        let ahead = entries[first..].iter().map(move |entry| LaneEntry {
             s: entry.s * scale,
             ..*entry
         });

@@ -1,6 +1,7 @@
 //! What a vehicle can do now, for controllers that drive by pedals.
 
 use super::View;
+use crate::records::AgentIndex;
 use roadwright_plugin_api::DriveInput;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_vehicle::dynamic::GRAVITY;
@@ -8,8 +9,8 @@ use roadwright_vehicle::{DriveState, DriveTrain, Effort, Pedals};
 
 impl View<'_> {
     /// What the vehicle of an agent can do now, the way that it is to drive.
-    pub(crate) fn drive(&self, agent: u32) -> DriveInput {
-        let who = &self.agents.identity[agent as usize];
+    pub(crate) fn drive(&self, agent: AgentIndex) -> DriveInput {
+        let who = &self.agents.identity[agent.index()];
         let (motion, kind) = (self.motion(agent), self.vehicle_type(agent));
         let direction = if self.is_reversing(agent) { -1.0 } else { 1.0 };
         let (slope, load) = self.slope(agent, direction);
@@ -27,7 +28,7 @@ impl View<'_> {
         let along = motion.speed * direction;
         let train = self.types.drive_train(who.vehicle_type);
         if let Some((train, state)) = train.zip(self.drive_state(agent)) {
-            return engine(train, &state, (motion.speed, along), common);
+            return engine(train, &state, motion.speed, along, common);
         }
         let limits = &kind.limits;
         // As the level takes it: up a slope the engine is the one of the file.
@@ -50,12 +51,12 @@ impl View<'_> {
 
     /// What the drive train of an agent keeps, on levels that drive one; that of one at rest before its
     /// first step.
-    fn drive_state(&self, agent: u32) -> Option<DriveState> {
-        match self.agents.identity[agent as usize].level {
+    fn drive_state(&self, agent: AgentIndex) -> Option<DriveState> {
+        match self.agents.identity[agent.index()].level {
             DynamicsLevel::OneTrack | DynamicsLevel::Lane | DynamicsLevel::Sliding => None,
             DynamicsLevel::DynamicOneTrack => {
                 let states = &self.dynamics.dynamic_one_track;
-                let state = states.get(agent as usize).map(|state| *state.drive());
+                let state = states.get(agent.index()).map(|state| *state.drive());
                 Some(state.unwrap_or_default())
             }
             DynamicsLevel::Rigid => {
@@ -67,8 +68,8 @@ impl View<'_> {
 
     /// Acceleration of gravity the way that an agent is to drive, m/s^2, and the share of its weight that
     /// presses on the ground.
-    fn slope(&self, agent: u32, direction: f64) -> (f64, f64) {
-        let who = &self.agents.identity[agent as usize];
+    fn slope(&self, agent: AgentIndex, direction: f64) -> (f64, f64) {
+        let who = &self.agents.identity[agent.index()];
         if who.level == DynamicsLevel::Rigid {
             // Springs and wheels know it, whatever the settings say of other levels.
             let model = self.types.rigid(who.vehicle_type);
@@ -82,7 +83,7 @@ impl View<'_> {
     }
 
     /// Grip of the ground below an agent as a share of that of dry asphalt: the mean of both axles.
-    fn grip(&self, agent: u32) -> f64 {
+    fn grip(&self, agent: AgentIndex) -> f64 {
         if !self.ground.has_grip() {
             return 1.0;
         }
@@ -97,7 +98,8 @@ impl View<'_> {
 fn engine(
     train: &DriveTrain,
     state: &DriveState,
-    (speed, along): (f64, f64),
+    speed: f64,
+    along: f64,
     common: DriveInput,
 ) -> DriveInput {
     let reading = train.reading(state, speed);

@@ -6,6 +6,7 @@
 
 use super::{OPEN_GROUND_SPEED, Stretch, View};
 use crate::ground::{COUNTED_ON, PROFILE_BRAKING};
+use crate::records::AgentIndex;
 use roadwright_plugin_api::ControllerInput;
 
 /// Nobody counts on harder braking than this, however much grip there is, m/s^2.
@@ -38,7 +39,7 @@ struct Sample {
 impl View<'_> {
     /// How far a driver has to look to stop gently by what the ground may be like, m.
     #[inline]
-    pub(super) fn horizon(&self, agent: u32, margin: f64) -> f64 {
+    pub(super) fn horizon(&self, agent: AgentIndex, margin: f64) -> f64 {
         let speed = self.motion(agent).speed;
         if !self.ground.is_grip_known() {
             return speed * speed / (2.0 * PROFILE_BRAKING) + margin;
@@ -50,7 +51,7 @@ impl View<'_> {
     }
 
     /// Lowers the speed that the road allows to what the grip of bends ahead and of the way to them does.
-    pub(super) fn heed_bends(&self, agent: u32, horizon: f64, input: &mut ControllerInput) {
+    pub(super) fn heed_bends(&self, agent: AgentIndex, horizon: f64, input: &mut ControllerInput) {
         if !self.ground.is_grip_known() {
             return;
         }
@@ -65,7 +66,7 @@ impl View<'_> {
 
     /// The speed from which a driver can still stand behind its leader, or where it has to, m/s; without end
     /// on dry ground. Obstacles are for controllers to pass or to stop at.
-    pub(super) fn halting_speed(&self, agent: u32, input: &ControllerInput) -> f64 {
+    pub(super) fn halting_speed(&self, agent: AgentIndex, input: &ControllerInput) -> f64 {
         if !self.ground.is_grip_known() {
             return f64::INFINITY;
         }
@@ -78,7 +79,7 @@ impl View<'_> {
     }
 
     /// The same for one that is so far ahead, m, and moves at a speed, m/s: that of [Krauss 1998].
-    fn safe_speed(&self, agent: u32, gap: f64, ahead: f64) -> f64 {
+    fn safe_speed(&self, agent: AgentIndex, gap: f64, ahead: f64) -> f64 {
         if gap > FARTHEST {
             return f64::INFINITY;
         }
@@ -94,7 +95,7 @@ impl View<'_> {
     }
 
     /// The square of a speed that can be lost over a way ahead, m^2/s^2.
-    fn lost_over(&self, agent: u32, way: f64) -> f64 {
+    fn lost_over(&self, agent: AgentIndex, way: f64) -> f64 {
         if !self.position(agent).is_on_lane() {
             return 2.0 * self.braking_here(agent) * way;
         }
@@ -109,19 +110,19 @@ impl View<'_> {
     }
 
     /// What a driver counts on where its vehicle is, m/s^2.
-    fn braking_here(&self, agent: u32) -> f64 {
+    fn braking_here(&self, agent: AgentIndex) -> f64 {
         let (pose, layers) = (self.pose(agent), self.ground.layers(self.position(agent)));
         let grip = self.ground.grip_on(pose.position, layers);
         (COUNTED_ON * grip * self.vehicle_type(agent).hardest()).clamp(LEAST, FIRM)
     }
 
     /// Speed off the roads, m/s.
-    pub(super) fn open_ground_speed(&self, agent: u32) -> f64 {
+    pub(super) fn open_ground_speed(&self, agent: AgentIndex) -> f64 {
         OPEN_GROUND_SPEED * self.open_ground_share(agent)
     }
 
     /// What the grip leaves of a speed off the roads: that from which a driver stands in the same way.
-    pub(super) fn open_ground_share(&self, agent: u32) -> f64 {
+    pub(super) fn open_ground_share(&self, agent: AgentIndex) -> f64 {
         if !self.ground.is_grip_known() {
             return 1.0;
         }
@@ -129,7 +130,7 @@ impl View<'_> {
     }
 
     /// Places of the way ahead, up to a distance, m.
-    fn samples(&self, agent: u32, reach: f64) -> impl Iterator<Item = Sample> + '_ {
+    fn samples(&self, agent: AgentIndex, reach: f64) -> impl Iterator<Item = Sample> + '_ {
         let near = self
             .ahead(agent)
             .take_while(move |stretch| stretch.distance < reach);
@@ -144,7 +145,7 @@ impl View<'_> {
         .take_while(move |sample| sample.distance < reach)
     }
 
-    fn sample_at(&self, agent: u32, stretch: &Stretch, s: f64) -> Sample {
+    fn sample_at(&self, agent: AgentIndex, stretch: &Stretch, s: f64) -> Sample {
         let (ground, kind) = (self.ground, self.vehicle_type(agent));
         let pose = ground.line(stretch.lanelet).pose(s);
         let grip = ground.grip_on(pose.position, ground.layers_of(stretch.lanelet));
@@ -160,7 +161,7 @@ impl View<'_> {
     }
 
     /// What a slope takes from the brakes at a place of the way, m/s^2.
-    fn downhill(&self, agent: u32, pose: roadwright_geometry::Pose) -> f64 {
+    fn downhill(&self, agent: AgentIndex, pose: roadwright_geometry::Pose) -> f64 {
         let wheelbase = self.vehicle_type(agent).limits.wheelbase;
         let grade = self.ground.grade(pose, wheelbase);
         grade.map_or(0.0, |grade| grade.pull.max(0.0))

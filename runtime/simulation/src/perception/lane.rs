@@ -2,13 +2,15 @@
 
 use super::{Stretch, View, aim};
 use crate::ground::PROFILE_BRAKING;
+use crate::records::AgentIndex;
 use crate::route::{Goal, Route, WAITS_BEFORE, place_to_wait};
-use crate::traffic::Entry;
+use crate::traffic::LaneEntry;
 use glam::DVec2;
 use roadwright_geometry::math::{sin, wrap_angle};
 use roadwright_geometry::{Pose, unit};
 use roadwright_plugin_api::ControllerInput;
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::Connection;
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use std::f64::consts::PI;
 
 /// Controllers look as far ahead as they need to stop gently, and this much farther, m; but at least
@@ -32,15 +34,15 @@ const LEFT_BEHIND: f64 = 1.2;
 const SETTLES_IN: f64 = 1.0;
 
 /// A vehicle ahead, and the distance from the own rear axle to the start of its lanelet, m.
-type Ahead = (Entry, f64);
+type Ahead = (LaneEntry, f64);
 
 /// What asks an agent to stand at a place ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StopCause {
     /// This vehicle is ahead.
-    Leader(u32),
+    Leader(AgentIndex),
     /// It has not been let onto this connection.
-    Closed(LaneletId),
+    Closed(LaneletIndex),
     /// It has been let in, and others pass first inside.
     Wall,
     /// Its last goal, where it is to stay.
@@ -55,9 +57,10 @@ impl View<'_> {
     /// pose nobody looks at that.
     pub(super) fn perceive_lane(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         pose: Option<Pose>,
-        (lookahead, along_bend): (f64, bool),
+        lookahead: f64,
+        along_bend: bool,
         input: &mut ControllerInput,
     ) {
         let (position, at) = (self.position(agent), self.progress(agent).at);
@@ -100,7 +103,7 @@ impl View<'_> {
             self.follow(agent, leader, input);
         }
         if let Some(pose) = pose {
-            self.face(agent, pose, (waypoint, lookahead, along_bend), input);
+            self.face(agent, pose, waypoint, lookahead, along_bend, input);
         }
     }
 
@@ -109,9 +112,11 @@ impl View<'_> {
     #[inline]
     fn face(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         pose: Pose,
-        (waypoint, lookahead, along_bend): (Option<Pose>, f64, bool),
+        waypoint: Option<Pose>,
+        lookahead: f64,
+        along_bend: bool,
         input: &mut ControllerInput,
     ) {
         let position = self.position(agent);
@@ -122,7 +127,7 @@ impl View<'_> {
         };
         input.path_curvature = wrap_angle(waypoint.heading - here.heading) / lookahead;
         let target = match along_bend {
-            true => self.along_bend(agent, (here, input.speed), (waypoint.position, lookahead)),
+            true => self.along_bend(agent, here, input.speed, waypoint.position, lookahead),
             false => waypoint.position,
         };
         let aside = self.led_to(agent);
@@ -136,8 +141,8 @@ impl View<'_> {
 
     /// Where an agent is led beside the middle of its lane, m to the left.
     #[inline]
-    fn led_to(&self, agent: u32) -> f64 {
-        f64::from(self.agents.aside[agent as usize].now)
+    fn led_to(&self, agent: AgentIndex) -> f64 {
+        f64::from(self.agents.aside[agent.index()].now)
     }
 
     /// The point so far ahead, m, on the circle that the way of an agent follows just ahead: it touches the
@@ -153,13 +158,15 @@ impl View<'_> {
     /// A bend that is tighter than the vehicle can drive has to begin early and be cut: there it is Q.
     fn along_bend(
         &self,
-        agent: u32,
-        (here, speed): (Pose, f64),
-        (waypoint, ahead): (DVec2, f64),
+        agent: AgentIndex,
+        here: Pose,
+        speed: f64,
+        waypoint: DVec2,
+        ahead: f64,
     ) -> DVec2 {
         let part = BEND_AHEAD.max(BEND_TIME * speed).min(ahead);
         let (mut near, mut before, mut sharpest) = (None, here, 0.0f64);
-        for pose in self.poses_ahead(agent, (part, ahead)) {
+        for pose in self.poses_ahead(agent, part, ahead) {
             let turn = wrap_angle(pose.heading - before.heading);
             sharpest = sharpest.max(turn.abs() / part);
             near.get_or_insert(pose.position);
@@ -174,7 +181,7 @@ impl View<'_> {
     }
 
     /// The way of an agent at every multiple of a distance, m, until one is as far ahead as another, m.
-    fn poses_ahead(&self, agent: u32, (part, ahead): (f64, f64)) -> impl Iterator<Item = Pose> {
+    fn poses_ahead(&self, agent: AgentIndex, part: f64, ahead: f64) -> impl Iterator<Item = Pose> {
         let mut stretches = self.ahead(agent);
         let (mut stretch, mut along) = (stretches.next(), 0.0);
         std::iter::from_fn(move || {
@@ -209,7 +216,7 @@ impl View<'_> {
     ///     own      --[A]--->.............:-------|     A waits before the dots: from there it can change
     ///                       needed to change           within them, and is let in; at the end it cannot
     /// ```
-    fn seeking_speed(&self, agent: u32, stretch: &Stretch, allowed: f64) -> f64 {
+    fn seeking_speed(&self, agent: AgentIndex, stretch: &Stretch, allowed: f64) -> f64 {
         let (route, graph) = (self.route(agent), self.ground.graph());
         let changes = route.lane_changes_from(stretch.at, graph);
         let s = place_to_wait(stretch.length, changes);
@@ -234,7 +241,7 @@ impl View<'_> {
     /// Distance from the front to the nearest place on a stretch where the agent has to stand, m;
     /// infinity if there is none.
     #[inline]
-    fn stop_on(&self, agent: u32, stretch: &Stretch) -> f64 {
+    fn stop_on(&self, agent: AgentIndex, stretch: &Stretch) -> f64 {
         let mut nearest = f64::INFINITY;
         self.for_each_stop(agent, stretch, |stop, _| nearest = nearest.min(stop));
         nearest
@@ -243,14 +250,19 @@ impl View<'_> {
     /// Calls `visit` with the distances from the front to the places on a stretch where the agent has to
     /// stand, m, each with what asks for it.
     #[inline]
-    fn for_each_stop(&self, agent: u32, stretch: &Stretch, mut visit: impl FnMut(f64, StopCause)) {
+    fn for_each_stop(
+        &self,
+        agent: AgentIndex,
+        stretch: &Stretch,
+        mut visit: impl FnMut(f64, StopCause),
+    ) {
         let front = self.vehicle_type(agent).front;
         let progress = self.progress(agent);
         if stretch.at > progress.at && self.is_closed(stretch, agent) {
             let line = stretch.distance - front - self.setback(stretch);
             visit(line, StopCause::Closed(stretch.lanelet));
         }
-        let claim = &self.agents.claim[agent as usize];
+        let claim = &self.agents.claim[agent.index()];
         if claim.wall_at == stretch.at + 1 && !self.ignores_law(agent) {
             // It has been let in, and waits inside for another who passes first.
             let wall = stretch.distance + f64::from(claim.wall_s) - front;
@@ -274,15 +286,25 @@ impl View<'_> {
     #[inline]
     fn setback(&self, stretch: &Stretch) -> f64 {
         let contested = self.ground.contested(stretch.lanelet);
-        contested.map_or(0.0, |(junction, path)| {
-            let has_buses = self.types.sets_lines_back;
-            self.ground.setback(junction, path, has_buses)
-        })
+        contested.map_or(
+            0.0,
+            |Connection {
+                 junction,
+                 number: path,
+             }| {
+                let has_buses = self.types.sets_lines_back;
+                self.ground.setback(junction, path, has_buses)
+            },
+        )
     }
 
     /// The nearest place within a reach, m, at which an agent on a lane has to stand behind its leader
     /// or for what its route asks: the distance from its front, m, the place, and the cause.
-    pub(crate) fn nearest_stop(&self, agent: u32, reach: f64) -> Option<(f64, DVec2, StopCause)> {
+    pub(crate) fn nearest_stop(
+        &self,
+        agent: AgentIndex,
+        reach: f64,
+    ) -> Option<(f64, DVec2, StopCause)> {
         let front = self.vehicle_type(agent).front;
         let mut leader = self.leader_here(agent);
         let mut stops: Vec<(f64, StopCause)> = Vec::new();
@@ -307,7 +329,7 @@ impl View<'_> {
     }
 
     /// Whether a lane change can be made on the next road as well.
-    fn may_change_later(&self, agent: u32, stretch: &Stretch) -> bool {
+    fn may_change_later(&self, agent: AgentIndex, stretch: &Stretch) -> bool {
         let (route, reached) = (self.route(agent), self.progress(agent).reached);
         let class = self.vehicle_type(agent).class;
         let graph = self.ground.graph();
@@ -316,19 +338,19 @@ impl View<'_> {
 
     /// Whether a stretch is a contested connection that the agent may not enter yet.
     #[inline]
-    fn is_closed(&self, stretch: &Stretch, agent: u32) -> bool {
-        stretch.at >= self.agents.claim[agent as usize].granted_to
+    fn is_closed(&self, stretch: &Stretch, agent: AgentIndex) -> bool {
+        stretch.at >= self.agents.claim[agent.index()].granted_to
             && self.ground.contested(stretch.lanelet).is_some()
             && !self.ignores_law(agent)
     }
 
-    fn ignores_law(&self, agent: u32) -> bool {
-        self.agents.wish[agent as usize].ignores_law
+    fn ignores_law(&self, agent: AgentIndex) -> bool {
+        self.agents.wish[agent.index()].ignores_law
     }
 
     /// The vehicle ahead on the lanelet that the agent is on, or with its tail still on it, or on the
     /// lane that the agent has not left yet.
-    fn leader_here(&self, agent: u32) -> Option<Ahead> {
+    fn leader_here(&self, agent: AgentIndex) -> Option<Ahead> {
         let position = self.position(agent);
         let on_it = self.index.ahead_on_lanelet(agent);
         let on_old = (position.leaving != NO_LANELET && position.t.abs() > LEFT_BEHIND)
@@ -354,7 +376,7 @@ impl View<'_> {
     /// The vehicle on a stretch, or at the fork at its end, that the agent has to follow. The one
     /// ahead on the agent's own lanelet is known before the walk, so only later stretches count.
     #[inline]
-    fn leader_on(&self, agent: u32, stretch: &Stretch) -> Option<Ahead> {
+    fn leader_on(&self, agent: AgentIndex, stretch: &Stretch) -> Option<Ahead> {
         let on_it = (stretch.at > self.progress(agent).at)
             .then(|| self.index.hindmost(stretch.lanelet))
             .flatten();
@@ -381,7 +403,7 @@ impl View<'_> {
     /// The vehicle that joins the way of an agent on a lanelet ahead, at an index of its route and so far
     /// away, m.
     #[inline]
-    fn merging_ahead(&self, agent: u32, at: u32, distance: f64) -> Option<Ahead> {
+    fn merging_ahead(&self, agent: AgentIndex, at: u32, distance: f64) -> Option<Ahead> {
         let route = self.route(agent);
         let way = (route.lanelet(at)?, route.lanelet(at + 1)?);
         self.merging(agent, way, f64::NEG_INFINITY, distance)
@@ -398,7 +420,13 @@ impl View<'_> {
     ///
     /// `before` is the lanelet before the fork, `own` the branch; those count that are beyond a place
     /// on theirs, m.
-    fn parting(&self, agent: u32, before: LaneletId, own: LaneletId, beyond: f64) -> Option<Entry> {
+    fn parting(
+        &self,
+        agent: AgentIndex,
+        before: LaneletIndex,
+        own: LaneletIndex,
+        beyond: f64,
+    ) -> Option<LaneEntry> {
         let is_long = self.vehicle_type(agent).is_long();
         let successors = self.ground.successors(before);
         let others = successors.iter().filter(|&&other| other != own);
@@ -430,23 +458,28 @@ impl View<'_> {
     #[inline]
     fn merging(
         &self,
-        agent: u32,
-        (connection, next): (LaneletId, LaneletId),
+        agent: AgentIndex,
+        (connection, next): (LaneletIndex, LaneletIndex),
         beyond: f64,
         distance: f64,
     ) -> Option<Ahead> {
         // Most lanelets are lanes, where nobody joins.
         let conflict = self.ground.contested(connection)?;
-        self.merging_in(agent, conflict, (connection, next), (beyond, distance))
+        self.merging_in(agent, conflict, connection, next, beyond, distance)
     }
 
     /// The same on a connection of which junction and path are known.
     fn merging_in(
         &self,
-        agent: u32,
-        (junction, path): (u32, u32),
-        (connection, next): (LaneletId, LaneletId),
-        (beyond, distance): (f64, f64),
+        agent: AgentIndex,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+        connection: LaneletIndex,
+        next: LaneletIndex,
+        beyond: f64,
+        distance: f64,
     ) -> Option<Ahead> {
         let length = self.ground.length(connection);
         let mut nearest = None;
@@ -456,7 +489,7 @@ impl View<'_> {
             if other == connection || entries.is_empty() {
                 continue;
             }
-            let Some((_, theirs)) = self.ground.contested(other) else {
+            let Some(Connection { number: theirs, .. }) = self.ground.contested(other) else {
                 continue;
             };
             // Their places, as far from the end on the own connection.
@@ -470,7 +503,7 @@ impl View<'_> {
                 let conflicts = self.ground.conflicts(junction, is_long);
                 let met = conflicts.between(theirs, path);
                 if met.is_some_and(|(place, _)| entry.s - kind.rear_overhang > place.from) {
-                    let speed = |agent: u32| self.agents.motion[agent as usize].speed;
+                    let speed = |agent: AgentIndex| self.agents.motion[agent.index()].speed;
                     let gained = SETTLES_IN * (speed(entry.agent) - speed(agent)).max(0.0);
                     nearest = self.nearer(nearest, Some((*entry, distance + shift + gained)));
                     break;
@@ -494,7 +527,7 @@ impl View<'_> {
     }
 
     /// The next vehicle on a lanelet beyond a place, m, other than the agent itself.
-    fn ahead_on(&self, lanelet: LaneletId, agent: u32, s: f64) -> Option<Entry> {
+    fn ahead_on(&self, lanelet: LaneletIndex, agent: AgentIndex, s: f64) -> Option<LaneEntry> {
         let entries = self.index.on_lanelet(lanelet);
         let first = entries.partition_point(|entry| entry.s <= s);
         let mut ahead = entries[first..].iter();
@@ -502,7 +535,7 @@ impl View<'_> {
     }
 
     /// The vehicle that is least far along its lanelet.
-    pub(super) fn nearest(&self, entries: impl Iterator<Item = Entry>) -> Option<Entry> {
+    pub(super) fn nearest(&self, entries: impl Iterator<Item = LaneEntry>) -> Option<LaneEntry> {
         entries.min_by(|a, b| a.s.total_cmp(&b.s).then(self.id(a).cmp(&self.id(b))))
     }
 
@@ -529,7 +562,7 @@ impl View<'_> {
 
     /// Sets gap and speed of the leader.
     #[inline]
-    fn follow(&self, agent: u32, (entry, distance): Ahead, input: &mut ControllerInput) {
+    fn follow(&self, agent: AgentIndex, (entry, distance): Ahead, input: &mut ControllerInput) {
         let rear = distance + entry.s - self.vehicle_type(entry.agent).rear_overhang;
         input.leader_gap = (rear - self.vehicle_type(agent).front).max(0.0);
         input.leader_speed = self.motion(entry.agent).speed;
@@ -550,7 +583,7 @@ fn on_circle(pose: Pose, through: DVec2, along: f64) -> DVec2 {
 }
 
 /// Place of the last goal on the last lanelet of a route, m.
-fn goal_on(route: &Route, last: LaneletId, length: f64) -> f64 {
+fn goal_on(route: &Route, last: LaneletIndex, length: f64) -> f64 {
     match route.goals.last() {
         Some(&Goal::Lane { lanelet, s }) if lanelet == last => s,
         _ => length,

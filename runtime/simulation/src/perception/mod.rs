@@ -25,11 +25,12 @@ mod warm;
 
 pub(crate) use lane::StopCause;
 
-use crate::agents::{AgentsRef, LanePosition, Motion, Progress};
-use crate::dynamics::{Bodies, Dynamics, keeps_to_lanes};
+use crate::agents::AgentsRef;
+use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
+use crate::records::{AgentIndex, LanePosition, Motion, Progress, keeps_to_lanes};
 use crate::route::{Route, Routes};
-use crate::traffic::{Entry, Index};
+use crate::traffic::{Index, LaneEntry};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
 use roadwright_agent::{Controller, Lookahead, Module, Outlook};
@@ -37,7 +38,7 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, heading_of};
 use roadwright_plugin_api::{ControllerInput, NOTHING};
 use roadwright_scenario::DynamicsLevel;
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::LaneletIndex;
 use std::f64::consts::PI;
 
 /// Speed off the roads, m/s.
@@ -98,7 +99,7 @@ impl Look {
     pub(crate) fn of(module: &Module<dyn Controller>) -> Self {
         Self {
             ahead: module.lookahead(),
-            at_way: module.logic.looks_at_way(),
+            at_way: module.logic.looks_at_path(),
             along_bend: module.aims_along_bend(),
         }
     }
@@ -110,7 +111,7 @@ impl Look {
 //     |===[car]======|==============|==================|
 //         ^ rear axle: distances are measured from here along the route
 struct Stretch {
-    lanelet: LaneletId,
+    lanelet: LaneletIndex,
     /// Index in the route.
     at: u32,
     /// Distance from the rear axle to its start, m; negative for the lanelet it is on.
@@ -125,19 +126,19 @@ struct Stretch {
 
 impl<'a> View<'a> {
     #[inline]
-    pub(crate) fn vehicle_type(&self, agent: u32) -> &'a VehicleType {
+    pub(crate) fn vehicle_type(&self, agent: AgentIndex) -> &'a VehicleType {
         self.types
-            .get(self.agents.identity[agent as usize].vehicle_type)
+            .get(self.agents.identity[agent.index()].vehicle_type)
     }
 
     /// Ties between vehicles are broken by id, never by index: indices depend on who left before.
-    fn id(&self, entry: &Entry) -> u64 {
-        self.agents.identity[entry.agent as usize].id
+    fn id(&self, entry: &LaneEntry) -> u64 {
+        self.agents.identity[entry.agent.index()].id
     }
 
     #[inline]
-    fn motion(&self, agent: u32) -> &'a Motion {
-        &self.agents.motion[agent as usize]
+    fn motion(&self, agent: AgentIndex) -> &'a Motion {
+        &self.agents.motion[agent.index()]
     }
 
     #[inline]
@@ -150,38 +151,38 @@ impl<'a> View<'a> {
     }
 
     #[inline]
-    fn pose(&self, agent: u32) -> Pose {
+    fn pose(&self, agent: AgentIndex) -> Pose {
         self.bodies().pose(agent)
     }
 
     #[inline]
-    fn level(&self, agent: u32) -> DynamicsLevel {
-        self.agents.identity[agent as usize].level
+    fn level(&self, agent: AgentIndex) -> DynamicsLevel {
+        self.agents.identity[agent.index()].level
     }
 
     #[inline]
-    fn position(&self, agent: u32) -> &'a LanePosition {
-        &self.agents.position[agent as usize]
+    fn position(&self, agent: AgentIndex) -> &'a LanePosition {
+        &self.agents.position[agent.index()]
     }
 
     #[inline]
-    fn progress(&self, agent: u32) -> &'a Progress {
-        &self.agents.progress[agent as usize]
+    fn progress(&self, agent: AgentIndex) -> &'a Progress {
+        &self.agents.progress[agent.index()]
     }
 
     #[inline]
-    fn route(&self, agent: u32) -> &'a Route {
+    fn route(&self, agent: AgentIndex) -> &'a Route {
         self.routes.get(self.progress(agent).route)
     }
 
     /// Whether an agent follows a path backwards.
-    pub(crate) fn is_reversing(&self, agent: u32) -> bool {
+    pub(crate) fn is_reversing(&self, agent: AgentIndex) -> bool {
         let progress = self.progress(agent);
         !self.position(agent).is_on_lane() && self.route(agent).is_reversing(progress.reached)
     }
 
     /// The row of a controller.
-    pub(crate) fn controller_input(&self, agent: u32, look: Look) -> ControllerInput {
+    pub(crate) fn controller_input(&self, agent: AgentIndex, look: Look) -> ControllerInput {
         let look = Look {
             at_way: true,
             ..look
@@ -193,8 +194,8 @@ impl<'a> View<'a> {
 
     /// Applies the wish of the agent's behaviour to the row of its controller. Returns the speed that
     /// road, bends and vehicle allow, whatever the behaviour wishes, m/s.
-    pub(crate) fn apply_wish(&self, agent: u32, input: &mut ControllerInput) -> f64 {
-        let wish = &self.agents.wish[agent as usize];
+    pub(crate) fn apply_wish(&self, agent: AgentIndex, input: &mut ControllerInput) -> f64 {
+        let wish = &self.agents.wish[agent.index()];
         let max_speed = self.vehicle_type(agent).limits.max_speed;
         let allowed = input.road_speed.min(max_speed);
         input.road_speed = (input.road_speed * wish.speed_factor)
@@ -205,7 +206,7 @@ impl<'a> View<'a> {
     }
 
     /// The row of a controller, without the wish of its behaviour.
-    pub(crate) fn allowed_input(&self, agent: u32, look: Look) -> ControllerInput {
+    pub(crate) fn allowed_input(&self, agent: AgentIndex, look: Look) -> ControllerInput {
         let (motion, vehicle_type) = (self.motion(agent), self.vehicle_type(agent));
         // Controllers know only forwards. An agent that reverses is shown to its controller as a
         // vehicle that is turned about and drives forwards: heading turned by pi, speed positive,
@@ -234,7 +235,7 @@ impl<'a> View<'a> {
         let pose = at_way.then(|| self.pose_ahead(agent, is_reversing));
         let pose_ahead = || pose.unwrap_or_else(|| self.pose_ahead(agent, is_reversing));
         if self.position(agent).is_on_lane() {
-            self.perceive_lane(agent, pose, (distance, look.along_bend), &mut input);
+            self.perceive_lane(agent, pose, distance, look.along_bend, &mut input);
         } else {
             self.perceive_ground(agent, pose_ahead(), distance, &mut input);
         }
@@ -244,7 +245,7 @@ impl<'a> View<'a> {
 
     /// The pose of an agent, turned about while it reverses.
     #[inline]
-    fn pose_ahead(&self, agent: u32, is_reversing: bool) -> Pose {
+    fn pose_ahead(&self, agent: AgentIndex, is_reversing: bool) -> Pose {
         let mut pose = self.pose(agent);
         if is_reversing {
             pose.heading = wrap_angle(pose.heading + PI);
@@ -253,7 +254,7 @@ impl<'a> View<'a> {
     }
 
     /// The lanelets ahead along the route, up to where the lane has to be changed.
-    fn ahead(&self, agent: u32) -> impl Iterator<Item = Stretch> + 'a {
+    fn ahead(&self, agent: AgentIndex) -> impl Iterator<Item = Stretch> + 'a {
         let position = self.position(agent);
         let route = self.route(agent);
         let ground = self.ground;
@@ -289,16 +290,16 @@ impl<'a> View<'a> {
     /// route goes straight on.
     pub(crate) fn lanelets_ahead(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         distance: f64,
-    ) -> impl Iterator<Item = LaneletId> + 'a {
+    ) -> impl Iterator<Item = LaneletIndex> + 'a {
         let stretches = self.ahead(agent);
         let near = stretches.take_while(move |stretch| stretch.distance < distance);
         near.map(|stretch| stretch.lanelet)
     }
 
     /// The vehicle ahead on the route, as far as behaviours see.
-    pub(crate) fn leader(&self, agent: u32) -> Option<u32> {
+    pub(crate) fn leader(&self, agent: AgentIndex) -> Option<AgentIndex> {
         if !self.position(agent).is_on_lane() {
             return None;
         }
@@ -317,7 +318,7 @@ impl<'a> View<'a> {
     }
 
     /// The speeds that limit and bends allow on the route ahead.
-    pub(crate) fn outlook(&self, agent: u32) -> Outlook {
+    pub(crate) fn outlook(&self, agent: AgentIndex) -> Outlook {
         if !self.position(agent).is_on_lane() {
             return Outlook::new([OPEN_GROUND_SPEED as f32; Outlook::PARTS]);
         }

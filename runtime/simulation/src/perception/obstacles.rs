@@ -2,6 +2,7 @@
 
 use super::{View, angle_to};
 use crate::ground::{MOST_ASIDE, OBSTACLE_ANGLE, OBSTACLE_REACH, SIDE_CLEARANCE};
+use crate::records::AgentIndex;
 use crate::vehicle_type::VehicleType;
 use glam::DVec2;
 use roadwright_geometry::Pose;
@@ -14,7 +15,7 @@ const LANELETS: usize = 4;
 
 /// The front of a vehicle, from which obstacles are seen.
 struct Eye {
-    agent: u32,
+    agent: AgentIndex,
     pose: Pose,
     /// Speed along the heading of the pose, m/s.
     speed: f64,
@@ -34,7 +35,7 @@ struct Seen {
 
 impl View<'_> {
     /// Whether obstacles are near the lanelet that an agent is on or comes to next.
-    fn is_near_obstacles(&self, agent: u32) -> bool {
+    fn is_near_obstacles(&self, agent: AgentIndex) -> bool {
         if self.ground.obstacles.is_empty() {
             return false;
         }
@@ -54,7 +55,7 @@ impl View<'_> {
     /// The pose is asked for only if there is something to be seen.
     pub(super) fn perceive_obstacle(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         pose: impl FnOnce() -> Pose,
         input: &mut ControllerInput,
     ) {
@@ -170,7 +171,7 @@ impl View<'_> {
                 return;
             }
             let offset = point - eye.pose.position;
-            let (distance, id) = (offset.length(), self.agents.identity[other as usize].id);
+            let (distance, id) = (offset.length(), self.agents.identity[other.index()].id);
             // By distance, then by id: the index visits bodies by its cells.
             let is_nearer = |best: &Seen| (distance, id) < (best.distance, best.id);
             if nearest.as_ref().is_none_or(is_nearer) {
@@ -190,13 +191,13 @@ impl View<'_> {
 
     /// Whether another vehicle is not taken care of by following and by giving way, as lane
     /// traffic is.
-    fn matters(&self, agent: u32, other: u32) -> bool {
+    fn matters(&self, agent: AgentIndex, other: AgentIndex) -> bool {
         !self.position(agent).is_on_lane() || !self.position(other).is_on_lane()
     }
 
     /// Whether a point is ahead: off the lanes within the reach of sight, on a lane beside the way
     /// by less than half of the vehicle.
-    fn is_in_the_way(&self, agent: u32, eye: Pose, point: DVec2) -> bool {
+    fn is_in_the_way(&self, agent: AgentIndex, eye: Pose, point: DVec2) -> bool {
         if angle_to(eye, point).abs() > OBSTACLE_ANGLE {
             return false;
         }

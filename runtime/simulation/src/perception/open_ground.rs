@@ -1,6 +1,7 @@
 //! What an agent off the lanes perceives: its path, or its goal.
 
 use super::{View, aim};
+use crate::records::AgentIndex;
 use crate::route::{Goal, GroundPath};
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
@@ -17,7 +18,7 @@ impl View<'_> {
     /// steers straight for the goal.
     pub(super) fn perceive_ground(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         pose: Pose,
         lookahead: f64,
         input: &mut ControllerInput,
@@ -25,7 +26,7 @@ impl View<'_> {
         input.road_speed = self.open_ground_speed(agent);
         let (route, reached) = (self.route(agent), self.progress(agent).reached);
         match (route.path_to(reached), route.next_goal(reached)) {
-            (Some(path), _) => self.perceive_path(agent, pose, (path, lookahead), input),
+            (Some(path), _) => self.perceive_path(agent, pose, path, lookahead, input),
             (None, Some(Goal::Ground(goal))) => aim(pose, goal, input),
             (None, _) => {}
         }
@@ -35,9 +36,10 @@ impl View<'_> {
     /// both alike.
     fn perceive_path(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         pose: Pose,
-        (path, lookahead): (&GroundPath, f64),
+        path: &GroundPath,
+        lookahead: f64,
         input: &mut ControllerInput,
     ) {
         let position = self.position(agent);

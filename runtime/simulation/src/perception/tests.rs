@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::ground::PROFILE_BRAKING;
+use crate::records::AgentIndex;
 use crate::testing::Stand;
+use roadwright_scenario::LaneletIndex;
 use roadwright_scenario::lane_graph::NO_LANELET;
 
 const LOOK: Look = Look {
@@ -62,7 +64,7 @@ fn the_stop_line_is_there_until_the_junction_lets_it_in() {
         let mut stand = Stand::crossing();
         let route = stand.straight(DVec2::X);
         let own = stand.car(1, &route, 60.0, 10.0);
-        stand.agents.claim[own as usize].granted_to = granted_to;
+        stand.agents.claim[own.index()].granted_to = granted_to;
         stand.look();
         let input = stand.view().controller_input(own, LOOK);
         let to_line = stand.ground.length(route[0]) - 60.0 - stand.types.get(0).front;
@@ -97,11 +99,11 @@ fn who_finds_no_gap_waits_where_it_can_still_change_lanes() {
         ((150.0, 0.0), (150.0, -80.0), 1, 0),
     ]);
     let graph = stand.ground.graph();
-    let is_right = |id: &LaneletId| {
+    let is_right = |id: &LaneletIndex| {
         let lanelet = graph.lanelet(*id);
         lanelet.right == NO_LANELET && lanelet.left != NO_LANELET
     };
-    let right = (0..).find(is_right).expect("a right lane");
+    let right = graph.indices().find(is_right).expect("a right lane");
     let left = graph.lanelet(right).left;
     let turn = graph.successors(left)[0];
     let to_the_left = [right, left, turn, graph.successors(turn)[0]];
@@ -115,7 +117,7 @@ fn who_finds_no_gap_waits_where_it_can_still_change_lanes() {
         (11.0, true, None),
         (20.0, false, None),
     ];
-    let speed_of = |stand: &mut Stand, own: u32| {
+    let speed_of = |stand: &mut Stand, own: AgentIndex| {
         stand.look();
         stand.view().controller_input(own, LOOK).road_speed
     };
@@ -137,7 +139,7 @@ fn who_finds_no_gap_waits_where_it_can_still_change_lanes() {
     }
     // Between two lanes nobody waits: standing there it would never be out of the one that it leaves.
     let own = stand.car(9, &to_the_left, length - 12.5, 5.0);
-    stand.agents.position[own as usize].leaving = left;
+    stand.agents.position[own.index()].leaving = left;
     assert!(speed_of(&mut stand, own) > 10.0);
 }
 
@@ -168,7 +170,7 @@ fn the_way_to_the_left_and_to_the_right_is_told() {
         );
         assert_eq!(told, (needed, sides), "{from} to {to}");
         // One change at a time.
-        stand.agents.position[own as usize].leaving = lanes[from];
+        stand.agents.position[own.index()].leaving = lanes[from];
         let input = stand.view().behaviour_input(own);
         assert_eq!(input.lane_change_needed, 0.0);
     }
@@ -231,7 +233,8 @@ fn a_slower_road_ahead_is_braked_for_in_time() {
         stand.look();
         stand
     };
-    let speeds = [0, 1].map(|own| stand.view().controller_input(own, LOOK).road_speed);
+    let agents = [0, 1].map(AgentIndex::new);
+    let speeds = agents.map(|own| stand.view().controller_input(own, LOOK).road_speed);
     let entry = stand.ground.entry_speed(stand.straight(DVec2::X)[1]);
     let distance = stand.ground.length(stand.straight(DVec2::X)[0]) - 80.0;
     let reachable = (entry * entry + 2.0 * PROFILE_BRAKING * distance).sqrt();
@@ -247,7 +250,7 @@ fn who_has_not_left_a_lane_yet_follows_the_one_ahead_on_it() {
     let own = stand.car(1, &[lanes[1]], 100.0, 2.0);
     // (how far beside the new lane, m; whether the body is still on the old one)
     for (beside, is_on_both) in [(3.0, true), (1.5, true), (0.8, false)] {
-        let position = &mut stand.agents.position[own as usize];
+        let position = &mut stand.agents.position[own.index()];
         (position.leaving, position.t) = (lanes[0], -beside);
         stand.look();
         let input = stand.view().controller_input(own, LOOK);
@@ -301,7 +304,7 @@ fn who_has_been_seeking_a_gap_for_long_is_let_in() {
         let lanes = stand.lanes_from_the_right();
         let own = stand.car(1, &lanes[1..], 100.0, 10.0);
         let other = stand.car(2, &lanes, s, speed);
-        stand.agents.progress[other as usize].seeking = seeking;
+        stand.agents.progress[other.index()].seeking = seeking;
         stand.look();
         let input = stand.view().controller_input(own, LOOK);
         let told = if input.leader_gap == NOTHING {
@@ -329,9 +332,9 @@ fn who_cannot_come_over_is_not_waited_for() {
         let other = stand.car(2, &lanes, 108.0, 0.0);
         let leader = stand.car(3, &lanes[..1], 108.0, 0.0);
         let kind = stand.view().vehicle_type(other);
-        stand.agents.position[leader as usize].s += kind.front + gap + kind.rear_overhang;
-        stand.agents.progress[other as usize].seeking = 6.0;
-        stand.agents.progress[own as usize].standing = standing;
+        stand.agents.position[leader.index()].s += kind.front + gap + kind.rear_overhang;
+        stand.agents.progress[other.index()].seeking = 6.0;
+        stand.agents.progress[own.index()].standing = standing;
         stand.look();
         let input = stand.view().controller_input(own, LOOK);
         let told = input.leader_gap < NOTHING;
@@ -347,7 +350,7 @@ fn of_two_that_want_each_others_lane_the_one_behind_falls_back() {
         let own = stand.car(1, &[lanes[1], lanes[0]], 100.0, 10.0);
         let other = stand.car(2, &lanes, s, 10.0);
         for agent in [own, other] {
-            stand.agents.progress[agent as usize].seeking = 0.1;
+            stand.agents.progress[agent.index()].seeking = 0.1;
         }
         stand.look();
         let speed = |agent| stand.view().controller_input(agent, LOOK).road_speed;
@@ -366,7 +369,7 @@ fn who_has_been_seeking_for_long_drives_behind_the_one_ahead_on_the_other_lane()
         let lanes = stand.lanes_from_the_right();
         let own = stand.car(1, &lanes, 100.0, 10.0);
         stand.car(2, &lanes[1..], 160.0, speed);
-        stand.agents.progress[own as usize].seeking = seeking;
+        stand.agents.progress[own.index()].seeking = seeking;
         stand.look();
         let input = stand.view().controller_input(own, LOOK);
         assert_eq!(

@@ -6,6 +6,7 @@
 //! it but time.
 
 use super::{Look, View};
+use crate::records::AgentIndex;
 use std::hint::black_box;
 
 /// Lanelets of the route after the own one that are nearly always looked at.
@@ -30,26 +31,25 @@ impl View<'_> {
     }
 
     #[inline]
-    fn sum(&self, agents: &[u32], touch: impl Fn(u32) -> f64) -> f64 {
-        let on_lanes = agents
-            .iter()
-            .filter(|&&agent| self.position(agent).is_on_lane());
-        on_lanes.map(|&agent| touch(agent)).sum()
+    fn sum(&self, agents: &[u32], touch: impl Fn(AgentIndex) -> f64) -> f64 {
+        let agents = agents.iter().copied().map(AgentIndex::new);
+        let on_lanes = agents.filter(|&agent| self.position(agent).is_on_lane());
+        on_lanes.map(touch).sum()
     }
 
     /// The own lanelet, the leader on it, and the route.
     #[inline]
-    fn touch_own(&self, agent: u32) -> f64 {
+    fn touch_own(&self, agent: AgentIndex) -> f64 {
         let next = self.route(agent).lanelet(self.progress(agent).at + 1);
         let leader = self.index.ahead_on_lanelet(agent);
         self.ground.length(self.position(agent).lanelet)
-            + f64::from(next.unwrap_or(0))
+            + next.map_or(0.0, |id| f64::from(id.number()))
             + leader.map_or(0.0, |entry| entry.s)
     }
 
     /// The centre line here, and so many metres ahead.
     #[inline]
-    fn touch_way(&self, agent: u32, ahead: f64) -> f64 {
+    fn touch_way(&self, agent: AgentIndex, ahead: f64) -> f64 {
         let position = self.position(agent);
         let line = self.ground.line(position.lanelet);
         line.heading(position.s) + line.position(position.s + ahead).x
@@ -57,7 +57,7 @@ impl View<'_> {
 
     /// The speed here, the lanelets that come next, who is on them, and how the leader moves.
     #[inline]
-    fn touch_ahead(&self, agent: u32) -> f64 {
+    fn touch_ahead(&self, agent: AgentIndex) -> f64 {
         let (position, at) = (self.position(agent), self.progress(agent).at);
         let route = self.route(agent);
         let ahead = (at + 1..=at + AHEAD).map_while(|at| route.lanelet(at));

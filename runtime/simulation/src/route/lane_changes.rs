@@ -3,7 +3,7 @@
 use super::{Goal, Leg, Route};
 use crate::ground::Ground;
 use roadwright_scenario::VehicleClass;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET, ROOM_FOR_CHANGE};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET, ROOM_FOR_CHANGE};
 
 /// A lane change that has not come about this close to the end of the lane is given up here, m.
 pub(crate) const GIVE_UP_DISTANCE: f64 = 12.0;
@@ -20,7 +20,7 @@ pub(crate) fn place_to_wait(length: f64, changes: u32) -> f64 {
 pub(crate) struct Deferred {
     /// Index in the route of the last lanelet of the run; the first one is where the change was.
     pub(crate) to: u32,
-    pub(crate) lanelets: Vec<LaneletId>,
+    pub(crate) lanelets: Vec<LaneletIndex>,
 }
 
 impl Route {
@@ -154,14 +154,14 @@ impl Route {
             self.lanelet(at + 2)?,
         );
         let is_left = beside == graph.lanelet(here).left;
-        let is_beside = |lane: LaneletId, other: LaneletId| {
+        let is_beside = |lane: LaneletIndex, other: LaneletIndex| {
             let lanelet = graph.lanelet(lane);
             let side = if is_left { lanelet.left } else { lanelet.right };
             side != NO_LANELET && side == other
         };
-        let admits = |id: LaneletId| graph.lanelet(id).access.admits(class);
+        let admits = |id: LaneletIndex| graph.lanelet(id).access.admits(class);
         // Changes that come after it on the next road need their room as well.
-        let has_room = |lane: LaneletId, to: u32| {
+        let has_room = |lane: LaneletIndex, to: u32| {
             let after = self.lane_changes_from(to, graph);
             let is_to_goal = self.goal_beside(to, after, reached, graph);
             let room = is_to_goal.or(self.goal_on(to, reached));
@@ -205,14 +205,14 @@ mod tests {
 
     /// A street of two lanes that is cut by a side street at 150 m; its lanelets from the right lane of
     /// the first piece: (right, its left, both connections ahead, and the same beyond).
-    fn street() -> (Stand, [LaneletId; 6]) {
+    fn street() -> (Stand, [LaneletIndex; 6]) {
         let stand = Stand::on(&[
             ((0.0, 0.0), (300.0, 0.0), 2, 0),
             ((150.0, 0.0), (150.0, -80.0), 1, 0),
         ]);
         let graph = stand.ground.graph();
-        let all = 0..graph.lanelets().len() as LaneletId;
-        let begins_west = |id: &LaneletId| {
+        let all = graph.indices();
+        let begins_west = |id: &LaneletIndex| {
             let lanelet = graph.lanelet(*id);
             lanelet.right == NO_LANELET
                 && lanelet.left != NO_LANELET
@@ -223,11 +223,11 @@ mod tests {
             .find(begins_west)
             .expect("the right lane in the west");
         let left = graph.lanelet(right).left;
-        let is_east = |id: LaneletId| {
+        let is_east = |id: LaneletIndex| {
             let line = graph.line(id);
             line.position(line.length()).x > 200.0
         };
-        let ahead = |lane: LaneletId| {
+        let ahead = |lane: LaneletIndex| {
             let through = graph.successors(lane).iter().copied();
             let mut through = through.filter(|&id| is_east(graph.successors(id)[0]));
             let connection = through.next().expect("a way ahead");
@@ -237,7 +237,7 @@ mod tests {
         (stand, [right, left, c, m, c2, m2])
     }
 
-    fn route(lanelets: &[LaneletId], s: f64) -> Route {
+    fn route(lanelets: &[LaneletIndex], s: f64) -> Route {
         let end = lanelets.len() as u32 - 1;
         Route {
             goals: [Goal::Lane {

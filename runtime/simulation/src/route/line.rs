@@ -2,7 +2,7 @@
 
 use super::{Goal, Route};
 use roadwright_geometry::DVec2;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
 
 /// Distance of points of a line, m; at most.
 const STEP: f64 = 2.0;
@@ -13,7 +13,7 @@ const HALF_OF_CHANGE: f64 = 10.0;
 /// A part of a route on one lanelet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Stretch {
-    pub(crate) lanelet: LaneletId,
+    pub(crate) lanelet: LaneletIndex,
     /// Where it begins and ends on the lanelet, m.
     pub(crate) from: f64,
     pub(crate) to: f64,
@@ -51,7 +51,8 @@ impl Route {
     pub(crate) fn stretches(
         &self,
         graph: &LaneGraph,
-        (at, s): (u32, f64),
+        at: u32,
+        s: f64,
     ) -> impl Iterator<Item = Stretch> {
         // Index of the first lane on the road, lanes there, and which part of the road is left.
         let mut lanes = (at, 0);

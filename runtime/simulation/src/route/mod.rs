@@ -1,7 +1,7 @@
 //! Routes: the goals of an agent and what leads there.
 //!
 //! A route is immutable and shared by all agents that have an equal one ([`Routes`]). Where an
-//! agent is on its route is its [`Progress`](crate::agents::Progress), whose verbs are the only
+//! agent is on its route is its [`Progress`](crate::records::Progress), whose verbs are the only
 //! ones that give an agent another route (`progress.rs`).
 
 mod lane_changes;
@@ -17,18 +17,18 @@ pub(crate) use path::GroundPath;
 pub use path::Waypoint;
 pub(crate) use planning::{Asking, Question, Trip, ask_all, goal_input, plan_legs};
 pub(crate) use progress::{Arrival, Travel};
-pub(crate) use store::{RouteId, Routes, are_distinct};
+pub(crate) use store::Routes;
 
-use crate::agents::{FARTHEST, LanePosition, Progress};
+use crate::records::{FARTHEST, LanePosition, Progress};
 use roadwright_geometry::DVec2;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
 use serde::{Deserialize, Serialize};
 
 /// A place to reach.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Goal {
     /// On a lanelet.
-    Lane { lanelet: LaneletId, s: f64 },
+    Lane { lanelet: LaneletIndex, s: f64 },
     /// On open ground.
     Ground(DVec2),
 }
@@ -37,7 +37,7 @@ impl Goal {
     /// Whether it is on one of that many lanelets, or where something can be.
     pub(crate) fn is_sound(&self, lanelets: usize) -> bool {
         match self {
-            Self::Lane { lanelet, s } => (*lanelet as usize) < lanelets && s.is_finite(),
+            Self::Lane { lanelet, s } => lanelet.index() < lanelets && s.is_finite(),
             Self::Ground(place) => place.abs().max_element() <= FARTHEST,
         }
     }
@@ -70,13 +70,13 @@ pub(crate) struct Route {
     /// Legs of the goals; fewer while nothing is planned yet.
     pub(crate) legs: Box<[Leg]>,
     /// Lanelets of all legs on lanes, from the start to the last goal.
-    pub(crate) lanelets: Box<[LaneletId]>,
+    pub(crate) lanelets: Box<[LaneletIndex]>,
 }
 
 impl Route {
     /// Whether it keeps to that many lanelets, and its legs to its own.
     fn is_sound(&self, lanelets: usize) -> bool {
-        let exists = |id: &LaneletId| (*id as usize) < lanelets;
+        let exists = |id: &LaneletIndex| id.index() < lanelets;
         let goals = self.goals.iter().all(|goal| goal.is_sound(lanelets));
         let ends = self.legs.iter().filter_map(|leg| match leg {
             Leg::Lanes { end } => Some(*end as usize),
@@ -107,7 +107,7 @@ impl Route {
 
     /// The lanelet at an index.
     #[inline]
-    pub(crate) fn lanelet(&self, index: u32) -> Option<LaneletId> {
+    pub(crate) fn lanelet(&self, index: u32) -> Option<LaneletIndex> {
         self.lanelets.get(index as usize).copied()
     }
 
@@ -147,7 +147,7 @@ impl Route {
         &self,
         (from, to): (u32, u32),
         reached: u32,
-        lanelets: &[LaneletId],
+        lanelets: &[LaneletIndex],
     ) -> Self {
         let (from, to) = (from as usize, to as usize);
         let all = [&self.lanelets[..from], lanelets, &self.lanelets[to + 1..]].concat();
@@ -182,7 +182,12 @@ impl Route {
 mod tests {
     use super::*;
 
-    fn route(lanelets: &[u32], ends: &[u32]) -> Route {
+    fn lanelets(numbers: &[u32]) -> Box<[LaneletIndex]> {
+        numbers.iter().copied().map(LaneletIndex::new).collect()
+    }
+
+    fn route(numbers: &[u32], ends: &[u32]) -> Route {
+        let lanelets = lanelets(numbers);
         let goal = |end: &u32| Goal::Lane {
             lanelet: lanelets[*end as usize],
             s: 1.0,
@@ -190,7 +195,7 @@ mod tests {
         Route {
             goals: ends.iter().map(goal).collect(),
             legs: ends.iter().map(|&end| Leg::Lanes { end }).collect(),
-            lanelets: lanelets.into(),
+            lanelets,
         }
     }
 
@@ -217,9 +222,9 @@ mod tests {
             ((3, 3), 0, &[13], &[10, 11, 12, 13, 14, 15], [3, 5]),
             ((0, 2), 0, &[10, 40, 12], &[10, 40, 12, 13, 14, 15], [3, 5]),
         ];
-        for (range, reached, new, lanelets, ends) in cases {
-            let after = before.with_run(range, reached, new);
-            assert_eq!(&*after.lanelets, lanelets);
+        for (range, reached, new, after_it, ends) in cases {
+            let after = before.with_run(range, reached, &lanelets(new));
+            assert_eq!(after.lanelets, lanelets(after_it));
             assert_eq!([0, 1].map(|goal| after.goal_at(goal).unwrap()), ends);
             assert_eq!(after.goals, before.goals);
         }

@@ -1,6 +1,6 @@
 //! Paths over open ground.
 
-use crate::agents::FARTHEST;
+use crate::records::FARTHEST;
 use roadwright_geometry::centre_line::{CentreLine, CentreLines, LineSpan};
 use roadwright_geometry::{DVec2, Pose};
 use serde::{Deserialize, Serialize};

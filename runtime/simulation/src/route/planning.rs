@@ -1,11 +1,11 @@
 //! Questions to planners, and routes made of their answers.
 
 use super::{Goal, Leg, Route};
-use crate::agents::{Claim, LanePosition, Progress};
+use crate::records::{AgentIndex, Claim, LanePosition, Progress};
 use roadwright_agent::{Module, Planner, PlannerView, Step};
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::VehicleClass;
-use roadwright_scenario::lane_graph::{LaneletId, ROOM_TO_CHANGE};
+use roadwright_scenario::lane_graph::{LaneletIndex, ROOM_TO_CHANGE};
 
 /// A planner that is asked for one agent.
 #[derive(Clone, Copy)]
@@ -13,7 +13,7 @@ pub(crate) struct Asking<'a> {
     pub(crate) planner: &'a Module<dyn Planner>,
     pub(crate) view: PlannerView<'a>,
     pub(crate) step: Step<'a>,
-    pub(crate) agent: u32,
+    pub(crate) agent: AgentIndex,
     pub(crate) id: u64,
     /// What its vehicle counts as where lanes are reserved.
     pub(crate) class: VehicleClass,
@@ -21,12 +21,12 @@ pub(crate) struct Asking<'a> {
 
 impl Asking<'_> {
     /// The lanelets from one place to another; `None` if there is no way.
-    pub(crate) fn route(&self, input: PlannerInput) -> Option<Vec<LaneletId>> {
+    pub(crate) fn route(&self, input: PlannerInput) -> Option<Vec<LaneletIndex>> {
         self.all(&[input])?.pop()
     }
 
     /// An answer for each question; `None` if one has none.
-    fn all(&self, inputs: &[PlannerInput]) -> Option<Vec<Vec<LaneletId>>> {
+    fn all(&self, inputs: &[PlannerInput]) -> Option<Vec<Vec<LaneletIndex>>> {
         let question = |&input: &PlannerInput| Question {
             agent: self.agent,
             id: self.id,
@@ -42,7 +42,8 @@ impl Asking<'_> {
         &self,
         route: &Route,
         reached: u32,
-        (from, s): (u32, f64),
+        from: u32,
+        s: f64,
     ) -> Option<Route> {
         let start = route.lanelet(from)?;
         let goals = &route.goals[reached as usize..];
@@ -76,17 +77,17 @@ impl Asking<'_> {
         // What has been granted ends with the lanelet `granted`: from there the plan begins at its
         // start, or from the agent's own place if it is on it.
         let start = if granted == at { s } else { 0.0 };
-        if !is_near && let Some(route) = self.replanned(route, reached, (granted, start)) {
+        if !is_near && let Some(route) = self.replanned(route, reached, granted, start) {
             return Some((route, false));
         }
-        Some((self.replanned(route, reached, (at, s))?, true))
+        Some((self.replanned(route, reached, at, s)?, true))
     }
 }
 
 impl Route {
     /// The route up to lanelet `from`, with one run of lanelets after another for each goal that
     /// has not been reached; each begins with the lanelet that the one before ends with.
-    fn with_plan(&self, reached: u32, from: u32, runs: &[Vec<LaneletId>]) -> Self {
+    fn with_plan(&self, reached: u32, from: u32, runs: &[Vec<LaneletIndex>]) -> Self {
         let mut lanelets = self.lanelets[..from as usize].to_vec();
         let mut legs: Vec<Leg> = self.legs.iter().take(reached as usize).cloned().collect();
         legs.resize(reached as usize, Leg::Straight);
@@ -108,14 +109,14 @@ impl Route {
 
 /// A question for each goal on a lane, from the goal before it; `None` if one is off the lanes.
 fn questions(
-    start: (LaneletId, f64),
+    start: (LaneletIndex, f64),
     goals: &[Goal],
     class: VehicleClass,
 ) -> Option<Vec<PlannerInput>> {
     let mut from = start;
     let question = |goal: &Goal| {
         let input = goal_input(*goal, from, class)?;
-        from = (input.goal_strip, input.goal_s);
+        from = (input.goal_strip.into(), input.goal_s);
         Some(input)
     };
     goals.iter().map(question).collect()
@@ -124,16 +125,16 @@ fn questions(
 /// The question how to get to a goal; `None` if that is off the lanes.
 pub(crate) fn goal_input(
     goal: Goal,
-    from: (LaneletId, f64),
+    from: (LaneletIndex, f64),
     class: VehicleClass,
 ) -> Option<PlannerInput> {
     let Goal::Lane { lanelet, s } = goal else {
         return None;
     };
     Some(PlannerInput {
-        strip: from.0,
+        strip: from.0.number(),
         s: from.1,
-        goal_strip: lanelet,
+        goal_strip: lanelet.number(),
         goal_s: s,
         bus: class.number(),
         may_change_first: 1,
@@ -142,9 +143,9 @@ pub(crate) fn goal_input(
 
 /// One agent of a batch that needs a route to all its goals.
 pub(crate) struct Trip {
-    pub(crate) agent: u32,
+    pub(crate) agent: AgentIndex,
     pub(crate) id: u64,
-    pub(crate) start: (LaneletId, f64),
+    pub(crate) start: (LaneletIndex, f64),
     pub(crate) class: VehicleClass,
 }
 
@@ -180,7 +181,7 @@ pub(crate) fn plan_legs(
     let mut planned = |((trip, route), count): (&(Trip, &Route), Option<usize>)| {
         // All answers of the agent are taken, so that the next one finds its own.
         let own: Vec<_> = answers.by_ref().take(count?).collect();
-        let runs: Vec<Vec<LaneletId>> = own.into_iter().collect::<Option<_>>()?;
+        let runs: Vec<Vec<LaneletIndex>> = own.into_iter().collect::<Option<_>>()?;
         let start = Route {
             lanelets: [trip.start.0].into(),
             ..(*route).clone()
@@ -192,7 +193,7 @@ pub(crate) fn plan_legs(
 
 /// One question of a batch, about the route to an agent's next goal.
 pub(crate) struct Question {
-    pub(crate) agent: u32,
+    pub(crate) agent: AgentIndex,
     pub(crate) id: u64,
     pub(crate) input: PlannerInput,
 }
@@ -203,8 +204,11 @@ pub(crate) fn ask_all(
     view: &PlannerView<'_>,
     step: &Step<'_>,
     questions: &[Question],
-) -> Vec<Option<Vec<LaneletId>>> {
-    let indices: Vec<u32> = questions.iter().map(|question| question.agent).collect();
+) -> Vec<Option<Vec<LaneletIndex>>> {
+    let indices: Vec<u32> = questions
+        .iter()
+        .map(|question| question.agent.number())
+        .collect();
     let ids: Vec<u64> = questions.iter().map(|question| question.id).collect();
     let inputs: Vec<PlannerInput> = questions.iter().map(|question| question.input).collect();
     let (mut lanelets, mut outputs) = (Vec::new(), vec![PlannerOutput::default(); inputs.len()]);
@@ -218,7 +222,7 @@ pub(crate) fn ask_all(
         let (start, count) = (output.start as usize, output.count as usize);
         // A planner may say anything: an answer that points beyond the list is none.
         let run = lanelets.get(start..start + count).filter(|_| count > 0);
-        run.map(<[LaneletId]>::to_vec)
+        run.map(<[LaneletIndex]>::to_vec)
     };
     outputs.into_iter().map(answer).collect()
 }

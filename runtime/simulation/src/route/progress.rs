@@ -13,10 +13,10 @@
 //! | [`Travel::move_goals`] | the same lanelets, goals elsewhere on them | stays | stay | no |
 
 use super::{Goal, Leg, Route, Routes};
-use crate::agents::{Claim, LanePosition, Progress};
 use crate::ground::Ground;
+use crate::records::{Claim, LanePosition, Progress};
 use roadwright_geometry::DVec2;
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// An open-ground goal counts as reached within this, m ([Gerdelan 2011], chapter 12).
 const GROUND_GOAL_RADIUS: f64 = 6.0;
@@ -86,7 +86,7 @@ impl Travel<'_> {
     pub(crate) fn change_lane(
         progress: &mut Progress,
         position: &mut LanePosition,
-        target: LaneletId,
+        target: LaneletIndex,
         (s, t): (f64, f64),
     ) {
         *position = LanePosition {
@@ -283,7 +283,7 @@ impl Route {
         &self,
         reached: u32,
         from: u32,
-        flight: &[LaneletId],
+        flight: &[LaneletIndex],
         s: f64,
     ) -> Self {
         let Some(&end) = flight.last() else {

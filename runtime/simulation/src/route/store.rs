@@ -1,16 +1,14 @@
 //! All routes of a world, equal ones stored once.
 
 use super::{GroundPath, Leg, Route};
+use crate::records::{RouteId, are_distinct};
+use roadwright_scenario::LaneletIndex;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::hash::Hasher;
 
 /// Longest total length of the paths over open ground in a save, m; their lines take about 500 MB then.
 const MOST_PATH_METRES: f64 = 2e7;
-
-/// A route in the store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct RouteId(u32);
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 struct Stored {
@@ -167,19 +165,12 @@ impl Routes {
     }
 }
 
-/// Whether no index is in a list twice.
-pub(crate) fn are_distinct(indices: &[u32]) -> bool {
-    let mut sorted = indices.to_vec();
-    sorted.sort_unstable();
-    sorted.windows(2).all(|pair| pair[0] != pair[1])
-}
-
 fn hash(route: &Route) -> u64 {
     // The lanelets are most of a route; goals and legs of equal ones are compared anyway.
     let mut hasher = twox_hash::XxHash3_64::with_seed(0);
     hasher.write_usize(route.lanelets.len());
     for &lanelet in &*route.lanelets {
-        hasher.write_u32(lanelet);
+        hasher.write_u32(lanelet.number());
     }
     let mut rest = crate::hash::StateHasher::new();
     rest.add(&(&route.goals, &route.legs));
@@ -193,7 +184,7 @@ mod tests {
 
     fn route(lanelets: &[u32]) -> Route {
         Route {
-            lanelets: lanelets.into(),
+            lanelets: lanelets.iter().copied().map(LaneletIndex::new).collect(),
             ..Route::default()
         }
     }
@@ -206,12 +197,12 @@ mod tests {
         let c = routes.take(route(&[1, 2]));
         assert_eq!((a, routes.count()), (b, 2));
         routes.release(a);
-        assert_eq!(routes.get(b).lanelet(2), Some(3));
+        assert_eq!(routes.get(b).lanelet(2), Some(LaneletIndex::new(3)));
         routes.release(b);
         assert_eq!(routes.count(), 1);
         // The place is used again.
         assert_eq!(routes.take(route(&[9])), a);
-        assert_eq!(routes.get(c).lanelet(1), Some(2));
+        assert_eq!(routes.get(c).lanelet(1), Some(LaneletIndex::new(2)));
     }
 
     #[test]

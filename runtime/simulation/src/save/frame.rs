@@ -1,7 +1,7 @@
 //! The frame around the parts of a save, and its bytes.
 
-use super::SaveError;
 use super::parts::Part;
+use crate::records::SaveError;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;

@@ -1,18 +1,19 @@
 //! Bodies move, and find their new place on their routes.
 
 use super::retire::Exit;
-use crate::agents::{
-    AdvanceColumns, Aside, Command, Identity, LanePosition, Motion, Order, Phase, Progress, Rare,
-    Statistics, Status, pedals_of,
-};
+use crate::agents::{AdvanceColumns, Rare, Status, pedals_of};
 use crate::clock::Clock;
 use crate::dynamics::{
     Around, Body, DynamicOneTrack, Lane, Level, LevelStep, OneTrack, Rigid, STANDING, Sliding,
 };
+use crate::fixed::Fixed;
 use crate::ground::{Ground, WARMED};
 use crate::hands::Hands;
 use crate::messages::LogLine;
 use crate::modules::SLICE;
+use crate::records::{
+    AgentIndex, Aside, Command, Identity, LanePosition, Motion, Order, Phase, Progress, Statistics,
+};
 use crate::route::{Arrival, Route, Routes};
 use crate::vehicle_type::VehicleTypes;
 use rayon::prelude::*;
@@ -35,7 +36,7 @@ const TOO_STEEP: f64 = 2.0;
 
 /// What moving reads of the world.
 #[derive(Clone, Copy)]
-struct Scene<'a> {
+struct AdvanceInputs<'a> {
     ground: &'a Ground,
     types: &'a VehicleTypes,
     hands: &'a Hands,
@@ -60,7 +61,8 @@ struct Mover<'a, S> {
 
 /// Moves all bodies by a step, level by level. Returns how many moved.
 pub(crate) fn advance(
-    (ground, types, hands): (&Ground, &VehicleTypes, &Hands),
+    Fixed { ground, types }: Fixed<'_>,
+    hands: &Hands,
     helpers: Option<&rayon::ThreadPool>,
     exit: &mut Exit<'_>,
 ) -> u64 {
@@ -74,7 +76,7 @@ pub(crate) fn advance(
     let moved = census.count() as u64;
     let dynamics = &mut *exit.dynamics;
     let mut agents = AdvanceColumns::of(exit.agents);
-    let scene = Scene {
+    let scene = AdvanceInputs {
         ground,
         types,
         hands,
@@ -128,14 +130,14 @@ pub(crate) fn advance(
     dynamics.tow(ground, agents.lent(), types);
     // Who leaves is scored, leaves a row behind and frees what it has: in the order of ids, since
     // arrivals come level by level, and in each by index.
-    arrivals.sort_unstable_by_key(|(agent, _)| agents.identity[*agent as usize].id);
+    arrivals.sort_unstable_by_key(|(agent, _)| agents.identity[agent.index()].id);
     tell_of_lost(exit, &lost);
     tell_of_too_steep(ground, exit);
     let time = exit.clock.time() + exit.clock.dt;
     for (agent, arrival) in arrivals {
         match arrival {
             Arrival::UnderWay => {}
-            Arrival::AtGoal => exit.agents.identity[agent as usize].phase = Phase::AtGoal,
+            Arrival::AtGoal => exit.agents.identity[agent.index()].phase = Phase::AtGoal,
             Arrival::Finished => exit.retire(agent, Status::Arrived, time),
         }
     }
@@ -143,11 +145,11 @@ pub(crate) fn advance(
 }
 
 /// Says which bodies have been put to rest because their numbers made no sense any more.
-fn tell_of_lost(exit: &mut Exit<'_>, lost: &[u32]) {
+fn tell_of_lost(exit: &mut Exit<'_>, lost: &[AgentIndex]) {
     for &agent in lost {
         exit.messages.log.write_fault(LogLine {
             time: exit.clock.time(),
-            agent: exit.agents.identity[agent as usize].id,
+            agent: exit.agents.identity[agent.index()].id,
             module: DynamicsLevel::Rigid.to_string(),
             text: "its motion was beyond all measure: it has been put to rest where it was".into(),
             is_fault: true,
@@ -192,15 +194,15 @@ fn tell_of_too_steep(ground: &Ground, exit: &mut Exit<'_>) {
 
 /// Moves all agents of a level. Returns the agents that have arrived.
 fn advance_level<L: Level>(
-    scene: Scene<'_>,
+    scene: AdvanceInputs<'_>,
     states: &mut [L::State],
     helpers: Option<&rayon::ThreadPool>,
     agents: &mut AdvanceColumns<'_>,
-) -> Vec<(u32, Arrival)> {
+) -> Vec<(AgentIndex, Arrival)> {
     if agents.count_of(L::LEVEL) == 0 {
         return Vec::new();
     }
-    let scene = Scene {
+    let scene = AdvanceInputs {
         stride: u64::from(L::stride(scene.clock.dt)),
         ..scene
     };
@@ -252,10 +254,10 @@ type Columns<'a, S> = (
 /// Moves the agents of a level in a slice, the first of which has the index `first`. Returns who
 /// has arrived.
 fn advance_slice<L: Level>(
-    scene: &Scene<'_>,
+    scene: &AdvanceInputs<'_>,
     first: u32,
     columns: Columns<'_, L::State>,
-) -> Vec<(u32, Arrival)> {
+) -> Vec<(AgentIndex, Arrival)> {
     let (identity, command, states, motion, position, progress, statistics) = columns;
     let mut arrivals = Vec::new();
     for (number, who) in identity.iter().enumerate() {
@@ -282,7 +284,7 @@ fn advance_slice<L: Level>(
         let aside = scene.aside[first as usize + number];
         let arrival = mover.advance::<L>(who, &order, aside, scene);
         if arrival != Arrival::UnderWay {
-            arrivals.push((first + number as u32, arrival));
+            arrivals.push((AgentIndex::new(first + number as u32), arrival));
         }
     }
     arrivals
@@ -291,19 +293,19 @@ fn advance_slice<L: Level>(
 /// Looks at what is read of the ground and of routes for a batch of agents, before any of them moves: one
 /// after the other each would wait for memory (`perception/warm.rs`).
 fn warm<'a>(
-    scene: &Scene<'_>,
+    scene: &AdvanceInputs<'_>,
     rows: impl Iterator<Item = (&'a Identity, (&'a LanePosition, &'a Progress))>,
 ) {
     let on_lanes = rows.filter(|(who, (position, _))| who.drives() && position.is_on_lane());
     let touched = on_lanes.map(|(_, (position, progress))| {
         let next = scene.routes.get(progress.route).lanelet(progress.at + 1);
         let line = scene.ground.line(position.lanelet);
-        line.position(position.s).x + f64::from(next.unwrap_or(0))
+        line.position(position.s).x + next.map_or(0.0, |id| f64::from(id.number()))
     });
     black_box(touched.sum::<f64>());
 }
 
-impl Scene<'_> {
+impl AdvanceInputs<'_> {
     /// What the middles of the lane that a vehicle of a width leaves and of its new one are farther apart
     /// than it and who passes it need, m: a bus, where there are any.
     fn room_beside(&self, width: f64, position: &LanePosition) -> f64 {
@@ -333,7 +335,7 @@ impl<S> Mover<'_, S> {
         who: &Identity,
         order: &Order,
         aside: Aside,
-        scene: &Scene<'_>,
+        scene: &AdvanceInputs<'_>,
     ) -> Arrival {
         let dt = scene.clock.dt;
         let begins = scene.begins(who);
@@ -428,7 +430,7 @@ impl<S> Mover<'_, S> {
     /// Moves a body on along its lanelets by the distance that its level says. Returns how far it
     /// went, m.
     #[inline]
-    fn go_along(&mut self, way: f64, speed: f64, route: &Route, scene: &Scene<'_>) -> f64 {
+    fn go_along(&mut self, way: f64, speed: f64, route: &Route, scene: &AdvanceInputs<'_>) -> f64 {
         let driven = (self.progress).go_along(self.position, route, scene.ground, way);
         if driven < way {
             // The lane ends here, and the body cannot leave it: it stops dead.
@@ -441,7 +443,7 @@ impl<S> Mover<'_, S> {
     /// Finds the place of a body whose level moves it freely, by projecting it onto its lanelet or
     /// path. Returns how far it went, m.
     #[inline]
-    fn find_place(&mut self, before: DVec2, route: &Route, scene: &Scene<'_>) -> f64 {
+    fn find_place(&mut self, before: DVec2, route: &Route, scene: &AdvanceInputs<'_>) -> f64 {
         let place = self.motion.pose.position;
         if self.position.is_on_lane() {
             self.progress

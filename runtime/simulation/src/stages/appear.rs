@@ -1,15 +1,16 @@
 //! Agents appear: those whose time has come get a place, then a route.
 
 use super::retire::Exit;
-use crate::agents::{
-    Agents, Identity, LanePosition, Motion, Phase, Progress, Row, Statistics, Status,
-};
+use crate::agents::{AgentRow, Agents, Status};
 use crate::clock::Clock;
 use crate::demand::{Demand, Departure, Room, Start};
-use crate::dynamics::{Bodies, Dynamics, LevelChoice, keeps_to_lanes};
+use crate::dynamics::{Bodies, Dynamics, LevelChoice};
 use crate::ground::Ground;
 use crate::messages::{Log, LogLine};
 use crate::modules::Modules;
+use crate::records::{
+    AgentIndex, Identity, LanePosition, Motion, Phase, Progress, Statistics, keeps_to_lanes,
+};
 use crate::route::{Route, Routes, Travel, Trip, plan_legs};
 use crate::traffic::{Claims, Delays, Index};
 use crate::vehicle_type::VehicleTypes;
@@ -20,7 +21,7 @@ use std::collections::BTreeMap;
 
 /// What the stage reads.
 #[derive(Clone, Copy)]
-pub(crate) struct Scene<'a> {
+pub(crate) struct AppearInputs<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
@@ -32,19 +33,19 @@ pub(crate) struct Scene<'a> {
 /// on. Returns those. A place is taken for this step even if no way leads on from it: all
 /// questions go to the planners together, afterwards.
 pub(crate) fn admit(
-    scene: Scene<'_>,
+    scene: AppearInputs<'_>,
     (index, claims): (&mut Index, &Claims),
     demand: &mut Demand,
     routes: &mut Routes,
     (dynamics, agents): (&mut Dynamics, &mut Agents),
     log: &mut Log,
-) -> Vec<u32> {
+) -> Vec<AgentIndex> {
     let time = scene.clock.time();
     let of_flows = flow_agents(scene, demand, time);
     demand.departures.come(time, of_flows);
     // The index is that of the end of the last step and does not know who appears in this one: two that
     // appear at one place in one step would not see each other without this list.
-    let mut appeared: BTreeMap<Option<u32>, Vec<u32>> = BTreeMap::new();
+    let mut appeared: BTreeMap<_, Vec<AgentIndex>> = BTreeMap::new();
     let mut admitted = Vec::new();
     demand.departures.offer(|departure| {
         let bodies = Bodies {
@@ -84,19 +85,24 @@ pub(crate) fn admit(
 
 /// Plans the routes of agents that have got a place, and lets them drive; an agent without a route to
 /// its goals is refused. Modules have been told of them.
-pub(crate) fn depart(scene: Scene<'_>, delays: &Delays, admitted: &[u32], exit: &mut Exit<'_>) {
+pub(crate) fn depart(
+    scene: AppearInputs<'_>,
+    delays: &Delays,
+    admitted: &[AgentIndex],
+    exit: &mut Exit<'_>,
+) {
     let clock = scene.clock;
     let pool = &scene.modules.pools.planner;
     let view = PlannerView {
         graph: scene.ground.graph(),
         delays: &delays.0,
     };
-    let mut planned: BTreeMap<u32, Option<Route>> = BTreeMap::new();
+    let mut planned: BTreeMap<AgentIndex, Option<Route>> = BTreeMap::new();
     for (number, instance) in pool.instances.iter().enumerate() {
         let own = admitted.iter().filter(|&&agent| {
-            let who = &exit.agents.identity[agent as usize];
+            let who = &exit.agents.identity[agent.index()];
             who.modules.of(roadwright_agent::Slot::Planner) as usize == number
-                && exit.agents.position[agent as usize].is_on_lane()
+                && exit.agents.position[agent.index()].is_on_lane()
         });
         let trips: Vec<(Trip, &Route)> = own.map(|&agent| trip(scene, exit, agent)).collect();
         if trips.is_empty() {
@@ -107,7 +113,7 @@ pub(crate) fn depart(scene: Scene<'_>, delays: &Delays, admitted: &[u32], exit: 
         planned.extend(trips.iter().map(|(trip, _)| trip.agent).zip(routes));
     }
     for &agent in admitted {
-        let index = agent as usize;
+        let index = agent.index();
         // No route: it never drove. Off the lanes nothing was asked: it drives straight for its goals.
         match planned.remove(&agent) {
             Some(None) => exit.retire(agent, Status::Refused, clock.time()),
@@ -130,8 +136,8 @@ pub(crate) fn depart(scene: Scene<'_>, delays: &Delays, admitted: &[u32], exit: 
     exit.agents.touch();
 }
 
-fn trip<'a>(scene: Scene<'_>, exit: &'a Exit<'_>, agent: u32) -> (Trip, &'a Route) {
-    let index = agent as usize;
+fn trip<'a>(scene: AppearInputs<'_>, exit: &'a Exit<'_>, agent: AgentIndex) -> (Trip, &'a Route) {
+    let index = agent.index();
     let (who, position) = (&exit.agents.identity[index], &exit.agents.position[index]);
     let trip = Trip {
         agent,
@@ -143,7 +149,7 @@ fn trip<'a>(scene: Scene<'_>, exit: &'a Exit<'_>, agent: u32) -> (Trip, &'a Rout
 }
 
 /// The level of dynamics of an agent: the one asked for, or one that can serve its trip.
-fn level(scene: Scene<'_>, departure: &Departure, log: &mut Log) -> DynamicsLevel {
+fn level(scene: AppearInputs<'_>, departure: &Departure, log: &mut Log) -> DynamicsLevel {
     let level = scene.levels.of(departure.dynamics);
     let level = served(scene, departure, level, log);
     match departure.start {
@@ -155,7 +161,7 @@ fn level(scene: Scene<'_>, departure: &Departure, log: &mut Log) -> DynamicsLeve
 /// The level, if the vehicle's file has all that it needs; says so if not. Vehicles of the scenario
 /// have been looked at before the run; those that modules add come here.
 fn served(
-    scene: Scene<'_>,
+    scene: AppearInputs<'_>,
     departure: &Departure,
     level: DynamicsLevel,
     log: &mut Log,
@@ -194,19 +200,19 @@ pub(crate) fn off_lanes(level: DynamicsLevel, id: u64, time: f64, log: &mut Log)
 
 /// The columns of an agent at its start.
 fn place(
-    scene: Scene<'_>,
+    scene: AppearInputs<'_>,
     departure: Departure,
     level: DynamicsLevel,
     routes: &mut Routes,
     agents: &mut Agents,
-) -> u32 {
+) -> AgentIndex {
     let modules = scene.modules.stacks[departure.stack as usize];
     let kind = scene.types.get(departure.vehicle_type);
     let (lanelet, s) = match departure.start {
         Start::Lane { lanelet, s } => (lanelet, s),
         Start::Ground(_) => (NO_LANELET, 0.0),
     };
-    let mut row = Row {
+    let mut row = AgentRow {
         identity: Identity {
             id: departure.id,
             modules,
@@ -234,7 +240,7 @@ fn place(
             started: scene.clock.time(),
             ..Statistics::default()
         },
-        ..Row::default()
+        ..AgentRow::default()
     };
     let mut travel = Travel {
         routes,
@@ -246,7 +252,7 @@ fn place(
 }
 
 /// Agents of flows whose time has come.
-fn flow_agents(scene: Scene<'_>, demand: &mut Demand, time: f64) -> Vec<Departure> {
+fn flow_agents(scene: AppearInputs<'_>, demand: &mut Demand, time: f64) -> Vec<Departure> {
     let mut due = Vec::new();
     for flow in &mut demand.flows {
         while let Some(id) = flow.due(time) {

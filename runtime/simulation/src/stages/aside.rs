@@ -6,8 +6,9 @@
 //! conflicts there are those of the middles of lanes. Controllers are shown the line beside the middle as if it
 //! were the middle (`perception/lane.rs`); the level of lanes follows it as it is.
 
-use crate::agents::{Aside, Column, ControlColumns};
+use crate::agents::{Column, ControlColumns};
 use crate::perception::{Surroundings, View};
+use crate::records::{AgentIndex, Aside};
 use roadwright_scenario::lane_graph::NO_LANELET;
 
 /// Lateral acceleration towards a wish, m/s^2: well below the 2 m/s^2 at which passengers begin to
@@ -43,7 +44,7 @@ pub(crate) fn lead_aside(dt: f64, surroundings: Surroundings<'_>, agents: &mut C
         if is_idle || index >= agents.capacity() {
             continue;
         }
-        let agent = index as u32;
+        let agent = AgentIndex::from_index(index);
         let next = match agents.drives(agent) {
             true => surroundings.with(agents.lent()).led_aside(agent, dt),
             false => Aside::default(),
@@ -53,13 +54,13 @@ pub(crate) fn lead_aside(dt: f64, surroundings: Surroundings<'_>, agents: &mut C
 }
 
 impl View<'_> {
-    fn led_aside(&self, agent: u32, dt: f64) -> Aside {
+    fn led_aside(&self, agent: AgentIndex, dt: f64) -> Aside {
         // A change of lanes has a line of its own, and off the lanes there is no middle.
-        if !self.agents.position[agent as usize].may_change_lane() {
+        if !self.agents.position[agent.index()].may_change_lane() {
             return Aside::default();
         }
-        let before = self.agents.aside[agent as usize];
-        let speed = self.agents.motion[agent as usize].speed;
+        let before = self.agents.aside[agent.index()];
+        let speed = self.agents.motion[agent.index()].speed;
         let wanted = match self.is_before_junction(agent, before, speed) {
             true => 0.0,
             false => self.granted(agent, speed),
@@ -68,8 +69,8 @@ impl View<'_> {
     }
 
     /// The lateral wish of an agent as far as lane and vehicles beside allow, m to the left.
-    fn granted(&self, agent: u32, speed: f64) -> f64 {
-        let wish = f64::from(self.agents.wish[agent as usize].lane_offset);
+    fn granted(&self, agent: AgentIndex, speed: f64) -> f64 {
+        let wish = f64::from(self.agents.wish[agent.index()].lane_offset);
         if wish == 0.0 {
             return 0.0;
         }
@@ -81,7 +82,7 @@ impl View<'_> {
 
     /// How far an agent may drive beside the middle of its lane to stay on it, over a distance ahead of its
     /// front, m.
-    fn room_in_lane(&self, agent: u32, sight: f64) -> f64 {
+    fn room_in_lane(&self, agent: AgentIndex, sight: f64) -> f64 {
         let kind = self.vehicle_type(agent);
         let lanes = self.lanelets_ahead(agent, kind.front + sight);
         let widths = lanes.map(|lanelet| self.ground.lanelet(lanelet).width);
@@ -90,8 +91,8 @@ impl View<'_> {
     }
 
     /// How far it may drive to one side without coming close to vehicles on the lane there, m.
-    fn room_beside(&self, agent: u32, to_left: bool) -> f64 {
-        let position = &self.agents.position[agent as usize];
+    fn room_beside(&self, agent: AgentIndex, to_left: bool) -> f64 {
+        let position = &self.agents.position[agent.index()];
         let own = self.ground.lanelet(position.lanelet);
         let beside = own.beside[usize::from(!to_left)];
         if beside == NO_LANELET {
@@ -114,7 +115,7 @@ impl View<'_> {
                 continue;
             }
             // Room that the other vehicle leaves in its own lane on this side.
-            let theirs = &self.agents.position[entry.agent as usize];
+            let theirs = &self.agents.position[entry.agent.index()];
             let aside = if to_left { theirs.t } else { -theirs.t };
             let aside = if theirs.lanelet == beside { aside } else { 0.0 };
             room = room.min(between + aside - 0.5 * (kind.width + other.width) - BESIDE);
@@ -124,7 +125,7 @@ impl View<'_> {
 
     /// Whether an agent has to get back to the middle of its lane now, because of a junction ahead where others
     /// may cross.
-    fn is_before_junction(&self, agent: u32, before: Aside, speed: f64) -> bool {
+    fn is_before_junction(&self, agent: AgentIndex, before: Aside, speed: f64) -> bool {
         let fastest = FASTEST.min(STEEPEST * speed);
         let way_back = match fastest > 0.0 {
             // It turns over, goes back, and comes to rest.
@@ -168,7 +169,7 @@ mod tests {
     use super::*;
 
     /// Offsets up to a wanted one, and the time, s, until it is reached.
-    fn way(from: Aside, wanted: f64, (speed, dt): (f64, f64)) -> (Vec<Aside>, f64) {
+    fn way(from: Aside, wanted: f64, speed: f64, dt: f64) -> (Vec<Aside>, f64) {
         let mut all = vec![from];
         while all[all.len() - 1].now != wanted as f32 || all[all.len() - 1].rate != 0.0 {
             let next = all[all.len() - 1].toward(wanted, speed, dt);
@@ -187,7 +188,7 @@ mod tests {
                 rate: 0.0,
             };
             for dt in [0.01, 0.02, 0.1] {
-                let (places, time) = way(from, wanted, (15.0, dt));
+                let (places, time) = way(from, wanted, 15.0, dt);
                 let direct = (wanted - f64::from(from.now)).abs();
                 assert!(time < 1.5 + 2.5 * direct, "{direct} m: {time} s");
                 for pair in places.windows(2) {
@@ -206,7 +207,7 @@ mod tests {
     fn a_vehicle_that_stands_does_not_slide_and_a_slow_one_goes_aside_slowly() {
         let start = Aside::default();
         assert_eq!(start.toward(0.9, 0.0, 0.1), start);
-        let (places, _) = way(start, 0.9, (2.0, 0.1));
+        let (places, _) = way(start, 0.9, 2.0, 0.1);
         let fastest = places.iter().map(|place| place.rate).fold(0.0, f32::max);
         assert!((0.19..=0.2001).contains(&fastest), "{fastest}");
     }

@@ -4,12 +4,13 @@ use super::effects::Effecting;
 use super::scene::Onlooking;
 use crate::agents::Column;
 use crate::dynamics::room_to_change_lane;
-use crate::modules::{Modules, Rota, Rows};
+use crate::modules::{Due, Modules, Rota, Rows, Sharing};
+use crate::records::AgentIndex;
 use crate::route::Travel;
 use crate::traffic::Lanes;
-use roadwright_agent::{Effects, Scene, Step};
+use roadwright_agent::{Effects, Step, Surroundings};
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput};
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use std::sync::Arc;
 
 /// Where several lanes have to be changed one after the other, so much room is left for each further
@@ -49,17 +50,20 @@ pub(crate) fn behave(
     });
     for number in 0..world.modules.pools.behaviour.instances.len() {
         let due = stage.rota.due(number, step);
-        if due.0.is_empty() {
+        if due.is_empty() {
             continue;
         }
         // All agents of an instance are asked about the world as it is, and only then anything
         // changes: what one is told does not depend on whether another was asked before it.
         let effects = ask(&mut stage.rows, helpers, world, number, due, scene.as_ref());
-        let (agents, ids) = due;
+        let Due {
+            indices: agents,
+            ids,
+        } = due;
         stage.changing.clear();
         for (row, (&agent, output)) in agents.iter().zip(&stage.rows.outputs).enumerate() {
             match output.lane_change == 0.0 {
-                true => world.take_output(agent, output),
+                true => world.take_output(agent.into(), output),
                 false => stage.changing.push(row as u32),
             }
         }
@@ -68,7 +72,7 @@ pub(crate) fn behave(
         changing.sort_unstable_by_key(|&row| ids[row as usize]);
         for &row in &*changing {
             let row = row as usize;
-            world.take_output(agents[row], &stage.rows.outputs[row]);
+            world.take_output(agents[row].into(), &stage.rows.outputs[row]);
         }
         world.apply(effects);
     }
@@ -87,25 +91,26 @@ fn ask(
     helpers: Option<&rayon::ThreadPool>,
     world: &Effecting<'_>,
     instance: usize,
-    due: (&[u32], &[u64]),
-    scene: Option<&Arc<Scene>>,
+    due: Due<'_>,
+    scene: Option<&Arc<Surroundings>>,
 ) -> Vec<Effects> {
     let instance = &world.modules.pools.behaviour.instances[instance];
     let (module, moment) = (instance.module(), world.clock.moment(instance.rate));
     let seen = world.surroundings().with(world.agents.lent());
     let only_changes_lanes = module.logic.only_changes_lanes();
-    rows.ask(
+    let sharing = Sharing {
         helpers,
-        module.logic.asks_whole(),
+        is_whole: module.logic.asks_whole(),
+    };
+    rows.ask(
+        sharing,
         due,
-        (
-            |agents: &[u32]| seen.warm_own(agents),
-            |agent| match only_changes_lanes {
-                true => seen.lane_change_input(agent),
-                false => seen.behaviour_input(agent),
-            },
-        ),
-        |(indices, ids), (inputs, outputs, _)| {
+        |agents| seen.warm_own(agents),
+        |agent| match only_changes_lanes {
+            true => seen.lane_change_input(agent),
+            false => seen.behaviour_input(agent),
+        },
+        |Due { indices, ids }, (inputs, outputs, _)| {
             let step = Step {
                 indices,
                 ids,
@@ -120,11 +125,12 @@ fn ask(
 }
 
 /// The agents whose turn it is and whose behaviours look at others.
-fn who_looks(rota: &mut Rota, step: u64, modules: &Modules) -> Vec<u32> {
+fn who_looks(rota: &mut Rota, step: u64, modules: &Modules) -> Vec<AgentIndex> {
     let mut all = Vec::new();
     for (number, instance) in modules.pools.behaviour.instances.iter().enumerate() {
         if instance.module().logic.wants_scene() {
-            all.extend_from_slice(rota.due(number, step).0);
+            let due = rota.due(number, step).indices.iter();
+            all.extend(due.copied().map(AgentIndex::new));
         }
     }
     all
@@ -134,7 +140,7 @@ fn who_looks(rota: &mut Rota, step: u64, modules: &Modules) -> Vec<u32> {
 fn wants_signals(rota: &mut Rota, step: u64, modules: &Modules) -> bool {
     let mut instances = modules.pools.behaviour.instances.iter().enumerate();
     instances.any(|(number, instance)| {
-        instance.module().logic.wants_signals() && !rota.due(number, step).0.is_empty()
+        instance.module().logic.wants_signals() && !rota.due(number, step).is_empty()
     })
 }
 
@@ -151,8 +157,8 @@ impl Effecting<'_> {
     }
 
     /// Takes the output row of a behaviour: wishes that last, and a lane change to begin now.
-    fn take_output(&mut self, agent: u32, output: &BehaviourOutput) {
-        let index = agent as usize;
+    fn take_output(&mut self, agent: AgentIndex, output: &BehaviourOutput) {
+        let index = agent.index();
         let mut wish = self.agents.wish[index];
         // A wish to brake lasts until a behaviour is asked again, be it another one than before. The
         // other wishes stay until an answer replaces them; an answer that is no number does not.
@@ -175,30 +181,35 @@ impl Effecting<'_> {
     /// Whether a vehicle finds its way over to a place of the lane beside, m, and leaves to others what they
     /// count on. Where only that is missing it says so: who would let it in would wait for it, and it for
     /// those who come up behind that one.
-    fn has_room_to_change(&mut self, agent: u32, beside: (LaneletId, f64), room: f64) -> bool {
+    fn has_room_to_change(
+        &mut self,
+        agent: AgentIndex,
+        beside: (LaneletIndex, f64),
+        room: f64,
+    ) -> bool {
         let lanes = Lanes {
             ground: self.ground,
             types: self.types,
             index: &self.traffic.index,
             agents: self.agents.lent(),
         };
-        let own = &self.agents.position[agent as usize];
+        let own = &self.agents.position[agent.index()];
         let places = [(own.lanelet, own.s), beside];
-        let has_way = |&place: &(LaneletId, f64)| lanes.has_way_to_change(agent, place, room);
+        let has_way = |&place: &(LaneletIndex, f64)| lanes.has_way_to_change(agent, place, room);
         let leaves =
-            |&place: &(LaneletId, f64)| self.traffic.claims.leaves_promised(lanes, agent, place);
+            |&place: &(LaneletIndex, f64)| self.traffic.claims.leaves_promised(lanes, agent, place);
         if !places.iter().all(has_way) {
             return false;
         }
         let is_free = places.iter().all(leaves);
-        self.agents.progress[agent as usize].note_kept(!is_free);
+        self.agents.progress[agent.index()].note_kept(!is_free);
         is_free
     }
 
     /// Begins a lane change, if it is possible here and now; else nothing happens, and the behaviour
     /// asks again in its next turn.
-    fn begin_lane_change(&mut self, agent: u32, to_left: bool) {
-        let index = agent as usize;
+    fn begin_lane_change(&mut self, agent: AgentIndex, to_left: bool) {
+        let index = agent.index();
         // One change at a time.
         let position = self.agents.position[index];
         if !position.may_change_lane() {

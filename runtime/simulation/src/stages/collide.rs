@@ -4,6 +4,7 @@ use crate::agents::{AgentsRef, ContactColumns};
 use crate::clock::Clock;
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
+use crate::records::AgentIndex;
 use crate::route::Routes;
 use crate::traffic::{Contact, Search, Shapes, Traffic, find};
 use crate::vehicle_type::VehicleTypes;
@@ -11,7 +12,7 @@ use roadwright_scenario::DynamicsLevel;
 
 /// What looking for contacts reads.
 #[derive(Clone, Copy)]
-pub(crate) struct Scene<'a> {
+pub(crate) struct CollideInputs<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
     pub(crate) routes: &'a Routes,
@@ -23,7 +24,7 @@ pub(crate) struct Scene<'a> {
 /// Rebuilds the index, and counts which bodies touch at the end of a step. `contacts` is scratch.
 pub(crate) fn collide(
     clock: &Clock,
-    scene: Scene<'_>,
+    scene: CollideInputs<'_>,
     helpers: Option<&rayon::ThreadPool>,
     traffic: &mut Traffic,
     agents: &mut ContactColumns<'_>,
@@ -68,7 +69,7 @@ pub(crate) fn collide(
     traffic.contacts.take_in_order(time, found, agents);
 }
 
-impl<'a> Scene<'a> {
+impl<'a> CollideInputs<'a> {
     fn search<'s>(&self, agents: AgentsRef<'s>, traffic: &'s Traffic) -> Search<'s>
     where
         'a: 's,
@@ -91,7 +92,7 @@ impl<'a> Scene<'a> {
 /// Brings contacts into the order of ids, one of each pair. They are searched in slices of numbers, which
 /// depend on indices; the log of collisions does not.
 fn sort(contacts: &mut Vec<Contact>, agents: AgentsRef<'_>) {
-    let id_of = |agent: u32| agents.identity[agent as usize].id;
+    let id_of = |agent: AgentIndex| agents.identity[agent.index()].id;
     // Two that change lanes behind each other meet on both: the deepest contact counts.
     contacts.sort_by_cached_key(|contact| (contact.order(id_of), contact.shallowness()));
     contacts.dedup_by_key(|contact| contact.order(id_of));

@@ -3,6 +3,7 @@
 use super::effects::Effecting;
 use crate::demand::{AgentKey, Departure, Start};
 use crate::modules::number_of;
+use crate::records::AgentIndex;
 use crate::route::Goal;
 use glam::DVec2;
 use roadwright_agent::{Letter, Message};
@@ -14,38 +15,42 @@ const NOBODY: u64 = u64::MAX;
 
 impl Effecting<'_> {
     /// Makes an agent a member of a group, and complains if there are too many groups.
-    pub(super) fn join(&mut self, agent: u32, group: String) {
+    pub(super) fn join(&mut self, agent: AgentIndex, group: String) {
         if !self.messages.join(group, self.id(agent)) {
             self.complain(agent, "there are too many groups".into());
         }
     }
 
     /// Sends a letter to the agent with an id, if it drives.
-    pub(super) fn send_to(&mut self, from: u32, to: u64, letter: Letter) {
+    pub(super) fn send_to(&mut self, from: AgentIndex, to: u64, letter: Letter) {
         if let Some(to) = self.agents.census().find(to) {
             self.send(from, to, letter);
         }
     }
 
     /// Puts a letter into the mail, if its receiver reads mail.
-    fn send(&mut self, from: u32, to: u32, letter: Letter) {
-        let from = self.agents.identity[from as usize].id;
+    fn send(&mut self, from: AgentIndex, to: AgentIndex, letter: Letter) {
+        let from = self.agents.identity[from.index()].id;
         self.post(from, to, letter);
     }
 
-    fn post(&mut self, from: u64, to: u32, letter: Letter) {
+    fn post(&mut self, from: u64, to: AgentIndex, letter: Letter) {
         if !self.messages.has_room(to) {
             return;
         }
-        let receiver = self.agents.identity[to as usize].modules;
+        let receiver = self.agents.identity[to.index()].modules;
         // Behaviours that look at nobody read no mail: it would only fill up.
         if self.modules.behaviour(receiver).logic.wants_scene() {
-            self.messages.send(Message { to, from, letter });
+            self.messages.send(Message {
+                to: to.number(),
+                from,
+                letter,
+            });
         }
     }
 
     /// Tells everybody in a group but the sender.
-    pub(super) fn send_group(&mut self, from: u32, group: &str, letter: &Letter) {
+    pub(super) fn send_group(&mut self, from: AgentIndex, group: &str, letter: &Letter) {
         // A copy of the pointer: sending needs the messages, which own the groups.
         let groups = self.messages.groups.clone();
         for &id in groups.get(group).into_iter().flatten() {
@@ -59,7 +64,7 @@ impl Effecting<'_> {
     }
 
     /// Tells everybody within a radius, m.
-    pub(super) fn broadcast(&mut self, from: u32, radius: f64, letter: &Letter) {
+    pub(super) fn broadcast(&mut self, from: AgentIndex, radius: f64, letter: &Letter) {
         let place = self.place(from);
         self.locate_bodies();
         let mut heard = Vec::new();
@@ -70,7 +75,7 @@ impl Effecting<'_> {
             }
         });
         // The grid gives them cell by cell and by index; the order of sending is that of ids.
-        heard.sort_unstable_by_key(|&to| self.agents.identity[to as usize].id);
+        heard.sort_unstable_by_key(|&to| self.agents.identity[to.index()].id);
         for to in heard {
             if to != from && self.agents.census().drives(to) && self.messages.has_room(to) {
                 self.send(from, to, letter.clone());
@@ -79,8 +84,8 @@ impl Effecting<'_> {
     }
 
     /// Tells an agent that there is no way to where it was to go.
-    pub(super) fn tell_no_route(&mut self, agent: u32) {
-        let id = self.agents.identity[agent as usize].id;
+    pub(super) fn tell_no_route(&mut self, agent: AgentIndex) {
+        let id = self.agents.identity[agent.index()].id;
         let letter = Letter {
             topic: Message::NO_ROUTE.into(),
             ..Letter::default()
@@ -113,7 +118,7 @@ impl Effecting<'_> {
     /// Adds another vehicle, and complains if that cannot be.
     pub(super) fn spawn_or_complain(
         &mut self,
-        agent: u32,
+        agent: AgentIndex,
         kind: (&str, &str),
         places: (DVec2, DVec2),
     ) {

@@ -1,16 +1,17 @@
 //! Controllers steer and accelerate.
 
 use super::pivot::Pivot;
-use crate::agents::{ControlColumns, Order, Statistics};
+use crate::agents::ControlColumns;
 use crate::clock::Clock;
 use crate::dynamics::stride;
-use crate::modules::{Modules, Rota, Rows, batches};
+use crate::modules::{Due, Modules, Rota, Rows, Sharing, batches};
 use crate::perception::{Look, Surroundings, View};
+use crate::records::{AgentIndex, Order, Statistics};
 use roadwright_agent::{Controller, Module, Step};
 use roadwright_plugin_api::{
     ControllerInput, ControllerOutput, NOTHING, PedalsInput, PedalsOutput,
 };
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// What the stage keeps between steps.
 #[derive(Default)]
@@ -78,7 +79,7 @@ pub(crate) fn control(
 struct Asked<'a> {
     module: &'a Module<dyn Controller>,
     step: Step<'a>,
-    due: (&'a [u32], &'a [u64]),
+    due: Due<'a>,
 }
 
 impl Asking {
@@ -93,13 +94,16 @@ impl Asking {
         // Batch by batch, while rows are in the cache: what is written of one batch (commands, who is held,
         // what is counted) is nothing that is perceived of the next.
         let by_pedals = asked.module.wants_pedals();
-        let is_whole = asked.module.logic.asks_whole();
+        let sharing = Sharing {
+            helpers,
+            is_whole: asked.module.logic.asks_whole(),
+        };
         let mut held = 0;
-        for due in batches(helpers, is_whole, asked.due) {
+        for due in batches(sharing, asked.due) {
             let batch = Asked { due, ..asked };
             held += match by_pedals {
-                true => ask_batch(&mut self.pedals, helpers, batch, surroundings, agents),
-                false => ask_batch(&mut self.rows, helpers, batch, surroundings, agents),
+                true => ask_batch(&mut self.pedals, sharing, batch, surroundings, agents),
+                false => ask_batch(&mut self.rows, sharing, batch, surroundings, agents),
             };
         }
         held
@@ -110,7 +114,7 @@ impl Asking {
 trait Question: Default + Clone + Send + Sync {
     type Answer: Default + Clone + Send;
 
-    fn perceive(seen: &View<'_>, agent: u32, look: Look) -> Self;
+    fn perceive(seen: &View<'_>, agent: AgentIndex, look: Look) -> Self;
 
     /// The part that all controllers are told.
     fn common(&mut self) -> &mut ControllerInput;
@@ -123,7 +127,7 @@ trait Question: Default + Clone + Send + Sync {
 impl Question for ControllerInput {
     type Answer = ControllerOutput;
 
-    fn perceive(seen: &View<'_>, agent: u32, look: Look) -> Self {
+    fn perceive(seen: &View<'_>, agent: AgentIndex, look: Look) -> Self {
         seen.allowed_input(agent, look)
     }
 
@@ -148,7 +152,7 @@ impl Question for ControllerInput {
 impl Question for PedalsInput {
     type Answer = PedalsOutput;
 
-    fn perceive(seen: &View<'_>, agent: u32, look: Look) -> Self {
+    fn perceive(seen: &View<'_>, agent: AgentIndex, look: Look) -> Self {
         Self {
             seen: seen.allowed_input(agent, look),
             drive: seen.drive(agent),
@@ -176,21 +180,18 @@ impl Question for PedalsInput {
 /// Asks a controller about a batch of agents. Returns how many of them had to be held back.
 fn ask_batch<Q: Question>(
     rows: &mut Rows<Q, Q::Answer, Sample>,
-    helpers: Option<&rayon::ThreadPool>,
+    sharing: Sharing<'_>,
     Asked { module, step, due }: Asked<'_>,
     surroundings: Surroundings<'_>,
     agents: &mut ControlColumns<'_>,
 ) -> u64 {
     let (seen, look) = (surroundings.with(agents.lent()), Look::of(module));
     rows.ask(
-        helpers,
-        module.logic.asks_whole(),
+        sharing,
         due,
-        (
-            |agents: &[u32]| seen.warm(agents, look),
-            |agent| Q::perceive(&seen, agent, look),
-        ),
-        |(indices, ids), (inputs, outputs, samples)| {
+        |agents| seen.warm(agents, look),
+        |agent| Q::perceive(&seen, agent, look),
+        |Due { indices, ids }, (inputs, outputs, samples)| {
             seen.sample_all(indices, inputs.iter_mut().map(Q::common), samples);
             let step = Step {
                 indices,
@@ -202,7 +203,7 @@ fn ask_batch<Q: Question>(
     );
     let answers = rows.inputs.iter().zip(&rows.outputs);
     let orders = answers.map(|(question, answer)| question.order(answer));
-    take_orders(due.0, orders, &rows.notes, step.period, agents)
+    take_orders(due.indices, orders, &rows.notes, step.period, agents)
 }
 
 /// Takes the orders of controllers, and counts the moment that they were asked about. Returns how many
@@ -216,24 +217,25 @@ fn take_orders(
 ) -> u64 {
     let mut newly_held = 0;
     for (&agent, (mut order, sample)) in indices.iter().zip(orders.zip(samples)) {
+        let agent = AgentIndex::new(agent);
         if let Some(pivot) = sample.pivot {
             order = pivot.over(order);
         }
         // The behaviour's wish to brake holds whatever the controller thinks of it.
-        let braking = agents.wish[agent as usize].braking;
+        let braking = agents.wish[agent.index()].braking;
         let wanted = order.command.acceleration.min(-braking);
         if braking > 0.0 && wanted != order.command.acceleration {
             order = order.with_acceleration(wanted);
         }
         let held = sample.stand.held(order.command.acceleration, period);
-        let claim = &mut agents.claim[agent as usize];
+        let claim = &mut agents.claim[agent.index()];
         newly_held += u64::from(held.is_some() && !claim.is_held);
         claim.is_held = held.is_some();
         if let Some(acceleration) = held {
             order = order.with_acceleration(acceleration);
         }
-        agents.give(agent as usize, order);
-        agents.statistics[agent as usize].add(sample, period);
+        agents.give(agent.index(), order);
+        agents.statistics[agent.index()].add(sample, period);
     }
     newly_held
 }
@@ -306,6 +308,7 @@ impl View<'_> {
         samples: &mut [Sample],
     ) {
         for ((&agent, input), sample) in indices.iter().zip(rows).zip(samples) {
+            let agent = AgentIndex::new(agent);
             *sample = Sample {
                 stand: self.stand(agent, input),
                 pivot: self.pivot(agent, input),
@@ -314,11 +317,11 @@ impl View<'_> {
         }
     }
 
-    fn stand(&self, agent: u32, input: &ControllerInput) -> Stand {
-        let position = &self.agents.position[agent as usize];
+    fn stand(&self, agent: AgentIndex, input: &ControllerInput) -> Stand {
+        let position = &self.agents.position[agent.index()];
         let kind = self
             .types
-            .get(self.agents.identity[agent as usize].vehicle_type);
+            .get(self.agents.identity[agent.index()].vehicle_type);
         Stand {
             speed: input.speed,
             way: input.stop_distance - HELD_BEFORE,
@@ -327,7 +330,7 @@ impl View<'_> {
     }
 
     /// By what share of the speed limit of a lanelet a speed is above it, where a speed, m/s, is allowed.
-    fn speeding(&self, lanelet: LaneletId, speed: f64, allowed: f64) -> f64 {
+    fn speeding(&self, lanelet: LaneletIndex, speed: f64, allowed: f64) -> f64 {
         // Never more is allowed than the limit, but for the rounding to single precision: who keeps to
         // that keeps to the limit, which need not be looked up.
         if speed <= allowed * KEEPS_TO {
@@ -340,16 +343,16 @@ impl View<'_> {
     ///
     /// The counted speed is the one that the road allows, before the wish: a behaviour that wants to
     /// be slow loses time by it, and a speed of its own is no excuse.
-    fn sample(&self, agent: u32, input: &mut ControllerInput) -> Sample {
+    fn sample(&self, agent: AgentIndex, input: &mut ControllerInput) -> Sample {
         let allowed = self.apply_wish(agent, input);
         let speed = input.speed;
         let missing = |is: f64, wanted: f64| (1.0 - is / wanted).clamp(0.0, 1.0);
         let has_leader = input.leader_gap < NOTHING;
         let closing = speed - input.leader_speed;
-        let position = &self.agents.position[agent as usize];
+        let position = &self.agents.position[agent.index()];
         let mut sample = Sample {
             allowed,
-            acceleration: self.agents.motion[agent as usize].acceleration,
+            acceleration: self.agents.motion[agent.index()].acceleration,
             stands: speed < STANDING,
             time_lost: if allowed > 0.0 {
                 missing(speed, allowed)
@@ -369,8 +372,8 @@ impl View<'_> {
             sample.speeding = self.speeding(position.lanelet, speed, allowed);
             sample.is_above_limit = sample.speeding > ABOVE_LIMIT;
             sample.is_off_lane = position.leaving == NO_LANELET && position.t.abs() > BESIDE_LANE;
-            let granted_to = self.agents.claim[agent as usize].granted_to;
-            let at = self.agents.progress[agent as usize].at;
+            let granted_to = self.agents.claim[agent.index()].granted_to;
+            let at = self.agents.progress[agent.index()].at;
             sample.is_uninvited =
                 granted_to <= at && self.ground.contested(position.lanelet).is_some();
         } else {

@@ -7,15 +7,17 @@
 
 use super::excursions::Swerve;
 use super::retire::Exit;
-use crate::agents::{Agents, Finished, Phase, Status, Wish};
+use crate::agents::{Agents, Finished, Status};
 use crate::clock::Clock;
 use crate::demand::Demand;
 use crate::dynamics::{Bodies, Dynamics};
+use crate::fixed::Fixed;
 use crate::ground::Ground;
 use crate::hands::Hands;
 use crate::messages::{LogLine, Messages};
 use crate::modules::Modules;
 use crate::perception::Surroundings;
+use crate::records::{AgentIndex, Phase, Wish};
 use crate::route::{Asking, Route, Routes, Travel};
 use crate::traffic::{StageWish, Traffic};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
@@ -59,7 +61,9 @@ impl Effecting<'_> {
     /// Carries out what was asked for, in the order of ids.
     pub(super) fn apply(&mut self, effects: Vec<Effects>) {
         let lists = effects.into_iter().flat_map(Effects::into_list);
-        let mut all: Vec<(u32, Effect)> = lists.collect();
+        let mut all: Vec<(AgentIndex, Effect)> = lists
+            .map(|(agent, effect)| (agent.into(), effect))
+            .collect();
         // Agents are asked in the order of their indices, which depend on who left before. Effects
         // touch others: of two agents that ask for the last free group, or write to one receiver,
         // the same one has to come first in every run. So the order is that of ids. The sort is
@@ -81,7 +85,7 @@ impl Effecting<'_> {
 
     /// The table of effects. One that cannot be done is told: a missing route to the agent, whose
     /// behaviour can handle it, everything else to people, as a fault in the log.
-    fn apply_one(&mut self, agent: u32, effect: Effect) {
+    fn apply_one(&mut self, agent: AgentIndex, effect: Effect) {
         match effect {
             // Where it drives.
             Effect::GoTo(place) => self.go_to_or_tell(agent, place),
@@ -164,37 +168,37 @@ impl Effecting<'_> {
     }
 
     /// What an agent's behaviour wants, to be changed.
-    fn wish(&mut self, agent: u32) -> &mut Wish {
-        &mut self.agents.wish[agent as usize]
+    fn wish(&mut self, agent: AgentIndex) -> &mut Wish {
+        &mut self.agents.wish[agent.index()]
     }
 
     /// Asks for a stage of the signals of a node.
-    fn ask_signals(&mut self, agent: u32, stage: (u32, u32), wish: StageWish) {
+    fn ask_signals(&mut self, agent: AgentIndex, stage: (u32, u32), wish: StageWish) {
         let asks = (self.id(agent), wish);
         let done = self.traffic.signals.ask(self.ground, stage, asks);
         self.complain_of(agent, done);
     }
 
-    fn complain_of(&mut self, agent: u32, done: Result<(), String>) {
+    fn complain_of(&mut self, agent: AgentIndex, done: Result<(), String>) {
         if let Err(why) = done {
             self.complain(agent, why);
         }
     }
 
     /// Shows a mark at a place, or where the agent is.
-    fn mark(&mut self, agent: u32, at: Option<DVec2>, text: String) {
+    fn mark(&mut self, agent: AgentIndex, at: Option<DVec2>, text: String) {
         let at = at.unwrap_or(self.place(agent));
         let (time, id) = (self.clock.time(), self.id(agent));
         self.messages.log.mark(time, id, at, text);
     }
 
-    pub(super) fn id(&self, agent: u32) -> u64 {
-        self.agents.identity[agent as usize].id
+    pub(super) fn id(&self, agent: AgentIndex) -> u64 {
+        self.agents.identity[agent.index()].id
     }
 
     /// The type of an agent's vehicle.
-    pub(super) fn vehicle_type(&self, agent: u32) -> &VehicleType {
-        let number = self.agents.identity[agent as usize].vehicle_type;
+    pub(super) fn vehicle_type(&self, agent: AgentIndex) -> &VehicleType {
+        let number = self.agents.identity[agent.index()].vehicle_type;
         self.types.get(number)
     }
 
@@ -218,17 +222,17 @@ impl Effecting<'_> {
     }
 
     /// Where an agent is, m.
-    pub(super) fn place(&self, agent: u32) -> DVec2 {
+    pub(super) fn place(&self, agent: AgentIndex) -> DVec2 {
         self.bodies().pose(agent).position
     }
 
     /// Whether an agent waits at its last goal.
-    pub(super) fn has_arrived(&self, agent: u32) -> bool {
-        self.agents.identity[agent as usize].phase == Phase::AtGoal
+    pub(super) fn has_arrived(&self, agent: AgentIndex) -> bool {
+        self.agents.identity[agent.index()].phase == Phase::AtGoal
     }
 
     /// Takes an agent off the road.
-    fn leave(&mut self, agent: u32) {
+    fn leave(&mut self, agent: AgentIndex) {
         let status = if self.has_arrived(agent) {
             Status::Arrived
         } else {
@@ -248,12 +252,12 @@ impl Effecting<'_> {
     }
 
     /// Tells people something that is no fault.
-    pub(super) fn tell(&mut self, agent: u32, text: String) {
+    pub(super) fn tell(&mut self, agent: AgentIndex, text: String) {
         self.write_log(agent, text, false);
     }
 
     /// Notes that an effect cannot be carried out, as a failure of the behaviour that asked for it.
-    pub(super) fn complain(&mut self, agent: u32, text: String) {
+    pub(super) fn complain(&mut self, agent: AgentIndex, text: String) {
         let module = self.behaviour_of(agent);
         let time = self.clock.time();
         self.modules.failures.add_effect(&module, time, &text);
@@ -261,18 +265,18 @@ impl Effecting<'_> {
     }
 
     /// Id of the behaviour of an agent.
-    fn behaviour_of(&self, agent: u32) -> String {
-        let behaviour = self.agents.identity[agent as usize]
+    fn behaviour_of(&self, agent: AgentIndex) -> String {
+        let behaviour = self.agents.identity[agent.index()]
             .modules
             .of(Slot::Behaviour);
         let settings = self.modules.pools.of(Slot::Behaviour).settings(behaviour);
         settings[0].module.clone()
     }
 
-    fn write_log(&mut self, agent: u32, text: String, is_fault: bool) {
+    fn write_log(&mut self, agent: AgentIndex, text: String, is_fault: bool) {
         let line = LogLine {
             time: self.clock.time(),
-            agent: self.agents.identity[agent as usize].id,
+            agent: self.agents.identity[agent.index()].id,
             module: self.behaviour_of(agent),
             text,
             is_fault,
@@ -287,7 +291,7 @@ impl Effecting<'_> {
     /// Another module, or the same with another parameter, for one agent.
     fn choose(
         &mut self,
-        agent: u32,
+        agent: AgentIndex,
         slot: Slot,
         change: impl FnOnce(&Registry, &mut Vec<ModuleSetting>),
     ) {
@@ -297,33 +301,36 @@ impl Effecting<'_> {
     }
 
     /// A question to the planner of an agent.
-    pub(super) fn asking(&self, agent: u32) -> Asking<'_> {
-        let ground = (self.ground, self.types);
-        let delays = &self.traffic.delays;
+    pub(super) fn asking(&self, agent: AgentIndex) -> Asking<'_> {
+        let fixed = Fixed {
+            ground: self.ground,
+            types: self.types,
+        };
+        let delays = &self.traffic.delays.0;
         self.modules
-            .asking(self.clock, ground, delays, self.agents.census(), agent)
+            .asking(self.clock, fixed, delays, self.agents.census(), agent)
     }
 
-    pub(super) fn route_of(&self, agent: u32) -> &Route {
-        self.routes.get(self.agents.progress[agent as usize].route)
+    pub(super) fn route_of(&self, agent: AgentIndex) -> &Route {
+        self.routes.get(self.agents.progress[agent.index()].route)
     }
 
-    pub(super) fn travel(&mut self, agent: u32) -> Travel<'_> {
+    pub(super) fn travel(&mut self, agent: AgentIndex) -> Travel<'_> {
         Travel {
             routes: self.routes,
-            progress: &mut self.agents.progress[agent as usize],
-            claim: &mut self.agents.claim[agent as usize],
+            progress: &mut self.agents.progress[agent.index()],
+            claim: &mut self.agents.claim[agent.index()],
         }
     }
 
     /// Goals that an agent has behind it if it gets new ones now.
-    pub(super) fn goals_behind(&self, agent: u32) -> u32 {
-        self.agents.progress[agent as usize].reached + u32::from(self.has_arrived(agent))
+    pub(super) fn goals_behind(&self, agent: AgentIndex) -> u32 {
+        self.agents.progress[agent.index()].reached + u32::from(self.has_arrived(agent))
     }
 
     pub(super) fn take_route(
         &mut self,
-        agent: u32,
+        agent: AgentIndex,
         route: Route,
         is_planned: bool,
         gives_up_grants: bool,
@@ -334,7 +341,7 @@ impl Effecting<'_> {
         } else {
             self.travel(agent).move_to(route);
             // Off the lanes both are measured along the path, and it begins where the agent is.
-            let position = &mut self.agents.position[agent as usize];
+            let position = &mut self.agents.position[agent.index()];
             (position.s, position.t) = (0.0, 0.0);
         }
         if gives_up_grants {
@@ -365,9 +372,9 @@ pub(crate) fn give_up_grants(
     ground: &Ground,
     agents: &mut Agents,
     traffic: &mut Traffic,
-    agent: u32,
+    agent: AgentIndex,
 ) {
-    let index = agent as usize;
+    let index = agent.index();
     if ground.contested(agents.position[index].lanelet).is_none() {
         agents.claim[index].granted_to = agents.progress[index].at;
         traffic.claims.forget(agent);

@@ -7,9 +7,8 @@
 //! that its behaviour wants replaces them.
 
 use super::effects::{Effecting, give_up_grants};
-use crate::agents::{LanePosition, Phase};
-use crate::dynamics::keeps_to_lanes;
 use crate::ground::Spot;
+use crate::records::{AgentIndex, LanePosition, Phase, keeps_to_lanes};
 use crate::route::{Goal, Leg, Route, Waypoint, goal_input};
 use glam::DVec2;
 use roadwright_geometry::Pose;
@@ -71,7 +70,7 @@ impl Swerve {
 
 impl Effecting<'_> {
     /// Drives an agent along the line that its behaviour wants, and complains if it is none.
-    pub(super) fn drive_own_path(&mut self, agent: u32, line: &[(DVec2, f64)]) {
+    pub(super) fn drive_own_path(&mut self, agent: AgentIndex, line: &[(DVec2, f64)]) {
         if !self.drive_path(agent, line, false) {
             self.complain(agent, "a path needs two different places".into());
         }
@@ -79,7 +78,7 @@ impl Effecting<'_> {
 
     /// Drives an agent along a line over the ground: places and speeds, those below 0 backwards. The goals that it has not
     /// reached are given up unless it `goes_on` to them. Returns whether it is a line.
-    fn drive_path(&mut self, agent: u32, line: &[(DVec2, f64)], goes_on: bool) -> bool {
+    fn drive_path(&mut self, agent: AgentIndex, line: &[(DVec2, f64)], goes_on: bool) -> bool {
         let paths = paths_along(self.bodies().pose(agent), line);
         if paths.is_empty() {
             return false;
@@ -94,7 +93,12 @@ impl Effecting<'_> {
     }
 
     /// Lets an agent follow paths over the ground, one after the other, and go on to goals.
-    pub(super) fn take_paths(&mut self, agent: u32, paths: Vec<Vec<Waypoint>>, later: Vec<Goal>) {
+    pub(super) fn take_paths(
+        &mut self,
+        agent: AgentIndex,
+        paths: Vec<Vec<Waypoint>>,
+        later: Vec<Goal>,
+    ) {
         self.leave_lane(agent);
         let reached = self.goals_behind(agent);
         // Each path ends in a goal of its own on open ground; goals on lanes, for the way back, come
@@ -108,12 +112,12 @@ impl Effecting<'_> {
         route.legs = route.legs.iter().cloned().chain(paths).collect();
         self.take_route(agent, route, false, false);
         self.travel(agent).reach(reached);
-        self.agents.progress[agent as usize].has_own_goals = true;
-        self.agents.identity[agent as usize].phase = Phase::Driving;
+        self.agents.progress[agent.index()].has_own_goals = true;
+        self.agents.identity[agent.index()].phase = Phase::Driving;
     }
 
     /// Drives an agent beside the middle of its lane, and complains if it is on none.
-    pub(super) fn swerve(&mut self, agent: u32, swerve: &Swerve) {
+    pub(super) fn swerve(&mut self, agent: AgentIndex, swerve: &Swerve) {
         // It would stand in the junction, or across it. Its behaviour asks again in its next turn.
         if !swerve.comes_back && self.meets_junction(agent, swerve.length()) {
             return;
@@ -126,8 +130,8 @@ impl Effecting<'_> {
 
     /// Whether an agent on a lane that drives on for a distance, m, comes into a junction where others may cross,
     /// or is in one.
-    fn meets_junction(&self, agent: u32, distance: f64) -> bool {
-        if !self.agents.position[agent as usize].is_on_lane() {
+    fn meets_junction(&self, agent: AgentIndex, distance: f64) -> bool {
+        if !self.agents.position[agent.index()].is_on_lane() {
             return false;
         }
         let reach = distance + self.vehicle_type(agent).front;
@@ -137,8 +141,8 @@ impl Effecting<'_> {
     }
 
     /// The line of a swerve: the middle of the lanelets ahead, moved aside. Empty off the lanes.
-    fn line_beside(&self, agent: u32, swerve: &Swerve) -> Vec<(DVec2, f64)> {
-        let index = agent as usize;
+    fn line_beside(&self, agent: AgentIndex, swerve: &Swerve) -> Vec<(DVec2, f64)> {
+        let index = agent.index();
         let position = self.agents.position[index];
         let mut line = Vec::new();
         if !position.is_on_lane() {
@@ -171,8 +175,8 @@ impl Effecting<'_> {
     }
 
     /// Takes an agent off its lane: it gives back what junctions have granted it.
-    fn leave_lane(&mut self, agent: u32) {
-        let index = agent as usize;
+    fn leave_lane(&mut self, agent: AgentIndex) {
+        let index = agent.index();
         if !self.agents.position[index].is_on_lane() {
             return;
         }
@@ -196,7 +200,7 @@ impl Effecting<'_> {
     }
 
     /// Takes an agent off its lane, because a person drives it; its goals stay.
-    pub(crate) fn take_over(&mut self, agent: u32) {
+    pub(crate) fn take_over(&mut self, agent: AgentIndex) {
         self.leave_lane(agent);
         let goals = self.goals_left(agent, self.goals_behind(agent));
         if goals.is_empty() {
@@ -211,8 +215,8 @@ impl Effecting<'_> {
 
     /// Leads an agent on that a person has driven: from the lane that is close to its goals on lanes, or
     /// over the ground.
-    pub(crate) fn resume(&mut self, agent: u32) {
-        let goals = self.goals_left(agent, self.agents.progress[agent as usize].reached);
+    pub(crate) fn resume(&mut self, agent: AgentIndex) {
+        let goals = self.goals_left(agent, self.agents.progress[agent.index()].reached);
         let spot = self.lane_beside(agent).filter(|_| !goals.is_empty());
         if let Some(spot) = spot
             && let Some(route) = self.route_from(agent, spot, goals.clone())
@@ -233,7 +237,7 @@ impl Effecting<'_> {
     }
 
     /// Goals on lanes that an agent has not reached: those after the end of a path that it drives.
-    fn goals_left(&self, agent: u32, reached: u32) -> Vec<Goal> {
+    fn goals_left(&self, agent: AgentIndex, reached: u32) -> Vec<Goal> {
         let goals = self.route_of(agent).goals.iter().skip(reached as usize);
         goals
             .filter(|goal| matches!(goal, Goal::Lane { .. }))
@@ -243,8 +247,8 @@ impl Effecting<'_> {
 
     /// Lets an agent join the lane that is close, and go on to the goals that are left; tells it if
     /// there is no such lane or no route.
-    pub(super) fn rejoin(&mut self, agent: u32) {
-        let reached = self.agents.progress[agent as usize].reached;
+    pub(super) fn rejoin(&mut self, agent: AgentIndex) {
+        let reached = self.agents.progress[agent.index()].reached;
         let goals = self.goals_left(agent, reached);
         let is_back = match self.lane_beside(agent) {
             Some(spot) => {
@@ -260,7 +264,7 @@ impl Effecting<'_> {
 
     /// Lets an agent off the lanes join the lane that is close and leads where it heads, with a
     /// route to a place. Returns whether it does.
-    pub(super) fn join_lane(&mut self, agent: u32, place: DVec2) -> bool {
+    pub(super) fn join_lane(&mut self, agent: AgentIndex, place: DVec2) -> bool {
         let Some(spot) = self.lane_beside(agent) else {
             return false;
         };
@@ -273,7 +277,7 @@ impl Effecting<'_> {
     }
 
     /// The lane that is close to an agent and leads where it heads.
-    fn lane_beside(&self, agent: u32) -> Option<Spot> {
+    fn lane_beside(&self, agent: AgentIndex) -> Option<Spot> {
         let pose = self.bodies().pose(agent);
         let spots = self
             .ground
@@ -286,13 +290,18 @@ impl Effecting<'_> {
     }
 
     /// A route from a place on a lane to goals in their order.
-    fn route_from(&self, agent: u32, (lanelet, s, _): Spot, goals: Vec<Goal>) -> Option<Route> {
+    fn route_from(
+        &self,
+        agent: AgentIndex,
+        (lanelet, s, _): Spot,
+        goals: Vec<Goal>,
+    ) -> Option<Route> {
         let class = self.vehicle_type(agent).class;
         let mut lanelets = vec![lanelet];
         let (mut from, mut legs) = ((lanelet, s), Vec::new());
         for goal in &goals {
             let input = goal_input(*goal, from, class)?;
-            from = (input.goal_strip, input.goal_s);
+            from = (input.goal_strip.into(), input.goal_s);
             // Each leg begins with the lanelet that the one before ended on.
             lanelets.extend_from_slice(&self.asking(agent).route(input)?[1..]);
             legs.push(Leg::Lanes {
@@ -307,9 +316,14 @@ impl Effecting<'_> {
     }
 
     /// Puts an agent onto a lane with a route, if there is one. Returns whether there is.
-    fn take_lane(&mut self, agent: u32, (lanelet, s, t): Spot, route: Option<Route>) -> bool {
+    fn take_lane(
+        &mut self,
+        agent: AgentIndex,
+        (lanelet, s, t): Spot,
+        route: Option<Route>,
+    ) -> bool {
         let Some(route) = route else { return false };
-        let index = agent as usize;
+        let index = agent.index();
         let step = self.clock.step;
         self.travel(agent).start_over(route, step);
         self.travel(agent).reach(0);

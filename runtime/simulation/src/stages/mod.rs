@@ -7,7 +7,7 @@
 //! | claims (`traffic/claims`) | ground, vehicle types, routes, index, identity, motion, position, progress, statistics | claims, claim, signals, people |
 //! | delays (`traffic/delays.rs`) | identity, position, progress | delays |
 //! | [`plan`] | ground, vehicle types, identity, motion, position, delays, modules | progress, claim, routes |
-//! | [`way_round`], of rings of full lanes | ground, vehicle types, identity, delays, modules | progress, claim, routes |
+//! | [`detour`], of rings of full lanes | ground, vehicle types, identity, delays, modules | progress, claim, routes |
 //! | [`behave`] | all that perception reads, modules, messages | wish, position, progress, claim, routes |
 //! | [`effects`], with what it asks for of its route (`rerouting.rs`, `excursions.rs`, `parking.rs`) and of others ([`company`]) | the same, contacts | identity, position, progress, claim, wish, dynamics, routes, claims, index, modules, messages, demand |
 //! | [`aside`] | ground, vehicle types, routes, index, motion, position, progress, wish | aside |
@@ -15,7 +15,7 @@
 //! | [`advance`] | ground, vehicle types, command, pedals, routes, hands | motion, dynamics, position, progress, statistics, identity |
 //! | post-encroachment (`traffic/encroachment.rs`), if a fitness looks at it | ground, vehicle types, routes, claims, motion, position, progress | encroachment, statistics |
 //! | [`collide`] | ground, vehicle types, routes, identity, motion, dynamics, position, progress | index, neighbours, contacts, statistics |
-//! | accounts (`agents/accounts.rs`), if a fitness wants them | identity, motion, position, progress, statistics, vehicle types, routes, contacts | accounts |
+//! | accounts (`traffic/accounts.rs`), if a fitness wants them | identity, motion, position, progress, statistics, vehicle types, routes, contacts | accounts |
 //! | leaving ([`retire`]), from appear, effects and advance | clock, statistics, modules | identity, dynamics, routes, messages, finished agents |
 
 pub(crate) mod advance;
@@ -25,6 +25,7 @@ pub(crate) mod behave;
 pub(crate) mod collide;
 pub(crate) mod company;
 pub(crate) mod control;
+pub(crate) mod detour;
 pub(crate) mod effects;
 mod excursions;
 mod parking;
@@ -34,4 +35,3 @@ mod rerouting;
 pub(crate) mod retire;
 pub(crate) mod scene;
 mod trailers;
-pub(crate) mod way_round;

@@ -13,6 +13,7 @@
 //! Out of a bay that no lane leads on from, it drives backwards until it stands along a lane near by.
 
 use super::effects::Effecting;
+use crate::records::AgentIndex;
 use crate::route::{Goal, Waypoint};
 use roadwright_geometry::math::{tan, wrap_angle};
 use roadwright_geometry::{Pose, ReferenceLine};
@@ -41,7 +42,7 @@ const LANE_DISTANCE: f64 = 8.0;
 
 impl Effecting<'_> {
     /// Drives an agent into a bay, where its middle comes to stand, and complains if there is no way.
-    pub(super) fn park(&mut self, agent: u32, middle: Pose) {
+    pub(super) fn park(&mut self, agent: AgentIndex, middle: Pose) {
         match self.paths_into(agent, middle) {
             Some(paths) => self.take_paths(agent, paths, Vec::new()),
             None => {
@@ -53,7 +54,7 @@ impl Effecting<'_> {
     }
 
     /// Paths into a bay, one after the other: forwards, or on along the lane and backwards.
-    fn paths_into(&self, agent: u32, middle: Pose) -> Option<Vec<Vec<Waypoint>>> {
+    fn paths_into(&self, agent: AgentIndex, middle: Pose) -> Option<Vec<Vec<Waypoint>>> {
         let vehicle = self.vehicle_type(agent);
         // Paths lead the middle of the rear axle; a bay is told for the middle of the body.
         let bay = Pose {
@@ -67,14 +68,19 @@ impl Effecting<'_> {
     }
 
     /// Sharpest curvature of paths for an agent, 1/m.
-    fn sharpest(&self, agent: u32) -> f64 {
+    fn sharpest(&self, agent: AgentIndex) -> f64 {
         let vehicle = self.vehicle_type(agent);
         MARGIN * tan(vehicle.limits.max_steering) / vehicle.limits.wheelbase
     }
 
     /// On along the lane, and backwards into a bay.
-    fn reverse_into(&self, agent: u32, bay: Pose, sharpest: f64) -> Option<Vec<Vec<Waypoint>>> {
-        let position = &self.agents.position[agent as usize];
+    fn reverse_into(
+        &self,
+        agent: AgentIndex,
+        bay: Pose,
+        sharpest: f64,
+    ) -> Option<Vec<Vec<Waypoint>>> {
+        let position = &self.agents.position[agent.index()];
         if !position.is_on_lane() {
             return None;
         }
@@ -100,7 +106,7 @@ impl Effecting<'_> {
 
     /// Drives an agent backwards onto a lane near by, and from there to the lane nearest to a
     /// place. Returns whether there is a path.
-    pub(super) fn back_out(&mut self, agent: u32, place: glam::DVec2) -> bool {
+    pub(super) fn back_out(&mut self, agent: AgentIndex, place: glam::DVec2) -> bool {
         let here = self.bodies().pose(agent);
         let sharpest = self.sharpest(agent);
         let (ground, graph) = (self.ground, self.ground.graph());

@@ -4,8 +4,8 @@
 //! and towards what is behind it a car that follows a circle drives straight on. So the host does what a
 //! driver of such a vehicle would: it slows down, turns on the spot, and lets the controller go on.
 
-use crate::agents::{Command, Order};
 use crate::perception::View;
+use crate::records::{AgentIndex, Command, Order};
 use roadwright_geometry::math::atan;
 use roadwright_plugin_api::ControllerInput;
 use roadwright_scenario::DynamicsLevel;
@@ -62,8 +62,8 @@ impl Pivot {
 impl View<'_> {
     /// The turn on the spot that the way of an agent asks for, if its vehicle can.
     #[inline]
-    pub(super) fn pivot(&self, agent: u32, input: &ControllerInput) -> Option<Pivot> {
-        let who = &self.agents.identity[agent as usize];
+    pub(super) fn pivot(&self, agent: AgentIndex, input: &ControllerInput) -> Option<Pivot> {
+        let who = &self.agents.identity[agent.index()];
         match who.level {
             DynamicsLevel::Rigid => self.pivot_of_body(agent, input),
             _ => None,
@@ -71,14 +71,14 @@ impl View<'_> {
     }
 
     /// The same for an agent of level `rigid`.
-    fn pivot_of_body(&self, agent: u32, input: &ControllerInput) -> Option<Pivot> {
-        let who = &self.agents.identity[agent as usize];
+    fn pivot_of_body(&self, agent: AgentIndex, input: &ControllerInput) -> Option<Pivot> {
+        let who = &self.agents.identity[agent.index()];
         let kind = self.types.get(who.vehicle_type);
         if !kind.has_tracks {
             return None;
         }
         let tracks = self.types.rigid(who.vehicle_type).tracks?;
-        let (angle, motion) = (input.waypoint_angle, &self.agents.motion[agent as usize]);
+        let (angle, motion) = (input.waypoint_angle, &self.agents.motion[agent.index()]);
         let is_slow = motion.speed.abs() < 0.9 * tracks.pivot_speed;
         let has_begun = is_slow && motion.yaw_rate.abs() > TURNING;
         let from = if has_begun { UNTIL } else { FROM };

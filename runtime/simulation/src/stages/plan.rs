@@ -2,15 +2,17 @@
 
 use crate::agents::{AgentsRef, PlanColumns};
 use crate::clock::Clock;
+use crate::fixed::Fixed;
 use crate::ground::{Ground, PROFILE_BRAKING};
 use crate::modules::{Modules, Rota};
+use crate::records::AgentIndex;
 use crate::route::{GIVE_UP_DISTANCE, Goal, Question, Route, Routes, Travel, ask_all, goal_input};
 use crate::traffic::{Claims, Delays};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::PlannerView;
 use roadwright_plugin_api::PlannerInput;
 use roadwright_scenario::VehicleClass;
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::LaneletIndex;
 
 /// An agent that has stood this long looks for another route, s; and again after as long, or
 /// twice, four times, .. as long if the one before was still the best. A red light is shorter.
@@ -53,7 +55,7 @@ struct Need {
 }
 
 /// What deciding reads.
-struct Scene<'a> {
+struct PlanInputs<'a> {
     clock: &'a Clock,
     ground: &'a Ground,
     types: &'a VehicleTypes,
@@ -62,23 +64,37 @@ struct Scene<'a> {
     claims: &'a Claims,
 }
 
+/// What the stage reads beside routes and agents.
+#[derive(Clone, Copy)]
+pub(crate) struct Planning<'a> {
+    pub(crate) clock: &'a Clock,
+    pub(crate) fixed: Fixed<'a>,
+    pub(crate) modules: &'a Modules,
+    pub(crate) delays: &'a Delays,
+    pub(crate) claims: &'a Claims,
+}
+
 /// New routes for agents that have stood for long or cannot change lanes in time. All questions of
 /// an instance are asked as one batch.
 pub(crate) fn plan(
-    clock: &Clock,
-    (ground, types): (&Ground, &VehicleTypes),
-    modules: &Modules,
-    (delays, claims): (&Delays, &Claims),
+    given: Planning<'_>,
     rota: &mut Rota,
     routes: &mut Routes,
     agents: &mut PlanColumns<'_>,
 ) -> Planned {
+    let Planning {
+        clock,
+        fixed: Fixed { ground, types },
+        modules,
+        delays,
+        claims,
+    } = given;
     let pool = &modules.pools.planner;
     rota.update(pool, agents.census);
     let mut counts = Planned::default();
     let (mut questions, mut needs) = (Vec::new(), Vec::new());
     for (number, instance) in pool.instances.iter().enumerate() {
-        let scene = Scene {
+        let scene = PlanInputs {
             clock,
             ground,
             types,
@@ -86,7 +102,7 @@ pub(crate) fn plan(
             agents: agents.lent(),
             claims,
         };
-        let due = rota.due(number, clock.step).0;
+        let due = rota.due(number, clock.step).indices;
         let changed = scene.ask_for(due, &mut questions, &mut needs);
         for (agent, route) in changed {
             replan(clock, agent, route, routes, agents);
@@ -117,15 +133,15 @@ pub(crate) fn plan(
 /// Gives an agent another route.
 fn replan(
     clock: &Clock,
-    agent: u32,
+    agent: AgentIndex,
     route: Route,
     routes: &mut Routes,
     agents: &mut PlanColumns<'_>,
 ) {
     let mut travel = Travel {
         routes,
-        progress: &mut agents.progress[agent as usize],
-        claim: &mut agents.claim[agent as usize],
+        progress: &mut agents.progress[agent.index()],
+        claim: &mut agents.claim[agent.index()],
     };
     travel.replan(route, clock.step);
 }
@@ -134,11 +150,11 @@ fn replan(
 fn end_beside(
     clock: &Clock,
     ground: &Ground,
-    agent: u32,
+    agent: AgentIndex,
     routes: &mut Routes,
     agents: &mut PlanColumns<'_>,
 ) {
-    let progress = &agents.progress[agent as usize];
+    let progress = &agents.progress[agent.index()];
     let route = routes.get(progress.route);
     let beside = route.ending_beside(progress.at, progress.reached, ground.graph());
     if let Some(route) = beside {
@@ -150,18 +166,18 @@ fn end_beside(
 /// is another run.
 fn take_answer(
     clock: &Clock,
-    agent: u32,
+    agent: AgentIndex,
     range: (u32, u32),
-    answer: Option<Vec<LaneletId>>,
+    answer: Option<Vec<LaneletIndex>>,
     routes: &mut Routes,
     agents: &mut PlanColumns<'_>,
 ) -> bool {
-    let index = agent as usize;
+    let index = agent.index();
     let progress = &mut agents.progress[index];
     progress.planned_at = clock.step;
     let route = routes.get(progress.route);
     // The same run again, or none: the agent asks less often while it stands.
-    let is_new = |lanelets: &Vec<LaneletId>| {
+    let is_new = |lanelets: &Vec<LaneletIndex>| {
         route.lanelets[range.0 as usize..=range.1 as usize] != lanelets[..]
     };
     let Some(lanelets) = answer.filter(is_new) else {
@@ -174,7 +190,7 @@ fn take_answer(
     true
 }
 
-impl Scene<'_> {
+impl PlanInputs<'_> {
     /// Fills the questions about the agents that need another route, with why, and the ranges of their
     /// routes that the answers are for. Returns those who need no planner for theirs.
     fn ask_for(
@@ -182,11 +198,12 @@ impl Scene<'_> {
         agents: &[u32],
         questions: &mut Vec<Question>,
         needs: &mut Vec<(Trigger, (u32, u32))>,
-    ) -> Vec<(u32, Route)> {
+    ) -> Vec<(AgentIndex, Route)> {
         questions.clear();
         needs.clear();
         let mut changed = Vec::new();
         for &agent in agents {
+            let agent = AgentIndex::new(agent);
             let Some(trigger) = self.trigger(agent) else {
                 continue;
             };
@@ -201,7 +218,7 @@ impl Scene<'_> {
             };
             questions.push(Question {
                 agent,
-                id: self.agents.identity[agent as usize].id,
+                id: self.agents.identity[agent.index()].id,
                 input: need.input,
             });
             needs.push((trigger, (need.from, need.to)));
@@ -211,8 +228,8 @@ impl Scene<'_> {
 
     /// The route of an agent without the change that it has not made in time, if that needs no planner: it
     /// changes one road later, or arrives beside its goal where nobody can change in time.
-    fn without_change(&self, agent: u32) -> Option<Route> {
-        let progress = &self.agents.progress[agent as usize];
+    fn without_change(&self, agent: AgentIndex) -> Option<Route> {
+        let progress = &self.agents.progress[agent.index()];
         let (at, reached) = (progress.at, progress.reached);
         let (route, graph) = (self.routes.get(progress.route), self.ground.graph());
         // What has been granted is driven.
@@ -229,20 +246,20 @@ impl Scene<'_> {
     }
 
     /// The index of an agent's route up to which it keeps to it: junctions and alleys have let it in.
-    fn kept_to(&self, agent: u32) -> u32 {
-        let granted_to = self.agents.claim[agent as usize].granted_to;
+    fn kept_to(&self, agent: AgentIndex) -> u32 {
+        let granted_to = self.agents.claim[agent.index()].granted_to;
         granted_to.max(self.claims.alleys_held_to(agent))
     }
 
-    fn class(&self, agent: u32) -> VehicleClass {
-        let identity = &self.agents.identity[agent as usize];
+    fn class(&self, agent: AgentIndex) -> VehicleClass {
+        let identity = &self.agents.identity[agent.index()];
         self.types.get(identity.vehicle_type).class
     }
 
     /// Why an agent needs another route, if it does.
     #[inline]
-    fn trigger(&self, agent: u32) -> Option<Trigger> {
-        let index = agent as usize;
+    fn trigger(&self, agent: AgentIndex) -> Option<Trigger> {
+        let index = agent.index();
         let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
         let since = self.clock.since(progress.planned_at);
         // 45, 90, 180, 360 s: a search through a jam looks at much of the network, and a route
@@ -280,14 +297,14 @@ impl Scene<'_> {
 
     /// What is left of the lanelet under an agent, m.
     #[inline]
-    fn remaining(&self, agent: u32) -> f64 {
-        let position = &self.agents.position[agent as usize];
+    fn remaining(&self, agent: AgentIndex) -> f64 {
+        let position = &self.agents.position[agent.index()];
         self.ground.lanelet(position.lanelet).length() - position.s
     }
 
     /// Whether an agent needs another route, and what for.
-    fn need(&self, agent: u32, trigger: Trigger) -> Option<Need> {
-        let index = agent as usize;
+    fn need(&self, agent: AgentIndex, trigger: Trigger) -> Option<Need> {
+        let index = agent.index();
         let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
         let route = self.routes.get(progress.route);
         // What has been granted is kept: the new run begins with the first lanelet after it.
@@ -357,8 +374,8 @@ mod tests {
         }
     }
 
-    fn scene<'a>(stand: &'a Stand, clock: &'a Clock) -> Scene<'a> {
-        Scene {
+    fn scene<'a>(stand: &'a Stand, clock: &'a Clock) -> PlanInputs<'a> {
+        PlanInputs {
             clock,
             ground: &stand.ground,
             types: &stand.types,
@@ -383,7 +400,7 @@ mod tests {
         let lanes = stand.lanes_from_the_right();
         let route: &[_] = if to == 0 { &lanes[..1] } else { &lanes };
         let agent = stand.car(1, route, s, speed);
-        let progress = &mut stand.agents.progress[agent as usize];
+        let progress = &mut stand.agents.progress[agent.index()];
         (progress.standing, progress.attempts) = (standing, attempts);
         let clock = clock_at(since);
         let scene = scene(&stand, &clock);
@@ -438,7 +455,7 @@ mod tests {
             let mut stand = Stand::on(&[((0.0, 0.0), (300.0, 0.0), 2, 0)]);
             let lanes = stand.lanes_from_the_right();
             let agent = stand.car(1, &lanes, 1.0, 5.0);
-            let (clock, index) = (clock_at(0.0), agent as usize);
+            let (clock, index) = (clock_at(0.0), agent.index());
             let route = Route {
                 goals: [Goal::Lane {
                     lanelet: lanes[1],

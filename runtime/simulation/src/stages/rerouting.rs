@@ -2,12 +2,12 @@
 //! to a lane that the route does not ask for.
 
 use super::effects::{Effecting, MOST_SPOTS};
-use crate::agents::{Phase, Progress};
+use crate::records::{AgentIndex, Phase, Progress};
 use crate::route::{Goal, Route, goal_input};
 use glam::DVec2;
 use roadwright_plugin_api::PlannerInput;
 use roadwright_scenario::VehicleClass;
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::LaneletIndex;
 
 /// Minimum time between replans while chasing or fleeing, s.
 const REPLAN_TIME: f64 = 0.5;
@@ -25,7 +25,7 @@ const DETOUR: f64 = 60.0;
 
 impl Effecting<'_> {
     /// Sends an agent to the lane nearest to a place, and tells it if no route leads there.
-    pub(super) fn go_to_or_tell(&mut self, agent: u32, place: DVec2) {
+    pub(super) fn go_to_or_tell(&mut self, agent: AgentIndex, place: DVec2) {
         if !self.go_to(agent, place) {
             self.tell_no_route(agent);
         }
@@ -33,8 +33,8 @@ impl Effecting<'_> {
 
     /// Gives an agent a new last goal at the lane nearest to a place. Returns whether a route leads
     /// there; else the old goals stay.
-    fn go_to(&mut self, agent: u32, place: DVec2) -> bool {
-        if !self.agents.position[agent as usize].is_on_lane() {
+    fn go_to(&mut self, agent: AgentIndex, place: DVec2) -> bool {
+        if !self.agents.position[agent.index()].is_on_lane() {
             // Off the lanes, in this order: onto a lane close by, backwards out of a parking bay, or
             // straight over the ground, if it has never been on lanes.
             let is_off_road = self.route_of(agent).lanelets.is_empty();
@@ -52,8 +52,8 @@ impl Effecting<'_> {
 
     /// Gives an agent a goal in place of all that it has not reached. Returns whether it can get
     /// there.
-    fn set_goal(&mut self, agent: u32, goal: Goal) -> bool {
-        let index = agent as usize;
+    fn set_goal(&mut self, agent: AgentIndex, goal: Goal) -> bool {
+        let index = agent.index();
         // A last goal at which it waits counts as reached.
         let reached = self.goals_behind(agent);
         let candidate = self.route_of(agent).with_goals(reached, &[goal]);
@@ -83,19 +83,19 @@ impl Effecting<'_> {
         true
     }
 
-    fn may_replan(&self, agent: u32) -> bool {
+    fn may_replan(&self, agent: AgentIndex) -> bool {
         self.clock
-            .since(self.agents.progress[agent as usize].planned_at)
+            .since(self.agents.progress[agent.index()].planned_at)
             >= REPLAN_TIME
     }
 
     /// Drives to where another agent is.
-    pub(super) fn chase(&mut self, agent: u32, id: u64) {
+    pub(super) fn chase(&mut self, agent: AgentIndex, id: u64) {
         let Some(other) = self.agents.census().find(id) else {
             return;
         };
-        let target = self.agents.position[other as usize];
-        let is_on_lane = self.agents.position[agent as usize].is_on_lane();
+        let target = self.agents.position[other.index()];
+        let is_on_lane = self.agents.position[agent.index()].is_on_lane();
         if !is_on_lane || !target.is_on_lane() {
             let place = self.place(other);
             // From a lane it drives to the lane that is nearest to the other one.
@@ -108,7 +108,7 @@ impl Effecting<'_> {
             lanelet: target.lanelet,
             s: target.s,
         };
-        let reached = self.agents.progress[agent as usize].reached;
+        let reached = self.agents.progress[agent.index()].reached;
         match self.route_of(agent).next_goal(reached) {
             // Still on the lanelet of the goal: the goal moves along, the route stays. A planner is
             // asked only when the other agent comes to another lanelet, and then not in every step.
@@ -130,11 +130,11 @@ impl Effecting<'_> {
 
     /// Drives along the lanelets that lead farthest from another agent. No planner is asked: fleeing
     /// has no destination, so each junction is decided on its own.
-    pub(super) fn flee(&mut self, agent: u32, id: u64) {
+    pub(super) fn flee(&mut self, agent: AgentIndex, id: u64) {
         let Some(other) = self.agents.census().find(id) else {
             return;
         };
-        let index = agent as usize;
+        let index = agent.index();
         if !self.agents.position[index].is_on_lane() || !self.may_replan(agent) {
             return;
         }
@@ -159,12 +159,12 @@ impl Effecting<'_> {
 
     /// Lanelets after one, each the successor whose end is farthest from the danger; of two that are
     /// equally far the smaller one.
-    fn flight(&self, from: LaneletId, danger: DVec2, class: VehicleClass) -> Vec<LaneletId> {
+    fn flight(&self, from: LaneletIndex, danger: DVec2, class: VehicleClass) -> Vec<LaneletIndex> {
         let graph = self.ground.graph();
-        let mut flight: Vec<LaneletId> = Vec::new();
+        let mut flight: Vec<LaneletIndex> = Vec::new();
         let (mut at, mut length) = (from, 0.0);
         while length < FLIGHT && flight.len() < FLIGHT_LANELETS {
-            let distance = |lanelet: LaneletId| {
+            let distance = |lanelet: LaneletIndex| {
                 let line = graph.line(lanelet);
                 (line.position(line.length()) - danger).length()
             };
@@ -195,7 +195,7 @@ impl Effecting<'_> {
 
     /// Makes the route lead over the lane beside an agent, if there is room on it and the goals can
     /// be reached from there. Returns whether it does.
-    pub(super) fn lead_through(&mut self, agent: u32, target: LaneletId) -> bool {
+    pub(super) fn lead_through(&mut self, agent: AgentIndex, target: LaneletIndex) -> bool {
         let Some(route) = self.route_through(agent, target) else {
             return false;
         };
@@ -204,8 +204,8 @@ impl Effecting<'_> {
     }
 
     /// Whether an agent may change to a lane beside it that its route does not ask for.
-    fn may_change_to(&self, agent: u32, target: LaneletId) -> bool {
-        let index = agent as usize;
+    fn may_change_to(&self, agent: AgentIndex, target: LaneletIndex) -> bool {
+        let index = agent.index();
         let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
         let graph = self.ground.graph();
         let own = graph.lanelet(position.lanelet);
@@ -224,11 +224,11 @@ impl Effecting<'_> {
 
     /// The route over the lane beside an agent to its next goal, and on as before; `None` if the
     /// change is not allowed now, or makes the route much longer.
-    fn route_through(&self, agent: u32, target: LaneletId) -> Option<Route> {
+    fn route_through(&self, agent: AgentIndex, target: LaneletIndex) -> Option<Route> {
         if !self.may_change_to(agent, target) {
             return None;
         }
-        let index = agent as usize;
+        let index = agent.index();
         let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
         let graph = self.ground.graph();
         let own = graph.lanelet(position.lanelet);
@@ -244,7 +244,7 @@ impl Effecting<'_> {
         let goal_at = route.goal_at(progress.reached)?;
         // A lane that is left sideways does not count twice: it is driven only in part, and the one
         // beside it for the rest.
-        let length = |lanelets: &[LaneletId]| -> f64 {
+        let length = |lanelets: &[LaneletIndex]| -> f64 {
             let pairs = lanelets.windows(2);
             let driven = pairs.filter(|pair| self.ground.leads_to(pair[0], pair[1]));
             driven.map(|pair| graph.lanelet(pair[0]).length()).sum()

@@ -3,11 +3,12 @@
 //! Claims are not given back here: junctions look in every step who of those that hold a grant still
 //! drives (`traffic/claims`).
 
-use crate::agents::{Agents, Finished, FinishedRow, Score, Statistics, Status};
+use crate::agents::{Agents, Finished, FinishedRow, Score, Status};
 use crate::clock::Clock;
 use crate::dynamics::Dynamics;
 use crate::messages::Messages;
 use crate::modules::Modules;
+use crate::records::{AgentIndex, Statistics};
 use crate::route::{Routes, Travel};
 use roadwright_agent::{Conduct, Rate, Step};
 use roadwright_plugin_api::{FitnessInput, FitnessOutput, NOTHING};
@@ -25,8 +26,8 @@ pub(crate) struct Exit<'a> {
 
 impl Exit<'_> {
     /// Takes an agent off the road at a time, s. Its modules are told at the next step boundary.
-    pub(crate) fn retire(&mut self, agent: u32, status: Status, time: f64) {
-        let index = agent as usize;
+    pub(crate) fn retire(&mut self, agent: AgentIndex, status: Status, time: f64) {
+        let index = agent.index();
         let statistics = self.agents.statistics[index];
         let who = &self.agents.identity[index];
         // Scored first, while its columns and its modules are still there.
@@ -72,16 +73,16 @@ pub(crate) fn scores(
     clock: &Clock,
     modules: &Modules,
     agents: &Agents,
-    agent: u32,
+    agent: AgentIndex,
     status: Status,
 ) -> Vec<(&'static str, f64)> {
-    let statistics = &agents.statistics[agent as usize];
+    let statistics = &agents.statistics[agent.index()];
     if statistics.steps == 0 {
         return Vec::new();
     }
-    let who = &agents.identity[agent as usize];
+    let who = &agents.identity[agent.index()];
     let step = Step {
-        indices: &[agent],
+        indices: &[agent.number()],
         ids: &[who.id],
         // A fitness is asked about a whole drive and not in turns: its period means nothing.
         ..clock.moment(Rate::new(1.0, clock.dt))
@@ -90,7 +91,7 @@ pub(crate) fn scores(
     let mut conduct = [conduct(statistics, clock.dt, status)];
     let has_arrived = status == Status::Arrived;
     let accounts = &agents.accounts;
-    accounts.tell(who.id, statistics, (clock.dt, has_arrived), &mut conduct[0]);
+    accounts.tell(who.id, statistics, clock.dt, has_arrived, &mut conduct[0]);
     let fitnesses = modules.fitnesses(who.modules).iter();
     fitnesses
         .map(|module| {

@@ -3,18 +3,21 @@
 //! A scene is a copy, made once a step for all behaviours that look at others. They may be asked by
 //! several threads and change what they like afterwards; what they see is one moment for all.
 
-use crate::agents::{AgentsRef, LanePosition, Phase};
+use crate::agents::AgentsRef;
 use crate::clock::Clock;
 use crate::messages::Messages;
 use crate::modules::Modules;
 use crate::perception::{OPEN_GROUND_SPEED, View};
+use crate::records::{AgentIndex, LanePosition, Phase};
 use crate::route::Goal;
 use crate::traffic::{SignalStates, look_at_signals};
-use roadwright_agent::{AgentFacts, BehaviourView, LogicState, Message, Scene, SignalFacts, Slot};
+use roadwright_agent::{
+    AgentFacts, BehaviourView, LogicState, Message, SignalFacts, Slot, Surroundings,
+};
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
-use roadwright_scenario::RoadId;
-use roadwright_scenario::lane_graph::{LaneletId, LaneletKind};
+use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
+use roadwright_scenario::{Connection, RoadId};
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
 use std::sync::Arc;
@@ -32,9 +35,9 @@ pub(crate) struct Onlooking<'a> {
 impl Onlooking<'_> {
     /// The driving agents with mail in the order of its receivers, and the outlook of those who
     /// look.
-    pub(crate) fn scene(&self, mail: Vec<Message>, looking: &[u32]) -> Scene {
+    pub(crate) fn scene(&self, mail: Vec<Message>, looking: &[AgentIndex]) -> Surroundings {
         let (view, ground) = (&self.view, self.view.ground);
-        let (mut facts, leaders): (Vec<AgentFacts>, Vec<Option<u32>>) = view
+        let (mut facts, leaders): (Vec<AgentFacts>, Vec<Option<AgentIndex>>) = view
             .agents
             .driving()
             .map(|agent| {
@@ -45,13 +48,13 @@ impl Onlooking<'_> {
         note_followers(&mut facts, &leaders);
         // Lists that change rarely are shared with the world and not copied for each scene.
         let names = (view.types.names.clone(), self.modules.names.clone());
-        let mut scene = Scene::new(facts, mail, names.0, names.1);
+        let mut scene = Surroundings::new(facts, mail, names.0, names.1);
         scene.groups = self.messages.groups.clone();
         scene.lane_middles = ground.lane_middles().clone();
         scene.places = ground.places.clone();
         scene.time_of_day = self.clock.time_of_day();
         // For those alone who are asked in this step: each takes a walk along the route.
-        let outlook = |&agent: &u32| (agent, view.outlook(agent));
+        let outlook = |&agent: &AgentIndex| (agent.number(), view.outlook(agent));
         scene.outlooks = looking.iter().map(outlook).collect();
         scene
     }
@@ -59,7 +62,7 @@ impl Onlooking<'_> {
     /// What the behaviour of an agent would see now; `None` if it does not drive.
     pub(crate) fn behaviour_view(&self, id: u64) -> Option<BehaviourView> {
         let index = self.view.agents.find(id)?;
-        let who = &self.view.agents.identity[index as usize];
+        let who = &self.view.agents.identity[index.index()];
         let instance = who.modules.of(Slot::Behaviour);
         let module = self.modules.pools.behaviour.instances[instance as usize].module();
         let settings = self.modules.pools.of(Slot::Behaviour).settings(instance);
@@ -74,15 +77,15 @@ impl Onlooking<'_> {
             time: self.clock.time(),
             step: self.clock.step,
             seed: self.clock.seed,
-            index,
+            index: index.number(),
             input: self.view.behaviour_input(index),
             scene: Arc::new(scene),
             behaviour: (settings[0].module.clone(), state),
         })
     }
 
-    fn facts(&self, agent: u32, leader: Option<u32>) -> AgentFacts {
-        let index = agent as usize;
+    fn facts(&self, agent: AgentIndex, leader: Option<AgentIndex>) -> AgentFacts {
+        let index = agent.index();
         let (ground, agents) = (self.view.ground, self.view.agents);
         let (who, motion) = (&agents.identity[index], &agents.motion[index]);
         let pose = self.view.bodies().pose(agent);
@@ -93,7 +96,7 @@ impl Onlooking<'_> {
         let ahead = self.path_ahead(agent);
         AgentFacts {
             id: who.id,
-            index: agent,
+            index: agent.number(),
             position: pose.position,
             heading: pose.heading,
             speed: motion.speed,
@@ -112,7 +115,7 @@ impl Onlooking<'_> {
             goal: goal.map(|goal: Goal| goal.position(ground.graph())),
             has_arrived: who.phase == Phase::AtGoal,
             has_more_goals: progress.reached as usize + 1 < route.goals.len(),
-            leader: leader.map(|leader| agents.identity[leader as usize].id),
+            leader: leader.map(|leader| agents.identity[leader.index()].id),
             follower: None,
         }
     }
@@ -134,17 +137,17 @@ impl Onlooking<'_> {
     }
 
     /// The smallest node of the junction of a path, and the stages in which that has green.
-    fn signal_ahead(&self, path: (u32, u32)) -> (u32, u32) {
-        let nodes = self.view.ground.junction_nodes(path.0).iter();
+    fn signal_ahead(&self, path: Connection) -> (u32, u32) {
+        let nodes = self.view.ground.junction_nodes(path.junction).iter();
         let node = nodes.map(|node| node.0).min().unwrap_or(0);
-        (node, self.view.ground.way_in(path).stages)
+        (node, self.view.ground.connection_gist(path).stages)
     }
 
     /// An agent's way through the junction with signals at the end of its lane.
-    fn path_ahead(&self, agent: u32) -> Option<(u32, u32)> {
+    fn path_ahead(&self, agent: AgentIndex) -> Option<Connection> {
         let (ground, agents) = (self.view.ground, self.view.agents);
-        let progress = &agents.progress[agent as usize];
-        if !agents.position[agent as usize].is_on_lane() {
+        let progress = &agents.progress[agent.index()];
+        if !agents.position[agent.index()].is_on_lane() {
             return None;
         }
         let next = self
@@ -153,7 +156,7 @@ impl Onlooking<'_> {
             .get(progress.route)
             .lanelet(progress.at + 1)?;
         let path = ground.contested(next)?;
-        ground.signals(path.0)?;
+        ground.signals(path.junction)?;
         Some(path)
     }
 
@@ -165,7 +168,7 @@ impl Onlooking<'_> {
         }
         let ground = self.view.ground;
         let spots = ground.finder().near(ground.graph(), pose.position);
-        let leads_there = |&(lanelet, s, _): &(LaneletId, f64, f64)| {
+        let leads_there = |&(lanelet, s, _): &(LaneletIndex, f64, f64)| {
             let heading = ground.line(lanelet).heading(s);
             wrap_angle(pose.heading - heading).abs() < 0.5 * PI
         };
@@ -185,12 +188,12 @@ impl Onlooking<'_> {
 
 /// Lets each agent know the nearest of those whose leader it is: `leaders` has the index of that of
 /// each agent, in the order of the agents, which is that of their indices.
-fn note_followers(agents: &mut [AgentFacts], leaders: &[Option<u32>]) {
+fn note_followers(agents: &mut [AgentFacts], leaders: &[Option<AgentIndex>]) {
     let mut nearest: Vec<Option<(f64, u64)>> = vec![None; agents.len()];
     for (own, leader) in agents.iter().zip(leaders) {
         let at = leader.and_then(|leader| {
             // The agents are in the order of their indices.
-            let at = agents.binary_search_by_key(&leader, |facts| facts.index);
+            let at = agents.binary_search_by_key(&leader.number(), |facts| facts.index);
             at.ok()
         });
         let Some(at) = at else { continue };
@@ -209,9 +212,9 @@ fn note_followers(agents: &mut [AgentFacts], leaders: &[Option<u32>]) {
 pub(crate) fn lane_of(
     ground: &crate::ground::Ground,
     agents: AgentsRef<'_>,
-    agent: u32,
+    agent: AgentIndex,
 ) -> Option<(RoadId, i8)> {
-    let position = &agents.position[agent as usize];
+    let position = &agents.position[agent.index()];
     if !position.is_on_lane() {
         return None;
     }

@@ -3,10 +3,11 @@
 use super::effects::Effecting;
 use crate::coupling::{CouplingError, Couplings};
 use crate::dynamics::Bodies;
+use crate::records::AgentIndex;
 
 impl Effecting<'_> {
     /// Lets trailers go for a behaviour, and says what came of it.
-    pub(super) fn uncouple_or_complain(&mut self, agent: u32, from: Option<u8>) {
+    pub(super) fn uncouple_or_complain(&mut self, agent: AgentIndex, from: Option<u8>) {
         match self.uncouple(agent, from) {
             Ok(count) => self.tell(agent, format!("uncoupled {count}, which {}", stand(count))),
             Err(why) => self.complain(agent, format!("uncouple: {why}")),
@@ -14,7 +15,7 @@ impl Effecting<'_> {
     }
 
     /// Joins trailers on for a behaviour, and says what came of it.
-    pub(super) fn couple_or_complain(&mut self, agent: u32) {
+    pub(super) fn couple_or_complain(&mut self, agent: AgentIndex) {
         match self.couple(agent) {
             Ok(count) => self.tell(agent, format!("coupled {count}")),
             Err(why) => self.complain(agent, format!("couple: {why}")),
@@ -24,7 +25,7 @@ impl Effecting<'_> {
     /// Lets the trailers of an agent go from one on, or the last one. Returns how many.
     pub(crate) fn uncouple(
         &mut self,
-        agent: u32,
+        agent: AgentIndex,
         from: Option<u8>,
     ) -> Result<usize, CouplingError> {
         let count = self.couplings().uncouple(agent, from)?;
@@ -33,7 +34,7 @@ impl Effecting<'_> {
     }
 
     /// Joins on what stands at the free coupling of an agent. Returns how many trailers.
-    pub(crate) fn couple(&mut self, agent: u32) -> Result<usize, CouplingError> {
+    pub(crate) fn couple(&mut self, agent: AgentIndex) -> Result<usize, CouplingError> {
         let count = self.couplings().couple(agent)?;
         self.find_all();
         Ok(count)

@@ -7,70 +7,25 @@
 //! compared as boxes, in each step.
 
 use super::neighbours::keeps_order;
-use super::{Entry, Index, Neighbours};
+use super::{Index, LaneEntry, Neighbours};
 use crate::agents::ContactColumns;
 use crate::dynamics::Bodies;
 use crate::ground::Owner;
+use crate::records::{AgentIndex, Collision, Party};
 use crate::route::Routes;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
 use roadwright_geometry::oriented_box::OrientedBox;
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// What an agent collided with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Party {
-    /// Another agent.
-    Agent(u64),
-    /// An obstacle.
-    Obstacle(u32),
-    /// Trailers that were let go together and stand: their number.
-    Trailer(u32),
-    /// A tree of a forest.
-    Tree {
-        /// The forest.
-        forest: u32,
-        /// Number of the tree in it.
-        tree: u32,
-    },
-}
-
-impl Party {
-    /// The other agent, if it is one.
-    pub fn agent(self) -> Option<u64> {
-        match self {
-            Self::Agent(id) => Some(id),
-            Self::Obstacle(_) | Self::Trailer(_) | Self::Tree { .. } => None,
-        }
-    }
-}
-
-/// The moment at which two bodies begin to overlap.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Collision {
-    /// Simulation time, s.
-    pub time: f64,
-    /// The agent.
-    pub agent: u64,
-    /// What it hit.
-    pub with: Party,
-    /// Place, m.
-    pub x: f64,
-    /// Place, m.
-    pub y: f64,
-    /// How deep the bodies overlap, m.
-    pub depth: f64,
-}
-
 /// One overlap in one step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Contact {
-    pub(crate) agent: u32,
-    pub(crate) other: Option<u32>,
+    pub(crate) agent: AgentIndex,
+    pub(crate) other: Option<AgentIndex>,
     with: Party,
     place: DVec2,
     depth: f64,
@@ -84,7 +39,7 @@ impl Contact {
     }
 
     /// Contacts are counted in this order: by ids, never by indices.
-    pub(crate) fn order(&self, id_of: impl Fn(u32) -> u64) -> (u64, u64, Party) {
+    pub(crate) fn order(&self, id_of: impl Fn(AgentIndex) -> u64) -> (u64, u64, Party) {
         let own = id_of(self.agent);
         let other = self.other.map_or(u64::MAX, id_of);
         (own.min(other), own.max(other), self.with)
@@ -105,27 +60,27 @@ pub(crate) struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn vehicle_type(&self, agent: u32) -> &VehicleType {
-        let number = self.bodies.agents.identity[agent as usize].vehicle_type;
+    fn vehicle_type(&self, agent: AgentIndex) -> &VehicleType {
+        let number = self.bodies.agents.identity[agent.index()].vehicle_type;
         self.types.get(number)
     }
 
-    fn id(&self, agent: u32) -> u64 {
-        self.bodies.agents.identity[agent as usize].id
+    fn id(&self, agent: AgentIndex) -> u64 {
+        self.bodies.agents.identity[agent.index()].id
     }
 
     /// Whether contacts of an agent with others like it are found by their order along the lanes.
-    fn keeps_order(&self, agent: u32) -> bool {
-        keeps_order(&self.bodies.agents.identity[agent as usize], self.verify)
+    fn keeps_order(&self, agent: AgentIndex) -> bool {
+        keeps_order(&self.bodies.agents.identity[agent.index()], self.verify)
     }
 
-    fn layer(&self, agent: u32) -> Option<i8> {
-        let lanelet = self.bodies.agents.position[agent as usize].lanelet;
+    fn layer(&self, agent: AgentIndex) -> Option<i8> {
+        let lanelet = self.bodies.agents.position[agent.index()].lanelet;
         (lanelet != NO_LANELET).then(|| self.bodies.ground.lanelet(lanelet).layer)
     }
 
     /// A contact of two agents, as that of the one with the smaller id.
-    fn contact(&self, a: u32, b: u32, place: DVec2, depth: f64) -> Contact {
+    fn contact(&self, a: AgentIndex, b: AgentIndex, place: DVec2, depth: f64) -> Contact {
         let (agent, other) = if self.id(a) < self.id(b) {
             (a, b)
         } else {
@@ -151,7 +106,7 @@ impl Search<'_> {
         let ground = self.bodies.ground;
         // An agent in a lane change has two entries. Both look ahead along their lanelet; only the
         // one on the lane that it follows looks at obstacles and at the lanelets after it.
-        let is_on = self.bodies.agents.position[own.agent as usize].lanelet == own.lanelet;
+        let is_on = self.bodies.agents.position[own.agent.index()].lanelet == own.lanelet;
         let has_standing = !self.bodies.dynamics.standing.is_empty();
         // Farther ahead no rear can overlap the own front, whatever the other vehicle is.
         let reach = self.vehicle_type(own.agent).front + self.types.largest_overhang;
@@ -160,8 +115,8 @@ impl Search<'_> {
             let (pose, own_type) = (self.bodies.pose(own.agent), self.vehicle_type(own.agent));
             let middle = pose.point(own_type.body_centre, 0.0);
             let body = || own_type.footprint(middle, pose.heading);
-            self.contacts_with_obstacles(own.agent, (middle, own_type.radius), body, out);
-            self.contacts_with_standing(own.agent, (middle, own_type.radius), body, out);
+            self.contacts_with_obstacles(own.agent, middle, own_type.radius, body, out);
+            self.contacts_with_standing(own.agent, middle, own_type.radius, body, out);
         }
         for other in &entries[at + 1..] {
             if other.lanelet != own.lanelet || other.s - own.s > reach {
@@ -197,25 +152,25 @@ impl Search<'_> {
     }
 
     /// The lanelets of an agent's route after the one that it is on.
-    fn lanelets_ahead(&self, agent: u32) -> impl Iterator<Item = LaneletId> {
-        let progress = &self.bodies.agents.progress[agent as usize];
+    fn lanelets_ahead(&self, agent: AgentIndex) -> impl Iterator<Item = LaneletIndex> {
+        let progress = &self.bodies.agents.progress[agent.index()];
         let route = self.routes.get(progress.route);
         (progress.at + 1..).map_while(|at| route.lanelet(at))
     }
 
     /// Whether an agent may touch obstacles where it is; its front may be on the next lanelet already.
-    fn is_near_obstacles(&self, own: &Entry, is_at_end: bool) -> bool {
+    fn is_near_obstacles(&self, own: &LaneEntry, is_at_end: bool) -> bool {
         if self.bodies.ground.obstacles.is_empty() {
             return false;
         }
         if !self.bodies.dynamics.rigid.displaced().is_empty() {
             return true;
         }
-        let position = &self.bodies.agents.position[own.agent as usize];
+        let position = &self.bodies.agents.position[own.agent.index()];
         let keeps_to_middle = position.t == 0.0 && position.leaving == NO_LANELET;
         let is_long = self.vehicle_type(own.agent).is_long();
         let lanes = &self.bodies.ground.lane_obstacles;
-        let is_near = |lanelet: LaneletId| match keeps_to_middle {
+        let is_near = |lanelet: LaneletIndex| match keeps_to_middle {
             true => lanes.may_be_touched(lanelet, is_long),
             false => lanes.is_watched(lanelet),
         };
@@ -225,7 +180,13 @@ impl Search<'_> {
 
     /// The contact of an agent that keeps to its lane with another like it, whose rear axle is a
     /// distance before its own, m.
-    fn contact_with(&self, own: &Entry, other: &Entry, distance: f64, out: &mut Vec<Contact>) {
+    fn contact_with(
+        &self,
+        own: &LaneEntry,
+        other: &LaneEntry,
+        distance: f64,
+        out: &mut Vec<Contact>,
+    ) {
         if other.agent == own.agent || !self.keeps_order(other.agent) {
             return;
         }
@@ -284,11 +245,11 @@ impl Search<'_> {
         let ground = self.bodies.ground;
         if !ground.obstacles.is_empty() && self.neighbours.may_touch_obstacles(number) {
             let body = body();
-            self.contacts_with_obstacles(agent, (body.centre, body.radius()), || body, out);
+            self.contacts_with_obstacles(agent, body.centre, body.radius(), || body, out);
         }
         if !self.bodies.dynamics.standing.is_empty() {
             let body = body();
-            self.contacts_with_standing(agent, (body.centre, body.radius()), || body, out);
+            self.contacts_with_standing(agent, body.centre, body.radius(), || body, out);
         }
     }
 
@@ -296,12 +257,13 @@ impl Search<'_> {
     /// a train, the deepest.
     fn contacts_with_standing(
         &self,
-        agent: u32,
-        (middle, radius): (DVec2, f64),
+        agent: AgentIndex,
+        middle: DVec2,
+        radius: f64,
         body: impl Fn() -> OrientedBox,
         out: &mut Vec<Contact>,
     ) {
-        let layers = (self.bodies.ground).layers(&self.bodies.agents.position[agent as usize]);
+        let layers = (self.bodies.ground).layers(&self.bodies.agents.position[agent.index()]);
         for train in self.bodies.dynamics.standing.iter() {
             let depth = |(at, standing): (usize, OrientedBox)| {
                 let reach = radius + standing.radius();
@@ -331,15 +293,17 @@ impl Search<'_> {
     /// Contacts of a body, which lies within a circle, with obstacles.
     fn contacts_with_obstacles(
         &self,
-        agent: u32,
-        (middle, radius): (DVec2, f64),
+        agent: AgentIndex,
+        middle: DVec2,
+        radius: f64,
         body: impl Fn() -> OrientedBox,
         out: &mut Vec<Contact>,
     ) {
         let first = out.len();
         let displaced = self.bodies.dynamics.rigid.displaced();
         self.bodies.ground.obstacles.for_each_contact(
-            (middle, radius),
+            middle,
+            radius,
             displaced,
             body,
             |owner, depth| {
@@ -426,11 +390,11 @@ fn take(
     }
     let mut touching = Touching::new();
     for contact in contacts {
-        let id = agents.identity[contact.agent as usize].id;
+        let id = agents.identity[contact.agent.index()].id;
         // Both are rated: the depth counts in every step of an overlap, so a long and deep one is
         // worse than a scrape.
         for agent in [Some(contact.agent), contact.other].into_iter().flatten() {
-            let statistics = &mut agents.statistics[agent as usize];
+            let statistics = &mut agents.statistics[agent.index()];
             let (depth, steps) = (contact.depth as f32, steps as f32);
             statistics.penetration += depth * steps;
             statistics.squared_penetration += depth * depth * steps;
@@ -485,7 +449,7 @@ mod tests {
         // One collision that lasts: those who are compared as boxes do not end it.
         assert_eq!(contacts.log.len(), 1);
         for agent in [a, b] {
-            let counted = &stand.agents.statistics[agent as usize];
+            let counted = &stand.agents.statistics[agent.index()];
             assert_eq!(
                 (counted.squared_penetration, counted.penetration),
                 (7.5, 15.0)

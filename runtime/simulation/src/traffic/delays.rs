@@ -3,7 +3,7 @@
 use crate::agents::AgentsRef;
 use crate::clock::Clock;
 use roadwright_agent::Rate;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET};
 use serde::{Deserialize, Serialize};
 
 /// What each standing vehicle adds to the expected time on a lanelet, s.
@@ -23,11 +23,11 @@ impl Delays {
     }
 
     /// Takes the delays over to other roads; `moved` says which lanelet is which.
-    pub(crate) fn move_to(&mut self, moved: &[LaneletId], graph: &LaneGraph) {
+    pub(crate) fn move_to(&mut self, moved: &[LaneletIndex], graph: &LaneGraph) {
         let mut delays = Self::new(graph.lanelets().len());
         for (&delay, &lanelet) in self.0.iter().zip(moved) {
             if lanelet != NO_LANELET {
-                delays.0[lanelet as usize] = delay;
+                delays.0[lanelet.index()] = delay;
             }
         }
         *self = delays;
@@ -42,10 +42,10 @@ impl Delays {
         // enough for planners, which plan for minutes, and keeps the walk over all agents rare.
         self.0.fill(0.0);
         for agent in agents.driving() {
-            let position = &agents.position[agent as usize];
+            let position = &agents.position[agent.index()];
             // Everybody stands for a moment at a stop line; that is no jam.
-            if position.is_on_lane() && agents.progress[agent as usize].standing > PATIENCE {
-                self.0[position.lanelet as usize] += DELAY_PER_VEHICLE;
+            if position.is_on_lane() && agents.progress[agent.index()].standing > PATIENCE {
+                self.0[position.lanelet.index()] += DELAY_PER_VEHICLE;
             }
         }
     }

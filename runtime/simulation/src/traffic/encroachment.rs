@@ -18,8 +18,10 @@ use super::Claims;
 use super::claims::Held;
 use crate::agents::{AgentsRef, ContactColumns};
 use crate::ground::Ground;
+use crate::records::AgentIndex;
 use crate::route::Routes;
 use crate::vehicle_type::VehicleTypes;
+use roadwright_scenario::JunctionIndex;
 use roadwright_scenario::junction::Interval;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -32,7 +34,7 @@ const LATEST: f64 = 5.0;
 const LEAST: f32 = 1e-3;
 
 /// A conflict: its junction, and its number there.
-type Place = (u32, u32);
+type Place = (JunctionIndex, u32);
 
 /// When both sides of conflicts were last left, s. Watched only where a fitness asks for it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -42,7 +44,7 @@ pub(crate) struct Encroachment {
 
 /// The parts that are looked at.
 #[derive(Clone, Copy)]
-pub(crate) struct Scene<'a> {
+pub(crate) struct EncroachmentInputs<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
     pub(crate) routes: &'a Routes,
@@ -52,7 +54,7 @@ pub(crate) struct Scene<'a> {
 /// A vehicle that passes a conflict: which, on which side of it, and where both its ends are on the
 /// connection before and after the step, m.
 struct Passing {
-    agent: u32,
+    agent: AgentIndex,
     place: Place,
     side: usize,
     interval: Interval,
@@ -77,7 +79,7 @@ impl Encroachment {
         &mut self,
         time: f64,
         dt: f64,
-        scene: Scene<'_>,
+        scene: EncroachmentInputs<'_>,
         agents: &mut ContactColumns<'_>,
     ) {
         let mut passing = Vec::new();
@@ -94,7 +96,7 @@ impl Encroachment {
                 continue;
             };
             let passed = ((time - left) as f32).max(LEAST);
-            let least = &mut agents.statistics[vehicle.agent as usize].least_post_encroachment;
+            let least = &mut agents.statistics[vehicle.agent.index()].least_post_encroachment;
             *least = if *least > 0.0 {
                 least.min(passed)
             } else {
@@ -112,11 +114,11 @@ impl Encroachment {
 fn collect(
     held: Held,
     dt: f64,
-    scene: Scene<'_>,
+    scene: EncroachmentInputs<'_>,
     agents: AgentsRef<'_>,
     passing: &mut Vec<Passing>,
 ) {
-    let agent = held.agent as usize;
+    let agent = held.agent.index();
     let (position, progress) = (&agents.position[agent], &agents.progress[agent]);
     let route = scene.routes.get(progress.route);
     let length = |at: u32| {
@@ -177,8 +179,8 @@ mod tests {
 
     impl Stand {
         /// Puts a car that drives straight across at a distance along its connection, m.
-        fn put(&mut self, agent: u32, along: f64) {
-            let index = agent as usize;
+        fn put(&mut self, agent: AgentIndex, along: f64) {
+            let index = agent.index();
             let route = self
                 .routes
                 .get(self.agents.progress[index].route)
@@ -207,11 +209,9 @@ mod tests {
         for (id, direction) in [(1, DVec2::X), (2, DVec2::Y)] {
             let lanelets = stand.straight(direction);
             let agent = stand.car(id, &lanelets, 0.0, SPEED);
-            let (junction, path) = stand.ground.contested(lanelets[1]).unwrap();
-            stand
-                .claims
-                .hold(agent, (junction, path), 1, lanelets[2], true);
-            routes.push((junction, path));
+            let path = stand.ground.contested(lanelets[1]).unwrap();
+            stand.claims.hold(agent, path, 1, lanelets[2], true);
+            routes.push(path);
             agents.push(agent);
         }
         let mut encroachment = Encroachment::default();
@@ -220,7 +220,7 @@ mod tests {
             for (number, &agent) in agents.iter().enumerate() {
                 stand.put(agent, SPEED * (time - delay * number as f64) - 10.0);
             }
-            let scene = Scene {
+            let scene = EncroachmentInputs {
                 ground: &stand.ground,
                 types: &stand.types,
                 routes: &stand.routes,
@@ -228,7 +228,8 @@ mod tests {
             };
             encroachment.watch(time, DT, scene, &mut ContactColumns::of(&mut stand.agents));
         }
-        let seen = |agent: u32| stand.agents.statistics[agent as usize].least_post_encroachment;
+        let seen =
+            |agent: AgentIndex| stand.agents.statistics[agent.index()].least_post_encroachment;
         assert_eq!(
             seen(agents[0]),
             0.0,
@@ -236,8 +237,8 @@ mod tests {
         );
         let (first, second) = stand
             .ground
-            .conflicts(routes[0].0, false)
-            .between(routes[0].1, routes[1].1)
+            .conflicts(routes[0].junction, false)
+            .between(routes[0].number, routes[1].number)
             .unwrap();
         (seen(agents[1]), first, second)
     }

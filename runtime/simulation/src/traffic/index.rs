@@ -1,20 +1,21 @@
 //! Who is where: vehicles by lanelet and by place.
 
-use crate::agents::{AgentsRef, LanePosition};
+use crate::agents::AgentsRef;
 use crate::dynamics::Bodies;
+use crate::records::{AgentIndex, LanePosition};
 use crate::vehicle_type::VehicleTypes;
 use glam::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::oriented_box::OrientedBox;
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// A vehicle's place on a lanelet.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct Entry {
+pub(crate) struct LaneEntry {
     /// Place of the rear axle, m.
     pub(crate) s: f64,
-    pub(crate) lanelet: LaneletId,
-    pub(crate) agent: u32,
+    pub(crate) lanelet: LaneletIndex,
+    pub(crate) agent: AgentIndex,
 }
 
 /// Side of a cell of the place index, m.
@@ -50,20 +51,20 @@ pub(crate) struct OffLane {
 #[derive(Default)]
 pub(crate) struct Index {
     /// The vehicles of one lanelet after those of another.
-    entries: Vec<Entry>,
+    entries: Vec<LaneEntry>,
     /// Entries of each lanelet.
     ranges: Vec<Range>,
     /// Lanelets with a vehicle.
-    occupied: Vec<LaneletId>,
+    occupied: Vec<LaneletIndex>,
     /// The same, one bit a lanelet: most that are looked at are empty, and all bits of a city lie in the
     /// nearest cache.
     is_occupied: Vec<u64>,
-    /// Entry of each agent on its own lanelet.
+    /// LaneEntry of each agent on its own lanelet.
     entry_of: Vec<u32>,
     /// Whether the grid shows where agents are now.
     is_located: bool,
     /// Agents in the grid, by their number in it: once for each of their bodies.
-    located: Vec<u32>,
+    located: Vec<AgentIndex>,
     /// Which of an agent's bodies it is, by the same number: 0 is the vehicle, 1 its first trailer.
     parts: Vec<u8>,
     /// Middles of the bodies.
@@ -94,7 +95,7 @@ impl Index {
         let agents = bodies.agents;
         self.clear(agents.capacity());
         for agent in agents.driving() {
-            let position = &agents.position[agent as usize];
+            let position = &agents.position[agent.index()];
             // In a lane change a body is on two lanes, and whoever follows on either must see it. It is
             // entered on both with the s of its new lane, which is near enough: the two lie side
             // by side.
@@ -121,12 +122,12 @@ impl Index {
         }
         let agents = bodies.agents;
         for agent in agents.driving() {
-            let position = &agents.position[agent as usize];
+            let position = &agents.position[agent.index()];
             if position.is_on_lane() {
                 continue;
             }
             let layers = bodies.ground.layers(position);
-            let body = types.get(agents.identity[agent as usize].vehicle_type);
+            let body = types.get(agents.identity[agent.index()].vehicle_type);
             let vehicle = body.covered(bodies.pose(agent));
             let trailers = bodies.trailer_boxes(agent, types).into_iter();
             let all = std::iter::once(vehicle).chain(trailers);
@@ -146,7 +147,7 @@ impl Index {
         self.parts.clear();
         self.middles.clear();
         for agent in bodies.agents.driving() {
-            let vehicle_type = types.get(bodies.agents.identity[agent as usize].vehicle_type);
+            let vehicle_type = types.get(bodies.agents.identity[agent.index()].vehicle_type);
             self.located.push(agent);
             let pose = bodies.pose(agent);
             self.middles.push(pose.point(vehicle_type.body_centre, 0.0));
@@ -184,7 +185,7 @@ impl Index {
     /// Radius of the circle around a body in the grid, m.
     pub(crate) fn radius(&self, number: usize, bodies: &Bodies<'_>, types: &VehicleTypes) -> f64 {
         let agent = self.located[number];
-        let kind = bodies.agents.identity[agent as usize].vehicle_type;
+        let kind = bodies.agents.identity[agent.index()].vehicle_type;
         match self.parts[number].checked_sub(1) {
             Some(trailer) => types.train(kind).trailers()[usize::from(trailer)].radius(),
             None => types.get(kind).radius,
@@ -192,25 +193,25 @@ impl Index {
     }
 
     /// The bodies in the grid, by their number: their agents, and which of their bodies they are.
-    pub(crate) fn bodies(&self) -> impl Iterator<Item = (u32, u8)> + '_ {
+    pub(crate) fn bodies(&self) -> impl Iterator<Item = (AgentIndex, u8)> + '_ {
         self.located.iter().copied().zip(self.parts.iter().copied())
     }
 
     /// The agent of a body in the grid, and which of its bodies it is: 0 is the vehicle, 1 its first trailer.
-    pub(crate) fn body(&self, number: u32) -> (u32, u8) {
+    pub(crate) fn body(&self, number: u32) -> (AgentIndex, u8) {
         (self.located[number as usize], self.parts[number as usize])
     }
 
     /// The entries of all lanelets, those of one after those of another.
-    pub(crate) fn entries(&self) -> &[Entry] {
+    pub(crate) fn entries(&self) -> &[LaneEntry] {
         &self.entries
     }
 
     fn clear(&mut self, capacity: usize) {
         // Only lanelets that had a vehicle: a city has many thousands, most of them empty.
         for &lanelet in &self.occupied {
-            self.ranges[lanelet as usize] = Range::default();
-            self.is_occupied[lanelet as usize / 64] = 0;
+            self.ranges[lanelet.index()] = Range::default();
+            self.is_occupied[lanelet.index() / 64] = 0;
         }
         self.occupied.clear();
         self.entry_of.clear();
@@ -220,11 +221,11 @@ impl Index {
         self.is_located = false;
     }
 
-    fn count(&mut self, lanelet: LaneletId) {
-        let range = &mut self.ranges[lanelet as usize];
+    fn count(&mut self, lanelet: LaneletIndex) {
+        let range = &mut self.ranges[lanelet.index()];
         if range.count == 0 {
             self.occupied.push(lanelet);
-            self.is_occupied[lanelet as usize / 64] |= 1 << (lanelet % 64);
+            self.is_occupied[lanelet.index() / 64] |= 1 << (lanelet.index() % 64);
         }
         range.count += 1;
     }
@@ -236,32 +237,32 @@ impl Index {
         // each other is that of their first vehicle; nobody reads it.
         let mut first = 0;
         for &lanelet in &self.occupied {
-            let range = &mut self.ranges[lanelet as usize];
+            let range = &mut self.ranges[lanelet.index()];
             (range.first, first) = (first, first + range.count);
             // Counted again while they are filled.
             range.count = 0;
         }
-        self.entries.resize(first as usize, Entry::default());
+        self.entries.resize(first as usize, LaneEntry::default());
         // Vehicles of a flow stand from front to back by index: backwards they need no moving.
         for agent in agents.driving().rev() {
-            let position = &agents.position[agent as usize];
+            let position = &agents.position[agent.index()];
             let s = position.s;
             for lanelet in lanelets_of(position) {
-                self.enter(Entry { s, lanelet, agent }, agents);
+                self.enter(LaneEntry { s, lanelet, agent }, agents);
             }
         }
         // The entry on the lanelet that an agent follows, not the one on a lanelet that it leaves.
         for (place, entry) in (0u32..).zip(&self.entries) {
-            if agents.position[entry.agent as usize].lanelet == entry.lanelet {
-                self.entry_of[entry.agent as usize] = place;
+            if agents.position[entry.agent.index()].lanelet == entry.lanelet {
+                self.entry_of[entry.agent.index()] = place;
             }
         }
     }
 
     /// Puts an entry among those of its lanelet that are there already.
     #[inline]
-    fn enter(&mut self, entry: Entry, agents: AgentsRef<'_>) {
-        let range = &mut self.ranges[entry.lanelet as usize];
+    fn enter(&mut self, entry: LaneEntry, agents: AgentsRef<'_>) {
+        let range = &mut self.ranges[entry.lanelet.index()];
         let start = range.first as usize;
         let mut at = start + range.count as usize;
         range.count += 1;
@@ -275,30 +276,33 @@ impl Index {
 
     /// Vehicles on a lanelet from back to front.
     #[inline]
-    pub(crate) fn on_lanelet(&self, lanelet: LaneletId) -> &[Entry] {
-        if self.is_occupied[lanelet as usize / 64] & 1 << (lanelet % 64) == 0 {
+    pub(crate) fn on_lanelet(&self, lanelet: LaneletIndex) -> &[LaneEntry] {
+        if self.is_occupied[lanelet.index() / 64] & 1 << (lanelet.index() % 64) == 0 {
             return &[];
         }
-        let range = self.ranges[lanelet as usize];
+        let range = self.ranges[lanelet.index()];
         &self.entries[range.first as usize..(range.first + range.count) as usize]
     }
 
     /// The hindmost vehicle on a lanelet.
     #[inline]
-    pub(crate) fn hindmost(&self, lanelet: LaneletId) -> Option<Entry> {
+    pub(crate) fn hindmost(&self, lanelet: LaneletIndex) -> Option<LaneEntry> {
         self.on_lanelet(lanelet).first().copied()
     }
 
     /// The vehicle before an agent on its own lanelet.
     #[inline]
-    pub(crate) fn ahead_on_lanelet(&self, agent: u32) -> Option<Entry> {
+    pub(crate) fn ahead_on_lanelet(&self, agent: AgentIndex) -> Option<LaneEntry> {
         self.all_ahead_on_lanelet(agent).next().copied()
     }
 
     /// The vehicles before an agent on its own lanelet, from the next one on.
     #[inline]
-    pub(crate) fn all_ahead_on_lanelet(&self, agent: u32) -> impl Iterator<Item = &Entry> {
-        let place = self.entry_of[agent as usize] as usize;
+    pub(crate) fn all_ahead_on_lanelet(
+        &self,
+        agent: AgentIndex,
+    ) -> impl Iterator<Item = &LaneEntry> {
+        let place = self.entry_of[agent.index()] as usize;
         let own = self.entries.get(place).map(|entry| entry.lanelet);
         let ahead = self.entries.iter().skip(place.saturating_add(1));
         ahead.take_while(move |entry| Some(entry.lanelet) == own)
@@ -306,7 +310,7 @@ impl Index {
 
     /// Bytes for all agents.
     pub(crate) fn bytes(&self) -> usize {
-        size_of::<Entry>() * self.entries.len()
+        size_of::<LaneEntry>() * self.entries.len()
             + size_of::<u32>() * (self.entry_of.len() + self.located.len() + self.occupied.len())
             + size_of::<DVec2>() * self.middles.len()
             + self.parts.len()
@@ -317,30 +321,31 @@ impl Index {
 
 /// The lanelets on which an agent is entered.
 #[inline]
-fn lanelets_of(position: &LanePosition) -> impl Iterator<Item = LaneletId> {
+fn lanelets_of(position: &LanePosition) -> impl Iterator<Item = LaneletIndex> {
     let lanelets = [position.lanelet, position.leaving];
     lanelets.into_iter().filter(|&id| id != NO_LANELET)
 }
 
 /// The order on a lanelet; of two in one place the one with the smaller id is behind.
-fn is_behind(a: &Entry, b: &Entry, agents: AgentsRef<'_>) -> bool {
-    let id = |entry: &Entry| agents.identity[entry.agent as usize].id;
+fn is_behind(a: &LaneEntry, b: &LaneEntry, agents: AgentsRef<'_>) -> bool {
+    let id = |entry: &LaneEntry| agents.identity[entry.agent.index()].id;
     a.s.total_cmp(&b.s).then_with(|| id(a).cmp(&id(b))).is_lt()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::{Agents, Identity, LanePosition, Phase, Row};
+    use crate::agents::{AgentRow, Agents};
     use crate::dynamics::Dynamics;
     use crate::ground::Ground;
+    use crate::records::{Identity, LanePosition, Phase};
     use proptest::prelude::*;
     use roadwright_scenario::{DynamicsLevel, Scenario};
 
-    fn agents(places: &[(LaneletId, LaneletId, f64)]) -> Agents {
+    fn agents(places: &[(LaneletIndex, LaneletIndex, f64)]) -> Agents {
         let mut agents = Agents::default();
         for (id, &(lanelet, leaving, s)) in (1u64..).zip(places) {
-            agents.insert(Row {
+            agents.insert(AgentRow {
                 identity: Identity {
                     id,
                     phase: Phase::Driving,
@@ -352,7 +357,7 @@ mod tests {
                     s,
                     t: 0.0,
                 },
-                ..Row::default()
+                ..AgentRow::default()
             });
         }
         agents
@@ -367,8 +372,9 @@ mod tests {
             let places: Vec<_> = places
                 .into_iter()
                 .map(|(on, leaving, s)| {
-                    let leaving = if leaving > 5 || leaving == on { NO_LANELET } else { leaving };
-                    (on, leaving, s)
+                    let is_none = leaving > 5 || leaving == on;
+                    let leaving = if is_none { NO_LANELET } else { LaneletIndex::new(leaving) };
+                    (LaneletIndex::new(on), leaving, s)
                 })
                 .collect();
             let types = VehicleTypes::new(&Scenario::new("types"));
@@ -382,14 +388,14 @@ mod tests {
                 let bodies = Bodies { ground: &ground, agents: agents.lent(), dynamics: &dynamics };
                 index.rebuild(&bodies, &types);
             }
-            for lanelet in 0..6 {
+            for lanelet in LaneletIndex::up_to(6) {
                 let here = index.on_lanelet(lanelet);
-                let is_here = |p: &&(u32, u32, f64)| p.0 == lanelet || p.1 == lanelet;
+                let is_here = |p: &&(LaneletIndex, LaneletIndex, f64)| p.0 == lanelet || p.1 == lanelet;
                 prop_assert_eq!(here.len(), places.iter().filter(is_here).count());
                 prop_assert!(here.windows(2).all(|pair| pair[0].s <= pair[1].s));
                 prop_assert_eq!(index.hindmost(lanelet), here.first().copied());
                 for (at, entry) in here.iter().enumerate() {
-                    if places[entry.agent as usize].0 == lanelet {
+                    if places[entry.agent.index()].0 == lanelet {
                         let next = here.get(at + 1).copied();
                         prop_assert_eq!(index.ahead_on_lanelet(entry.agent), next);
                     }

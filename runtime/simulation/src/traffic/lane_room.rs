@@ -1,10 +1,10 @@
 //! How much room a vehicle has beside the lane that it keeps to, before obstacles.
 
-use crate::agents::LanePosition;
 use crate::ground::Ground;
+use crate::records::LanePosition;
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::math::wrap_angle;
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// The room of a vehicle with a heading: what it leaves of the room beside its lane.
 ///
@@ -39,14 +39,14 @@ impl LaneRoom<'_> {
     }
 
     /// Room beside a lanelet, m; 0 if nothing is known.
-    fn beside(&self, lanelet: LaneletId) -> f64 {
+    fn beside(&self, lanelet: LaneletIndex) -> f64 {
         let lanes = &self.ground.lane_obstacles;
         lanes.room_aside(lanelet, self.vehicle_type.is_long())
     }
 
     /// By how much at most the body leaves the lane from one place of a lanelet to another, m, which may be beyond
     /// its end; infinity where obstacles are near, or where the lanes beyond are not known or short.
-    fn drift_ahead(&self, lanelet: LaneletId, (from, to): (f64, f64)) -> f64 {
+    fn drift_ahead(&self, lanelet: LaneletIndex, (from, to): (f64, f64)) -> f64 {
         let here = self.drift_on(lanelet, (from, to));
         let over = to - self.ground.length(lanelet);
         if over <= 0.0 {
@@ -56,7 +56,7 @@ impl LaneRoom<'_> {
     }
 
     /// The same where the first place may be before its start.
-    fn drift_behind(&self, lanelet: LaneletId, (from, to): (f64, f64)) -> f64 {
+    fn drift_behind(&self, lanelet: LaneletIndex, (from, to): (f64, f64)) -> f64 {
         let here = self.drift_on(lanelet, (from, to));
         if from >= 0.0 {
             return here;
@@ -69,11 +69,11 @@ impl LaneRoom<'_> {
     /// length, m.
     fn drift_beyond(
         &self,
-        lanelets: &[LaneletId],
+        lanelets: &[LaneletIndex],
         over: f64,
         stretch: impl Fn(f64) -> (f64, f64),
     ) -> f64 {
-        let drift = |&id: &LaneletId| {
+        let drift = |&id: &LaneletIndex| {
             let length = self.ground.length(id);
             match over <= length && self.beside(id) > 0.0 {
                 true => self.drift_on(id, stretch(length)),
@@ -85,7 +85,7 @@ impl LaneRoom<'_> {
     }
 
     /// The same between two places that are on a lanelet, or cut where it ends.
-    fn drift_on(&self, lanelet: LaneletId, (from, to): (f64, f64)) -> f64 {
+    fn drift_on(&self, lanelet: LaneletIndex, (from, to): (f64, f64)) -> f64 {
         let line = self.ground.line(lanelet);
         let (spacing, last) = (line.spacing(), line.count() - 1);
         // Whole pieces: those that are begun count.

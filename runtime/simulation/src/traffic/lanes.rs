@@ -1,10 +1,12 @@
 //! Room on lanes: how far those come who drive onto one, and who can change from one to the next.
 
-use super::{Entry, Index, space};
+use super::{Index, LaneEntry, space};
 use crate::agents::AgentsRef;
 use crate::ground::Ground;
+use crate::records::AgentIndex;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::Connection;
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// How far a body goes on until it is out of the lane that it leaves, m.
 const WAY_TO_CHANGE: f64 = 10.0;
@@ -26,7 +28,7 @@ pub(super) struct Tail<'a> {
     /// How far they can drive up at most, m.
     pub(super) reach: f64,
     /// Who is there up to that place, from back to front.
-    pub(super) there: &'a [Entry],
+    pub(super) there: &'a [LaneEntry],
     /// Whether that is the whole lane, and nobody is between it and another one.
     pub(super) is_whole: bool,
 }
@@ -34,7 +36,7 @@ pub(super) struct Tail<'a> {
 impl<'a> Lanes<'a> {
     /// The part of a lane that those reach who come onto it: up to the hindmost vehicle that is between it
     /// and the lane beside. It may have to wait there for somebody on the other one.
-    pub(super) fn tail(self, lanelet: LaneletId) -> Tail<'a> {
+    pub(super) fn tail(self, lanelet: LaneletIndex) -> Tail<'a> {
         let all = self.index.on_lanelet(lanelet);
         // From back to front: the first one that is between two lanes is where those who come may have
         // to stop.
@@ -53,15 +55,18 @@ impl<'a> Lanes<'a> {
     }
 
     /// Where the first one stands who waits at the end of a lane, m: at its end, or at the stop line before it.
-    pub(super) fn queue_end(self, lanelet: LaneletId) -> f64 {
+    pub(super) fn queue_end(self, lanelet: LaneletIndex) -> f64 {
         self.ground.length(lanelet) - self.line_before_end(lanelet)
     }
 
     /// How far before the end of a lane the stop lines of the ways beyond lie, m; 0 for most.
-    pub(super) fn line_before_end(self, lanelet: LaneletId) -> f64 {
+    pub(super) fn line_before_end(self, lanelet: LaneletIndex) -> f64 {
         let ways = self.ground.successors(lanelet).iter();
         let lines = ways.filter_map(|&way| {
-            let (junction, path) = self.ground.contested(way)?;
+            let Connection {
+                junction,
+                number: path,
+            } = self.ground.contested(way)?;
             let has_buses = self.types.sets_lines_back;
             Some(self.ground.setback(junction, path, has_buses))
         });
@@ -69,8 +74,8 @@ impl<'a> Lanes<'a> {
     }
 
     /// Whether a vehicle on a lane is on another one as well.
-    fn is_between(self, entry: &Entry, lanelet: LaneletId) -> bool {
-        let position = &self.agents.position[entry.agent as usize];
+    fn is_between(self, entry: &LaneEntry, lanelet: LaneletIndex) -> bool {
+        let position = &self.agents.position[entry.agent.index()];
         // On its way over from this lane, or to it.
         position.lanelet != lanelet || position.leaving != NO_LANELET
     }
@@ -80,8 +85,8 @@ impl<'a> Lanes<'a> {
     /// waits for. Within `room` metres it has to be over in any case.
     pub(crate) fn has_way_to_change(
         self,
-        agent: u32,
-        (lanelet, s): (LaneletId, f64),
+        agent: AgentIndex,
+        (lanelet, s): (LaneletIndex, f64),
         room: f64,
     ) -> bool {
         let mut others = self.index.on_lanelet(lanelet).iter();
@@ -89,23 +94,23 @@ impl<'a> Lanes<'a> {
             return true;
         };
         let gap = self.rear(leader) - (s + self.vehicle_type(agent).front);
-        let speed = self.agents.motion[leader.agent as usize].speed.max(0.0);
+        let speed = self.agents.motion[leader.agent.index()].speed.max(0.0);
         // If who is ahead stops, it does so only after its braking distance, which is room as well.
         gap + speed * speed / (2.0 * STOPPING) >= WAY_TO_CHANGE.min(room)
     }
 
     /// Length that a vehicle takes in a queue, m.
-    pub(super) fn space(self, agent: u32) -> f64 {
+    pub(super) fn space(self, agent: AgentIndex) -> f64 {
         space(self.vehicle_type(agent))
     }
 
     /// Where the rear of a vehicle is along its lane, m.
-    pub(super) fn rear(self, entry: &Entry) -> f64 {
+    pub(super) fn rear(self, entry: &LaneEntry) -> f64 {
         entry.s - self.vehicle_type(entry.agent).rear_overhang
     }
 
-    fn vehicle_type(self, agent: u32) -> &'a VehicleType {
-        let number = self.agents.identity[agent as usize].vehicle_type;
+    fn vehicle_type(self, agent: AgentIndex) -> &'a VehicleType {
+        let number = self.agents.identity[agent.index()].vehicle_type;
         self.types.get(number)
     }
 }
@@ -114,7 +119,7 @@ impl<'a> Lanes<'a> {
 mod tests {
     use super::Lanes;
     use crate::testing::Stand;
-    use roadwright_scenario::lane_graph::LaneletId;
+    use roadwright_scenario::lane_graph::LaneletIndex;
 
     fn lanes(stand: &Stand) -> Lanes<'_> {
         Lanes {
@@ -126,7 +131,7 @@ mod tests {
     }
 
     /// A road of 300 m with two lanes, from the right.
-    fn road() -> (Stand, Vec<LaneletId>) {
+    fn road() -> (Stand, Vec<LaneletIndex>) {
         let stand = Stand::on(&[((0.0, 0.0), (300.0, 0.0), 2, 0)]);
         let lanes = stand.lanes_from_the_right();
         (stand, lanes)
@@ -148,7 +153,10 @@ mod tests {
         stand.agents.position[1].lanelet = left;
         stand.agents.position[1].leaving = right;
         stand.look();
-        let rear = 60.0 - lanes(&stand).vehicle_type(1).rear_overhang;
+        let rear = 60.0
+            - lanes(&stand)
+                .vehicle_type(crate::records::AgentIndex::new(1))
+                .rear_overhang;
         let (old, new) = (lanes(&stand).tail(right), lanes(&stand).tail(left));
         assert_eq!((old.reach, old.there.len()), (rear, 1));
         assert_eq!((new.reach, new.there.len()), (rear, 0));

@@ -1,6 +1,7 @@
 //! Traffic: who is where, who may enter which junction, what signals show, who touches whom, who
 //! stands.
 
+mod accounts;
 mod claims;
 mod contacts;
 mod delays;
@@ -14,20 +15,21 @@ mod people;
 mod signals;
 
 use crate::clock::Clock;
+use crate::fixed::Fixed;
 use crate::ground::Ground;
 use crate::route::Routes;
 use crate::vehicle_type::VehicleTypes;
-pub(crate) use claims::{Claims, Setting, StuckRing, WayRound, space};
+pub(crate) use accounts::AccountInputs;
+pub(crate) use claims::{Claims, Detour, Given, Setting, StuckRing, space};
 pub use claims::{Ticket, Waits, Why};
-pub use contacts::{Collision, Party};
 pub(crate) use contacts::{Contact, Contacts, Search};
 pub(crate) use delays::Delays;
-pub(crate) use encroachment::{Encroachment, Scene as EncroachmentScene};
+pub(crate) use encroachment::{Encroachment, EncroachmentInputs};
 pub(crate) use find::find;
-pub(crate) use index::{Entry, Index};
+pub(crate) use index::{Index, LaneEntry};
 pub(crate) use lanes::Lanes;
 pub(crate) use neighbours::{Neighbours, Shapes};
-pub use people::{NoCrossing, PeopleCounts, PersonRecord, RADIUS as PERSON_RADIUS};
+pub use people::{NoCrossing, RADIUS as PERSON_RADIUS};
 pub(crate) use people::{People, Roadside};
 pub use signals::StagePhase;
 pub(crate) use signals::{Shown, SignalStates, Wish as StageWish, look as look_at_signals};
@@ -72,7 +74,7 @@ impl Traffic {
     pub(crate) fn setting<'a>(
         &'a self,
         clock: &Clock,
-        (ground, types): (&'a Ground, &'a VehicleTypes),
+        Fixed { ground, types }: Fixed<'a>,
         routes: &'a Routes,
     ) -> Setting<'a> {
         Setting {

@@ -16,14 +16,15 @@
 
 use super::lane_room::LaneRoom;
 use super::{Index, find};
-use crate::agents::Identity;
-use crate::dynamics::{Bodies, keeps_to_lanes};
+use crate::dynamics::Bodies;
 use crate::modules::SLICE;
+use crate::records::{AgentIndex, Identity, keeps_to_lanes};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
 use rayon::prelude::*;
 use roadwright_geometry::heading_of;
 use roadwright_geometry::math::wrap_angle;
+use roadwright_scenario::LaneletIndex;
 
 /// Circles around bodies with less room than this between them are neighbours, m.
 const MARGIN: f64 = 8.0;
@@ -54,7 +55,7 @@ struct Followed {
     moved: f32,
     /// It touches no obstacle before it has moved so far, m.
     free_to: f32,
-    agent: u32,
+    agent: AgentIndex,
     /// Where its pairs begin.
     first: u32,
     vehicle_type: u16,
@@ -104,11 +105,11 @@ impl Shapes<'_> {
 
     /// Place and heading of a body, and how far its farthest point is from that place at most, m.
     #[inline]
-    fn find(&self, agent: u32, part: u8) -> (DVec2, f64, f64) {
+    fn find(&self, agent: AgentIndex, part: u8) -> (DVec2, f64, f64) {
         match part {
             0 => {
                 let pose = self.bodies.pose(agent);
-                let kind = self.bodies.agents.identity[agent as usize].vehicle_type;
+                let kind = self.bodies.agents.identity[agent.index()].vehicle_type;
                 (pose.position, pose.heading, reach(self.types.get(kind)))
             }
             _ => {
@@ -135,15 +136,15 @@ impl Shapes<'_> {
     }
 
     /// The same of a vehicle by what is known of the lane that it keeps to; 0 or less if nothing is known.
-    fn room_on_lane(&self, agent: u32) -> f64 {
+    fn room_on_lane(&self, agent: AgentIndex) -> f64 {
         let Bodies { ground, agents, .. } = self.bodies;
-        let vehicle_type = agents.identity[agent as usize].vehicle_type;
+        let vehicle_type = agents.identity[agent.index()].vehicle_type;
         let room = LaneRoom {
             ground,
             heading: self.bodies.pose(agent).heading,
             vehicle_type: self.types.get(vehicle_type),
         };
-        room.of(&agents.position[agent as usize])
+        room.of(&agents.position[agent.index()])
     }
 }
 
@@ -184,7 +185,7 @@ impl Neighbours {
     }
 
     /// The agent of a body, and which of its bodies it is; `None` if it has left.
-    pub(crate) fn body(&self, number: usize) -> Option<(u32, u8)> {
+    pub(crate) fn body(&self, number: usize) -> Option<(AgentIndex, u8)> {
         let body = &self.bodies[number];
         (body.state != State::Gone).then_some((body.agent, body.part))
     }
@@ -225,7 +226,7 @@ impl Neighbours {
             if body.state == State::Gone {
                 return true;
             }
-            let who = &shapes.bodies.agents.identity[body.agent as usize];
+            let who = &shapes.bodies.agents.identity[body.agent.index()];
             let state = shapes.state(who);
             if state == State::Gone {
                 body.state = state;
@@ -264,7 +265,7 @@ impl Neighbours {
         self.bodies.clear();
         let agents = shapes.bodies.agents;
         self.bodies.extend(index.bodies().map(|(agent, part)| {
-            let who = &agents.identity[agent as usize];
+            let who = &agents.identity[agent.index()];
             let (place, heading, _) = shapes.find(agent, part);
             Followed {
                 place,
@@ -281,7 +282,7 @@ impl Neighbours {
         let bodies = &self.bodies[..];
         let mut found = Vec::new();
         find(helpers, bodies.len(), &mut found, |number, found| {
-            add_pairs(number, bodies, (shapes, index, margin), found);
+            add_pairs(number, bodies, shapes, index, margin, found);
         });
         // Counted first, and then summed.
         for (own, _) in &found {
@@ -349,7 +350,9 @@ impl Followed {
 fn add_pairs(
     number: usize,
     bodies: &[Followed],
-    (shapes, index, margin): (Shapes<'_>, &Index, f64),
+    shapes: Shapes<'_>,
+    index: &Index,
+    margin: f64,
     pairs: &mut Vec<(u32, Pair)>,
 ) {
     let own = &bodies[number];
@@ -403,7 +406,14 @@ mod tests {
         for number in 0..32 {
             let (x, side) = (7.0 * f64::from(number / 2) - 55.0, f64::from(number % 2));
             let (y, radius) = (9.2 * side - 94.6, 0.4);
-            put_post(&mut scenario, Shape::Circle { x, y, radius });
+            put_post(
+                &mut scenario,
+                Shape::Circle {
+                    x: x.into(),
+                    y: y.into(),
+                    radius: radius.into(),
+                },
+            );
         }
         let mut stream = Stream::new(5, "posts", 0);
         for number in 0..60 {
@@ -412,13 +422,17 @@ mod tests {
             put_post(
                 &mut scenario,
                 match number % 2 == 0 {
-                    true => Shape::Circle { x, y, radius },
+                    true => Shape::Circle {
+                        x: x.into(),
+                        y: y.into(),
+                        radius: radius.into(),
+                    },
                     false => Shape::Box {
-                        x,
-                        y,
-                        heading,
-                        length: 3.0,
-                        width: 1.0,
+                        x: x.into(),
+                        y: y.into(),
+                        heading: heading.into(),
+                        length: 3.0.into(),
+                        width: 1.0.into(),
                     },
                 },
             );
@@ -431,9 +445,9 @@ mod tests {
 
     fn compared_with_all(stand: &Stand) -> Touching {
         let bodies = stand.view().bodies();
-        let driving: Vec<u32> = stand.agents.census().driving().collect();
-        let (mut touching, id) = (Touching::new(), |a: u32| {
-            stand.agents.identity[a as usize].id
+        let driving: Vec<AgentIndex> = stand.agents.census().driving().collect();
+        let (mut touching, id) = (Touching::new(), |a: AgentIndex| {
+            stand.agents.identity[a.index()].id
         });
         for &a in &driving {
             let body = bodies.body(a, 0, &stand.types);
@@ -461,7 +475,7 @@ mod tests {
         };
         let mut contacts: Vec<Contact> = Vec::new();
         (0..neighbours.len()).for_each(|number| search.contacts(number, &mut contacts));
-        let id = |agent: u32| stand.agents.identity[agent as usize].id;
+        let id = |agent: AgentIndex| stand.agents.identity[agent.index()].id;
         let pair = |contact: &Contact| {
             let other = contact.other.map_or(0, id);
             (id(contact.agent).min(other), id(contact.agent).max(other))
@@ -472,7 +486,7 @@ mod tests {
     /// Moves everybody for a step, some along their lanes and some anywhere.
     fn move_all(stand: &mut Stand, stream: &mut Stream, dt: f64) {
         for agent in stand.agents.census().by_growing_id() {
-            let index = agent as usize;
+            let index = agent.index();
             let id = stand.agents.identity[index].id;
             let motion = &mut stand.agents.motion[index];
             let place = motion.pose.point(motion.speed * dt, 0.0);
@@ -492,9 +506,10 @@ mod tests {
         let mut stand = Stand::crossing();
         stand.ground = Ground::new(&scenario);
         stand.index = Index::new(stand.ground.graph().lanelets().len());
-        let lanes = stand.ground.graph().lanelets().len() as u32;
-        let has_room = |&lanelet: &u32| stand.ground.lane_obstacles.room_aside(lanelet, true) > 0.0;
-        let free: Vec<u32> = (0..lanes).filter(has_room).collect();
+        let lanes = stand.ground.graph().indices();
+        let has_room =
+            |&lanelet: &LaneletIndex| stand.ground.lane_obstacles.room_aside(lanelet, true) > 0.0;
+        let free: Vec<LaneletIndex> = lanes.clone().filter(has_room).collect();
         let kinds = scenario.vehicle_types().len() as u64;
         let (mut stream, mut neighbours) = (Stream::new(3, "moves", 0), Neighbours::default());
         let (mut ids, mut with_others, mut with_obstacles, mut lists, mut changes) =
@@ -510,15 +525,15 @@ mod tests {
                 let any = stream.next_u64();
                 let lane = match step % 2 {
                     0 => free[(any % free.len() as u64) as usize],
-                    _ => (any % u64::from(lanes)) as u32,
+                    _ => LaneletIndex::from_index((any % lanes.len() as u64) as usize),
                 };
                 let length = stand.ground.length(lane);
                 let (s, speed) = (stream.next_in(0.0, length), stream.next_in(0.0, 14.0));
                 let id = ids.next().expect("without an end");
                 let agent = stand.car(id, &[lane], s, speed);
                 // Buses as well, whose tails reach over the start of a lanelet.
-                stand.agents.identity[agent as usize].vehicle_type = (id % kinds) as u16;
-                stand.agents.motion[agent as usize].pose.heading += stream.next_in(-0.6, 0.6);
+                stand.agents.identity[agent.index()].vehicle_type = (id % kinds) as u16;
+                stand.agents.motion[agent.index()].pose.heading += stream.next_in(-0.6, 0.6);
             }
             let all = stand.agents.census().by_growing_id();
             if step % 41 == 0 {
@@ -527,7 +542,7 @@ mod tests {
                 stand.dynamics.remove(agent);
             }
             if step % 53 == 0 {
-                let pose = &mut stand.agents.motion[all[0] as usize].pose;
+                let pose = &mut stand.agents.motion[all[0].index()].pose;
                 pose.position += DVec2::new(stream.next_in(-20.0, 20.0), 3.0);
             }
             move_all(&mut stand, &mut stream, 0.01);
@@ -568,35 +583,43 @@ mod tests {
         }
         // As near to ways through the junction as they may be without a word.
         let bare = Ground::new(&scenario);
-        let of_lanelet = |id: u32| bare.graph().lanelet(id);
-        let lanes = bare.graph().lanelets().len() as u32;
-        for id in (0..lanes).filter(|&id| of_lanelet(id).is_connection()) {
+        let of_lanelet = |id: LaneletIndex| bare.graph().lanelet(id);
+        let lanes = bare.graph().indices();
+        for id in lanes.clone().filter(|&id| of_lanelet(id).is_connection()) {
             for (along, left) in [(0.2, -2.8), (0.5, -2.8), (0.5, 2.8), (0.8, 2.8)] {
                 let place = bare.line(id).pose(along * bare.length(id)).point(0.0, left);
-                let is_aside = |id: u32| {
+                let is_aside = |id: LaneletIndex| {
                     let mut points = bare.line(id).points();
                     points.all(|point| (point - place).length() > 2.76)
                 };
-                if (0..lanes).all(is_aside) {
+                if lanes.clone().all(is_aside) {
                     let DVec2 { x, y } = place;
-                    put_post(&mut scenario, Shape::Circle { x, y, radius: 0.2 });
+                    put_post(
+                        &mut scenario,
+                        Shape::Circle {
+                            x: x.into(),
+                            y: y.into(),
+                            radius: 0.2.into(),
+                        },
+                    );
                 }
             }
         }
         let mut stand = Stand::crossing();
         stand.ground = Ground::new(&scenario);
-        stand.index = Index::new(lanes as usize);
+        stand.index = Index::new(lanes.len());
         let mut stream = Stream::new(8, "bends", 0);
-        let agent = stand.car(1, &[0], 0.0, 0.0);
+        let agent = stand.car(1, &[LaneletIndex::new(0)], 0.0, 0.0);
         let (mut free, mut in_bends, mut near) = (0, 0, 0);
         for _ in 0..40_000 {
-            let lanelet = (stream.next_u64() % u64::from(lanes)) as u32;
+            let lanelet =
+                LaneletIndex::from_index((stream.next_u64() % lanes.len() as u64) as usize);
             let s = stream.next_in(-1.0, stand.ground.length(lanelet) + 1.0);
             let t = stream.next_in(-0.8, 0.8);
             let mut pose = stand.ground.line(lanelet).pose(s);
             pose.position = pose.point(0.0, t);
             pose.heading += stream.next_in(-0.2, 0.2);
-            let index = agent as usize;
+            let index = agent.index();
             stand.agents.identity[index].vehicle_type = (stream.next_u64() % 2) as u16;
             stand.agents.motion[index].pose = pose;
             let position = &mut stand.agents.position[index];

@@ -46,9 +46,9 @@ fn narrow_middle(scenario: &mut Scenario, road: RoadId) {
 fn narrow_to(scenario: &mut Scenario, road: RoadId, width: f64) {
     let slope = 0.1 * (3.25 - width);
     let piece = |s: f64, a: f64, b: f64| Poly3 {
-        s,
-        a,
-        b,
+        s: s.into(),
+        a: a.into(),
+        b: b.into(),
         ..Poly3::constant(a)
     };
     let mut changed = scenario.network().road(road).unwrap().clone();
@@ -74,9 +74,9 @@ fn flow(scenario: &mut Scenario, vehicle: &str, from: Place, to: Place, rate: f6
         stack: "idm".into(),
         origin: from,
         destination: to,
-        rate_per_hour: rate,
-        begin: 0.0,
-        end: END,
+        rate_per_hour: rate.into(),
+        begin: 0.0.into(),
+        end: END.into(),
         dynamics: None,
     };
     let id = scenario.next_flow_id();
@@ -300,9 +300,9 @@ fn put_trips(scenario: &mut Scenario, trips: [(Place, Place); 2]) {
             start,
             via: Vec::new(),
             destination: Some(destination),
-            depart: 0.0,
-            repeat: None,
-            speed: 0.0,
+            depart: 0.0.into(),
+            repeat: None.into(),
+            speed: 0.0.into(),
         };
         let edit = Edit::Agent(AgentId(number), Some(Box::new(agent)));
         scenario.apply(edit).unwrap();
@@ -426,9 +426,9 @@ fn parked(road: RoadId) -> Agent {
         start: Place::lane(road, -1, 20.0),
         via: Vec::new(),
         destination: Some(Place::lane(road, -1, 60.0)),
-        depart: 1000.0,
-        repeat: None,
-        speed: 0.0,
+        depart: 1000.0.into(),
+        repeat: None.into(),
+        speed: 0.0.into(),
     }
 }
 

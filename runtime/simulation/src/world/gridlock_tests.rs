@@ -121,9 +121,9 @@ fn fill(scenario: &mut Scenario, buses: f64) {
                 stack: "idm".into(),
                 origin: gate(scenario, from, RoadEnd::Start),
                 destination: gate(scenario, to, RoadEnd::End),
-                rate_per_hour: 1200.0 * share,
-                begin: 0.0,
-                end: END,
+                rate_per_hour: (1200.0 * share).into(),
+                begin: 0.0.into(),
+                end: END.into(),
                 dynamics: None,
             };
             let id = scenario.next_flow_id();

@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::builtin_modules;
+use crate::records::AgentIndex;
 use crate::testing::{draw_street, street};
 use roadwright_agent::{
-    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterSet, StepBoundary,
+    Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterSet, StepBoundary,
 };
 use roadwright_agent::{Step, Swap};
 use roadwright_geometry::{DVec2, HeightField};
@@ -37,9 +38,9 @@ fn with_two_agents(stack: &str) -> Scenario {
             start: lane(20.0),
             via: Vec::new(),
             destination: Some(lane(190.0)),
-            depart: 0.0,
-            repeat: None,
-            speed: 0.0,
+            depart: 0.0.into(),
+            repeat: None.into(),
+            speed: 0.0.into(),
         };
         let edit = Edit::Agent(AgentId(number), Some(Box::new(agent)));
         scenario.apply(edit).unwrap();
@@ -60,7 +61,7 @@ fn who_stands_on_lanes_that_are_too_steep_is_told_by_id() {
         dynamics: Some(DynamicsLevel::Lane),
         ..RunOptions::default()
     };
-    for order in [[0, 1], [1, 0]] {
+    for order in [[0, 1], [1, 0]].map(|order| order.map(AgentIndex::new)) {
         let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
         world.agents.scatter(&order);
         (0..500).for_each(|_| world.step());
@@ -120,9 +121,11 @@ fn listening(scenario: &mut Scenario) -> (Registry, Told) {
     let told = Told::default();
     let ears = told.clone();
     let mut registry = builtin_modules();
-    registry.add(Entry::<dyn Controller>::new(LISTENER, &[], move || {
-        Box::new(Listener(ears.clone()))
-    }));
+    registry.add(ModuleEntry::<dyn Controller>::new(
+        LISTENER,
+        &[],
+        move || Box::new(Listener(ears.clone())),
+    ));
     let stack = Stack::with_controller("listener");
     let edit = Edit::Stack("listener".into(), Some(Box::new(stack)));
     scenario.apply(edit).unwrap();
@@ -141,7 +144,7 @@ fn modules_are_told_of_agents_by_id() {
     }
     let mut world = World::new(&scenario, &registry, &RunOptions::default()).unwrap();
     // The last index of the list is given away first: agent 1 gets 1 and agent 2 gets 0.
-    world.agents.scatter(&[0, 1]);
+    world.agents.scatter(&[0, 1].map(AgentIndex::new));
     while !world.is_over() {
         world.step();
     }
@@ -165,9 +168,9 @@ fn a_removal_is_told_a_boundary_before_the_index_is_anothers() {
         dynamics: None,
         origin: lane(8.0),
         destination: lane(190.0),
-        rate_per_hour: 1200.0,
-        begin: 0.0,
-        end: 1e6,
+        rate_per_hour: 1200.0.into(),
+        begin: 0.0.into(),
+        end: 1e6.into(),
     };
     let edit = Edit::Flow(FlowId(1), Some(Box::new(flow)));
     scenario.apply(edit).unwrap();

@@ -12,19 +12,14 @@ use crate::vehicle_type::VehicleTypes;
 pub(super) fn look_after(
     people: &People,
     signals: &mut SignalStates,
-    (ground, types, routes): (&Ground, &VehicleTypes, &Routes),
+    roadside: Roadside<'_>,
     agents: &mut ClaimColumns<'_>,
     clock: &Clock,
 ) {
     if people.has_strays() {
-        let roadside = Roadside {
-            ground,
-            types,
-            routes,
-        };
         people.hold_for_strays(&roadside, agents);
     }
-    for walk in people.calls(ground) {
-        signals.call_walk(ground, walk, clock.time());
+    for walk in people.calls(roadside.ground) {
+        signals.call_walk(roadside.ground, walk, clock.time());
     }
 }

@@ -3,18 +3,17 @@
 use super::World;
 use crate::agents::Drive;
 use crate::dynamics::{Bodies, LooseCounts};
+use crate::fixed::Fixed;
 use crate::ground::{Ground, SignalHead};
 use crate::hands::HandControls;
-use crate::inspect::{self, Inspection, JunctionInspection, RoadInspection};
 use crate::perception::{Surroundings, View};
-use crate::report;
-use crate::snapshot::Snapshot;
+use crate::records::{AgentIndex, Collision};
 use crate::stages::scene::Onlooking;
-use crate::summary::{AgentCounts, ModuleRecord, Summary, SwapRecord};
-use crate::traffic::{Collision, Setting, Waits};
+use crate::summary::{ModuleRecord, SwapRecord};
+use crate::traffic::{Setting, Waits};
 use roadwright_agent::BehaviourView;
+use roadwright_scenario::NodeId;
 use roadwright_scenario::lane_graph::LaneGraph;
-use roadwright_scenario::{NodeId, RoadId};
 use std::sync::Arc;
 
 impl World {
@@ -72,25 +71,6 @@ impl World {
         self.modules.records()
     }
 
-    /// A hash over all state that is carried from step to step, for comparing runs. It does not
-    /// depend on where agents are stored. What modules keep for themselves is not in it: it shows
-    /// in what their agents do. O(agents ever seen).
-    pub fn state_hash(&self) -> u64 {
-        report::state_hash(self)
-    }
-
-    /// The vehicles that drive now, in the order of their ids.
-    pub fn snapshot(&self) -> Snapshot {
-        report::snapshot(self, 1.0)
-    }
-
-    /// The vehicles that drive now, in the order of their ids, where they were at a share of the
-    /// last step: 0 at its start, 1 at its end. For pictures between steps; vehicles that have just
-    /// appeared or arrived are not in their place.
-    pub fn snapshot_within_step(&self, share: f64) -> Snapshot {
-        report::snapshot(self, share.clamp(0.0, 1.0))
-    }
-
     /// Where bodies are.
     pub(crate) fn bodies(&self) -> Bodies<'_> {
         Bodies {
@@ -110,19 +90,9 @@ impl World {
         &self.traffic.contacts.log
     }
 
-    /// How many agents are in which state.
-    pub fn counts(&self) -> AgentCounts {
-        report::counts(self)
-    }
-
     /// How many obstacles that are not fixed have been moved and felled, at the level whose bodies push.
     pub fn loose_counts(&self) -> LooseCounts {
         self.dynamics.rigid.counts(&self.ground).unwrap_or_default()
-    }
-
-    /// What came of the run so far. Fitness modules are asked about agents that still drive.
-    pub fn summary(&self) -> Summary {
-        report::summary(self)
     }
 
     /// One row for each agent that does not drive any more, in the order in which they ended.
@@ -134,22 +104,10 @@ impl World {
     /// order that means anything.
     pub fn odometers(&self) -> impl Iterator<Item = (u64, f64, f64)> + '_ {
         self.agents.census().driving().map(|agent| {
-            let statistics = &self.agents.statistics[agent as usize];
-            let id = self.agents.identity[agent as usize].id;
+            let statistics = &self.agents.statistics[agent.index()];
+            let id = self.agents.identity[agent.index()].id;
             (id, statistics.started, statistics.distance)
         })
-    }
-
-    /// The drive so far of an agent that drives. Its fitnesses are asked.
-    pub fn drive_so_far(&self, id: u64) -> Option<Drive<'_>> {
-        let agent = self.agents.census().find(id)?;
-        Some(report::drive_so_far(self, agent))
-    }
-
-    /// The drives of all agents: of those that do not drive any more in the order in which they
-    /// ended, then of those that drive in the order of their ids. Their fitnesses are asked.
-    pub fn drives(&self) -> Vec<Drive<'_>> {
-        report::drives(self)
     }
 
     /// Bytes that an agent takes in columns, index, batches and claims, on average over those that
@@ -170,43 +128,24 @@ impl World {
         self.ground.signal_heads(self.types.sets_lines_back, light)
     }
 
-    /// Looks into an agent that drives; `None` for others.
-    pub fn inspect(&self, id: u64) -> Option<Inspection> {
-        let commands = &self.agents.command;
-        let seen = inspect::inspect(&self.view(), &self.modules, &self.hands, commands, id)?;
-        Some(Inspection {
-            waits: self.waits(id),
-            ..seen
-        })
-    }
-
-    /// What an agent waits for at a junction; `None` if it does not wait, or does not drive.
-    fn waits(&self, id: u64) -> Option<Waits> {
-        self.waits_of(self.agents.census().find(id)?)
-    }
-
     /// The same of an agent by its index.
-    pub(crate) fn waits_of(&self, agent: u32) -> Option<Waits> {
+    pub(crate) fn waits_of(&self, agent: AgentIndex) -> Option<Waits> {
         let claims = &self.traffic.claims;
         claims.waits(agent, self.setting(), self.agents.lent())
     }
 
-    /// Looks into the junction of a node: control, signals, queues, tickets, and who waits for whom.
-    /// `None` if there is no such node. Built only when asked: O(vehicles before and in it).
-    pub fn inspect_junction(&self, node: NodeId) -> Option<JunctionInspection> {
-        inspect::junction::inspect(self, node)
-    }
-
-    /// Looks into a road: its lanes with their cells, who is on them and where they go. `None` if it
-    /// has no lane that can be driven. Built only when asked: O(cells and vehicles of the road).
-    pub fn inspect_road(&self, road: RoadId) -> Option<RoadInspection> {
-        inspect::road::inspect(self, road)
+    /// What steps never change.
+    pub(crate) fn fixed(&self) -> Fixed<'_> {
+        Fixed {
+            ground: &self.ground,
+            types: &self.types,
+        }
     }
 
     /// What junctions decide by.
     pub(crate) fn setting(&self) -> Setting<'_> {
-        let ground = (&*self.ground, &self.types);
-        self.traffic.setting(&self.clock, ground, &self.routes)
+        self.traffic
+            .setting(&self.clock, self.fixed(), &self.routes)
     }
 
     /// What the behaviour of an agent would see if it were asked now; `None` if it does not drive.

@@ -30,7 +30,7 @@ const STAGES: [(&str, &[&str]); 14] = [
     ("claims", &["traffic/claims"]),
     ("delays", &["traffic/delays.rs"]),
     ("plan", &["stages/plan.rs"]),
-    ("way_round", &["stages/way_round.rs"]),
+    ("detour", &["stages/detour.rs"]),
     ("behave", &["stages/behave.rs", "stages/scene.rs"]),
     (
         "effects",
@@ -58,7 +58,7 @@ const STAGES: [(&str, &[&str]); 14] = [
             "traffic/neighbours.rs",
         ],
     ),
-    ("accounts", &["agents/accounts.rs", "world.rs"]),
+    ("accounts", &["traffic/accounts.rs", "world.rs"]),
     ("retire", &["stages/retire.rs"]),
 ];
 
@@ -225,7 +225,7 @@ fn columns_are_found_in_the_source() {
     let found = access(
         "let a = &self.agents.motion[at as usize]; agents.claim[of[0]].asked = 3;\n\
          f(&mut *self.agents.progress); agents.wish.put(1, wish);\n\
-         if agents.position[0].s == 1.0 {} agents.statistics[agent as usize].add(sample);\n\
+         if agents.position[0].s == 1.0 {} agents.statistics[agent.index()].add(sample);\n\
          agents.identity[0].drives() += 1; agents.motions = 0; other.command[0] = 1;",
     );
     let list = |columns: &BTreeSet<&'static str>| columns.iter().copied().collect::<Vec<_>>();
@@ -239,7 +239,7 @@ fn columns_are_found_in_the_source() {
 /// Borrowed columns, and the stages that borrow them.
 const BORROWED: [(&[&str], &[&str]); 5] = [
     (ClaimColumns::WRITES, &["claims"]),
-    (PlanColumns::WRITES, &["plan", "way_round"]),
+    (PlanColumns::WRITES, &["plan", "detour"]),
     (ControlColumns::WRITES, &["aside", "control"]),
     (AdvanceColumns::WRITES, &["advance"]),
     (ContactColumns::WRITES, &["encroachment", "collide"]),
@@ -290,7 +290,7 @@ fn no_stage_writes_a_column_that_the_table_does_not_say() {
     let parts: [Part; 7] = [
         (&["appear", "retire"], |world| world.appear(&mut |_| ())),
         (&["claims", "delays"], World::give_way),
-        (&["plan", "way_round"], World::plan),
+        (&["plan", "detour"], World::plan),
         (&["behave", "effects", "retire"], World::behave),
         (&["aside", "control"], World::control),
         (&["advance", "retire"], World::advance),

@@ -4,6 +4,7 @@ use super::*;
 use crate::agents::Status;
 use crate::builtin_modules;
 use crate::junction_watch::JunctionWatch;
+use crate::records::AgentIndex;
 use crate::route::{Goal, GroundPath, Leg, Route, Travel, Waypoint};
 use crate::session::Observer;
 use crate::testing::{draw_street, street};
@@ -26,9 +27,9 @@ fn on_a_path(controller: &str, waypoints: Vec<Waypoint>) -> World {
         start: Place::ground(first.position.x, first.position.y, first.heading),
         via: Vec::new(),
         destination: Some(Place::ground(last.x, last.y, 0.0)),
-        depart: 0.0,
-        repeat: None,
-        speed: 0.0,
+        depart: 0.0.into(),
+        repeat: None.into(),
+        speed: 0.0.into(),
     };
     for edit in [
         Edit::Stack("driver".into(), Some(Box::new(stack))),
@@ -38,7 +39,7 @@ fn on_a_path(controller: &str, waypoints: Vec<Waypoint>) -> World {
     }
     let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
     world.step();
-    let index = world.agents.census().find(1).unwrap() as usize;
+    let index = world.agents.census().find(1).unwrap().index();
     let mut travel = Travel {
         routes: &mut world.routes,
         progress: &mut world.agents.progress[index],
@@ -113,7 +114,7 @@ fn where_agents_are_stored_changes_nothing() {
     ] {
         let file = folder.join(format!("{name}.scenario.json"));
         let scenario = roadwright_scenario::file::load(&file).unwrap();
-        let run = |order: &[u32], threads: usize| {
+        let run = |order: &[AgentIndex], threads: usize| {
             let options = RunOptions {
                 populate,
                 threads,
@@ -131,8 +132,9 @@ fn where_agents_are_stored_changes_nothing() {
         };
         let plain = run(&[], 1);
         // Backwards, and all over the place with gaps.
-        let backwards: Vec<u32> = (0..200).collect();
-        let scattered: Vec<u32> = (0..400).map(|i| (i * 173) % 400).collect();
+        let backwards: Vec<AgentIndex> = (0..200).map(AgentIndex::new).collect();
+        let scattered: Vec<AgentIndex> =
+            (0..400).map(|i| AgentIndex::new((i * 173) % 400)).collect();
         assert_eq!(run(&backwards, 1), plain, "{name}");
         assert_eq!(run(&scattered, 2), plain, "{name}");
     }
@@ -169,9 +171,9 @@ fn whose_level_holds_commands_is_asked_where_strides_begin() {
                 start: lane(20.0 * f64::from(id)),
                 via: Vec::new(),
                 destination: Some(lane(115.0)),
-                depart: 0.0,
-                repeat: None,
-                speed: 0.0,
+                depart: 0.0.into(),
+                repeat: None.into(),
+                speed: 0.0.into(),
             };
             let edit = Edit::Agent(AgentId(id), Some(Box::new(agent)));
             scenario.apply(edit).unwrap();
@@ -181,15 +183,15 @@ fn whose_level_holds_commands_is_asked_where_strides_begin() {
             world.step();
             // Nobody drives by a command that is older than its stride.
             for agent in world.agents.census().driving().collect::<Vec<_>>() {
-                let who = &world.agents.identity[agent as usize];
+                let who = &world.agents.identity[agent.index()];
                 let begins = (world.clock.step - 1 + who.id)
                     .is_multiple_of(crate::dynamics::stride(level, dt));
-                let mut wants = world.agents.command[agent as usize].acceleration;
+                let mut wants = world.agents.command[agent.index()].acceleration;
                 if level == DynamicsLevel::Lane {
                     // That level keeps it in single precision.
                     wants = f64::from(wants as f32);
                 }
-                let drives = world.agents.motion[agent as usize].acceleration;
+                let drives = world.agents.motion[agent.index()].acceleration;
                 assert!(!begins || wants < 0.1 || (wants - drives).abs() < 1e-9);
             }
         }
@@ -199,7 +201,7 @@ fn whose_level_holds_commands_is_asked_where_strides_begin() {
             .driving()
             .collect::<Vec<_>>()
             .into_iter();
-        let asked = asked.map(|agent| world.agents.statistics[agent as usize].samples);
+        let asked = asked.map(|agent| world.agents.statistics[agent.index()].samples);
         asked.collect::<Vec<_>>()
     };
     assert_eq!(samples(DynamicsLevel::Lane, 0.01), [10, 10, 10]);
@@ -218,9 +220,9 @@ fn a_flow_leaves_nothing_but_one_row_for_each_agent() {
         dynamics: None,
         origin: lane(8.0),
         destination: lane(110.0),
-        rate_per_hour: 1200.0,
-        begin: 0.0,
-        end: 1e6,
+        rate_per_hour: 1200.0.into(),
+        begin: 0.0.into(),
+        end: 1e6.into(),
     };
     let flow = Edit::Flow(roadwright_scenario::FlowId(1), Some(Box::new(flow)));
     scenario.apply(flow).unwrap();

@@ -2,7 +2,7 @@
 
 use super::World;
 use crate::messages::{LogLine, Mark};
-use crate::modules::ModuleFailure;
+use crate::records::ModuleFailure;
 use std::collections::BTreeMap;
 
 impl World {

@@ -51,9 +51,9 @@ pub(crate) fn cars(origin: Place, destination: Place, rate_per_hour: f64) -> Flo
         stack: "idm".into(),
         origin,
         destination,
-        rate_per_hour,
-        begin: 0.0,
-        end: 1e6,
+        rate_per_hour: rate_per_hour.into(),
+        begin: 0.0.into(),
+        end: 1e6.into(),
         dynamics: None,
     }
 }

@@ -1,9 +1,6 @@
-//! Random steps at which worlds are saved: others with another seed.
+//! Random steps at which worlds are saved: others with another `ROADWRIGHT_SEED`.
 
 use std::fmt::{self, Display};
-
-/// Names the seed; the steps are always the same without it.
-const VARIABLE: &str = "ROADWRIGHT_SAVE_SEED";
 
 /// Longest time before a save, s, and how long is compared afterwards.
 const LONGEST: f64 = 20.0;
@@ -18,8 +15,7 @@ pub(crate) struct Random {
 impl Random {
     /// The stream of the seed that the environment gives.
     pub(crate) fn from_environment() -> Self {
-        let given = std::env::var(VARIABLE).ok();
-        let seed = given.map_or(1, |seed| seed.parse().expect("a seed is a number"));
+        let seed = roadwright_testing::seed(1);
         Self { seed, state: seed }
     }
 
@@ -40,6 +36,6 @@ impl Random {
 
 impl Display for Random {
     fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(text, "{VARIABLE}={}", self.seed)
+        write!(text, "{}={}", roadwright_testing::SEED, self.seed)
     }
 }

@@ -2,8 +2,8 @@
 #![allow(dead_code, reason = "each test binary uses some of these")]
 
 use roadwright_agent::{
-    Behaviour, Controller, Effect, Effects, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo,
-    ParameterSet, Registry, Scene, Step,
+    Behaviour, Controller, Effect, Effects, Logic, Lookahead, ModuleEntry, ModuleInfo,
+    ParameterInfo, ParameterSet, Registry, Step, Surroundings,
 };
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput};
 use roadwright_simulation::builtin_modules;
@@ -18,20 +18,26 @@ pub(crate) fn with_test_modules() -> Registry {
 
 /// Adds those below.
 pub(crate) fn add_to(registry: &mut Registry) {
-    registry.add(Entry::<dyn Controller>::new(BLIND, &[], || Box::new(Blind)));
-    registry.add(Entry::<dyn Controller>::new(JERKY, &[], || Box::new(Jerky)));
-    registry.add(Entry::<dyn Controller>::new(UNLAWFUL, &[], || {
+    registry.add(ModuleEntry::<dyn Controller>::new(BLIND, &[], || {
+        Box::new(Blind)
+    }));
+    registry.add(ModuleEntry::<dyn Controller>::new(JERKY, &[], || {
+        Box::new(Jerky)
+    }));
+    registry.add(ModuleEntry::<dyn Controller>::new(UNLAWFUL, &[], || {
         Box::new(Unlawful)
     }));
-    registry.add(Entry::<dyn Behaviour>::new(RECKLESS, &[], || {
+    registry.add(ModuleEntry::<dyn Behaviour>::new(RECKLESS, &[], || {
         Box::new(Reckless)
     }));
-    registry.add(Entry::<dyn Behaviour>::new(TRUANT, &[], || {
+    registry.add(ModuleEntry::<dyn Behaviour>::new(TRUANT, &[], || {
         Box::new(Truant)
     }));
-    registry.add(Entry::<dyn Behaviour>::new(PACE, &PACE_PARAMETERS, || {
-        Box::new(Pace)
-    }));
+    registry.add(ModuleEntry::<dyn Behaviour>::new(
+        PACE,
+        &PACE_PARAMETERS,
+        || Box::new(Pace),
+    ));
 }
 
 /// How far ahead these drivers look.
@@ -162,7 +168,7 @@ impl Behaviour for Reckless {
         &self,
         _: &ParameterSet,
         step: &Step<'_>,
-        _: Option<&Arc<Scene>>,
+        _: Option<&Arc<Surroundings>>,
         _: &[BehaviourInput],
         outputs: &mut [BehaviourOutput],
         effects: &mut Effects,
@@ -190,7 +196,7 @@ impl Behaviour for Truant {
         &self,
         _: &ParameterSet,
         step: &Step<'_>,
-        _: Option<&Arc<Scene>>,
+        _: Option<&Arc<Surroundings>>,
         _: &[BehaviourInput],
         outputs: &mut [BehaviourOutput],
         effects: &mut Effects,
@@ -228,7 +234,7 @@ impl Behaviour for Pace {
         &self,
         parameters: &ParameterSet,
         _: &Step<'_>,
-        _: Option<&Arc<Scene>>,
+        _: Option<&Arc<Surroundings>>,
         _: &[BehaviourInput],
         outputs: &mut [BehaviourOutput],
         _: &mut Effects,

@@ -72,11 +72,11 @@ fn landmarks(draft: &mut Draft) {
     {
         let place = 30.0 * unit(angle);
         let shape = Shape::Box {
-            x: place.x,
-            y: place.y,
-            heading: angle,
-            length: 16.0 + 2.0 * number as f64,
-            width: 22.0,
+            x: place.x.into(),
+            y: place.y.into(),
+            heading: angle.into(),
+            length: (16.0 + 2.0 * number as f64).into(),
+            width: 22.0.into(),
         };
         draft.obstacle("landmark", shape, 20.0);
     }
@@ -87,11 +87,11 @@ fn buildings(draft: &mut Draft) {
     for _ in 0..BUILDINGS {
         let place = in_ring(&mut stream);
         let shape = Shape::Box {
-            x: place.x,
-            y: place.y,
-            heading: stream.next_in(0.0, PI),
-            length: stream.next_in(6.0, 24.0),
-            width: stream.next_in(5.0, 12.0),
+            x: place.x.into(),
+            y: place.y.into(),
+            heading: stream.next_in(0.0, PI).into(),
+            length: stream.next_in(6.0, 24.0).into(),
+            width: stream.next_in(5.0, 12.0).into(),
         };
         draft.obstacle("building", shape, 8.0);
     }
@@ -102,9 +102,9 @@ fn trees(draft: &mut Draft) {
     for _ in 0..TREES {
         let place = in_ring(&mut stream);
         let shape = Shape::Circle {
-            x: place.x,
-            y: place.y,
-            radius: stream.next_in(0.2, 0.6),
+            x: place.x.into(),
+            y: place.y.into(),
+            radius: stream.next_in(0.2, 0.6).into(),
         };
         draft.obstacle("tree", shape, 10.0);
     }

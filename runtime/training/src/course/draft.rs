@@ -38,9 +38,9 @@ impl Draft {
             ..About::default()
         })));
         draft.apply(Edit::Settings(Settings {
-            dt: TIME_STEP,
+            dt: TIME_STEP.into(),
             seed,
-            duration,
+            duration: duration.into(),
             ..Settings::default()
         }));
         draft
@@ -74,8 +74,8 @@ impl Draft {
         let obstacle = Obstacle {
             name: name.into(),
             shape,
-            height,
-            mass,
+            height: height.into(),
+            mass: mass.into(),
         };
         let id = self.scenario.next_obstacle_id();
         self.apply(Edit::Obstacle(id, Some(Box::new(obstacle))));
@@ -93,11 +93,11 @@ impl Draft {
     /// Puts what a setup says of the run itself into the scenario: for all agents, as the options of a run do.
     pub(super) fn set_run(&mut self, seed: u64, setup: &Setup) {
         let settings = self.scenario.settings();
-        let dt = setup.dt.unwrap_or(settings.dt);
+        let dt = setup.dt.unwrap_or(settings.dt.get());
         let dynamics = setup.dynamics.unwrap_or(settings.dynamics);
         self.apply(Edit::Settings(Settings {
             seed,
-            dt,
+            dt: dt.into(),
             dynamics,
             ..settings
         }));
@@ -143,9 +143,9 @@ impl Draft {
                 },
                 via: trip.via,
                 destination: Some(trip.destination),
-                depart: 0.0,
-                repeat: None,
-                speed: trip.speed,
+                depart: 0.0.into(),
+                repeat: None.into(),
+                speed: trip.speed.into(),
             };
             self.apply(Edit::Agent(AgentId(number), Some(Box::new(agent))));
         }
@@ -257,11 +257,11 @@ impl Draft {
 }
 
 /// A place on open ground, moved back along its heading, m.
-fn moved_back(place: Place, way: f64) -> Place {
+fn moved_back(place: Place, distance: f64) -> Place {
     match place {
         Place::Ground(at) => {
-            let moved = DVec2::new(at.x, at.y) - way * unit(at.heading);
-            Place::ground(moved.x, moved.y, at.heading)
+            let moved = DVec2::new(at.x.get(), at.y.get()) - distance * unit(at.heading.get());
+            Place::ground(moved.x, moved.y, at.heading.get())
         }
         Place::Lane(_) => place,
     }

@@ -72,10 +72,10 @@ pub(super) fn draft(seed: u64) -> Draft {
 
 fn post(x: f64, y: f64) -> Shape {
     Shape::Box {
-        x,
-        y,
-        heading: 0.0,
-        length: SIDE,
-        width: SIDE,
+        x: x.into(),
+        y: y.into(),
+        heading: 0.0.into(),
+        length: SIDE.into(),
+        width: SIDE.into(),
     }
 }

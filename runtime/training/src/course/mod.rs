@@ -179,7 +179,7 @@ impl Course {
             vehicle: "",
             driver: "",
             fitness: Self::GENERAL_FITNESS,
-            ends: Ends::after(scenario.settings().duration),
+            ends: Ends::after(scenario.settings().duration.get()),
             kind: Kind::Own(Box::new(scenario)),
         }
     }

@@ -128,9 +128,9 @@ fn shapes(seed: u64) -> Vec<Shape> {
         let radius = stream.next_in(0.3, 4.0);
         let place = anywhere(&mut stream);
         shapes.push(Shape::Circle {
-            x: place.x,
-            y: place.y,
-            radius,
+            x: place.x.into(),
+            y: place.y.into(),
+            radius: radius.into(),
         });
     }
     for _ in 0..ROWS {
@@ -146,11 +146,11 @@ fn anywhere(stream: &mut Stream) -> DVec2 {
 fn a_box(stream: &mut Stream, (length, width): (f64, f64)) -> Shape {
     let place = anywhere(stream);
     Shape::Box {
-        x: place.x,
-        y: place.y,
-        heading: stream.next_in(-0.5 * TAU, 0.5 * TAU),
-        length,
-        width,
+        x: place.x.into(),
+        y: place.y.into(),
+        heading: stream.next_in(-0.5 * TAU, 0.5 * TAU).into(),
+        length: length.into(),
+        width: width.into(),
     }
 }
 
@@ -160,11 +160,11 @@ fn row(stream: &mut Stream, shapes: &mut Vec<Shape>) {
     for post in 0..POSTS_IN_ROW {
         let place = first + unit(heading) * POST_SPACING * post as f64;
         shapes.push(Shape::Box {
-            x: place.x,
-            y: place.y,
-            heading,
-            length: 2.0,
-            width: 2.0,
+            x: place.x.into(),
+            y: place.y.into(),
+            heading: heading.into(),
+            length: 2.0.into(),
+            width: 2.0.into(),
         });
     }
 }

@@ -8,7 +8,7 @@ use super::draft::{Draft, Trip};
 use super::{Course, Ends, Kind};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::Stream;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind};
 use roadwright_scenario::{Edit, Place, RoadClass, Scenario, file};
 use roadwright_simulation::Ground;
 use std::sync::{Arc, OnceLock};
@@ -33,7 +33,7 @@ struct Town {
     scenario: Scenario,
     ground: Arc<Ground>,
     /// Lanelets to start on and to arrive on; all can be reached from each other.
-    lanelets: Vec<LaneletId>,
+    lanelets: Vec<LaneletIndex>,
 }
 
 pub(super) fn course() -> Course {
@@ -60,14 +60,14 @@ pub(super) fn draft(seed: u64) -> Draft {
     let mut draft = Draft::of(town.scenario.clone());
     draft.set_seed(seed);
     let mut stream = Stream::new(seed, "trips", 0);
-    let mut taken: Vec<(LaneletId, f64)> = Vec::new();
+    let mut taken: Vec<(LaneletIndex, f64)> = Vec::new();
     for _ in 0..DRAWS {
         if taken.len() == AGENTS {
             break;
         }
         let (from, to) = (town.somewhere(&mut stream), town.somewhere(&mut stream));
         let is_crowded =
-            |&(lanelet, s): &(LaneletId, f64)| lanelet == from.0 && (s - from.1).abs() < APART;
+            |&(lanelet, s): &(LaneletIndex, f64)| lanelet == from.0 && (s - from.1).abs() < APART;
         let is_short = (town.position(from) - town.position(to)).length() < TRIP;
         if is_short || taken.iter().any(is_crowded) {
             continue;
@@ -111,7 +111,7 @@ fn town() -> &'static Town {
 }
 
 /// Whether trips begin and end on a lanelet: a long one of a street for all.
-fn is_place(scenario: &Scenario, graph: &LaneGraph, id: LaneletId) -> bool {
+fn is_place(scenario: &Scenario, graph: &LaneGraph, id: LaneletIndex) -> bool {
     let lanelet = graph.lanelet(id);
     let road = lanelet
         .road()
@@ -121,18 +121,18 @@ fn is_place(scenario: &Scenario, graph: &LaneGraph, id: LaneletId) -> bool {
 }
 
 impl Town {
-    fn somewhere(&self, stream: &mut Stream) -> (LaneletId, f64) {
+    fn somewhere(&self, stream: &mut Stream) -> (LaneletIndex, f64) {
         let id = self.lanelets[stream.next_index(self.lanelets.len())];
         let length = self.ground.graph().lanelet(id).length();
         (id, stream.next_in(FROM_END, length - FROM_END))
     }
 
-    fn position(&self, (id, s): (LaneletId, f64)) -> DVec2 {
+    fn position(&self, (id, s): (LaneletIndex, f64)) -> DVec2 {
         self.ground.graph().line(id).position(s)
     }
 
     /// The place in terms of its road.
-    fn place(&self, (id, s): (LaneletId, f64)) -> Option<Place> {
+    fn place(&self, (id, s): (LaneletIndex, f64)) -> Option<Place> {
         let lanelet = self.ground.graph().lanelet(id);
         let (from, to) = lanelet.road_span;
         // A place is given along its road: lanelets may run against it, and be longer or shorter than

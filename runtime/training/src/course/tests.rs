@@ -62,7 +62,7 @@ fn nobody_comes_to_the_end_of_the_stream() {
             .windows(2)
             .map(|pair| (pair[1] - pair[0]).length())
             .sum();
-        let fastest = scenario.vehicle_types().values().map(|v| v.max_speed);
+        let fastest = scenario.vehicle_types().values().map(|v| v.max_speed.get());
         assert!(length >= fastest.fold(0.0, f64::max) * course.ends.time);
         for place in &places {
             let mut shapes = scenario.obstacles().values();
@@ -180,11 +180,14 @@ fn the_forest_has_210_posts_and_a_start_that_is_clear() {
                 else {
                     panic!("posts are boxes");
                 };
-                assert_eq!((length, width, post.height), (2.0, 2.0, 10.0));
+                assert_eq!(
+                    [length, width, post.height].map(|size| size.get()),
+                    [2.0, 2.0, 10.0]
+                );
                 assert_eq!(post.mass, Some(1000.0));
                 let (row, column) = (number / 21, number % 21);
                 let lattice = DVec2::new(10.0 * (row + 1) as f64, 10.0 * column as f64 - 100.0);
-                let moved = (DVec2::new(x, y) - lattice).abs();
+                let moved = (DVec2::new(x.get(), y.get()) - lattice).abs();
                 assert!(moved.x <= 4.0 && moved.y <= 4.0, "{number}: {moved}");
             }
             // The longest vehicle stands clear of all posts.

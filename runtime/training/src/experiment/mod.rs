@@ -20,7 +20,7 @@ pub use summary::{Estimate, Summary};
 pub use verify::{Difference, NotChecked, draw, enough_rows, escape_chance, not_checked, tenth};
 
 use crate::course::{Course, CourseError, Setup};
-use crate::measure::{Measured, MileageMark, Row, measure, measure_logged};
+use crate::measure::{Measured, MileageMark, RunRow, measure, measure_logged};
 use crate::statistics::Moments;
 use rayon::prelude::*;
 use roadwright_agent::{Fitness, Registry};
@@ -33,7 +33,7 @@ const RUNS_A_THREAD: usize = 4;
 const GIVE_UP: usize = 30;
 
 /// A measure that is repeated over seeds.
-pub struct Experiment<'a> {
+pub struct RunSeries<'a> {
     /// The course.
     pub course: &'a Course,
     /// Who drives it, with what.
@@ -125,7 +125,7 @@ pub trait Watcher: Sync {
 /// Nobody looks on.
 impl Watcher for () {}
 
-impl Experiment<'_> {
+impl RunSeries<'_> {
     /// What it is.
     ///
     /// # Errors
@@ -262,7 +262,7 @@ impl Experiment<'_> {
     }
 
     /// The row of the results that are compared with on a seed.
-    fn partner(&self, seed: u64) -> Option<&Row> {
+    fn partner(&self, seed: u64) -> Option<&RunRow> {
         let other = self.against?;
         // Rows are one for each seed in their order, which the reader of results has checked.
         let index = seed.checked_sub(other.head.first_seed)?;
@@ -278,14 +278,14 @@ impl Experiment<'_> {
     }
 
     /// Adds a row. Returns whether it was the last one.
-    fn push(&self, results: &mut Results, fitness: &mut Moments, row: Row) -> bool {
+    fn push(&self, results: &mut Results, fitness: &mut Moments, row: RunRow) -> bool {
         results.stopped = self.tell(fitness, &row);
         results.rows.push(row);
         results.stopped.is_some()
     }
 
     /// Tells the stopping rule of the next row. Returns whether and why it stops there.
-    fn tell(&self, fitness: &mut Moments, row: &Row) -> Option<Stopped> {
+    fn tell(&self, fitness: &mut Moments, row: &RunRow) -> Option<Stopped> {
         // There is a row to compare with for each seed: that was checked before the first run. It may have failed.
         let partner = if self.stop.looks_at_differences() {
             self.partner(row.seed).and_then(|row| row.fitness)
@@ -312,7 +312,7 @@ fn check_some_succeed(results: &Results) -> Result<(), ExperimentError> {
 /// Whether an experiment has a row that did not fail.
 fn check_any_succeeded(results: &Results) -> Result<(), ExperimentError> {
     let first = results.rows.first();
-    let is_failed = |row: &Row| row.failed.is_some();
+    let is_failed = |row: &RunRow| row.failed.is_some();
     match first.and_then(|row| row.failed.clone()) {
         Some(reason) if results.rows.iter().all(is_failed) => Err(ExperimentError::AllFailed {
             runs: results.rows.len(),

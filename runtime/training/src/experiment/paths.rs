@@ -2,7 +2,7 @@
 
 use super::results::Results;
 use crate::course::{Course, CourseError};
-use crate::measure::{Row, measure_while};
+use crate::measure::{RunRow, measure_while};
 use rayon::prelude::*;
 use roadwright_agent::Registry;
 use roadwright_geometry::DVec2;
@@ -76,7 +76,7 @@ impl RunPaths {
         let scenario = course.whole_scenario(head.first_seed, &head.setup)?;
         // A run that failed has no drives to be looked at.
         let rows = results.rows.iter().filter(|row| row.failed.is_none());
-        let rows: Vec<&Row> = rows.take(most).collect();
+        let rows: Vec<&RunRow> = rows.take(most).collect();
         let runs: Vec<Result<_, PathsError>> = rows
             .into_par_iter()
             .map(|row| {
@@ -134,7 +134,7 @@ impl Trail {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Experiment, Stop};
+    use super::super::{RunSeries, Stop};
     use super::*;
     use crate::course::Setup;
     use crate::measure::measure;
@@ -143,7 +143,7 @@ mod tests {
     fn results(course: &str) -> Results {
         let (course, setup) = (Course::named(course).unwrap(), Setup::default());
         let modules = builtin_modules();
-        let experiment = Experiment {
+        let experiment = RunSeries {
             course: &course,
             setup: &setup,
             modules: &modules,

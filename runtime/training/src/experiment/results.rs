@@ -2,7 +2,7 @@
 
 use super::stop::{Stop, Stopped};
 use crate::course::Setup;
-use crate::measure::Row;
+use crate::measure::RunRow;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use thiserror::Error;
@@ -61,7 +61,7 @@ pub struct Results {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub seal: String,
     /// One row for each seed, in their order.
-    pub rows: Vec<Row>,
+    pub rows: Vec<RunRow>,
 }
 
 /// A run that is no result.
@@ -124,7 +124,7 @@ pub enum ResultsError {
 
 impl Results {
     /// Rows that were made otherwise, as results: all that were planned.
-    pub fn of_rows(head: Head, rows: Vec<Row>) -> Self {
+    pub fn of_rows(head: Head, rows: Vec<RunRow>) -> Self {
         let mut results = Self::new(head);
         results.rows = rows;
         results.stopped = Some(Stopped::Runs);
@@ -229,7 +229,7 @@ impl Results {
         Ok(results)
     }
 
-    fn check_row(&self, index: usize, row: &Row) -> Result<(), &'static str> {
+    fn check_row(&self, index: usize, row: &RunRow) -> Result<(), &'static str> {
         let ended = row
             .ends
             .values()
@@ -240,7 +240,7 @@ impl Results {
         if row.seed != self.head.first_seed.wrapping_add(index as u64) {
             Err("its seed is not the one after that of the row before")
         } else if let Some(reason) = &row.failed {
-            let is_bare = *row == Row::failed(row.seed, reason.clone());
+            let is_bare = *row == RunRow::failed(row.seed, reason.clone());
             let has_figures = "it failed, and has figures nevertheless";
             is_bare.then_some(()).ok_or(has_figures)
         } else if row.drives == 0 || ended != row.drives {
@@ -333,7 +333,7 @@ fn json(value: &impl Serialize) -> String {
 }
 
 /// The hash of rows, 16 hexadecimal digits.
-fn hash_of(rows: &[Row]) -> String {
+fn hash_of(rows: &[RunRow]) -> String {
     digits(json(&rows).as_bytes())
 }
 

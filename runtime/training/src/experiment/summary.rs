@@ -2,7 +2,7 @@
 
 use super::results::{FailedRun, Results};
 use super::stop::{Stop, Stopped};
-use crate::measure::Row;
+use crate::measure::RunRow;
 use crate::statistics::{
     AsymptoticSequence, BettingSequence, Interval, Method, Moments, interquartile_mean, student_t,
     wilson,
@@ -86,7 +86,7 @@ impl Summary {
     pub fn of(results: &Results) -> Option<Self> {
         let head = &results.head;
         let rows = results.rows.iter().filter(|row| row.failed.is_none());
-        let rows: Vec<&Row> = rows.collect();
+        let rows: Vec<&RunRow> = rows.collect();
         let fitnesses = results.fitnesses();
         let failures = results.failures();
         let moments = Moments::of(&fitnesses);
@@ -126,8 +126,8 @@ fn fitness_interval(moments: &Moments, stop: Stop, level: f64) -> Option<Interva
 
 /// The share that was completed. Drives of one run are no trials apart from each other, so Wilson's
 /// interval is for runs of one drive.
-fn share_estimate(rows: &[&Row], stop: Stop, level: f64) -> Estimate {
-    let share = |row: &&Row| row.completed as f64 / row.drives.max(1) as f64;
+fn share_estimate(rows: &[&RunRow], stop: Stop, level: f64) -> Estimate {
+    let share = |row: &&RunRow| row.completed as f64 / row.drives.max(1) as f64;
     let shares: Vec<f64> = rows.iter().map(share).collect();
     let is_trial = stop.watches_from().is_none() && rows.iter().all(|row| row.drives == 1);
     let interval = if rows.len() < 2 {

@@ -29,8 +29,8 @@ impl Lab {
         }
     }
 
-    fn experiment(&self, stop: Stop, threads: usize) -> Experiment<'_> {
-        Experiment {
+    fn experiment(&self, stop: Stop, threads: usize) -> RunSeries<'_> {
+        RunSeries {
             course: &self.course,
             setup: &self.setup,
             modules: &self.modules,
@@ -143,12 +143,12 @@ fn a_changed_row_is_found() {
     for (name, change) in [
         (
             "fitness",
-            (|row: &mut Row| row.fitness = row.fitness.map(f64::next_up)) as fn(&mut Row),
+            (|row: &mut RunRow| row.fitness = row.fitness.map(f64::next_up)) as fn(&mut RunRow),
         ),
         ("time", |row| row.time += 1e-9),
         ("hash", |row| row.hash = "0123456789abcdef".into()),
         ("failed", |row| {
-            *row = Row::failed(row.seed, "bad luck".into())
+            *row = RunRow::failed(row.seed, "bad luck".into())
         }),
     ] {
         let mut changed = results.clone();
@@ -219,7 +219,7 @@ fn rows_that_do_not_follow_from_the_rule_are_found() {
             assert!(wrong[0].contains(expected), "{name}: {wrong:?}");
         }
         let mut longer = results.clone();
-        longer.rows.push(Row {
+        longer.rows.push(RunRow {
             seed: row.seed + 1,
             ..row
         });
@@ -294,7 +294,7 @@ fn rows_that_failed_are_counted_and_are_in_no_figure() {
     let mut failing = whole.clone();
     for index in [2, 5] {
         let seed = failing.rows[index].seed;
-        failing.rows[index] = Row::failed(seed, "com.example.x failed at 0.2 s (panic)".into());
+        failing.rows[index] = RunRow::failed(seed, "com.example.x failed at 0.2 s (panic)".into());
     }
     failing.seal();
     let read = Results::parse(&failing.to_text()).unwrap();
@@ -417,7 +417,7 @@ fn one_run_has_no_interval_and_watched_ones_have_wider_ones() {
 #[test]
 fn seeds_and_levels_out_of_range_are_refused() {
     let lab = Lab::new();
-    let last = Experiment {
+    let last = RunSeries {
         first_seed: u64::MAX,
         ..lab.experiment(Stop::Runs { runs: 2 }, 1)
     };
@@ -426,7 +426,7 @@ fn seeds_and_levels_out_of_range_are_refused() {
         Err(ExperimentError::Seeds { .. })
     ));
     for level in [0.0, 1.0, -1.0, f64::NAN] {
-        let experiment = Experiment {
+        let experiment = RunSeries {
             level,
             ..lab.experiment(Stop::Runs { runs: 2 }, 1)
         };
@@ -436,7 +436,7 @@ fn seeds_and_levels_out_of_range_are_refused() {
         fitness: Some(vec![ModuleSetting::new("beauty")]),
         ..Setup::default()
     };
-    let experiment = Experiment {
+    let experiment = RunSeries {
         setup: &unknown,
         ..lab.experiment(Stop::Runs { runs: 2 }, 1)
     };
@@ -449,7 +449,7 @@ fn seeds_and_levels_out_of_range_are_refused() {
         fitness: Some(Vec::new()),
         ..Setup::default()
     };
-    let experiment = Experiment {
+    let experiment = RunSeries {
         setup: &none,
         ..lab.experiment(Stop::Runs { runs: 2 }, 1)
     };

@@ -1,7 +1,7 @@
 //! Whether results are what their experiment gives: their head, their end, and their rows.
 
-use super::{Experiment, ExperimentError, Results, Stop, Watcher};
-use crate::measure::{Row, measure};
+use super::{ExperimentError, Results, RunSeries, Stop, Watcher};
+use crate::measure::{RunRow, measure};
 use crate::statistics::Moments;
 use rayon::prelude::*;
 use roadwright_geometry::math::Stream;
@@ -15,9 +15,9 @@ const RISK: f64 = 0.05;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
     /// As it was written.
-    pub written: Row,
+    pub written: RunRow,
     /// As it came out.
-    pub found: Row,
+    pub found: RunRow,
 }
 
 /// A field of a file that running its rows again says nothing about.
@@ -105,7 +105,7 @@ pub fn not_checked(results: &Results) -> Vec<NotChecked> {
     fields
 }
 
-impl Experiment<'_> {
+impl RunSeries<'_> {
     /// Compares the head of results, and where they end, with what this experiment makes of them. Returns what is
     /// wrong, in words. Runs nothing.
     ///
@@ -229,11 +229,11 @@ impl Experiment<'_> {
 
 /// Whether a row came out as it was written. When and how a module fails may depend on the machine, so a run that
 /// failed has to fail again, but not with the same words.
-fn is_same(written: &Row, found: &Row) -> bool {
+fn is_same(written: &RunRow, found: &RunRow) -> bool {
     if written.failed.is_some() {
         return found.failed.is_some();
     }
     // 0 and -0 are equal as numbers; bit by bit they are not.
-    let bits = |row: &Row| (row.fitness.map(f64::to_bits), row.time.to_bits());
+    let bits = |row: &RunRow| (row.fitness.map(f64::to_bits), row.time.to_bits());
     found == written && bits(found) == bits(written)
 }

@@ -173,7 +173,7 @@ impl<'a> Nursery<'a> {
         let change = self.climbed + birth.number as usize;
         let index = change / 2 % genes.len();
         let gene = &self.genome.genes()[index];
-        let way = if change.is_multiple_of(2) {
+        let change_of_gene = if change.is_multiple_of(2) {
             gene.step
         } else {
             -gene.step
@@ -182,7 +182,7 @@ impl<'a> Nursery<'a> {
             .plan
             .operators
             .bounds
-            .put_back(gene, genes[index] + way);
+            .put_back(gene, genes[index] + change_of_gene);
         genes
     }
 }

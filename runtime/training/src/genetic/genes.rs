@@ -516,7 +516,7 @@ mod tests {
         );
         assert_eq!(
             genome.preset(&[4.5, 6.0])["fuzzy_driver"],
-            stack.controller.parameters
+            *stack.controller.parameters
         );
     }
 }

@@ -2,14 +2,14 @@
 
 use super::breeder::Candidate;
 use crate::course::End;
-use crate::measure::{DriveRow, Row};
+use crate::measure::{DriveRow, RunRow};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// One run of a candidate on a course.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Run {
+pub struct CandidateRun {
     /// Mean score of its drives; lower is better, so the score of a fitness of which more is better has its
     /// sign changed.
     pub score: f64,
@@ -22,7 +22,7 @@ pub struct Run {
     /// Whether the run was ended before its time because hardly anybody got anywhere.
     pub ended_early: bool,
     /// The run as `bench` reports it, where there is a course.
-    pub row: Option<Row>,
+    pub row: Option<RunRow>,
     /// How its drives were driven, whatever the fitness; known of runs that judge a champion.
     pub manners: Option<Manners>,
 }
@@ -98,13 +98,13 @@ pub trait Evaluate: Sync {
     ///
     /// # Errors
     /// What went wrong with the modules, for people. It costs the candidate, not the training.
-    fn run(&self, genes: &[f64], course: u64) -> Result<Run, String>;
+    fn run(&self, genes: &[f64], course: u64) -> Result<CandidateRun, String>;
 
     /// The same for judging a champion: without what makes breeding cheaper and less exact.
     ///
     /// # Errors
     /// As [`Evaluate::run`].
-    fn run_exactly(&self, genes: &[f64], course: u64) -> Result<Run, String> {
+    fn run_exactly(&self, genes: &[f64], course: u64) -> Result<CandidateRun, String> {
         self.run(genes, course)
     }
 
@@ -158,7 +158,7 @@ impl Judgement {
     }
 
     /// Puts the runs of one candidate together, in the order of the courses.
-    pub(super) fn of(runs: impl Iterator<Item = Result<Run, String>>) -> Self {
+    pub(super) fn of(runs: impl Iterator<Item = Result<CandidateRun, String>>) -> Self {
         let mut judgement = Self::default();
         for run in runs {
             match run {
@@ -192,7 +192,7 @@ pub fn judge(evaluate: &dyn Evaluate, candidates: &[Candidate], courses: &[u64])
 }
 
 /// A run, or why it is none: the seed of the course, which module failed, when, and why.
-pub type RunOrFailure = Result<Run, String>;
+pub type RunOrFailure = Result<CandidateRun, String>;
 
 /// What came of the courses that a candidate has driven so far, in their order.
 pub(super) type Runs = Vec<RunOrFailure>;
@@ -232,7 +232,7 @@ pub fn run_all(
     evaluate: &dyn Evaluate,
     genes: &[f64],
     courses: &[u64],
-) -> Result<Vec<Run>, String> {
+) -> Result<Vec<CandidateRun>, String> {
     run_each(evaluate, genes, courses).into_iter().collect()
 }
 
@@ -245,12 +245,15 @@ pub fn run_each(evaluate: &dyn Evaluate, genes: &[f64], courses: &[u64]) -> Vec<
 }
 
 /// One run of breeding.
-fn run(evaluate: &dyn Evaluate, genes: &[f64], course: u64) -> Result<Run, String> {
+fn run(evaluate: &dyn Evaluate, genes: &[f64], course: u64) -> Result<CandidateRun, String> {
     guarded(course, || evaluate.run(genes, course))
 }
 
 /// One run; a panic or a score that is no number is a failure of the modules.
-fn guarded(course: u64, run: impl Fn() -> Result<Run, String>) -> Result<Run, String> {
+fn guarded(
+    course: u64,
+    run: impl Fn() -> Result<CandidateRun, String>,
+) -> Result<CandidateRun, String> {
     // Nothing is shared with a run that is given up.
     let run = catch_unwind(AssertUnwindSafe(run));
     let run = run.map_err(|_| format!("a module panicked on course {course}"))??;
@@ -281,9 +284,9 @@ mod tests {
     struct Times(AtomicUsize);
 
     impl Evaluate for Times {
-        fn run(&self, genes: &[f64], course: u64) -> Result<Run, String> {
+        fn run(&self, genes: &[f64], course: u64) -> Result<CandidateRun, String> {
             self.0.fetch_add(1, Ordering::SeqCst);
-            let run = |score| Run {
+            let run = |score| CandidateRun {
                 score,
                 drives: 2,
                 completed: 1,

@@ -55,7 +55,9 @@ pub use experiment::Experiment;
 pub use front::{Driven, Front, Objective, Standing};
 pub use genes::{Chromosome, Gene, GeneError, Genome, Preset, parameters, put_preset};
 pub use halving::{Halving, halve};
-pub use judge::{Evaluate, Judgement, Manners, Run, RunOrFailure, judge, run_all, run_each};
+pub use judge::{
+    CandidateRun, Evaluate, Judgement, Manners, RunOrFailure, judge, run_all, run_each,
+};
 pub use operators::{Bounds, Operators, repair};
 pub use patterns::patterns_of;
 pub use pool::{Birth, Individual, Pool};

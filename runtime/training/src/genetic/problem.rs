@@ -3,10 +3,10 @@
 use super::breeder::Method;
 use super::experiment::{Experiment, NameOr};
 use super::genes::{GeneError, Genome};
-use super::judge::{Evaluate, Manners, Run, RunOrFailure};
+use super::judge::{CandidateRun, Evaluate, Manners, RunOrFailure};
 use crate::course::{Course, CourseError, End, Setup};
 use crate::experiment::{self as bench, ExperimentError, Results};
-use crate::{Measured, Row, measure, measure_while};
+use crate::{Measured, RunRow, measure, measure_while};
 use roadwright_agent::{Controller, Fitness, Registry};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{ModuleSetting, Scenario, Stack, file};
@@ -161,7 +161,7 @@ impl Problem {
         runs: &[RunOrFailure],
     ) -> Result<Option<Results>, ExperimentError> {
         let setup = self.setup_of(genes);
-        let experiment = bench::Experiment {
+        let experiment = bench::RunSeries {
             course: &self.course,
             setup: &setup,
             modules: &self.modules,
@@ -180,7 +180,7 @@ impl Problem {
                 // Failures of runs begin with their seeds, which rows have for themselves.
                 let known = format!("seed {seed}: ");
                 let reason = reason.strip_prefix(&known).unwrap_or(reason);
-                Some(Row::failed(seed, reason.to_owned()))
+                Some(RunRow::failed(seed, reason.to_owned()))
             }
         };
         let rows: Option<Vec<_>> = (first_seed..).zip(runs).map(row).collect();
@@ -311,7 +311,7 @@ pub fn stack_of(
 
 impl Problem {
     /// A run in which a module failed says nothing of the genes, whichever module it was.
-    fn drive(&self, setup: &Setup, course: u64) -> Result<Run, String> {
+    fn drive(&self, setup: &Setup, course: u64) -> Result<CandidateRun, String> {
         let mut watch = Watch::default();
         let goes_on = &mut |world: &World| watch.goes_on(world);
         let measured = measure_while(&self.course, setup, &self.modules, course, goes_on);
@@ -323,7 +323,7 @@ impl Problem {
         let fitness = row
             .fitness
             .ok_or_else(|| format!("seed {course}: there is no fitness"))?;
-        Ok(Run {
+        Ok(CandidateRun {
             score: if self.lower_is_better {
                 fitness
             } else {
@@ -340,7 +340,7 @@ impl Problem {
 }
 
 impl Evaluate for Problem {
-    fn run(&self, genes: &[f64], course: u64) -> Result<Run, String> {
+    fn run(&self, genes: &[f64], course: u64) -> Result<CandidateRun, String> {
         let setup = Setup {
             dt: self.breeding_dt,
             ..self.setup_of(genes)
@@ -348,7 +348,7 @@ impl Evaluate for Problem {
         self.drive(&setup, course)
     }
 
-    fn run_exactly(&self, genes: &[f64], course: u64) -> Result<Run, String> {
+    fn run_exactly(&self, genes: &[f64], course: u64) -> Result<CandidateRun, String> {
         self.drive(&self.watched_setup_of(genes), course)
     }
 

@@ -177,7 +177,7 @@ impl Race<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::judge::Run;
+    use super::super::judge::CandidateRun;
     use super::super::pool::Birth;
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -187,12 +187,12 @@ mod tests {
     struct Counts(AtomicUsize);
 
     impl Evaluate for Counts {
-        fn run(&self, genes: &[f64], course: u64) -> Result<Run, String> {
+        fn run(&self, genes: &[f64], course: u64) -> Result<CandidateRun, String> {
             self.0.fetch_add(1, Ordering::SeqCst);
             if genes[0] == 13.0 && course == 2 {
                 return Err("no luck".into());
             }
-            Ok(Run {
+            Ok(CandidateRun {
                 score: genes[0],
                 drives: 1,
                 completed: 1,

@@ -91,7 +91,7 @@ pub struct StudyResult {
 
 /// A row of table 10.3: the fittest chromosome of a generation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row {
+pub struct GenerationRow {
     /// The generation.
     pub generation: u32,
     /// Its fittest chromosome.
@@ -306,7 +306,7 @@ fn breed(breeder: &mut dyn Breeder) -> f64 {
 }
 
 /// The rows of table 10.3, bred with a seed.
-pub fn chromosomes(seed: u64) -> Vec<Row> {
+pub fn chromosomes(seed: u64) -> Vec<GenerationRow> {
     let genome = sum_of_genes::genome();
     let plan = plan(Method::Genetic, Operators::default(), seed);
     let mut nursery = Nursery::new(&genome, plan);
@@ -319,7 +319,7 @@ pub fn chromosomes(seed: u64) -> Vec<Row> {
             let best = asked
                 .iter()
                 .min_by(|a, b| sum(&a.genes).total_cmp(&sum(&b.genes)));
-            rows.extend(best.map(|best| Row {
+            rows.extend(best.map(|best| GenerationRow {
                 generation,
                 chromosome: genome.print(&best.genes),
                 fitness: sum(&best.genes),

@@ -2,7 +2,7 @@
 //! ([Gerdelan 2011], section 10.5).
 
 use super::genes::{Gene, Genome};
-use super::judge::{Evaluate, Run};
+use super::judge::{CandidateRun, Evaluate};
 use roadwright_scenario::Slot;
 
 /// Genes of the benchmark: those of the fuzzy driver.
@@ -32,8 +32,8 @@ pub fn genome() -> Genome {
 pub struct SumOfGenes;
 
 impl Evaluate for SumOfGenes {
-    fn run(&self, genes: &[f64], _: u64) -> Result<Run, String> {
-        Ok(Run {
+    fn run(&self, genes: &[f64], _: u64) -> Result<CandidateRun, String> {
+        Ok(CandidateRun {
             score: genes.iter().sum(),
             drives: 1,
             completed: 1,

@@ -6,7 +6,7 @@ use super::cross_entropy::CrossEntropy;
 use super::experiment::{Experiment, Seeds};
 use super::genes::{Chromosome, Genome};
 use super::halving::halve;
-use super::judge::{Evaluate, Judgement, Run, RunOrFailure, judge, run_all, run_each};
+use super::judge::{CandidateRun, Evaluate, Judgement, RunOrFailure, judge, run_all, run_each};
 use super::pool::Pool;
 use super::racing::race;
 use super::record::{Generation, Record, RecordError, tell_again};
@@ -427,7 +427,7 @@ fn figures(generation: &Generation) -> GenerationReport {
 }
 
 /// Mean of the scores of runs.
-pub fn mean_score(runs: &[Run]) -> f64 {
+pub fn mean_score(runs: &[CandidateRun]) -> f64 {
     runs.iter().map(|run| run.score).sum::<f64>() / runs.len() as f64
 }
 
@@ -602,7 +602,7 @@ mod tests {
     struct Moody(AtomicUsize);
 
     impl Evaluate for Moody {
-        fn run(&self, genes: &[f64], course: u64) -> Result<Run, String> {
+        fn run(&self, genes: &[f64], course: u64) -> Result<CandidateRun, String> {
             self.0.fetch_add(1, Ordering::SeqCst);
             if genes[0] == 3.0 {
                 return Err("a bad day".into());
@@ -627,7 +627,7 @@ mod tests {
         assert_eq!(champion.held_out.len(), 10);
         assert_eq!(champion.start.len(), 10);
         let mean = |runs: &[RunOrFailure]| {
-            let runs: Result<Vec<Run>, String> = runs.iter().cloned().collect();
+            let runs: Result<Vec<CandidateRun>, String> = runs.iter().cloned().collect();
             mean_score(&runs.unwrap())
         };
         assert!(mean(&champion.held_out) <= mean(&champion.start));
@@ -637,9 +637,9 @@ mod tests {
     struct Stuck;
 
     impl Evaluate for Stuck {
-        fn run(&self, _: &[f64], _: u64) -> Result<Run, String> {
+        fn run(&self, _: &[f64], _: u64) -> Result<CandidateRun, String> {
             let run = SumOfGenes.run(&[], 0)?;
-            Ok(Run {
+            Ok(CandidateRun {
                 ended_early: true,
                 row: None,
                 manners: None,

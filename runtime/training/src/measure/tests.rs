@@ -148,7 +148,7 @@ fn a_score_that_is_no_number_is_an_error() {
         doc: "Says what is no number.",
     };
     let make = || Box::new(Nothing) as Box<dyn roadwright_agent::Fitness>;
-    modules.add(roadwright_agent::Entry::new(info, &[], make));
+    modules.add(roadwright_agent::ModuleEntry::new(info, &[], make));
     let course = Course::named("arena").unwrap();
     let rated = |id: &str| Setup {
         fitness: Some(vec![ModuleSetting::new(id)]),

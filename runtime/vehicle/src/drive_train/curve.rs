@@ -1,13 +1,13 @@
-//! Torque over engine speed.
+//! Torque as a function of engine speed.
 
 use roadwright_scenario::vehicle_file::{Engine, Interpolation};
 
 /// The torque of an engine at full throttle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TorqueCurve {
-    /// rpm and N m, rpm growing; at least one.
+    /// Engine speed, rpm, and torque, N m, by increasing speed; at least one point.
     points: Vec<(f64, f64)>,
-    /// Slopes at the points, N m per rpm; empty: straight lines.
+    /// Slopes at the points, N m per rpm; empty for linear interpolation.
     slopes: Vec<f64>,
 }
 
@@ -18,29 +18,32 @@ impl From<&Engine> for TorqueCurve {
             Interpolation::Linear => Vec::new(),
             Interpolation::Smooth => monotone_slopes(&points),
         };
-        Self { points, slopes }
+        Self {
+            points: points.into_inner(),
+            slopes,
+        }
     }
 }
 
 impl TorqueCurve {
-    /// Where the curve begins: idle speed, rpm.
+    /// Start of the curve: the idle speed, rpm.
     pub fn idle_rpm(&self) -> f64 {
         self.points[0].0
     }
 
-    /// Where it ends: the rev limit, rpm.
+    /// End of the curve: the rev limit, rpm.
     pub fn limit_rpm(&self) -> f64 {
         self.points[self.points.len() - 1].0
     }
 
-    /// The highest point, N m: between the points the curve is nowhere above them.
+    /// Highest torque, N m: that of a point, because the curve never exceeds its points.
     pub fn peak(&self) -> f64 {
         let torques = self.points.iter().map(|point| point.1);
         torques.fold(0.0, f64::max)
     }
 
-    /// Torque at full throttle, N m: equation 11.1 of [Gerdelan 2011] between the points, that of the
-    /// first point below it, none above the last one.
+    /// Torque at full throttle, N m: between the points equation 11.1 of [Gerdelan 2011], below them that of
+    /// the first point, above them none.
     pub fn torque(&self, rpm: f64) -> f64 {
         let after = self.points.partition_point(|point| point.0 <= rpm);
         if after == 0 {
@@ -55,7 +58,7 @@ impl TorqueCurve {
         if self.slopes.is_empty() {
             return y0 + share * (y1 - y0);
         }
-        // Hermite's cubic.
+        // Cubic Hermite interpolation.
         let (left, right) = (self.slopes[after - 1] * width, self.slopes[after] * width);
         let rest = 1.0 - share;
         y0 * rest * rest * (1.0 + 2.0 * share)
@@ -65,8 +68,8 @@ impl TorqueCurve {
     }
 }
 
-/// Slopes of a cubic that goes nowhere above or below the points beside it, [Fritsch 1980]: the
-/// harmonic mean of the slopes of the two lines, 0 where they have other signs.
+/// Returns the slopes of a cubic that never exceeds its neighbouring points, [Fritsch 1980]: the harmonic
+/// mean of the slopes of the two lines, or 0 if their signs differ.
 fn monotone_slopes(points: &[(f64, f64)]) -> Vec<f64> {
     let lines: Vec<f64> = points
         .windows(2)
@@ -76,12 +79,11 @@ fn monotone_slopes(points: &[(f64, f64)]) -> Vec<f64> {
         .map(|number| {
             let before = number.checked_sub(1).and_then(|n| lines.get(n));
             match (before, lines.get(number)) {
-                // The harmonic mean is near to the flatter line, which keeps the cubic between its
-                // points; where the lines have other signs there is a peak or a dip, and the slope is
-                // 0.
+                // The harmonic mean is close to the slope of the flatter line, which keeps the cubic between
+                // its points. If the signs differ there is a peak or a dip, and the slope is 0.
                 (Some(&a), Some(&b)) if a * b > 0.0 => 2.0 * a * b / (a + b),
                 (Some(_), Some(_)) => 0.0,
-                // The ends have one line beside them, a curve of one point none.
+                // The end points have one neighbouring line, a single point has none.
                 (only, other) => only.or(other).copied().unwrap_or_default(),
             }
         })
@@ -95,9 +97,9 @@ mod tests {
 
     fn willys(interpolation: Interpolation) -> TorqueCurve {
         TorqueCurve::from(&Engine {
-            torque_curve_rpm_nm: vec![(600.0, 119.31), (2000.0, 143.72), (4000.0, 105.75)],
+            torque_curve_rpm_nm: vec![(600.0, 119.31), (2000.0, 143.72), (4000.0, 105.75)].into(),
             interpolation,
-            inertia: None,
+            inertia: None.into(),
         })
     }
 
@@ -118,7 +120,7 @@ mod tests {
             let torque = willys(Interpolation::Smooth).torque(rpm);
             let (low, high) = if rpm < 2000.0 { (119.31, 143.72) } else { (105.75, 143.72) };
             prop_assert!(torque > low - 1e-9 && torque < high + 1e-9, "{torque}");
-            // It is another curve than the lines, and near to them.
+            // It differs from the straight lines, but not by much.
             let line = willys(Interpolation::Linear).torque(rpm);
             prop_assert!((torque - line).abs() < 8.0);
         }

@@ -1,35 +1,36 @@
-//! The actuator stage: what a controller wishes for becomes pedals and a gear.
+//! The actuator stage: converts a controller's wish to pedals and a gear.
 
 use super::DriveTrain;
 use super::shifting::Shifting;
 use crate::dynamic::{Propulsion, Push};
 use serde::{Deserialize, Serialize};
 
-/// Slower than this the other way, the vehicle counts as standing, m/s.
+/// Speed in the wrong direction below which the vehicle counts as standing, m/s.
 const STANDING: f64 = 0.05;
 
-/// Pedals, 0 to 1.
+/// Pedal positions, 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Pedals {
-    /// Share of the torque curve.
+    /// Fraction of the torque curve.
     pub throttle: f64,
-    /// Share of the foot brake.
+    /// Fraction of the foot brake.
     pub brake: f64,
 }
 
-/// Pedals, hand brake and gear lever as somebody holds them.
+/// Positions of pedals, hand brake and gear lever.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct PedalCommand {
     /// Throttle and foot brake.
     pub pedals: Pedals,
-    /// Whether the hand brake is on.
+    /// Whether the hand brake is applied.
     pub hand_brake: bool,
-    /// Gear, from 1 for the first one the way that the vehicle is to drive; 0 leaves it to the gearbox.
+    /// Gear, from 1 for the first gear in the intended direction of travel; 0 leaves the choice to the
+    /// gearbox.
     pub gear: u8,
 }
 
 impl PedalCommand {
-    /// The same within what pedals can be; what is not finite is the whole brake.
+    /// Returns the command with its values clamped; non-finite values mean full brake.
     pub fn checked(self) -> Self {
         let Pedals { throttle, brake } = self.pedals;
         let pedals = if throttle.is_finite() && brake.is_finite() {
@@ -46,8 +47,8 @@ impl PedalCommand {
         Self { pedals, ..self }
     }
 
-    /// The same where wheels are not modelled one by one: a hand brake that holds a share of them does what
-    /// that share of the foot brake does.
+    /// Returns the command for models without individual wheels: a hand brake that holds a fraction of the
+    /// wheels acts like that fraction of the foot brake.
     pub fn with_held(self, share: f64) -> Self {
         if !self.hand_brake {
             return self;
@@ -64,10 +65,10 @@ impl PedalCommand {
     }
 }
 
-/// What a drive train keeps from step to step.
+/// State of a drive train between steps.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct DriveState {
-    /// Of the gearbox.
+    /// State of the gearbox.
     pub shifting: Shifting,
     /// Throttle in the last step, 0 to 1.
     pub throttle: f64,
@@ -77,28 +78,27 @@ pub struct DriveState {
     speed: f64,
 }
 
-/// A driver who wishes for an acceleration, with the pedals of a drive train.
+/// A driver who requests an acceleration, and operates the pedals of a drive train.
 #[derive(Debug)]
 pub struct Driver<'a> {
     /// The drive train.
     pub train: &'a DriveTrain,
-    /// What it keeps.
+    /// State of the drive train.
     pub state: &'a mut DriveState,
-    /// Wanted acceleration the way that it is to drive, m/s^2; one that is not finite counts as full
+    /// Requested acceleration in the intended direction of travel, m/s^2; non-finite values mean full
     /// braking.
     pub acceleration: f64,
-    /// Whether it is to drive backwards.
+    /// Whether the vehicle is to drive backwards.
     pub is_reversing: bool,
-    /// Of gravity along the heading, m/s^2, where the model does not know it otherwise; less than 0 uphill.
+    /// Acceleration by gravity along the heading, m/s^2, for models that do not include it; negative uphill.
     pub pull: f64,
-    /// Pedals that somebody else holds, instead of the acceleration: they are taken as they are.
+    /// Pedal positions that are used directly, instead of the acceleration.
     pub pedals: Option<PedalCommand>,
 }
 
 impl DriveTrain {
-    /// The pedals that give a wanted acceleration the way that the vehicle drives, m/s^2, at a speed
-    /// that way: what air and rolling take is added, and what is more than the engine or the brakes
-    /// have is cut.
+    /// Returns the pedals that give an acceleration in the direction of travel, m/s^2, at a speed in that
+    /// direction. Drag and rolling resistance are compensated, within the capabilities of engine and brakes.
     pub fn pedals(&self, shifting: &Shifting, along: f64, acceleration: f64) -> Pedals {
         if !acceleration.is_finite() {
             return Pedals {
@@ -108,7 +108,7 @@ impl DriveTrain {
         }
         let wanted = self.mass * acceleration + self.resistance(along);
         if wanted < 0.0 {
-            // Without brakes nothing brakes.
+            // Without brakes there is no deceleration.
             let brake = -wanted / self.foot_brake.max(f64::MIN_POSITIVE);
             return Pedals {
                 throttle: 0.0,
@@ -116,8 +116,8 @@ impl DriveTrain {
             };
         }
         let gear = shifting.gear_of(self);
-        // Back to a speed along the body, which is what the engine turns by: in reverse gear both are
-        // negative.
+        // Converted back to a speed along the body, which determines the engine speed. In reverse gear both
+        // are negative.
         let signed = if gear.ratio < 0.0 { -along } else { along };
         let full = self.full_force(gear, signed).abs();
         let throttle = if full > 0.0 {
@@ -131,7 +131,7 @@ impl DriveTrain {
         }
     }
 
-    /// Forces over the mass of the vehicle at a speed along the body, m/s.
+    /// Returns the forces divided by the mass of the vehicle at a speed along the body, m/s.
     pub fn push(&self, shifting: &Shifting, pedals: Pedals, speed: f64) -> Push {
         let gear = shifting.gear_of(self);
         Push {
@@ -146,8 +146,8 @@ impl DriveTrain {
 }
 
 impl Driver<'_> {
-    /// The acceleration that pedals have to give, m/s^2: on a slope the engine carries the weight as well,
-    /// and who wants to stand stands on the brake.
+    /// Returns the acceleration that the pedals have to give, m/s^2. On a slope the engine carries the weight
+    /// as well, and to stand still the brake is applied.
     fn wanted(&self, along: f64, dt: f64) -> f64 {
         if self.pull == 0.0 {
             return self.acceleration;
@@ -164,8 +164,7 @@ impl Driver<'_> {
             }
     }
 
-    /// Whether the slope is stronger than all that the engine has: a vehicle that rolls back there would
-    /// only hang on its brakes.
+    /// Whether the slope is stronger than the engine. Braking would then only hold a vehicle that rolls back.
     fn is_too_steep(&self) -> bool {
         let gear = self.state.shifting.gear_of(self.train);
         let force = self.train.full_force(gear, 0.0).abs() / self.train.mass;
@@ -182,17 +181,18 @@ impl Propulsion for Driver<'_> {
     fn push(&mut self, speed: f64, dt: f64) -> Push {
         let direction = if self.is_reversing { -1.0 } else { 1.0 };
         let along = speed * direction;
-        // What the throttle of the last step came to: whoever slows at full throttle shifts down.
+        // Acceleration under the throttle of the last step: a vehicle that slows at full throttle shifts
+        // down.
         let acceleration = (speed - self.state.speed) / dt * direction;
         let pedalled = (self.state.throttle, acceleration);
         let shifting = &mut self.state.shifting;
-        // Gear first, then pedals: the throttle that gives a force depends on the gear that is in.
+        // The gear comes before the pedals, because the throttle for a force depends on the gear.
         match self.pedals.map_or(0, |held| held.gear) {
             0 => shifting.shift(self.train, speed, pedalled, self.is_reversing, dt),
             gear => shifting.engage(self.train, speed, gear, self.is_reversing, dt),
         }
-        // A gear of the other direction is engaged when the vehicle stands: until then it brakes. One
-        // that has no such gear stays where it is.
+        // A gear in the other direction is engaged only at a standstill, so the vehicle brakes until then. A
+        // vehicle without such a gear stays where it is.
         let has_gear = shifting.is_reverse == self.is_reversing;
         let can = has_gear && self.pedals.is_none() && (along > -STANDING || self.is_too_steep());
         let wanted = if can {

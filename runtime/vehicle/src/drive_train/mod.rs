@@ -1,12 +1,13 @@
 //! From the engine to the road: torque curve, clutch, gearbox, resistance, brakes.
 //!
-//! Equations 11.1 to 11.8 of [Gerdelan 2011]. The engine turns with the wheels, `rpm = v / r x gear x
-//! final drive x 60 / 2 pi`; below the first point of its curve it idles there and the **clutch**
-//! slips. Forces act at the radius of the wheels: equation 11.8 mixes N and N m as printed. Closed
-//! throttle gives no torque, and the moving mass is that of body and wheels.
+//! Equations 11.1 to 11.8 of [Gerdelan 2011]. The engine turns with the wheels, `rpm = v / r x gear x final
+//! drive x 60 / 2 pi`. Below the first point of its curve it idles there, and the **clutch** slips. Forces
+//! act at the radius of the wheels, because equation 11.8 as printed mixes N and N m. A closed throttle gives
+//! no torque, and the moving mass is that of body and wheels.
 //!
-//! The [`Driver`] is the actuator stage: an acceleration that is wished for becomes throttle, brake
-//! and gear, within what the vehicle can do at its speed. All is in f64 and knows no level.
+//! The [`Driver`] is the actuator stage: it converts a requested acceleration to throttle, brake and gear,
+//! within the capabilities of the vehicle at its speed. Everything is in f64 and independent of the level of
+//! dynamics.
 
 mod curve;
 mod driver;
@@ -17,7 +18,7 @@ mod shifting;
 pub use curve::TorqueCurve;
 pub use driver::{DriveState, Driver, PedalCommand, Pedals};
 pub use reading::DriveReading;
-pub use run::{Energy, Run};
+pub use run::{Energy, StraightRun};
 pub use shifting::Shifting;
 
 use crate::dynamic::GRAVITY;
@@ -25,54 +26,54 @@ use roadwright_geometry::math::{asin, atan};
 use roadwright_scenario::vehicle_file::{Gearbox, VehicleFile};
 use std::f64::consts::TAU;
 
-/// A gear: its ratio, final drive included, and how its force is shared.
+/// A gear: its ratio including the final drive, and the distribution of its force.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gear {
-    /// What it is called.
+    /// Name of the gear.
     pub name: String,
-    /// Turns of the engine for one of the wheels; negative backwards.
+    /// Engine revolutions per wheel revolution; negative for reverse gears.
     pub ratio: f64,
-    /// Share of its force on the front axle, 0 to 1.
+    /// Fraction of its force on the front axle, 0 to 1.
     pub front: f64,
-    /// How many wheels it drives, the first ones of the vehicle's list.
+    /// Number of driven wheels, counted from the beginning of the vehicle's list.
     pub wheels: u8,
 }
 
 /// The drive train of a vehicle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DriveTrain {
-    /// Body, wheels and trailers, kg.
+    /// Mass of body, wheels and trailers, kg.
     pub mass: f64,
-    /// Share of it that the vehicle itself has, 0 to 1.
+    /// Fraction of the mass that belongs to the vehicle itself, 0 to 1.
     pub own_share: f64,
     /// Radius of the wheels, m.
     pub radius: f64,
-    /// Torque of the engine.
+    /// Torque curve of the engine.
     pub curve: TorqueCurve,
     /// Forward gears, from the highest ratio to the lowest; at least one.
     pub gears: Vec<Gear>,
-    /// Backwards, if it can.
+    /// Reverse gear, if there is one.
     pub reverse: Option<Gear>,
-    /// Share of the torque that comes through, 0 to 1.
+    /// Fraction of the torque that reaches the wheels, 0 to 1.
     pub efficiency: f64,
-    /// The gearbox shifts up here, rpm.
+    /// Engine speed at which the gearbox shifts up, rpm.
     pub up_rpm: f64,
-    /// The gearbox shifts down here, rpm.
+    /// Engine speed at which the gearbox shifts down, rpm.
     pub down_rpm: f64,
-    /// Of all foot brakes, N.
+    /// Total force of the foot brakes, N.
     pub foot_brake: f64,
-    /// Drag over the square of the speed, N s^2/m^2: equation 11.4.
+    /// Drag divided by the square of the speed, N s^2/m^2: equation 11.4.
     pub drag: f64,
-    /// Rolling resistance over the speed, N s/m: equation 11.5.
+    /// Rolling resistance divided by the speed, N s/m: equation 11.5.
     pub rolling: f64,
-    /// Share of the weight on the rear axle at rest, 0 to 1.
+    /// Fraction of the weight on the rear axle at rest, 0 to 1.
     pub rear_load: f64,
-    /// Coefficient of friction of the tyres; infinite where the file has none.
+    /// Friction coefficient of the tyres; infinite if the file states none.
     pub friction: f64,
 }
 
 impl DriveTrain {
-    /// The drive train of a vehicle file, if it has all parts of one.
+    /// Creates the drive train of a vehicle file, if the file has all its parts.
     pub fn new(file: &VehicleFile) -> Option<Self> {
         let (engine, gearbox) = (file.engine.as_ref()?, file.gearbox.as_ref()?);
         let (brakes, resistance) = (file.brakes.as_ref()?, file.resistance.as_ref()?);
@@ -80,63 +81,62 @@ impl DriveTrain {
         let (front, rear) = file.axles();
         let mut gears = all_gears(file, gearbox);
         let backwards = gears.iter().position(|gear| gear.ratio < 0.0);
-        // The first gear backwards is the reverse gear; others of them are dropped, so that forward
-        // gears can be counted.
+        // The first reverse gear is used and further ones are dropped, so that forward gears can be counted.
         let reverse = backwards.map(|number| gears.remove(number));
         gears.retain(|gear| gear.ratio > 0.0);
         Some(Self {
             mass: file.mass() + file.towed_mass(),
             own_share: file.mass() / (file.mass() + file.towed_mass()),
-            radius: file.wheels.radius,
+            radius: file.wheels.radius.get(),
             curve: TorqueCurve::from(engine),
             gears,
             reverse,
-            efficiency: gearbox.efficiency,
-            up_rpm: gearbox.up_rpm,
-            down_rpm: gearbox.down_rpm,
-            // Trailers brake as hard as what tows them.
+            efficiency: gearbox.efficiency.get(),
+            up_rpm: gearbox.up_rpm.get(),
+            down_rpm: gearbox.down_rpm.get(),
+            // Trailers brake as hard as the towing vehicle.
             foot_brake: brakes.foot * wheels * (1.0 + file.towed_mass() / file.mass()),
             drag: 0.5 * resistance.air_density * resistance.drag * resistance.area,
-            rolling: resistance.rolling,
-            // Axles are m ahead of the centre of mass, the rear one below 0: the lever of the front
-            // axle over the wheelbase.
+            rolling: resistance.rolling.get(),
+            // Axle positions are in m ahead of the centre of mass, negative for the rear axle: the lever of
+            // the front axle divided by the wheelbase.
             rear_load: front / (front - rear),
             friction: file.wheels.friction.unwrap_or(f64::INFINITY),
         })
     }
 
-    /// Speed of the engine, rpm, with the clutch closed.
+    /// Engine speed with the clutch closed, rpm.
     pub fn rpm(&self, gear: &Gear, speed: f64) -> f64 {
         speed / self.radius * gear.ratio * 60.0 / TAU
     }
 
-    /// Speed along the body, m/s, at which the engine turns so fast.
+    /// Speed along the body at a given engine speed, m/s.
     pub fn speed(&self, gear: &Gear, rpm: f64) -> f64 {
         rpm * TAU / 60.0 / gear.ratio * self.radius
     }
 
-    /// Force of the wheels on the ground at full throttle, N; negative backwards. Equation 11.2 at the
-    /// radius of the wheels; the curve's first torque where the engine idles and the clutch slips.
+    /// Force of the wheels on the ground at full throttle, N; negative backwards. Equation 11.2 at the radius
+    /// of the wheels, with the first torque of the curve while the engine idles and the clutch slips.
     pub fn full_force(&self, gear: &Gear, speed: f64) -> f64 {
         let torque = self.curve.torque(self.rpm(gear, speed).max(0.0));
         torque * gear.ratio * self.efficiency / self.radius
     }
 
-    /// Force of air and rolling, N, at least 0: equations 11.3 to 11.5.
+    /// Drag and rolling resistance, N, at least 0: equations 11.3 to 11.5.
     pub fn resistance(&self, speed: f64) -> f64 {
         self.drag * speed * speed + self.rolling * speed.abs()
     }
 
-    /// Acceleration at full throttle on level ground, m/s^2, without slip and without clutch:
-    /// equation 11.8, times the wheels that are driven, over radius and mass.
+    /// Acceleration at full throttle on level ground, m/s^2, without slip and with the clutch closed:
+    /// equation 11.8 times the number of driven wheels, divided by radius and mass.
     pub fn full_acceleration(&self, gear: &Gear, speed: f64) -> f64 {
         (self.full_force(gear, speed) - self.resistance(speed)) / self.mass
     }
 
-    /// The hardest acceleration on level ground, m/s^2, of any gear at any speed of the engine.
+    /// Maximum acceleration on level ground, m/s^2, over all gears and engine speeds.
     pub fn hardest_acceleration(&self) -> f64 {
         let (idle, limit) = (self.curve.idle_rpm(), self.curve.limit_rpm());
-        // Tried instead of solved: the curve has any shape between its points.
+        // Sampled instead of solved, because the curve may have any shape between its points.
         let speeds = (0..=200).map(|part| idle + f64::from(part) / 200.0 * (limit - idle));
         let pulls = speeds.flat_map(|rpm| {
             let gears = self.gears.iter();
@@ -145,9 +145,9 @@ impl DriveTrain {
         pulls.fold(0.0, f64::max)
     }
 
-    /// Grip of the wheels that a gear drives under a load of the whole vehicle, N, at rest.
+    /// Grip of the wheels that a gear drives, N, at rest under a load relative to the vehicle's weight.
     pub fn traction(&self, gear: &Gear, load: f64) -> f64 {
-        // A gear that drives wheels of both axles has the grip of all the weight.
+        // A gear that drives wheels of both axles uses the grip of the whole weight.
         let share = if gear.front == 0.0 {
             self.rear_load
         } else if gear.front == 1.0 {
@@ -155,13 +155,14 @@ impl DriveTrain {
         } else {
             1.0
         };
-        // Trailers stand on their own wheels.
+        // The weight of trailers rests on their own wheels.
         self.friction * load * share * self.own_share
     }
 
-    /// The hardest that engine and driven wheels pull it in the best of its gears, m/s^2, less air and
-    /// rolling: at a speed the way that it drives, m/s, where a share of its weight presses on ground that
-    /// leaves so much of the friction of its tyres. A vehicle without such a gear has the forward ones.
+    /// Maximum acceleration by engine and driven wheels in the best gear, m/s^2, less drag and rolling
+    /// resistance, at a speed in the direction of travel, m/s. `load` is the fraction of the weight that
+    /// presses on the ground, `grip` the factor on tyre friction. A vehicle without a reverse gear uses the
+    /// forward gears.
     pub fn strongest(&self, along: f64, is_reversing: bool, (load, grip): (f64, f64)) -> f64 {
         let gears = match &self.reverse {
             Some(reverse) if is_reversing => std::slice::from_ref(reverse),
@@ -178,20 +179,20 @@ impl DriveTrain {
         ((best - self.resistance(along)) / self.mass).max(0.0)
     }
 
-    /// The hardest braking, m/s^2: that of the brakes or of the grip.
+    /// Hardest braking, m/s^2, limited by the brakes or the grip.
     pub fn hardest_braking(&self) -> f64 {
         (self.foot_brake / self.mass).min(self.friction * GRAVITY)
     }
 
-    /// Top speed on level ground, m/s: where full throttle and resistance balance in one of the gears,
-    /// or where the engine cannot turn faster.
+    /// Top speed on level ground, m/s: where full throttle and resistance balance in one of the gears, or
+    /// where the engine reaches its limit.
     pub fn top_speed(&self) -> f64 {
         let top = self.gears.iter().map(|gear| {
             let limit = self.speed(gear, self.curve.limit_rpm());
             if self.full_acceleration(gear, limit) >= 0.0 {
                 return limit;
             }
-            // Force minus resistance falls with speed where it matters: halve the interval.
+            // In the relevant range force minus resistance falls with speed, so the interval is halved.
             let (mut low, mut high) = (0.0, limit);
             for _ in 0..60 {
                 let middle = 0.5 * (low + high);
@@ -206,23 +207,23 @@ impl DriveTrain {
         top.fold(0.0, f64::max)
     }
 
-    /// The steepest grade on which it starts, rad: where force from rest in its lowest gear, or the grip
-    /// of the wheels that this drives, equals the share of its weight.
+    /// Steepest grade on which the vehicle can start, rad: where the force from rest in its lowest gear, or
+    /// the grip of the driven wheels, equals the component of its weight.
     pub fn limiting_grade(&self) -> f64 {
         let gear = &self.gears[0];
         let weight = self.mass * GRAVITY;
         let by_force = asin((self.full_force(gear, 0.0) / weight).min(1.0));
-        // On a grade load falls with its cosine and pull grows with its sine: grip under a load of 1 is
-        // the tangent of the steepest one.
+        // On a grade the load falls with the cosine and the pull grows with the sine, so the grip under unit
+        // load is the tangent of the steepest grade.
         by_force.min(atan(self.traction(gear, 1.0)))
     }
 }
 
-/// The gears of a vehicle with their place in the drive.
+/// Returns all gears of a vehicle with the distribution of their force.
 fn all_gears(file: &VehicleFile, gearbox: &Gearbox) -> Vec<Gear> {
     let steered = &file.steering.wheels;
     let gears = gearbox.gears.iter().map(|gear| {
-        // Wheels are engaged in the order of their numbers: of four, two are the rear ones.
+        // Wheels are driven in the order of their numbers: of four, two are rear wheels.
         let front = (0..gear.wheels)
             .filter(|number| steered.contains(number))
             .count();
@@ -255,7 +256,7 @@ pub(crate) mod tests {
         DriveTrain::new(&shipped("enviro-400")).unwrap()
     }
 
-    /// Equation 11.8 of [Gerdelan 2011], number by number from table B.3, second gear at 9.8 m/s.
+    /// Equation 11.8 of [Gerdelan 2011], evaluated from table B.3, second gear at 9.8 m/s.
     #[test]
     fn acceleration_is_that_of_equation_11_8() {
         let (train, speed, n) = (willys(), 9.8, 4.0);
@@ -266,8 +267,8 @@ pub(crate) mod tests {
         let wheel = (engine * 1.551 * 5.38 * 0.7 - resistance * 0.41) / n;
         let acceleration = n * wheel / 0.41 / 1040.0;
         assert!((train.full_acceleration(&train.gears[1], speed) - acceleration).abs() < 1e-6);
-        // The drive that the bench and the level use gives the same.
-        let mut run = Run::new(&train, speed, 0.0);
+        // The straight drive of the proving ground gives the same.
+        let mut run = StraightRun::new(&train, speed, 0.0);
         run.shifting.gear = 1;
         let pedals = Pedals {
             throttle: 1.0,
@@ -285,11 +286,11 @@ pub(crate) mod tests {
 
     #[test]
     fn top_speeds_are_those_of_revs() {
-        // Both are limited by revs: 4000 and 2600 rpm in the last gear.
+        // Both are limited by engine speed: 4000 and 2600 rpm in the last gear.
         let top = |rpm: f64, radius: f64| rpm / 60.0 * TAU * radius / 5.38;
         assert!((willys().top_speed() / top(4000.0, 0.41) - 1.0).abs() < 1e-9);
         assert!((enviro().top_speed() / top(2600.0, 0.55) - 1.0).abs() < 1e-9);
-        // With the wind of a barn door power is what limits.
+        // With the drag of a barn door, power is the limit.
         let barn = DriveTrain {
             drag: 5.0,
             ..willys()

@@ -1,30 +1,30 @@
-//! What dials show of a drive train.
+//! Instrument readings of a drive train.
 
 use super::{DriveState, DriveTrain};
 
-/// A drive train as its driver reads it.
+/// State of a drive train as the driver reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DriveReading {
-    /// Speed of the engine, rpm: at least that at which it idles.
+    /// Engine speed, rpm; at least the idle speed.
     pub rpm: f64,
-    /// It turns no slower: below this the clutch slips, rpm.
+    /// Idle speed, below which the clutch slips, rpm.
     pub idle_rpm: f64,
-    /// It turns no faster, rpm.
+    /// Highest engine speed, rpm.
     pub limit_rpm: f64,
-    /// The gear that is in: 1 is the first one forwards, -1 the one backwards.
+    /// Current gear: 1 is the first forward gear, -1 the reverse gear.
     pub gear: i8,
-    /// Turns of the engine for one of the wheels; negative backwards.
+    /// Engine revolutions per wheel revolution; negative in reverse.
     pub ratio: f64,
     /// Throttle pedal, 0 to 1.
     pub throttle: f64,
     /// Brake pedal, 0 to 1.
     pub brake: f64,
-    /// How far the clutch is closed, 0 to 1: below the speed at which the engine idles it slips.
+    /// Closure of the clutch, 0 to 1; it slips below the idle speed.
     pub clutch: f64,
 }
 
 impl DriveTrain {
-    /// What dials show when the driven wheels turn at a speed, m/s at their circumference.
+    /// Returns the readings for a circumferential speed of the driven wheels, m/s.
     pub fn reading(&self, state: &DriveState, speed: f64) -> DriveReading {
         let shifting = &state.shifting;
         let gear = shifting.gear_of(self);

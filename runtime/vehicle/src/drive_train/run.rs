@@ -1,4 +1,4 @@
-//! A straight drive with pedals, and where its energy goes.
+//! A straight drive with pedals, and its energy balance.
 
 use super::shifting::Shifting;
 use super::{DriveTrain, Pedals};
@@ -9,26 +9,27 @@ use std::f64::consts::TAU;
 /// Energy since the start, J.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Energy {
-    /// Given by the engine.
+    /// Energy from the engine.
     pub engine: f64,
-    /// Lost in the clutch while it slips.
+    /// Loss in the slipping clutch.
     pub clutch: f64,
-    /// Lost in gearbox and final drive.
+    /// Loss in gearbox and final drive.
     pub gearbox: f64,
-    /// Taken by the air.
+    /// Loss to drag.
     pub drag: f64,
-    /// Taken by rolling.
+    /// Loss to rolling resistance.
     pub rolling: f64,
-    /// Taken by the brakes.
+    /// Loss in the brakes.
     pub brakes: f64,
-    /// Gained in height.
+    /// Gain in potential energy.
     pub height: f64,
-    /// Gained in speed.
+    /// Gain in kinetic energy.
     pub kinetic: f64,
 }
 
 impl Energy {
-    /// What the engine gave and nobody got, over what it gave; over all that moved if it gave nothing.
+    /// Returns the unaccounted fraction of the engine's energy, or of all converted energy if the engine gave
+    /// none.
     pub fn unaccounted(&self) -> f64 {
         let lost = self.clutch + self.gearbox + self.drag + self.rolling + self.brakes;
         let missing = self.engine - (lost + self.height + self.kinetic);
@@ -36,28 +37,28 @@ impl Energy {
     }
 }
 
-/// A vehicle that drives straight on.
+/// A vehicle that drives straight ahead.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Run<'a> {
+pub struct StraightRun<'a> {
     train: &'a DriveTrain,
-    /// Rise of the road, rad.
+    /// Grade of the road, rad.
     grade: f64,
-    /// Its gearbox.
+    /// State of the gearbox.
     pub shifting: Shifting,
-    /// m/s, at least 0.
+    /// Speed, m/s, at least 0.
     pub speed: f64,
-    /// m.
+    /// Distance, m.
     pub distance: f64,
-    /// s.
+    /// Time, s.
     pub time: f64,
-    /// In the last step, m/s^2.
+    /// Acceleration in the last step, m/s^2.
     pub acceleration: f64,
-    /// Where the energy went.
+    /// Energy balance.
     pub energy: Energy,
 }
 
-impl<'a> Run<'a> {
-    /// A vehicle at a speed, m/s, on a road that rises by an angle, rad, in the gear for that speed.
+impl<'a> StraightRun<'a> {
+    /// Creates a vehicle at a speed, m/s, on a road with a grade, rad, in the gear for that speed.
     pub fn new(train: &'a DriveTrain, speed: f64, grade: f64) -> Self {
         let mut shifting = Shifting::default();
         while train.rpm(shifting.gear_of(train), speed) >= train.up_rpm
@@ -77,30 +78,30 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Drives on for `dt` seconds. More throttle than the driven wheels have grip for is taken back,
-    /// as more brake is. It does not roll backwards.
+    /// Drives for `dt` seconds. Throttle and brake are limited by the grip. The vehicle does not roll
+    /// backwards.
     pub fn step(&mut self, pedals: Pedals, dt: f64) {
         let shifted = (pedals.throttle, self.acceleration);
         self.shifting
             .shift(self.train, self.speed, shifted, false, dt);
-        // The midpoint rule: a first half step finds the speed of the middle. The forces there, over
-        // the way at the mean speed, do just the work that is gained in speed, so that the account
-        // closes.
+        // Midpoint rule: a half step finds the speed in the middle. The forces at that speed, over the
+        // distance at the mean speed, do exactly the work that changes the kinetic energy, so that the
+        // balance closes.
         let first = self.forces(pedals, self.speed);
         let middle = (self.speed + 0.5 * dt * first.sum() / self.train.mass).max(0.0);
         let forces = self.forces(pedals, middle);
         let after = self.speed + dt * forces.sum() / self.train.mass;
-        // It stands before the step is over, and stays there.
+        // The vehicle stops within the step and stays there.
         let time = if after < 0.0 {
             dt * self.speed / (self.speed - after)
         } else {
             dt
         };
         let after = after.max(0.0);
-        let way = 0.5 * (self.speed + after) * time;
-        self.account(&forces, after, way, time);
+        let travelled = 0.5 * (self.speed + after) * time;
+        self.account(&forces, after, travelled, time);
         self.acceleration = (after - self.speed) / dt;
-        self.distance += way;
+        self.distance += travelled;
         self.time += dt;
         self.speed = after;
     }
@@ -109,8 +110,7 @@ impl<'a> Run<'a> {
         let (train, gear) = (self.train, self.shifting.gear_of(self.train));
         let load = train.mass * GRAVITY * cos(self.grade);
         let drive = pedals.throttle * train.full_force(gear, speed);
-        // A vehicle that stands is not braked backwards; one that comes to rest within the step is
-        // braked to its end.
+        // A standing vehicle is not braked backwards; one that stops within the step is braked until then.
         let moves = self.speed > 0.0;
         let held = |force: f64| if moves { force } else { 0.0 };
         Forces {
@@ -122,31 +122,29 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Adds up energies of a step over `way` metres: that of the engine from its own speed and torque,
-    /// the others from forces and way.
-    fn account(&mut self, forces: &Forces, after: f64, way: f64, time: f64) {
+    /// Adds up the energies of a step over `way` metres: that of the engine from its own speed and torque,
+    /// the others from force and distance.
+    fn account(&mut self, forces: &Forces, after: f64, travelled: f64, time: f64) {
         let (train, gear) = (self.train, self.shifting.gear_of(self.train));
-        // Back from the force at the wheels, since grip may have taken from what the throttle asked
-        // for.
+        // Derived from the force at the wheels, because grip may have reduced what the throttle asked for.
         let torque = forces.drive * train.radius / (gear.ratio * train.efficiency);
-        // Of the shaft behind the clutch, in this step, rad.
-        let turned = way / train.radius * gear.ratio;
+        // Rotation of the shaft behind the clutch in this step, rad.
+        let turned = travelled / train.radius * gear.ratio;
         let idles = train.curve.idle_rpm() * TAU / 60.0 * time;
         let energy = &mut self.energy;
-        // The engine turns with the shaft but never slower than it idles; what it turns more slips in
-        // the clutch.
+        // The engine turns with the shaft but never below idle; the difference slips in the clutch.
         energy.engine += torque * turned.max(idles);
         energy.clutch += torque * (idles - turned).max(0.0);
         energy.gearbox += torque * turned * (1.0 - train.efficiency);
-        energy.drag += forces.drag * way;
-        energy.rolling += forces.rolling * way;
-        energy.brakes += forces.brake * way;
-        energy.height += forces.slope * way;
+        energy.drag += forces.drag * travelled;
+        energy.rolling += forces.rolling * travelled;
+        energy.brakes += forces.brake * travelled;
+        energy.height += forces.slope * travelled;
         energy.kinetic += 0.5 * train.mass * (after * after - self.speed * self.speed);
     }
 }
 
-/// Forces along the way, N.
+/// Forces along the direction of travel, N.
 struct Forces {
     drive: f64,
     brake: f64,
@@ -171,7 +169,7 @@ mod tests {
         brake: 0.0,
     };
 
-    fn run(mut run: Run<'_>, pedals: Pedals, seconds: f64, dt: f64) -> Run<'_> {
+    fn run(mut run: StraightRun<'_>, pedals: Pedals, seconds: f64, dt: f64) -> StraightRun<'_> {
         for _ in 0..(seconds / dt).round() as u32 {
             run.step(pedals, dt);
         }
@@ -201,10 +199,10 @@ mod tests {
                     0.0,
                 ),
             ] {
-                let end = run(Run::new(&train, speed, grade), pedals, 30.0, 0.005);
+                let end = run(StraightRun::new(&train, speed, grade), pedals, 30.0, 0.005);
                 let missing = end.energy.unaccounted();
                 assert!(missing < 0.01, "{missing} of {:?}", end.energy);
-                // Nothing of it is negative, and something was done.
+                // No component is negative, and work was done.
                 let energy = end.energy;
                 assert!(energy.engine + energy.brakes > 1000.0, "{energy:?}");
                 assert!(energy.clutch >= 0.0 && energy.gearbox >= 0.0, "{energy:?}");
@@ -215,7 +213,7 @@ mod tests {
     #[test]
     fn the_gearbox_goes_through_its_gears_and_back() {
         let train = willys();
-        let mut drive = Run::new(&train, 0.0, 0.0);
+        let mut drive = StraightRun::new(&train, 0.0, 0.0);
         let (mut ups, mut last) = (Vec::new(), 0);
         for _ in 0..12_000 {
             drive.step(FULL, 0.005);
@@ -247,7 +245,7 @@ mod tests {
     #[test]
     fn a_gear_that_there_is_not_becomes_the_highest() {
         let train = willys();
-        let mut drive = Run::new(&train, 5.0, 0.0);
+        let mut drive = StraightRun::new(&train, 5.0, 0.0);
         drive.shifting.gear = 200;
         drive.step(FULL, 0.005);
         assert!(usize::from(drive.shifting.gear) < train.gears.len());
@@ -256,7 +254,7 @@ mod tests {
     #[test]
     fn top_speed_is_where_it_ends_up() {
         for train in [willys(), enviro()] {
-            let end = run(Run::new(&train, 0.0, 0.0), FULL, 240.0, 0.01);
+            let end = run(StraightRun::new(&train, 0.0, 0.0), FULL, 240.0, 0.01);
             let ratio = end.speed / train.top_speed();
             assert!((ratio - 1.0).abs() < 0.02, "{} {ratio}", end.speed);
         }
@@ -274,7 +272,7 @@ mod tests {
                 throttle: 0.0,
                 brake: 1.0,
             };
-            let end = run(Run::new(&train, 20.0, 0.0), pedals, 20.0, dt);
+            let end = run(StraightRun::new(&train, 20.0, 0.0), pedals, 20.0, dt);
             let exact = 400.0 / (2.0 * train.hardest_braking());
             assert!(
                 (end.distance / exact - 1.0).abs() < 1e-6,

@@ -3,28 +3,28 @@
 use super::{DriveTrain, Gear};
 use serde::{Deserialize, Serialize};
 
-/// After a shift the gearbox rests, s.
+/// Minimum time between two shifts, s.
 const REST: f64 = 0.5;
-/// It shifts up at this share of its limit, before the engine's torque ends.
+/// Fraction of the rev limit at which the gearbox shifts up, before the engine's torque ends.
 const UP: f64 = 0.995;
-/// More throttle than this counts as full.
+/// Throttle that counts as full.
 const FULL: f64 = 0.99;
-/// Slower than this a gear of the other direction is engaged, m/s.
+/// Speed below which a gear in the other direction is engaged, m/s.
 const STANDING: f64 = 0.05;
 
-/// What an automatic gearbox keeps.
+/// State of an automatic gearbox.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Shifting {
-    /// Number of the forward gear, from 0.
+    /// Index of the forward gear, from 0.
     pub gear: u8,
-    /// Whether the reverse gear is in.
+    /// Whether the reverse gear is engaged.
     pub is_reverse: bool,
-    /// Time until it may shift again, s.
+    /// Time until the next shift is possible, s.
     pub rests: f64,
 }
 
 impl Shifting {
-    /// The gear that is in.
+    /// Returns the engaged gear.
     pub fn gear_of<'a>(&self, train: &'a DriveTrain) -> &'a Gear {
         match &train.reverse {
             Some(reverse) if self.is_reverse => reverse,
@@ -33,9 +33,8 @@ impl Shifting {
         }
     }
 
-    /// Engages a gear that somebody asks for, from 1 for the first one forwards; the last one if there are
-    /// not so many. It waits as the automatic one does, and until the gear would not turn the engine beyond
-    /// its limit.
+    /// Engages a requested gear, from 1 for the first forward gear, limited to the last one. It waits like
+    /// the automatic gearbox, and until the gear would not push the engine beyond its limit.
     pub fn engage(
         &mut self,
         train: &DriveTrain,
@@ -59,8 +58,8 @@ impl Shifting {
         }
     }
 
-    /// Shifts if it is time to: up at the rev limit, down when the engine turns too slowly, or if the
-    /// vehicle slows at full throttle and the lower gear can take the speed.
+    /// Shifts if necessary: up at the rev limit, down if the engine turns too slowly, or if the vehicle slows
+    /// at full throttle and the lower gear allows the speed.
     pub fn shift(
         &mut self,
         train: &DriveTrain,
@@ -73,7 +72,7 @@ impl Shifting {
             self.is_reverse = is_reversing;
         }
         self.rests = (self.rests - dt).max(0.0);
-        // There is one gear backwards. The forward one is kept meanwhile.
+        // There is one reverse gear. The forward gear is remembered meanwhile.
         if self.is_reverse || self.rests > 0.0 {
             return;
         }
@@ -89,7 +88,7 @@ impl Shifting {
             return;
         };
         let slows = throttle > FULL && acceleration < 0.0;
-        // Or the next step would shift up again.
+        // Otherwise the next step would shift up again.
         let takes_it = train.rpm(&train.gears[usize::from(lower)], speed) < UP * train.up_rpm;
         if (rpm < train.down_rpm || slows) && takes_it {
             self.gear = lower;

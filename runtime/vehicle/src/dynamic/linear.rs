@@ -5,26 +5,26 @@ use super::SingleTrack;
 /// State of the linear single-track model, at the centre of gravity.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct LinearState {
-    /// Speed, m/s, more than 0: the model divides by it.
+    /// Speed, m/s, above 0 because the model divides by it.
     pub speed: f64,
-    /// Angle between the body and its velocity, rad, positive if the vehicle drifts to the left.
+    /// Side slip angle between the body and its velocity, rad, positive if the vehicle drifts to the left.
     pub side_slip: f64,
-    /// rad/s.
+    /// Yaw rate, rad/s.
     pub yaw_rate: f64,
 }
 
-/// Change of the state in a second.
+/// Rates of change of the state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinearRates {
-    /// rad/s.
+    /// Rate of the side slip angle, rad/s.
     pub side_slip: f64,
-    /// rad/s^2.
+    /// Yaw acceleration, rad/s^2.
     pub yaw_rate: f64,
 }
 
 impl LinearState {
-    /// The two-state bicycle with cornering stiffness and axle loads that shift with the
-    /// acceleration, [CommonRoad models 2020] section 5, equation of the single-track model.
+    /// Returns the rates of the two-state bicycle model with cornering stiffness and axle loads that shift
+    /// with the acceleration: [CommonRoad models 2020], section 5, equation of the single-track model.
     ///
     /// `steering` is the angle of the front wheels, rad; `acceleration` is in m/s^2.
     pub fn rates(&self, model: &SingleTrack, steering: f64, acceleration: f64) -> LinearRates {
@@ -38,7 +38,7 @@ impl LinearState {
         } = model;
         let [front_load, rear_load] = model.axle_loads(acceleration);
         let (turned, speed) = (self.yaw_rate / self.speed, self.speed);
-        // Small slip angles: sines are angles, and the speed along the body is the speed.
+        // For small slip angles sines equal angles, and the speed along the body equals the speed.
         let front_force = stiffness[0] * front_load * (steering - self.side_slip - front * turned);
         let rear_force = stiffness[1] * rear_load * (rear * turned - self.side_slip);
         LinearRates {
@@ -47,7 +47,7 @@ impl LinearState {
         }
     }
 
-    /// The state in which a vehicle goes round a circle for ever, if it is stable.
+    /// Returns the steady state of a stable vehicle on a circle.
     pub fn steady(model: &SingleTrack, speed: f64, steering: f64) -> Self {
         let understeer = model.understeer_gradient();
         let yaw_rate = speed * steering / (model.wheelbase() + understeer * speed * speed);
@@ -66,8 +66,8 @@ mod tests {
     use super::*;
     use crate::dynamic::tests::bmw_320i;
 
-    /// The unit test of commonroad-vehicle-models 3.0.2, `test_derivatives.py`, `test_st`, vehicle 2;
-    /// its steering acts without delay, and its acceleration is limited to 11.5 m/s^2 x 7.319 / v.
+    /// The unit test of commonroad-vehicle-models 3.0.2, `test_derivatives.py`, `test_st`, vehicle 2. Its
+    /// steering acts without delay, and its acceleration is limited to 11.5 m/s^2 x 7.319 / v.
     #[test]
     fn derivatives_are_those_that_commonroad_publishes() {
         let state = LinearState {
@@ -99,7 +99,7 @@ mod tests {
                 rates.side_slip.abs() < 1e-12 && rates.yaw_rate.abs() < 1e-12,
                 "{speed}"
             );
-            // Another steering angle does not leave it there.
+            // With another steering angle the state is not steady.
             assert!(steady.rates(&bmw_320i(), 0.03, 0.0).yaw_rate.abs() > 0.1);
         }
     }

@@ -1,13 +1,13 @@
-//! The dynamic one-track model: a bicycle whose tyres slip.
+//! The dynamic one-track model: a bicycle with tyre slip.
 //!
-//! State: velocity of the centre of gravity along and across the body, and yaw rate. Lateral forces
-//! follow from the slip angles of the two axles, from their loads, which shift with the acceleration,
-//! and from the [`Tyre`]; force along and across share the grip of an axle (friction circle). The
-//! [`linear`] form has the speed given and small angles: [CommonRoad models 2020], single-track model.
+//! State: velocity of the centre of gravity along and across the body, and yaw rate. Lateral forces follow
+//! from the slip angles and loads of the two axles, where the loads shift with the acceleration, and from the
+//! [`Tyre`]. Longitudinal and lateral forces share the grip of an axle (friction circle). The [`linear`] form
+//! has a given speed and small angles: [CommonRoad models 2020], single-track model.
 //!
-//! Slip angles lose their meaning as the vehicle comes to rest. So between [`BLEND`] of speed the
-//! motion goes over to that of the kinematic model, as in [Kabzan 2020]: state and
-//! equations of the tyres go on below, and what moves the body is the mean of both, by speed.
+//! Slip angles lose their meaning as the vehicle comes to rest. In the speed range [`BLEND`] the motion
+//! therefore blends into that of the kinematic model, as in [Kabzan 2020]. State and tyre equations continue
+//! below it, and the body moves by the mean of both motions, weighted by speed.
 //!
 //! ```
 //! use roadwright_scenario::VehicleType;
@@ -39,46 +39,45 @@ use roadwright_scenario::vehicle_file::{TyreModel, VehicleFile};
 
 /// Acceleration of gravity, m/s^2.
 pub const GRAVITY: f64 = 9.81;
-/// Speeds between which the kinematic model goes over into the dynamic one, m/s. Below the first,
-/// slip angles of a few millimetres a second would rule; the second is a brisk walk, where side slip
-/// is still of no weight.
+/// Speed range in which the kinematic model blends into the dynamic one, m/s. Below it, slip speeds of a few
+/// mm/s would dominate the slip angles. Its upper end is a brisk walk, at which side slip is still
+/// negligible.
 pub const BLEND: [f64; 2] = [1.0, 3.0];
-/// Friction and cornering stiffness over load (1/rad) of a passenger car's tyre on dry asphalt:
-/// p_dy1 and -p_ky1 of [CommonRoad models 2020], table of tyre parameters.
+/// Friction coefficient and cornering stiffness divided by load (1/rad) of a passenger car's tyre on dry
+/// asphalt: p_dy1 and -p_ky1 of [CommonRoad models 2020], table of tyre parameters.
 pub const CAR_TYRE: (f64, f64) = (1.0489, 21.92);
-/// Height of the centre of gravity as a share of the height over all, where nothing says it: 0.37 to
-/// 0.40 of common cars.
+/// Default height of the centre of gravity as a fraction of the overall height: 0.37 to 0.40 for common cars.
 pub(crate) const CENTRE_HEIGHT: f64 = 0.38;
-/// The centre of gravity lies at least this share of the wheelbase away from both axles, where
-/// nothing says where it is.
+/// Minimum distance of the centre of gravity from both axles as a fraction of the wheelbase, if its position
+/// is not given.
 const CENTRE_MARGIN: f64 = 0.3;
-/// Most steps that a step is made of.
+/// Maximum number of substeps of a step.
 const MOST_SUBSTEPS: f64 = 4096.0;
 
-/// What the dynamic one-track model knows of a vehicle.
+/// Parameters of the dynamic one-track model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SingleTrack {
-    /// kg.
+    /// Mass, kg.
     pub mass: f64,
-    /// About the vertical axis through the centre of gravity, kg m^2.
+    /// Yaw inertia about the vertical axis through the centre of gravity, kg m^2.
     pub yaw_inertia: f64,
-    /// From the centre of gravity forward to the front axle, m.
+    /// Distance from the centre of gravity to the front axle, m.
     pub front: f64,
-    /// From the centre of gravity back to the rear axle, m.
+    /// Distance from the centre of gravity to the rear axle, m.
     pub rear: f64,
-    /// Of the centre of gravity above the ground, m.
+    /// Height of the centre of gravity above the ground, m.
     pub height: f64,
-    /// Of tyres and ground.
+    /// Friction coefficient of tyres on the ground.
     pub friction: f64,
-    /// Cornering stiffness of front and rear axle over their loads, 1/rad.
+    /// Cornering stiffness of front and rear axle divided by their loads, 1/rad.
     pub stiffness: [f64; 2],
-    /// How lateral forces grow with slip.
+    /// Growth of lateral forces with slip.
     pub tyre: Tyre,
 }
 
-/// A vehicle of which only dimensions and limits are known: its centre of gravity is in the middle
-/// of its body, its yaw inertia is mass x front x rear (within 10 % of the measured ones of vehicles
-/// 1 to 3 of [CommonRoad models 2020]), and its tyres are those of a passenger car.
+/// For a vehicle with only dimensions and limits, the centre of gravity is in the middle of its body, the yaw
+/// inertia is mass x front x rear (within 10 % of the measured values of vehicles 1 to 3 of [CommonRoad
+/// models 2020]), and the tyres are those of a passenger car.
 impl From<&VehicleType> for SingleTrack {
     fn from(kind: &VehicleType) -> Self {
         if let Some(file) = &kind.file {
@@ -89,7 +88,7 @@ impl From<&VehicleType> for SingleTrack {
         let front = kind.wheelbase - rear;
         let (friction, stiffness) = CAR_TYRE;
         Self {
-            mass: kind.mass,
+            mass: kind.mass.get(),
             yaw_inertia: kind.mass * front * rear,
             front,
             rear,
@@ -101,8 +100,8 @@ impl From<&VehicleType> for SingleTrack {
     }
 }
 
-/// A vehicle with a file of its own: its centre of gravity is in the middle of its body; what the
-/// file does not say is as for vehicles without one.
+/// For a vehicle with a file the centre of gravity is in the middle of its body; missing values are the same
+/// as for vehicles without a file.
 impl From<&VehicleFile> for SingleTrack {
     fn from(file: &VehicleFile) -> Self {
         let (front, rear) = file.axles();
@@ -125,13 +124,14 @@ impl From<&VehicleFile> for SingleTrack {
 }
 
 impl SingleTrack {
-    /// Distance between the axles, m.
+    /// Wheelbase, m.
     #[inline]
     pub fn wheelbase(&self) -> f64 {
         self.front + self.rear
     }
 
-    /// Loads of front and rear axle, N, at an acceleration, m/s^2; an axle that would lift has none.
+    /// Returns the loads of front and rear axle, N, at an acceleration, m/s^2; the load of a lifted axle is
+    /// 0.
     #[inline]
     pub fn axle_loads(&self, acceleration: f64) -> [f64; 2] {
         let share = self.mass / self.wheelbase();
@@ -142,15 +142,16 @@ impl SingleTrack {
         [front, rear]
     }
 
-    /// Angle of the wheels that a circle takes beyond that of a vehicle without slip, over the
-    /// lateral acceleration, rad s^2/m: more than 0 if the front axle is the softer one over its load.
+    /// Understeer gradient: the additional steering angle on a circle compared with a vehicle without slip,
+    /// divided by the lateral acceleration, rad s^2/m. Positive if the front axle is softer relative to its
+    /// load.
     pub fn understeer_gradient(&self) -> f64 {
         let [front, rear] = self.stiffness;
         (1.0 / front - 1.0 / rear) / GRAVITY
     }
 
-    /// The fastest rate with which side slip and yaw rate come to rest at a speed, 1/s: steps have to
-    /// be shorter than twice its inverse.
+    /// Returns the fastest decay rate of side slip and yaw rate at a speed, 1/s. Steps must be shorter than
+    /// twice its inverse.
     #[inline]
     pub fn stiffness_rate(&self, speed: f64) -> f64 {
         let moment = self.mass * self.front * self.rear / self.yaw_inertia;
@@ -159,51 +160,50 @@ impl SingleTrack {
     }
 }
 
-/// Where a vehicle is and how it moves: the middle of its rear axle.
+/// Position and motion of a vehicle, at the middle of its rear axle.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DynamicState {
-    /// Middle of the rear axle, heading of the body.
+    /// Position of the middle of the rear axle, and heading of the body.
     pub pose: Pose,
     /// Speed along the body, m/s; negative backwards.
     pub speed: f64,
-    /// Speed of the rear axle across the body, m/s, positive to the left.
+    /// Lateral speed of the rear axle, m/s, positive to the left.
     pub sideways: f64,
-    /// rad/s.
+    /// Yaw rate, rad/s.
     pub yaw_rate: f64,
     /// Angle of the front wheels, rad, positive to the left.
     pub steering: f64,
 }
 
-/// Forces along a vehicle over its mass, m/s^2.
+/// Longitudinal forces on a vehicle divided by its mass, m/s^2.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Push {
-    /// Of the driven wheels on the ground; negative backwards.
+    /// Force of the driven wheels on the ground; negative backwards.
     pub drive: f64,
-    /// Share of `drive` on the front axle, 0 to 1; `None`: as the axles are loaded.
+    /// Fraction of `drive` on the front axle, 0 to 1; `None` to distribute it by axle load.
     pub driven_front: Option<f64>,
-    /// Of the brakes, at least 0, against the motion; shared as the axles are loaded.
+    /// Force of the brakes against the motion, at least 0; distributed by axle load.
     pub brake: f64,
-    /// Of air and rolling, at least 0, against the motion; asks nothing of the grip.
+    /// Drag and rolling resistance against the motion, at least 0; needs no grip.
     pub resistance: f64,
-    /// Of gravity along the body; less than 0 uphill. Asks nothing of the grip by itself.
+    /// Gravity along the body; negative uphill. Needs no grip by itself.
     pub slope: f64,
-    /// Of gravity across the body, positive to the left: the tyres hold against it as far as their grip
-    /// goes.
+    /// Gravity across the body, positive to the left; the tyres resist it as far as their grip allows.
     pub bank: f64,
 }
 
-/// What gives a vehicle its speed: pedals, engine and brakes.
+/// Source of a vehicle's speed: pedals, engine and brakes.
 pub trait Propulsion {
-    /// Forces for the next `dt` seconds at a speed along the body, m/s.
+    /// Returns the forces for the next `dt` seconds at a speed along the body, m/s.
     fn push(&mut self, speed: f64, dt: f64) -> Push;
 }
 
-/// Forces along a vehicle that stands on a slope across its heading.
+/// Propulsion of a vehicle on a slope across its heading.
 #[derive(Debug)]
 pub struct Banked<'a, P> {
-    /// What gives the forces along it.
+    /// Propulsion along the vehicle.
     pub propulsion: &'a mut P,
-    /// Acceleration of gravity across the body, m/s^2, positive to the left.
+    /// Acceleration by gravity across the body, m/s^2, positive to the left.
     pub bank: f64,
 }
 
@@ -216,15 +216,15 @@ impl<P: Propulsion> Propulsion for Banked<'_, P> {
     }
 }
 
-/// A vehicle that does what it is asked within its limits.
+/// A vehicle that does what is requested within its limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wish {
-    /// Wanted acceleration the way that it is to drive, m/s^2; one that is not finite counts as full
+    /// Requested acceleration in the intended direction of travel, m/s^2; non-finite values mean full
     /// braking.
     pub acceleration: f64,
-    /// Whether it is to drive backwards.
+    /// Whether the vehicle is to drive backwards.
     pub is_reversing: bool,
-    /// What it can do.
+    /// Limits of the vehicle.
     pub limits: OneTrackLimits,
 }
 
@@ -233,7 +233,7 @@ impl Propulsion for Wish {
         let direction = if self.is_reversing { -1.0 } else { 1.0 };
         let along = speed * direction;
         let wanted = self.limits.acceleration(self.acceleration);
-        // A gear is engaged when the vehicle stands: until then it brakes the way that it rolls.
+        // A gear is engaged only at a standstill; until then the vehicle brakes in its rolling direction.
         if along < 0.0 {
             return Push {
                 brake: self.limits.max_braking,
@@ -246,7 +246,7 @@ impl Propulsion for Wish {
                 ..Push::default()
             };
         }
-        // Faster than its top speed it does not drive, and it does not get there within the step.
+        // The vehicle does not exceed its top speed, even within the step.
         let room = (self.limits.max_speed - along).max(0.0) / dt;
         Push {
             drive: direction * wanted.min(room),
@@ -259,8 +259,8 @@ impl Propulsion for Wish {
 pub(crate) mod tests {
     use super::*;
 
-    /// Vehicle 2 of [CommonRoad models 2020], parameters_vehicle2.yaml of version 3.0.2; the model has
-    /// the height of the sprung mass for that of the whole one.
+    /// Vehicle 2 of [CommonRoad models 2020], parameters_vehicle2.yaml of version 3.0.2; the model uses the
+    /// height of the sprung mass for the whole vehicle.
     pub(crate) fn bmw_320i() -> SingleTrack {
         SingleTrack {
             mass: 1_093.295_233_467_404_6,

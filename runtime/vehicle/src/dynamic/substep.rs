@@ -1,12 +1,12 @@
-//! Motion of the dynamic one-track model, in short steps of second order.
+//! Motion of the dynamic one-track model in short second-order steps.
 
 use super::{BLEND, DynamicState, GRAVITY, MOST_SUBSTEPS, Propulsion, Push, SingleTrack, Tyre};
 use crate::one_track::{OneTrackLimits, at_rest, moving_time};
 use roadwright_geometry::math::{sin_cos, tan, wrap_angle};
 use roadwright_geometry::{DVec2, Pose};
 
-/// Speeds of the centre of gravity along and across the body, m/s, and yaw rate, rad/s; or their
-/// changes in a second.
+/// Speeds of the centre of gravity along and across the body, m/s, and yaw rate, rad/s; or their rates of
+/// change.
 #[derive(Debug, Clone, Copy)]
 struct Planar {
     along: f64,
@@ -23,7 +23,7 @@ impl Planar {
         }
     }
 
-    /// How much of the motion is that of the tyres, 0 to 1: all of it where they slide on a bank.
+    /// Weight of the tyre model in the motion, 0 to 1; 1 if the tyres slide on a bank.
     fn weight(&self, slides: bool) -> f64 {
         if slides {
             return 1.0;
@@ -34,9 +34,9 @@ impl Planar {
 }
 
 impl DynamicState {
-    /// The state after `dt` seconds: wheels turn towards `steering`, rad, within lock and rate, and
-    /// `propulsion` is asked for its forces in steps of at most 1 / `rate_hz` seconds, or shorter
-    /// ones where the tyres are too stiff for that.
+    /// Returns the state after `dt` seconds. The wheels turn towards `steering`, rad, within lock and rate.
+    /// `propulsion` is asked for its forces in steps of at most 1 / `rate_hz` seconds, or shorter ones if the
+    /// tyres are too stiff.
     pub fn step(
         &self,
         model: &SingleTrack,
@@ -46,7 +46,7 @@ impl DynamicState {
         dt: f64,
         rate_hz: f64,
     ) -> Self {
-        // Stiffest at the slowest that it can become within the step.
+        // The system is stiffest at the lowest speed that it can reach within the step.
         let slowest = self.speed.abs() - model.friction * GRAVITY * dt;
         let rate = rate_hz.max(model.stiffness_rate(slowest));
         let count = (dt * rate * (1.0 - 1e-9)).ceil().clamp(1.0, MOST_SUBSTEPS);
@@ -67,13 +67,13 @@ impl DynamicState {
         let weight = before.weight(slides);
         let (mut after, mut acceleration) = (before, wanted);
         if weight > 0.0 {
-            // Midpoint rule: the second order of the kinematic level is kept.
+            // Midpoint rule, which keeps the second order of the kinematic model.
             let middle_wheels = 0.5 * (self.steering + wheels);
             let first = rates(model, before, self.steering, &push, wanted);
             let middle = before.plus(first, 0.5 * time);
             let rates = rates(model, middle, middle_wheels, &push, wanted);
             after = before.plus(rates, time);
-            // Below the tyres' speeds engine and brakes alone decide about the speed.
+            // Below the blending range only engine and brakes determine the speed.
             acceleration = weight * rates.along + (1.0 - weight) * wanted;
         }
         let (along, moving) = roll(model, before.along, acceleration, &push, time);
@@ -81,9 +81,9 @@ impl DynamicState {
         if weight == 0.0 || after.weight(slides) == 0.0 {
             after = rolling(model, along, wheels);
         }
-        let way = 0.5 * (before.along + along) * moving;
+        let travelled = 0.5 * (before.along + along) * moving;
         let motions = (before, after, slides);
-        self.moved(model, motions, wheels, way, moving)
+        self.moved(model, motions, wheels, travelled, moving)
     }
 
     /// Moves the body by the mean of two motions: `way` metres along it in `moving` seconds.
@@ -92,24 +92,24 @@ impl DynamicState {
         model: &SingleTrack,
         (before, after, slides): (Planar, Planar, bool),
         wheels: f64,
-        way: f64,
+        travelled: f64,
         moving: f64,
     ) -> Self {
         let seen = |motion: Planar, wheels: f64| {
             let weight = motion.weight(slides);
             let free = rolling(model, motion.along, wheels);
             let turn = weight * motion.turn + (1.0 - weight) * free.turn;
-            // A rear axle that rolls freely has no speed across.
+            // A freely rolling rear axle has no lateral speed.
             (turn, weight * (motion.across - model.rear * motion.turn))
         };
         let (from, to) = (seen(before, self.steering), seen(after, wheels));
         let turned = 0.5 * (from.0 + to.0) * moving;
         let drift = 0.5 * (from.1 + to.1) * moving;
         let mut pose = self.pose;
-        // A vehicle that stands keeps its pose to the bit.
-        if way != 0.0 || turned != 0.0 || drift != 0.0 {
+        // A standing vehicle keeps its pose exactly.
+        if travelled != 0.0 || turned != 0.0 || drift != 0.0 {
             let (sin, cos) = sin_cos(pose.heading + 0.5 * turned);
-            let step = DVec2::new(cos * way - sin * drift, sin * way + cos * drift);
+            let step = DVec2::new(cos * travelled - sin * drift, sin * travelled + cos * drift);
             pose = Pose {
                 position: pose.position + step,
                 heading: wrap_angle(pose.heading + turned),
@@ -133,7 +133,7 @@ impl DynamicState {
     }
 }
 
-/// Motion of a vehicle that rolls without slip.
+/// Returns the motion of a vehicle that rolls without slip.
 fn rolling(model: &SingleTrack, along: f64, wheels: f64) -> Planar {
     let turn = along * tan(wheels) / model.wheelbase();
     Planar {
@@ -143,9 +143,8 @@ fn rolling(model: &SingleTrack, along: f64, wheels: f64) -> Planar {
     }
 }
 
-/// Acceleration that engine, brakes and resistance give, m/s^2, the former two as far as the grip of
-/// all wheels goes. What only holds does not push backwards: a vehicle that stands begins to move if
-/// the engine is stronger.
+/// Returns the acceleration by engine, brakes and resistance, m/s^2, limited by the grip of all wheels.
+/// Holding forces do not push backwards, and a standing vehicle starts to move if the engine is stronger.
 fn acceleration(model: &SingleTrack, along: f64, push: &Push) -> f64 {
     let grip = model.friction * GRAVITY;
     if push.slope != 0.0 {
@@ -159,7 +158,8 @@ fn acceleration(model: &SingleTrack, along: f64, push: &Push) -> f64 {
     tyres - push.resistance.copysign(along)
 }
 
-/// The same on a slope. What brakes and rolling hold stands there, as far as the grip goes.
+/// Returns the acceleration on a slope. A vehicle that brakes and rolling resistance can hold stands still,
+/// as far as the grip allows.
 fn on_slope(grip: f64, along: f64, push: &Push) -> f64 {
     if along == 0.0 {
         let net = push.drive.clamp(-grip, grip) + push.slope;
@@ -170,8 +170,8 @@ fn on_slope(grip: f64, along: f64, push: &Push) -> f64 {
     tyres - push.resistance.copysign(along) + push.slope
 }
 
-/// Whether a bank is too steep for what grip the forces along leave: tyres that nearly stand hold what
-/// they can, and slide under the rest.
+/// Whether a bank is too steep for the grip that the longitudinal forces leave. Nearly standing tyres hold
+/// what they can and slide under the rest.
 fn slides(model: &SingleTrack, push: &Push, wanted: f64) -> bool {
     if push.bank == 0.0 {
         return false;
@@ -181,7 +181,7 @@ fn slides(model: &SingleTrack, push: &Push, wanted: f64) -> bool {
     push.bank * push.bank + along * along > grip * grip
 }
 
-/// Whether a vehicle that comes to rest stays there.
+/// Whether a vehicle that comes to rest stays at rest.
 fn comes_to_stand(model: &SingleTrack, push: &Push) -> bool {
     if push.slope == 0.0 {
         return push.drive.abs() <= push.brake + push.resistance;
@@ -189,7 +189,8 @@ fn comes_to_stand(model: &SingleTrack, push: &Push) -> bool {
     on_slope(model.friction * GRAVITY, 0.0, push) == 0.0
 }
 
-/// Speed along the body after a step with an acceleration, and for how long of it the vehicle moves.
+/// Returns the speed along the body after a step with an acceleration, and the time for which the vehicle
+/// moves.
 fn roll(model: &SingleTrack, along: f64, acceleration: f64, push: &Push, time: f64) -> (f64, f64) {
     let wanted = along + acceleration * time;
     let stops = comes_to_stand(model, push);
@@ -202,11 +203,11 @@ fn roll(model: &SingleTrack, along: f64, acceleration: f64, push: &Push, time: f
     (wanted, time)
 }
 
-/// Changes of a motion in a second.
+/// Returns the rates of change of a motion.
 fn rates(model: &SingleTrack, motion: Planar, wheels: f64, push: &Push, wanted: f64) -> Planar {
-    // The slope pulls at the centre of gravity: what shifts the loads is what the tyres do about it.
+    // The slope acts at the centre of gravity; only the reaction of the tyres shifts the loads.
     let loads = model.axle_loads(wanted - push.slope);
-    // Air, rolling and slope act on the body; the tyres pass on the rest.
+    // Drag, rolling resistance and slope act on the body; the tyres transmit the rest.
     let resisted = match motion.along {
         0.0 => push.slope,
         along => push.resistance.copysign(-along) + push.slope,
@@ -217,7 +218,7 @@ fn rates(model: &SingleTrack, motion: Planar, wheels: f64, push: &Push, wanted: 
         _ => loads[0] / (loads[0] + loads[1]),
     };
     let (sin, cos) = sin_cos(wheels);
-    // Velocity of the front axle, then turned into the frame of its wheels.
+    // Velocity of the front axle, rotated into the frame of its wheels.
     let (x, y) = (motion.along, motion.across + model.front * motion.turn);
     let rolls = (x * cos + y * sin, y * cos - x * sin);
     let front = axle_force(model, 0, loads[0], rolls, asked * share);
@@ -231,8 +232,8 @@ fn rates(model: &SingleTrack, motion: Planar, wheels: f64, push: &Push, wanted: 
     }
 }
 
-/// Force of an axle along and across its wheels, N. Both share its grip: what would be more is
-/// shortened in its direction.
+/// Returns the longitudinal and lateral force of an axle, N. Both share its grip: an excess is shortened
+/// without a change of direction.
 fn axle_force(
     model: &SingleTrack,
     axle: usize,
@@ -297,14 +298,17 @@ mod tests {
             friction: 0.3,
             ..bmw_320i()
         };
-        // v^2 / 2a with the brakes' 8 m/s^2, and v^2 / 2 mu g where grip is less.
+        // v^2 / 2a with the 8 m/s^2 of the brakes, and v^2 / 2 mu g with less grip.
         for (model, braking) in [(bmw_320i(), 8.0), (slippery, 0.3 * GRAVITY)] {
             for dt in [0.0025, 0.01, 0.05] {
                 let end = drive(at(20.0), &model, (-50.0, 0.0), (20.0, dt));
                 assert_eq!(end.speed, 0.0);
                 let exact = 400.0 / (2.0 * braking);
-                let way = end.pose.position.x;
-                assert!((way - exact).abs() < 1e-5, "{way} m, not {exact} at {dt}");
+                let travelled = end.pose.position.x;
+                assert!(
+                    (travelled - exact).abs() < 1e-5,
+                    "{travelled} m, not {exact} at {dt}"
+                );
             }
         }
     }
@@ -368,7 +372,7 @@ mod tests {
         }
     }
 
-    /// Velocity of the centre of gravity, m/s.
+    /// Returns the velocity of the centre of gravity, m/s.
     fn velocity(state: &DynamicState, model: &SingleTrack) -> DVec2 {
         let across = state.sideways + model.rear * state.yaw_rate;
         state.pose.forward() * state.speed + state.pose.left() * across
@@ -393,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn backwards_it_turns_the_way_that_its_wheels_point() {
+    fn backwards_it_turns_where_its_wheels_point() {
         let mut wish = Wish {
             acceleration: 1.0,
             is_reversing: true,
@@ -404,9 +408,9 @@ mod tests {
             state = state.step(&bmw_320i(), &car(), &mut wish, 0.3, 0.01, 200.0);
         }
         assert!(state.speed < -1.5 && state.pose.position.x < -1.0);
-        // Wheels to the left: backwards the heading turns to the right.
+        // Wheels to the left: in reverse the heading turns to the right.
         assert!(state.pose.heading < -0.1, "{state:?}");
-        // In another gear it brakes first, then drives forwards.
+        // With a gear in the other direction it brakes first, then drives forwards.
         wish.is_reversing = false;
         state = state.step(&bmw_320i(), &car(), &mut wish, 0.3, 0.01, 200.0);
         assert!(state.speed > -1.93 && state.speed < -1.5, "{state:?}");

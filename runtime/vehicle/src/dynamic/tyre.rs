@@ -2,23 +2,23 @@
 
 use roadwright_geometry::math::atan;
 
-/// How the lateral force of a tyre grows with its slip angle.
+/// Growth of a tyre's lateral force with its slip angle.
 ///
-/// Both begin with the same slope, the cornering stiffness.
+/// Both models start with the same slope, the cornering stiffness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tyre {
-    /// In proportion to the slip angle, without end: the tyre of the linear model.
+    /// Proportional to the slip angle without limit: the tyre of the linear model.
     Linear,
-    /// The brush model with a parabolic pressure, [Pacejka 2012] section 3.2: it
-    /// bends down to friction times load, and slides from there on.
+    /// The brush model with a parabolic pressure distribution, [Pacejka 2012] section 3.2: the force
+    /// saturates at friction times load, and the tyre slides from there on.
     #[default]
     Brush,
 }
 
 impl Tyre {
-    /// Lateral force over load for a tangent of the slip angle: of the sign of the slip, which it
-    /// opposes. `stiffness` is the cornering stiffness over load, 1/rad; `friction` is that of tyre
-    /// and ground.
+    /// Returns the lateral force divided by the load for the tangent of a slip angle, with the sign of the
+    /// slip that it opposes. `stiffness` is the cornering stiffness divided by the load, 1/rad; `friction` is
+    /// the coefficient of tyre and ground.
     #[inline]
     pub fn force_per_load(self, slip: f64, stiffness: f64, friction: f64) -> f64 {
         match self {
@@ -27,7 +27,7 @@ impl Tyre {
                 if friction <= 0.0 {
                     return 0.0;
                 }
-                // The share of the contact patch that slides; the load cancels.
+                // Fraction of the contact patch that slides; the load cancels out.
                 let share = stiffness * slip.abs() / (3.0 * friction);
                 if share >= 1.0 {
                     return friction.copysign(slip);
@@ -65,7 +65,7 @@ mod tests {
         let at_half_a_radian = |tyre: Tyre| tyre.force_per_load(0.5, 21.0, 0.9);
         assert!(at_half_a_radian(Tyre::Linear) > 9.0);
         assert_eq!(at_half_a_radian(Tyre::Brush), 0.9);
-        // It slides at three times friction over stiffness; just before, it nearly does.
+        // It slides at three times friction divided by stiffness; just below, it nearly does.
         let edge = 3.0 * 0.9 / 21.0;
         let near = Tyre::Brush.force_per_load(0.999 * edge, 21.0, 0.9);
         assert!(near < 0.9 && near > 0.899_99, "{near}");

@@ -1,4 +1,4 @@
-//! Braking, circles and a step of the wheels, with tyres that slip.
+//! Braking, circles and a steering step, with tyre slip.
 
 use super::plot::{Look, MarkAxis, Recorder};
 use super::track::{Aim, Car};
@@ -9,30 +9,30 @@ use roadwright_geometry::DVec2;
 use roadwright_geometry::math::atan2;
 
 const DT: f64 = 0.01;
-/// Steps that have to give the same, s.
+/// Time steps that must give the same result, s.
 const STEPS: [f64; 3] = [0.01, 0.005, 0.0025];
-/// Rise of the speed on a circle, m/s^2: so slow that grip is left for the bend.
+/// Increase of the speed on a circle, m/s^2; slow enough to leave the grip for the bend.
 const STAIRCASE: f64 = 0.1;
-/// Farther from a circle than this it has left it, m.
+/// Distance from a circle beyond which the vehicle has left it, m.
 const OFF: f64 = 1.0;
-/// Of the parts of a closed form a picture shows every so many.
+/// Every n-th part of a closed form is drawn.
 const SHOWN: u32 = 100;
 
-/// Way from 20 m/s, or 80 % of its top speed, to rest with full brakes; held to the integral of
-/// v dv over braking and resistance, and to itself at steps of 10, 5 and 2.5 ms.
+/// Braking distance from 20 m/s, or 80 % of the top speed, to rest with full brakes. Compared with the
+/// integral of v dv over braking and resistance, and with itself at steps of 10, 5 and 2.5 ms.
 pub(super) fn braking(
     subject: &Subject<'_>,
     model: &SingleTrack,
     recorder: &mut Recorder,
 ) -> Measured {
-    recorder.axes("way, m", "speed, m/s");
+    recorder.axes("distance, m", "speed, m/s");
     let from = (0.8 * Car::top_speed(subject)).min(20.0);
     let [coarse, value, fine] = STEPS.map(|dt| {
         let mut car = Car::new(subject, model, from);
         let mut line = vec![[0.0, from]];
         for _ in 0..(60.0 / dt) as u32 {
             let moves = car.state.speed > 0.0;
-            // More than any brake has.
+            // More than any brakes can give.
             car.step(-1e3, 0.0, dt);
             if moves {
                 line.push([car.state.pose.position.x, car.state.speed]);
@@ -48,25 +48,25 @@ pub(super) fn braking(
     };
     let parts = 10_000;
     let part = from / f64::from(parts);
-    let ways = (0..parts).map(|number| {
+    let distances = (0..parts).map(|number| {
         let speed = (f64::from(number) + 0.5) * part;
         let train = subject.train.as_ref();
         let resisted = train.map_or(0.0, |train| train.resistance(speed) / train.mass);
-        // Grip bounds what the wheels pass on, not what the air takes.
+        // Grip limits the force of the wheels, but not the drag.
         speed * part / (braking + resisted)
     });
-    let (mut exact, mut ways_to) = (0.0, vec![[0.0, 0.0]]);
-    for (number, way) in (1..).zip(ways) {
-        exact += way;
+    let (mut exact, mut distances_to) = (0.0, vec![[0.0, 0.0]]);
+    for (number, distance) in (1..).zip(distances) {
+        exact += distance;
         if number % SHOWN == 0 {
-            ways_to.push([exact, f64::from(number) * part]);
+            distances_to.push([exact, f64::from(number) * part]);
         }
     }
-    // They were added up from rest to the speed, and are driven the other way round.
-    let closed = ways_to
+    // They were summed from rest to the speed, while the drive goes in the other direction.
+    let closed = distances_to
         .iter()
         .rev()
-        .map(|[way, speed]| [exact - way, *speed]);
+        .map(|[distance, speed]| [exact - distance, *speed]);
     recorder.series("integral of v dv / a", Look::Dashed, closed);
     let note = format!("from {from:.1} m/s; steps of 10, 5 and 2.5 ms differ by {spread:.5}");
     Measured {
@@ -75,8 +75,8 @@ pub(super) fn braking(
     }
 }
 
-/// The highest speed at which it keeps to a circle, the speed rising slowly; held to sqrt(mu g R), or
-/// to the top speed if that is less.
+/// Highest speed at which the vehicle keeps to a circle while the speed rises slowly. Compared with sqrt(mu g
+/// R), or with the top speed if that is lower.
 pub(super) fn circle(
     subject: &Subject<'_>,
     model: &SingleTrack,
@@ -89,21 +89,21 @@ pub(super) fn circle(
     let mut car = Car::new(subject, model, 0.5 * most);
     let centre = DVec2::new(0.0, radius);
     let (mut highest, mut speed) = (0.0f64, 0.5 * most);
-    // Tyres that slip carry it outwards.
+    // Slipping tyres make it run wide.
     let mut left_at = -OFF;
-    // A minute more than the speed takes to rise: a weak engine follows late.
+    // A minute longer than the speed takes to rise, because a weak engine lags behind.
     let seconds = 0.7 * most / STAIRCASE + 60.0;
     for _ in 0..(seconds / DT) as u32 {
         speed = (speed + STAIRCASE * DT).min(1.2 * most);
         let from_centre = car.centre() - centre;
         let aim = Aim {
-            // The circle is driven to the left, and its middle is on the left: inside is left of the
+            // The circle is driven anticlockwise with its centre on the left, so the inside is left of the
             // line.
             offset: radius - from_centre.length(),
             heading: atan2(from_centre.x, -from_centre.y),
             curvature: 1.0 / radius,
         };
-        // How far it was off is known of the moment before.
+        // The offset belongs to the state before the step.
         recorder.sample("centre of gravity", [car.state.speed, aim.offset]);
         car.follow(aim, speed, DT);
         // The first seconds lead onto the circle.
@@ -117,17 +117,17 @@ pub(super) fn circle(
     if most < grip {
         recorder.mark(MarkAxis::X, most, "top speed");
     }
-    recorder.mark(MarkAxis::Y, left_at, "here it has left the circle");
-    let note = format!("radius {radius} m, left where it is {OFF} m off");
-    // Tyres that slip hold back: a weak engine ends before the grip does.
+    recorder.mark(MarkAxis::Y, left_at, "left the circle here");
+    let note = format!("radius {radius} m, left when it is {OFF} m off");
+    // Slipping tyres cause resistance, so a weak engine reaches its limit before the grip does.
     Measured::near(highest, most, 0.15, note)
 }
 
-/// The line of a step of the wheels.
-const STEPPED: &str = "after a step of the wheels";
+/// Label of the line of a steering step.
+const STEPPED: &str = "after a steering step";
 
-/// Yaw rate 4 s after a step of the wheels that asks for 4 m/s^2, or 30 % of the grip, at 80 km/h or
-/// 60 % of the top speed; held to the steady state of the linear model (ISO 7401 has the manoeuvre).
+/// Yaw rate 4 s after a steering step for 4 m/s^2, or 30 % of the grip, at 80 km/h or 60 % of the top speed.
+/// Compared with the steady state of the linear model (the manoeuvre of ISO 7401).
 pub(super) fn step_steer(
     subject: &Subject<'_>,
     model: &SingleTrack,
@@ -137,7 +137,7 @@ pub(super) fn step_steer(
     let speed = (0.6 * Car::top_speed(subject)).min(80.0 / 3.6);
     let lateral = (0.3 * model.friction * GRAVITY).min(4.0);
     let gain = LinearState::steady(model, speed, 1.0).yaw_rate;
-    // The linear model turns in proportion to the wheels: what 1 rad gives tells how much is needed.
+    // The linear model turns in proportion to the steering angle, so its gain gives the required angle.
     let wheels = lateral / speed / gain;
     let mut car = Car::new(subject, model, speed);
     let mut highest = 0.0f64;
@@ -148,7 +148,7 @@ pub(super) fn step_steer(
         recorder.sample(STEPPED, [f64::from(number) * DT, car.state.yaw_rate]);
     }
     let value = car.state.yaw_rate;
-    // The driver holds the speed within a few per cent; the linear model has the one that it has.
+    // The driver holds the speed within a few per cent, so the linear model uses the actual speed.
     let steady = LinearState::steady(model, car.state.speed, wheels).yaw_rate;
     recorder.mark(MarkAxis::Y, steady, "steady state of the linear model");
     let note = format!(

@@ -8,13 +8,13 @@ use roadwright_geometry::DVec2;
 use roadwright_geometry::math::atan;
 
 const DT: f64 = 0.01;
-/// Between two speeds that are tried, m/s.
+/// Increment between two speeds that are tried, m/s.
 const STEP: f64 = 0.5;
-/// Nobody is tried faster, m/s.
+/// Highest speed that is tried, m/s.
 const FASTEST: f64 = 150.0;
-/// Nobody takes longer, s.
+/// Maximum duration, s.
 const LONGEST: f64 = 60.0;
-/// Before the first cone, m.
+/// Distance before the first cone, m.
 const RUN_UP: f64 = 10.0;
 
 /// A lane between cones.
@@ -22,12 +22,12 @@ const RUN_UP: f64 = 10.0;
 struct Gate {
     from: f64,
     to: f64,
-    /// Middle, m to the left of the first one.
+    /// Position of the middle, m to the left of that of the first gate.
     middle: f64,
     width: f64,
 }
 
-/// Three lanes, one after the other.
+/// A course of three lanes in succession.
 pub(super) struct Course {
     gates: [Gate; 3],
     name: &'static str,
@@ -51,8 +51,8 @@ pub(super) fn iso_3888_1(width: f64) -> Course {
     }
 }
 
-/// ISO 3888-2, obstacle avoidance: 12 m, 13.5 m over, 11 m, 12.5 m back, 12 m; a metre between the
-/// first lane and the second one.
+/// ISO 3888-2, obstacle avoidance: 12 m, 13.5 m over, 11 m, 12.5 m back, 12 m, with one metre between the
+/// first lane and the second.
 pub(super) fn iso_3888_2(width: f64) -> Course {
     let (first, second) = (1.1 * width + 0.25, width + 1.0);
     let third = (1.3 * width + 0.25).max(3.0);
@@ -66,7 +66,7 @@ pub(super) fn iso_3888_2(width: f64) -> Course {
         gates: [
             gate(0.0, 12.0, 0.0, first),
             gate(25.5, 36.5, 0.5 * first + 1.0 + 0.5 * second, second),
-            // Their right edges are in line.
+            // Their right edges are aligned.
             gate(49.0, 61.0, 0.5 * (third - first), third),
         ],
         name: "ISO 3888-2",
@@ -74,7 +74,7 @@ pub(super) fn iso_3888_2(width: f64) -> Course {
 }
 
 impl Course {
-    /// The line of the driver: middles of lanes, joined by polynomials without a jump of curvature.
+    /// Path of the driver: centre lines of the lanes, joined by polynomials with continuous curvature.
     fn line(&self, x: f64) -> Aim {
         let [first, second, third] = self.gates;
         let level = |middle: f64| Aim {
@@ -93,9 +93,9 @@ impl Course {
         level(third.middle)
     }
 
-    /// Whether a point of the vehicle keeps to the lane that it is in.
+    /// Whether a point of the vehicle stays within its lane.
     fn stands(&self, x: f64, y: f64) -> bool {
-        // Between the lanes there are no cones: there it may be anywhere.
+        // There are no cones between the lanes, so any position is allowed there.
         let mut gates = self.gates.iter();
         gates.all(|gate| {
             let within = x >= gate.from && x <= gate.to;
@@ -103,7 +103,7 @@ impl Course {
         })
     }
 
-    /// Places of cones along both edges of the lanes, for a picture: five on each edge.
+    /// Returns the positions of the cones along both edges of the lanes, for a picture: five per edge.
     fn cones(&self) -> Vec<[f64; 2]> {
         let of = |gate: &Gate, side: f64| {
             let (gate, edge) = (*gate, gate.middle + 0.5 * side * gate.width);
@@ -116,24 +116,25 @@ impl Course {
             .collect()
     }
 
-    /// About the fastest that it can be done, m/s: a point that goes from the far edge of the first lane
-    /// to the near edge of the second with all the grip to the side all the time. It has a length of
-    /// the body more than there is between the lanes, since neither end of it has to be in one then.
+    /// Returns the approximate speed limit of the course, m/s: that of a point that moves from the far edge
+    /// of the first lane to the near edge of the second with full lateral grip throughout. The room is longer
+    /// than the gap between the lanes by the length of the body, because neither of its ends has to be in a
+    /// lane then.
     fn point_limit(&self, grip: f64, length: f64, body: f64) -> f64 {
         let [first, second, _] = self.gates;
         let play = 0.5 * (first.width + second.width) - body;
         let over = (second.middle - first.middle - play).max(0.01);
         let room = second.from - first.to + length;
-        // Half the way to one side and half to the other: y = a t^2 / 4.
+        // Half of the distance accelerating to one side and half to the other: y = a t^2 / 4.
         0.5 * room * (grip / over).sqrt()
     }
 }
 
-/// The line from one lane into the next, a polynomial of fifth order.
+/// Returns the path from one lane to the next, a polynomial of fifth order.
 fn over(before: Gate, after: Gate, x: f64) -> Aim {
     let (room, rise) = (after.from - before.to, after.middle - before.middle);
-    // 10 u³ - 15 u⁴ + 6 u⁵ leaves and arrives level and without curvature; 30 u² (1 - u)² and
-    // 60 u (1 - u) (1 - 2 u) are its derivatives. Curvature is that of small slopes.
+    // 10 u³ - 15 u⁴ + 6 u⁵ starts and ends with zero slope and curvature; 30 u² (1 - u)² and 60 u (1 - u) (1
+    // - 2 u) are its derivatives. The curvature is that for small slopes.
     let u = (x - before.to) / room;
     let slope = rise / room * 30.0 * u * u * (1.0 - u) * (1.0 - u);
     let bend = rise / (room * room) * 60.0 * u * (1.0 - u) * (1.0 - 2.0 * u);
@@ -144,8 +145,8 @@ fn over(before: Gate, after: Gate, x: f64) -> Aim {
     }
 }
 
-/// The highest speed of entry that leaves the cones standing, all slower ones as well; the driver
-/// holds the speed as he can.
+/// Highest entry speed at which no cone falls, nor at any lower speed; the driver holds the speed as far as
+/// possible.
 pub(super) fn run(
     subject: &Subject<'_>,
     model: &SingleTrack,
@@ -155,7 +156,7 @@ pub(super) fn run(
     let top = Car::top_speed(subject);
     let (mut highest, mut speed) = (0.0, 5.0f64);
     let mut trials = Trials::default();
-    // The first speed at which a cone falls ends it, whatever faster ones would do.
+    // The first speed at which a cone falls ends the test, whatever would happen at higher ones.
     while speed <= top.min(FASTEST) {
         let mut trace = Trace::default();
         let passed = passes(subject, model, course, speed, &mut trace);
@@ -166,13 +167,13 @@ pub(super) fn run(
         highest = speed;
         speed += STEP;
     }
-    recorder.axes("way, m", "to the left, m; thin: corners of the body");
+    recorder.axes("distance, m", "to the left, m; thin: corners of the body");
     trials.record("m/s", recorder);
     recorder.series("cones", Look::Dots, course.cones());
     let limit = course.point_limit(
         Car::grip(model),
-        subject.file.body.length,
-        subject.file.body.width,
+        subject.file.body.length.get(),
+        subject.file.body.width.get(),
     );
     Measured {
         value: highest,
@@ -181,14 +182,14 @@ pub(super) fn run(
         tolerance: 0.0,
         sound: highest > 0.0,
         note: format!(
-            "{}, highest speed of entry that leaves the cones standing; the limit is that of a \
-             point with all the grip",
+            "{}, highest entry speed without a fallen cone; the limit is that of a \
+             point with full grip",
             course.name
         ),
     }
 }
 
-/// Where a vehicle was.
+/// Recorded motion of a vehicle.
 #[derive(Default)]
 struct Trace {
     centre: Vec<[f64; 2]>,
@@ -219,14 +220,14 @@ fn passes(
     trace: &mut Trace,
 ) -> bool {
     let mut car = Car::new(subject, model, speed);
-    // The pose is that of the rear axle, and the centre of gravity begins the run-up.
+    // The pose is that of the rear axle, and the centre of gravity is at the start of the run-up.
     car.state.pose.position.x = -RUN_UP - model.rear;
     let end = course.gates[2].to + subject.file.body.length;
     let mut time = 0.0;
     while car.centre().x < end {
         time += DT;
         let centre = car.centre();
-        // Looks a tenth of a second ahead: wheels and tyres take their time.
+        // Looks ahead by a tenth of a second, because wheels and tyres need time.
         let ahead = course.line(centre.x + 0.1 * car.state.speed);
         let aim = Aim {
             offset: centre.y - course.line(centre.x).offset,
@@ -238,7 +239,7 @@ fn passes(
         let stands = corners
             .iter()
             .all(|corner| course.stands(corner.x, corner.y));
-        // A vehicle that has turned about or stands does not come through.
+        // A vehicle that spins or stops does not pass.
         let drives = car.state.speed >= 1.0 && car.state.pose.heading.abs() < 1.2;
         if !stands || !drives || time > LONGEST {
             return false;
@@ -255,7 +256,7 @@ mod tests {
     fn courses_are_as_long_as_the_standards_say() {
         let lengths = [iso_3888_1(1.8), iso_3888_2(1.8)].map(|course| course.gates[2].to);
         assert_eq!(lengths, [125.0, 61.0]);
-        // The gap between the lanes of the second is a metre.
+        // The gap between the lanes of the second course is one metre.
         let [first, second, _] = iso_3888_2(1.8).gates;
         let gap = (second.middle - 0.5 * second.width) - (first.middle + 0.5 * first.width);
         assert!((gap - 1.0).abs() < 1e-12);

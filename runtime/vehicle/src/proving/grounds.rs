@@ -1,13 +1,13 @@
-//! Pieces of ground: slopes, bumps, steps and gaps, as wheels of a radius feel them.
+//! Pieces of ground: slopes, bumps, steps and gaps, as felt by wheels of a given radius.
 //!
-//! A wheel does not follow an edge, it rolls over it: the height below its contact is that of the
-//! circle that just touches the ground (the envelope of the profile), so rays feel what round wheels do.
+//! A wheel rolls over an edge instead of following it. The height below its contact is that of the circle
+//! that just touches the ground (the envelope of the profile), so that rays feel what round wheels do.
 
 use crate::rigid::Surface;
 use glam::{DVec2, DVec3};
 use roadwright_geometry::math::{sin_cos, tan};
 
-/// A plane that rises by an angle along a heading, rad.
+/// A plane that rises at an angle along a heading, rad.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slope {
     pub(super) angle: f64,
@@ -23,10 +23,10 @@ impl Surface for Slope {
     }
 }
 
-/// What lies across the way, at x = 0, on level ground.
+/// An obstruction across the path, at x = 0, on level ground.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Obstruction {
-    /// Half of a pipe of this radius, m.
+    /// A half-round pipe with this radius, m.
     HalfRound(f64),
     /// A step up of this height, m.
     Step(f64),
@@ -34,7 +34,7 @@ pub(super) enum Obstruction {
     Gap(f64),
 }
 
-/// A course with an obstruction for wheels of a radius, m.
+/// A course with an obstruction, for wheels of a radius, m.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Course {
     pub(super) obstruction: Obstruction,
@@ -42,17 +42,17 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// Height and slope that a wheel feels at x.
+    /// Returns height and slope that a wheel feels at x.
     fn profile(&self, x: f64) -> (f64, f64) {
         let radius = self.radius;
         match self.obstruction {
-            // The middle of a wheel that rolls over it goes round on radius + bump; the contact is a
+            // The centre of a wheel that rolls over it moves on a circle of radius + bump; the contact is one
             // radius lower.
             Obstruction::HalfRound(bump) => {
                 let (height, slope) = arc(radius + bump, x);
                 above_ground(height - radius, slope)
             }
-            // Before the edge the wheel leans against it: its middle goes round on a circle about it.
+            // Before the edge the wheel leans against it, and its centre moves on a circle around it.
             Obstruction::Step(step) if x < 0.0 => {
                 let (height, slope) = arc(radius, x);
                 above_ground(step + height - radius, slope)
@@ -63,7 +63,7 @@ impl Course {
                     return (0.0, 0.0);
                 }
                 let (near, far) = (arc(radius, x), arc(radius, x - width));
-                // It rests on that of the two edges which holds it higher.
+                // It rests on the edge that holds it higher.
                 let (height, slope) = if near.0 > far.0 { near } else { far };
                 (height - radius, slope)
             }
@@ -71,7 +71,7 @@ impl Course {
     }
 }
 
-/// Height and slope of a half circle about the origin; 0 beside it.
+/// Returns height and slope of a half circle about the origin; 0 beside it.
 fn arc(radius: f64, x: f64) -> (f64, f64) {
     let square = radius * radius - x * x;
     if square <= 0.0 {
@@ -107,11 +107,11 @@ mod tests {
             radius: 0.4,
         };
         let height = |obstruction, x| course(obstruction).at(DVec2::new(x, 3.0)).0;
-        // A pipe lifts the wheel by its radius, and touches it before it is above it.
+        // A pipe lifts the wheel by its radius, and touches it before the wheel is above it.
         assert!((height(Obstruction::HalfRound(0.1), 0.0) - 0.1).abs() < 1e-12);
         assert_eq!(height(Obstruction::HalfRound(0.1), 0.31), 0.0);
         assert!(height(Obstruction::HalfRound(0.1), 0.29) > 0.0);
-        // At an edge the wheel meets a step before its middle is there.
+        // The wheel meets the edge of a step before its centre is there.
         assert!((height(Obstruction::Step(0.2), -1e-9) - 0.2).abs() < 1e-6);
         assert_eq!(height(Obstruction::Step(0.2), -0.35), 0.0);
         // In the middle of a trench both edges carry it.

@@ -1,6 +1,6 @@
-//! The proving ground: manoeuvres that measure a vehicle file, each held to what its numbers say.
+//! The proving ground: manoeuvres that measure a vehicle file and compare it with its numbers.
 //!
-//! Straight drives use the drive train by itself ([`crate::drive_train::Run`]); bends use the dynamic
+//! Straight drives use the drive train by itself ([`crate::drive_train::StraightRun`]); bends use the dynamic
 //! one-track model with that drive train, or with the file's `performance` if it has none. Slopes across,
 //! tipping over, bumps, steps and gaps use the vehicle of rigid bodies; files without a suspension have
 //! none, and what needs it does not apply, and says so.
@@ -22,7 +22,7 @@ use roadwright_scenario::vehicle_file::VehicleFile;
 use serde::Serialize;
 use thiserror::Error;
 
-/// All manoeuvres, in the order of reports.
+/// All manoeuvres, in report order.
 pub const MANOEUVRES: [&str; 18] = [
     "acceleration",
     "top_speed",
@@ -44,43 +44,43 @@ pub const MANOEUVRES: [&str; 18] = [
     "rest_on_slope",
 ];
 
-/// How a value is held to its limit.
+/// Relation between a value and its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
-    /// It is not less.
+    /// The value must not be lower.
     Min,
-    /// It is not more.
+    /// The value must not be higher.
     Max,
-    /// It differs by a few per cent at most, see [`Manoeuvre::tolerance`].
+    /// The value must be close to the limit, see [`Manoeuvre::tolerance`].
     Near,
 }
 
-/// What a manoeuvre has shown.
+/// Result of a manoeuvre.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Manoeuvre {
-    /// Its name, one of [`MANOEUVRES`].
+    /// Name, one of [`MANOEUVRES`].
     pub name: &'static str,
-    /// Whether this vehicle can be asked.
+    /// Whether the manoeuvre applies to the vehicle.
     pub applies: bool,
-    /// What was measured.
+    /// Measured value.
     pub value: Option<f64>,
     /// Unit of value and limit.
     pub unit: &'static str,
-    /// How the value is held to the limit.
+    /// Relation between the value and the limit.
     pub bound: Bound,
-    /// From a closed form of the vehicle's numbers, or from `limits` of its file.
+    /// Limit, from a closed form of the vehicle's numbers or from `limits` of its file.
     pub limit: Option<f64>,
-    /// Of [`Bound::Near`], share of the limit.
+    /// Tolerance of [`Bound::Near`], as a fraction of the limit.
     pub tolerance: f64,
-    /// Whether the value keeps to the limit; nothing where it does not apply or has no limit.
+    /// Whether the value satisfies the limit; `None` if the manoeuvre does not apply or has no limit.
     pub pass: Option<bool>,
-    /// What was measured, or why it does not apply.
+    /// Description of the measurement, or reason why the manoeuvre does not apply.
     pub note: String,
 }
 
 impl Manoeuvre {
-    /// What the value is held to, in words; empty without a limit.
+    /// Describes the limit; empty without a limit.
     pub fn limit_text(&self) -> String {
         self.limit
             .map_or_else(String::new, |limit| match self.bound {
@@ -90,7 +90,7 @@ impl Manoeuvre {
             })
     }
 
-    /// What stands above its picture.
+    /// Returns the title of its picture.
     fn title(&self, vehicle: &str) -> String {
         let value = self.value.map_or_else(
             || "no value".to_owned(),
@@ -106,27 +106,27 @@ impl Manoeuvre {
     }
 }
 
-/// Why a vehicle cannot be tested.
+/// Reason why a vehicle cannot be tested.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ProvingError {
-    /// The file gives a limit to a manoeuvre that is none.
-    #[error("limits.{0}: there is no such manoeuvre; there are {all}", all = MANOEUVRES.join(", "))]
+    /// The file has a limit for an unknown manoeuvre.
+    #[error("limits.{0}: unknown manoeuvre; expected one of: {all}", all = MANOEUVRES.join(", "))]
     UnknownManoeuvre(String),
 }
 
-/// A value of a manoeuvre, and the limit that the vehicle's numbers give it.
+/// A value of a manoeuvre, and its limit from the vehicle's numbers.
 struct Measured {
     value: f64,
     limit: Option<f64>,
     bound: Bound,
     tolerance: f64,
-    /// Whether what else has to hold does, such as equal results for other steps.
+    /// Whether other conditions hold, such as equal results for other time steps.
     sound: bool,
     note: String,
 }
 
 impl Measured {
-    /// A value that is near to a closed form.
+    /// Creates a value that must be close to a closed form.
     fn near(value: f64, limit: f64, tolerance: f64, note: impl Into<String>) -> Self {
         Self {
             value,
@@ -142,13 +142,13 @@ impl Measured {
 /// Drives all manoeuvres.
 ///
 /// # Errors
-/// If the file has a limit for a manoeuvre that is none.
+/// If the file has a limit for an unknown manoeuvre.
 pub fn prove(file: &VehicleFile) -> Result<Vec<Manoeuvre>, ProvingError> {
     prove_while(file, |_| true)
 }
 
-/// Drives manoeuvres one after the other; each is shown to `goes_on` when it is over, which says whether
-/// the next one is driven.
+/// Drives manoeuvres one after another. Each result is passed to `goes_on`, which returns whether to
+/// continue.
 ///
 /// # Errors
 /// As [`prove`].
@@ -159,8 +159,8 @@ pub fn prove_while(
     drive_all(file, |_| Recorder::off(), |one, _| goes_on(one))
 }
 
-/// Drives all manoeuvres, and keeps what those that apply were like as numbers that can be drawn. Values
-/// are those of [`prove`].
+/// Drives all manoeuvres, and records those that apply as numbers that can be drawn. Values are those of
+/// [`prove`].
 ///
 /// # Errors
 /// As [`prove`].
@@ -173,7 +173,7 @@ pub fn prove_and_plot(file: &VehicleFile) -> Result<(Vec<Manoeuvre>, Vec<Plot>),
     Ok((manoeuvres, plots))
 }
 
-/// Drives manoeuvres, each with a recorder of its own, until one is the last that is wanted.
+/// Drives manoeuvres, each with its own recorder, until the callback ends the series.
 fn drive_all(
     file: &VehicleFile,
     recorder: impl Fn(&'static str) -> Recorder,
@@ -198,14 +198,14 @@ fn drive_all(
     Ok(done)
 }
 
-/// Heavier vehicles than this are not those of ISO 3888, kg.
+/// Maximum mass of vehicles for ISO 3888, kg.
 const LIGHT: f64 = 3500.0;
 
-/// What a manoeuvre needs that a vehicle has not.
+/// Reasons why a manoeuvre does not apply to a vehicle.
 const NO_ENGINE: &str = "the file has no drive train";
 const NO_TYRES: &str = "the file does not say how its tyres slip";
 const NO_CAR: &str = "the course is for vehicles up to 3.5 t";
-const NO_SPRINGS: &str = "the file does not have what rigid bodies need";
+const NO_SPRINGS: &str = "the file lacks what rigid bodies need";
 const TOO_STIFF: &str = "springs or tyres are too stiff for the mass: it would take hours";
 
 impl Subject<'_> {
@@ -214,8 +214,8 @@ impl Subject<'_> {
         let given = self.file.limits.get(name).copied();
         match measured {
             Ok(measured) => {
-                // Without brakes no way is long enough: that is no limit.
-                // A limit of the file goes before that which its numbers give.
+                // Without brakes no distance is long enough, which is not a limit.
+                // A limit in the file takes precedence over that from its numbers.
                 let limit = given.or(measured.limit).filter(|limit| limit.is_finite());
                 let is_value = measured.value.is_finite();
                 let keeps = |limit: f64| match measured.bound {
@@ -249,7 +249,7 @@ impl Subject<'_> {
         }
     }
 
-    /// The unit of a manoeuvre, and what it showed or why it does not apply.
+    /// Returns the unit of a manoeuvre, and its result or the reason why it does not apply.
     fn measure(
         &self,
         name: &str,
@@ -292,14 +292,14 @@ impl Subject<'_> {
                 model.map(|model| bends::step_steer(self, model, recorder)),
             ),
             "double_lane_change" => {
-                let course = cones::iso_3888_1(self.file.body.width);
+                let course = cones::iso_3888_1(self.file.body.width.get());
                 (
                     "m/s",
                     light.map(|model| cones::run(self, model, &course, recorder)),
                 )
             }
             "iso_3888_2" => {
-                let course = cones::iso_3888_2(self.file.body.width);
+                let course = cones::iso_3888_2(self.file.body.width.get());
                 (
                     "m/s",
                     light.map(|model| cones::run(self, model, &course, recorder)),
@@ -315,7 +315,7 @@ impl Subject<'_> {
         }
     }
 
-    /// The same of what needs a body in three dimensions.
+    /// Does the same for manoeuvres that need a three-dimensional body.
     fn measure_body(
         &self,
         name: &str,
@@ -382,7 +382,7 @@ mod tests {
         }
     }
 
-    /// The same vehicles on the other kind of wheels keep to the same closed forms.
+    /// The same vehicles with the other kind of wheels satisfy the same closed forms.
     #[test]
     fn other_wheels_keep_to_them_as_well() {
         for (name, shape) in [
@@ -403,8 +403,8 @@ mod tests {
 
     #[test]
     fn every_manoeuvre_ends_however_slow_the_vehicle_is() {
-        // Counted, since a busy machine takes any time: 600 s at most, in steps of 0.02 s, for each of twelve
-        // speeds.
+        // Steps are counted, because a busy machine may take any time: at most 600 s in steps of 0.02 s, for
+        // each of twelve speeds.
         let most = 12 * 30_000 + 100_000;
         for (name, speed) in [
             ("willys-mb", 1e-9),
@@ -412,7 +412,7 @@ mod tests {
             ("willys-mb", 1.0),
         ] {
             let mut file = shipped(name);
-            file.performance.max_speed = speed;
+            file.performance.max_speed = speed.into();
             let before = rigid::STEPS.get();
             let all = prove(&file).unwrap();
             assert_eq!(all.len(), MANOEUVRES.len());
@@ -438,7 +438,7 @@ mod tests {
             "{escort:?}"
         );
         assert_eq!(applies("willys-mb").len(), 16);
-        // The bus is no passenger car.
+        // The bus is not a passenger car.
         assert_eq!(applies("enviro-400").len(), 14);
     }
 
@@ -475,7 +475,7 @@ mod tests {
         };
         let dry = circle(&jeep);
         jeep.limits.insert("circle_50".into(), dry.value.unwrap());
-        jeep.wheels.friction = Some(0.15);
+        jeep.wheels.friction = Some(0.15).into();
         let ice = circle(&jeep);
         assert_eq!((dry.pass, ice.pass), (Some(true), Some(false)));
         // The square root of the grip.
@@ -490,30 +490,30 @@ mod tests {
     fn legal_but_absurd_vehicles_neither_hang_nor_panic() {
         type Change = fn(&mut VehicleFile);
         let changes: [Change; 12] = [
-            |file| file.body.mass = 1e6,
-            |file| file.body.mass = 1e-3,
-            |file| file.wheels.friction = Some(1e-6),
+            |file| file.body.mass = 1e6.into(),
+            |file| file.body.mass = (1e-3).into(),
+            |file| file.wheels.friction = Some(1e-6).into(),
             |file| {
-                (file.wheels.friction, file.wheels.cornering_stiffness) = (Some(5.0), Some(200.0))
+                (*file.wheels.friction, *file.wheels.cornering_stiffness) = (Some(5.0), Some(200.0))
             },
-            |file| file.brakes.as_mut().unwrap().foot = 0.0,
-            |file| file.engine.as_mut().unwrap().torque_curve_rpm_nm = vec![(1.0, 0.0)],
-            |file| file.gearbox.as_mut().unwrap().final_drive = 1e-6,
+            |file| file.brakes.as_mut().unwrap().foot = 0.0.into(),
+            |file| file.engine.as_mut().unwrap().torque_curve_rpm_nm = vec![(1.0, 0.0)].into(),
+            |file| file.gearbox.as_mut().unwrap().final_drive = (1e-6).into(),
             |file| {
                 let resistance = file.resistance.as_mut().unwrap();
-                (resistance.drag, resistance.rolling) = (0.0, 0.0);
+                (*resistance.drag, *resistance.rolling) = (0.0, 0.0);
             },
             |file| {
                 let suspension = file.suspension.as_mut().unwrap();
-                (suspension.spring, suspension.damping) = (1e9, 1e9);
-                (file.body.mass, file.wheels.mass) = (1.0, 0.01);
+                (*suspension.spring, *suspension.damping) = (1e9, 1e9);
+                (*file.body.mass, *file.wheels.mass) = (1.0, 0.01);
             },
-            |file| file.suspension.as_mut().unwrap().spring = 1e9,
+            |file| file.suspension.as_mut().unwrap().spring = 1e9.into(),
             |file| {
                 let suspension = file.suspension.as_mut().unwrap();
-                (suspension.spring, suspension.damping) = (0.0, 0.0);
+                (*suspension.spring, *suspension.damping) = (0.0, 0.0);
             },
-            |file| file.body.centre_height = Some(100.0),
+            |file| file.body.centre_height = Some(100.0).into(),
         ];
         for (number, change) in changes.into_iter().enumerate() {
             let mut jeep = shipped("willys-mb");
@@ -524,11 +524,11 @@ mod tests {
                     values.iter().flatten().all(|v| v.is_finite()),
                     "{number}: {one:?}"
                 );
-                // What would take hours is not driven at all.
+                // A drive that would take hours is not made at all.
                 if number == 8 && one.name == "tip_over" {
                     assert!(!one.applies && one.note.contains("too stiff"), "{one:?}");
                 }
-                // What cannot be measured does not pass.
+                // A manoeuvre without a value does not pass.
                 assert!(
                     one.value.is_some() || one.pass != Some(true),
                     "{number}: {one:?}"

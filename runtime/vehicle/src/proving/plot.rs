@@ -1,11 +1,11 @@
-//! What manoeuvres were like, as numbers that can be drawn.
+//! Records of manoeuvres, as numbers that can be drawn.
 //!
-//! A manoeuvre records while it measures, so that a picture shows the drive that gave the value and no
-//! second one. Who does not want pictures has a recorder that keeps nothing.
+//! A manoeuvre records while it measures, so that a picture shows the drive that gave the value. Without
+//! pictures, a recorder that keeps nothing is used.
 
 use serde::Serialize;
 
-/// Points that a series keeps at most: more than a picture has columns are a waste.
+/// Maximum number of points of a series; more points than a picture has columns would be wasted.
 const MOST_POINTS: usize = 1000;
 
 /// A picture of a manoeuvre: series over two axes.
@@ -15,74 +15,74 @@ pub struct Plot {
     pub name: &'static str,
     /// Vehicle, manoeuvre, value and limit.
     pub title: String,
-    /// What goes to the right, with its unit.
+    /// Quantity and unit of the horizontal axis.
     pub x: &'static str,
-    /// What goes up, with its unit.
+    /// Quantity and unit of the vertical axis.
     pub y: &'static str,
-    /// Lines and dots; those that have the same label belong together.
+    /// Lines and dots; series with the same label belong together.
     pub series: Vec<Series>,
-    /// Limits and other values that go across the whole picture.
+    /// Limits and other values that are drawn across the whole picture.
     pub marks: Vec<Mark>,
 }
 
 /// A line or a cloud of dots.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Series {
-    /// What it is.
+    /// Label.
     pub label: String,
-    /// How it is to be drawn.
+    /// Style of drawing.
     pub look: Look,
-    /// Finite, in the units of the axes and in the order in which they were measured; at least one.
+    /// Points in the units of the axes, in the order of measurement; all finite, at least one.
     pub points: Vec<[f64; 2]>,
 }
 
-/// How a series is to be drawn.
+/// Drawing style of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Look {
-    /// As a line: what was measured.
+    /// A line, for measurements.
     Line,
-    /// As a thin line: what helps to read the others.
+    /// A thin line, for context.
     Thin,
-    /// As dashes: a closed form.
+    /// A dashed line, for a closed form.
     Dashed,
-    /// As dots.
+    /// Dots.
     Dots,
 }
 
-/// A value that goes across a picture as a dashed line.
+/// A value that is drawn across a picture as a dashed line.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Mark {
-    /// What it is.
+    /// Label.
     pub label: String,
-    /// On which axis the value is.
+    /// Axis of the value.
     pub axis: MarkAxis,
-    /// In the unit of the axis; finite.
+    /// Value in the unit of the axis; finite.
     pub at: f64,
 }
 
-/// The axis on which a mark has its value.
+/// Axis of a mark's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MarkAxis {
-    /// The line goes up.
+    /// Horizontal axis; the line is vertical.
     X,
-    /// The line goes across.
+    /// Vertical axis; the line is horizontal.
     Y,
 }
 
-/// Keeps what a manoeuvre is like while it measures, or nothing.
+/// Records a manoeuvre while it measures, or nothing.
 pub(super) struct Recorder {
     plot: Option<Plot>,
 }
 
 impl Recorder {
-    /// One that keeps nothing.
+    /// Creates a recorder that keeps nothing.
     pub(super) fn off() -> Self {
         Self { plot: None }
     }
 
-    /// One for a manoeuvre.
+    /// Creates a recorder for a manoeuvre.
     pub(super) fn on(name: &'static str) -> Self {
         Self {
             plot: Some(Plot {
@@ -96,20 +96,20 @@ impl Recorder {
         }
     }
 
-    /// Says what the axes are.
+    /// Sets the labels of the axes.
     pub(super) fn axes(&mut self, x: &'static str, y: &'static str) {
         if let Some(plot) = &mut self.plot {
             (plot.x, plot.y) = (x, y);
         }
     }
 
-    /// Adds a point to the line of a label, which begins with the first one.
+    /// Adds a point to the line with a label; the first point creates the line.
     pub(super) fn sample(&mut self, label: &str, point: [f64; 2]) {
         let Some(plot) = &mut self.plot else { return };
         if !point.iter().all(|number| number.is_finite()) {
             return;
         }
-        // Manoeuvres sample few lines in turn: the one that is meant is among the last.
+        // Manoeuvres sample few lines alternately, so the line is among the last ones.
         let known = plot.series.iter_mut().rev();
         match known.into_iter().find(|series| series.label == label) {
             Some(series) => series.points.push(point),
@@ -121,8 +121,8 @@ impl Recorder {
         }
     }
 
-    /// Adds a whole series. Points are not asked for if nobody wants them; those that are not finite are
-    /// left out, and a series without any is none.
+    /// Adds a whole series. The iterator is not used if nothing is recorded. Non-finite points are left out,
+    /// and an empty series is not added.
     pub(super) fn series(
         &mut self,
         label: impl Into<String>,
@@ -141,7 +141,7 @@ impl Recorder {
         }
     }
 
-    /// Adds a dashed line across the picture at a value; none for one that is not finite.
+    /// Adds a dashed line across the picture at a value, unless the value is not finite.
     pub(super) fn mark(&mut self, axis: MarkAxis, at: f64, label: impl Into<String>) {
         if let Some(plot) = self.plot.as_mut().filter(|_| at.is_finite()) {
             let label = label.into();
@@ -149,7 +149,7 @@ impl Recorder {
         }
     }
 
-    /// What was kept, under a title; nothing where the manoeuvre recorded nothing.
+    /// Returns the record with a title; `None` if nothing was recorded.
     pub(super) fn finish(self, title: impl FnOnce() -> String) -> Option<Plot> {
         let mut plot = self.plot.filter(|plot| !plot.series.is_empty())?;
         plot.title = title();
@@ -161,7 +161,7 @@ impl Recorder {
 }
 
 impl Series {
-    /// Leaves out points, evenly, until there are few enough; the last one stays.
+    /// Evenly drops points until there are few enough; the last point stays.
     fn thin_out(&mut self) {
         let Some(last) = self.points.last().copied() else {
             return;
@@ -179,7 +179,7 @@ impl Series {
 /// Lines of a trial.
 type Lines = Vec<(Look, Vec<[f64; 2]>)>;
 
-/// Of trials that become harder: the last one that was passed and the first one that was not.
+/// The hardest passed and the easiest failed of several trials of increasing difficulty.
 #[derive(Default)]
 pub(super) struct Trials {
     passed: Option<(f64, Lines)>,
@@ -187,7 +187,7 @@ pub(super) struct Trials {
 }
 
 impl Trials {
-    /// Keeps the lines of a trial at a value, unless an easier one has failed already.
+    /// Adds the lines of a trial at a value, unless an easier trial has failed already.
     pub(super) fn add(&mut self, value: f64, lines: Lines, passed: bool) {
         if self.failed.is_some() {
             return;
@@ -200,16 +200,16 @@ impl Trials {
         *kept = Some((value, lines));
     }
 
-    /// Whether no trial was kept.
+    /// Whether no trial was added.
     pub(super) fn is_empty(&self) -> bool {
         self.passed.is_none() && self.failed.is_none()
     }
 
-    /// Draws both, under labels that say the value in a unit.
+    /// Draws both trials, with labels that state the value in a unit.
     pub(super) fn record(self, unit: &str, recorder: &mut Recorder) {
         let kinds = [
-            (self.passed, "the most that it passes"),
-            (self.failed, "the first that it fails"),
+            (self.passed, "hardest passed"),
+            (self.failed, "easiest failed"),
         ];
         for (trial, kind) in kinds {
             let Some((value, lines)) = trial else {
@@ -265,10 +265,7 @@ mod tests {
         trials.record("m", &mut recorder);
         let plot = recorder.finish(String::new).unwrap();
         let labels: Vec<_> = plot.series.iter().map(|one| one.label.as_str()).collect();
-        let expected = [
-            "2.000 m, the most that it passes",
-            "3.000 m, the first that it fails",
-        ];
+        let expected = ["2.000 m, hardest passed", "3.000 m, easiest failed"];
         assert_eq!(labels, expected);
     }
 }

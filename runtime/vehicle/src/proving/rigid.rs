@@ -1,45 +1,45 @@
-//! What only a vehicle of rigid bodies can show: slopes, tipping over, bumps, steps and gaps.
+//! Manoeuvres of rigid-body vehicles: slopes, tipping, bumps, steps and gaps.
 
 use super::grounds::{Course, Obstruction, Slope};
 use super::plot::{Look, MarkAxis, Recorder, Trials};
 use super::{Bound, Measured};
 use crate::dynamic::GRAVITY;
-use crate::rigid::{ALL_LAYERS, CarState, Controls, Entry, RigidModel, Surface, Yard};
+use crate::rigid::{ALL_LAYERS, CarEntry, CarState, Controls, RigidModel, Surface, Yard};
 use glam::DQuat;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::{atan, sin, sin_cos, tan, wrap_angle};
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Springs let a hull lean out: it tips at this share of what a rigid one does, at least.
+/// A hull leans outwards on its springs; minimum fraction of the rigid vehicle's limit at which it tips.
 const SPRUNG: f64 = 0.85;
-/// Until a turn on the spot is steady, and for how long it is measured, s.
+/// Time until a pivot turn is steady, and duration of the measurement, s.
 const PIVOT_START: f64 = 4.0;
 const PIVOT_TIME: f64 = 6.0;
-const NO_TRACKS: &str = "only vehicles with tracks turn on the spot";
-/// Step of the world, s, and forces a second.
+const NO_TRACKS: &str = "only tracked vehicles can turn on the spot";
+/// Time step of the world, s, and rate of the forces, Hz.
 const DT: f64 = 0.02;
 const RATE_HZ: f64 = 200.0;
-/// Parts into which a slope, a speed or a height is divided to find the highest one.
+/// Number of parts of a slope, a speed or a height that are tried to find the maximum.
 const PARTS: u32 = 12;
-/// Until a hull that leans on springs and tyres has come to rest, s.
+/// Time for a hull to settle on springs and tyres, s.
 const SETTLING: f64 = 25.0;
-/// A picture shows the loads of no more wheels than this one by one.
+/// Maximum number of wheels whose loads are drawn individually.
 const MOST_WHEELS: usize = 8;
-/// A parked vehicle moves no more than this in a minute, m.
+/// Maximum motion of a parked vehicle in a minute, m.
 const PARKED: f64 = 1e-3;
-/// Friction of the tilt table on which vehicles tip and do not slide, at least.
+/// Minimum friction of the tilt table on which vehicles tip instead of slide.
 const ROUGH: f64 = 1.2;
-/// Radius of the half-round, m: that of the NATO trials is 4 to 12 inches.
+/// Radius of the half-round obstacle, m; those of the NATO trials have 4 to 12 inches.
 const HALF_ROUND: f64 = 0.1;
-/// More than this nobody at the wheel bears, m/s^2: 2.5 g.
+/// Maximum acceleration that a driver tolerates, m/s^2: 2.5 g.
 const BEARABLE: f64 = 2.5 * GRAVITY;
 
-/// Longest drive over the half-round, s: a vehicle that is slower is not driven.
+/// Maximum duration of a drive over the half-round, s; slower vehicles are not tested.
 const LONGEST: f64 = 600.0;
 
 #[cfg(test)]
 thread_local! {
-    /// Steps of vehicles of rigid bodies in this thread.
+    /// Number of rigid-body steps in this thread.
     pub(super) static STEPS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
@@ -59,12 +59,12 @@ impl<'a, S: Surface> Trial<'a, S> {
         }
     }
 
-    /// Goes on for a time, s. Returns whether its numbers kept their sense.
+    /// Simulates for a time, s. Returns whether the numbers stayed valid.
     fn run(&mut self, seconds: f64, controls: Controls) -> bool {
         self.run_seen(seconds, controls, |_, _| {})
     }
 
-    /// The same, and shows how it is after each step, with the time since the start, s.
+    /// Does the same, and passes the state after each step with the time since the start, s.
     fn run_seen(
         &mut self,
         seconds: f64,
@@ -72,7 +72,7 @@ impl<'a, S: Surface> Trial<'a, S> {
         mut see: impl FnMut(f64, &CarState),
     ) -> bool {
         (1..=(seconds / DT).round() as u32).all(|number| {
-            let entry = Entry {
+            let entry = CarEntry {
                 model: self.model,
                 state: &mut self.state,
                 controls,
@@ -97,8 +97,8 @@ const PARK: Controls = Controls {
     pedals: None,
 };
 
-/// Drift in a minute with the hand brake on a slope, nose up, nose down and across; on 70 % of the slope
-/// on which the wheels that it holds would slide with the nose down.
+/// Drift in a minute with the hand brake on a slope, nose up, nose down and across, at 70 % of the slope on
+/// which the held wheels would slide with the nose down.
 pub(super) fn rest_on_slope(
     model: &RigidModel,
     recorder: &mut Recorder,
@@ -109,11 +109,7 @@ pub(super) fn rest_on_slope(
     }
     let angle = 0.7 * atan(holding_slope(model, held)).min(0.45);
     recorder.axes("time, s", "drift, mm");
-    recorder.mark(
-        MarkAxis::Y,
-        1e3 * PARKED,
-        "limit of a vehicle that is parked",
-    );
+    recorder.mark(MarkAxis::Y, 1e3 * PARKED, "limit of a parked vehicle");
     let drifts = [("up", 0.0), ("down", PI), ("across", FRAC_PI_2)].map(|(name, heading)| {
         let slope = Slope {
             angle,
@@ -142,21 +138,21 @@ pub(super) fn rest_on_slope(
     })
 }
 
-/// Share of the weight on the wheels that the hand brake holds.
+/// Returns the fraction of the weight on the wheels held by the hand brake.
 fn held_load(model: &RigidModel) -> f64 {
     let held = model.wheels.iter().filter(|wheel| wheel.hand_brake);
     held.map(|wheel| wheel.load).sum::<f64>() / (model.mass * GRAVITY)
 }
 
-/// Tangent of the slope on which they slide with the nose down: the slope takes load off the rear ones,
-/// tan a = mu s / (1 + mu h / L).
+/// Returns the tangent of the slope on which they slide with the nose down; the slope takes load off the rear
+/// wheels, tan a = mu s / (1 + mu h / L).
 fn holding_slope(model: &RigidModel, share: f64) -> f64 {
     let lift = model.friction * model.height / model.limits.wheelbase;
     model.friction * share / (1.0 + lift)
 }
 
-/// Lateral acceleration at which the upper wheels lift on a tilt table that lets nothing slide; held to
-/// g T / 2 h of a vehicle on rigid springs.
+/// Lateral acceleration at which the upper wheels lift on a tilt table without sliding. Compared with g T / 2
+/// h of a vehicle on rigid springs.
 pub(super) fn tip_over(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let rigid = model.tip_acceleration();
     recorder.mark(MarkAxis::X, atan(rigid / GRAVITY), "tips on rigid springs");
@@ -164,7 +160,7 @@ pub(super) fn tip_over(model: &RigidModel, recorder: &mut Recorder) -> Measured 
     rough.friction = ROUGH.max(1.5 * rigid / GRAVITY);
     let angle = tilt_until(&rough, 1.3 * atan(rigid / GRAVITY), recorder, |trial| {
         let upper = trial.model.wheels.iter().zip(&trial.state.loads);
-        // The table rises to the left: right wheels are the lower ones.
+        // The table rises to the left, so the right wheels are the lower ones.
         let mut lifted = upper.filter(|(wheel, _)| wheel.contact.y > 0.0);
         lifted.all(|(_, load)| *load == 0.0)
     });
@@ -172,12 +168,12 @@ pub(super) fn tip_over(model: &RigidModel, recorder: &mut Recorder) -> Measured 
         GRAVITY * tan(angle),
         rigid,
         0.15,
-        format!("tilt table to {angle:.3} rad; springs let it lean out before it lifts"),
+        format!("tilt table to {angle:.3} rad; it leans out on its springs before it lifts"),
     )
 }
 
-/// The slope across on which it slides or tips with its own tyres; held to the smaller one of atan(mu)
-/// and atan(T / 2 h), less what springs take.
+/// Side slope on which it slides or tips with its own tyres. Compared with the smaller of atan(mu) and atan(T
+/// / 2 h), less the effect of the springs.
 pub(super) fn side_slope(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let (slides, tips) = (
         atan(model.friction),
@@ -187,7 +183,7 @@ pub(super) fn side_slope(model: &RigidModel, recorder: &mut Recorder) -> Measure
     recorder.mark(MarkAxis::X, slides, "slides, by closed form");
     recorder.mark(MarkAxis::X, tips, "tips, by closed form");
     let angle = tilt_until(model, 1.3 * limit, recorder, |trial| {
-        // Along the table, which turns about the axis below it.
+        // Along the table, which turns about the axis below the vehicle.
         let moved = trial.state.body.position.y.abs() - model.height * sin(1.3 * limit);
         moved > 0.5
             || trial
@@ -208,7 +204,7 @@ pub(super) fn side_slope(model: &RigidModel, recorder: &mut Recorder) -> Measure
     }
 }
 
-/// Tilts a table to the left below a vehicle that stands across until `is_over`, at most to an angle.
+/// Tilts a table to the left below a vehicle that stands across it until `is_over`, at most to an angle.
 /// Returns the angle.
 fn tilt_until(
     model: &RigidModel,
@@ -227,7 +223,7 @@ fn tilt_until(
             angle,
             heading: FRAC_PI_2,
         };
-        // Each angle begins as the one before ended, and the table takes along what stands on it.
+        // Each angle starts from the end of the previous one, and the table moves the vehicle with it.
         tilt(&mut state, step);
         let mut trial = Trial {
             model,
@@ -247,7 +243,7 @@ fn tilt_until(
     most
 }
 
-/// Turns a vehicle about the axis of the table, which lies along x.
+/// Rotates a vehicle about the axis of the table, which lies along x.
 fn tilt(state: &mut CarState, angle: f64) {
     let (sin, cos) = sin_cos(0.5 * angle);
     let turn = DQuat::from_xyzw(sin, 0.0, 0.0, cos);
@@ -259,8 +255,8 @@ fn tilt(state: &mut CarState, angle: f64) {
     }
 }
 
-/// Wheels whose load is drawn as one line, by their places, on a table that rises to the left: each by
-/// itself, or all of a side where that would be too many lines.
+/// Returns the wheels whose loads are drawn as one line, by index, on a table that rises to the left:
+/// individually, or by side if there would be too many lines.
 fn groups_of(model: &RigidModel) -> Vec<(String, Vec<usize>)> {
     let side = |place: f64| if place > 0.0 { "upper" } else { "lower" };
     if model.wheels.len() > MOST_WHEELS {
@@ -285,7 +281,7 @@ fn groups_of(model: &RigidModel) -> Vec<(String, Vec<usize>)> {
     };
     let wheels = 0..model.wheels.len();
     let mut groups: Vec<_> = wheels.map(|number| (name(number), vec![number])).collect();
-    // Files may name rear wheels first.
+    // Files may list rear wheels first.
     groups.sort();
     groups
 }
@@ -297,8 +293,8 @@ fn level() -> Slope {
     }
 }
 
-/// The highest speed of those tried, up to 15 m/s, over a half-round of 10 cm at which the hull is lifted
-/// with no more than 2.5 g, and stays on its wheels.
+/// Highest tried speed, up to 15 m/s, over a half-round of 10 cm at which the hull is accelerated upwards by
+/// at most 2.5 g and the vehicle stays on its wheels.
 pub(super) fn half_round(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let top = model.limits.max_speed.min(15.0);
     let course = Course {
@@ -315,12 +311,13 @@ pub(super) fn half_round(model: &RigidModel, recorder: &mut Recorder) -> Measure
         );
         trial.state.roll(*speed);
         let mut worst = 0.0f64;
-        let way = 4.0 * model.half_size.x + 15.0;
-        if way > speed * LONGEST {
+        let distance = 4.0 * model.half_size.x + 15.0;
+        if distance > speed * LONGEST {
             return false;
         }
-        let steps = (way / speed / DT) as u32;
-        // Upwards only: a hull that falls is weightless at most, and its landing is a lift again.
+        let steps = (distance / speed / DT) as u32;
+        // Upwards only: a falling hull is at most weightless, and its landing is an upward acceleration
+        // again.
         let mut line = Vec::new();
         let keeps = (1..=steps).all(|number| {
             let before = trial.state.body.velocity.z;
@@ -358,12 +355,12 @@ pub(super) fn half_round(model: &RigidModel, recorder: &mut Recorder) -> Measure
     }
 }
 
-/// Axes of pictures of a hull that crosses something.
-const CENTRE_X: &str = "centre of gravity along the way, m";
+/// Axes of pictures of a hull that crosses an obstruction.
+const CENTRE_X: &str = "position of the centre of gravity, m";
 const CENTRE_HEIGHT: &str = "height of the centre of gravity, m";
 
-/// The highest step, in parts of the radius, that it climbs from rest before it with full throttle; no
-/// wheel climbs more than its radius.
+/// Highest step, as a fraction of the radius, that it climbs from rest with full throttle; no wheel climbs
+/// more than its radius.
 pub(super) fn step_climb(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let mut trials = Trials::default();
     let crossed = |height: &f64| {
@@ -382,12 +379,12 @@ pub(super) fn step_climb(model: &RigidModel, recorder: &mut Recorder) -> Measure
         bound: Bound::Max,
         tolerance: 0.0,
         sound: highest > 0.0,
-        note: "from rest, at full throttle; held to the radius of the wheels".into(),
+        note: "from rest, at full throttle; compared with the radius of the wheels".into(),
     }
 }
 
-/// The widest trench, in parts of the wheels' diameter, that it crosses at 2 m/s; a wheel falls into a
-/// wider one.
+/// Widest trench, as a fraction of the wheel diameter, that it crosses at 2 m/s; a wheel falls into a wider
+/// one.
 pub(super) fn gap(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let diameter = 2.0 * model.radius;
     let mut trials = Trials::default();
@@ -407,14 +404,14 @@ pub(super) fn gap(model: &RigidModel, recorder: &mut Recorder) -> Measured {
         bound: Bound::Max,
         tolerance: 0.0,
         sound: widest > 0.0,
-        note: "at 2 m/s, at full throttle; held to the diameter of the wheels".into(),
+        note: "at 2 m/s, at full throttle; compared with the diameter of the wheels".into(),
     }
 }
 
-/// The line of a turn on the spot.
+/// Label of the line of a pivot turn.
 const PIVOTS: &str = "at full lock";
 
-/// Turn rate on the spot at full lock; held to the balance of friction along and across the tracks.
+/// Turn rate on the spot at full lock. Compared with the balance of friction along and across the tracks.
 pub(super) fn pivot_turn(
     model: &RigidModel,
     recorder: &mut Recorder,
@@ -448,7 +445,7 @@ pub(super) fn pivot_turn(
     let free = 2.0 * tracks.pivot_speed / tracks.tread;
     recorder.mark(MarkAxis::Y, tracks.pivot_rate(model), "balance of friction");
     recorder.mark(MarkAxis::Y, free, "2 v / B, without slip");
-    recorder.mark(MarkAxis::X, PIVOT_START, "measured from here on");
+    recorder.mark(MarkAxis::X, PIVOT_START, "start of the measurement");
     Ok(Measured {
         sound: sound && moved < 0.1 * model.half_size.x,
         ..Measured::near(
@@ -460,14 +457,14 @@ pub(super) fn pivot_turn(
     })
 }
 
-/// Parts of a length, m, up to all of it and by no rounding more.
+/// Returns equal parts of a length, m, up to exactly the whole length.
 fn parts_of(length: f64) -> impl Iterator<Item = f64> {
     let part = move |part: u32| length * f64::from(part) / f64::from(PARTS);
     (1..=PARTS).map(move |number| part(number).min(length))
 }
 
-/// Whether it gets over an obstruction within 20 s, from a speed, m/s; and where its centre of gravity was
-/// meanwhile, along the way and in height, m.
+/// Returns whether the vehicle crosses an obstruction within 20 s, starting at a speed, m/s, and the
+/// positions and heights of its centre of gravity, m.
 fn crosses(model: &RigidModel, obstruction: Obstruction, speed: f64) -> (bool, Vec<[f64; 2]>) {
     let course = Course {
         obstruction,
@@ -477,7 +474,7 @@ fn crosses(model: &RigidModel, obstruction: Obstruction, speed: f64) -> (bool, V
     let mut trial = Trial::new(model, &course, Pose::new(-ahead, 0.0, 0.0));
     trial.state.roll(speed);
     let full = Controls {
-        // A wish that hardly any engine meets: full throttle at every speed.
+        // A request beyond nearly all engines: full throttle at every speed.
         acceleration: model.limits.max_acceleration.max(GRAVITY),
         ..Controls::default()
     };

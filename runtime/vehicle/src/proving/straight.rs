@@ -1,20 +1,20 @@
-//! Straight on: acceleration, top speed, coasting, grades.
+//! Straight drives: acceleration, top speed, coasting, grades.
 
 use super::plot::{Look, MarkAxis, Recorder};
 use super::{Bound, Measured};
-use crate::drive_train::{DriveTrain, Gear, Pedals, Run};
+use crate::drive_train::{DriveTrain, Gear, Pedals, StraightRun};
 use crate::dynamic::{GRAVITY, SingleTrack};
 use roadwright_geometry::math::{atan, cos, ln, sin};
 use roadwright_scenario::vehicle_file::VehicleFile;
 
 const DT: f64 = 0.005;
-/// Nothing takes longer, s.
+/// Maximum duration, s.
 const LONGEST: f64 = 600.0;
-/// Parts of an interval of speeds over which closed forms are added up.
+/// Number of parts of a speed interval for summing closed forms.
 const PARTS: u32 = 20_000;
-/// Of these a picture shows every so many.
+/// Every n-th part is drawn.
 const SHOWN: u32 = 100;
-/// Points of a closed form that is drawn.
+/// Number of drawn points of a closed form.
 const POINTS: u32 = 100;
 
 const FULL: Pedals = Pedals {
@@ -26,22 +26,23 @@ const NONE: Pedals = Pedals {
     brake: 0.0,
 };
 
-/// Time from rest to 80 % of the top speed; held to the sum of m dv / F over speeds, gear by gear.
+/// Time from rest to 80 % of the top speed. Compared with the sum of m dv / F over speeds, gear by gear.
 pub(super) fn acceleration(train: &DriveTrain, recorder: &mut Recorder) -> Measured {
     recorder.axes("time, s", "speed, m/s");
     let target = 0.8 * train.top_speed();
     recorder.mark(MarkAxis::Y, target, "80 % of the top speed");
     let gears = train.gears.iter();
     let labels: Vec<_> = gears.map(|gear| format!("gear {}", gear.name)).collect();
-    let label = |run: &Run<'_>| &labels[usize::from(run.shifting.gear).min(labels.len() - 1)];
-    let mut run = Run::new(train, 0.0, 0.0);
+    let label =
+        |run: &StraightRun<'_>| &labels[usize::from(run.shifting.gear).min(labels.len() - 1)];
+    let mut run = StraightRun::new(train, 0.0, 0.0);
     recorder.sample(label(&run), [0.0, 0.0]);
     while run.speed < target && run.time < LONGEST {
         let before = label(&run);
         run.step(FULL, DT);
         recorder.sample(before, [run.time, run.speed]);
         if before != label(&run) {
-            // The line of the next gear begins where the one before ends.
+            // The line of the next gear starts where the previous one ends.
             recorder.sample(label(&run), [run.time, run.speed]);
         }
     }
@@ -58,7 +59,7 @@ pub(super) fn acceleration(train: &DriveTrain, recorder: &mut Recorder) -> Measu
     let mut gains = true;
     for (number, time) in (1..).zip(times) {
         exact += time;
-        // Where resistance is more than the gear gives it would go back in time.
+        // Where the resistance exceeds the force of the gear, time would run backwards.
         gains &= time > 0.0;
         if gains && number % SHOWN == 0 {
             closed.push([exact, f64::from(number) * part]);
@@ -75,7 +76,7 @@ pub(super) fn acceleration(train: &DriveTrain, recorder: &mut Recorder) -> Measu
     }
 }
 
-/// The lowest gear that has not reached its shift at a speed.
+/// Returns the lowest gear that has not reached its shift speed at a speed.
 fn gear_for(train: &DriveTrain, speed: f64) -> &Gear {
     let mut gears = train.gears.iter();
     let turns = |gear: &&Gear| train.rpm(gear, speed) < 0.995 * train.up_rpm;
@@ -83,15 +84,15 @@ fn gear_for(train: &DriveTrain, speed: f64) -> &Gear {
     gears.find(turns).unwrap_or(last)
 }
 
-/// Speed after a long time at full throttle; held to revs, or to the balance of forces.
+/// Speed after a long time at full throttle. Compared with the rev limit, or with the balance of forces.
 pub(super) fn top_speed(train: &DriveTrain, recorder: &mut Recorder) -> Measured {
     recorder.axes("time, s", "speed, m/s");
     recorder.mark(
         MarkAxis::Y,
         train.top_speed(),
-        "by revs or balance of forces",
+        "by rev limit or balance of forces",
     );
-    let mut run = Run::new(train, 0.0, 0.0);
+    let mut run = StraightRun::new(train, 0.0, 0.0);
     while run.time < LONGEST {
         recorder.sample("full throttle", [run.time, run.speed]);
         run.step(FULL, 2.0 * DT);
@@ -105,38 +106,38 @@ pub(super) fn top_speed(train: &DriveTrain, recorder: &mut Recorder) -> Measured
     )
 }
 
-/// Time from 60 to 30 % of the top speed without throttle; held to the integral of the resistance.
+/// Time from 60 to 30 % of the top speed without throttle. Compared with the integral of the resistance.
 pub(super) fn coast_down(train: &DriveTrain, recorder: &mut Recorder) -> Measured {
     recorder.axes("time, s", "speed, m/s");
     let (from, to) = (0.6 * train.top_speed(), 0.3 * train.top_speed());
-    let mut run = Run::new(train, from, 0.0);
+    let mut run = StraightRun::new(train, from, 0.0);
     while run.speed > to && run.time < LONGEST {
         recorder.sample("without throttle", [run.time, run.speed]);
         run.step(NONE, DT);
     }
     recorder.sample("without throttle", [run.time, run.speed]);
     let (c, r) = (train.drag, train.rolling);
-    // The integral of m dv / (c v² + r v); without rolling, of m dv / c v².
+    // The integral of m dv / (c v² + r v), or of m dv / c v² without rolling resistance.
     let time_to = |to: f64| match (c > 0.0, r > 0.0) {
         (_, true) => train.mass / r * ln(from * (c * to + r) / (to * (c * from + r))),
         (true, false) => train.mass / c * (1.0 / to - 1.0 / from),
-        // Nothing slows it.
+        // Nothing slows it down.
         (false, false) => LONGEST,
     };
     let exact = time_to(to);
     let speeds = parts_of(POINTS).map(|part| from + part * (to - from));
     let closed = speeds.map(|speed| [time_to(speed), speed]);
-    // Later than it was driven there is nothing to compare with.
+    // There is nothing to compare beyond the time that was driven.
     let closed = closed.filter(|[time, _]| *time <= LONGEST);
     recorder.series("integral of the resistance", Look::Dashed, closed);
     let note = format!("from {from:.1} to {to:.1} m/s");
     Measured::near(run.time, exact.min(LONGEST), 0.02, note)
 }
 
-/// The steepest grade that it starts on and climbs 20 m, be it slowly; held to force over weight.
+/// Steepest grade on which it starts and climbs 20 m, however slowly. Compared with force divided by weight.
 pub(super) fn grade(train: &DriveTrain, recorder: &mut Recorder) -> Measured {
     let climbs = |grade: f64| {
-        let mut run = Run::new(train, 0.0, grade);
+        let mut run = StraightRun::new(train, 0.0, grade);
         while run.time < LONGEST && run.distance < 20.0 {
             run.step(FULL, 2.0 * DT);
         }
@@ -164,18 +165,18 @@ pub(super) fn grade(train: &DriveTrain, recorder: &mut Recorder) -> Measured {
     )
 }
 
-/// Draws what the first gear gives against what the weight takes, and the slopes that were tried.
+/// Draws the force of the first gear, the component of the weight, and the tried slopes.
 fn record_grades(train: &DriveTrain, tried: &[(f64, bool)], recorder: &mut Recorder) {
     recorder.axes("slope, rad", "force, kN");
     let (gear, weight) = (&train.gears[0], train.mass * GRAVITY);
     let limit = train.limiting_grade();
-    // Half as much again as it climbs, and never an empty picture.
+    // Half as much again as it climbs, but never an empty picture.
     let steepest = (1.5 * limit).clamp(0.01, 1.5);
     let slopes = || parts_of(POINTS).map(|part| part * steepest);
     let needed = |slope: f64| weight * sin(slope) / 1e3;
     let full = train.full_force(gear, 0.0);
     let given = |slope: f64| full.min(train.traction(gear, weight * cos(slope))) / 1e3;
-    let label = format!("gear {} from rest, as far as there is grip", gear.name);
+    let label = format!("gear {} from rest, limited by grip", gear.name);
     recorder.series(
         label,
         Look::Line,
@@ -194,12 +195,12 @@ fn record_grades(train: &DriveTrain, tried: &[(f64, bool)], recorder: &mut Recor
     recorder.mark(MarkAxis::X, limit, "force or grip over weight");
 }
 
-/// From 0 to 1 in equal parts.
+/// Returns equally spaced values from 0 to 1.
 fn parts_of(count: u32) -> impl Iterator<Item = f64> {
     (0..=count).map(move |number| f64::from(number) / f64::from(count))
 }
 
-/// The slope across on which it slides or tips: the smaller of atan(mu) and atan(track / 2 h).
+/// Side slope on which it slides or tips: the smaller of atan(mu) and atan(track / 2 h).
 pub(super) fn side_slope(
     file: &VehicleFile,
     model: &SingleTrack,
@@ -208,7 +209,7 @@ pub(super) fn side_slope(
     let widths = file.wheels.positions.iter().map(|place| place[1].abs());
     let half_track = widths.fold(f64::INFINITY, f64::min);
     let (slides, tips) = (atan(model.friction), atan(half_track / model.height));
-    recorder.axes("angle of the slope, rad", "share of the weight");
+    recorder.axes("angle of the slope, rad", "fraction of the weight");
     let angles = || parts_of(POINTS).map(|part| part * tips.max(slides));
     let lean = |angle: f64| 0.5 * model.height / half_track * sin(angle);
     let on = |side: f64| move |angle: f64| [angle, 0.5 * cos(angle) + side * lean(angle)];

@@ -1,4 +1,4 @@
-//! A vehicle on the track, and who drives it along a line.
+//! A vehicle on the test track, and a driver that follows a path.
 
 use super::Subject;
 use crate::drive_train::{DriveState, Driver};
@@ -6,19 +6,19 @@ use crate::dynamic::{DynamicState, GRAVITY, SingleTrack, Wish};
 use roadwright_geometry::math::{atan, wrap_angle};
 use roadwright_geometry::{DVec2, Pose};
 
-/// Forces are computed so often, Hz.
+/// Rate of the force computation, Hz.
 const RATE_HZ: f64 = 200.0;
-/// A wish for more speed, 1/s.
+/// Gain of speed control, 1/s.
 const SPEED_GAIN: f64 = 1.0;
 
-/// A line to be driven: at a place along it, where it is to the left, its direction and curvature.
+/// A path to be followed: at a position along it, the lateral offset, its direction and curvature.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Aim {
-    /// Of the vehicle from the line, m to the left.
+    /// Offset of the vehicle from the path, m to the left.
     pub(super) offset: f64,
-    /// Of the line, rad.
+    /// Heading of the path, rad.
     pub(super) heading: f64,
-    /// Of the line, 1/m.
+    /// Curvature of the path, 1/m.
     pub(super) curvature: f64,
 }
 
@@ -50,7 +50,7 @@ impl<'a> Car<'a> {
         }
     }
 
-    /// Drives on with a wish for an acceleration, m/s^2, and an angle of the wheels, rad.
+    /// Drives on with a requested acceleration, m/s^2, and steering angle, rad.
     pub(super) fn step(&mut self, acceleration: f64, steering: f64, dt: f64) {
         let limits = &self.subject.limits;
         self.state = match &self.subject.train {
@@ -76,33 +76,34 @@ impl<'a> Car<'a> {
         };
     }
 
-    /// Steers along a line, in a bend as far as the vehicle without slip needs and what is off it
-    /// more; holds a speed, m/s.
+    /// Steers along a path, with the angle for its curvature without slip plus a correction of the offset,
+    /// and holds a speed, m/s.
     pub(super) fn follow(&mut self, aim: Aim, speed: f64, dt: f64) {
         let along = self.state.speed.max(1.0);
-        // A second-order return to the line, at any speed with a time constant of 0.6 s and a damping
-        // ratio of 0.8.
+        // A second-order return to the path, with a time constant of 0.6 s and a damping ratio of 0.8 at any
+        // speed.
         let (stiff, damped) = (1.0 / (0.6 * along), 1.6);
-        // By where the centre moves and not where the body points: with slip it points into the bend.
+        // Uses the direction of motion instead of the heading, because with slip the body points into the
+        // bend.
         let error = wrap_angle(self.course() - aim.heading);
         let back = -stiff * stiff * aim.offset - damped * stiff * error;
         let steering = atan(self.model.wheelbase() * (aim.curvature + back));
         self.step(SPEED_GAIN * (speed - self.state.speed), steering, dt);
     }
 
-    /// Place of the centre of gravity.
+    /// Position of the centre of gravity.
     pub(super) fn centre(&self) -> DVec2 {
         self.state.pose.point(self.model.rear, 0.0)
     }
 
-    /// Direction in which the centre of gravity moves, rad.
+    /// Direction of motion of the centre of gravity, rad.
     fn course(&self) -> f64 {
         let state = &self.state;
         let across = state.sideways + self.model.rear * state.yaw_rate;
         state.pose.heading + atan(across / state.speed.max(1.0))
     }
 
-    /// The corners of the body, m.
+    /// Corners of the body, m.
     pub(super) fn corners(&self) -> [DVec2; 4] {
         let body = &self.subject.file.body;
         let centre = Pose {
@@ -114,7 +115,7 @@ impl<'a> Car<'a> {
             .map(|(ahead, left)| centre.point(ahead * length, left * width))
     }
 
-    /// The fastest that it can be on level ground, m/s.
+    /// Highest possible speed on level ground, m/s.
     pub(super) fn top_speed(subject: &Subject<'_>) -> f64 {
         match &subject.train {
             Some(train) => train.top_speed(),
@@ -122,7 +123,7 @@ impl<'a> Car<'a> {
         }
     }
 
-    /// The hardest lateral acceleration that grip allows, m/s^2.
+    /// Maximum lateral acceleration by grip, m/s^2.
     pub(super) fn grip(model: &SingleTrack) -> f64 {
         model.friction * GRAVITY
     }

@@ -1,28 +1,28 @@
-//! What a vehicle with trailers shows: how soon it jackknifes in reverse.
+//! Manoeuvres with trailers: how soon a vehicle jackknifes in reverse.
 
 use super::plot::{Look, Recorder};
 use super::{Measured, Subject};
 use crate::one_track::{OneTrackLimits, OneTrackState, step};
-use crate::trailer::{TrailerState, Train, way_to_jackknife};
+use crate::trailer::{TrailerState, Train, distance_to_jackknife};
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 use std::f64::consts::{FRAC_PI_3, PI};
 
-/// Angle of the first trailer when it begins to drive back, rad.
+/// Angle of the first trailer at the start of the reverse drive, rad.
 const FROM: f64 = 5.0 * PI / 180.0;
 /// Angle at which the manoeuvre ends, rad.
 const TO: f64 = FRAC_PI_3;
 /// Speed backwards, m/s.
 const SPEED: f64 = 1.0;
-/// Longest drive, s.
+/// Maximum duration, s.
 const LONGEST: f64 = 3600.0;
-/// Steps that have to give the same, s.
+/// Time steps that must give the same result, s.
 const STEPS: [f64; 3] = [0.05, 0.02, 0.01];
-/// Points of the closed form that are drawn.
+/// Number of drawn points of the closed form.
 const POINTS: u32 = 100;
 
-/// Way in reverse, m, with the wheels straight, over which the angle of the first trailer grows from 5
-/// to 60 degrees; held to d ln(tan 30 / tan 2.5), and to itself at steps of 50, 20 and 10 ms.
+/// Distance in reverse, m, with the wheels straight, over which the angle of the first trailer grows from 5
+/// to 60 degrees. Compared with d ln(tan 30 / tan 2.5), and with itself at steps of 50, 20 and 10 ms.
 pub(super) fn jackknife(
     subject: &Subject<'_>,
     recorder: &mut Recorder,
@@ -30,27 +30,26 @@ pub(super) fn jackknife(
     let train = Train::of_file(subject.file);
     let first = train.trailers().first().ok_or("the file has no trailers")?;
     if first.lock < TO {
-        return Err("the first trailer touches what tows it before 60 degrees");
+        return Err("the first trailer touches the towing vehicle before 60 degrees");
     }
-    let exact = way_to_jackknife(first.to_axle, (FROM, TO));
-    recorder.axes("way in reverse, m", "angle of the first trailer, rad");
-    let ways = STEPS.map(|dt| {
+    let exact = distance_to_jackknife(first.to_axle, FROM, TO);
+    recorder.axes("distance in reverse, m", "angle of the first trailer, rad");
+    let distances = STEPS.map(|dt| {
         let mut line = vec![[0.0, FROM]];
-        // A trailer may be so long that the closed form has no end.
+        // A trailer may be so long that the closed form is infinite.
         let most = (4.0 * exact).min(SPEED * LONGEST);
-        let way = way(&train, &subject.limits, most, dt, &mut line);
+        let distance = distance(&train, &subject.limits, most, dt, &mut line);
         recorder.series(format!("steps of {} ms", 1e3 * dt), Look::Line, line);
-        way
+        distance
     });
     let closed = (0..=POINTS).map(|number| {
         let angle = FROM + (TO - FROM) * f64::from(number) / f64::from(POINTS);
-        [way_to_jackknife(first.to_axle, (FROM, angle)), angle]
+        [distance_to_jackknife(first.to_axle, FROM, angle), angle]
     });
     recorder.series("d ln(tan(a / 2) / tan 2.5 deg)", Look::Dashed, closed);
-    let spread = ways
-        .iter()
-        .fold(0.0f64, |worst, way| worst.max((way - ways[2]).abs()))
-        / exact;
+    let spread = distances.iter().fold(0.0f64, |worst, distance| {
+        worst.max((distance - distances[2]).abs())
+    }) / exact;
     let behind = -first.coupling;
     let note = format!(
         "coupling {behind:.2} m behind the rear axle, {:.2} m to its own; steps of 50, 20 and 10 ms \
@@ -59,31 +58,31 @@ pub(super) fn jackknife(
     );
     Ok(Measured {
         sound: spread < 0.02,
-        ..Measured::near(ways[2], exact, 0.02, note)
+        ..Measured::near(distances[2], exact, 0.02, note)
     })
 }
 
-/// The way until the first trailer stands at the angle, at most some metres; ways and angles until then
-/// are added to a line.
-fn way(
+/// Returns the distance until the first trailer reaches the angle, limited to `most` metres; distances and
+/// angles are added to a line.
+fn distance(
     train: &Train,
     limits: &OneTrackLimits,
     most: f64,
     dt: f64,
     line: &mut Vec<[f64; 2]>,
 ) -> f64 {
-    // The model drives forwards only: a vehicle that drives back is one that is turned about.
+    // The model drives forwards only, so a reversing vehicle is one that is turned round.
     let mut car = OneTrackState {
         pose: Pose::new(0.0, 0.0, PI),
         speed: SPEED,
         ..OneTrackState::default()
     };
     let mut states: Vec<TrailerState> = train.straight(Pose::default());
-    let (mut way, mut before) = (0.0, FROM);
+    let (mut distance, mut before) = (0.0, FROM);
     for state in &mut states {
         state.heading = -FROM;
     }
-    // Those behind the first one are in line with it.
+    // The trailers behind the first one are in line with it.
     let mut ahead = Pose::default();
     for (state, trailer) in states.iter_mut().zip(train.trailers()) {
         state.coupling = ahead.point(trailer.coupling, 0.0);
@@ -92,7 +91,7 @@ fn way(
             heading: state.heading,
         };
     }
-    while way < most {
+    while distance < most {
         car = step(&car, limits, 0.0, 0.0, dt);
         let pose = Pose {
             heading: wrap_angle(car.pose.heading - PI),
@@ -101,13 +100,13 @@ fn way(
         train.tow(&mut states, pose);
         let angle = wrap_angle(pose.heading - states[0].heading).abs();
         if angle >= TO {
-            // Within the step in proportion.
-            let end = way + SPEED * dt * (TO - before) / (angle - before);
+            // Linear interpolation within the step.
+            let end = distance + SPEED * dt * (TO - before) / (angle - before);
             line.push([end, TO]);
             return end;
         }
-        (way, before) = (way + SPEED * dt, angle);
-        line.push([way, angle]);
+        (distance, before) = (distance + SPEED * dt, angle);
+        line.push([distance, angle]);
     }
     f64::INFINITY
 }

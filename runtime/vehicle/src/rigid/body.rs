@@ -1,4 +1,4 @@
-//! Where a body is and how it moves, and how it lies on the ground.
+//! Position, motion and ground contact of a body.
 
 use super::{Solid, Surface};
 use crate::dynamic::GRAVITY;
@@ -6,38 +6,38 @@ use glam::{DMat3, DQuat, DVec3};
 use roadwright_geometry::math::sin_cos;
 use serde::{Deserialize, Serialize};
 
-/// A body that lies on the ground with all its weight sinks in so far, m.
+/// Depth to which a body sinks into the ground under its full weight, m.
 const SAG: f64 = 0.005;
-/// Slower than this a loose body comes to rest, m/s and rad/s.
+/// Speed below which a loose body comes to rest, m/s and rad/s.
 const CALM: f64 = 0.03;
-/// It rests after so long, s.
+/// Time after which a calm body rests, s.
 const PATIENCE: f64 = 0.5;
-/// A body rests on the ground with so many of its corners at least.
+/// Minimum number of corners on the ground for a body to rest.
 const FEET: usize = 3;
-/// What is moved less than this by those around it has not been moved, m.
+/// Displacement by other bodies below which a body counts as unmoved, m.
 const UNTOUCHED: f64 = 1e-3;
 
-/// Place and motion of a rigid body: of its centre of gravity.
+/// Position and motion of a rigid body, at its centre of gravity.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct BodyState {
-    /// m.
+    /// Position, m.
     pub position: DVec3,
-    /// From the frame of the body into that of the world.
+    /// Rotation from the body frame to the world frame.
     pub rotation: DQuat,
-    /// m/s.
+    /// Velocity, m/s.
     pub velocity: DVec3,
-    /// rad/s, in the frame of the world.
+    /// Angular velocity, rad/s, in the world frame.
     pub spin: DVec3,
 }
 
 impl BodyState {
-    /// Velocity of a point, m/s, that is at `arm` from the centre of gravity.
+    /// Velocity of the point at `arm` from the centre of gravity, m/s.
     #[inline]
     pub(super) fn velocity_at(&self, arm: DVec3) -> DVec3 {
         self.velocity + self.spin.cross(arm)
     }
 
-    /// Whether all its numbers are those of something that exists.
+    /// Whether all numbers are physically plausible.
     pub(super) fn is_sound(&self) -> bool {
         let (speed, spin) = (self.velocity.length(), self.spin.length());
         self.position.is_finite()
@@ -48,16 +48,16 @@ impl BodyState {
     }
 }
 
-/// Faster than this nothing moves, m/s, or turns, rad/s.
+/// Maximum plausible speed, m/s, and angular speed, rad/s.
 const FASTEST: f64 = 300.0;
 
-/// A turn about the vertical.
+/// Returns a rotation about the vertical axis.
 pub(super) fn heading_rotation(heading: f64) -> DQuat {
     let (sin, cos) = sin_cos(0.5 * heading);
     DQuat::from_xyzw(0.0, 0.0, sin, cos)
 }
 
-/// The rotation whose z is `up` and whose x points along `heading` as seen from above.
+/// Returns the rotation whose z axis is `up` and whose x axis points along `heading`, seen from above.
 pub(super) fn upright_rotation(heading: f64, up: DVec3) -> DQuat {
     let (sin, cos) = sin_cos(heading);
     let left = up.cross(DVec3::new(cos, sin, 0.0)).normalize_or(DVec3::Y);
@@ -67,14 +67,14 @@ pub(super) fn upright_rotation(heading: f64, up: DVec3) -> DQuat {
 /// Force and torque about the centre of gravity.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Wrench {
-    /// N.
+    /// Force, N.
     pub(super) force: DVec3,
-    /// N m.
+    /// Torque, N m.
     pub(super) torque: DVec3,
 }
 
 impl Wrench {
-    /// The same about a point at `arm` from the centre of gravity.
+    /// Returns the same wrench about a point at `arm` from the centre of gravity.
     pub(super) fn about(self, arm: DVec3) -> Self {
         Self {
             torque: self.torque - arm.cross(self.force),
@@ -82,7 +82,7 @@ impl Wrench {
         }
     }
 
-    /// Adds a force at `arm` from the centre of gravity.
+    /// Adds a force that acts at `arm` from the centre of gravity.
     #[inline]
     pub(super) fn add(&mut self, force: DVec3, arm: DVec3) {
         self.force += force;
@@ -90,7 +90,7 @@ impl Wrench {
     }
 }
 
-/// How the points of a body lie on the ground.
+/// Contact of a body's points with the ground.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scrape {
     pub(super) mass: f64,
@@ -99,8 +99,8 @@ pub(super) struct Scrape {
 }
 
 impl Scrape {
-    /// Adds what the ground does to the points of a body, given in its frame from its centre of
-    /// gravity: springs and dampers along the normal, friction across.
+    /// Adds the ground forces on the points of a body, given in its frame relative to its centre of gravity:
+    /// springs and dampers along the normal, friction across it.
     pub(super) fn add(
         &self,
         points: &[DVec3],
@@ -120,7 +120,8 @@ impl Scrape {
             let load = self.load(depth, velocity.dot(normal));
             let across = velocity - normal * velocity.dot(normal);
             let speed = across.length();
-            // No more than what stops it within the step: friction brakes, and turns nothing about.
+            // Limited to the force that stops it within the step, because friction brakes but does not
+            // reverse a motion.
             let most = 0.15 * self.mass * speed / self.dt;
             let rubbed = (self.friction * load).min(most);
             let direction = if speed > 0.0 {
@@ -132,7 +133,7 @@ impl Scrape {
         }
     }
 
-    /// Force along the normal, N: four points carry the body.
+    /// Normal force, N; four points carry the body.
     fn load(&self, depth: f64, rising: f64) -> f64 {
         let stiffness = self.mass * GRAVITY / (4.0 * SAG);
         let damping = 0.5 * (stiffness * self.mass).sqrt();
@@ -140,34 +141,34 @@ impl Scrape {
     }
 }
 
-/// A loose body: something with a mass that can be pushed.
+/// Model of a loose body, which has a mass and can be pushed.
 #[derive(Debug, Clone)]
 pub struct LooseModel {
-    /// Its shape, about its centre of gravity.
+    /// Shape, about the centre of gravity.
     pub solid: Solid,
-    /// kg.
+    /// Mass, kg.
     pub mass: f64,
-    /// About its axes, kg m^2.
+    /// Moments of inertia about its axes, kg m^2.
     pub inertia: DVec3,
-    /// Coefficient of friction on the ground and on others.
+    /// Friction coefficient on the ground and on other bodies.
     pub friction: f64,
-    /// Of its centre of gravity above its base, m.
+    /// Height of the centre of gravity above the base, m.
     pub height: f64,
 }
 
-/// What a loose body keeps.
+/// State of a loose body.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct LooseState {
-    /// Place and motion.
+    /// Position and motion.
     pub body: BodyState,
-    /// For how long it has been calm, s.
+    /// Time for which it has been calm, s.
     pub calm: f64,
-    /// Whether it rests: nothing moves it but a push.
+    /// Whether it rests, so that only a push moves it.
     pub rests: bool,
 }
 
 impl LooseModel {
-    /// The body standing upright on the ground, at rest.
+    /// Creates the state of the body standing upright on the ground, at rest.
     pub fn standing(&self, place: glam::DVec2, heading: f64, surface: &impl Surface) -> LooseState {
         let (height, _) = surface.at(place);
         LooseState {
@@ -181,7 +182,7 @@ impl LooseModel {
         }
     }
 
-    /// How deep its deepest corner is in the ground, m, and how many are on it.
+    /// Returns the depth of its deepest corner in the ground, m, and the number of corners on the ground.
     fn depths(&self, body: &BodyState, surface: &impl Surface) -> (f64, usize) {
         let depth = |corner: &DVec3| {
             let place = body.position + body.rotation * *corner;
@@ -206,8 +207,8 @@ impl LooseModel {
 }
 
 impl LooseState {
-    /// Takes over the motion after a step of `dt` seconds. One that rested and was not pushed stays to
-    /// the bit as it was; one that leans on something else than the ground does not come to rest.
+    /// Takes over the motion after a step of `dt` seconds. A resting body that was not pushed stays exactly
+    /// the same; a body that leans on something other than the ground does not come to rest.
     pub(super) fn take(
         &mut self,
         body: BodyState,
@@ -225,7 +226,7 @@ impl LooseState {
         self.rests = self.calm >= PATIENCE && model.depths(&body, surface).1 >= FEET;
         self.body = body;
         if was_at_rest && !self.rests {
-            // What stood in a slope comes out of it, and is not thrown out.
+            // A body that stood in a slope is lifted out of it instead of being thrown out.
             let (deepest, _) = model.depths(&body, surface);
             self.body.position.z += (deepest - SAG).max(0.0);
         }
@@ -234,12 +235,12 @@ impl LooseState {
         }
     }
 
-    /// Whether its numbers are those of something that exists: a save may be damaged.
+    /// Whether the numbers are physically plausible, because a save may be damaged.
     pub fn is_sound(&self) -> bool {
         self.body.is_sound() && self.calm.is_finite()
     }
 
-    /// How far it leans from upright, rad, 0 to pi.
+    /// Tilt from upright, rad, 0 to pi.
     pub fn tilt(&self) -> f64 {
         roadwright_geometry::math::acos((self.body.rotation * DVec3::Z).z.clamp(-1.0, 1.0))
     }

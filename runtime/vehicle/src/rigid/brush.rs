@@ -1,56 +1,56 @@
-//! Tyres: a brush with a deflection, in two directions.
+//! Tyres: a brush with a two-dimensional deflection.
 
 use crate::dynamic::{GRAVITY, Tyre};
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
 
-/// Way over which a lateral force builds up, m: relaxation lengths of passenger cars are 0.2 to 0.6 m,
-/// [Pacejka 2012] section 8.
+/// Relaxation length over which a lateral force builds up, m: 0.2 to 0.6 m for passenger cars, [Pacejka 2012]
+/// section 8.
 pub(super) const RELAXATION: f64 = 0.3;
-/// Stiffness of a wheel that its brake holds, over its load, 1/m: a car on a slope of 30 % gives way by
-/// 3 mm.
+/// Stiffness of a wheel held by its brake, divided by its load, 1/m: a car on a slope of 30 % gives way by 3
+/// mm.
 pub(super) const HELD_STIFFNESS: f64 = 100.0;
-/// Below this speed the lateral deflection is damped as that of a tyre at rest, m/s.
+/// Speed below which the lateral deflection is damped like that of a tyre at rest, m/s.
 const SLOW: f64 = 2.0;
 
-/// What a tyre can do on the ground below it.
+/// Grip of a tyre on the ground below it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Grip {
-    /// N.
+    /// Load, N.
     pub(super) load: f64,
-    /// Coefficient of friction.
+    /// Friction coefficient.
     pub(super) friction: f64,
-    /// Cornering stiffness over load, 1/rad.
+    /// Cornering stiffness divided by the load, 1/rad.
     pub(super) stiffness: f64,
     pub(super) tyre: Tyre,
 }
 
-/// What drives and brakes a wheel, N at its circumference.
+/// Drive and brake of a wheel, N at its circumference.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Torque {
-    /// Of the engine, along the wheel; negative backwards.
+    /// Force of the engine along the wheel; negative backwards.
     pub(super) drive: f64,
-    /// What the brake can hold, at least 0.
+    /// Maximum holding force of the brake, at least 0.
     pub(super) brake: f64,
 }
 
 /// Deflection of a tyre, m.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Brush {
-    /// Along the wheel, of a wheel that its brake holds.
+    /// Deflection along the wheel, while its brake holds it.
     pub along: f64,
-    /// Across it.
+    /// Deflection across the wheel.
     pub across: f64,
 }
 
 impl Brush {
-    /// Force of the ground on the tyre along and across the wheel, N, whose contact moves over the
-    /// ground at `velocity`, m/s, and the one along that was asked of it. Takes the deflection on by `dt`
-    /// seconds.
+    /// Returns the force of the ground on the tyre along and across the wheel, N, for a contact that moves
+    /// over the ground at `velocity`, m/s, and the requested longitudinal force. Advances the deflection by
+    /// `dt` seconds.
     ///
-    /// The brake holds the wheel as long as that takes no more than it has; otherwise the wheel rolls,
-    /// and engine and brake alone give the force along. What is more than the grip is cut in
-    /// proportion, along and across.
+    /// The brake holds the wheel as long as its force suffices. Otherwise the wheel rolls, and engine and
+    /// brake alone determine the longitudinal force. Forces beyond the grip are reduced in proportion, along
+    /// and across.
     pub(super) fn force(
         &mut self,
         grip: &Grip,
@@ -76,7 +76,7 @@ impl Brush {
     }
 
     fn along(&mut self, grip: &Grip, torque: Torque, speed: f64, dt: f64) -> f64 {
-        // Critically damped for the mass that the load stands for.
+        // Critically damped for the mass that corresponds to the load.
         let damping = 2.0 * (HELD_STIFFNESS / GRAVITY).sqrt();
         let moved = self.along + speed * dt;
         let held = -(HELD_STIFFNESS * moved + damping * speed) * grip.load;
@@ -86,7 +86,7 @@ impl Brush {
         self.along = if force == held {
             moved
         } else {
-            // Wound up as far as the force says, but no farther than the grip.
+            // Deflected according to the force, limited by the grip.
             let most = grip.friction / HELD_STIFFNESS;
             (-force / (HELD_STIFFNESS * grip.load)).max(-most).min(most)
         };
@@ -96,9 +96,9 @@ impl Brush {
     fn across(&mut self, grip: &Grip, velocity: DVec2, dt: f64) -> f64 {
         let rolled = velocity.x.abs();
         let bristle = grip.stiffness / RELAXATION;
-        // dz/dt = v_y - |v_x| z / sigma, by the implicit rule: stable at any speed.
+        // dz/dt = v_y - |v_x| z / sigma, by the implicit rule, which is stable at any speed.
         let deflection = (self.across + velocity.y * dt) / (1.0 + rolled * dt / RELAXATION);
-        // The whole contact slides from here on; more deflection would only delay the way back.
+        // Beyond this the whole contact slides, and more deflection would only delay the return.
         let most = 3.0 * grip.friction / bristle;
         self.across = deflection.max(-most).min(most);
         let fade = (1.0 - rolled / SLOW).max(0.0);
@@ -171,7 +171,7 @@ mod tests {
                 );
             }
         }
-        // A wheel that is held and pushed sideways slides against its motion.
+        // A held wheel that is pushed sideways slides, with a force against its motion.
         let held = Torque {
             drive: 0.0,
             brake: f64::INFINITY,
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(settled(brake, DVec2::new(10.0, 0.0)).x, -500.0);
         assert_eq!(settled(brake, DVec2::new(-10.0, 0.0)).x, 500.0);
         assert_eq!(settled(brake, DVec2::ZERO), DVec2::ZERO);
-        // Without load there is no force, whatever is asked.
+        // Without load there is no force, whatever is requested.
         let lifted = Grip { load: 0.0, ..GRIP };
         let mut brush = Brush {
             along: 0.1,

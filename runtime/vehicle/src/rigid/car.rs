@@ -1,4 +1,4 @@
-//! A vehicle of rigid bodies: what its driver wants, and what it keeps.
+//! A rigid-body vehicle: requests of its driver, and its state.
 
 use super::body::{BodyState, heading_rotation, upright_rotation};
 use super::brush::Brush;
@@ -12,42 +12,42 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::atan2;
 use serde::{Deserialize, Serialize};
 
-/// What a driver wants.
+/// Requests of a driver.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Controls {
-    /// The way that it is to drive, m/s^2; one that is not finite counts as full braking.
+    /// Acceleration in the intended direction of travel, m/s^2; non-finite values mean full braking.
     pub acceleration: f64,
-    /// Angle of the front wheels, rad, positive to the left; one that is not finite holds them.
+    /// Angle of the front wheels, rad, positive to the left; non-finite values hold them.
     pub steering: f64,
-    /// Whether it is to drive backwards.
+    /// Whether the vehicle is to drive backwards.
     pub is_reversing: bool,
-    /// Whether the hand brake is on.
+    /// Whether the hand brake is applied.
     pub hand_brake: bool,
-    /// Pedals that are held, instead of the acceleration.
+    /// Pedal positions that are used directly, instead of the acceleration.
     pub pedals: Option<PedalCommand>,
 }
 
-/// What a vehicle of rigid bodies keeps.
+/// State of a rigid-body vehicle.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct CarState {
-    /// Place and motion of the centre of gravity.
+    /// Position and motion of the centre of gravity.
     pub body: BodyState,
     /// Angle of the front wheels, rad, positive to the left.
     pub steering: f64,
-    /// Of the drive train, if the vehicle has one.
+    /// State of the drive train, if there is one.
     pub drive: DriveState,
-    /// Deflections of the tyres, by wheel.
+    /// Tyre deflections, by wheel.
     pub brushes: Vec<Brush>,
-    /// Loads of the wheels in the last step, N.
+    /// Wheel loads in the last step, N.
     pub loads: Vec<f64>,
-    /// How the wheels turn, by wheel.
+    /// Rotation of the wheels, by wheel.
     pub wheels: Vec<WheelState>,
-    /// Where the wheels are, by wheel, if they are spheres; none if they are rays.
+    /// Positions of the wheels, by wheel, if they are spheres; empty for rays.
     pub spheres: Vec<SphereState>,
 }
 
 impl CarState {
-    /// A vehicle at rest on the ground, the middle of its rear axle at a pose.
+    /// Creates a vehicle at rest on the ground, with the middle of its rear axle at a pose.
     pub fn at_rest(model: &RigidModel, pose: Pose, surface: &impl Surface) -> Self {
         let middle = pose.position + pose.forward() * model.rear;
         let flat = BodyState {
@@ -55,7 +55,7 @@ impl CarState {
             rotation: heading_rotation(pose.heading),
             ..BodyState::default()
         };
-        // As the ground below the wheels lies.
+        // Tilted like the ground below the wheels.
         let below = |wheel: &Wheel| {
             let place = flat.position + flat.rotation * wheel.contact;
             let (height, normal) = surface.at(place.truncate());
@@ -82,8 +82,8 @@ impl CarState {
         }
     }
 
-    /// Sets it in motion along its hull, m/s, with the gear that it would have. Its wheels turn with the
-    /// ground from the next step on.
+    /// Sets the vehicle in motion along its hull, m/s, in the matching gear. The wheels turn with the ground
+    /// from the next step on.
     pub fn roll(&mut self, speed: f64) {
         self.body.velocity = self.body.rotation * DVec3::X * speed;
         for sphere in &mut self.spheres {
@@ -91,7 +91,7 @@ impl CarState {
         }
     }
 
-    /// Middle of the rear axle as seen from above, and heading.
+    /// Position of the middle of the rear axle seen from above, and heading.
     pub fn pose(&self, model: &RigidModel) -> Pose {
         let forward = self.forward();
         let flat = forward.truncate().normalize_or(DVec2::X);
@@ -109,21 +109,21 @@ impl CarState {
         self.body.velocity_at(arm).dot(forward)
     }
 
-    /// The way that the hull points.
+    /// Forward direction of the hull.
     pub fn forward(&self) -> DVec3 {
         self.body.rotation * DVec3::X
     }
 
-    /// The way that the hull stands up.
+    /// Upward direction of the hull.
     pub fn up(&self) -> DVec3 {
         self.body.rotation * DVec3::Z
     }
 
-    /// Sine of the slope of the ground below the wheels along the hull, nose up: what the springs have given
-    /// way in the last step is no slope.
+    /// Sine of the slope of the ground below the wheels along the hull, positive nose up, without the spring
+    /// travel of the last step.
     pub fn slope(&self, model: &RigidModel) -> f64 {
         let wheels = model.wheels.iter().zip(&self.wheels);
-        // The line through their travels over their places along the hull.
+        // Regression line of the wheel travels over their positions along the hull.
         let sums = wheels.fold(DVec4::ZERO, |sums, (wheel, seen)| {
             let (x, travel) = (wheel.contact.x, seen.travel);
             sums + DVec4::new(x, travel, x * travel, x * x)
@@ -134,18 +134,18 @@ impl CarState {
         self.forward().z + if square > 0.0 { turned / square } else { 0.0 }
     }
 
-    /// How far the hull leans from upright, rad, 0 to pi.
+    /// Tilt of the hull from upright, rad, 0 to pi.
     pub fn tilt(&self) -> f64 {
         roadwright_geometry::math::acos(self.up().z.clamp(-1.0, 1.0))
     }
 
-    /// How far the left side is raised, rad.
+    /// Roll angle, rad, positive if the left side is raised.
     pub fn roll_angle(&self) -> f64 {
         let left = self.body.rotation * DVec3::Y;
         atan2(left.z, self.up().z)
     }
 
-    /// Whether it fits a model: a save may be damaged.
+    /// Whether the state fits a model, because a save may be damaged.
     pub fn fits(&self, model: &RigidModel) -> bool {
         let count = model.wheels.len();
         let counts = [self.brushes.len(), self.loads.len(), self.wheels.len()];
@@ -156,13 +156,12 @@ impl CarState {
             && self.wheels.iter().all(WheelState::is_sound)
     }
 
-    /// Whether places and speeds of its bodies are those of something that exists.
+    /// Whether positions and speeds of its bodies are physically plausible.
     pub(super) fn is_sound(&self) -> bool {
         self.body.is_sound() && self.spheres.iter().all(SphereState::is_sound)
     }
 
-    /// How much faster than the ground the wheels turn that a gear drives, the first ones, m/s: 0 while
-    /// they roll.
+    /// Returns by how much the wheels driven by a gear turn faster than the ground, m/s: 0 while they roll.
     pub(super) fn spinning(&self, model: &RigidModel, speed: f64) -> f64 {
         let Some(train) = &model.train else {
             return 0.0;
@@ -173,7 +172,7 @@ impl CarState {
         faster.sum::<f64>() / count.max(1) as f64
     }
 
-    /// Speed with which the driven wheels turn, m/s at their circumference: that which the engine has.
+    /// Circumferential speed of the driven wheels, m/s, which determines the engine speed.
     pub fn driven_speed(&self, model: &RigidModel) -> f64 {
         let speed = self.speed(model);
         speed + self.spinning(model, speed)

@@ -1,18 +1,18 @@
-//! Vehicles as rigid bodies in three dimensions: a hull on springs, with wheels that are rays.
+//! Rigid-body vehicles in three dimensions: a hull on springs, with wheels as rays or spheres.
 //!
-//! Each wheel looks down the axis of its spring to the [`Surface`]: spring, damper and anti-sway bar
-//! give its load, and its tyre forces along and across that share the grip (friction circle). Tyres
-//! are brushes with a deflection of their own, so slip builds up over a way ("relaxation length"),
-//! and a wheel that its brake holds is a spring: a parked car stays where it is, on a slope as well.
-//! Wheels turn at speeds of their own: with the ground as long as their tyres hold, faster where an
-//! engine gives too much, not at all where a brake does ([`WheelState`]); their mass is part of the hull.
-//! Wheels of [`Tracks`] turn side by side instead, and the difference of the sides steers.
+//! Each wheel probes the [`Surface`] along the axis of its spring. Spring, damper and anti-sway bar give its
+//! load, and its longitudinal and lateral tyre forces share the grip (friction circle). Tyres are brushes
+//! with their own deflection, so that slip builds up over a distance (relaxation length), and a wheel held by
+//! its brake acts like a spring: a parked car stays where it is, even on a slope. Each wheel has its own
+//! rotational speed: it rolls as long as its tyre holds, spins if the engine is too strong, and locks if the
+//! brake is ([`WheelState`]). The wheels' mass is part of the hull. Wheels of [`Tracks`] turn together on
+//! each side, and the speed difference of the sides steers.
 //!
-//! Trailers are bodies of their own that a [`Joint`] holds.
+//! Trailers are separate bodies held by a [`Joint`].
 //!
-//! Where hulls meet what stands about, and each other, [rapier](https://rapier.rs) solves the
-//! contacts ([`Yard`]). It is set up anew from plain states at each step of the world: nothing is kept
-//! in it, so a state that was saved goes on bit for bit.
+//! Contacts of hulls with obstacles and with each other are solved by [rapier](https://rapier.rs) ([`Yard`]).
+//! It is set up from plain states at each step of the world and keeps nothing, so that a restored state
+//! continues bit for bit.
 //!
 //! ```
 //! use roadwright_scenario::VehicleType;
@@ -52,4 +52,4 @@ pub use surface::{Flat, Surface};
 pub use towed::{Joint, Towed};
 pub use tracks::Tracks;
 pub use wheels::WheelState;
-pub use yard::{ALL_LAYERS, Entry, LooseEntry, Mover, Still, Yard};
+pub use yard::{ALL_LAYERS, CarEntry, KinematicBody, LooseEntry, Still, Yard};

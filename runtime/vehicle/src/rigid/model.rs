@@ -1,4 +1,4 @@
-//! What the rigid level knows of a vehicle.
+//! The rigid-body model of a vehicle.
 
 use super::Solid;
 use super::brush::{HELD_STIFFNESS, RELAXATION};
@@ -13,65 +13,65 @@ use roadwright_scenario::VehicleType;
 use roadwright_scenario::vehicle_file::{Differential, Suspension, VehicleFile};
 use std::f64::consts::TAU;
 
-/// Wheels whose places along the vehicle differ by less are on one axle, m.
+/// Longitudinal distance within which wheels are on one axle, m.
 const ONE_AXLE: f64 = 0.2;
-/// Least load of a wheel at rest, share of the mean: where a file has a wheel that carries nothing.
+/// Minimum load of a wheel at rest as a fraction of the mean, for files with a wheel that carries nothing.
 pub(super) const LEAST_LOAD: f64 = 0.02;
-/// Natural frequency, Hz, and damping ratio of the springs where nothing says them: those of passenger
-/// cars are 1 to 1.5 Hz and 0.2 to 0.4 [Gillespie 1992], chapter 5.
+/// Default natural frequency, Hz, and damping ratio of the springs; passenger cars have 1 to 1.5 Hz and 0.2
+/// to 0.4 [Gillespie 1992], chapter 5.
 const COMMON_SPRING: (f64, f64) = (1.5, 0.3);
-/// Of the anti-sway bars over that of the springs, where nothing says it.
+/// Default stiffness of the anti-sway bars divided by that of the springs.
 pub(super) const COMMON_ANTI_SWAY: f64 = 0.5;
-/// Of the width, between the middles of the wheels; and of the height, below the hull; where nothing
-/// says it.
+/// Default track width as a fraction of the vehicle width, and default ground clearance as a fraction of the
+/// height.
 pub(super) const COMMON_TRACK: f64 = 0.82;
 pub(super) const COMMON_CLEARANCE: f64 = 0.12;
-/// Inertia of a wheel over mass x radius^2: that of a disc.
+/// Inertia of a wheel divided by mass x radius^2: that of a disc.
 pub(super) const DISC: f64 = 0.5;
-/// Of a wheel, kg, where nothing says it.
+/// Default mass of a wheel, kg.
 const COMMON_WHEEL: f64 = 20.0;
-/// Friction of hulls, where nothing says it: painted sheet metal.
+/// Default friction of hulls: painted sheet metal.
 pub(super) const HULL_FRICTION: f64 = 0.2;
-/// Hulls are smaller by this much in contacts, m: bodies that touch overlap a little on the map, and
-/// are counted there as those of other levels.
+/// Reduction of hulls in contacts, m, because touching bodies overlap slightly on the map and are counted
+/// there like those of other levels.
 pub(super) const SKIN: f64 = 0.02;
-/// Of the width, that the corners of a hull are cut off, as seen from above: vehicles are no boxes, and
-/// two that brush past each other do not catch at their corners.
+/// Fraction of the width by which the corners of a hull are cut off, seen from above, so that vehicles that
+/// brush past each other do not catch at their corners.
 const CORNER: f64 = 0.15;
-/// Springs and tyres take this many steps of the solver for a radian of their oscillation.
+/// Number of solver steps per radian of the oscillation of springs and tyres.
 const STEPS_PER_RADIAN: f64 = 2.0;
-/// Nobody waits for vehicles whose forces have to be computed more often, Hz; those that ship take a few
-/// hundred.
+/// Maximum rate of the force computation, Hz, beyond which vehicles are too slow to simulate; shipped
+/// vehicles need a few hundred.
 const MOST_RATE: f64 = 20_000.0;
 
 /// A wheel at rest under load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wheel {
-    /// Where it touches level ground, from the centre of gravity, m.
+    /// Contact point on level ground relative to the centre of gravity, m.
     pub contact: DVec3,
     /// Static load, N.
     pub load: f64,
-    /// What its spring carries of that, N: all but the weight of a wheel that is a sphere.
+    /// Load on its spring, N: the static load, less the weight of a spherical wheel.
     pub sprung: f64,
-    /// Stiffness of its spring, N/m.
+    /// Spring stiffness, N/m.
     pub spring: f64,
-    /// Of its damper, N s/m.
+    /// Damping, N s/m.
     pub damping: f64,
-    /// How much of the steering angle it turns: 1, 0, or -1.
+    /// Factor on the steering angle: 1, 0, or -1.
     pub steers: f64,
-    /// Whether the hand brake holds it.
+    /// Whether the hand brake acts on it.
     pub hand_brake: bool,
-    /// The wheel on the other side of its axle.
+    /// Index of the wheel on the other side of its axle.
     pub partner: Option<usize>,
 }
 
 impl Wheel {
-    /// The middle of the wheel at rest, from the centre of gravity, m.
+    /// Centre of the wheel at rest relative to the centre of gravity, m.
     pub fn hub(&self, radius: f64) -> DVec3 {
         self.contact + DVec3::Z * radius
     }
 
-    /// How far its spring is pressed in where it ends, m: negative, it hangs.
+    /// Compression at which its spring ends, m: negative, because the wheel hangs.
     pub(crate) fn longest(&self) -> f64 {
         -self.sprung / self.spring
     }
@@ -80,59 +80,59 @@ impl Wheel {
 /// A vehicle as a rigid body on springs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RigidModel {
-    /// Hull and wheels, kg.
+    /// Mass of hull and wheels, kg.
     pub mass: f64,
-    /// About the axes of the hull through the centre of gravity, kg m^2.
+    /// Moments of inertia about the axes of the hull through the centre of gravity, kg m^2.
     pub inertia: DVec3,
-    /// Half of length, width and height of the hull, m.
+    /// Half the length, width and height of the hull, m.
     pub half_size: DVec3,
-    /// The hull as others touch it.
+    /// Collision shape of the hull.
     pub(super) shell: Solid,
-    /// Middle of the hull from the centre of gravity, m.
+    /// Middle of the hull relative to the centre of gravity, m.
     pub hull: DVec3,
-    /// Centre of gravity above level ground at rest, m.
+    /// Height of the centre of gravity above level ground at rest, m.
     pub height: f64,
-    /// From the centre of gravity back to the rear axle, m.
+    /// Distance from the centre of gravity back to the rear axle, m.
     pub rear: f64,
     /// Radius of the wheels, m.
     pub radius: f64,
-    /// Inertia of a wheel at its circumference, kg.
+    /// Inertia of a wheel, expressed as a mass at its circumference, kg.
     pub turning_mass: f64,
     /// Inertia of crankshaft and flywheel, kg m^2.
     pub engine_inertia: f64,
-    /// The wheels, in the order of the file.
+    /// Wheels, in file order.
     pub wheels: Vec<Wheel>,
-    /// If they are spheres; else they are rays.
+    /// Sphere data if the wheels are spheres; `None` for rays.
     pub spheres: Option<Spheres>,
-    /// Whether the wheels of a side carry alike, whatever lies below each: those of the axles of a trailer.
+    /// Whether the wheels on one side share the load equally, as on the axles of a trailer.
     pub shares_load: bool,
-    /// Force of the anti-sway bars on a wheel over the difference between left and right, N/m.
+    /// Force of the anti-sway bars on a wheel divided by the difference between left and right, N/m.
     pub anti_sway: f64,
-    /// Coefficient of friction of the tyres on asphalt.
+    /// Friction coefficient of the tyres on asphalt.
     pub friction: f64,
-    /// Cornering stiffness over load, 1/rad.
+    /// Cornering stiffness divided by the load, 1/rad.
     pub stiffness: f64,
-    /// How lateral forces grow with slip.
+    /// Growth of lateral forces with slip.
     pub tyre: Tyre,
-    /// The most that the foot brakes of a trailer give, m/s^2: infinite where they do as much as those ahead
-    /// of them.
+    /// Maximum deceleration by the foot brakes of a trailer, m/s^2; infinite if they match those of the
+    /// vehicle ahead.
     pub most_braking: f64,
-    /// Coefficient of friction of the hull.
+    /// Friction coefficient of the hull.
     pub hull_friction: f64,
-    /// Whether driven wheels turn at one speed.
+    /// Whether the differential is locked.
     pub is_locked: bool,
-    /// If it runs on tracks instead of wheels that steer.
+    /// Tracks, if the vehicle has them instead of steered wheels.
     pub tracks: Option<Tracks>,
-    /// What drivers count on; wheelbase, lock and rate of the steering.
+    /// Limits for drivers; also wheelbase, lock and steering rate.
     pub limits: OneTrackLimits,
-    /// Without one the vehicle does what `limits` say.
+    /// Drive train; without it the vehicle performs according to `limits`.
     pub train: Option<DriveTrain>,
-    /// What is joined to it, from front to back.
+    /// Trailers, from front to back.
     pub trailers: Vec<Towed>,
 }
 
-/// A vehicle of which only dimensions and limits are known: four wheels, the springs of a passenger car,
-/// mass even in the hull, and otherwise as the dynamic one-track model has it.
+/// For a vehicle with only dimensions and limits: four wheels, the springs of a passenger car, evenly
+/// distributed mass in the hull, and otherwise the values of the dynamic one-track model.
 impl From<&VehicleType> for RigidModel {
     fn from(kind: &VehicleType) -> Self {
         if let Some(model) = kind
@@ -149,13 +149,13 @@ impl From<&VehicleType> for RigidModel {
             .flat_map(|x| [half_track, -half_track].map(|y| DVec3::new(x, y, -single.height)));
         let places: Vec<DVec3> = places.collect();
         let clearance = COMMON_CLEARANCE * kind.height;
-        let size = DVec3::new(kind.length, kind.width, kind.height - clearance);
+        let size = DVec3::new(kind.length.get(), kind.width.get(), kind.height - clearance);
         let middle = clearance + 0.5 * size.z - single.height;
-        let wheels = axles(&places, kind.mass, common_spring);
+        let wheels = axles(&places, kind.mass.get(), common_spring);
         let square = size * size;
         let anti_sway = COMMON_ANTI_SWAY * wheels[0].spring;
         Self {
-            mass: kind.mass,
+            mass: kind.mass.get(),
             inertia: DVec3::new(
                 kind.mass * (square.y + square.z) / 12.0,
                 kind.mass * (square.x + square.z) / 12.0,
@@ -188,14 +188,14 @@ impl From<&VehicleType> for RigidModel {
 }
 
 impl RigidModel {
-    /// The model of a vehicle file; `None` if it lacks what
-    /// [`missing`](VehicleFile::missing) names.
+    /// Creates the model of a vehicle file; `None` if the file lacks what [`missing`](VehicleFile::missing)
+    /// lists.
     pub fn of_file(file: &VehicleFile) -> Option<Self> {
         let suspension: &Suspension = file.suspension.as_ref()?;
         let single = SingleTrack::from(file);
         let body = &file.body;
-        let size = DVec3::new(body.length, body.width, body.height);
-        // Places of the file are from the middle of the body.
+        let size = DVec3::new(body.length.get(), body.width.get(), body.height.get());
+        // Positions in the file are relative to the middle of the body.
         let middle = body.ground_clearance + 0.5 * body.height - single.height;
         let down = middle - file.wheels.radius;
         let places = file.wheels.positions.iter();
@@ -203,7 +203,7 @@ impl RigidModel {
             .map(|&[x, y, z]| DVec3::new(x, y, z + down))
             .collect();
         let mut wheels = axles(&places, file.mass(), |_| {
-            (suspension.spring, suspension.damping)
+            (suspension.spring.get(), suspension.damping.get())
         });
         let inertia = inertia(file, &places);
         let spheres = Spheres::of_file(file, &mut wheels, inertia);
@@ -213,7 +213,7 @@ impl RigidModel {
             .map_or(&[][..], |brakes| &brakes.hand_wheels);
         let gearbox = file.gearbox.as_ref();
         let tracks = Tracks::of_file(file, &wheels);
-        // Other levels have a car in place of tracks; here no wheel steers.
+        // Other levels treat a tracked vehicle as a car; here none of its wheels is steered.
         let (steered, inverted) = match tracks {
             Some(_) => (&[][..], &[][..]),
             None => (&file.steering.wheels[..], &file.steering.inverted[..]),
@@ -226,17 +226,17 @@ impl RigidModel {
             hull: DVec3::new(0.0, 0.0, middle),
             height: single.height,
             rear: single.rear,
-            radius: file.wheels.radius,
+            radius: file.wheels.radius.get(),
             turning_mass: DISC * file.wheels.mass,
             engine_inertia: file
                 .engine
                 .as_ref()
-                .and_then(|engine| engine.inertia)
+                .and_then(|engine| engine.inertia.get())
                 .unwrap_or(0.0),
             wheels: marked(wheels, steered, inverted, held),
             spheres,
             shares_load: false,
-            anti_sway: suspension.anti_sway,
+            anti_sway: suspension.anti_sway.get(),
             friction: single.friction,
             stiffness: single.stiffness[0],
             tyre: single.tyre,
@@ -252,19 +252,19 @@ impl RigidModel {
         Some(model)
     }
 
-    /// Corners of the convex parts of the hull as others touch it, from the centre of gravity, m.
+    /// Corners of the convex parts of the collision hull, relative to the centre of gravity, m.
     pub fn hull_parts(&self) -> Vec<Vec<DVec3>> {
         let corners = self.shell.corners().iter();
         vec![corners.map(|&corner| self.hull + corner).collect()]
     }
 
-    /// Inertia of the engine at the circumference of the wheels in a gear, kg.
+    /// Inertia of the engine in a gear, expressed as a mass at the circumference of the wheels, kg.
     pub(super) fn engine_mass(&self, ratio: f64) -> f64 {
         self.engine_inertia * ratio * ratio / (self.radius * self.radius)
     }
 
-    /// How often the vehicle has to be computed at least, Hz: springs, bars and tyres are oscillators,
-    /// and their steps have to be short against the fastest of them.
+    /// Minimum rate of the computation, Hz: springs, bars and tyres are oscillators, and steps must be short
+    /// compared with the fastest of them.
     pub fn least_rate(&self) -> f64 {
         let sum = |of: &dyn Fn(&Wheel) -> f64| self.wheels.iter().map(of).sum::<f64>();
         let roll = |wheel: &Wheel| {
@@ -274,7 +274,7 @@ impl RigidModel {
         let springs = (sum(&|wheel| wheel.spring) / self.mass)
             .max(sum(&roll) / self.inertia.x)
             .max(sum(&pitch) / self.inertia.y);
-        // Forces of tyres act below the centre of gravity: they turn the hull as well.
+        // Tyre forces act below the centre of gravity, so they turn the hull as well.
         let lever = self.mass * self.height * self.height;
         let tilting = 1.0 + lever / self.inertia.x.min(self.inertia.y);
         let (rear, base) = (self.rear, self.limits.wheelbase);
@@ -284,28 +284,27 @@ impl RigidModel {
         STEPS_PER_RADIAN * springs.max(tyres).sqrt()
     }
 
-    /// Whether springs or tyres are so stiff for the mass that forces had to be computed more than
-    /// 20,000 times a second: a drive of a minute would take hours.
+    /// Whether springs or tyres are so stiff for the mass that forces would have to be computed more than
+    /// 20,000 times a second. A drive of a minute would then take hours.
     pub fn is_too_stiff(&self) -> bool {
-        // What is no number counts as too stiff as well.
+        // NaN counts as too stiff as well.
         !self.least_rate().is_finite() || self.least_rate() > MOST_RATE
     }
 
-    /// Height of the wheels' springs below their place at rest that a static force of the hull, N, takes
-    /// on a wheel: its sag, m.
+    /// Static sag of a wheel's spring under the hull, m.
     pub fn static_sag(&self, wheel: usize) -> f64 {
         self.wheels[wheel].sprung / self.wheels[wheel].spring
     }
 
-    /// How far a tyre gives way to a force, m/N; rays do not.
+    /// Compliance of a tyre, m/N; 0 for rays.
     pub(crate) fn tyre_give(&self, wheel: usize) -> f64 {
         self.spheres
             .as_ref()
             .map_or(0.0, |spheres| spheres.tyre_give(wheel))
     }
 
-    /// Force of the anti-sway bar on a wheel, N, of the compressions of its spring and its partner's, m:
-    /// a wheel in the air hangs on its bar where its spring ends.
+    /// Force of the anti-sway bar on a wheel, N, for the compressions of its spring and its partner's, m. A
+    /// wheel in the air hangs on its bar at the end of its spring.
     pub(crate) fn bar_force(&self, number: usize, partner: usize, pressed: [f64; 2]) -> f64 {
         let hanging =
             |number: usize, compression: f64| compression.max(self.wheels[number].longest());
@@ -313,9 +312,9 @@ impl RigidModel {
         self.anti_sway * difference
     }
 
-    /// Roll over lateral acceleration on level ground, rad s^2/m: overturning moment over the stiffness
-    /// of springs and bars, and of the tyres below them, less what the weight takes back as it leans over
-    /// [Gillespie 1992], chapter 6.
+    /// Roll gradient: roll angle divided by lateral acceleration on level ground, rad s^2/m. It is the
+    /// overturning moment divided by the stiffness of springs, bars and tyres, reduced by the effect of the
+    /// leaning weight [Gillespie 1992], chapter 6.
     pub fn roll_gradient(&self) -> f64 {
         let stiffness = self.wheels.iter().enumerate().map(|(number, wheel)| {
             let bars = if wheel.partner.is_some() {
@@ -344,36 +343,37 @@ impl RigidModel {
     }
 }
 
-/// Stiffness, N/m, and damping, N s/m, of a spring that carries a load, N, where nothing says them.
+/// Returns the default stiffness, N/m, and damping, N s/m, of a spring for a load, N.
 pub(super) fn common_spring(load: f64) -> (f64, f64) {
     let (frequency, ratio) = COMMON_SPRING;
     let (mass, pulse) = (load / GRAVITY, TAU * frequency);
     (mass * pulse * pulse, 2.0 * ratio * mass * pulse)
 }
 
-/// The hull in contacts: a little smaller, and round at its corners.
+/// Returns the collision shape of the hull: slightly smaller, with cut corners.
 pub(super) fn shell(half: DVec3) -> Solid {
     let inner = (half - SKIN).max(0.5 * half);
     Solid::hull(inner, CORNER * 2.0 * half.y.min(half.x))
 }
 
-/// Inertia of the box in which the mass is even, and of the wheels as points.
+/// Returns the inertia of a box with evenly distributed mass, and of the wheels as points.
 fn inertia(file: &VehicleFile, places: &[DVec3]) -> DVec3 {
     let body = &file.body;
-    let [x, y, z] = body
-        .mass_box
-        .unwrap_or([body.length, body.width, body.height]);
+    let [x, y, z] =
+        body.mass_box
+            .unwrap_or([body.length.get(), body.width.get(), body.height.get()]);
     let box_part = body.mass / 12.0 * DVec3::new(y * y + z * z, x * x + z * z, 0.0);
     let points = places.iter().map(|place| {
-        let hub = *place + DVec3::Z * file.wheels.radius;
+        let hub = *place + DVec3::Z * file.wheels.radius.get();
         let square = hub * hub;
-        file.wheels.mass * DVec3::new(square.y + square.z, square.x + square.z, 0.0)
+        file.wheels.mass.get() * DVec3::new(square.y + square.z, square.x + square.z, 0.0)
     });
     let whole = box_part + points.sum::<DVec3>();
     whole.with_z(file.yaw_inertia())
 }
 
-/// Wheels at their places with their static loads; `spring` says stiffness and damping for a load.
+/// Creates wheels at their positions with their static loads; `spring` returns stiffness and damping for a
+/// load.
 fn axles(places: &[DVec3], mass: f64, spring: impl Fn(f64) -> (f64, f64)) -> Vec<Wheel> {
     let loads = static_loads(places, mass);
     let wheels = places.iter().zip(loads).map(|(&contact, load)| {
@@ -397,8 +397,8 @@ fn axles(places: &[DVec3], mass: f64, spring: impl Fn(f64) -> (f64, f64)) -> Vec
     wheels.collect()
 }
 
-/// Loads that carry the weight without turning the hull; of those with more than three wheels the ones
-/// that lie in a plane over the places.
+/// Returns loads that carry the weight without turning the hull; with more than three wheels those that form
+/// a plane over the positions.
 fn static_loads(places: &[DVec3], mass: f64) -> Vec<f64> {
     let one = |place: &DVec3| DVec3::new(1.0, place.x, place.y);
     let matrix = places.iter().fold(DMat3::ZERO, |sum, place| {
@@ -418,7 +418,7 @@ fn static_loads(places: &[DVec3], mass: f64) -> Vec<f64> {
     loads.collect()
 }
 
-/// Wheels that know who steers and who is held.
+/// Marks the wheels that are steered and those that the hand brake holds.
 fn marked(mut wheels: Vec<Wheel>, steered: &[u8], inverted: &[u8], held: &[u8]) -> Vec<Wheel> {
     for (number, wheel) in (0u8..).zip(&mut wheels) {
         if steered.contains(&number) {

@@ -1,4 +1,4 @@
-//! A vehicle in a step of the solver: what the ground, its engine and its driver do to it.
+//! Forces on a vehicle in a step of the solver: from the ground, its engine and its driver.
 
 use super::body::{BodyState, Scrape, Wrench};
 use super::brush::{Grip, Torque};
@@ -13,48 +13,48 @@ use crate::grade::{Ask, Climb, Grade};
 use glam::{DVec2, DVec3};
 use roadwright_geometry::math::{atan, sin_cos, tan};
 
-/// A driver who does not want to go on stands on the brake below this speed, m/s.
+/// Speed below which the brake is applied if the driver does not want to move, m/s.
 const STANDING: f64 = 0.05;
-/// A hull that leans farther than this sees the ground with all of its corners: cosine of 60 degrees.
+/// Cosine of the tilt beyond which all corners of a hull touch the ground: 60 degrees.
 const LEANING: f64 = 0.5;
-/// A wheel whose axis leans farther than this against the normal of the ground has no contact.
+/// Minimum cosine between a wheel's spring axis and the ground normal for a contact.
 const FLAT: f64 = 0.2;
 
-/// A wheel on the ground.
+/// Contact of a wheel with the ground.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Contact {
-    /// From the centre of gravity, m.
+    /// Position relative to the centre of gravity, m.
     pub(super) arm: DVec3,
     pub(super) normal: DVec3,
-    /// Of the spring from its place at rest, m.
+    /// Compression of the spring from its rest position, m.
     pub(super) compression: f64,
-    /// N; 0 in the air.
+    /// Load, N; 0 in the air.
     pub(super) load: f64,
-    /// Of its damper, N; below 0 it pulls.
+    /// Force of the damper, N; negative if it pulls.
     damper: f64,
-    /// Of a sphere.
+    /// Forces on a spherical wheel.
     pub(super) sphere: SphereForces,
     friction: f64,
-    /// Along the wheel and across it, on the ground.
+    /// Longitudinal and lateral directions of the wheel on the ground.
     axes: [DVec3; 2],
-    /// Angle of the wheel to the hull, rad.
+    /// Steering angle of the wheel, rad.
     angle: f64,
-    /// Over the ground, along these, m/s.
+    /// Velocity over the ground along these directions, m/s.
     pub(super) velocity: DVec2,
     /// Whether the engine drives it.
     is_driven: bool,
 }
 
-/// What acts on a sphere along its spring.
+/// Forces on a sphere along its spring.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SphereForces {
-    /// How far it is above what it stands on, m; negative: pressed in.
+    /// Distance above the ground or the body below, m; negative if pressed in.
     pub(super) gap: f64,
-    /// What a body below it presses on it, N: rapier does that; 0 on the ground.
+    /// Force by which rapier presses a body below against it, N; 0 on the ground.
     pub(super) borne: f64,
-    /// Of the spring, N, up on the hull and down on the sphere.
+    /// Force of the spring, N, upwards on the hull and downwards on the sphere.
     pub(super) spring: f64,
-    /// Sum of spring and tyre, N, up along the spring.
+    /// Sum of the forces of spring and tyre, N, upwards along the spring.
     pub(super) lift: f64,
 }
 
@@ -62,23 +62,23 @@ pub(super) struct SphereForces {
 pub(super) struct Moment<'a, S> {
     pub(super) model: &'a RigidModel,
     pub(super) surface: &'a S,
-    /// On which layers of roads the vehicle is.
+    /// Road layers of the vehicle.
     pub(super) layers: u32,
-    /// s.
+    /// Time step, s.
     pub(super) dt: f64,
 }
 
-/// What the brakes of a vehicle do, which its trailers' do as well.
+/// Braking of a vehicle, which its trailers repeat.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Braking {
-    /// Force over the mass, m/s^2.
+    /// Force divided by the mass, m/s^2.
     foot: f64,
     hand: bool,
 }
 
 impl<S: Surface> Moment<'_, S> {
-    /// Force and torque on the hull for the next step of the solver, and what its brakes do, with trailers
-    /// of a mass behind it, kg. Wheels turn, gears shift and tyres deflect by the way.
+    /// Returns force and torque on the hull for the next step of the solver, and its braking, with towed
+    /// trailers of the given mass, kg. As a side effect wheels turn, gears shift and tyres deflect.
     pub(super) fn forces(
         &self,
         state: &mut CarState,
@@ -97,7 +97,7 @@ impl<S: Surface> Moment<'_, S> {
         } else {
             self.push(state, controls, speed)
         };
-        // Trailers brake themselves; all else the vehicle does for them.
+        // Trailers brake themselves; the vehicle provides all other forces for them.
         let whole = 1.0 + towed / model.mass;
         let pulling = Push {
             drive: push.drive * whole,
@@ -112,7 +112,7 @@ impl<S: Surface> Moment<'_, S> {
         (wrench, braking)
     }
 
-    /// The same for a trailer: its brakes do what those of its vehicle do.
+    /// Does the same for a trailer, whose brakes repeat those of its vehicle.
     pub(super) fn towed_forces(
         &self,
         state: &mut CarState,
@@ -130,7 +130,7 @@ impl<S: Surface> Moment<'_, S> {
         self.roll(state, (&controls, None, &push), contacts)
     }
 
-    /// What the ground and the air do to a vehicle that engine and brakes push.
+    /// Returns the forces of the ground and the air on a vehicle with the given drive and braking.
     fn roll(
         &self,
         state: &mut CarState,
@@ -167,7 +167,7 @@ impl<S: Surface> Moment<'_, S> {
         wrench
     }
 
-    /// Turns the wheels. Returns the force of the ground on each along and across it, N.
+    /// Turns the wheels. Returns the longitudinal and lateral force of the ground on each, N.
     fn turn_wheels(
         &self,
         state: &mut CarState,
@@ -184,7 +184,7 @@ impl<S: Surface> Moment<'_, S> {
         forces.collect()
     }
 
-    /// What the driver makes of engine and brakes: forces over the mass.
+    /// Returns the driver's use of engine and brakes: forces divided by the mass.
     fn push(&self, state: &mut CarState, controls: &Controls, speed: f64) -> Push {
         let direction = if controls.is_reversing { -1.0 } else { 1.0 };
         // On a slope the engine carries the weight as well.
@@ -219,7 +219,7 @@ impl<S: Surface> Moment<'_, S> {
         wish.push(speed, self.dt)
     }
 
-    /// What pedals that are held make of engine and brakes. The weight pulls at the body by itself.
+    /// Returns the effect of held pedals on engine and brakes. Gravity acts on the body separately.
     fn pressed(
         &self,
         state: &mut CarState,
@@ -253,8 +253,8 @@ impl<S: Surface> Moment<'_, S> {
         foot.push(speed, self.dt)
     }
 
-    /// What an engine gives whose wheels spin: it turns with them, up to its limit. Gears are those of the
-    /// speed over the ground: nobody shifts up because wheels spin.
+    /// Returns the force of an engine with spinning wheels: it turns with them, up to its limit. Gears follow
+    /// the speed over the ground, so that spinning wheels do not cause an upshift.
     fn spun(&self, push: Push, state: &CarState, speed: f64) -> Push {
         let faster = state.spinning(self.model, speed);
         let Some(train) = self.model.train.as_ref().filter(|_| faster != 0.0) else {
@@ -268,7 +268,7 @@ impl<S: Surface> Moment<'_, S> {
         }
     }
 
-    /// Force of a tyre along and across its wheel, N; the wheel turns on.
+    /// Returns the longitudinal and lateral force of a tyre, N, and turns the wheel.
     fn wheel_force(
         &self,
         number: usize,
@@ -328,7 +328,7 @@ impl<S: Surface> Moment<'_, S> {
         }
     }
 
-    /// Finds out where wheels touch the ground, and what their springs give.
+    /// Finds the ground contacts of the wheels, and the forces of their springs.
     fn touch_down(&self, state: &CarState, contacts: &mut Vec<Contact>) {
         let up = state.up();
         let turn = self.turn_of_wheels(state);
@@ -344,12 +344,12 @@ impl<S: Surface> Moment<'_, S> {
                     ..Contact::default()
                 };
             }
-            // Along the axis of the spring from where the wheel would be at rest to the ground.
+            // Along the axis of the spring, from the wheel's rest position to the ground.
             let compression = (height - place.z) * normal.z / facing;
             let arm = arm + up * compression;
             let velocity = state.body.velocity_at(arm);
             let rate = -velocity.dot(normal) / facing;
-            // The damper by the implicit rule: it stops the wheel at most.
+            // The damper is integrated implicitly, so it stops the wheel at most.
             let damping = wheel.damping / (1.0 + wheel.damping * self.dt * GRAVITY / wheel.load);
             Contact {
                 compression,
@@ -362,11 +362,11 @@ impl<S: Surface> Moment<'_, S> {
         }
     }
 
-    /// What spring and damper of a wheel press on the ground, N.
+    /// Force of a wheel's spring and damper on the ground, N.
     fn load(&self, number: usize, contacts: &[Contact]) -> f64 {
         let (wheel, contact) = (&self.model.wheels[number], &contacts[number]);
         let own = wheel.sprung + wheel.spring * contact.compression;
-        // In the air, or with its axis along the ground.
+        // In the air, or with its axis parallel to the ground.
         if own <= 0.0 || contact.normal == DVec3::ZERO {
             return 0.0;
         }
@@ -378,7 +378,7 @@ impl<S: Surface> Moment<'_, S> {
         (spring + contact.damper).max(0.0)
     }
 
-    /// Of the wheels on the side of one: bellows that are joined have one pressure.
+    /// Mean compression of the wheels on the same side, because connected bellows have equal pressure.
     fn mean_compression(&self, wheel: &Wheel, contacts: &[Contact]) -> f64 {
         let all = self.model.wheels.iter().zip(contacts);
         let side = all.filter(|(other, _)| other.contact.y * wheel.contact.y > 0.0);
@@ -388,12 +388,13 @@ impl<S: Surface> Moment<'_, S> {
         sum / count
     }
 
-    /// How much the wheels that steer turn the vehicle, 1/m.
+    /// Curvature by the steered wheels, 1/m.
     pub(super) fn turn_of_wheels(&self, state: &CarState) -> f64 {
         tan(state.steering) / self.model.limits.wheelbase
     }
 
-    /// A wheel that touches ground of a normal at `arm` from the centre of gravity, before its load is known.
+    /// Creates the contact of a wheel with ground of a given normal at `arm` from the centre of gravity,
+    /// before its load is known.
     pub(super) fn contact(
         &self,
         wheel: &Wheel,
@@ -418,7 +419,7 @@ impl<S: Surface> Moment<'_, S> {
         }
     }
 
-    /// Anti-sway bars: they press on the wheel that is deeper in than the one on the other side.
+    /// Applies anti-sway bars, which press on the wheel that is compressed more than its partner.
     fn sway(&self, contacts: &mut [Contact]) {
         if self.model.anti_sway == 0.0 {
             return;
@@ -436,7 +437,7 @@ impl<S: Surface> Moment<'_, S> {
         }
     }
 
-    /// Marks the wheels that the engine drives. Returns what they share.
+    /// Marks the wheels that the engine drives. Returns their shared data.
     fn engage(&self, state: &CarState, contacts: &mut [Contact], push: &Push) -> Engaged {
         let model = self.model;
         let gear = model
@@ -488,7 +489,7 @@ impl<S: Surface> Moment<'_, S> {
         }
     }
 
-    /// What engine and brakes do to a wheel.
+    /// Returns the drive and brake of a wheel.
     fn torque(
         &self,
         number: usize,
@@ -507,7 +508,7 @@ impl<S: Surface> Moment<'_, S> {
         };
         let mut torque = Torque {
             drive: 0.0,
-            // Shared as the wheels are loaded: the brakes of all hold until all of them slide.
+            // Distributed by load, so that all brakes hold until all wheels slide.
             brake: push.brake * model.mass * share(engaged.whole),
         };
         if controls.hand_brake && model.wheels[number].hand_brake {
@@ -518,14 +519,14 @@ impl<S: Surface> Moment<'_, S> {
             torque.drive = match engaged.locked {
                 Some(locked) => locked.force(&self.grip(contact), contact.velocity.x),
                 None if model.train.is_none() => whole * share(engaged.load),
-                // An open differential gives all the same torque, whatever they make of it.
+                // An open differential gives all wheels the same torque, whatever their grip.
                 None => whole / engaged.count,
             };
         }
         torque
     }
 
-    /// The ground on the hull: its lower side, or all of it when it leans.
+    /// Adds the ground contact of the hull: of its lower side, or of all corners if it leans.
     fn scrape(&self, body: &BodyState, wrench: &mut Wrench) {
         let model = self.model;
         let (half, middle) = (model.half_size, model.hull);
@@ -547,23 +548,23 @@ impl<S: Surface> Moment<'_, S> {
     }
 }
 
-/// What driven wheels share.
+/// Shared data of the driven wheels.
 #[derive(Debug, Clone, Copy)]
 struct Engaged {
     count: f64,
-    /// Of driven wheels, N.
+    /// Total load of the driven wheels, N.
     load: f64,
-    /// Of all wheels, N.
+    /// Total load of all wheels, N.
     whole: f64,
     /// Inertia of the engine at the circumference of each driven wheel, kg.
     engine: f64,
-    /// If they turn at one speed.
+    /// Common rotation of the wheels, if the differential is locked.
     locked: Option<Locked>,
     turning: Turning,
 }
 
-/// Angle of a wheel to the hull, rad: all wheels that steer turn about one centre on the line of the
-/// rear axle, which is `1 / turn` to the left (Ackermann).
+/// Returns the steering angle of a wheel, rad: all steered wheels turn about one centre on the line of the
+/// rear axle, at `1 / turn` to the left (Ackermann).
 fn wheel_angle(wheel: &Wheel, turn: f64, rear: f64) -> f64 {
     if wheel.steers == 0.0 || turn == 0.0 {
         return 0.0;
@@ -572,7 +573,7 @@ fn wheel_angle(wheel: &Wheel, turn: f64, rear: f64) -> f64 {
     wheel.steers * atan(ahead * turn / (1.0 - wheel.contact.y * turn))
 }
 
-/// The way that a wheel rolls, in the frame of the hull.
+/// Rolling direction of a wheel, in the hull frame.
 fn wheel_axis(angle: f64) -> DVec3 {
     if angle == 0.0 {
         return DVec3::X;

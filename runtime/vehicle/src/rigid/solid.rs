@@ -4,17 +4,17 @@ use super::yard::vector;
 use glam::{DVec2, DVec3};
 use rapier3d_f64::prelude::{Pose, SharedShape, Vector};
 
-/// Corners of a disc.
+/// Number of corners of a disc.
 const ROUND: u32 = 8;
 
-/// Smallest sine of the angle at a corner.
+/// Minimum sine of the angle at a corner.
 const LEAST_TURN: f64 = 1e-6;
 
-/// A convex body about its middle.
+/// A convex body about its centre.
 #[derive(Clone)]
 pub struct Solid {
     pub(super) shape: SharedShape,
-    /// Of the shape in the frame of the body.
+    /// Pose of the shape in the body frame.
     pub(super) pose: Pose,
     corners: Vec<DVec3>,
     half_height: f64,
@@ -35,7 +35,7 @@ impl PartialEq for Solid {
 }
 
 impl Solid {
-    /// A box by half its length, width and height, m.
+    /// Creates a box from half its length, width and height, m.
     pub fn cuboid(half: DVec3) -> Self {
         let outline = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)]
             .map(|(x, y)| DVec2::new(x * half.x, y * half.y));
@@ -47,8 +47,8 @@ impl Solid {
         }
     }
 
-    /// A box by half its length, width and height whose upright edges are cut off, m: so much of each side
-    /// is missing.
+    /// Creates a box from half its length, width and height, with the upright edges cut off by `cut` on each
+    /// side, m.
     pub(super) fn hull(half: DVec3, cut: f64) -> Self {
         let (x, y) = (half.x, half.y);
         let outline = [
@@ -65,9 +65,9 @@ impl Solid {
         Self::prism(&outline, half.z).unwrap_or_else(|| Self::cuboid(half))
     }
 
-    /// An upright cylinder, m.
+    /// Creates an upright cylinder; dimensions in m.
     pub fn cylinder(radius: f64, half_height: f64) -> Self {
-        // Rapier's cylinders lie along y: a quarter turn about x raises them.
+        // Rapier's cylinders are parallel to y; a quarter turn about x makes them upright.
         let outline: Vec<DVec2> = (0..ROUND)
             .map(|corner| {
                 let angle = f64::from(corner) / f64::from(ROUND) * std::f64::consts::TAU;
@@ -76,15 +76,15 @@ impl Solid {
             .collect();
         Self {
             shape: SharedShape::cylinder(half_height, radius),
-            // Rapier's cylinders lie along y: a quarter turn about x raises them.
+            // Rapier's cylinders are parallel to y; a quarter turn about x makes them upright.
             pose: Pose::rotation(Vector::new(std::f64::consts::FRAC_PI_2, 0.0, 0.0)),
             corners: ends(&outline, half_height),
             half_height,
         }
     }
 
-    /// An upright prism over a convex outline about its middle, counter-clockwise, m; `None` if it has no
-    /// inside.
+    /// Creates an upright prism over a convex, counter-clockwise outline about its centre, m; `None` if the
+    /// outline is degenerate.
     pub fn prism(outline: &[DVec2], half_height: f64) -> Option<Self> {
         let outline = without_straight_corners(outline);
         let count = outline.len() as u32;
@@ -111,18 +111,18 @@ impl Solid {
         })
     }
 
-    /// Its corners from its middle, m.
+    /// Corners relative to the centre, m.
     pub fn corners(&self) -> &[DVec3] {
         &self.corners
     }
 
-    /// Half of its height, m.
+    /// Half the height, m.
     pub fn half_height(&self) -> f64 {
         self.half_height
     }
 }
 
-/// An outline without corners at which it does not turn.
+/// Removes corners at which an outline does not turn.
 fn without_straight_corners(outline: &[DVec2]) -> Vec<DVec2> {
     let count = outline.len();
     let turns = |corner: &usize| {
@@ -134,7 +134,7 @@ fn without_straight_corners(outline: &[DVec2]) -> Vec<DVec2> {
     corners.map(|corner| outline[corner]).collect()
 }
 
-/// The corners of both ends.
+/// Returns the corners of both end faces.
 fn ends(outline: &[DVec2], half_height: f64) -> Vec<DVec3> {
     let end = |z: f64| outline.iter().map(move |point| point.extend(z));
     end(-half_height).chain(end(half_height)).collect()

@@ -1,4 +1,4 @@
-//! Wheels as spheres: bodies of their own, each on the spring of the hull.
+//! Wheels as spheres: separate bodies, each on a spring of the hull.
 //!
 //! ```text
 //!        hull  ───┬───────────┬───
@@ -8,13 +8,13 @@
 //!        ─────────┴───────────┴───
 //! ```
 //!
-//! [Gerdelan 2011], chapter 11, has wheels of this kind. Their weight is not carried by the springs, and
-//! they roll over what lies about: contacts with bodies are rapier's. A wheel weighs little beside its
-//! hull, so spring and tyre are far too stiff for it to be taken on by what they were before a step:
-//! its motion along the spring is found by the implicit rule, and light wheels ask for no shorter steps.
+//! [Gerdelan 2011], chapter 11, uses this kind of wheel. The springs do not carry their weight, and they roll
+//! over obstacles: rapier solves their contacts with bodies. A wheel is light compared with its hull, so
+//! spring and tyre are far too stiff for an explicit step. Its motion along the spring is integrated
+//! implicitly, so that light wheels need no shorter steps.
 //!
-//! What a tyre does along and across the wheel goes to the hull at once, as what the joint would hand
-//! on without loss; the joint itself has to hold no more than the inertia of a sphere and what it runs into.
+//! The longitudinal and lateral tyre forces are applied to the hull directly, as an ideal joint would
+//! transmit them. The joint itself only has to hold the inertia of a sphere and its collisions.
 
 use super::body::{BodyState, Wrench};
 use super::car::CarState;
@@ -28,52 +28,52 @@ use roadwright_scenario::vehicle_file::{VehicleFile, WheelShape};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
-/// A tyre gives way so far under the static load where the file has no stiffness, m: a tyre of a passenger
-/// car has about 200 N/mm, [Gillespie 1992], chapter 5.
+/// Default deflection of a tyre under the static load, m; a tyre of a passenger car has about 200 N/mm,
+/// [Gillespie 1992], chapter 5.
 const COMMON_DEFLECTION: f64 = 0.02;
-/// Share of its speed with which a wheel bounces where the file does not say it: tyres damp little.
+/// Default fraction of its speed with which a wheel bounces, because tyres damp little.
 const COMMON_BOUNCE: f64 = 0.5;
-/// A sphere goes so far into the hull at most, as a share of its radius.
+/// Maximum travel of a sphere into the hull, as a fraction of its radius.
 const MOST_TRAVEL: f64 = 2.0;
-/// A spring carries this share of the load of its wheel at least, where a file has wheels heavier than that.
+/// Minimum fraction of a wheel's load that its spring carries, for files with heavier wheels.
 const LEAST_SPRUNG: f64 = 0.02;
-/// What presses on a sphere carries it if it does so within 45 degrees of its spring: cosine of that.
+/// Cosine of the angle to the spring within which a pressing body carries a sphere: 45 degrees.
 const BEARS: f64 = std::f64::consts::FRAC_1_SQRT_2;
-/// The hull keeps this share of its inertia at least, whatever its wheels weigh.
+/// Minimum fraction of its inertia that the hull keeps, whatever the mass of its wheels.
 const LEAST_INERTIA: f64 = 0.1;
 
-/// What spheres are, and what is left of the vehicle without them.
+/// Data of spherical wheels, and of the hull without them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spheres {
-    /// Of one wheel, kg.
+    /// Mass of a wheel, kg.
     pub mass: f64,
-    /// Of the hull without its wheels, kg.
+    /// Mass of the hull without wheels, kg.
     pub hull_mass: f64,
-    /// Centre of gravity of the hull from that of the vehicle at rest, m.
+    /// Centre of gravity of the hull relative to that of the vehicle at rest, m.
     pub(super) hull_centre: DVec3,
-    /// Inertia of the hull about its centre of gravity, kg m^2.
+    /// Moments of inertia of the hull about its centre of gravity, kg m^2.
     pub(super) hull_inertia: DVec3,
-    /// By wheel.
+    /// Radial springs of the tyres, by wheel.
     tyres: Vec<Radial>,
 }
 
 /// A tyre as a spring between wheel and ground.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Radial {
-    /// N/m.
+    /// Stiffness, N/m.
     stiffness: f64,
-    /// N s/m.
+    /// Damping, N s/m.
     damping: f64,
 }
 
-/// Where a sphere is and how it moves.
+/// Position and motion of a sphere.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct SphereState {
-    /// Of its middle, m.
+    /// Position of its centre, m.
     pub position: DVec3,
-    /// m/s.
+    /// Velocity, m/s.
     pub velocity: DVec3,
-    /// What stands below it pressed on it with this force in the last step, N.
+    /// Force of a standing body below it in the last step, N.
     pub bearing: DVec3,
 }
 
@@ -89,7 +89,8 @@ impl SphereState {
 }
 
 impl Spheres {
-    /// The spheres of a vehicle file, if its wheels are such. Takes their weight from the springs.
+    /// Creates the spheres of a vehicle file, if its wheels are spheres. Removes their weight from the
+    /// springs.
     pub(super) fn of_file(
         file: &VehicleFile,
         wheels: &mut [Wheel],
@@ -110,7 +111,7 @@ impl Spheres {
             }
         });
         let tyres = tyres.collect();
-        let hubs: Vec<DVec3> = wheels.iter().map(|wheel| wheel.hub(radius)).collect();
+        let hubs: Vec<DVec3> = wheels.iter().map(|wheel| wheel.hub(radius.get())).collect();
         let hull_mass = file.body.mass;
         let hull_centre = -mass / hull_mass * hubs.iter().sum::<DVec3>();
         let squares = |place: DVec3| {
@@ -121,39 +122,39 @@ impl Spheres {
                 square.x + square.y,
             )
         };
-        let taken: DVec3 = hubs.iter().map(|hub| mass * squares(*hub)).sum();
-        let left = inertia - taken - hull_mass * squares(hull_centre);
+        let taken: DVec3 = hubs.iter().map(|hub| mass.get() * squares(*hub)).sum();
+        let left = inertia - taken - hull_mass.get() * squares(hull_centre);
         for wheel in wheels {
             wheel.sprung = (wheel.load - mass * GRAVITY).max(LEAST_SPRUNG * wheel.load);
         }
         Some(Self {
-            mass,
-            hull_mass,
+            mass: mass.get(),
+            hull_mass: hull_mass.get(),
             hull_centre,
             hull_inertia: left.max(LEAST_INERTIA * inertia),
             tyres,
         })
     }
 
-    /// How far a tyre gives way to a force, m/N.
+    /// Compliance of a tyre, m/N.
     pub(super) fn tyre_give(&self, wheel: usize) -> f64 {
         1.0 / self.tyres[wheel].stiffness
     }
 }
 
-/// Damping ratio of a spring from which a body comes back with a share of its speed.
+/// Returns the damping ratio of a spring from which a body bounces with a fraction of its speed.
 fn damping_ratio(bounce: f64) -> f64 {
     let decay = -ln(bounce.clamp(1e-6, 1.0));
     decay / (PI * PI + decay * decay).sqrt()
 }
 
 impl RigidModel {
-    /// How far spheres may move along their springs from where they are at rest, m.
+    /// Range of motion of the spheres along their springs from the rest position, m.
     pub(super) fn sphere_range(&self, wheel: &Wheel) -> [f64; 2] {
         [wheel.longest(), MOST_TRAVEL * self.radius]
     }
 
-    /// Spheres below a hull, where the ground just carries them; none if wheels are rays.
+    /// Creates the spheres below a hull where the ground just carries them; empty for rays.
     pub(super) fn spheres_at(&self, body: &BodyState, surface: &impl Surface) -> Vec<SphereState> {
         if self.spheres.is_none() {
             return Vec::new();
@@ -175,7 +176,7 @@ impl RigidModel {
 }
 
 impl<S: Surface> Moment<'_, S> {
-    /// Finds out where spheres touch the ground, and what springs and tyres give in this step.
+    /// Finds the ground contacts of the spheres, and the forces of springs and tyres in this step.
     pub(super) fn touch_spheres(
         &self,
         spheres: &Spheres,
@@ -201,9 +202,9 @@ impl<S: Surface> Moment<'_, S> {
         }
     }
 
-    /// Normal of what a sphere stands on, and how it stands there.
+    /// Returns the normal of the surface below a sphere, and its support.
     fn ground_below(&self, sphere: &SphereState, up: DVec3) -> (DVec3, SphereForces) {
-        // Who stands on something has its tyres on that, not on the ground below; what it runs into
+        // A sphere on a body is carried by that body instead of the ground below; a body that it runs into
         // carries nothing.
         let upon = sphere.bearing.try_normalize();
         if let Some(upon) = upon.filter(|upon| upon.dot(up) > BEARS) {
@@ -221,7 +222,7 @@ impl<S: Surface> Moment<'_, S> {
         (normal, forces)
     }
 
-    /// The load of a tyre and the force of a spring at the end of the step, by the implicit rule.
+    /// Solves the tyre load and spring force at the end of the step implicitly.
     fn settle(&self, spheres: &Spheres, state: &CarState, contacts: &mut [Contact], number: usize) {
         let model = self.model;
         let (wheel, sphere) = (&model.wheels[number], &state.spheres[number]);
@@ -249,7 +250,7 @@ impl<S: Surface> Moment<'_, S> {
             slope: -per_speed * facing,
         };
         let weight = spheres.mass * GRAVITY * up.z;
-        // Who stands on something: rapier presses there.
+        // Rapier provides the force for a sphere on a body.
         let borne = contact.sphere.borne;
         let tyre = if borne > 0.0 || facing <= 0.0 {
             Line::NONE
@@ -272,7 +273,8 @@ impl<S: Surface> Moment<'_, S> {
         contact.load = if borne > 0.0 { borne } else { load };
     }
 
-    /// What a wheel on a sphere gives to its hull; the rest, N along the spring, is the sphere's.
+    /// Transfers the forces of a spherical wheel to its hull; the rest, N along the spring, acts on the
+    /// sphere.
     pub(super) fn hand_on(
         &self,
         state: &CarState,
@@ -290,14 +292,14 @@ impl<S: Surface> Moment<'_, S> {
         let whole = tyre + contact.normal * pressed;
         let lifts = whole.dot(up);
         wrench.add(whole - up * lifts, contact.arm);
-        // The sphere is lifted in its middle; what is beside it turns the hull.
+        // The lift acts at the centre of the sphere; the lateral distance turns the hull.
         wrench.torque += (contact.arm - hub).cross(up * lifts);
         wrench.add(up * contact.sphere.spring, hub);
         contact.sphere.lift = lifts - contact.sphere.spring;
     }
 }
 
-/// A force that changes with the change of a speed.
+/// A force that is linear in the change of a speed.
 #[derive(Debug, Clone, Copy)]
 struct Line {
     now: f64,
@@ -315,8 +317,8 @@ impl Line {
     }
 }
 
-/// Change of speed along the spring at which `mass over time x change` is what tyre, spring and weight
-/// give together at the end of the step.
+/// Returns the change of speed along the spring at which `mass / time x change` equals the sum of tyre,
+/// spring and weight at the end of the step.
 fn balance(inertia: f64, spring: &Line, tyre: &Line, facing: f64, weight: f64) -> f64 {
     let sum = tyre.now * facing - spring.now - weight;
     sum / (inertia + spring.slope - tyre.slope * facing)

@@ -1,20 +1,20 @@
-//! What wheels stand on.
+//! The surface on which wheels stand.
 
 use glam::{DVec2, DVec3};
 use roadwright_geometry::HeightField;
 
-/// A ground: a height, a normal and a friction at each place.
+/// A ground with height, normal and friction at each position.
 pub trait Surface {
-    /// Height, m, and unit normal at a place.
+    /// Height, m, and unit normal at a position.
     fn at(&self, place: DVec2) -> (f64, DVec3);
 
-    /// Factor on the friction of tyres at a place: 1 on asphalt, 0.15 on ice.
+    /// Factor on tyre friction at a position: 1 on asphalt, 0.15 on ice.
     fn friction(&self, _place: DVec2) -> f64 {
         1.0
     }
 
-    /// The same for a vehicle that is on some layers of roads, one bit each: below a bridge the bridge
-    /// does not count.
+    /// Factor on tyre friction for a vehicle on the given road layers (bit mask), so that a bridge does not
+    /// affect the road below it.
     fn friction_on(&self, place: DVec2, _layers: u32) -> f64 {
         self.friction(place)
     }
@@ -30,7 +30,7 @@ impl Surface for Flat {
     }
 }
 
-/// Beyond its edge the height of its border goes on.
+/// Beyond its edge the field continues with the height of its border.
 impl Surface for HeightField {
     fn at(&self, place: DVec2) -> (f64, DVec3) {
         self.surface(place)

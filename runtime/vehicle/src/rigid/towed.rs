@@ -1,8 +1,9 @@
-//! Trailers as rigid bodies, and what holds them to what tows them.
+//! Trailers as rigid bodies, and their joints.
 //!
-//! A trailer is a hull on an axle, or on several, that nothing drives. A joint of rapier holds its coupling to that of
-//! what tows it; what the joint does not let it do, to roll on its own or to turn beyond the angle at which
-//! bodies touch, are torques of our own on both bodies ([`Joint::torque`]), equal and opposite.
+//! A trailer is a hull on one or more undriven axles. A rapier joint connects its coupling to the towing
+//! vehicle. Motions that the joint must not allow, such as rolling independently or turning beyond the angle
+//! at which bodies touch, are limited by our own torques on both bodies ([`Joint::torque`]), equal and
+//! opposite.
 
 use super::body::BodyState;
 use super::car::CarState;
@@ -19,29 +20,30 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::atan2;
 use roadwright_scenario::vehicle_file::{Trailer, TrailerJoint, VehicleFile};
 
-/// Share of an error that a torque takes back in a step of the solver, and share of the speed.
+/// Fraction of an error that a torque corrects in a step of the solver, and fraction of the speed that it
+/// damps.
 const STIFF: f64 = 0.2;
 const DAMPED: f64 = 0.5;
 
-/// A trailer, and where it is joined on.
+/// A trailer with its joint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Towed {
-    /// What it is.
+    /// Model of the trailer.
     pub model: RigidModel,
-    /// What holds it.
+    /// Joint to the towing vehicle.
     pub joint: Joint,
 }
 
-/// What holds a trailer to what tows it.
+/// Joint of a trailer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Joint {
-    /// On what tows it, from the centre of gravity of that, m.
+    /// Position on the towing vehicle relative to its centre of gravity, m.
     pub ahead: DVec3,
-    /// On the trailer, from its centre of gravity, m.
+    /// Position on the trailer relative to its centre of gravity, m.
     pub behind: DVec3,
-    /// Largest angle between both, rad.
+    /// Maximum angle between both, rad.
     pub lock: f64,
-    /// What it lets the trailer do.
+    /// Degrees of freedom of the trailer.
     pub kind: TrailerJoint,
 }
 
@@ -53,7 +55,7 @@ pub(super) struct Held<'a> {
 }
 
 impl Held<'_> {
-    /// How much a torque about an axis turns it, 1 / (kg m^2).
+    /// Angular compliance about an axis, 1 / (kg m^2).
     fn give(&self, axis: DVec3) -> f64 {
         let axis = self.body.rotation.inverse() * axis;
         (axis * axis / self.model.inertia).element_sum()
@@ -61,7 +63,7 @@ impl Held<'_> {
 }
 
 impl Joint {
-    /// Torque on the trailer, N m; the opposite acts on what tows it.
+    /// Torque on the trailer, N m; the opposite torque acts on the towing vehicle.
     pub(super) fn torque(&self, ahead: Held<'_>, behind: Held<'_>, dt: f64) -> DVec3 {
         let spin = behind.body.spin - ahead.body.spin;
         let hold = |axis: DVec3, error: f64| {
@@ -71,8 +73,8 @@ impl Joint {
         let mut torque = DVec3::ZERO;
         let up = ahead.body.rotation * DVec3::Z;
         if self.kind == TrailerJoint::Universal {
-            // One pin stands upright in what tows, the other lies across in the trailer: they stay at
-            // right angles.
+            // One pin is upright in the towing vehicle, the other lies across the trailer; they stay
+            // perpendicular.
             let across = behind.body.rotation * DVec3::Y;
             if let Some(axis) = up.cross(across).try_normalize() {
                 torque += axis * hold(axis, up.dot(across));
@@ -82,7 +84,7 @@ impl Joint {
         let seen = ahead.body.rotation.inverse() * forward;
         let angle = atan2(seen.y, seen.x);
         if angle.abs() > self.lock {
-            // Bodies touch: they press each other apart and do not pull.
+            // Touching bodies push each other apart but do not pull.
             let inwards = -up * angle.signum();
             torque += inwards * hold(inwards, angle.abs() - self.lock).max(0.0);
         }
@@ -91,13 +93,13 @@ impl Joint {
 }
 
 impl RigidModel {
-    /// The trailers of a vehicle file, from front to back; none without an articulation.
+    /// Creates the trailers of a vehicle file, from front to back; empty without an articulation.
     pub(super) fn trailers_of(&self, file: &VehicleFile) -> Vec<Towed> {
         let Some(articulation) = &file.articulation else {
             return Vec::new();
         };
-        let anchor = DVec3::from(articulation.anchor);
-        // Places of the file are from the middle of the body; a train is straight.
+        let anchor = DVec3::from(articulation.anchor.get());
+        // Positions in the file are relative to the middle of the body; the train is straight.
         let mut ahead = (self.hull + anchor).with_y(0.0);
         let height = self.height + ahead.z;
         let towed = file.trailers.iter().map(|trailer| {
@@ -107,7 +109,7 @@ impl RigidModel {
             let joint = Joint {
                 ahead,
                 behind: from_centre(0.0),
-                lock: trailer.lock,
+                lock: trailer.lock.get(),
                 kind: trailer.joint,
             };
             ahead = from_centre(trailer.next_coupling());
@@ -116,13 +118,17 @@ impl RigidModel {
         towed.collect()
     }
 
-    /// A trailer on wheels like those of this vehicle, where its file says nothing else, and on springs of
-    /// its own.
+    /// Creates a trailer with its own springs, and with wheels like those of this vehicle unless the file
+    /// says otherwise.
     fn trailer(&self, trailer: &Trailer) -> RigidModel {
         let clearance = trailer
             .ground_clearance
             .unwrap_or(COMMON_CLEARANCE * trailer.height);
-        let size = DVec3::new(trailer.length, trailer.width, trailer.height - clearance);
+        let size = DVec3::new(
+            trailer.length.get(),
+            trailer.width.get(),
+            trailer.height - clearance,
+        );
         let height = trailer
             .centre_height
             .unwrap_or(CENTRE_HEIGHT * trailer.height);
@@ -149,7 +155,7 @@ impl RigidModel {
             .brakes
             .map(|wheel| wheel * wheels.len() as f64 / mass);
         RigidModel {
-            mass,
+            mass: mass.get(),
             inertia: mass / 12.0 * along,
             half_size: 0.5 * size,
             shell: shell(0.5 * size),
@@ -160,8 +166,8 @@ impl RigidModel {
             turning_mass: own.mass.map_or(self.turning_mass, |mass| DISC * mass),
             friction: own.friction.unwrap_or(self.friction),
             stiffness: own.cornering_stiffness.unwrap_or(self.stiffness),
-            anti_sway: bars.unwrap_or(COMMON_ANTI_SWAY * wheels[0].spring),
-            // One axle has nothing to share with.
+            anti_sway: (bars.unwrap_or((COMMON_ANTI_SWAY * wheels[0].spring).into())).get(),
+            // A single axle has nothing to share with.
             shares_load: wheels.len() > 2,
             wheels,
             spheres: None,
@@ -171,7 +177,7 @@ impl RigidModel {
             is_locked: false,
             tracks: None,
             limits: OneTrackLimits {
-                wheelbase: trailer.coupling_to_axle,
+                wheelbase: trailer.coupling_to_axle.get(),
                 ..self.limits
             },
             train: None,
@@ -181,17 +187,17 @@ impl RigidModel {
     }
 }
 
-/// The wheels of a trailer whose centre of gravity is at a height, m: the left and the right one of each
-/// axle, from front to back.
+/// Creates the wheels of a trailer whose centre of gravity is at a height, m: the left and right wheel of
+/// each axle, from front to back.
 fn axle_wheels(trailer: &Trailer, height: f64) -> Vec<Wheel> {
     let axles = trailer.axles();
     let centre = trailer.centre();
     let mean = axles.iter().sum::<f64>() / axles.len() as f64;
-    // What the coupling does not carry. Axles share it alike, as beams and bellows between them see to.
+    // The load that the coupling does not carry. Beams and bellows between the axles distribute it evenly.
     let share = (centre / mean).max(LEAST_LOAD);
     let load = 0.5 * share * trailer.mass * GRAVITY / axles.len() as f64;
     let (spring, damping) = match &trailer.suspension {
-        Some(suspension) => (suspension.spring, suspension.damping),
+        Some(suspension) => (suspension.spring.get(), suspension.damping.get()),
         None => common_spring(load),
     };
     let side = 0.5 * trailer.track.unwrap_or(COMMON_TRACK * trailer.width);
@@ -213,8 +219,8 @@ fn axle_wheels(trailer: &Trailer, height: f64) -> Vec<Wheel> {
 }
 
 impl CarState {
-    /// The trailers behind a vehicle that are where `states` say, seen from above, and roll with it: their
-    /// couplings meet. The first `self`s of them are kept.
+    /// Creates the trailers behind a vehicle at the positions in `states`, seen from above, rolling with it
+    /// and with matching couplings. The first `self`s of them are kept.
     pub fn join_on(
         &self,
         model: &RigidModel,

@@ -1,10 +1,10 @@
-//! Continuous tracks: the wheels of a side turn at one speed, and the difference of both sides steers.
+//! Continuous tracks: the wheels on each side turn at one speed, and the speed difference steers.
 //!
-//! The ground below a wheel gives way to the track as a bristle does, in the direction in which the track
-//! slides over it: a force along and across that is a spring for small ways, so that a parked vehicle
-//! stays where it is, and friction for large ones ([Wong 2008], chapter 6: turning takes what the tracks
-//! need to slide sideways). A track that rolls lays itself on fresh ground all the time, so small slips
-//! give forces in proportion, as a tyre's do.
+//! The ground below a wheel yields to the track like a bristle, in the sliding direction of the track. The
+//! resulting force acts like a spring for small displacements, so that a parked vehicle stays where it is,
+//! and like friction for large ones ([Wong 2008], chapter 6: turning needs the force to slide the tracks
+//! sideways). A rolling track continuously moves onto fresh ground, so that small slips give proportional
+//! forces, as with a tyre.
 
 use super::brush::{Brush, Grip, HELD_STIFFNESS};
 use super::car::{CarState, Controls};
@@ -16,55 +16,55 @@ use glam::DVec2;
 use roadwright_geometry::math::tan;
 use roadwright_scenario::vehicle_file::VehicleFile;
 
-/// Time in which the driver brings the turn rate to the wanted one, s.
+/// Time constant for reaching the requested turn rate, s.
 const RESPONSE: f64 = 0.006;
-/// Time in which the middle of a vehicle that turns on the spot is brought to rest, s.
+/// Time constant for stopping the middle of a vehicle that turns on the spot, s.
 const SETTLING: f64 = 0.3;
-/// Slower than this a vehicle whose driver does not want to go on is not turned, m/s.
+/// Speed below which a vehicle is not turned if its driver does not want to move, m/s.
 const STANDING: f64 = 0.3;
-/// Share of the grip that a driver uses in bends at most.
+/// Maximum fraction of the grip that a driver uses in bends.
 const CAREFUL: f64 = 0.8;
-/// What a hand brake holds, N: more than any grip.
+/// Holding force of a hand brake, N: more than any grip.
 const HELD: f64 = 1e9;
-/// Faster than this a track does not damp what gives way below it, m/s.
+/// Speed above which a track no longer damps the ground deflection, m/s.
 const ROLLING: f64 = 2.0;
-/// Halvings of the range in which the speed of a track is looked for.
+/// Number of bisections in the search for the speed of a track.
 const HALVINGS: u32 = 44;
 
-/// The tracks of a vehicle.
+/// Tracks of a vehicle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tracks {
-    /// With which a side is turned against the other one, N.
+    /// Force with which one side is turned against the other, N.
     pub force: f64,
-    /// Speed of the sides against each other on the spot, m/s.
+    /// Speed of the sides relative to each other on the spot, m/s.
     pub pivot_speed: f64,
-    /// Between the middles of both tracks, m.
+    /// Distance between the centre lines of the tracks, m.
     pub tread: f64,
 }
 
-/// How a driver wants to turn.
+/// Requested turn.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Turn {
-    /// rad/s, to the left.
+    /// Turn rate, rad/s, to the left.
     rate: f64,
-    /// On the spot: the middle of the vehicle is to stay where it is.
+    /// Whether it is a turn on the spot, with the middle of the vehicle held.
     pub(super) is_pivot: bool,
 }
 
 impl Tracks {
-    /// The tracks of a vehicle file whose wheels are at their places.
+    /// Creates the tracks of a vehicle file with wheels at their positions.
     pub(super) fn of_file(file: &VehicleFile, wheels: &[Wheel]) -> Option<Self> {
         let tracks = file.tracks.as_ref()?;
         let sides = wheels.iter().map(|wheel| wheel.contact.y.abs());
         Some(Self {
             force: tracks.torque_nm / file.wheels.radius,
-            pivot_speed: tracks.pivot_speed,
+            pivot_speed: tracks.pivot_speed.get(),
             tread: 2.0 * sides.sum::<f64>() / wheels.len() as f64,
         })
     }
 
-    /// What the actuator makes of a steering angle: the turn rate of a car with that angle, or a turn on
-    /// the spot where the inner track would have to run backwards for it.
+    /// Converts a steering angle to the turn rate of a car with that angle, or to a turn on the spot if the
+    /// inner track would have to run backwards.
     pub(super) fn turn(
         &self,
         model: &RigidModel,
@@ -96,9 +96,9 @@ impl Tracks {
         }
     }
 
-    /// Turn rate on the spot, rad/s, at which the friction along the tracks turns the vehicle as hard as
-    /// the friction across them holds it: the sides run at `pivot_speed` against each other, and all that
-    /// slides does so with the same friction. 2 v / B would be that without slip.
+    /// Turn rate on the spot, rad/s, at which the turning moment of the friction along the tracks balances
+    /// the moment of the friction across them: the sides run at `pivot_speed` against each other with uniform
+    /// friction everywhere. Without slip it would be 2 v / B.
     pub fn pivot_rate(&self, model: &RigidModel) -> f64 {
         let moment = |rate: f64| {
             let wheels = model.wheels.iter().map(|wheel| {
@@ -123,19 +123,19 @@ impl Tracks {
 
 /// A track in a step of the solver.
 struct Side {
-    /// N at its circumference.
+    /// Drive force, N at its circumference.
     drive: f64,
-    /// What its brake can hold, N.
+    /// Maximum holding force of its brake, N.
     brake: f64,
-    /// Inertia of what turns, kg.
+    /// Inertia of the rotating parts, kg.
     mass: f64,
-    /// Its speed before, and what it may have, m/s.
+    /// Speed before the step, and permitted range of speeds, m/s.
     before: f64,
     range: [f64; 2],
 }
 
 impl<S: Surface> Moment<'_, S> {
-    /// What the driver makes of the engine while the vehicle turns on the spot: its middle is held.
+    /// Returns the driver's use of the engine during a turn on the spot, with the middle of the vehicle held.
     pub(super) fn hold_middle(&self, state: &mut CarState, speed: f64) -> Push {
         (state.drive.throttle, state.drive.brake) = (0.0, 0.0);
         Push {
@@ -144,7 +144,7 @@ impl<S: Surface> Moment<'_, S> {
         }
     }
 
-    /// Turns the tracks. Returns the force of the ground on each wheel along and across, N.
+    /// Turns the tracks. Returns the longitudinal and lateral force of the ground on each wheel, N.
     pub(super) fn run_tracks(
         &self,
         tracks: &Tracks,
@@ -157,7 +157,7 @@ impl<S: Surface> Moment<'_, S> {
         let spin = state.body.spin.dot(state.up());
         let gain = model.inertia.z / (tracks.tread * RESPONSE);
         let steer = (gain * (turn.rate - spin)).clamp(-tracks.force, tracks.force);
-        // On the spot both run about rest, so that friction stops the middle as well.
+        // On the spot both tracks run about rest, so that friction stops the middle as well.
         let (middle, reach) = if turn.is_pivot {
             (0.0, tracks.pivot_speed)
         } else {
@@ -189,7 +189,7 @@ impl<S: Surface> Moment<'_, S> {
         forces
     }
 
-    /// Inertia of the engine that turns with one track, kg.
+    /// Inertia of the engine per track, kg.
     fn engine_share(&self, state: &CarState) -> f64 {
         let train = self.model.train.as_ref();
         train.map_or(0.0, |train| {
@@ -198,8 +198,8 @@ impl<S: Surface> Moment<'_, S> {
         })
     }
 
-    /// The speed of a track after the step, m/s, by the implicit rule: what drives it, its brake, its
-    /// inertia and the ground are in balance.
+    /// Returns the speed of a track after the step, m/s, by the implicit rule: drive, brake, inertia and
+    /// ground forces are in balance.
     fn track_speed(
         &self,
         track: &Side,
@@ -231,7 +231,7 @@ impl<S: Surface> Moment<'_, S> {
         0.5 * (low + high)
     }
 
-    /// Lays a wheel of a track that runs at a speed, m/s, on the ground. Returns the force of the ground.
+    /// Returns the force of the ground on a wheel of a track that runs at a speed, m/s.
     fn lay(&self, number: usize, rim: f64, state: &mut CarState, contact: &Contact) -> DVec2 {
         let (model, grip) = (self.model, self.grip(contact));
         let brush = state.brushes[number];
@@ -246,19 +246,19 @@ impl<S: Surface> Moment<'_, S> {
     }
 }
 
-/// Deflection of the ground after a step, and its force along and across, N, on a piece of track that runs
-/// at `rim` and whose wheel moves over the ground at a velocity, m/s.
+/// Returns the ground deflection after a step, and its longitudinal and lateral force, N, for a piece of
+/// track that runs at `rim` and whose wheel moves over the ground at a velocity, m/s.
 fn give_way(brush: Brush, grip: &Grip, (velocity, rim): (DVec2, f64), dt: f64) -> (Brush, DVec2) {
     if grip.load <= 0.0 {
         return (Brush::default(), DVec2::ZERO);
     }
     let slides = DVec2::new(velocity.x - rim, velocity.y);
     let most = grip.friction / HELD_STIFFNESS;
-    // It gives way no farther than friction bends it, and is left behind as the track rolls on.
+    // The deflection is limited by friction, and decays as the track rolls on.
     let rate = slides.length() / most + rim.abs() * HELD_STIFFNESS / grip.stiffness;
     let before = DVec2::new(brush.along, brush.across);
     let after = (before + slides * dt) / (1.0 + rate * dt);
-    // Critically damped for the mass that the load stands for, as long as it holds.
+    // Critically damped for the mass that corresponds to the load, as long as the ground holds.
     let holds = (1.0 - after.length() / most).max(0.0) * (1.0 - rim.abs() / ROLLING).max(0.0);
     let damping = 2.0 * (HELD_STIFFNESS / GRAVITY).sqrt() * holds;
     let wanted = -(after * HELD_STIFFNESS + slides * damping);
@@ -275,7 +275,7 @@ fn give_way(brush: Brush, grip: &Grip, (velocity, rim): (DVec2, f64), dt: f64) -
 mod tests {
     use super::*;
     use crate::drive_train::tests::shipped;
-    use crate::rigid::{ALL_LAYERS, Entry, Flat, Yard};
+    use crate::rigid::{ALL_LAYERS, CarEntry, Flat, Yard};
     use roadwright_geometry::math::wrap_angle;
 
     fn t_28() -> RigidModel {
@@ -292,7 +292,7 @@ mod tests {
         let yard = Yard::new(&Flat, 200.0);
         let (mut turned, mut heading) = (0.0, state.pose(model).heading);
         for _ in 0..(seconds / dt).round() as u32 {
-            let entry = Entry {
+            let entry = CarEntry {
                 model,
                 state,
                 controls,
@@ -334,7 +334,7 @@ mod tests {
                 assert!((sign * rate / exact - 1.0).abs() < 0.05, "{rate} {exact}");
             }
         }
-        // Without slip it would turn at 2 v / B: friction across the tracks takes more than half of it.
+        // Without slip it would turn at 2 v / B; friction across the tracks takes more than half of it.
         assert!(exact < 0.5);
     }
 
@@ -379,30 +379,33 @@ mod tests {
         drive(&model, &mut state, stop, (6.0, 0.01));
         assert!(state.speed(&model).abs() < 1e-3);
         let train = model.train.as_ref().expect("it has an engine");
-        // The brakes stop what turns as well.
+        // The brakes stop the rotating parts as well.
         let turns = model.turning_mass * model.wheels.len() as f64 / model.mass;
         let exact = 100.0 / (2.0 * train.hardest_braking()) * (1.0 + turns);
-        let way = state.pose(&model).position.x + model.rear;
-        // Air and rolling help a little.
-        assert!(way < 1.01 * exact && way > 0.93 * exact, "{way} {exact}");
+        let travelled = state.pose(&model).position.x + model.rear;
+        // Drag and rolling resistance help a little.
+        assert!(
+            travelled < 1.01 * exact && travelled > 0.93 * exact,
+            "{travelled} {exact}"
+        );
     }
 
     #[test]
     fn legal_but_absurd_tracks_neither_hang_nor_panic() {
         type Change = fn(&mut VehicleFile);
         let changes: [Change; 6] = [
-            |file| file.body.mass = 1e6,
-            |file| file.body.mass = 1.0,
-            |file| file.wheels.friction = Some(1e-6),
-            |file| (file.wheels.friction, file.wheels.mass) = (Some(5.0), 1e-3),
+            |file| file.body.mass = 1e6.into(),
+            |file| file.body.mass = 1.0.into(),
+            |file| file.wheels.friction = Some(1e-6).into(),
+            |file| (*file.wheels.friction, *file.wheels.mass) = (Some(5.0), 1e-3),
             |file| {
                 if let Some(tracks) = &mut file.tracks {
-                    (tracks.torque_nm, tracks.pivot_speed) = (1e8, 150.0);
+                    (*tracks.torque_nm, *tracks.pivot_speed) = (1e8, 150.0);
                 }
             },
             |file| {
                 if let Some(tracks) = &mut file.tracks {
-                    (tracks.torque_nm, tracks.pivot_speed) = (0.0, 1e-9);
+                    (*tracks.torque_nm, *tracks.pivot_speed) = (0.0, 1e-9);
                 }
             },
         ];
@@ -420,7 +423,7 @@ mod tests {
                 };
                 let yard = Yard::new(&Flat, 200.0);
                 for _ in 0..50 {
-                    let entry = Entry {
+                    let entry = CarEntry {
                         model: &model,
                         state: &mut state,
                         controls,

@@ -1,10 +1,9 @@
-//! Wheels that turn: how fast each one does, and what it does to the ground.
+//! Rotation of wheels, and their forces on the ground.
 //!
-//! A wheel **rolls** as long as its tyre holds what engine and brake ask of it: then it turns with the
-//! ground, and a little faster or slower as the force takes (its slip). Beyond that it **slides**: a
-//! wheel with too much torque turns up, with the mass that turns with it, and the ground gets friction
-//! the way that its contact slides; a wheel with too much brake stands still. A wheel in the air goes
-//! on as it is.
+//! A wheel **rolls** as long as its tyre transmits the forces of engine and brake: it turns with the ground,
+//! apart from a small slip that the force causes. Beyond that it **slides**. A wheel with too much torque
+//! spins up with its rotating mass, and the ground receives friction in the sliding direction of the contact;
+//! a wheel with too much brake locks. A wheel in the air keeps its rotation.
 
 use super::brush::{Grip, Torque};
 use crate::dynamic::Tyre;
@@ -12,57 +11,57 @@ use glam::DVec2;
 use roadwright_geometry::math::atan2;
 use serde::{Deserialize, Serialize};
 
-/// Below this speed slip says nothing, m/s.
+/// Speed below which slip is not defined, m/s.
 const SLIPLESS: f64 = 0.1;
-/// A wheel that rolls slips no more than this share.
+/// Maximum slip ratio of a rolling wheel.
 const MOST_CREEP: f64 = 0.3;
-/// Speeds of wheels that are locked to each other are compared at this speed at least, m/s.
+/// Minimum reference speed for comparing the speeds of locked wheels, m/s.
 const SLOWEST: f64 = 2.0;
-/// Halvings of the range in which the speed of locked wheels is looked for.
+/// Number of bisections in the search for the speed of locked wheels.
 const HALVINGS: u32 = 48;
 
-/// How a wheel turns, and what was read of it in the last step.
+/// Rotation of a wheel, and its values in the last step.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct WheelState {
-    /// How fast it turns, rad/s; positive forwards.
+    /// Rotational speed, rad/s; positive forwards.
     pub spin: f64,
-    /// Whether it turns on its own, faster or slower than the ground takes it.
+    /// Whether it turns faster or slower than the ground moves it.
     pub slides: bool,
-    /// Its angle to the hull, rad, positive to the left.
+    /// Steering angle, rad, positive to the left.
     pub steering: f64,
-    /// How far its spring is pressed in from where it is at rest, m; negative: it hangs.
+    /// Spring travel from the rest position, m; negative if it hangs.
     pub travel: f64,
-    /// How much faster than the ground its circumference is, over the larger one of the two: -1 for a
-    /// locked wheel, 1 for one that spins on the spot, 0 in the air and at rest.
+    /// Slip ratio: the excess of its circumferential speed over the ground speed, divided by the larger of
+    /// the two. -1 for a locked wheel, 1 for a wheel that spins on the spot, 0 in the air and at rest.
     pub slip_ratio: f64,
-    /// Angle between the way that it points and the way that it moves, rad, positive if it drifts to
-    /// the left; 0 in the air and at rest.
+    /// Slip angle between its heading and its motion, rad, positive if it drifts to the left; 0 in the air
+    /// and at rest.
     pub slip_angle: f64,
 }
 
-/// What turns with a wheel, in a step of the solver.
+/// Rotating parts of a wheel, in a step of the solver.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Turning {
-    /// Of the wheel, m.
+    /// Radius of the wheel, m.
     pub(super) radius: f64,
-    /// Inertia at the circumference, kg.
+    /// Inertia, expressed as a mass at the circumference, kg.
     pub(super) mass: f64,
-    /// Whether torque that the ground does not take turns it up: that of an engine does.
+    /// Whether excess torque spins up the wheel, as that of an engine does.
     pub(super) is_engine: bool,
-    /// The engine turns the wheel no faster than this, m/s at the circumference.
+    /// Maximum circumferential speed at which the engine turns the wheel, m/s.
     pub(super) fastest: f64,
-    /// s.
+    /// Time step, s.
     pub(super) dt: f64,
 }
 
 impl WheelState {
-    /// Speed of the circumference, m/s.
+    /// Circumferential speed, m/s.
     pub(super) fn rim(&self, radius: f64) -> f64 {
         self.spin * radius
     }
 
-    /// What the ground gets of engine and brake before its tyre has answered: all of it of a wheel that
-    /// rolls, and friction from one that slides, which turns faster or slower by the rest.
+    /// Returns the force of engine and brake on the ground before the tyre has answered: all of it for a
+    /// rolling wheel, and friction for a sliding one, whose speed changes with the rest.
     pub(super) fn pull(
         &mut self,
         torque: Torque,
@@ -78,7 +77,8 @@ impl WheelState {
         let braked = held_back(rim, torque, per_force);
         let (slip, across) = (rim - velocity.x, velocity.y.abs());
         let size = DVec2::new(slip, across).length();
-        // Friction along, and how it grows with the slip: by the implicit rule, it never turns about.
+        // Longitudinal friction and its growth with slip, by the implicit rule so that it never reverses the
+        // motion.
         let (friction, slope) = if size > 0.0 {
             (
                 most * slip / size,
@@ -107,8 +107,8 @@ impl WheelState {
         }
     }
 
-    /// Turns a wheel that rolls after its tyre has answered with a force along, N, where `wanted` was
-    /// what engine and brake asked for. What the ground did not take makes it slide or stops it.
+    /// Turns a rolling wheel after its tyre has answered with a longitudinal force, N, to the requested
+    /// `wanted`. The excess makes it slide or stops it.
     pub(super) fn roll(
         &mut self,
         (torque, force, wanted): (Torque, f64, f64),
@@ -142,7 +142,7 @@ impl WheelState {
         self.spin = rim / turning.radius;
     }
 
-    /// Reads slip from how it turns and how its contact moves, m/s.
+    /// Determines the slip from its rotation and the velocity of its contact, m/s.
     pub(super) fn read_slip(&mut self, velocity: DVec2, radius: f64, load: f64) {
         let rim = self.rim(radius);
         let fastest = rim.abs().max(velocity.x.abs());
@@ -167,7 +167,7 @@ impl WheelState {
     }
 }
 
-/// Speed of a circumference that engine and brake alone turn: the brake stops it at most.
+/// Returns the circumferential speed under engine and brake alone; the brake stops it at most.
 fn held_back(rim: f64, torque: Torque, per_force: f64) -> f64 {
     let driven = rim + torque.drive * per_force;
     let braked = torque.brake * per_force;
@@ -177,13 +177,13 @@ fn held_back(rim: f64, torque: Torque, per_force: f64) -> f64 {
 /// Wheels that a locked differential turns at one speed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Locked {
-    /// Speed of their circumferences, m/s.
+    /// Circumferential speed, m/s.
     pub(super) rim: f64,
 }
 
 impl Locked {
-    /// The speed to which a force of the engine, N, brings them from one before, m/s, against their
-    /// tyres; `wheels` are grips and speeds along.
+    /// Returns the speed to which an engine force, N, brings them from `before`, m/s, against their tyres;
+    /// `wheels` contains grips and longitudinal speeds.
     pub(super) fn turn(before: f64, drive: f64, wheels: &[(Grip, f64)], turning: &Turning) -> Self {
         let mass = turning.mass * wheels.len() as f64;
         let grip: f64 = wheels
@@ -210,8 +210,8 @@ impl Locked {
         }
     }
 
-    /// Force along of one of them whose contact moves at a speed, m/s: it grows with the slip up to
-    /// the grip.
+    /// Returns the longitudinal force of one of the wheels whose contact moves at a speed, m/s; it grows with
+    /// the slip up to the grip.
     pub(super) fn force(self, grip: &Grip, speed: f64) -> f64 {
         let slip = (self.rim - speed) / speed.abs().max(SLOWEST);
         let force = grip.stiffness * slip * grip.load;

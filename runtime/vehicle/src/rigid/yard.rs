@@ -1,4 +1,4 @@
-//! Bodies among bodies: rapier moves them and solves their contacts.
+//! Bodies that interact: rapier moves them and solves their contacts.
 
 use super::body::{BodyState, LooseModel, LooseState, Wrench, heading_rotation};
 use super::car::{CarState, Controls};
@@ -16,64 +16,64 @@ use rapier3d_f64::prelude::{
     Pose, RigidBody, RigidBodyBuilder, RigidBodyHandle, Rotation, SphericalJointBuilder, Vector,
 };
 
-/// Friction of what stands and of vehicles of other levels; of two that touch the smaller one counts.
+/// Friction of obstacles and of vehicles at other levels; the smaller of two touching bodies counts.
 const STILL_FRICTION: f64 = 0.5;
-/// Layers of a vehicle that is on open ground. Vehicles on different layers, on a bridge and on the road
-/// below it, do not meet.
+/// Layers of a vehicle on open ground. Vehicles on different layers, such as a bridge and the road below it,
+/// do not collide.
 pub const ALL_LAYERS: u32 = u32::MAX;
-/// Most steps of the solver that a step is made of.
+/// Maximum number of solver steps per step.
 const MOST_SUBSTEPS: f64 = 4096.0;
 
 /// A vehicle in a step.
 #[derive(Debug)]
-pub struct Entry<'a> {
-    /// What it is.
+pub struct CarEntry<'a> {
+    /// Model.
     pub model: &'a RigidModel,
-    /// Where it is.
+    /// State.
     pub state: &'a mut CarState,
-    /// What its driver wants.
+    /// Requests of its driver.
     pub controls: Controls,
-    /// On which layers of roads it is, one bit each; see [`ALL_LAYERS`].
+    /// Road layers of the vehicle (bit mask); see [`ALL_LAYERS`].
     pub layers: u32,
-    /// Its trailers, from front to back, as far as they are there: without them it drives as if it towed
-    /// them, alone.
+    /// Its trailers, from front to back, as far as they exist. Without them it drives alone, but as if it
+    /// towed them.
     pub towed: &'a mut [CarState],
 }
 
 /// A loose body in a step.
 #[derive(Debug)]
 pub struct LooseEntry<'a> {
-    /// What it is.
+    /// Model.
     pub model: &'a LooseModel,
-    /// Where it is.
+    /// State.
     pub state: &'a mut LooseState,
 }
 
-/// Something that stands still.
+/// A static obstacle.
 #[derive(Debug, Clone)]
 pub struct Still {
-    /// Its shape.
+    /// Shape.
     pub solid: Solid,
-    /// Its middle, m.
+    /// Centre, m.
     pub middle: DVec3,
-    /// rad.
+    /// Heading, rad.
     pub heading: f64,
 }
 
-/// A body that nothing stops: a vehicle of another level.
+/// A kinematic body that nothing stops: a vehicle at another level.
 #[derive(Debug, Clone, Copy)]
-pub struct Mover {
-    /// Half of length, width and height, m.
+pub struct KinematicBody {
+    /// Half the length, width and height, m.
     pub half_size: DVec3,
-    /// Its middle at the end of the step, m.
+    /// Centre at the end of the step, m.
     pub middle: DVec3,
-    /// At the end of the step, rad.
+    /// Heading at the end of the step, rad.
     pub heading: f64,
-    /// m/s.
+    /// Velocity, m/s.
     pub velocity: DVec2,
-    /// rad/s.
+    /// Yaw rate, rad/s.
     pub yaw_rate: f64,
-    /// On which layers of roads it is, one bit each; see [`ALL_LAYERS`].
+    /// Road layers of the vehicle (bit mask); see [`ALL_LAYERS`].
     pub layers: u32,
 }
 
@@ -82,27 +82,27 @@ pub struct Yard<'a, S> {
     surface: &'a S,
     rate_hz: f64,
     stills: Vec<Still>,
-    movers: Vec<Mover>,
+    kinematic_bodies: Vec<KinematicBody>,
 }
 
-/// A vehicle or a trailer in rapier; trailers come right behind what tows them.
+/// A vehicle or a trailer in rapier; trailers directly follow their towing vehicle.
 struct Car<'a> {
     model: &'a RigidModel,
     state: &'a mut CarState,
     role: Role<'a>,
     layers: u32,
-    /// At the beginning of the step.
+    /// State at the beginning of the step.
     before: BodyState,
     hull: RigidBodyHandle,
-    /// By wheel; none if they are rays.
+    /// Wheels; empty for rays.
     spheres: Vec<(RigidBodyHandle, ColliderHandle)>,
 }
 
-/// Who decides about a vehicle.
+/// Control of a vehicle.
 enum Role<'a> {
-    /// Its driver, and what is behind it, kg.
+    /// By its driver, with the towed mass, kg.
     Driven(Controls, f64),
-    /// What tows it.
+    /// By its towing vehicle.
     Towed(&'a Joint),
 }
 
@@ -114,7 +114,7 @@ impl Car<'_> {
         }
     }
 
-    /// Puts it back to where it was, at rest.
+    /// Puts it back at its previous position, at rest.
     fn put_to_rest(&mut self, surface: &impl Surface) {
         put_to_rest(self.model, self.state, self.before, surface);
     }
@@ -127,31 +127,31 @@ struct Bodies<'a> {
 }
 
 impl<'a, S: Surface> Yard<'a, S> {
-    /// An empty yard, whose steps are made of shorter ones, at least so many in a second.
+    /// Creates an empty yard, whose steps are divided into solver steps at the given minimum rate.
     pub fn new(surface: &'a S, rate_hz: f64) -> Self {
         Self {
             surface,
             rate_hz,
             stills: Vec::new(),
-            movers: Vec::new(),
+            kinematic_bodies: Vec::new(),
         }
     }
 
-    /// Adds what stands still.
+    /// Adds a static obstacle.
     pub fn add_still(&mut self, still: Still) {
         self.stills.push(still);
     }
 
-    /// Adds what nothing stops.
-    pub fn add_mover(&mut self, mover: Mover) {
-        self.movers.push(mover);
+    /// Adds a kinematic body.
+    pub fn add_kinematic_body(&mut self, mover: KinematicBody) {
+        self.kinematic_bodies.push(mover);
     }
 
-    /// Takes vehicles and loose bodies on by `dt` seconds. Returns the vehicles, by their number in
-    /// `cars`, whose numbers have lost all sense: they have been put back to where they were, at rest.
+    /// Advances vehicles and loose bodies by `dt` seconds. Returns the indices in `cars` of vehicles whose
+    /// numbers became invalid; they have been put back at their previous position, at rest.
     ///
-    /// The order of bodies matters to the bit: callers give them in the order of their ids.
-    pub fn step(&self, cars: Vec<Entry<'_>>, loose: Vec<LooseEntry<'_>>, dt: f64) -> Vec<usize> {
+    /// The order of bodies affects the result in the last bits, so callers pass them ordered by id.
+    pub fn step(&self, cars: Vec<CarEntry<'_>>, loose: Vec<LooseEntry<'_>>, dt: f64) -> Vec<usize> {
         let models = cars.iter().flat_map(|entry| {
             let towed = entry.model.trailers.iter().take(entry.towed.len());
             std::iter::once(entry.model).chain(towed.map(|trailer| &trailer.model))
@@ -189,7 +189,7 @@ impl<'a, S: Surface> Yard<'a, S> {
 
     fn set_up<'b>(
         &self,
-        cars: Vec<Entry<'b>>,
+        cars: Vec<CarEntry<'b>>,
         loose: Vec<LooseEntry<'b>>,
         dt: f64,
         time: f64,
@@ -204,8 +204,8 @@ impl<'a, S: Surface> Yard<'a, S> {
             let collider = collider_of(&still.solid).friction(STILL_FRICTION);
             physics.insert(RigidBodyBuilder::fixed().pose(pose), collider);
         }
-        for mover in &self.movers {
-            insert_mover(&mut physics, mover, dt);
+        for mover in &self.kinematic_bodies {
+            insert_kinematic_body(&mut physics, mover, dt);
         }
         let cars = cars.into_iter();
         let cars = cars.flat_map(|entry| insert_train(&mut physics, entry));
@@ -241,7 +241,7 @@ impl<'a, S: Surface> Yard<'a, S> {
             }
         }
         for (entry, handle, body) in &bodies.loose {
-            // The ground carries what rests, until somebody pushes it.
+            // The ground carries a resting body until it is pushed.
             if !entry.state.rests {
                 let wrench = entry.model.forces(body, self.surface, time);
                 apply(&mut physics.bodies[*handle], wrench);
@@ -249,8 +249,7 @@ impl<'a, S: Surface> Yard<'a, S> {
         }
     }
 
-    /// Sets the forces on a vehicle; what brakes ahead of it do, its own do, if it is a trailer. Returns
-    /// what those are.
+    /// Sets the forces on a vehicle. A trailer repeats the braking of the vehicle ahead. Returns its braking.
     fn push_car(
         &self,
         physics: &mut PhysicsWorld,
@@ -285,12 +284,12 @@ impl<'a, S: Surface> Yard<'a, S> {
     }
 }
 
-/// Whether the second of two vehicles is a trailer, and so behind the first.
+/// Whether the second of two vehicles is a trailer, and therefore behind the first.
 fn is_towed(_: &Car<'_>, next: &Car<'_>) -> bool {
     matches!(next.role, Role::Towed(_))
 }
 
-/// What a joint does to both bodies beyond holding their couplings together.
+/// Applies the torques of a joint on both bodies, beyond holding their couplings together.
 fn hold_together(physics: &mut PhysicsWorld, ahead: &Car<'_>, behind: &Car<'_>, time: f64) {
     let Role::Towed(joint) = behind.role else {
         return;
@@ -331,8 +330,8 @@ fn read_back(physics: &PhysicsWorld, bodies: &mut Bodies<'_>, time: f64) {
     }
 }
 
-/// What pressed on a sphere in the last step from what stands still, N s: ground that tyres can hold on to.
-/// What is loose gives way below a tyre.
+/// Returns the impulse of static obstacles on a sphere in the last step, N s, which tyres can hold on to.
+/// Loose bodies yield below a tyre.
 fn bearing(physics: &PhysicsWorld, sphere: ColliderHandle) -> DVec3 {
     let pairs = physics.narrow_phase.contact_pairs_with(sphere);
     let pressed = pairs.map(|pair| {
@@ -354,7 +353,7 @@ fn bearing(physics: &PhysicsWorld, sphere: ColliderHandle) -> DVec3 {
     pressed.sum()
 }
 
-/// Puts a vehicle back to where it was, at rest.
+/// Puts a vehicle back at its previous position, at rest.
 fn put_to_rest(
     model: &RigidModel,
     state: &mut CarState,
@@ -379,8 +378,8 @@ fn put_to_rest(
 }
 
 /// Inserts a vehicle and its trailers.
-fn insert_train<'a>(physics: &mut PhysicsWorld, entry: Entry<'a>) -> Vec<Car<'a>> {
-    let Entry {
+fn insert_train<'a>(physics: &mut PhysicsWorld, entry: CarEntry<'a>) -> Vec<Car<'a>> {
+    let CarEntry {
         model,
         state,
         controls,
@@ -438,7 +437,7 @@ fn insert_car<'a>(
     }
 }
 
-/// A hull without its wheels: its centre of gravity is above that of the vehicle.
+/// Creates a hull without its wheels, whose centre of gravity is above that of the vehicle.
 fn hull_above(state: &BodyState, spheres: &Spheres) -> RigidBodyBuilder {
     let centre = spheres.hull_centre;
     let velocity = state.velocity_at(state.rotation * centre);
@@ -455,8 +454,8 @@ fn hull_above(state: &BodyState, spheres: &Spheres) -> RigidBodyBuilder {
         .can_sleep(false)
 }
 
-/// Spheres turn in no direction: how fast they roll is what [`WheelState`](super::WheelState) says. A joint
-/// holds each on the axis of its spring.
+/// Inserts spheres, which do not rotate: [`WheelState`](super::WheelState) has their rolling speed. A joint
+/// holds each of them on the axis of its spring.
 fn insert_spheres(
     physics: &mut PhysicsWorld,
     (model, state): (&RigidModel, &CarState),
@@ -488,8 +487,8 @@ fn insert_spheres(
     inserted.collect()
 }
 
-fn insert_mover(physics: &mut PhysicsWorld, mover: &Mover, dt: f64) {
-    // It is where it will be: in the step it comes from where it was.
+fn insert_kinematic_body(physics: &mut PhysicsWorld, mover: &KinematicBody, dt: f64) {
+    // It ends at its final pose; during the step it moves there from its previous one.
     let velocity = mover.velocity.extend(0.0);
     let turned = heading_rotation(mover.heading - mover.yaw_rate * dt);
     let body = RigidBodyBuilder::kinematic_velocity_based()
@@ -524,7 +523,7 @@ fn collider_of(solid: &Solid) -> ColliderBuilder {
         .friction_combine_rule(CoefficientCombineRule::Min)
 }
 
-/// A vector as rapier has it.
+/// Converts a vector to rapier's type.
 pub(super) fn vector(v: DVec3) -> Vector {
     Vector::new(v.x, v.y, v.z)
 }
@@ -534,7 +533,7 @@ fn pose_of(position: DVec3, rotation: DQuat) -> Pose {
     Pose::from_parts(vector(position), Rotation::from_xyzw(x, y, z, w))
 }
 
-/// The state of a body. Rapier switches off those whose numbers make no sense: their state is none.
+/// Returns the state of a body. Rapier disables bodies with invalid numbers; their state is invalid.
 fn state_of(body: &RigidBody) -> BodyState {
     if !body.is_enabled() {
         return BodyState {

@@ -5,26 +5,26 @@ use crate::drive_train::DriveTrain;
 use crate::dynamic::GRAVITY;
 use std::f64::consts::TAU;
 
-/// Points of a curve.
+/// Number of points of a curve.
 const POINTS: u32 = 120;
-/// Resistance is drawn this far beyond the top speed.
+/// Factor on the top speed up to which the resistance is drawn.
 const BEYOND: f64 = 1.15;
 
-/// An engine at full throttle.
+/// Operating point of an engine at full throttle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EnginePoint {
-    /// Speed of the engine, rpm.
+    /// Engine speed, rpm.
     pub rpm: f64,
-    /// N m.
+    /// Torque, N m.
     pub torque: f64,
-    /// W.
+    /// Power, W.
     pub power: f64,
 }
 
 /// The force of a gear at full throttle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GearForce {
-    /// What the gear is called.
+    /// Name of the gear.
     pub name: String,
     /// Speed, m/s, and force of the wheels on the ground, N, up to the rev limit.
     pub points: Vec<[f64; 2]>,
@@ -33,17 +33,17 @@ pub struct GearForce {
 /// Forces over speed on level ground.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Traction {
-    /// Of the forward gears, from the first to the last.
+    /// Forces of the forward gears, from first to last.
     pub gears: Vec<GearForce>,
-    /// Speed, m/s, and force of air and rolling, N.
+    /// Speed, m/s, and drag plus rolling resistance, N.
     pub resistance: Vec<[f64; 2]>,
-    /// Where force and resistance balance, or the engine cannot turn faster, m/s.
+    /// Top speed, m/s: where force and resistance balance, or where the engine reaches its limit.
     pub top_speed: f64,
-    /// Largest force that the tyres of all wheels have, N; infinite where the file names no friction.
+    /// Maximum force of the tyres of all wheels, N; infinite if the file states no friction.
     pub grip: f64,
 }
 
-/// Numbers from 0 to 1, both of them as well.
+/// Returns equally spaced values from 0 to 1, including both.
 pub(super) fn parts() -> impl Iterator<Item = f64> {
     (0..=POINTS).map(|part| f64::from(part) / f64::from(POINTS))
 }
@@ -53,7 +53,7 @@ impl DriveTrain {
     pub fn engine_curve(&self) -> Vec<EnginePoint> {
         let (idle, limit) = (self.curve.idle_rpm(), self.curve.limit_rpm());
         let point = |part: f64| {
-            // The last one is the limit itself: beyond it there is no torque.
+            // The last point is the limit itself, beyond which there is no torque.
             let rpm = (idle + part * (limit - idle)).min(limit);
             let torque = self.curve.torque(rpm);
             EnginePoint {
@@ -65,22 +65,22 @@ impl DriveTrain {
         parts().map(point).collect()
     }
 
-    /// The most power of the engine, W.
+    /// Maximum power of the engine, W.
     pub fn most_power(&self) -> f64 {
         let powers = self.engine_curve().into_iter().map(|point| point.power);
         powers.fold(0.0, f64::max)
     }
 
-    /// The most torque of the engine, N m.
+    /// Maximum torque of the engine, N m.
     pub fn most_torque(&self) -> f64 {
         self.curve.peak()
     }
 
-    /// Force of each gear against the resistance.
+    /// Returns the force of each gear and the resistance.
     pub fn traction_curves(&self) -> Traction {
         let gears = self.gears.iter().map(|gear| {
             let limit = self.speed(gear, self.curve.limit_rpm());
-            // A hair less, so that rounding does not fall over the rev limit.
+            // Slightly less, so that rounding does not exceed the rev limit.
             let speeds = parts().map(|part| part * limit * (1.0 - 1e-12));
             GearForce {
                 name: gear.name.clone(),
@@ -101,7 +101,7 @@ impl DriveTrain {
 }
 
 impl Sheet<'_> {
-    /// Torque and power at full throttle; none without a drive train.
+    /// Torque and power at full throttle; empty without a drive train.
     pub fn engine_curve(&self) -> Vec<EnginePoint> {
         let train = self.train.as_ref();
         train.map(DriveTrain::engine_curve).unwrap_or_default()
@@ -140,7 +140,7 @@ mod tests {
             // Both are limited by revs.
             assert!((last[0] / curves.top_speed - 1.0).abs() < 1e-9);
             assert!(last[1] > train.resistance(last[0]), "{last:?}");
-            // A higher gear has less force and reaches farther.
+            // A higher gear has less force and a higher top speed.
             for pair in curves.gears.windows(2) {
                 assert!(pair[0].points[0][1] > pair[1].points[0][1]);
                 assert!(pair[0].points.last().unwrap()[0] < pair[1].points.last().unwrap()[0]);

@@ -1,36 +1,36 @@
-//! The main numbers of a vehicle, in a row each.
+//! Key figures of a vehicle, one per row.
 
 use super::Sheet;
 use crate::dynamic::GRAVITY;
 
-/// A main number.
+/// A key figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fact {
-    /// What it is.
+    /// Name.
     pub name: &'static str,
-    /// In the unit.
+    /// Value in the unit.
     pub value: f64,
-    /// Empty for shares.
+    /// Unit; empty for ratios.
     pub unit: &'static str,
 }
 
 impl Sheet<'_> {
-    /// The main numbers: those that every file has first, then those of tyres, drive train and springs,
-    /// where there are any.
+    /// Returns the key figures: first those of every file, then those of tyres, drive train and springs, if
+    /// there are any.
     pub fn facts(&self) -> Vec<Fact> {
         let kind = self.file.vehicle_type();
         let mut facts = Vec::new();
         let mut add = |name, value: f64, unit| {
-            // A vehicle without brakes has no braking, one without friction no grip.
+            // A vehicle without brakes has no deceleration figure, one without friction no grip figure.
             if value.is_finite() {
                 facts.push(Fact { name, value, unit });
             }
         };
-        add("Mass", kind.mass, "kg");
-        add("Length", kind.length, "m");
-        add("Width", kind.width, "m");
-        add("Height", kind.height, "m");
-        add("Wheelbase", kind.wheelbase, "m");
+        add("Mass", kind.mass.get(), "kg");
+        add("Length", kind.length.get(), "m");
+        add("Width", kind.width.get(), "m");
+        add("Height", kind.height.get(), "m");
+        add("Wheelbase", kind.wheelbase.get(), "m");
         add("Turning radius", kind.min_turning_radius(), "m");
         if let Some(model) = &self.model {
             let [front, _] = model.axle_loads(0.0);

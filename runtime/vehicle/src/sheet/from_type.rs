@@ -1,4 +1,4 @@
-//! A vehicle file of a vehicle type that has none.
+//! Vehicle files for vehicle types without one.
 
 use crate::dynamic::GRAVITY;
 use crate::rigid::RigidModel;
@@ -8,14 +8,14 @@ use roadwright_scenario::vehicle_file::{
     Wheels,
 };
 
-/// Least mass of wheels that is taken off the body, share: a file has both.
+/// Minimum mass of the wheels taken off the body, as a fraction, because a file lists both.
 const MOST_WHEELS: f64 = 0.2;
-/// Decimals of what is converted: millimetres and grams.
+/// Rounding factor of converted values: millimetres and grams.
 const DECIMALS: f64 = 1e3;
 
-/// The file that says of a vehicle type what the levels take for granted where it has none: its own, if
-/// it stands in one; else one with the wheels, springs and tyres of passenger cars, as level `rigid` has
-/// them, and without a drive train.
+/// Creates a file with the values that the levels assume for a vehicle type. It is its own file if it has
+/// one; otherwise one with the wheels, springs and tyres of passenger cars, as used by level `rigid`, and
+/// without a drive train.
 pub fn file_of_type(kind: &VehicleType) -> VehicleFile {
     if let Some(file) = &kind.file {
         return file.vehicle.clone();
@@ -25,14 +25,14 @@ pub fn file_of_type(kind: &VehicleType) -> VehicleFile {
     let clearance = rounded(2.0 * (model.height + model.hull.z - model.half_size.z)) / 2.0;
     let height = kind.height - clearance;
     let middle = clearance + 0.5 * height;
-    // The model counts from the centre of gravity, the file from the middle of the hull.
+    // The model is relative to the centre of gravity, the file to the middle of the hull.
     let ahead = |x: f64| rounded(x - model.hull.x);
     let places = model.wheels.iter().map(|wheel| {
         let place = wheel.contact;
         [
             ahead(place.x),
             rounded(place.y),
-            // The middle of a wheel is a radius above the ground.
+            // The centre of a wheel is one radius above the ground.
             rounded(model.radius - middle),
         ]
     });
@@ -46,40 +46,40 @@ pub fn file_of_type(kind: &VehicleType) -> VehicleFile {
         version: VERSION,
         name: kind.name.clone(),
         description: format!(
-            "Of a vehicle type without a file: wheels, springs and tyres are those of passenger \
+            "Created from a vehicle type without a file: wheels, springs and tyres are those of passenger \
              cars, springs the same at all wheels (mean load {:.0} N).",
             kind.mass * GRAVITY / model.wheels.len() as f64
         ),
         body: Body {
             length: kind.length,
             width: kind.width,
-            height: rounded(height),
-            ground_clearance: clearance,
-            mass: kind.mass - 4.0 * wheel_mass,
-            mass_box: None,
-            centre_height: Some(rounded(model.height)),
-            yaw_inertia: Some(rounded(model.inertia.z)),
-            friction: None,
-            softness: None,
+            height: rounded(height).into(),
+            ground_clearance: clearance.into(),
+            mass: (kind.mass - 4.0 * wheel_mass).into(),
+            mass_box: None.into(),
+            centre_height: Some(rounded(model.height)).into(),
+            yaw_inertia: Some(rounded(model.inertia.z)).into(),
+            friction: None.into(),
+            softness: None.into(),
         },
         wheels: Wheels {
-            radius: model.radius,
-            mass: wheel_mass,
+            radius: model.radius.into(),
+            mass: wheel_mass.into(),
             positions: places.collect(),
-            friction: Some(model.friction),
-            cornering_stiffness: Some(model.stiffness),
+            friction: Some(model.friction).into(),
+            cornering_stiffness: Some(model.stiffness).into(),
             tyre: TyreModel::Saturating,
             shape: WheelShape::Ray,
-            radial_stiffness: None,
-            softness: None,
-            bounce: None,
+            radial_stiffness: None.into(),
+            softness: None.into(),
+            bounce: None.into(),
         },
         steering: Steering {
             wheels: steered.map(|(number, _)| number).collect(),
             inverted: Vec::new(),
             lock: kind.max_steering,
             rate: kind.steering_rate,
-            torque_nm: None,
+            torque_nm: None.into(),
         },
         performance: Performance {
             max_speed: kind.max_speed,
@@ -87,9 +87,9 @@ pub fn file_of_type(kind: &VehicleType) -> VehicleFile {
             max_braking: kind.max_braking,
         },
         suspension: Some(Suspension {
-            spring: sum(|wheel| wheel.spring),
-            damping: sum(|wheel| wheel.damping),
-            anti_sway: rounded(model.anti_sway),
+            spring: sum(|wheel| wheel.spring).into(),
+            damping: sum(|wheel| wheel.damping).into(),
+            anti_sway: rounded(model.anti_sway).into(),
         }),
         engine: None,
         gearbox: None,
@@ -124,19 +124,19 @@ mod tests {
             assert_eq!(file.checked(), Ok(()), "{}", kind.name);
             let again = file.vehicle_type();
             for (one, other) in [
-                (kind.length, again.length),
-                (kind.width, again.width),
-                (kind.height, again.height),
-                (kind.wheelbase, again.wheelbase),
-                (kind.rear_overhang, again.rear_overhang),
-                (kind.mass, again.mass),
-                (kind.max_speed, again.max_speed),
-                (kind.max_steering, again.max_steering),
+                (kind.length.get(), again.length.get()),
+                (kind.width.get(), again.width.get()),
+                (kind.height.get(), again.height.get()),
+                (kind.wheelbase.get(), again.wheelbase.get()),
+                (kind.rear_overhang.get(), again.rear_overhang.get()),
+                (kind.mass.get(), again.mass.get()),
+                (kind.max_speed.get(), again.max_speed.get()),
+                (kind.max_steering.get(), again.max_steering.get()),
             ] {
                 assert!((one - other).abs() < 2e-3, "{}: {one} {other}", kind.name);
             }
             assert!(file.missing(DynamicsLevel::Rigid).is_empty());
-            // And it behaves as the level has it without a file.
+            // It behaves as the level does without a file.
             let (given, made) = (RigidModel::from(&kind), RigidModel::of_file(&file).unwrap());
             assert!((given.height - made.height).abs() < 1e-3);
             assert!((given.inertia.z / made.inertia.z - 1.0).abs() < 1e-3);

@@ -1,7 +1,7 @@
-//! The data sheet of a vehicle: what follows from the numbers of its file without driving it.
+//! The data sheet of a vehicle: what follows from the numbers of its file without driving.
 //!
-//! The proving ground ([`crate::proving`]) holds manoeuvres to some of it; whoever shows a vehicle draws
-//! the rest: torque over engine speed, force over speed, springs, roll, a side and a rear view.
+//! The proving ground ([`crate::proving`]) compares manoeuvres with some of it. Front ends draw the rest:
+//! torque over engine speed, force over speed, springs, roll, a side view and a rear view.
 
 mod engine;
 mod facts;
@@ -24,23 +24,23 @@ use crate::rigid::RigidModel;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::vehicle_file::VehicleFile;
 
-/// A vehicle file with the models that it can be driven as.
+/// A vehicle file with the models that it supports.
 #[derive(Debug, Clone)]
 pub struct Sheet<'a> {
     /// The file.
     pub file: &'a VehicleFile,
-    /// What drivers count on.
+    /// Limits for drivers.
     pub limits: OneTrackLimits,
     /// Its drive train, if the file has all parts of one.
     pub train: Option<DriveTrain>,
-    /// With tyres that slip, unless the file lacks what that needs.
+    /// Dynamic one-track model, unless the file lacks what it needs.
     pub model: Option<SingleTrack>,
-    /// As a rigid body, unless the file lacks what that needs.
+    /// Rigid-body model, unless the file lacks what it needs.
     pub rigid: Option<RigidModel>,
 }
 
 impl<'a> Sheet<'a> {
-    /// The sheet of a vehicle.
+    /// Creates the sheet of a vehicle.
     pub fn of(file: &'a VehicleFile) -> Self {
         let serves = |level| file.missing(level).is_empty();
         Self {
@@ -54,13 +54,12 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Whether it has what rigid bodies need, and is too stiff to be driven as one.
+    /// Whether it has a rigid-body model that is too stiff to be simulated.
     pub fn is_too_stiff(&self) -> bool {
         self.rigid.as_ref().is_some_and(RigidModel::is_too_stiff)
     }
 
-    /// The level that shows most of the vehicle, of those that its file can serve in a time that a
-    /// person waits.
+    /// Returns the most detailed level of dynamics that the file supports and that runs in acceptable time.
     pub fn thickest_level(&self) -> DynamicsLevel {
         if self.rigid.is_some() && !self.is_too_stiff() {
             DynamicsLevel::Rigid
@@ -73,23 +72,28 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Where `performance` promises what the drive train cannot give, in words.
+    /// Describes values of `performance` that the drive train cannot achieve.
     pub fn contradictions(&self) -> Vec<String> {
         let Some(train) = &self.train else {
             return Vec::new();
         };
         let promised = &self.file.performance;
         let pairs = [
-            ("max_speed", promised.max_speed, train.top_speed(), "m/s"),
+            (
+                "max_speed",
+                promised.max_speed.get(),
+                train.top_speed(),
+                "m/s",
+            ),
             (
                 "max_acceleration",
-                promised.max_acceleration,
+                promised.max_acceleration.get(),
                 train.hardest_acceleration(),
                 "m/s^2",
             ),
             (
                 "max_braking",
-                promised.max_braking,
+                promised.max_braking.get(),
                 train.hardest_braking(),
                 "m/s^2",
             ),
@@ -99,14 +103,14 @@ impl<'a> Sheet<'a> {
             .filter(|(_, said, can, _)| *said > can * (1.0 + TOLERANCE));
         let words = broken.map(|(key, said, can, unit)| {
             format!(
-                "performance.{key}: {said} {unit} are promised, engine and brakes give {can:.2}"
+                "performance.{key}: the file states {said} {unit}, but engine and brakes give {can:.2}"
             )
         });
         words.collect()
     }
 }
 
-/// What `performance` promises may differ so much from what the drive train gives, share.
+/// Permitted relative difference between `performance` and the drive train.
 const TOLERANCE: f64 = 0.02;
 
 #[cfg(test)]
@@ -131,12 +135,12 @@ mod tests {
     #[test]
     fn what_is_too_stiff_for_its_mass_is_driven_at_a_thinner_level() {
         let mut file = shipped("willys-mb");
-        (file.body.mass, file.wheels.mass) = (1e-3, 1e-3);
+        (*file.body.mass, *file.wheels.mass) = (1e-3, 1e-3);
         assert!(!Sheet::of(&file).is_too_stiff());
         let Some(suspension) = &mut file.suspension else {
             panic!("the jeep has springs");
         };
-        suspension.spring = 1e9;
+        suspension.spring = 1e9.into();
         let sheet = Sheet::of(&file);
         assert!(sheet.is_too_stiff());
         assert_eq!(sheet.thickest_level(), DynamicsLevel::DynamicOneTrack);
@@ -146,7 +150,7 @@ mod tests {
     fn promises_that_engine_and_brakes_do_not_keep_are_named() {
         let mut file = shipped("willys-mb");
         assert_eq!(Sheet::of(&file).contradictions(), Vec::<String>::new());
-        file.performance.max_speed = 90.0;
+        file.performance.max_speed = 90.0.into();
         let found = Sheet::of(&file).contradictions();
         assert!(
             found.len() == 1 && found[0].starts_with("performance.max_speed: 90 m/s"),

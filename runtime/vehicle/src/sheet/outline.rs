@@ -1,44 +1,44 @@
-//! A vehicle to be drawn to scale.
+//! The outline of a vehicle for drawing to scale.
 
 use super::Sheet;
 use roadwright_scenario::vehicle_file::VehicleFile;
 
-/// Where the parts of a vehicle are on level ground at rest: metres ahead of the middle of its body, to
-/// the left, and above the ground.
+/// Positions of the parts of a vehicle on level ground at rest, in metres: ahead of the middle of its body,
+/// to the left, and above the ground.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outline {
-    /// Half of the length and of the width of the hull.
+    /// Half the length and width of the hull.
     pub half: [f64; 2],
-    /// Lower and upper edge of the hull.
+    /// Heights of the lower and upper edge of the hull.
     pub heights: [f64; 2],
-    /// Middles of the wheels, in the order of the file.
+    /// Centres of the wheels, in file order.
     pub wheels: Vec<[f64; 3]>,
-    /// Whether each of them steers.
+    /// Whether each wheel steers.
     pub steers: Vec<bool>,
     /// Radius of the wheels.
     pub radius: f64,
-    /// Height of the centre of gravity, if the file names it; seen from above it is in the middle.
+    /// Height of the centre of gravity, if the file states it; seen from above it is in the middle.
     pub centre: Option<f64>,
-    /// Whether springs carry the hull.
+    /// Whether the hull has springs.
     pub is_sprung: bool,
-    /// Its trailers in line behind it, from front to back.
+    /// Trailers in line behind it, from front to back.
     pub trailers: Vec<TrailerOutline>,
 }
 
-/// Where the parts of a trailer are, as those of the vehicle that tows it.
+/// Positions of the parts of a trailer, in the frame of the towing vehicle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrailerOutline {
     /// Front and rear end of its body, m ahead.
     pub ends: [f64; 2],
-    /// Lower and upper edge of its body, m above the ground; files say the upper one.
+    /// Heights of the lower and upper edge of its body, m above the ground; files state the upper one.
     pub heights: [f64; 2],
-    /// Where it is joined to what tows it, m ahead.
+    /// Position of its coupling, m ahead.
     pub coupling: f64,
-    /// Its axles, m ahead, from front to back.
+    /// Positions of its axles, m ahead, from front to back.
     pub axles: Vec<f64>,
     /// Radius of its wheels, m.
     pub radius: f64,
-    /// Half of its width, m.
+    /// Half its width, m.
     pub half_width: f64,
 }
 
@@ -52,18 +52,21 @@ impl From<&VehicleFile> for Outline {
             .map(|number| file.steering.wheels.contains(&number));
         Self {
             half: [0.5 * body.length, 0.5 * body.width],
-            heights: [body.ground_clearance, body.ground_clearance + body.height],
+            heights: [
+                body.ground_clearance.get(),
+                body.ground_clearance + body.height,
+            ],
             wheels: places.map(|&[x, y, z]| [x, y, middle + z]).collect(),
             steers: steers.collect(),
-            radius: file.wheels.radius,
-            centre: body.centre_height,
+            radius: file.wheels.radius.get(),
+            centre: body.centre_height.get(),
             is_sprung: file.suspension.is_some(),
             trailers: trailers(file),
         }
     }
 }
 
-/// The trailers of a file, in line.
+/// Returns the trailers of a file, in line.
 fn trailers(file: &VehicleFile) -> Vec<TrailerOutline> {
     let mut coupling = file.coupling().unwrap_or(-0.5 * file.body.length);
     let low = file.body.ground_clearance;
@@ -74,11 +77,11 @@ fn trailers(file: &VehicleFile) -> Vec<TrailerOutline> {
         let wheels = trailer.wheels.unwrap_or_default();
         TrailerOutline {
             ends: [joined + trailer.front, joined + trailer.rear()],
-            // A trailer that is lower than what tows it stands on the ground.
-            heights: [low.min(0.5 * trailer.height), trailer.height],
+            // A trailer that is lower than its towing vehicle stands on the ground.
+            heights: [low.min(0.5 * trailer.height), trailer.height.get()],
             coupling: joined,
             axles: axles.map(|axle| joined + axle).collect(),
-            radius: wheels.radius.unwrap_or(file.wheels.radius),
+            radius: wheels.radius.unwrap_or(file.wheels.radius.get()),
             half_width: 0.5 * trailer.width,
         }
     });
@@ -86,7 +89,7 @@ fn trailers(file: &VehicleFile) -> Vec<TrailerOutline> {
 }
 
 impl Outline {
-    /// The box around all of it: lowest and highest place ahead, and to the left, and the height.
+    /// Returns the bounding box: the range ahead, the range to the left, and the height.
     pub fn extent(&self) -> ([f64; 2], [f64; 2], f64) {
         let mut ahead = [-self.half[0], self.half[0]];
         let mut left = [-self.half[1], self.half[1]];
@@ -110,7 +113,7 @@ impl Outline {
 }
 
 impl Sheet<'_> {
-    /// Where its parts are.
+    /// Returns the outline of the vehicle.
     pub fn outline(&self) -> Outline {
         Outline::from(self.file)
     }
@@ -130,7 +133,7 @@ mod tests {
         assert_eq!(outline.heights, [0.22, 1.59]);
         assert_eq!(outline.steers, [false, false, true, true]);
         let (ahead, left, top) = outline.extent();
-        // The front wheels stand out of the hull.
+        // The front wheels protrude from the hull.
         assert!(
             (ahead[1] - 1.76).abs() < 1e-9 && ahead[0] == -1.67,
             "{ahead:?}"
@@ -153,12 +156,15 @@ mod tests {
         assert!((first.ends[0] - joined - kind.front).abs() < 1e-12);
         assert!((first.ends[0] - first.ends[1] - kind.length).abs() < 1e-12);
         assert!((first.coupling - first.axles[0] - kind.coupling_to_axle).abs() < 1e-12);
-        assert_eq!((first.axles.len(), first.radius), (1, file.wheels.radius));
-        // The second one is joined to the first, as far behind it as that behind the car.
+        assert_eq!(
+            (first.axles.len(), first.radius),
+            (1, file.wheels.radius.get())
+        );
+        // The second trailer is coupled to the first as far behind it as the first behind the car.
         assert!((second.coupling - joined - kind.next_coupling()).abs() < 1e-12);
         let (ahead, left, top) = outline.extent();
         assert_eq!(ahead[0], second.ends[1]);
-        assert_eq!((left[1], top), (0.5 * kind.width, kind.height));
+        assert_eq!((left[1], top), (0.5 * kind.width, kind.height.get()));
     }
 
     #[test]

@@ -1,31 +1,31 @@
-//! How far a vehicle leans in a bend, and when it tips over.
+//! Roll of a vehicle in a bend, and the acceleration at which it tips over.
 
 use super::Sheet;
 use crate::dynamic::GRAVITY;
 use crate::rigid::RigidModel;
 use roadwright_geometry::math::{atan, sin_cos};
 
-/// Angles that are looked at.
+/// Number of roll angles that are examined.
 const ANGLES: u32 = 200;
-/// Of the angle at which an inner wheel hangs free: the hull tips before it leans so far.
+/// Multiple of the angle at which an inner wheel hangs free; the hull tips before it.
 const BEYOND: f64 = 2.0;
-/// Halvings of the interval in which the height of the hull is looked for.
+/// Number of bisections in the search for the height of the hull.
 const HALVINGS: u32 = 40;
 
-/// Roll over lateral acceleration on level ground.
+/// Roll angle over lateral acceleration on level ground.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RollCurve {
     /// Lateral acceleration, m/s^2, and roll angle, rad, up to the limit.
     pub points: Vec<[f64; 2]>,
-    /// Beyond this it tips over, m/s^2, if its tyres hold so much: less than g T / 2 h of rigid
-    /// springs, since a hull that leans carries its weight outwards.
+    /// Lateral acceleration at which it tips over, m/s^2, if its tyres hold that much. It is less than g T /
+    /// 2 h of rigid springs, because a leaning hull moves its weight outwards.
     pub tips_at: f64,
 }
 
 impl RigidModel {
-    /// Roll in a steady bend: at each angle the hull is as high as its springs carry it, inner wheels
-    /// lift where they have no load left, and the moment of springs and bars says how hard the bend is.
-    /// Its slope upright is [`roll_gradient`](Self::roll_gradient).
+    /// Computes the roll in a steady bend: at each angle the springs determine the height of the hull,
+    /// unloaded inner wheels lift, and the moment of springs and bars gives the lateral acceleration. The
+    /// initial slope is [`roll_gradient`](Self::roll_gradient).
     pub fn roll_curve(&self) -> RollCurve {
         let steepest = atan(self.tip_acceleration() / GRAVITY);
         // Without springs nothing holds a hull at an angle.
@@ -43,7 +43,7 @@ impl RigidModel {
         for part in 0..=ANGLES {
             let angle = steepest * f64::from(part) / f64::from(ANGLES);
             let acceleration = self.acceleration_at(angle);
-            // Where more lean holds against less, it goes over by itself.
+            // Where a larger angle needs less acceleration, it tips over by itself.
             if part > 0 && acceleration <= curve.tips_at {
                 break;
             }
@@ -53,18 +53,18 @@ impl RigidModel {
         curve
     }
 
-    /// The steady lateral acceleration at which it leans so far, m/s^2.
+    /// Steady lateral acceleration at a roll angle, m/s^2.
     fn acceleration_at(&self, angle: f64) -> f64 {
         let (sin, cos) = sin_cos(angle);
         let slope = sin / cos;
         let weight = self.mass * GRAVITY;
         let loads = |lift: f64| self.leaning_loads(slope, lift);
-        // Between hanging free and pressed in everywhere.
+        // Between hanging free and fully compressed.
         let widest = self.wheels.iter().map(|wheel| wheel.contact.y.abs());
         let reach = slope * widest.fold(0.0, f64::max);
         let sags = (0..self.wheels.len()).map(|wheel| self.static_sag(wheel));
-        // At the lower end even the outermost wheel has lost its sag and nothing is carried; at the
-        // upper end no wheel carries less than at rest.
+        // At the lower end even the outermost wheel has lost its sag and carries nothing; at the upper end no
+        // wheel carries less than at rest.
         let (mut low, mut high) = (-reach - sags.fold(0.0, f64::max), reach);
         for _ in 0..HALVINGS {
             let middle = 0.5 * (low + high);
@@ -77,11 +77,11 @@ impl RigidModel {
         let wheels = self.wheels.iter().zip(loads(high));
         let righting: f64 = wheels.map(|(wheel, load)| load * wheel.contact.y).sum();
         let lever = self.mass * self.height;
-        // Moments about the middle of the track: m h (a cos + g sin) is what the loads hold.
+        // Moments about the middle of the track: m h (a cos + g sin) is balanced by the loads.
         (righting - lever * GRAVITY * sin) / (lever * cos)
     }
 
-    /// Loads of the wheels of a hull that leans to its left by a slope and is let down by `lift`, m.
+    /// Returns the wheel loads of a hull that leans to its left with a slope and is lowered by `lift`, m.
     fn leaning_loads(&self, slope: f64, lift: f64) -> Vec<f64> {
         let pressed: Vec<f64> = self
             .wheels
@@ -98,7 +98,7 @@ impl RigidModel {
             if load(partner, [pair[1], pair[0]]) >= 0.0 {
                 return load(number, pair).max(0.0);
             }
-            // The other one is in the air, and hangs on the bar until its spring ends.
+            // The other wheel is in the air, and hangs on the bar until its spring ends.
             let stiffness = wheel.spring + self.anti_sway;
             let hanging = self.anti_sway * pair[1].max(self.wheels[partner].longest());
             let more = (stiffness * pair[0] - hanging) / (1.0 + stiffness * self.tyre_give(number));
@@ -107,19 +107,19 @@ impl RigidModel {
         loads.collect()
     }
 
-    /// What a wheel carries beyond its static load, N, of how much the hull has come down above it and above
-    /// the one on the other side, m: springs, bar and tyres of an axle, what it comes down as a whole and
-    /// how it leans.
+    /// Returns the load of a wheel beyond its static load, N, for the lowering of the hull above it and above
+    /// its partner, m: by springs, bar and tyres of an axle, for the mean lowering and the lean.
     fn pair_load(&self, number: usize, [here, there]: [f64; 2]) -> f64 {
-        let part =
-            |stiffness: f64, way: f64| stiffness * way / (1.0 + stiffness * self.tyre_give(number));
+        let part = |stiffness: f64, travel: f64| {
+            stiffness * travel / (1.0 + stiffness * self.tyre_give(number))
+        };
         let spring = self.wheels[number].spring;
         0.5 * part(spring, here + there) + 0.5 * part(spring + 2.0 * self.anti_sway, here - there)
     }
 }
 
 impl Sheet<'_> {
-    /// Roll over lateral acceleration, if the file has springs.
+    /// Returns the roll curve, if the file has springs.
     pub fn roll_curve(&self) -> Option<RollCurve> {
         self.rigid.as_ref().map(RigidModel::roll_curve)
     }
@@ -156,7 +156,7 @@ mod tests {
             let measured = all.iter().find(|one| one.name == "tip_over").unwrap();
             let tips_at = model(name).roll_curve().tips_at;
             let ratio = tips_at / measured.value.unwrap();
-            // The table turns weight as well: its springs are a little less loaded.
+            // The table tilts the weight as well, so its springs are slightly less loaded.
             assert!((ratio - 1.0).abs() < 0.08, "{name}: {ratio}");
             assert!(tips_at < model(name).tip_acceleration(), "{name}");
         }
@@ -173,7 +173,7 @@ mod tests {
         };
         assert!(lean(&stiff) < lean(&jeep));
         let mut file = shipped("willys-mb");
-        file.body.centre_height = Some(1.3);
+        file.body.centre_height = Some(1.3).into();
         let high = RigidModel::of_file(&file).unwrap();
         assert!(high.roll_curve().tips_at < jeep.roll_curve().tips_at);
     }
@@ -183,7 +183,7 @@ mod tests {
         let mut jeep = model("willys-mb");
         jeep.wheels[0].spring = 0.0;
         assert_eq!(jeep.roll_curve().points, Vec::<[f64; 2]>::new());
-        // On springs of butter it falls over by itself.
+        // On very soft springs it falls over by itself.
         let mut soft = model("willys-mb");
         soft.anti_sway = 0.0;
         for wheel in &mut soft.wheels {

@@ -1,4 +1,4 @@
-//! A wheel's spring and damper with the share of the hull that they carry.
+//! Spring and damper of a wheel with the part of the hull that they carry.
 
 use super::Sheet;
 use crate::dynamic::GRAVITY;
@@ -6,17 +6,17 @@ use crate::rigid::{RigidModel, Wheel};
 use roadwright_geometry::math::{exp, sin_cos};
 use std::f64::consts::TAU;
 
-/// Damping ratios so near to 1 count as 1: the two forms beside it divide by their distance.
+/// Distance from 1 within which a damping ratio counts as 1, because the other two forms divide by it.
 const CRITICAL: f64 = 1e-4;
 
-/// A quarter of a car: the mass that a wheel carries on its spring and damper.
+/// A quarter car: the mass that a wheel carries on its spring and damper.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QuarterCar {
-    /// kg.
+    /// Mass, kg.
     pub mass: f64,
-    /// N/m.
+    /// Spring stiffness, N/m.
     pub spring: f64,
-    /// N s/m.
+    /// Damping, N s/m.
     pub damping: f64,
 }
 
@@ -31,27 +31,26 @@ impl From<&Wheel> for QuarterCar {
 }
 
 impl QuarterCar {
-    /// Natural frequency without damping, Hz.
+    /// Undamped natural frequency, Hz.
     pub fn frequency(&self) -> f64 {
         (self.spring / self.mass).sqrt() / TAU
     }
 
-    /// Damping ratio: 1 comes back without swinging; infinite without a spring.
+    /// Damping ratio: 1 returns without oscillation; infinite without a spring.
     pub fn damping_ratio(&self) -> f64 {
         0.5 * self.damping / (self.spring * self.mass).sqrt()
     }
 
-    /// How far the hull has followed a step of the ground, share of the step, so many seconds after
-    /// it. As at level `rigid`, where dampers slow the hull, and a step of the ground itself does not
-    /// jerk them.
+    /// Response of the hull to a step of the ground after a time, as a fraction of the step. As at level
+    /// `rigid`, dampers act on the hull speed, and the step itself does not jerk them.
     pub fn step_response(&self, time: f64) -> f64 {
         let pulse = (self.spring / self.mass).sqrt();
         if pulse <= 0.0 || time <= 0.0 {
             return 0.0;
         }
         let ratio = self.damping_ratio();
-        // Solutions of x'' + 2 ratio · pulse · x' + pulse² (x - 1) = 0 from 0 and at rest: two equal
-        // roots, a pair of complex ones, and two real ones.
+        // Solutions of x'' + 2 ratio · pulse · x' + pulse² (x - 1) = 0 from 0 and at rest: two equal roots, a
+        // complex pair, and two real roots.
         if (ratio - 1.0).abs() < CRITICAL {
             return 1.0 - exp(-pulse * time) * (1.0 + pulse * time);
         }
@@ -67,7 +66,7 @@ impl QuarterCar {
 }
 
 impl RigidModel {
-    /// The quarters of the foremost and of the hindmost wheel, whose loads differ most.
+    /// Returns the quarter cars of the foremost and the rearmost wheel, whose loads differ most.
     pub fn quarter_cars(&self) -> [QuarterCar; 2] {
         let first = &self.wheels[0];
         let pick = |is_better: fn(f64, f64) -> bool| {
@@ -87,8 +86,8 @@ impl RigidModel {
 }
 
 impl Sheet<'_> {
-    /// How the hull follows a step of the ground below a front and a rear wheel: time, s, and share of
-    /// the step; none without springs.
+    /// Returns the response of the hull to a step of the ground below a front and a rear wheel: time, s, and
+    /// fraction of the step; `None` without springs.
     pub fn step_responses(&self, seconds: f64) -> Option<[Vec<[f64; 2]>; 2]> {
         let curve = |quarter: QuarterCar| {
             let times = super::engine::parts().map(|part| part * seconds);
@@ -103,7 +102,7 @@ impl Sheet<'_> {
 mod tests {
     use super::*;
     use crate::drive_train::tests::shipped;
-    use crate::rigid::{ALL_LAYERS, CarState, Controls, Entry, Flat, Yard};
+    use crate::rigid::{ALL_LAYERS, CarEntry, CarState, Controls, Flat, Yard};
 
     fn with_ratio(ratio: f64) -> QuarterCar {
         let (mass, spring) = (250.0, 25_000.0);
@@ -114,7 +113,7 @@ mod tests {
         }
     }
 
-    /// The differential equation itself, in short steps.
+    /// Integrates the differential equation in short steps.
     fn integrated(quarter: QuarterCar, seconds: f64) -> f64 {
         let (mut place, mut speed, dt) = (0.0, 0.0, 1e-5);
         for _ in 0..(seconds / dt) as u32 {
@@ -158,12 +157,12 @@ mod tests {
         assert!(value.is_finite() && value > 0.9, "{value}");
     }
 
-    /// The whole jeep, let go 2 cm above where it rests, swings as its quarters say.
+    /// The whole jeep, released 2 cm above its rest position, oscillates like its quarter cars.
     #[test]
     fn the_rigid_level_swings_as_the_quarters_say() {
         let file = shipped("willys-mb");
         let model = RigidModel::of_file(&file).unwrap();
-        // Both axles of a jeep whose loads are even swing alike.
+        // Both axles of an evenly loaded jeep oscillate alike.
         let load = model.mass * GRAVITY / 4.0;
         let quarter = QuarterCar {
             mass: load / GRAVITY,
@@ -174,7 +173,7 @@ mod tests {
         let rest = state.body.position.z;
         state.body.position.z += 0.02;
         for step in 1..=60 {
-            let entry = Entry {
+            let entry = CarEntry {
                 model: &model,
                 state: &mut state,
                 controls: Controls::default(),

@@ -3,54 +3,56 @@
 use super::course_arguments::{Compare, League, List, Reproduce, Run, Sign, Verify};
 use clap::{Args, Subcommand, ValueEnum};
 
-/// What to measure.
+/// Benches.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchVerb {
     /// List the courses
     List(List),
-    /// Drive a course over many seeds; tells means with error bars
+    /// Drive a course with many seeds; prints means with error bars
     Run(Box<Run>),
-    /// Run rows of results again and compare them bit by bit
+    /// Run some rows of results again and compare them bit by bit
     Verify(Verify),
-    /// Sign results or the record of a training, so that others can tell whose they are
+    /// Sign results or the record of a training, so that others can verify their author
     Sign(Sign),
     /// Compare results in pairs of the same seed
     Compare(Compare),
-    /// All built-in controllers on all courses
+    /// Compare all built-in controllers on all courses
     League(League),
-    /// Make figures and tables of the source anew: data, pictures and one report
+    /// Recreate the figures and tables of the source: data, pictures and a report
     Reproduce(Reproduce),
-    /// Saturate junctions of every kind and hold them to what they promise
+    /// Saturate junctions of every kind and check their promises
     Junctions(Junctions),
-    /// Saturation flow at a green light against the same driver's law integrated alone
+    /// Compare the saturation flow at a green light with the same driver's law alone
     Saturation(Saturation),
-    /// Delay at signals against Webster's formula
+    /// Compare the delay at signals with Webster's formula
     Delay(Delay),
-    /// Capacity of a yield leg and of a roundabout's entry against the formulae of the HCM
+    /// Compare the capacity of a yielding leg and of a roundabout entry with the formulae of the HCM
     Gaps(Gaps),
+    /// Paths on maps of boxes and on maps that change, beside the source's figures of 1998
+    Planners(Planners),
 }
 
-/// What rules a junction of the bench.
+/// Control of a junction of the bench.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(crate) enum Kind {
-    /// The nearer side goes first
+    /// Vehicles from the nearer side have priority
     Uncontrolled,
-    /// Two legs go first, the others give way
+    /// Two legs have priority, the others give way
     Priority,
-    /// Two legs go first, the others stop and give way
+    /// Two legs have priority, the others stop and give way
     Stop,
-    /// Everybody stops
+    /// All-way stop
     AllWayStop,
-    /// Signals with fixed times
+    /// Fixed-time signals
     Signals,
-    /// Signals by demand
+    /// Actuated signals
     Actuated,
-    /// A ring of one lane
+    /// Single-lane roundabout
     Roundabout,
-    /// A painted island in the middle
+    /// Mini roundabout with a painted island
     MiniRoundabout,
-    /// Two one-way legs become one: three legs only
+    /// Zipper merge of two one-way legs into one; three legs only
     Zipper,
 }
 
@@ -75,7 +77,7 @@ impl Kind {
     }
 }
 
-/// On which side one drives.
+/// Side of the road to drive on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Hand {
     /// Left-hand traffic
@@ -93,10 +95,10 @@ impl Hand {
     }
 }
 
-/// Flags of all benches.
+/// Options of all benches.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Common {
-    /// Runs with the seeds 1 to N
+    /// Run the seeds 1 to N
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) seeds: Option<u64>,
     /// Simulated time of each run, s
@@ -112,24 +114,24 @@ pub(crate) struct Common {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit code 1 if bodies overlap, a red light is passed, somebody waits longer than the \
-bound, or the second half passes less than 95 % of the first (runs of half an hour and more)."
+    after_help = "Exit code 1 if bodies overlap, a red light is passed, a vehicle waits longer than the \
+bound, or the throughput of the second half is less than 95 % of the first (in runs of half an hour or more)."
 )]
 pub(crate) struct Junctions {
-    /// Only this kind [default: all]
+    /// Only this kind of control [default: all]
     #[arg(long, value_enum)]
     pub(crate) control: Option<Kind>,
-    /// Only so many legs [default: 3 to 6]
+    /// Only this number of legs [default: 3 to 6]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(3..=6))]
     pub(crate) legs: Option<u8>,
-    /// Only on this side [default: both]
+    /// Only this driving side [default: both]
     #[arg(long, value_enum)]
     pub(crate) hand: Option<Hand>,
-    /// Share of buses
+    /// Fraction of buses
     #[arg(long, default_value_t = 0.1, value_parser = share)]
     pub(crate) buses: f64,
-    /// Close all exits for a twelfth of the time, in the middle: on each of them a vehicle breaks down
-    /// and crawls
+    /// Close all exits for a twelfth of the time, in the middle of the run: a vehicle breaks down on each of
+    /// them and crawls
     #[arg(long)]
     pub(crate) close_exits: bool,
     #[command(flatten)]
@@ -137,12 +139,12 @@ pub(crate) struct Junctions {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Exit code 1 if a figure is more than 5 % off.")]
+#[command(after_help = "Exit code 1 if a figure deviates by more than 5 %.")]
 pub(crate) struct Saturation {
     /// Time step, s
     #[arg(long, default_value_t = 0.1, value_parser = time_step)]
     pub(crate) dt: f64,
-    /// Greens that are measured
+    /// Number of greens to measure
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) greens: u64,
     /// Print one JSON document and nothing else
@@ -152,7 +154,7 @@ pub(crate) struct Saturation {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit code 1 if a delay is more than 25 % off, or its standard error above 5 %."
+    after_help = "Exit code 1 if a delay deviates by more than 25 %, or if its standard error exceeds 5 %."
 )]
 pub(crate) struct Delay {
     #[command(flatten)]
@@ -160,13 +162,30 @@ pub(crate) struct Delay {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Exit code 1 if a capacity is not 75 to 125 % of the formula's.")]
+#[command(after_help = "Exit code 1 if a capacity is not within 75 to 125 % of the formula.")]
 pub(crate) struct Gaps {
-    /// On which side one drives
+    /// Side of the road to drive on
     #[arg(long, value_enum, default_value = "right")]
     pub(crate) hand: Hand,
     #[command(flatten)]
     pub(crate) common: Common,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Times are CPU times. Each problem moves obstacles, draws them into a map, and searches it with A*. \
+The maps are made from the seed; problems without a path are counted, and their times are among the others."
+)]
+pub(crate) struct Planners {
+    /// Problems of each row, and changes of the map for D* Lite, at most 1,000 of them
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000), value_name = "N")]
+    pub(crate) problems: u32,
+    /// Seed of maps, starts, goals and moves
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 fn in_range(text: &str, (least, most): (f64, f64), unit: &str) -> Result<f64, String> {

@@ -1,4 +1,4 @@
-//! `roadwright bench compare`: results against each other, in pairs of the same seed.
+//! `roadwright bench compare`: comparison of results in pairs with the same seed.
 
 use super::course::{check_failures, read};
 use super::course_arguments::Compare;
@@ -12,31 +12,31 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
 
-/// One comparison with the first results.
+/// A comparison with the first results.
 #[derive(Serialize)]
 struct Comparison {
-    /// The file.
+    /// File of the other results.
     results: String,
-    /// Pairs of the same seed.
+    /// Number of pairs with the same seed.
     pairs: u64,
-    /// Runs of it that failed and are in no pair.
+    /// Number of its failed runs, which are in no pair.
     failed: usize,
-    /// Its mean fitness less that of the first.
+    /// Its mean fitness minus that of the first results.
     difference: f64,
     standard_deviation: f64,
     standard_error: f64,
-    /// By Student's t.
+    /// Interval by Student's t.
     interval: [f64; 2],
     method: &'static str,
     level: f64,
-    /// By the bootstrap.
+    /// Interval by the bootstrap.
     bootstrap: [f64; 2],
     bootstrap_method: &'static str,
-    /// Probability of a difference as large by chance, by Student's t.
+    /// Probability of an equally large difference by chance, by Student's t.
     p: f64,
-    /// The same, corrected for the number of comparisons.
+    /// The same, corrected for multiple comparisons.
     p_holm: f64,
-    /// Whether the difference is an improvement; absent if the interval holds 0.
+    /// Whether the difference is an improvement; absent if the interval contains 0.
     is_better: Option<bool>,
 }
 
@@ -45,7 +45,7 @@ struct Document {
     first: String,
     fitness_module: String,
     lower_is_better: bool,
-    /// Runs of the first that failed and are in no pair.
+    /// Number of failed runs of the first results, which are in no pair.
     failed: usize,
     comparisons: Vec<Comparison>,
 }
@@ -68,8 +68,7 @@ pub(crate) fn compare(arguments: &Compare) -> anyhow::Result<Outcome> {
         let paired = pair(&first, &other, arguments.level).with_context(of)?;
         found.push((path.as_path(), paired));
     }
-    // All comparisons first: Holm's correction of each depends on how many there are and on their
-    // order.
+    // All comparisons first, because Holm's correction depends on their number and order.
     let p: Vec<f64> = found.iter().map(|(_, paired)| paired.p).collect();
     let comparisons = found.iter().zip(holm(&p)).zip(failed);
     let document = Document {
@@ -92,27 +91,27 @@ pub(crate) fn compare(arguments: &Compare) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Says that an experiment was interrupted: where it ended was then no rule's doing.
+/// Warns that an experiment was interrupted, because its end was then not determined by a stopping rule.
 fn tell_unfinished(results: &Results, path: &Path) {
     if results.stopped.is_none() {
         let runs = results.rows.len();
         say!(
-            "{}: it is not finished; its {runs} runs are compared",
+            "{}: the experiment is not finished; its {runs} runs are compared",
             path.display()
         );
     }
 }
 
-/// The rows of both that have a seed in common.
+/// Pairs the rows of both with a common seed.
 fn pair(first: &Results, other: &Results, level: f64) -> anyhow::Result<Paired> {
     let pairs = pairs(first, other)?;
     let count = pairs.len();
     paired(&pairs, level).with_context(|| {
-        format!("they have {count} seeds in common, and a comparison needs 2 at least")
+        format!("they have {count} seeds in common, but a comparison needs at least 2")
     })
 }
 
-/// Fitness of others less that of the first on the seeds that both have.
+/// Returns the fitness minus that of the first results, for the seeds that both have.
 pub(super) fn differences(first: &Results, other: &Results) -> anyhow::Result<Vec<f64>> {
     let pairs = pairs(first, other)?;
     Ok(pairs.iter().map(|(first, other)| other - first).collect())
@@ -120,7 +119,7 @@ pub(super) fn differences(first: &Results, other: &Results) -> anyhow::Result<Ve
 
 fn comparison(path: &Path, paired: &Paired, p_holm: f64, first: &Results) -> Comparison {
     let ends = |interval: &Interval| [interval.low, interval.high];
-    // By the interval and not by p: it is what people are shown.
+    // By the interval instead of p, because the interval is displayed.
     let is_sure = !paired.t.contains(0.0);
     let is_lower = paired.mean < 0.0;
     Comparison {
@@ -158,7 +157,7 @@ fn print(document: &Document) -> anyhow::Result<()> {
         let word = match found.is_better {
             Some(true) => "better",
             Some(false) => "worse",
-            None => "no difference to be seen",
+            None => "no significant difference",
         };
         writeln!(out, "{}: {word}", found.results)?;
         let Comparison {
@@ -170,7 +169,7 @@ fn print(document: &Document) -> anyhow::Result<()> {
         if document.failed + found.failed > 0 {
             writeln!(
                 out,
-                "  runs that failed are in no pair: {} of the first, {} of these",
+                "  failed runs are left out: {} of the first, {} of these",
                 document.failed, found.failed
             )?;
         }

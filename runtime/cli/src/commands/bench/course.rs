@@ -9,13 +9,14 @@ use super::tell_failures;
 use crate::commands::plot::Figure;
 use crate::commands::{keep_stdout, print_json, write_json};
 use crate::terminal::{self, say};
+use crate::watchdog::Watchdog;
 use crate::{Outcome, extensions, progress};
 use anyhow::{Context, bail};
 use indicatif::ProgressBar;
 use roadwright_extension::{Host, Wanted};
 use roadwright_scenario::{ModuleSetting, Slot, file};
 use roadwright_training::experiment::{
-    Estimate, Experiment, Results, Stop, Stopped, Summary, Watcher, check_comparable,
+    Estimate, Results, RunSeries, Stop, Stopped, Summary, Watcher, check_comparable,
 };
 use roadwright_training::statistics::{AsymptoticSequence, Moments, accumulate};
 use roadwright_training::{Course, MileageMark, Setup};
@@ -24,9 +25,9 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Largest results that are read, bytes.
+/// Maximum size of results that are read, bytes.
 const LARGEST_RESULTS: u64 = 512 * roadwright_files::MEBIBYTE;
-/// Runs of an experiment that is not told how many.
+/// Default number of runs of an experiment.
 const RUNS: u64 = 30;
 
 pub(super) fn list(arguments: &List) -> anyhow::Result<Outcome> {
@@ -74,13 +75,14 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     // Before the modules are opened, which may print.
     let document = arguments.common.json.then(keep_stdout).transpose()?;
     let host = open(&arguments.common, &course, &setup)?;
+    let _watchdog = Watchdog::new(&host);
     let modules = host.registry();
     let against = arguments.until_difference.as_deref();
     let against = against.map(read).transpose()?;
     if let (Some(other), Some(path)) = (&against, &arguments.until_difference) {
         check_failures(other, path, arguments.without_failed)?;
     }
-    let experiment = Experiment {
+    let experiment = RunSeries {
         course: &course,
         setup: &setup,
         modules: &modules,
@@ -91,13 +93,13 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         threads: threads(arguments.common.threads),
     };
     if let (Some(other), Some(path)) = (&against, &arguments.until_difference) {
-        // Looked at before the first run: results of another course or fitness would be found out
-        // after hours.
+        // Checked before the first run, because results of another course or fitness would otherwise be
+        // detected only after hours.
         let head = experiment.head()?;
         check_comparable(&other.head, &head).with_context(|| path.display().to_string())?;
     }
     let earlier = match &arguments.out {
-        // A file that is there is gone on with: its rows are not driven again.
+        // An existing file is continued; its rows are not driven again.
         Some(path) if path.exists() => Some(read(path)?),
         _ => None,
     };
@@ -114,7 +116,7 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         .flatten();
     tell_failures(&results.failures());
     let Some(summary) = Summary::of(&results) else {
-        bail!("interrupted before the first run was done");
+        bail!("interrupted before the first run was complete");
     };
     if let Some(folder) = &arguments.plots {
         files.plot(&plot(&course, &results, &summary), folder)?;
@@ -129,7 +131,7 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         )?,
         None => print(&course, &summary, difference.as_ref())?,
     }
-    // Interrupted, or with runs that failed: there are results, but fewer than were asked for.
+    // If interrupted, or with failed runs, there are fewer results than requested.
     let is_whole = summary.stopped.is_some() && summary.failed == 0;
     Ok(if is_whole {
         Outcome::Fine
@@ -138,9 +140,9 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     })
 }
 
-/// The mean fitness against the number of runs.
+/// Returns a figure of the mean fitness over the number of runs.
 fn plot(course: &Course, results: &Results, summary: &Summary) -> Figure {
-    // A scenario of one's own has a path for a name.
+    // A user scenario has a path as its name.
     let name = Path::new(&course.name).file_name().unwrap_or_default();
     let name = name.to_string_lossy();
     let fitness = results.fitnesses();
@@ -159,12 +161,12 @@ fn plot(course: &Course, results: &Results, summary: &Summary) -> Figure {
     }
 }
 
-/// A course by its name, or a scenario file as one.
+/// Finds a course by its name, or makes one from a scenario file.
 pub(super) fn find(name: &str) -> anyhow::Result<Course> {
     let path = Path::new(name);
     let named = Course::named(name);
-    // What has no ending and is no file was meant as a name: then the error tells the names that
-    // there are.
+    // An argument without an extension that is not a file was meant as a name, so the error lists the known
+    // names.
     if named.is_ok() || (path.extension().is_none() && !path.exists()) {
         return Ok(named?);
     }
@@ -187,7 +189,7 @@ fn setup_of(arguments: &Run) -> anyhow::Result<Setup> {
             let slots = slots.join(", ");
             bail!("--use {setting}: expected SLOT=MODULE with one of the slots {slots}");
         };
-        // "none" stands for an empty slot; whether that fits is asked of the slot below.
+        // "none" means an empty slot; whether that is allowed is checked below.
         let ids = ids.split(',').filter(|id| *id != "none");
         let settings: Vec<ModuleSetting> = ids.map(ModuleSetting::new).collect();
         if !slot.how_many().fits(settings.len()) {
@@ -207,7 +209,7 @@ fn setup_of(arguments: &Run) -> anyhow::Result<Setup> {
     Ok(setup)
 }
 
-/// What `bench run --json` prints.
+/// JSON document of `bench run --json`.
 #[derive(Serialize)]
 struct Document<'a> {
     #[serde(flatten)]
@@ -216,25 +218,25 @@ struct Document<'a> {
     difference: Option<Against>,
 }
 
-/// The mean difference to other results, seed by seed.
+/// Mean difference to other results, seed by seed.
 #[derive(Serialize)]
 struct Against {
-    /// The file of the others.
+    /// File of the other results.
     against: String,
-    /// Mean fitness less that of the others.
+    /// Mean fitness minus that of the other results.
     mean: f64,
     standard_deviation: f64,
     standard_error: f64,
-    /// One that stays valid while one watches.
+    /// Interval that stays valid under continuous monitoring.
     interval: [f64; 2],
     method: &'static str,
     level: f64,
-    /// Absent as long as the interval holds 0.
+    /// Absent while the interval contains 0.
     is_better: Option<bool>,
 }
 
 impl Against {
-    /// None of fewer than two pairs.
+    /// Returns `None` for fewer than two pairs.
     fn new(arguments: &Run, other: &Results, results: &Results) -> anyhow::Result<Option<Self>> {
         let path = arguments.until_difference.as_deref();
         let path = path.unwrap_or(Path::new("")).display().to_string();
@@ -260,7 +262,8 @@ impl Against {
     }
 }
 
-/// A rule about differences is for results of the same course and fitness, and goes no further than they do.
+/// Returns the rule for stopping at a difference. It needs results of the same course and fitness, and goes
+/// no further than they do.
 fn difference_rule(arguments: &Run, other: &Results) -> anyhow::Result<Stop> {
     let first = other.head.first_seed;
     let after = first.saturating_add(other.rows.len() as u64);
@@ -275,7 +278,7 @@ fn difference_rule(arguments: &Run, other: &Results) -> anyhow::Result<Stop> {
     Ok(Stop::Difference {
         against: u64::from_str_radix(&other.hash, 16).unwrap_or_default(),
         min_runs,
-        // Beyond the rows of the others there is nobody to compare with.
+        // Beyond the rows of the other results there is nothing to compare with.
         max_runs: arguments.max_runs.min(common),
     })
 }
@@ -302,22 +305,22 @@ fn stop_of(arguments: &Run, against: Option<&Results>) -> anyhow::Result<Stop> {
     })
 }
 
-/// How many runs at the same time.
+/// Number of concurrent runs.
 pub(super) fn threads(wanted: Option<u16>) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     wanted.map_or_else(cores, usize::from)
 }
 
-/// The modules that a course and a setup ask for.
+/// Opens the modules that a course and a setup need.
 pub(super) fn open(common: &Common, course: &Course, setup: &Setup) -> anyhow::Result<Host> {
     let beside = course.is_own().then(|| Path::new(&course.name));
-    // Of any seed: the stacks are the same in all, only places and times are drawn.
+    // Any seed will do, because the stacks are the same for all; only places and times are drawn.
     let scenario = course.scenario(0, setup)?;
     let wanted = Wanted::Ids(scenario.modules());
     extensions::open(&common.extensions, beside, wanted, common.json)
 }
 
-/// Reads results whose rows are as they were written.
+/// Reads results whose rows are unmodified.
 pub(super) fn read(path: &Path) -> anyhow::Result<Results> {
     let results = read_unchecked(path)?;
     let checked = results.check_hash();
@@ -325,7 +328,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Results> {
     Ok(results)
 }
 
-/// Refuses to compare with results of which some runs failed, unless that was asked for.
+/// Refuses to compare results with failed runs unless requested.
 pub(super) fn check_failures(
     results: &Results,
     path: &Path,
@@ -341,21 +344,21 @@ pub(super) fn check_failures(
     )
 }
 
-/// Reads results, also some whose rows were changed.
+/// Reads results, including those with modified rows.
 pub(super) fn read_unchecked(path: &Path) -> anyhow::Result<Results> {
     let at = || format!("cannot read {}", path.display());
     let text = roadwright_files::read_text(path, LARGEST_RESULTS).with_context(at)?;
     Results::parse(&text).with_context(at)
 }
 
-/// Shows how far an experiment is, and writes what it has.
+/// Shows the progress of an experiment, and writes its intermediate results.
 struct Looker<'a> {
     bar: ProgressBar,
     files: &'a Files,
     log: Option<MileageLog>,
-    /// How many rows there have to be before they are written again.
+    /// Number of rows at which they are written again.
     next: AtomicUsize,
-    /// Whether they could not be written.
+    /// Whether writing has failed.
     failed: AtomicBool,
 }
 
@@ -367,8 +370,7 @@ impl<'a> Looker<'a> {
             bar,
             files,
             log,
-            // The first row is written at once, so that a place that cannot be written is known
-            // early.
+            // The first row is written at once, so that an unwritable path is detected early.
             next: AtomicUsize::new(1),
             failed: AtomicBool::new(false),
         }
@@ -400,13 +402,13 @@ impl Watcher for Looker<'_> {
         self.bar.set_length(expected);
         self.bar.set_position(results.rows.len() as u64);
         let rows = results.rows.len();
-        // As long as all runs have failed there is nothing to write, and if they all do there is no file.
+        // As long as all runs have failed there is nothing to write; if they all fail there is no file.
         if rows < self.next.load(Ordering::Relaxed) || results.fitnesses().is_empty() {
             return;
         }
-        // All rows are written each time: the more there are, the more have to come before the next time.
+        // All rows are written each time, so with more rows they are written less often.
         self.next.store(rows + 1 + rows / 20, Ordering::Relaxed);
-        // Told at the end, when it is tried again.
+        // Reported at the end, when writing is retried.
         let failed = self.files.keep(results, self.log.as_ref()).is_err();
         self.failed.fetch_or(failed, Ordering::Relaxed);
     }
@@ -418,7 +420,7 @@ fn print(course: &Course, summary: &Summary, difference: Option<&Against>) -> an
     writeln!(out, "{}: {}", course.name, course.doc)?;
     let failed = match summary.failed {
         0 => String::new(),
-        failed => format!("; {failed} more failed and count nowhere"),
+        failed => format!("; {failed} more failed and are not counted"),
     };
     writeln!(
         out,
@@ -472,17 +474,17 @@ fn print(course: &Course, summary: &Summary, difference: Option<&Against>) -> an
     writeln!(out, "hash       {}", summary.hash)?;
     match summary.stopped {
         Some(Stopped::Reached) if difference.is_some() => {
-            writeln!(out, "stopped    the difference is not 0")?;
+            writeln!(out, "stopped    the difference is significant")?;
         }
-        Some(Stopped::Reached) => writeln!(out, "stopped    as exact as was asked for")?,
-        Some(Stopped::Runs) => writeln!(out, "stopped    all runs done")?,
-        None => say!("interrupted; with --out the same command goes on from here"),
+        Some(Stopped::Reached) => writeln!(out, "stopped    the requested precision was reached")?,
+        Some(Stopped::Runs) => writeln!(out, "stopped    all runs are complete")?,
+        None => say!("interrupted; with --out the same command continues from here"),
     }
     out.flush()?;
     Ok(())
 }
 
-/// An estimate in words.
+/// Formats an estimate.
 fn words(estimate: &Estimate) -> String {
     let Estimate { mean, level, .. } = estimate;
     match (estimate.interval, estimate.method) {

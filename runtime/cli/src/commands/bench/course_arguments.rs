@@ -19,69 +19,67 @@ pub(crate) struct List {
     group = ArgGroup::new("stop").args(["runs", "until_se", "until_width", "until_difference"]),
     after_help = "A run is one seed: the same course and seed give the same run, bit for bit. With --out an \
 experiment that was interrupted resumes from it; FILE.csv is written beside FILE.\nExit code 1 if a module failed in \
- a run: such a run is no result.\nStopped by a signal it ends with 128 and the number of the signal (Ctrl-C: 130)."
+ a run, which then has no result.\nStopped by a signal it ends with 128 and the number of the signal (Ctrl-C: 130)."
 )]
 pub(crate) struct Run {
-    /// A course (`bench list` shows them), or a scenario file of one's own
+    /// A course (see `bench list`), or a scenario file
     pub(crate) name: String,
     /// Vehicle type of all drivers [default: the course's]
     #[arg(long, value_name = "TYPE")]
     pub(crate) vehicle: Option<String>,
-    /// With which model bodies move [default: as the course says]
+    /// Level of dynamics of the vehicles [default: as in the course]
     #[arg(long, value_name = "LEVEL")]
     pub(crate) dynamics: Option<DynamicsLevel>,
     /// Time step, s [default: the course's]
     #[arg(long)]
     pub(crate) dt: Option<f64>,
-    /// Use other modules: `controller=pursuit`, `fitness=comfort,safety`. The first fitness is the one that
-    /// is reported
+    /// Use other modules: `controller=pursuit`, `fitness=comfort,safety`. The first fitness is reported
     #[arg(long = "use", value_name = "SLOT=MODULE")]
     pub(crate) modules: Vec<String>,
-    /// So many runs [default: 30]
+    /// Number of runs [default: 30]
     #[arg(long, value_name = "N")]
     pub(crate) runs: Option<u64>,
-    /// Until the standard error of the mean fitness is no more than this
+    /// Run until the standard error of the mean fitness is at most this
     #[arg(long, value_name = "X")]
     pub(crate) until_se: Option<f64>,
-    /// Until the interval of the mean fitness is no wider than this
+    /// Run until the interval of the mean fitness is at most this wide
     #[arg(long, value_name = "X")]
     pub(crate) until_width: Option<f64>,
-    /// Until the mean difference to these results, seed by seed, is known to be above or below 0
+    /// Run until the mean difference to these results, seed by seed, is significantly above or below 0
     #[arg(long, value_name = "RESULTS")]
     pub(crate) until_difference: Option<PathBuf>,
-    /// Compare with the runs of --until-difference that did not fail, although failures are not random
+    /// Compare with the successful runs of --until-difference, although failures are not random
     #[arg(long, requires = "until_difference")]
     pub(crate) without_failed: bool,
-    /// Runs before an --until may stop; --runs does not ask
+    /// Minimum number of runs with --until-*
     #[arg(long, value_name = "N", default_value_t = MIN_RUNS)]
     pub(crate) min_runs: u64,
-    /// Runs after which an --until gives up; --runs does not ask
+    /// Maximum number of runs with --until-*
     #[arg(long, value_name = "N", default_value_t = MAX_RUNS)]
     pub(crate) max_runs: u64,
-    /// The first seed; the others follow it
+    /// First seed; the others follow it
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Level of intervals
+    /// Confidence level of intervals
     #[arg(long, default_value_t = 0.95)]
     pub(crate) level: f64,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Draw the mean fitness against the number of runs into this folder, as picture and table
+    /// Draw the mean fitness over the number of runs into this folder, as picture and table
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
-    /// Write what each drive had after every 10 m to this table: time and fitness so far
+    /// Write the state of each drive after every 10 m to this table: time and fitness so far
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) log: Option<PathBuf>,
-    /// Write the rows to this file, and go on with it if it is not finished
+    /// Write the rows to this file, and continue it if it is not finished
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
 
-/// What measuring on courses has in common.
+/// Common options of measurements on courses.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
-    /// Runs at the same time; the result is the same for any number [default: as many as the machine has
-    /// cores]
+    /// Number of concurrent runs; does not affect the result [default: one per core]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: Option<u16>,
     /// Print one JSON document and nothing else
@@ -93,11 +91,11 @@ pub(crate) struct Common {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit code 1 if a row comes out otherwise, if direction, end or hash do not fit, or if the \
+    after_help = "Exit code 1 if a row is not reproduced, if direction, end or hash do not match, or if the \
 experiment is not finished."
 )]
 pub(crate) struct Verify {
-    /// Results that `bench run --out` has written
+    /// Results written by `bench run --out`
     pub(crate) results: PathBuf,
     #[command(flatten)]
     pub(crate) sample: SampleFlags,
@@ -113,35 +111,35 @@ pub(crate) struct Verify {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Writes FILE.minisig beside FILE. Keys and signatures are those of minisign. `bench verify` and \
+    after_help = "Writes FILE.minisig beside FILE. Keys and signatures are compatible with minisign. `bench verify` and \
 `train verify` check them with --signed-by KEY.pub."
 )]
 pub(crate) struct Sign {
     /// Results, or the record of a training
     pub(crate) file: PathBuf,
-    /// The secret key
+    /// Secret key
     #[arg(long, value_name = "KEY")]
     pub(crate) key: PathBuf,
-    /// Make the key first, without a password, and its public half KEY.pub
+    /// Create the key first, without a password, together with its public key KEY.pub
     #[arg(long)]
     pub(crate) new_key: bool,
 }
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Runs are compared in pairs of the same seed. Of several, each is compared with the \
+    after_help = "Runs are compared in pairs with the same seed. Each of the other results is compared with the \
 first, and probabilities are corrected by Holm's method."
 )]
 pub(crate) struct Compare {
-    /// Results that the others are compared with
+    /// Results to compare the others with
     pub(crate) first: PathBuf,
     /// Results on the same course
     #[arg(required = true)]
     pub(crate) others: Vec<PathBuf>,
-    /// Compare the runs that did not fail, although failures are not random
+    /// Compare the successful runs, although failures are not random
     #[arg(long)]
     pub(crate) without_failed: bool,
-    /// Level of intervals
+    /// Confidence level of intervals
     #[arg(long, default_value_t = 0.95)]
     pub(crate) level: f64,
     /// Print one JSON document and nothing else
@@ -151,23 +149,22 @@ pub(crate) struct Compare {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Drives courses from seed 300001 on, on which no rule that ships was chosen. Controllers that \
-are made for one course drive only that.\nExit code 1 if a module failed in a run: such a run is no result."
+    after_help = "Drives courses from seed 300001 on, which were not used to choose any shipped rule. Controllers that \
+are made for one course drive only that course.\nExit code 1 if a module failed in a run, which then has no result."
 )]
 pub(crate) struct League {
     /// Courses [default: all]
     pub(crate) courses: Vec<String>,
-    /// A controller from outside that drives as well
+    /// External controller to include
     #[arg(long = "controller", value_name = "ID")]
     pub(crate) controllers: Vec<String>,
-    /// Runs of each controller on each course
+    /// Number of runs of each controller on each course
     #[arg(long, default_value_t = MIN_RUNS, value_name = "N")]
     pub(crate) runs: u64,
-    /// Runs at the same time; the result is the same for any number [default: as many as the machine has
-    /// cores]
+    /// Number of concurrent runs; does not affect the result [default: one per core]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: Option<u16>,
-    /// Print the table of the documentation
+    /// Print the table for the documentation
     #[arg(long, conflicts_with = "json")]
     pub(crate) markdown: bool,
     /// Print one JSON document and nothing else
@@ -180,23 +177,22 @@ pub(crate) struct League {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Writes report.md, report.json, and for each figure a picture (.svg) and its data (.csv). \
-That ours is different from the source is a result and not an error."
+A difference from the source is a result, not an error."
 )]
 pub(crate) struct Reproduce {
-    /// Folder to write to; it is made if it is not there
+    /// Folder to write to; created if necessary
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// Runs of each drive: figure 12.5 has 600
+    /// Number of runs of each drive; figure 12.5 has 600
     #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u64).range(2..=100_000))]
     pub(crate) runs: u64,
-    /// Seeds that each line of a study is bred with
+    /// Number of training seeds of each line of a study
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = seeds)]
     pub(crate) seeds: usize,
-    /// With which model bodies move in the forest [default: one_track]
+    /// Level of dynamics of the vehicles in the forest [default: one_track]
     #[arg(long, value_name = "LEVEL")]
     pub(crate) dynamics: Option<DynamicsLevel>,
-    /// Runs at the same time; the result is the same for any number [default: as many as the machine has
-    /// cores]
+    /// Number of concurrent runs; does not affect the result [default: one per core]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: Option<u16>,
     /// Print one JSON document and nothing else
@@ -204,11 +200,11 @@ pub(crate) struct Reproduce {
     pub(crate) json: bool,
 }
 
-/// Seeds of a study: one has no error bar.
+/// Parses the number of seeds of a study; a single seed has no error bar.
 fn seeds(text: &str) -> Result<usize, String> {
     let seeds = text
         .parse()
         .ok()
         .filter(|seeds| (2..=10_000).contains(seeds));
-    seeds.ok_or_else(|| "expected 2 to 10000, for one has no error bar".into())
+    seeds.ok_or_else(|| "expected 2 to 10000, because one has no error bar".into())
 }

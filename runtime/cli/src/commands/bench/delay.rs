@@ -1,6 +1,6 @@
-//! `roadwright bench delay`: what a signal costs those who come at random, against Webster's formula.
+//! `roadwright bench delay`: delay at a signal with random arrivals, compared with Webster's formula.
 //!
-//! Delay is the time of a trip less that of the same trip where nothing stops it.
+//! The delay is the travel time of a trip minus that of the same trip without stops.
 
 use super::arguments::{Delay as Arguments, Hand, Kind};
 use super::saturation::{headways, signals};
@@ -19,38 +19,39 @@ use std::io::Write;
 
 const LEG: f64 = 700.0;
 const SPEED_LIMIT: f64 = 13.9;
-/// The legs that are measured: they have green together.
+/// Legs that are measured; they have green together.
 const STREET: [usize; 2] = [2, 0];
-/// Their green and that of the other street, s.
+/// Green of these legs and of the other street, s.
 const GREEN: f64 = 30.0;
-/// Share of the capacity that comes.
+/// Degrees of saturation: arrivals as a fraction of the capacity.
 const DEGREES: [f64; 2] = [0.5, 0.8];
-/// One run, s, and how many.
+/// Duration of a run, s, and number of runs.
 const SECONDS: f64 = 4200.0;
 const RUNS: u64 = 32;
-/// Trips count that begin after so many seconds, and before the last tenth of a run: those end in it.
+/// Start of the counted trips, s, and fraction of the run at which they end, so that all of them are
+/// completed.
 const WARM_UP: f64 = 300.0;
 const COUNTED: f64 = 0.9;
-/// Delays are held to this share of the formula's, and their standard error to this one of themselves.
+/// Permitted relative difference to the formula, and maximum standard error relative to the delay.
 const TOLERANCE: f64 = 0.25;
 const STANDARD_ERROR: f64 = 0.05;
-/// Vehicles an hour that wish to come when the capacity is measured.
+/// Demand while the capacity is measured, vehicles/h.
 const QUEUE: f64 = 2000.0;
 
-/// What one degree of saturation gives.
+/// Results for one degree of saturation.
 #[derive(Debug, Serialize)]
 struct Row {
     degree: f64,
-    /// Vehicles an hour and leg: what passes at most, and what came.
+    /// Capacity and actual flow per leg, vehicles/h.
     capacity: f64,
     flow: f64,
-    /// s.
+    /// Cycle, s.
     cycle: f64,
-    /// Share of the cycle in which vehicles pass at saturation flow.
+    /// Fraction of the cycle in which vehicles pass at saturation flow.
     green_share: f64,
     trips: usize,
     hours: f64,
-    /// s.
+    /// Mean delay, s.
     delay: f64,
     standard_error: f64,
     webster: f64,
@@ -126,7 +127,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(outcome(rows.iter().all(is_kept)))
 }
 
-/// A street that crosses another one: with signals, or with the right of way.
+/// Creates a street that crosses another one, with signals or with the right of way.
 fn star(has_signals: bool, flow: f64) -> anyhow::Result<Star> {
     let mut star = Star::new(Plan {
         kind: Kind::Signals,
@@ -151,7 +152,7 @@ fn star(has_signals: bool, flow: f64) -> anyhow::Result<Star> {
     Ok(star)
 }
 
-/// Vehicles an hour that pass from each leg at most, and the cycle, s.
+/// Returns the capacity of each leg, vehicles/h, and the cycle, s.
 fn capacity(dt: f64, seconds: f64) -> anyhow::Result<(f64, f64)> {
     let star = star(true, QUEUE)?;
     let legs = STREET.map(|leg| star.legs[leg]);
@@ -159,7 +160,7 @@ fn capacity(dt: f64, seconds: f64) -> anyhow::Result<(f64, f64)> {
     run.until(WARM_UP)?;
     let from = next_green(&mut run, legs[0], dt)?;
     let before = run.passed(&legs);
-    // Whole cycles.
+    // Counts whole cycles.
     let mut greens = 0;
     let mut to = from;
     while to < from + seconds {
@@ -172,9 +173,9 @@ fn capacity(dt: f64, seconds: f64) -> anyhow::Result<(f64, f64)> {
     Ok((0.5 * passed * 3600.0 / time, time / f64::from(greens)))
 }
 
-/// Runs up to the next moment in which a road gets green, s.
+/// Runs up to the next beginning of green for a road, s.
 fn next_green(run: &mut Run, road: RoadId, dt: f64) -> anyhow::Result<f64> {
-    // A green that is there already has begun at an unknown time: the next one is waited for.
+    // A green that is already shown began at an unknown time, so the next one is awaited.
     let mut was_green = true;
     loop {
         run.until(run.world().time() + dt)?;
@@ -187,12 +188,12 @@ fn next_green(run: &mut Run, road: RoadId, dt: f64) -> anyhow::Result<f64> {
     }
 }
 
-/// When the trips begin that count, s.
+/// Returns the start times of the counted trips, s.
 fn counted(seconds: f64) -> std::ops::Range<f64> {
     WARM_UP.min(0.25 * seconds)..COUNTED * seconds
 }
 
-/// What each trip lost to the signal, s.
+/// Returns the delay of each trip, s.
 fn lost(flow: f64, dt: f64, (seed, seconds): (u64, f64)) -> anyhow::Result<Vec<f64>> {
     let [with, without] = [true, false].map(|has_signals| -> anyhow::Result<_> {
         let mut run = Run::new(&star(has_signals, flow)?.scenario, dt, seed)?;
@@ -203,7 +204,7 @@ fn lost(flow: f64, dt: f64, (seed, seconds): (u64, f64)) -> anyhow::Result<Vec<f
     });
     let (with, without) = (with?, without?);
     let counts = counted(seconds);
-    // One seed gives both runs the same vehicles: ids belong together.
+    // The same seed gives both runs the same vehicles, so trips are matched by id.
     let pairs = with.iter().filter_map(|(id, &(started, time))| {
         let &(_, free) = without.get(id)?;
         counts.contains(&started).then_some(time - free)
@@ -211,11 +212,10 @@ fn lost(flow: f64, dt: f64, (seed, seconds): (u64, f64)) -> anyhow::Result<Vec<f
     Ok(pairs.collect())
 }
 
-/// The mean delay at a signal with fixed times for who comes at random, s: [Webster 1958].
+/// Returns the mean delay at a fixed-time signal with random arrivals, s: [Webster 1958].
 fn webster(cycle: f64, green_share: f64, degree: f64, flow: f64) -> f64 {
-    // With c the cycle and q the flow: c (1 - l)^2 / (2 (1 - l x)) for who comes evenly, x^2 / (2 q
-    // (1 - x)) more by chance, and 0.65 (c / q^2)^(1/3) x^(2 + 5 l) less, which fits both to
-    // simulations.
+    // With cycle c and flow q: c (1 - l)^2 / (2 (1 - l x)) for uniform arrivals, plus x^2 / (2 q (1 - x)) for
+    // random ones, minus 0.65 (c / q^2)^(1/3) x^(2 + 5 l), which fits both to simulations.
     let (l, x) = (green_share, degree);
     let even = cycle * (1.0 - l) * (1.0 - l) / (2.0 * (1.0 - l * x));
     let random = x * x / (2.0 * flow * (1.0 - x));

@@ -8,30 +8,29 @@ use roadwright_training::Course;
 use roadwright_training::experiment::Results;
 use std::path::Path;
 
-/// The results of an experiment with their places.
+/// Results of an experiment with their paths.
 pub(super) struct Files {
     outputs: Outputs,
     /// Results from which the same command resumes.
     out: Option<Checkpoint>,
-    /// Their rows as a table, which is written at the end.
+    /// Table of their rows, which is written at the end.
     table: Option<Place>,
     log: Option<Log>,
 }
 
-/// Where the mileage log goes.
+/// Destination of the mileage log.
 enum Log {
-    /// With the results, because it resumes with them.
+    /// Written together with the results, because it resumes with them.
     Checkpoint(Checkpoint),
-    /// At the end, because it cannot be resumed.
+    /// Written at the end, because it cannot be resumed.
     AtEnd(Place),
 }
 
 impl Files {
-    /// Claims the places of all results.
+    /// Claims the paths of all results.
     ///
     /// # Errors
-    /// If a result would replace an input or another result, has the ending of another kind of file, or cannot
-    /// be written.
+    /// If a result would replace an input or another result, has the wrong extension, or cannot be written.
     pub(super) fn claim(arguments: &Run, course: &Course) -> anyhow::Result<Self> {
         let own = course.is_own().then(|| Path::new(&course.name));
         let mut read = Inputs::none().extensions(&arguments.common.extensions, own);
@@ -80,13 +79,13 @@ impl Files {
         })
     }
 
-    /// Writes the results and the log that belongs to them, so that the command can resume after any end.
+    /// Writes the results and their log, so that the command can resume after any interruption.
     pub(super) fn keep(&self, results: &Results, log: Option<&MileageLog>) -> anyhow::Result<()> {
-        // Runs that all failed are no results.
+        // If all runs failed there are no results.
         if results.fitnesses().is_empty() {
             return Ok(());
         }
-        // The log first, because a resumed command drops the rows of the log that its results do not have.
+        // The log first, because a resumed command drops log rows that its results do not have.
         if let (Some(Log::Checkpoint(place)), Some(log)) = (&self.log, log) {
             place.write(log.text().as_bytes())?;
         }
@@ -96,7 +95,7 @@ impl Files {
         }
     }
 
-    /// Writes all results as they are at the end.
+    /// Writes all results in their final state.
     pub(super) fn finish(
         &mut self,
         results: &Results,
@@ -122,5 +121,5 @@ impl Files {
     }
 }
 
-/// How the table of results begins.
+/// Beginning of the table of results.
 const TABLE_BEGINS: &str = "course,scenario_hash";

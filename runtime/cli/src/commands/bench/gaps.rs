@@ -1,7 +1,7 @@
-//! `roadwright bench gaps`: how many find a gap, against the formulae of the handbook.
+//! `roadwright bench gaps`: capacity of yielding movements, compared with the formulae of the handbook.
 //!
-//! One leg gives way and always has a queue; on the others random traffic passes it. Of all in the
-//! queue so many enter an hour, [HCM 2000] equation 17-3:
+//! One leg gives way and always has a queue; random traffic passes on the others. The number of queued
+//! vehicles that enter per hour follows [HCM 2000] equation 17-3:
 //!
 //! ```text
 //! c = q e^(-q tc) / (1 - e^(-q tf))      q: vehicles that pass; tc: critical gap, tf: follow-up time
@@ -21,15 +21,15 @@ use std::io::Write;
 
 const LEG: f64 = 300.0;
 const SPEED_LIMIT: f64 = 13.9;
-/// The leg that gives way, and one that passes it.
+/// The leg that gives way.
 const ENTRY: usize = 3;
-/// Vehicles an hour that wish to enter.
+/// Demand on the entering leg, vehicles/h.
 const QUEUE: f64 = 2000.0;
-/// Vehicles an hour that pass, all together.
+/// Total passing flow, vehicles/h.
 const PASSING: [f64; 4] = [200.0, 400.0, 600.0, 800.0];
 const SECONDS: f64 = 3600.0;
 const WARM_UP: f64 = 120.0;
-/// Capacities are held to these shares of the formula's.
+/// Permitted ratio of capacities to the formula.
 const SHARES: std::ops::RangeInclusive<f64> = 0.75..=1.25;
 
 /// A movement that gives way.
@@ -58,7 +58,7 @@ impl Movement {
         }
     }
 
-    /// Vehicles an hour that enter where so many pass, by the handbook.
+    /// Capacity according to the handbook for a passing flow, vehicles/h.
     fn formula(self, passing: f64) -> f64 {
         // [HCM 2000], exhibit 17-5, two lanes: critical gap and follow-up time, s.
         let (critical, follow_up) = match self {
@@ -72,7 +72,7 @@ impl Movement {
     }
 }
 
-/// What one movement passes beside some traffic, vehicles an hour.
+/// Capacity of a movement at a passing flow, vehicles/h.
 #[derive(Debug, Serialize)]
 struct Row {
     movement: &'static str,
@@ -121,7 +121,7 @@ fn measure(movement: Movement, wanted: f64, arguments: &Arguments) -> anyhow::Re
     let roads: Vec<RoadId> = passing_legs.iter().map(|&leg| star.legs[leg]).collect();
     let entry = [star.legs[ENTRY]];
     let (seeds, seconds) = (common.seeds.unwrap_or(3), common.seconds.unwrap_or(SECONDS));
-    // In short runs a quarter: something has to be left to measure.
+    // In short runs a quarter of the time, so that something is left to measure.
     let warm_up = WARM_UP.min(0.25 * seconds);
     let (mut passing, mut entering, mut overlaps) = (0.0, 0.0, 0);
     for seed in 1..=seeds {
@@ -134,8 +134,7 @@ fn measure(movement: Movement, wanted: f64, arguments: &Arguments) -> anyhow::Re
         entering += (run.passed(&entry) - before.1) as f64 / hours;
         overlaps += run.world().collisions().len();
     }
-    // Of those who did pass, not of those who were sent: random traffic is never exactly what was
-    // asked for.
+    // Based on the vehicles that did pass, because random traffic never matches the demand exactly.
     let formula = movement.formula(passing);
     Ok(Row {
         movement: movement.name(),
@@ -147,7 +146,7 @@ fn measure(movement: Movement, wanted: f64, arguments: &Arguments) -> anyhow::Re
     })
 }
 
-/// A junction with a queue on one leg, and the legs from which others pass it.
+/// Creates a junction with a queue on one leg, and returns the legs from which others pass.
 fn star(
     movement: Movement,
     wanted: f64,
@@ -164,14 +163,14 @@ fn star(
         length: LEG,
         speed_limit: SPEED_LIMIT,
     })?;
-    // Round the middle in the direction of a ring the near turn leads to the next leg.
+    // In the direction of the ring, the near turn leads to the next leg.
     let [near, opposite, far] = [1, 2, 3].map(|steps| star.round(ENTRY, steps));
     let (to, passing) = match movement {
-        // Only those meet it who drive where it goes.
+        // It only conflicts with vehicles that go to the same leg.
         Movement::NearTurn => (near, vec![(far, near)]),
         Movement::Straight => (opposite, vec![(far, near), (near, far)]),
         Movement::FarTurn => (far, vec![(far, near), (near, far)]),
-        // Who comes from the leg before passes the entry, and leaves by the next one.
+        // Vehicles from the previous leg pass the entry, and leave by the next leg.
         Movement::IntoRing => (opposite, vec![(far, near)]),
     };
     star.flow((ENTRY, to), "car", QUEUE)?;
@@ -187,7 +186,7 @@ mod tests {
 
     #[test]
     fn formulae_are_those_of_the_handbook() {
-        // Nobody passes: one each follow-up time.
+        // Without passing traffic one vehicle enters per follow-up time.
         assert!((Movement::Straight.formula(1e-6) - 900.0).abs() < 0.1);
         assert!((Movement::IntoRing.formula(0.0) - 1380.0).abs() < 1e-9);
         // 400 an hour: 400 e^-0.7222 / (1 - e^-0.4444) = 541.

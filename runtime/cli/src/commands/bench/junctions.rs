@@ -1,4 +1,4 @@
-//! `roadwright bench junctions`: what junctions promise, under more traffic than they can take.
+//! `roadwright bench junctions`: promises of junctions under more traffic than they can take.
 
 use super::arguments::{Hand, Junctions as Arguments, Kind};
 use super::star::{Plan, Star};
@@ -11,58 +11,57 @@ use roadwright_scenario::{Edit, VehicleType};
 use serde::Serialize;
 use std::io::Write;
 
-/// Length of a leg, m, and how fast it is driven, m/s.
+/// Length of a leg, m, and its speed limit, m/s.
 const LEG: f64 = 300.0;
 const SPEED_LIMIT: f64 = 13.9;
-/// Vehicles an hour that wish to come along each leg: more than any junction takes.
+/// Demand per leg, vehicles/h: more than any junction can take.
 const RATE: f64 = 2000.0;
-/// Without a word, s.
+/// Default duration, s.
 const SECONDS: f64 = 3600.0;
-/// Counting begins when the legs have filled, s.
+/// Start of the count, when the legs have filled, s.
 const WARM_UP: f64 = 60.0;
-/// Runs from here on are long enough to compare their halves, s.
+/// Duration from which the halves of a run are compared, s.
 const HALVES_FROM: f64 = 1800.0;
-/// The second half passes at least this share of the first.
+/// Minimum throughput of the second half relative to the first.
 const LEAST_SHARE: f64 = 0.95;
-/// Exits are closed for this share of the time.
+/// Fraction of the time for which exits are closed.
 const CLOSED_SHARE: f64 = 1.0 / 12.0;
-/// After that the queues on them take so long to go, s: that time is not counted.
+/// Time for the queues on them to dissolve afterwards, s, which is not counted.
 const DRAINING: f64 = 60.0;
-/// The key of the vehicle that closes an exit, where it appears, m beyond the junction, and how slow it
-/// is, m/s.
+/// Key of the vehicle that closes an exit, its position beyond the junction, m, and its crawling speed, m/s.
 const BREAKDOWN: &str = "breakdown";
 const BREAKDOWN_AT: f64 = 90.0;
 const CRAWL: f64 = 0.1;
-/// The first vehicles appear at this distance from the outer end, m, at this speed, m/s: all of them come
-/// to the junction in the same step.
+/// Position of the first vehicles from the outer end, m, and their speed, m/s, so that all of them reach the
+/// junction in the same step.
 const FIRST_AT: f64 = 200.0;
 const FIRST_SPEED: f64 = 10.0;
 
-/// What came of one junction.
+/// Results of a junction.
 #[derive(Debug, Serialize)]
 struct Row {
     control: &'static str,
     legs: usize,
     hand: &'static str,
-    /// Vehicles that have entered it, an hour, in each half.
+    /// Vehicles that entered per hour, in each half.
     first_half: f64,
     second_half: f64,
-    /// s.
+    /// Longest wait, s.
     longest_wait: f64,
-    /// The longest that the junction allows, s, and for how long its exits were closed.
+    /// Longest wait that the junction allows, s, and time for which its exits were closed.
     bound: f64,
     closed: f64,
     overlaps: usize,
-    /// The deepest of them, m.
+    /// Depth of the deepest overlap, m.
     deepest: f64,
     red_passed: u64,
-    /// Vehicles that went in without having been let in.
+    /// Vehicles that entered without a grant.
     breaches: u64,
-    /// Vehicles that went in because they were not passed over any more.
+    /// Vehicles that entered because they were not passed over any more.
     locked: u64,
-    /// Of all runs, s.
+    /// CPU time of all runs, s.
     cpu_seconds: f64,
-    /// The promises that do not hold.
+    /// Promises that were broken.
     broken: Vec<&'static str>,
 }
 
@@ -109,7 +108,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(outcome(rows.iter().all(|row| row.broken.is_empty())))
 }
 
-/// All junctions that are asked for.
+/// Returns all requested junctions.
 fn plans(arguments: &Arguments) -> Vec<Plan> {
     let mut plans = Vec::new();
     for kind in Kind::ALL {
@@ -136,7 +135,7 @@ fn plans(arguments: &Arguments) -> Vec<Plan> {
     plans
 }
 
-/// When exits are closed and opened again, s; nothing between them if they are not.
+/// Returns when exits are closed and opened again, s; an empty interval if they are not closed.
 fn closed(arguments: &Arguments, seconds: f64) -> (f64, f64) {
     let half = 0.5 * CLOSED_SHARE * seconds;
     let middle = 0.5 * seconds;
@@ -181,12 +180,12 @@ fn measure(plan: Plan, arguments: &Arguments, (seconds, seeds): (f64, u64)) -> a
     Ok(row)
 }
 
-/// A junction with more traffic than it takes from all legs to all others, the first of each leg in
-/// the same step; between two times, s, a vehicle closes each exit.
+/// Creates a junction with more traffic than it takes from all legs to all others, the first vehicle of each
+/// leg in the same step; between two times, s, a vehicle closes each exit.
 fn saturated(plan: Plan, buses: f64, (close, open): (f64, f64)) -> anyhow::Result<Star> {
     let mut star = Star::new(plan)?;
     let breakdown = VehicleType {
-        max_speed: CRAWL,
+        max_speed: CRAWL.into(),
         ..VehicleType::car()
     };
     let edit = Edit::VehicleType(BREAKDOWN.into(), Some(Box::new(breakdown)));
@@ -210,9 +209,9 @@ fn saturated(plan: Plan, buses: f64, (close, open): (f64, f64)) -> anyhow::Resul
             star.vehicle((from, FIRST_AT, true), (to, 20.0), "car", first)?;
         }
         if open > close && star.leads(from).1 {
-            // Distances on legs are from their outer ends.
+            // Distances on legs are measured from their outer ends.
             let at = plan.length - BREAKDOWN_AT;
-            // Outward, which is towards s = 0: it leaves the road where its crawl ends.
+            // Outward, towards s = 0; it is removed where its crawl ends.
             let end = at - CRAWL * (open - close);
             star.vehicle((from, at, false), (from, end), BREAKDOWN, (close, 0.0))?;
         }
@@ -231,7 +230,7 @@ impl Row {
         self.locked += summary.law.let_in_by_lock;
         for junction in run.watch.figures(run.world()) {
             let slack = |wait: f64, bound: f64| bound - wait;
-            // The junction of a ring that comes nearest to its bound is the one that is told.
+            // The junction of a ring that is closest to its bound is reported.
             let is_worse = self.bound == 0.0
                 || slack(junction.longest_wait, junction.bound)
                     < slack(self.longest_wait, self.bound);
@@ -242,7 +241,7 @@ impl Row {
     }
 
     fn judge(&mut self, seconds: f64) {
-        // Traffic that locks up slowly passes less in the second half.
+        // Traffic that slowly locks up has a lower throughput in the second half.
         let lasts = self.second_half >= LEAST_SHARE * self.first_half;
         let promises = [
             ("overlaps", self.overlaps == 0),

@@ -1,9 +1,10 @@
-//! `roadwright bench league`: controllers on courses, the built-in ones on all.
+//! `roadwright bench league`: controllers on courses; the built-in ones on all courses.
 
 use super::course_arguments::League;
 use super::results_of;
 use crate::commands::{keep_stdout, write_json};
 use crate::terminal::{self, say};
+use crate::watchdog::Watchdog;
 use crate::{Outcome, extensions};
 use anyhow::Context;
 use roadwright_agent::{Controller, Registry};
@@ -15,7 +16,7 @@ use roadwright_training::{Course, Setup};
 use serde::Serialize;
 use std::io::Write;
 
-/// A controller on a course.
+/// Result of a controller on a course.
 #[derive(Serialize)]
 struct Entry {
     controller: &'static str,
@@ -35,6 +36,7 @@ pub(super) fn league(arguments: &League) -> anyhow::Result<Outcome> {
     let document = arguments.json.then(keep_stdout).transpose()?;
     let wanted = Wanted::Ids(arguments.controllers.iter().cloned().collect());
     let host = extensions::open(&arguments.extensions, None, wanted, arguments.json)?;
+    let _watchdog = Watchdog::new(&host);
     let modules = host.registry();
     let controllers = controllers(arguments, &modules)?;
     let mut table = Vec::new();
@@ -74,7 +76,7 @@ pub(super) fn league(arguments: &League) -> anyhow::Result<Outcome> {
     })
 }
 
-/// The built-in controllers, and those from outside that were asked for.
+/// Returns the built-in controllers and the requested external ones.
 fn controllers(arguments: &League, modules: &Registry) -> anyhow::Result<Vec<&'static str>> {
     let of = |modules: &Registry| -> Vec<&'static str> {
         let entries = modules.of::<dyn Controller>().iter();
@@ -85,7 +87,7 @@ fn controllers(arguments: &League, modules: &Registry) -> anyhow::Result<Vec<&'s
         let id = known.iter().copied().find(|id| id == wanted);
         let id = id.with_context(|| {
             let known = known.join(", ");
-            format!("--controller {wanted}: there is none of that name; there are: {known}")
+            format!("--controller {wanted}: there is no such controller; expected one of: {known}")
         })?;
         if !ids.contains(&id) {
             ids.push(id);
@@ -102,8 +104,8 @@ fn of_controller(
 ) -> anyhow::Result<Entry> {
     let setup = Setup::with_driver(Stack::with_controller(controller));
     let results = results_of(course, &setup, modules, (arguments.runs, arguments.threads))
-        .with_context(|| format!("cannot judge {controller}"))?;
-    let summary = Summary::of(&results).context("no run was done")?;
+        .with_context(|| format!("cannot evaluate {controller}"))?;
+    let summary = Summary::of(&results).context("no run was completed")?;
     Ok(Entry {
         controller,
         summary,
@@ -160,7 +162,7 @@ fn print(table: &[Entry], is_markdown: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A mean with its interval, in so many decimals.
+/// Formats a mean with its interval, with a number of decimals.
 fn with_interval(estimate: &Estimate, decimals: usize) -> String {
     let mean = format!("{:.decimals$}", estimate.mean);
     match estimate.interval {

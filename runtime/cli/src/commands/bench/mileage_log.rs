@@ -1,4 +1,4 @@
-//! `bench run --log`: what each drive had after every 10 m, as a table that goes on with its results.
+//! `bench run --log`: state of each drive after every 10 m, as a table that is continued with its results.
 
 use super::course_arguments::Run;
 use anyhow::{Context, bail};
@@ -9,16 +9,17 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 const HEAD: &str = "seed,agent,driver,distance_m,time_s,fitness\n";
-/// Largest table that is gone on with, bytes.
+/// Maximum size of a table that is continued, bytes.
 const LARGEST: u64 = 512 * roadwright_files::MEBIBYTE;
 
-/// The rows of the table so far.
+/// Rows of the table so far.
 pub(super) struct MileageLog {
     text: Mutex<String>,
 }
 
 impl MileageLog {
-    /// A new table, or the one that belongs to earlier results: of runs that they do not have, nothing is kept.
+    /// Creates a table, or continues the one that belongs to earlier results, without rows of runs that they
+    /// do not have.
     pub(super) fn open(arguments: &Run, earlier: Option<&Results>) -> anyhow::Result<Option<Self>> {
         let Some(path) = &arguments.log else {
             return Ok(None);
@@ -48,19 +49,22 @@ impl MileageLog {
         }
     }
 
-    /// The table as it is now.
+    /// Returns the present table.
     pub(super) fn text(&self) -> String {
         let text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
         text.clone()
     }
 }
 
-/// The rows of a table up to a seed.
+/// Returns the rows of a table up to a seed.
 fn known(path: &Path, last: u64) -> anyhow::Result<String> {
-    let at = || format!("cannot go on with {}", path.display());
+    let at = || format!("cannot continue {}", path.display());
     let text = roadwright_files::read_text(path, LARGEST).with_context(at)?;
     let Some(rows) = text.strip_prefix(HEAD) else {
-        bail!("{} is no mileage log: name another --log", path.display());
+        bail!(
+            "{} is not a mileage log; choose another --log",
+            path.display()
+        );
     };
     let seed_of = |row: &str| {
         row.split(',')

@@ -1,5 +1,5 @@
-//! `roadwright bench`: courses that judge drivers, with error bars; and junctions under more traffic
-//! than they can take, with their capacities and delays against the formulae of the handbooks.
+//! `roadwright bench`: courses that evaluate drivers, with error bars, and junctions under excess traffic,
+//! with their capacities and delays compared with the formulae of the handbooks.
 
 mod arguments;
 mod compare;
@@ -11,6 +11,7 @@ mod gaps;
 mod junctions;
 mod league;
 mod mileage_log;
+mod planners;
 mod reproduce;
 mod saturation;
 mod star;
@@ -28,7 +29,7 @@ use roadwright_scenario::{DynamicsLevel, RoadId, Scenario};
 use roadwright_simulation::{
     Ending, JunctionWatch, Observer, RunOptions, Session, World, builtin_modules,
 };
-use roadwright_training::experiment::{Experiment, FailedRun, Results, Stop, Watcher};
+use roadwright_training::experiment::{FailedRun, Results, RunSeries, Stop, Watcher};
 use roadwright_training::{Course, Setup, UNSEEN_SEED};
 
 pub(crate) fn bench(verb: &BenchVerb) -> anyhow::Result<Outcome> {
@@ -45,10 +46,11 @@ pub(crate) fn bench(verb: &BenchVerb) -> anyhow::Result<Outcome> {
         BenchVerb::Saturation(arguments) => saturation::bench(arguments),
         BenchVerb::Delay(arguments) => delay::bench(arguments),
         BenchVerb::Gaps(arguments) => gaps::bench(arguments),
+        BenchVerb::Planners(arguments) => planners::bench(arguments),
     }
 }
 
-/// Runs of a course end with Ctrl-C.
+/// Lets runs of a course end with Ctrl-C.
 struct UntilInterrupted;
 
 impl Watcher for UntilInterrupted {
@@ -57,26 +59,26 @@ impl Watcher for UntilInterrupted {
     }
 }
 
-/// Names each run that failed on standard error: none of them is a result.
+/// Reports each failed run on standard error, because none of them is a result.
 fn tell_failures<'a>(failed: impl IntoIterator<Item = &'a FailedRun>) {
     for failed in failed {
         say!("{failed}");
     }
 }
 
-/// The results of a course that is run with seeds that nothing was chosen by.
+/// Runs a course with seeds that were not used to choose anything.
 fn results_of(
     course: &Course,
     setup: &Setup,
     modules: &Registry,
     (runs, threads): (u64, Option<u16>),
 ) -> anyhow::Result<Results> {
-    let experiment = Experiment {
+    let experiment = RunSeries {
         course,
         setup,
         modules,
-        // Beyond the seeds by which rules and parameters were chosen: on those they would look
-        // better than they are.
+        // Beyond the seeds used to choose rules and parameters, on which these would look better than they
+        // are.
         first_seed: UNSEEN_SEED,
         against: None,
         stop: Stop::Runs { runs },
@@ -91,7 +93,7 @@ fn results_of(
     Ok(results)
 }
 
-/// A run of a scenario on the level of lanes, with its junctions watched.
+/// A run of a scenario at level `lane`, with its junctions watched.
 struct Run {
     session: Session,
     watch: JunctionWatch,
@@ -103,7 +105,7 @@ impl Run {
             seed: Some(seed),
             dt: Some(dt),
             dynamics: Some(DynamicsLevel::Lane),
-            // Contacts on ways that cross are seen by comparing bodies only.
+            // Contacts on crossing connections are detected only by comparing bodies.
             verify: true,
             ..RunOptions::default()
         };
@@ -130,7 +132,7 @@ impl Run {
         self.session.world()
     }
 
-    /// Vehicles that have entered a junction from some roads so far.
+    /// Returns the number of vehicles that have entered a junction from some roads so far.
     fn passed(&self, roads: &[RoadId]) -> u64 {
         let figures = self.watch.figures(self.world());
         let approaches = figures.iter().flat_map(|junction| &junction.approaches);
@@ -138,7 +140,7 @@ impl Run {
         own.map(|approach| approach.passed).sum()
     }
 
-    /// The same in a time, as a rate an hour.
+    /// Returns their number in a period, as a rate per hour.
     fn rate(&mut self, roads: &[RoadId], (from, to): (f64, f64)) -> anyhow::Result<f64> {
         self.until(from)?;
         let before = self.passed(roads);
@@ -147,7 +149,7 @@ impl Run {
     }
 }
 
-/// What a command that measured found out.
+/// Converts the verdict of a measurement to an outcome.
 fn outcome(is_kept: bool) -> Outcome {
     if is_kept {
         Outcome::Fine

@@ -1,5 +1,5 @@
-//! `roadwright bench reproduce`: the figures and tables of [Gerdelan 2011], chapters 9, 10 and 12, made
-//! anew as data, pictures and one report, ours beside what the source says.
+//! `roadwright bench reproduce`: recreates the figures and tables of [Gerdelan 2011], chapters 9, 10 and 12,
+//! as data, pictures and a report that compares our results with the source.
 
 use super::course::threads;
 use super::course_arguments::Reproduce;
@@ -21,7 +21,7 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-/// Studies that have a figure or table in the source, by the name of their files.
+/// Studies that correspond to a figure or table in the source, with the names of their files.
 const STUDIES: [(&str, &str); 6] = [
     ("learning-curve", "figure-10-7"),
     ("mutation-probability", "figure-10-9"),
@@ -31,22 +31,22 @@ const STUDIES: [(&str, &str); 6] = [
     ("guidelines", "table-10-4"),
 ];
 
-/// One figure or table that was made anew.
+/// A recreated figure or table.
 #[derive(Serialize)]
 struct Part {
-    /// What it is in the source.
+    /// Its number in the source.
     of: String,
-    /// How it was made, and how the source was read.
+    /// How it was made, and how the source was interpreted.
     reading: String,
     figure: Option<Figure>,
-    /// Lines of text for people.
+    /// Lines of text about the results.
     found: Vec<String>,
     statements: Vec<Statement>,
 }
 
 pub(super) fn reproduce(arguments: &Reproduce) -> anyhow::Result<Outcome> {
     let mut outputs = Outputs::of(Inputs::none());
-    // A place that cannot be written to is found now, not after hours.
+    // An unwritable path is detected now, not after hours.
     outputs.folder("--out", &arguments.out)?;
     let modules = builtin_modules();
     let mut parts = vec![figure_9_3(arguments, &modules)?, table_10_3()];
@@ -55,7 +55,7 @@ pub(super) fn reproduce(arguments: &Reproduce) -> anyhow::Result<Outcome> {
         .build()
         .context("cannot start threads")?;
     for study in studies() {
-        // Studies of our own have nothing in the source to be put beside.
+        // Our own studies have no counterpart in the source.
         let Some((_, file)) = STUDIES.iter().find(|(name, _)| *name == study.name) else {
             continue;
         };
@@ -79,7 +79,7 @@ pub(super) fn reproduce(arguments: &Reproduce) -> anyhow::Result<Outcome> {
     } else {
         write!(terminal::out(), "{report}")?;
     }
-    // That ours is different from the source is a result, not a fault.
+    // A difference from the source is a result, not a fault.
     Ok(Outcome::Fine)
 }
 
@@ -100,7 +100,7 @@ fn write_report(
     Ok(())
 }
 
-/// Runs a course with so many seeds.
+/// Runs a course with the given number of seeds.
 fn run(
     arguments: &Reproduce,
     modules: &Registry,
@@ -115,12 +115,12 @@ fn run(
     Ok(results)
 }
 
-/// The mean fitness after each run.
+/// Returns the mean fitness after each run.
 fn accumulated(results: &Results) -> Vec<Accumulated> {
     accumulate(&results.fitnesses())
 }
 
-/// A line of means while runs come in; the first run has no error bar and is not drawn.
+/// Returns a line of means over the runs; the first run has no error bar and is not drawn.
 pub(super) fn line_of(label: &str, points: &[Accumulated]) -> Line {
     let point = |at: &Accumulated| Point {
         x: at.runs as f64,
@@ -134,7 +134,7 @@ pub(super) fn line_of(label: &str, points: &[Accumulated]) -> Line {
     }
 }
 
-/// The last of the means, in words.
+/// Describes the last of the means.
 fn words(label: &str, results: &Results) -> String {
     let fitness = results.fitnesses();
     let moments = Moments::of(&fitness);
@@ -177,7 +177,7 @@ fn figure_9_3(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part>
         ],
         statements: vec![Statement {
             says: says.into(),
-            // Both halves of the sentence, since it says both.
+            // Both parts, because the statement makes both claims.
             holds: lies_lower && error(&lower) > error(&upper),
             found: format!(
                 "standard errors {:.2} and {:.2}",
@@ -262,7 +262,7 @@ fn figure_12_5(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part
             },
             Statement {
                 says: "the error does not fall below 5".into(),
-                // The smaller of both: neither may fall below.
+                // The smaller of both, because neither may fall below.
                 holds: error(&first).min(error(&second)) >= 5.0,
                 found: format!(
                     "{:.2} and {:.2} after {} runs",
@@ -283,7 +283,7 @@ fn figure_12_5(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part
     })
 }
 
-/// Everything as one page.
+/// Returns everything as one page.
 fn report(arguments: &Reproduce, parts: &[Part]) -> anyhow::Result<String> {
     let mut page = format!(
         "# Figures and tables of [Gerdelan 2011], made anew\n\n\

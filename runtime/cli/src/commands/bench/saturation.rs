@@ -1,5 +1,5 @@
-//! `roadwright bench saturation`: how fast a queue passes a green light, against the same driver's
-//! law integrated alone, without roads, junctions and signals.
+//! `roadwright bench saturation`: saturation flow of a queue at a green light, compared with the same driver
+//! law integrated separately, without roads, junctions and signals.
 
 use super::arguments::{Hand, Kind, Saturation as Arguments};
 use super::star::{Plan, Star};
@@ -20,40 +20,40 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 const LEG: f64 = 400.0;
-/// The leg with the queue, which leads to the east, and the one opposite.
+/// Leg with the queue, which leads to the east; the next constant is the opposite leg.
 const FROM: usize = 2;
 const TO: usize = 0;
-/// km/h.
+/// Speed limits, km/h.
 const SPEEDS: [f64; 3] = [30.0, 50.0, 70.0];
-/// Vehicles an hour that wish to come.
+/// Demand, vehicles/h.
 const RATE: f64 = 2000.0;
-/// Green of the queue and of the others, s: twenty vehicles pass, and as many come anew.
+/// Green of the queue and of the others, s: twenty vehicles pass, and as many arrive again.
 const GREEN: f64 = 70.0;
 const OTHERS: f64 = 30.0;
-/// Headways count from this vehicle on to that one: the first ones still lose time.
+/// First and last vehicle whose headways count, because the first vehicles still lose time.
 const FIRST: usize = 4;
 const LAST: usize = 20;
-/// Nobody passes for so long between two greens, s.
+/// Time without passing vehicles that separates two greens, s.
 const RED: f64 = 15.0;
-/// Greens before the queue has come to stand as it will, s.
+/// Time until the queue has reached its final state, s.
 const FILLING: f64 = 250.0;
-/// Headways are held to this share of those of the law alone.
+/// Permitted relative difference to the law alone.
 const TOLERANCE: f64 = 0.05;
-/// Gap before a stop line and between standing vehicles, m: those of the law.
+/// Gap before a stop line and between standing vehicles, m, as in the law.
 const BEFORE_LINE: f64 = 0.5;
 const STANDSTILL_GAP: f64 = 2.0;
 
-/// What one speed limit gives.
+/// Results for a speed limit.
 #[derive(Debug, Serialize)]
 struct Row {
-    /// km/h.
+    /// Speed limit, km/h.
     speed_limit: f64,
     greens: usize,
-    /// From the 4th to the 20th, s.
+    /// Mean headway from the 4th to the 20th vehicle, s.
     headway: f64,
-    /// Of the law alone, s.
+    /// Mean headway of the law alone, s.
     alone: f64,
-    /// Vehicles an hour of green.
+    /// Saturation flow, vehicles per hour of green.
     flow: f64,
     difference: f64,
 }
@@ -98,7 +98,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(outcome(rows.iter().all(is_kept)))
 }
 
-/// A crossing whose leg with the queue has green for a time, and the others after it, s.
+/// Returns signals of a crossing whose leg with the queue has green for a time, and then the others, s.
 pub(super) fn signals(star: &Star, (green, others): (f64, f64)) -> JunctionRules {
     let stage = |legs: [usize; 2], time: f64| SignalStage {
         green: legs
@@ -108,11 +108,11 @@ pub(super) fn signals(star: &Star, (green, others): (f64, f64)) -> JunctionRules
             })
             .to_vec(),
         permitted: Vec::new(),
-        time,
-        min: None,
-        max: None,
-        amber: None,
-        all_red: None,
+        time: time.into(),
+        min: None.into(),
+        max: None.into(),
+        amber: None.into(),
+        all_red: None.into(),
     };
     JunctionRules {
         control: Some(Kind::Signals.control()),
@@ -124,7 +124,7 @@ pub(super) fn signals(star: &Star, (green, others): (f64, f64)) -> JunctionRules
     }
 }
 
-/// Mean headways of a queue that passes a green light, s, one for each green.
+/// Returns the mean headways of a queue at a green light, s, one for each green.
 pub(super) fn headways(speed_limit: f64, dt: f64, greens: u64) -> anyhow::Result<Vec<f64>> {
     let mut star = Star::new(Plan {
         kind: Kind::Signals,
@@ -151,11 +151,11 @@ pub(super) fn headways(speed_limit: f64, dt: f64, greens: u64) -> anyhow::Result
             headways.push(headway);
         }
     }
-    anyhow::ensure!(!headways.is_empty(), "no green passed {LAST} vehicles");
+    anyhow::ensure!(!headways.is_empty(), "no green let {LAST} vehicles pass");
     Ok(headways)
 }
 
-/// Where the stop line of the leg with the queue lies, m to the east of the middle.
+/// Returns the position of the stop line of the leg with the queue, m to the east of the middle.
 fn stop_line(star: &Star) -> Option<f64> {
     let layout = layout(star.scenario.network(), DrivingSide::Right);
     let arms = layout.junctions.iter().flat_map(|junction| &junction.arms);
@@ -163,13 +163,13 @@ fn stop_line(star: &Star) -> Option<f64> {
     own.find(|arm| arm.trim > 0.0).map(|arm| -arm.trim)
 }
 
-/// When fronts pass the stop line.
+/// Times at which vehicle fronts pass the stop line.
 #[derive(Default)]
 struct Passing {
     line: f64,
-    /// Where each front was at the last look, m to the east, and when, s.
+    /// Position of each front at the last observation, m to the east, and its time, s.
     before: BTreeMap<u64, (f64, f64)>,
-    /// Of this green, s.
+    /// Times in the current green, s.
     times: Vec<f64>,
 }
 
@@ -186,7 +186,7 @@ impl Passing {
                 continue;
             };
             if from < self.line && x >= self.line {
-                // Evenly between the two looks: a step is far shorter than a headway.
+                // Interpolated linearly, because a step is far shorter than a headway.
                 let share = (self.line - from) / (x - from);
                 self.times.push(at + share * (snapshot.time - at));
             }
@@ -194,7 +194,7 @@ impl Passing {
         self.before = now;
     }
 
-    /// The mean headway of the last green, when nobody has passed for long.
+    /// Returns the mean headway of the last green once no vehicle has passed for some time.
     fn green_is_over(&mut self, time: f64) -> Option<f64> {
         let &last = self.times.last()?;
         if time < last + RED {
@@ -206,11 +206,11 @@ impl Passing {
     }
 }
 
-/// The same of the law alone: points on a line that stand, and start one after the other.
+/// Returns the mean headway of the law alone: points on a line that start one after another.
 fn alone(speed_limit: f64, dt: f64) -> f64 {
     let car = VehicleType::car();
     let spacing = car.length + STANDSTILL_GAP;
-    // Front and speed of each, from the first on.
+    // Front position and speed of each vehicle, from the first on.
     let mut cars: Vec<(f64, f64)> = (0..LAST)
         .map(|place| (-BEFORE_LINE - spacing * place as f64, 0.0))
         .collect();
@@ -222,7 +222,7 @@ fn alone(speed_limit: f64, dt: f64) -> f64 {
             .map(|i| ControllerInput {
                 speed: cars[i].1,
                 road_speed: speed_limit,
-                wheelbase: car.wheelbase,
+                wheelbase: car.wheelbase.get(),
                 waypoint_distance: 10.0,
                 leader_gap: i
                     .checked_sub(1)
@@ -237,11 +237,11 @@ fn alone(speed_limit: f64, dt: f64) -> f64 {
         idm.step(&Step::default(), &inputs, &mut outputs);
         for (i, (car, output)) in cars.iter_mut().zip(&outputs).enumerate() {
             let speed = (car.1 + output.acceleration * dt).max(0.0);
-            // Even acceleration over the step, from the old speed to the new one.
+            // Constant acceleration over the step, from the old speed to the new one.
             let moved = 0.5 * (car.1 + speed) * dt;
             if car.0 < 0.0 && car.0 + moved >= 0.0 {
-                // The line is at 0, where it stood before it: -car.0 / moved of this step are gone
-                // there.
+                // The line is at 0 and the vehicle stood before it, so a fraction -car.0 / moved of this step
+                // has passed there.
                 passed[i] = (f64::from(step) - car.0 / moved) * dt;
             }
             *car = (car.0 + moved, speed);
@@ -262,7 +262,7 @@ mod tests {
             (1.5..3.0).contains(&fast) && fast < slow,
             "{slow} and {fast}"
         );
-        // Whether steps are longer or shorter.
+        // Independent of the step length.
         assert!((alone(13.9, 0.1) / alone(13.9, 0.01) - 1.0).abs() < 0.02);
     }
 }

@@ -20,24 +20,24 @@ use roadwright_scenario::{
 };
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// Where flows begin and end, m from the outer end of a leg: a bus has room behind its rear axle.
+/// Position of the ends of flows, m from the outer end of a leg; a bus has room behind its rear axle.
 const GATE: f64 = 12.0;
-/// m.
+/// Width of a lane, m.
 const LANE_WIDTH: f64 = 3.5;
-/// Radius of a ring for each of its legs, m, and the least one: the single-lane roundabout of the
-/// capacity formula has about this.
+/// Radius of a ring per leg, and minimum radius, m, approximately that of the single-lane roundabout in the
+/// capacity formula.
 const RADIUS_PER_LEG: f64 = 4.5;
 const LEAST_RADIUS: f64 = 18.0;
 
-/// What a junction is to be like.
+/// Design of a junction.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan {
     pub(super) kind: Kind,
     pub(super) legs: usize,
     pub(super) hand: Hand,
-    /// m.
+    /// Length of a leg, m.
     pub(super) length: f64,
-    /// m/s.
+    /// Speed limit, m/s.
     pub(super) speed_limit: f64,
 }
 
@@ -45,14 +45,14 @@ pub(super) struct Plan {
 pub(super) struct Star {
     pub(super) scenario: Scenario,
     pub(super) plan: Plan,
-    /// The roads of the legs.
+    /// Roads of the legs.
     pub(super) legs: Vec<RoadId>,
     /// Radius of the ring, m; 0 without one.
     radius: f64,
 }
 
 impl Star {
-    /// Draws it, with its control.
+    /// Draws the junction with its control.
     pub(super) fn new(plan: Plan) -> anyhow::Result<Self> {
         let mut star = Self {
             scenario: Scenario::new("bench"),
@@ -91,14 +91,13 @@ impl Star {
         }
     }
 
-    /// The direction in which a leg lies, rad.
+    /// Direction of a leg, rad.
     fn bearing(&self, leg: usize) -> f64 {
         if self.plan.kind == Kind::Zipper {
-            // Two ways that come together gently, and the one that they become.
-            // 0.35 rad are 20 degrees to either side of the straight way.
+            // Two roads that merge gently, and the merged road; 0.35 rad is 20 degrees to either side.
             return [PI - 0.35, PI + 0.35, 0.0][leg.min(2)];
         }
-        // Counter-clockwise from the east, as headings are.
+        // Counter-clockwise from the east, like headings.
         TAU * leg as f64 / self.plan.legs as f64
     }
 
@@ -112,7 +111,7 @@ impl Star {
         }
     }
 
-    /// Corners are as wide as the class asks for: entries of roundabouts are wider than others.
+    /// The class determines the width of corners; entries of roundabouts are wider.
     fn class(&self) -> RoadClass {
         match self.plan.kind {
             Kind::Roundabout => RoadClass::Arterial,
@@ -129,7 +128,7 @@ impl Star {
 
     fn draw_leg(&mut self, leg: usize) -> anyhow::Result<()> {
         let direction = unit(self.bearing(leg));
-        // From outside inwards: the lanes along the road lead to the junction.
+        // From the outside in: lanes along the road lead to the junction.
         let outer = direction * (self.radius + self.plan.length);
         let line = ReferenceLine::straight(outer, direction * self.radius)?;
         let (forward, backward) = match (self.plan.kind, leg) {
@@ -154,7 +153,7 @@ impl Star {
             let angle = turn * step * leg as f64;
             let start = Pose {
                 position: unit(angle) * self.radius,
-                // A tangent stands at right angles to the radius.
+                // A tangent is perpendicular to the radius.
                 heading: angle + turn * FRAC_PI_2,
             };
             let bend = Segment::Arc {
@@ -167,7 +166,7 @@ impl Star {
         Ok(())
     }
 
-    /// What the kind of junction says; the first leg and the one opposite go first.
+    /// Returns the rules for the kind of junction; the first leg and the opposite one have priority.
     fn rules(&self) -> JunctionRules {
         let kind = self.plan.kind;
         let has_majors = matches!(kind, Kind::Priority | Kind::Stop);
@@ -188,7 +187,7 @@ impl Star {
         }
     }
 
-    /// Decides about the node in the middle.
+    /// Sets the rules of the node in the middle.
     pub(super) fn rule(&mut self, rules: JunctionRules) -> anyhow::Result<()> {
         let (id, node) = self.middle().context("the legs do not meet")?;
         self.apply(Edit::Node(id, Some(Node { rules, ..node })))
@@ -202,9 +201,9 @@ impl Star {
         Some((id, node.clone()))
     }
 
-    /// A place on a leg, m from its outer end, on the lane that leads in or out.
+    /// Returns a position on a leg, m from its outer end, on the inbound or outbound lane.
     pub(super) fn place(&self, leg: usize, s: f64, inward: bool) -> Place {
-        // Lanes along the road are on the side that one drives on: negative on the right.
+        // Lanes along the road are on the driving side: negative on the right.
         let along = match self.plan.hand {
             Hand::Right => -1,
             Hand::Left => 1,
@@ -225,17 +224,17 @@ impl Star {
             stack: "idm".into(),
             origin: self.place(from, GATE, true),
             destination: self.place(to, GATE, false),
-            rate_per_hour,
-            begin: 0.0,
+            rate_per_hour: rate_per_hour.into(),
+            begin: 0.0.into(),
             // As long as the longest run.
-            end: 1e7,
+            end: 1e7.into(),
             dynamics: None,
         };
         let id = self.scenario.next_flow_id();
         self.apply(Edit::Flow(id, Some(Box::new(flow))))
     }
 
-    /// Adds a vehicle that appears on a leg, m from its outer end, at a time and with a speed.
+    /// Adds a vehicle that spawns on a leg, m from its outer end, at a time and with a speed.
     pub(super) fn vehicle(
         &mut self,
         (from, s, inward): (usize, f64, bool),
@@ -251,22 +250,22 @@ impl Star {
             start: self.place(from, s, inward),
             via: Vec::new(),
             destination: Some(self.place(to, end, false)),
-            depart,
-            repeat: None,
-            speed,
+            depart: depart.into(),
+            repeat: None.into(),
+            speed: speed.into(),
         };
         let id = self.scenario.next_agent_id();
         self.apply(Edit::Agent(id, Some(Box::new(agent))))
     }
 
-    /// Whether vehicles come in along a leg, and whether they leave by it.
+    /// Returns whether vehicles arrive on a leg, and whether they leave by it.
     pub(super) fn leads(&self, leg: usize) -> (bool, bool) {
         let is_zipper = self.plan.kind == Kind::Zipper;
         (!is_zipper || leg < 2, !is_zipper || leg == 2)
     }
 
-    /// The share of those from one leg who go to another: six tenths straight on where there is
-    /// a leg opposite, the rest evenly.
+    /// Returns the fraction of vehicles from one leg that go to another: six tenths straight on if there is
+    /// an opposite leg, and the rest evenly distributed.
     pub(super) fn share(&self, from: usize, to: usize) -> f64 {
         let legs = self.plan.legs;
         if from == to || !self.leads(from).0 || !self.leads(to).1 {
@@ -282,24 +281,24 @@ impl Star {
         if (from + legs / 2) % legs == to {
             0.6
         } else {
-            // What is left for all but the one opposite.
+            // The rest for all legs except the opposite one.
             0.4 / (others - 1.0)
         }
     }
 
-    /// The leg so many steps round from one, in the direction of driving around the middle.
+    /// Returns the leg a number of steps from another, in the driving direction around the middle.
     pub(super) fn round(&self, leg: usize, steps: usize) -> usize {
         let legs = self.plan.legs;
         match self.plan.hand {
             Hand::Right => (leg + steps) % legs,
-            // Backwards: whole rounds are added first, so that nothing falls below 0.
+            // Backwards: whole turns are added first, so that the result is not negative.
             Hand::Left => (leg + legs * steps - steps) % legs,
         }
     }
 }
 
 impl Kind {
-    /// The control that it is.
+    /// Returns the control of this kind.
     pub(super) fn control(self) -> Control {
         match self {
             Self::Uncontrolled => Control::Uncontrolled,

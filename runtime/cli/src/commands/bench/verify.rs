@@ -1,4 +1,4 @@
-//! `roadwright bench verify`: whether results are what their experiment gives.
+//! `roadwright bench verify`: checks whether results match their experiment.
 
 use super::UntilInterrupted;
 use super::course::{find, open, read, read_unchecked, threads};
@@ -6,21 +6,22 @@ use super::course_arguments::Verify;
 use crate::commands::sampling::{Plan, Sampling};
 use crate::commands::{keep_stdout, signature, write_json};
 use crate::terminal;
+use crate::watchdog::Watchdog;
 use crate::{Outcome, progress};
 use anyhow::bail;
-use roadwright_training::experiment::{Difference, Experiment, NotChecked, Results, not_checked};
-use roadwright_training::{Row, Setup};
+use roadwright_training::experiment::{Difference, NotChecked, Results, RunSeries, not_checked};
+use roadwright_training::{RunRow, Setup};
 use serde::Serialize;
 use std::io::Write;
 
-/// What came of it.
+/// Result of a verification.
 #[derive(Serialize)]
 struct Verified {
-    /// Version of the format of the file.
+    /// Version of the file format.
     version: u32,
-    /// Whether the hashes fit the rows and the file.
+    /// Whether the hashes match the rows and the file.
     hash_fits: bool,
-    /// Rows in the results.
+    /// Number of rows in the results.
     rows: usize,
     /// Seeds of the rows that were run again.
     seeds: Vec<u64>,
@@ -28,7 +29,7 @@ struct Verified {
     sampling: Sampling,
     /// Errors in the head, in the hashes and at the end of the rows.
     wrong: Vec<String>,
-    /// Rows that came out otherwise.
+    /// Rows with another result.
     different: Vec<Different>,
     /// Fields that were not checked.
     not_checked: Vec<Unchecked>,
@@ -36,8 +37,8 @@ struct Verified {
 
 #[derive(Serialize)]
 struct Different {
-    written: Row,
-    found: Row,
+    written: RunRow,
+    found: RunRow,
 }
 
 #[derive(Serialize)]
@@ -64,7 +65,7 @@ pub(super) fn verify(arguments: &Verify) -> anyhow::Result<Outcome> {
     let results = read_unchecked(&arguments.results)?;
     if results.rows.is_empty() {
         bail!(
-            "{}: there are no rows, so there is nothing to verify",
+            "{}: there are no rows to verify",
             arguments.results.display()
         );
     }
@@ -73,12 +74,13 @@ pub(super) fn verify(arguments: &Verify) -> anyhow::Result<Outcome> {
     let setup: Setup = head.setup.clone();
     let against = arguments.against.as_deref().map(read).transpose()?;
     if head.stop.looks_at_differences() && against.is_none() {
-        bail!("the stopping rule compares with other results: name them with --against");
+        bail!("the stopping rule compares with other results; specify them with --against");
     }
     let document = arguments.common.json.then(keep_stdout).transpose()?;
     let host = open(&arguments.common, &course, &setup)?;
+    let _watchdog = Watchdog::new(&host);
     let modules = host.registry();
-    let experiment = Experiment {
+    let experiment = RunSeries {
         course: &course,
         setup: &setup,
         modules: &modules,
@@ -129,8 +131,8 @@ pub(super) fn verify(arguments: &Verify) -> anyhow::Result<Outcome> {
     })
 }
 
-/// A row in words: its fitness and hash, or why it failed.
-fn in_words(row: &Row) -> String {
+/// Describes a row: its fitness and hash, or why it failed.
+fn in_words(row: &RunRow) -> String {
     match (row.fitness, &row.failed) {
         (Some(fitness), None) => format!("fitness {fitness} and hash {}", row.hash),
         (_, reason) => reason.clone().unwrap_or_else(|| "no fitness".into()),
@@ -155,7 +157,7 @@ fn print(results: &Results, verified: &Verified) -> anyhow::Result<()> {
         )?;
     }
     if verified.different.is_empty() {
-        writeln!(out, "all of them came out the same, bit for bit")?;
+        writeln!(out, "all of them are reproduced bit for bit")?;
     }
     if !results.is_sealed() {
         writeln!(

@@ -1,4 +1,4 @@
-//! Draws a figure as a picture.
+//! Drawing of a figure as a picture.
 
 use super::{Figure, Line};
 use plotters::coord::Shift;
@@ -7,17 +7,17 @@ use plotters::prelude::*;
 use roadwright_vehicle::proving::{Look, Mark, MarkAxis};
 use std::ops::Range;
 
-/// The part of a picture in which lines are drawn.
+/// Part of a picture in which lines are drawn.
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
-/// Size of pictures without the legend, which stands below them, pixels.
+/// Size of pictures without the legend below, pixels.
 const SIZE: (u32, u32) = (900, 560);
 /// Height of a row of the legend, pixels.
 const ROW: u32 = 22;
-/// A column of the legend begins so far from the edge, and its words so far from that, pixels.
+/// Position of a legend column from the edge, and of its text from there, pixels.
 const LEGEND_MARGIN: i32 = 70;
 const SAMPLE: i32 = 34;
-/// Colours of lines: those of Okabe and Ito, which colour-blind people can tell apart, without yellow.
+/// Line colours: those of Okabe and Ito, which colour-blind people can distinguish, without yellow.
 const COLORS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -35,19 +35,19 @@ const MARK_COLORS: [RGBColor; 4] = [
     RGBColor(90, 50, 150),
     RGBColor(120, 80, 40),
 ];
-/// Colour of closed forms: their dashes lie on the lines that they are compared with.
+/// Colour of closed forms, whose dashes lie on the lines that they are compared with.
 const CLOSED: RGBColor = RGBColor(20, 20, 20);
-/// A mark that is farther outside than this many spans of the lines would flatten them: it is only named.
+/// Distance of a mark in spans of the lines beyond which it is only named, because it would flatten them.
 const FAR: f64 = 1.5;
-/// Error bars that a line gets at most; more would be a smear.
+/// Maximum number of error bars of a line; more would blur.
 const BARS: usize = 30;
 
-/// What the legend says of lines or marks.
+/// Legend entry of lines or a mark.
 struct Entry<'a> {
     label: String,
     look: Look,
     color: RGBColor,
-    /// The mark, if it is one and within the picture.
+    /// The mark, if the entry is one and lies within the picture.
     mark: Option<&'a Mark>,
 }
 
@@ -61,7 +61,7 @@ impl Figure {
         let root = SVGBackend::with_string(text, size).into_drawing_area();
         root.fill(&WHITE)?;
         let (picture, legend) = root.split_vertically(SIZE.1);
-        // Long names of vehicles have smaller letters, so that they end before the edge.
+        // Long titles have smaller letters, so that they end before the edge.
         let letters = (1800 / self.title.chars().count().max(1)).clamp(12, 22);
         let mut chart = ChartBuilder::on(&picture)
             .caption(&self.title, ("sans-serif", letters as u32))
@@ -99,7 +99,7 @@ impl Figure {
         entries: &[Entry<'_>],
     ) -> anyhow::Result<()> {
         let line = &self.lines[number];
-        // Drawn twice, as a line and as bars: an iterator for each.
+        // Drawn twice, as a line and as bars, with an iterator for each.
         let points = || line.points.iter().filter(|point| point.is_finite());
         let way: Vec<_> = points().map(|point| (point.x, point.mean)).collect();
         let color = color_of(entries, &line.label);
@@ -120,7 +120,7 @@ impl Figure {
                 chart.draw_series(way.into_iter().map(dot))?
             }
         };
-        // At least 1: a line without points takes no steps of 0.
+        // At least 1, because a line without points must not take steps of 0.
         let every = line.points.len().div_ceil(BARS).max(1);
         let bars = points()
             .step_by(every)
@@ -132,8 +132,8 @@ impl Figure {
         Ok(())
     }
 
-    /// Width of a line, pixels: a line is wider than those which are drawn over it, so that it is seen where
-    /// they coincide; of many lines that would be too wide.
+    /// Width of a line, pixels: a line is wider than those drawn over it, so that it is visible where they
+    /// coincide, unless there are too many lines.
     fn width(&self, number: usize) -> u32 {
         let is_plain = |line: &&Line| line.look == Look::Line && !line.has_errors();
         if self.lines.iter().filter(is_plain).count() > 3 {
@@ -150,7 +150,7 @@ impl Figure {
         3 + 2 * over.count() as u32
     }
 
-    /// What the legend names: lines in their order, each label once, and then the marks.
+    /// Returns the legend entries: the lines in order, each label once, and then the marks.
     fn entries(&self, x: &Range<f64>, y: &Range<f64>) -> Vec<Entry<'_>> {
         let mut entries: Vec<Entry<'_>> = Vec::new();
         for line in &self.lines {
@@ -178,7 +178,7 @@ impl Figure {
             let (label, at) = (&mark.label, mark.at);
             let is_seen = range.contains(&at);
             let outside = if is_seen { "" } else { ", outside the picture" };
-            // Of two with one label, such as both edges of something, each is named with its value.
+            // If two marks share a label, such as both edges of something, each is listed with its value.
             entries.push(Entry {
                 label: format!("{label}: {}{outside}", rounded(at)),
                 look: Look::Dashed,
@@ -189,7 +189,7 @@ impl Figure {
         entries
     }
 
-    /// What the axes show: all points with their bars, marks that are near, and a little more.
+    /// Returns the ranges of the axes: all points with their bars, nearby marks, and a margin.
     fn ranges(&self) -> (Range<f64>, Range<f64>) {
         let points = || {
             let all = self.lines.iter().flat_map(|line| &line.points);
@@ -207,7 +207,7 @@ impl Figure {
     }
 }
 
-/// Draws a mark across the picture, whose ranges are given.
+/// Draws a mark across the picture with the given ranges.
 fn draw_mark(
     chart: &mut Chart<'_, '_>,
     entry: &Entry<'_>,
@@ -225,25 +225,25 @@ fn draw_mark(
     Ok(())
 }
 
-/// A range, and a little more for those marks outside of it that are not far away.
+/// Extends a range by marks that are not far outside.
 fn with_marks(range: Range<f64>, marks: impl Iterator<Item = f64>) -> Range<f64> {
     let width = range.end - range.start;
     let near = range.start - FAR * width..range.end + FAR * width;
     marks.filter(|at| near.contains(at)).fold(range, |all, at| {
-        // Not on the frame, where nobody sees it.
+        // Not on the frame, where it would be invisible.
         let (low, high) = (at - 0.02 * width, at + 0.02 * width);
         all.start.min(low)..all.end.max(high)
     })
 }
 
-/// The colour that the legend gives to the lines of a label.
+/// Returns the legend colour of the lines with a label.
 fn color_of(entries: &[Entry<'_>], label: &str) -> RGBColor {
     let mut named = entries.iter();
     let entry = named.find(|entry| entry.label == label);
     entry.map_or(COLORS[0], |entry| entry.color)
 }
 
-/// In how many columns a legend stands: as many as its longest label leaves room for.
+/// Returns the number of legend columns for which its longest label leaves room.
 fn columns(entries: &[Entry<'_>]) -> usize {
     let lengths = entries.iter().map(|entry| entry.label.chars().count());
     match lengths.max().unwrap_or(0) {
@@ -253,7 +253,7 @@ fn columns(entries: &[Entry<'_>]) -> usize {
     }
 }
 
-/// Draws names beside a piece of each line, in columns.
+/// Draws labels beside a sample of each line, in columns.
 fn draw_legend(
     area: &DrawingArea<SVGBackend<'_>, Shift>,
     entries: &[Entry<'_>],
@@ -288,7 +288,7 @@ fn draw_legend(
     Ok(())
 }
 
-/// What stands beside a tick of an axis that shows a range.
+/// Returns the label of a tick on an axis with a range.
 fn tick(value: f64, range: &Range<f64>) -> String {
     let width = range.end - range.start;
     let size = value.abs().max(width);
@@ -299,7 +299,7 @@ fn tick(value: f64, range: &Range<f64>) -> String {
     if !(0.01..1e6).contains(&size) {
         return format!("{value:.1e}");
     }
-    // Ticks are about a tenth of the range apart: so many decimals tell them from each other.
+    // Ticks are about a tenth of the range apart, so this many decimals distinguish them.
     let mut digits = 0;
     let mut unit = width;
     while unit < 10.0 && digits < 6 {
@@ -309,7 +309,7 @@ fn tick(value: f64, range: &Range<f64>) -> String {
     format!("{value:.digits$}")
 }
 
-/// A number with about four figures.
+/// Formats a number with about four significant figures.
 fn rounded(value: f64) -> String {
     let size = value.abs();
     match size {
@@ -321,14 +321,14 @@ fn rounded(value: f64) -> String {
     }
 }
 
-/// From the smallest to the largest, and never empty.
+/// Returns the range from the smallest to the largest value, never empty.
 fn span(values: impl Iterator<Item = f64>) -> Range<f64> {
     let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
         (low.min(value), high.max(value))
     });
     match high - low {
         width if width > 0.0 && width.is_finite() => low..high,
-        // One value, or a span too wide for a number: an axis needs a width.
+        // For a single value, or a span too wide for a number, because an axis needs a width.
         _ if low.is_finite() => low - 0.5..low + 0.5,
         _ => 0.0..1.0,
     }

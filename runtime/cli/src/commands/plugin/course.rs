@@ -1,8 +1,8 @@
-//! The course of the smoke drive: a straight, a bend to either side, a turn at a junction, and a
-//! car that stands on the way.
+//! Course of the smoke drive: a straight, a bend to either side, a turn at a junction, and a car that stands
+//! on the route.
 
 use roadwright_agent::{
-    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterSet, Registry, Step,
+    Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterSet, Registry, Step,
 };
 use roadwright_control::laws::pursuit_steering;
 use roadwright_geometry::{Pose, ReferenceLine, Segment};
@@ -16,36 +16,37 @@ use std::f64::consts::FRAC_PI_2;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The agent that is looked at.
+/// The tested agent.
 pub(super) const DRIVER: AgentId = AgentId(1);
-/// The one that stands.
+/// The standing agent.
 pub(super) const STANDER: AgentId = AgentId(2);
 /// Width of a lane, m.
 pub(super) const LANE: f64 = 3.5;
-/// The module of the one that stands.
+/// Module of the standing agent.
 const STANDING: &str = "standing";
-/// The controller that is compared with, and that drives where another kind is looked at.
+/// The controller to compare with, which also drives when another kind of module is tested.
 pub(super) const BUILT_IN: &str = "idm";
 
-/// Where the other car stands.
+/// Position of the standing car.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
     /// On the driver's lane, 40 m before its goal.
     Ahead,
-    /// On the other lane, in nobody's way.
+    /// On the other lane, where it blocks no traffic.
     Aside,
 }
 
-/// The roads, at most 400 m of way, and two cars: one drives with the modules of a stack, one stands.
+/// Creates the roads, with a route of at most 400 m, and two cars: one drives with the modules of a stack,
+/// one stands.
 ///
 /// # Errors
-/// If the scenario cannot be put together.
+/// If the scenario cannot be created.
 pub(super) fn course(driver: Stack, standing: Standing) -> anyhow::Result<Scenario> {
     let mut scenario = Scenario::new("Smoke drive");
     add_roads(&mut scenario)?;
     let stander = Stack::with_controller(STANDING);
     for (name, mut stack) in [("driver", driver.clone()), (STANDING, stander)] {
-        // The standing car is rated by the same fitness.
+        // The standing car is scored by the same fitness.
         stack.fitness = driver.fitness.clone();
         scenario.apply(Edit::Stack(name.into(), Some(Box::new(stack))))?;
     }
@@ -68,16 +69,16 @@ pub(super) fn course(driver: Stack, standing: Standing) -> anyhow::Result<Scenar
             start,
             via: Vec::new(),
             destination: Some(destination),
-            depart: 0.0,
-            repeat: None,
-            speed: 0.0,
+            depart: 0.0.into(),
+            repeat: None.into(),
+            speed: 0.0.into(),
         };
         scenario.apply(Edit::Agent(id, Some(Box::new(agent))))?;
     }
     Ok(scenario)
 }
 
-/// A bending road, and a straight one across its end.
+/// Adds a bending road, and a straight one across its end.
 fn add_roads(scenario: &mut Scenario) -> anyhow::Result<()> {
     let bend = |radius: f64| Segment::Arc {
         length: FRAC_PI_2 * radius.abs(),
@@ -106,7 +107,7 @@ fn add_roads(scenario: &mut Scenario) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The streets of what is driven.
+/// Style of the streets.
 pub(super) fn style() -> RoadStyle {
     RoadStyle {
         name: String::new(),
@@ -117,7 +118,7 @@ pub(super) fn style() -> RoadStyle {
     }
 }
 
-/// A stack of built-in modules but for one slot.
+/// Returns a stack of built-in modules except for one slot.
 pub(super) fn stack_with(slot: Slot, module: &str) -> Stack {
     let mut stack = Stack::with_controller(BUILT_IN);
     for setting in stack.settings_mut(slot) {
@@ -126,24 +127,26 @@ pub(super) fn stack_with(slot: Slot, module: &str) -> Stack {
     stack
 }
 
-/// Stands until it is let go.
+/// Stands until it is released.
 struct Stand(Arc<AtomicBool>);
 
 impl Stand {
     const INFO: ModuleInfo = ModuleInfo {
         id: STANDING,
         name: "Standing",
-        doc: "Stands until it is let go.",
+        doc: "Stands until it is released.",
     };
 }
 
-/// Adds the controller of the standing car. Returns the switch that lets it drive.
+/// Adds the controller of the standing car. Returns the switch that releases it.
 pub(super) fn register(registry: &mut Registry) -> Arc<AtomicBool> {
     let may_go = Arc::new(AtomicBool::new(false));
     let shared = may_go.clone();
-    registry.add(Entry::<dyn Controller>::new(Stand::INFO, &[], move || {
-        Box::new(Stand(shared.clone()))
-    }));
+    registry.add(ModuleEntry::<dyn Controller>::new(
+        Stand::INFO,
+        &[],
+        move || Box::new(Stand(shared.clone())),
+    ));
     may_go
 }
 

@@ -1,5 +1,5 @@
-//! What `roadwright plugin check` does with a controller of signals: a crossing with traffic on both streets,
-//! beside signals that go by demand.
+//! Test of a signal controller by `roadwright plugin check`: a crossing with traffic on both streets,
+//! compared with actuated control.
 
 use super::course::{BUILT_IN, style};
 use anyhow::Context;
@@ -13,32 +13,32 @@ use roadwright_scenario::{
 use roadwright_simulation::{Ending, RunOptions, Session, Status, World};
 use serde::{Deserialize, Serialize};
 
-/// Signals that go by demand.
+/// Mode of actuated control.
 const BY_DEMAND: &str = "actuated";
-/// Simulated time, s, and vehicles an hour on each street.
+/// Simulated time, s, and vehicles per hour on each street.
 const SECONDS: f64 = 600.0;
 const RATES: [f64; 2] = [500.0, 250.0];
-/// From the ends of the streets to the crossing, m.
+/// Distance from the ends of the streets to the crossing, m.
 const ARM: f64 = 300.0;
-/// A controller that lets fewer arrive than this share of what demand does holds traffic up.
+/// Minimum arrivals relative to actuated control; a controller with fewer delays traffic too much.
 const LEAST_SHARE: f64 = 0.8;
 
-/// What came of the signals.
+/// Result of a signal controller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct SignalDrive {
-    /// The module that was looked at.
+    /// The tested module.
     module: String,
-    /// Vehicles that have arrived.
+    /// Number of arrived vehicles.
     arrived: u64,
-    /// Their mean time, s.
+    /// Their mean travel time, s.
     mean_time: f64,
-    /// The longest wait at the crossing, s.
+    /// Longest wait at the crossing, s.
     longest_wait: f64,
-    /// What went wrong in the module meanwhile.
+    /// Faults of the module.
     trouble: Option<String>,
 }
 
-/// Two streets that cross, with signals that a module decides about.
+/// Creates two crossing streets with signals that a module controls.
 fn crossing(module: &str) -> anyhow::Result<Scenario> {
     let mut scenario = Scenario::new("Signals");
     let stack = Stack::with_controller(BUILT_IN);
@@ -76,9 +76,9 @@ fn crossing(module: &str) -> anyhow::Result<Scenario> {
             dynamics: None,
             origin: lane(roads[2 * street], 10.0),
             destination: lane(roads[2 * street + 1], ARM - 20.0),
-            rate_per_hour: rate,
-            begin: 0.0,
-            end: SECONDS,
+            rate_per_hour: rate.into(),
+            begin: 0.0.into(),
+            end: SECONDS.into(),
         };
         let id = scenario.next_flow_id();
         scenario.apply(Edit::Flow(id, Some(Box::new(flow))))?;
@@ -86,7 +86,7 @@ fn crossing(module: &str) -> anyhow::Result<Scenario> {
     Ok(scenario)
 }
 
-/// Lets a module decide about the signals of the crossing.
+/// Runs the crossing with a module in control of its signals.
 fn drive(modules: &Registry, module: &str) -> anyhow::Result<SignalDrive> {
     let scenario = crossing(module)?;
     let world = World::new(&scenario, modules, &RunOptions::default())?;
@@ -106,26 +106,26 @@ fn drive(modules: &Registry, module: &str) -> anyhow::Result<SignalDrive> {
     })
 }
 
-/// What a module does, and what demand does there.
+/// Runs a module, and actuated control for comparison.
 pub(super) fn beside_demand(modules: &Registry, module: &str) -> anyhow::Result<[SignalDrive; 2]> {
     Ok([drive(modules, module)?, drive(modules, BY_DEMAND)?])
 }
 
 impl SignalDrive {
-    /// Why these signals are of no use.
+    /// Returns why the signal controller is unusable.
     pub(super) fn problem(&self, by_demand: &Self) -> Option<String> {
         let mut problems = Vec::new();
         problems.extend(self.trouble.clone());
         if (self.arrived as f64) < LEAST_SHARE * by_demand.arrived as f64 {
             problems.push(format!(
-                "{} vehicles arrive, and by demand {}",
+                "{} vehicles arrive, but {} with actuated control",
                 self.arrived, by_demand.arrived
             ));
         }
         (!problems.is_empty()).then(|| problems.join("; "))
     }
 
-    /// All numbers, with those by demand in brackets.
+    /// Returns all numbers, with those of actuated control in brackets.
     pub(super) fn numbers(&self, by_demand: &Self) -> String {
         format!(
             "{} vehicles arrive in {SECONDS} s ({} {}), after {:.1} s each ({:.1}); the longest wait is \

@@ -1,5 +1,5 @@
-//! The smoke drive of `roadwright plugin check`: whether a plugin drives, in numbers and as a
-//! picture, beside the built-in module. The plugin runs in a child process.
+//! Smoke drive of `roadwright plugin check`: whether a plugin drives, in numbers and as a picture, compared
+//! with the built-in module. The plugin runs in a child process.
 
 use super::course::{BUILT_IN, DRIVER, LANE, STANDER, Standing, course, register, stack_with};
 use super::signal_drive::{SignalDrive, beside_demand};
@@ -25,62 +25,62 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What a child is called with to drive.
+/// Argument that makes a child process drive.
 const DRIVE: &str = "drive";
-/// Time that a driver has, in times of the built-in one.
+/// Time limit of a driver as a multiple of the built-in driver's time.
 const MOST_TIMES: f64 = 3.0;
-/// Most simulated time of the built-in drivers, s; they take less.
+/// Maximum simulated time of the built-in drivers, s; they need less.
 const LONGEST: f64 = 300.0;
-/// A car so far beside its lane has left the course, m.
+/// Distance from the lane at which a car has left the course, m.
 const LOST: f64 = 20.0;
-/// Slower than this is standing, m/s, and so near the other car is behind it, m.
+/// Speed below which a car stands, m/s, and distance within which it is behind the other car, m.
 const STANDS: f64 = 0.3;
 const BEHIND: f64 = 40.0;
-/// How long one stands behind the other car before that drives on, s.
+/// Time for which the driver stands behind the other car before that car drives on, s.
 const WAIT: f64 = 1.5;
 /// Steps between two points of a trail.
 const TRAIL_STEPS: u64 = 10;
 
-/// What came of a drive.
+/// Result of a drive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Drive {
-    /// The module that was looked at.
+    /// The tested module.
     module: String,
     /// Whether it has reached the goal.
     arrived: bool,
-    /// Time that it drove, s.
+    /// Driving time, s.
     seconds: f64,
-    /// m/s.
+    /// Mean speed, m/s.
     mean_speed: f64,
-    /// Furthest distance of its rear axle from the middle of its lane, m.
+    /// Largest distance of its rear axle from the lane's centre line, m.
     furthest_off: f64,
-    /// How often it touched something.
+    /// Number of collisions.
     collisions: u64,
-    /// How far behind the standing car it stood, m; `None` if it never did.
+    /// Gap to the standing car while standing behind it, m; `None` if it never stood there.
     gap: Option<f64>,
-    /// What went wrong in the module meanwhile.
+    /// Faults of the module.
     trouble: Option<String>,
 }
 
-/// A drive and where it went.
+/// A drive and its trail.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Driven {
     drive: Drive,
     trail: Vec<[f64; 2]>,
 }
 
-/// What a fitness says about two drivers.
+/// Scores of a fitness for two drivers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Scores {
     /// The module.
     module: String,
-    /// Of one that arrives.
+    /// Score of the driver that arrives.
     drives: f64,
-    /// Of one that stands.
+    /// Score of the driver that stands.
     stands: f64,
 }
 
-/// What a child has found out about a plugin.
+/// Findings of a child process about a plugin.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Found {
     controller: Option<Driven>,
@@ -89,22 +89,22 @@ struct Found {
     signals: Option<[SignalDrive; 2]>,
 }
 
-/// What came of the drives with a plugin. Serializes as numbers, without the trails.
+/// Results of the drives with a plugin. Serialized as numbers, without the trails.
 #[derive(Debug, Serialize)]
 pub(super) struct Drives {
     built_in: Drive,
     controller: Option<Drive>,
     planner: Option<Drive>,
     fitness: Option<Scores>,
-    /// Of a controller of signals, and by demand.
+    /// Results of a signal controller, and of actuated control.
     signals: Option<[SignalDrive; 2]>,
-    /// Why there is nothing to tell.
+    /// Reason why there are no results.
     failed: Option<String>,
     #[serde(skip)]
     trails: Vec<(String, Vec<DVec2>)>,
 }
 
-/// Sees how a driver does.
+/// Observes a driver.
 struct Watch {
     may_go: Arc<AtomicBool>,
     path: Vec<DVec2>,
@@ -126,14 +126,14 @@ impl Watch {
         }
     }
 
-    /// Lets the other car go when the driver has stood behind it.
+    /// Releases the other car once the driver has stood behind it.
     fn look_at_gap(&mut self, dt: f64, driver: &VehicleRecord, other: &VehicleRecord) {
         let between = (driver.body.position - other.body.position).length();
         let gap = between - 0.5 * (driver.length + other.length);
         let stands = driver.speed.abs() < STANDS && gap < BEHIND;
         self.stood = if stands { self.stood + dt } else { 0.0 };
         if self.stood > WAIT && !self.may_go.swap(true, Ordering::Relaxed) {
-            // A car that stands inside of it does not stand behind it.
+            // A car that overlaps the other one does not stand behind it.
             self.gap = (gap > 0.0).then_some(gap);
         }
     }
@@ -148,11 +148,11 @@ impl Observer for Watch {
         };
         let place = driver.pose.position;
         if self.path.is_empty() {
-            // The first point is where it stands, the others are its way.
+            // The first point is its position, the others are its path.
             let seen = world.inspect(driver.agent);
             self.path = seen.map_or(Vec::new(), |seen| seen.path);
         }
-        // From the way as it was seen first.
+        // Measured from the path as first seen.
         let off = polyline::distance(&self.path, place);
         if off.is_finite() {
             self.furthest_off = self.furthest_off.max(off);
@@ -166,7 +166,7 @@ impl Observer for Watch {
     }
 }
 
-/// A world with both cars, and what lets the standing one go.
+/// Creates a world with both cars, and the switch that releases the standing one.
 fn world(
     modules: &Registry,
     stack: Stack,
@@ -179,7 +179,7 @@ fn world(
     Ok((world, may_go))
 }
 
-/// Drives the course with one module in the place of a built-in one, for a time at most.
+/// Drives the course with one module in place of a built-in one, for at most the given time.
 fn drive(modules: &Registry, slot: Slot, module: &str, longest: f64) -> anyhow::Result<Driven> {
     let (world, may_go) = world(modules, stack_with(slot, module), Standing::Ahead)?;
     let mut session = Session::new(world);
@@ -216,7 +216,7 @@ fn has_ended(world: &World) -> bool {
     world.finished().any(|row| row.id == u64::from(DRIVER.0))
 }
 
-/// How often an agent was in a collision.
+/// Returns the number of collisions of an agent.
 fn touched(world: &World, id: u64) -> u64 {
     let met = world
         .collisions()
@@ -225,12 +225,12 @@ fn touched(world: &World, id: u64) -> u64 {
     met.count() as u64
 }
 
-/// What the built-in modules do.
+/// Drives the course with the built-in modules.
 fn built_in() -> anyhow::Result<Driven> {
     drive(&builtin_modules(), Slot::Controller, BUILT_IN, LONGEST)
 }
 
-/// What a fitness says about one that drives and one that stands all the time.
+/// Returns the scores of a fitness for a driver that drives and one that stands throughout.
 fn scores(modules: &Registry, module: &str) -> anyhow::Result<Scores> {
     let (world, _) = world(modules, stack_with(Slot::Fitness, module), Standing::Aside)?;
     let mut session = Session::new(world);
@@ -242,13 +242,12 @@ fn scores(modules: &Registry, module: &str) -> anyhow::Result<Scores> {
     };
     Ok(Scores {
         module: module.to_owned(),
-        drives: score(DRIVER.0).context("there is no score of who drives")?,
-        stands: score(STANDER.0).context("there is no score of who stands")?,
+        drives: score(DRIVER.0).context("there is no score of the driving car")?,
+        stands: score(STANDER.0).context("there is no score of the standing car")?,
     })
 }
 
-/// What child processes of the program do: drive, or what the host of plugins asks for. Gives the
-/// exit code.
+/// Work of the program's child processes: drives, or tasks of the plugin host. Returns the exit code.
 pub(crate) fn plugin_host(arguments: &[OsString]) -> i32 {
     let words: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
     let [DRIVE, library, nonce] = words[..] else {
@@ -267,10 +266,10 @@ pub(crate) fn plugin_host(arguments: &[OsString]) -> i32 {
     }
 }
 
-/// The child's side: drives with each kind of module that a library holds. It lies in a folder of
-/// its own, beside which the cache may be.
+/// The child's side: drives with each kind of module in a library, which is in a folder of its own, beside
+/// which the cache may be created.
 fn drive_with(library: &Path) -> anyhow::Result<Found> {
-    let folder = library.parent().context("the library lies in no folder")?;
+    let folder = library.parent().context("the library is not in a folder")?;
     let (inspected, _) = inspect(library)?;
     let (id, kinds) = (inspected.info.id.as_str(), inspected.info.module_kinds());
     let host = Host::open(HostOptions {
@@ -286,7 +285,7 @@ fn drive_with(library: &Path) -> anyhow::Result<Found> {
         builtin: builtin_modules(),
     });
     let modules = host.registry();
-    // Driven here once more: the same steps as in the parent, and so the same limit as it tells of.
+    // Driven again here: the same steps as in the parent, and therefore the same limit.
     let longest = MOST_TIMES * built_in()?.drive.seconds;
     let mut found = Found::default();
     for kind in kinds {
@@ -307,16 +306,16 @@ fn drive_with(library: &Path) -> anyhow::Result<Found> {
     Ok(found)
 }
 
-/// Lets a child process drive with a plugin.
+/// Tests a plugin with drives in a child process.
 ///
 /// # Errors
-/// If there is no place for its copy, or the course cannot be driven at all.
+/// If its copy cannot be written, or the course cannot be driven at all.
 pub(super) fn try_out(library: &Path, helper: &[OsString]) -> anyhow::Result<Drives> {
     let built_in = built_in()?;
-    let folder = tempfile::tempdir().context("there is no place for a copy of the plugin")?;
+    let folder = tempfile::tempdir().context("cannot create a folder for a copy of the plugin")?;
     let copy = folder.path().join("plugin");
     let copy = copy.with_extension(std::env::consts::DLL_EXTENSION);
-    // What is no plugin has been told before.
+    // A file that is not a plugin was reported before.
     let found = std::fs::copy(library, &copy)
         .map_err(|error| error.to_string())
         .and_then(|_| ask_child(DRIVE, &copy, helper))
@@ -345,12 +344,12 @@ pub(super) fn try_out(library: &Path, helper: &[OsString]) -> anyhow::Result<Dri
 }
 
 impl Drives {
-    /// Whether all drive.
+    /// Whether all drives passed.
     pub(super) fn is_fine(&self) -> bool {
         self.lines().iter().all(|line| line.problem.is_none())
     }
 
-    /// Verdicts and notes, a line for each kind.
+    /// Returns verdicts and notes, one line per kind.
     pub(super) fn lines(&self) -> Vec<ReportLine> {
         let line = |name: &str, problem: Option<String>, note: String| ReportLine {
             name: name.into(),
@@ -373,7 +372,7 @@ impl Drives {
         if let Some(drive) = &self.planner {
             let problem = drive.problem(built_in, false);
             lines.push(line(
-                "drive by its routes",
+                "drive on its routes",
                 problem,
                 drive.numbers(built_in),
             ));
@@ -392,14 +391,14 @@ impl Drives {
         lines
     }
 
-    /// Draws the course with the paths driven, as a PNG.
+    /// Draws the course with the driven paths, as a PNG.
     ///
     /// # Errors
     /// If the picture cannot be drawn.
     pub(super) fn draw(&self) -> anyhow::Result<Vec<u8>> {
         const COLORS: [u32; 3] = [0x4FB0E5, 0xE4572E, 0x8BD17C];
         let scenario = course(Stack::with_controller(BUILT_IN), Standing::Ahead)?;
-        // The standing car where it stands.
+        // The standing car in its position.
         let (world, _) = world(
             &builtin_modules(),
             Stack::with_controller(BUILT_IN),
@@ -411,7 +410,7 @@ impl Drives {
             vehicles: session.world().snapshot().vehicles,
             ..Snapshot::default()
         };
-        // The built-in one below and wide, so that it shows where both go the same way.
+        // The built-in one is below and wide, so that it is visible where both coincide.
         let trails = self.trails.iter().zip(COLORS).enumerate();
         let trails = trails.map(|(at, ((module, points), color))| Trail {
             points: points.clone(),
@@ -419,7 +418,7 @@ impl Drives {
             color,
             label: module.clone(),
         });
-        // Room for the title, and for a car that leaves the road.
+        // Margin for the title, and for a car that leaves the road.
         let room = DVec2::splat(1.3 * LOST);
         let bounds = scenario.bounds().context("the course is empty")?;
         let tested = self.controller.as_ref().or(self.planner.as_ref());
@@ -439,7 +438,7 @@ impl Drives {
 }
 
 impl Drive {
-    /// Why this is no driving. How it steers counts for controllers only.
+    /// Returns why the drive is not acceptable. The steering counts for controllers only.
     fn problem(&self, built_in: &Self, steers: bool) -> Option<String> {
         let mut problems = Vec::new();
         problems.extend(self.trouble.clone());
@@ -459,12 +458,12 @@ impl Drive {
         (!problems.is_empty()).then(|| problems.join("; "))
     }
 
-    /// All numbers, with those of the built-in module in brackets.
+    /// Returns all numbers, with those of the built-in module in brackets.
     fn numbers(&self, built_in: &Self) -> String {
         let arrives = if self.arrived {
             "arrives after"
         } else {
-            "not there after"
+            "not arrived after"
         };
         let gap = |drive: &Self| drive.gap.map(|gap| format!("{gap:.1} m"));
         let own = gap(self).map_or("never stands".to_owned(), |gap| format!("stands {gap}"));
@@ -486,17 +485,17 @@ impl Drive {
 }
 
 impl Scores {
-    /// Whether it puts the two in an order; lower is better unless it says otherwise.
+    /// Describes whether it distinguishes the two; lower is better unless it says otherwise.
     fn note(&self) -> String {
         let order = if self.drives < self.stands {
-            "the lower score is who drives"
+            "the driving car scores lower"
         } else if self.drives > self.stands {
-            "the lower score is who stands"
+            "the standing car scores lower"
         } else {
-            "it does not tell them apart"
+            "both score the same"
         };
         format!(
-            "{:.4} for who drives, {:.4} for who stands: {order}",
+            "driving scores {:.4}, standing {:.4}: {order}",
             self.drives, self.stands
         )
     }
@@ -505,10 +504,12 @@ impl Scores {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use roadwright_agent::{Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterSet, Step};
+    use roadwright_agent::{
+        Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterSet, Step,
+    };
     use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 
-    /// A controller that answers with one function.
+    /// A controller that answers with a function.
     struct Law(fn(&ControllerInput) -> ControllerOutput);
 
     impl Logic for Law {}
@@ -541,7 +542,7 @@ mod tests {
             doc: "A function.",
         };
         let mut modules = builtin_modules();
-        modules.add(Entry::<dyn Controller>::new(INFO, &[], move || {
+        modules.add(ModuleEntry::<dyn Controller>::new(INFO, &[], move || {
             Box::new(Law(law))
         }));
         drive(&modules, Slot::Controller, "law", 160.0)
@@ -557,7 +558,7 @@ mod tests {
         for id in ["idm", "pursuit"] {
             let drive = drive(id).unwrap().drive;
             assert_eq!(drive.problem(&known, true), None, "{drive:?}");
-            // It has met the standing car, and stood where one stands.
+            // It has met the standing car, and stopped at a normal distance.
             let gap = drive.gap.unwrap();
             assert!((0.5..10.0).contains(&gap), "{drive:?}");
         }
@@ -580,7 +581,7 @@ mod tests {
         });
         let problem = away.problem(&known, true).unwrap();
         assert!(problem.contains("off its lane"), "{problem}");
-        // It is given up as soon as it is lost.
+        // The drive is stopped as soon as the car is lost.
         assert!(away.seconds < 30.0, "{away:?}");
 
         let stands = driven(|_| ControllerOutput::default());
@@ -588,7 +589,7 @@ mod tests {
         assert!(problem.contains("does not arrive"), "{problem}");
         assert_eq!((stands.gap, stands.collisions), (None, 0));
 
-        // Steers well, and looks at nobody.
+        // Steers well, but ignores other vehicles.
         let blind = driven(|input| ControllerOutput {
             acceleration: input.road_speed - input.speed,
             steering: roadwright_control::laws::pursuit_steering(
@@ -606,11 +607,11 @@ mod tests {
     fn a_fitness_tells_who_stands_from_who_drives() {
         let scores = scores(&builtin_modules(), "crash_and_speed").unwrap();
         assert!(scores.drives < scores.stands, "{scores:?}");
-        assert!(scores.note().contains("the lower score is who drives"));
+        assert!(scores.note().contains("the driving car scores lower"));
         let other = Scores {
             drives: scores.stands,
             ..scores
         };
-        assert!(other.note().contains("does not tell them apart"));
+        assert!(other.note().contains("both score the same"));
     }
 }

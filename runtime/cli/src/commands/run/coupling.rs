@@ -1,10 +1,10 @@
-//! Trailers that are let go and joined on at given times.
+//! Trailers that are uncoupled and coupled at given times.
 
 use crate::arguments::Run;
 use crate::terminal::say;
 use roadwright_simulation::{CarriedOut, CouplingOrder, Session};
 
-/// Gives a session the orders of the call.
+/// Passes the orders of the command line to a session.
 pub(super) fn order(arguments: &Run, session: &mut Session) {
     for &(agent, time, from) in &arguments.uncouple {
         session.order(time, agent, CouplingOrder::Uncouple(from));
@@ -14,7 +14,7 @@ pub(super) fn order(arguments: &Run, session: &mut Session) {
     }
 }
 
-/// Says what came of them: what could not be done in any case. Returns whether all was done.
+/// Reports the results, or only the failures if quiet. Returns whether all orders were carried out.
 pub(super) fn tell(session: &Session, quiet: bool) -> bool {
     let all = session.carried_out();
     for one in &all {

@@ -1,4 +1,4 @@
-//! Runs a session from the command line, and tells meanwhile what happens.
+//! Runs a session from the command line, and reports events meanwhile.
 
 use super::report::{Costs, Report};
 use super::save;
@@ -14,27 +14,27 @@ use roadwright_simulation::{Ending, Observer, Session, World};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// A session that is run from the command line, and what goes along with it.
+/// A session that is run from the command line, with its accessories.
 pub(in crate::commands) struct Drive<'a> {
     pub(in crate::commands) session: &'a mut Session,
-    /// Whose events are told.
+    /// Host whose events are reported.
     pub(in crate::commands) host: Option<&'a Host>,
-    /// Who looks on beside the one that tells what happens.
+    /// Further observers.
     pub(in crate::commands) observers: Vec<&'a mut dyn Observer>,
-    /// Whether lines that modules log are printed.
+    /// Whether log lines of modules are printed.
     pub(in crate::commands) logs: bool,
     pub(in crate::commands) quiet: bool,
-    /// Whether the run goes on with the built-in module when the clock has stopped another one.
+    /// Whether the run continues with the built-in module when the clock has stopped another one.
     pub(in crate::commands) keep_going: bool,
     /// How the world is saved at the end.
     pub(in crate::commands) save: Option<SaveTo<'a>>,
 }
 
-/// Where and how a world is saved.
+/// Destination of a save.
 pub(in crate::commands) struct SaveTo<'a> {
     pub(in crate::commands) outputs: &'a mut Outputs,
     pub(in crate::commands) place: &'a Place,
-    /// Whether modules that cannot save what they keep may start fresh.
+    /// Whether modules that cannot save their state may start fresh.
     pub(in crate::commands) allow_inexact: bool,
 }
 
@@ -71,7 +71,7 @@ impl Drive<'_> {
         self.session.run(ending, &mut observers, goes_on);
         drop(watchdog);
         let world = self.session.world();
-        // Before the summary, which asks fitness modules.
+        // Before the summary, which calls fitness modules.
         let quiet = self.quiet;
         let saved = self.save.as_mut().map(|to| save(world, to, quiet));
         teller.bar.finish_and_clear();
@@ -91,26 +91,26 @@ impl Drive<'_> {
     }
 }
 
-/// Shows progress, and prints what modules log and what happens to them.
+/// Shows progress, and prints logs and events of modules.
 struct Teller<'a> {
     host: Option<&'a Host>,
     logs: bool,
     quiet: bool,
-    /// Lines printed so far.
+    /// Number of lines printed so far.
     logged: u64,
     bar: ProgressBar,
-    /// The step that the bar begins with.
+    /// First step of the bar.
     first: u64,
-    /// When something was last told.
+    /// Time of the last report.
     told_at: Instant,
-    /// Modules that have been said to be slow.
+    /// Modules that have been reported as slow.
     slow: BTreeSet<String>,
 }
 
-/// Steps between two looks.
-// A look takes the locks of the host and of the log: in each step it would be felt.
+/// Steps between two checks.
+// A check locks the host and the log, which would be noticeable in every step.
 const TELL_PERIOD: u64 = 64;
-/// Nobody waits longer than this for a word, and a call that takes longer, us, is worth one.
+/// Maximum time without output; a call that takes longer than the next value, us, is reported.
 const SILENCE: Duration = Duration::from_secs(5);
 const SLOW_CALL_US: f64 = 50_000.0;
 
@@ -126,14 +126,14 @@ impl Observer for Teller<'_> {
             self.bar.set_position(step);
             self.bar.set_message(message(world));
             let bar = self.bar.clone();
-            // Lines would else be printed into the bar.
+            // Otherwise lines would be printed into the bar.
             bar.suspend(|| self.tell(world));
         }
     }
 }
 
 impl Teller<'_> {
-    /// Names the modules that the run waits for, each once.
+    /// Reports the modules that the run waits for, once each.
     fn tell_slow(&mut self) {
         let rows = self.host.map_or(Vec::new(), Host::modules);
         for row in rows.iter().filter(|row| row.call_us > SLOW_CALL_US) {
@@ -147,7 +147,7 @@ impl Teller<'_> {
         }
     }
 
-    /// Prints what modules have logged since the last time, and what happened to them.
+    /// Prints new log lines and events of modules.
     fn tell(&mut self, world: &World) {
         if let Some(host) = self.host {
             extensions::tell(&host.events(), self.quiet);
@@ -160,7 +160,7 @@ impl Teller<'_> {
         let new = (world.log_count() - self.logged) as usize;
         self.logged = world.log_count();
         let lines = world.log();
-        // The world keeps the last lines only: of the new ones some may be gone.
+        // The world keeps only the last lines, so some of the new ones may be gone.
         let skipped = lines.len().saturating_sub(new);
         for line in lines.skip(skipped) {
             if self.logs || (line.is_fault && !self.quiet) {

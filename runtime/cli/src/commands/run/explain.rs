@@ -1,10 +1,10 @@
-//! What agents do at given times, and what they wait for.
+//! Explanations of what agents do at given times, and what they wait for.
 
 use crate::terminal::say;
 use roadwright_plugin_api::NOTHING;
 use roadwright_simulation::{Inspection, Observer, World};
 
-/// Tells it on the way.
+/// Explains agents during the run.
 pub(super) struct Explainer {
     /// Agents and times, s, the latest first.
     asked: Vec<(u64, f64)>,
@@ -19,18 +19,18 @@ impl Explainer {
 
     fn tell(&mut self, world: &World) {
         while let Some(&(agent, time)) = self.asked.last()
-            // Time is a sum of steps: without the margin a question could be answered a step late.
+            // Time is a sum of steps; without the margin an explanation could be a step late.
             && time <= world.time() + 1e-9
         {
             self.asked.pop();
             match world.inspect(agent) {
                 Some(seen) => say!("{}", explained(&seen, world)),
-                None => say!("agent {agent} at {time:.2} s: it does not drive then"),
+                None => say!("agent {agent} at {time:.2} s: it is not driving then"),
             }
         }
     }
 
-    /// Names those that the run did not come to.
+    /// Reports the requests that the run did not reach.
     pub(super) fn finish(&self) {
         for (agent, time) in &self.asked {
             say!("agent {agent} at {time:.2} s: the run ended before");
@@ -48,7 +48,7 @@ impl Observer for Explainer {
     }
 }
 
-/// One line.
+/// Returns one line.
 fn explained(seen: &Inspection, world: &World) -> String {
     let input = &seen.input;
     let vehicles = world.snapshot().vehicles;

@@ -10,7 +10,7 @@ mod statistics;
 mod tables;
 
 pub(super) use drive::{Drive, SaveTo};
-pub(super) use report::{Report, table};
+pub(super) use report::{Report, failure_text, table};
 
 use super::{keep_stdout, load_for, run_options, write_json};
 use crate::arguments::Run;
@@ -33,26 +33,28 @@ use std::path::Path;
 
 pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     let scenario = load_for(&arguments.file, &arguments.simulate)?;
-    let seconds = arguments.seconds.unwrap_or(scenario.settings().duration);
+    let seconds = arguments
+        .seconds
+        .unwrap_or(scenario.settings().duration.get());
     if !(0.0..=1e7).contains(&seconds) {
         bail!("--seconds must be 0 to 10,000,000");
     }
     let options = run_options(&arguments.simulate)?;
     let mut results = Results::claim(arguments, &scenario)?;
-    // Before plugins are loaded, which may print: the document has standard output for itself.
+    // Before plugins are loaded, which may print: standard output is reserved for the document.
     let document = arguments.json.then(keep_stdout).transpose()?;
     let (host, world) = open(arguments, &scenario, &options)?;
     if arguments.restore.is_some() {
         check_times(arguments, &world)?;
     }
     let mut tables = results.open(&scenario.about().name)?;
-    // A time that was asked for is simulated to its end; otherwise the last arrival ends the run.
+    // A requested time is simulated to its end; otherwise the last arrival ends the run.
     let ending = match arguments.seconds {
         Some(seconds) => Ending::AtTime(seconds),
         None => Ending::WhenOver(seconds),
     };
     if arguments.save.is_some() && !arguments.allow_inexact {
-        // Known now, not after the run.
+        // Reported now instead of after the run.
         let unsaved = world.unsaved_modules();
         if !unsaved.is_empty() {
             return Err(SaveError::Modules(unsaved).into());
@@ -60,11 +62,11 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     }
     let mut session = Session::new(world);
     coupling::order(arguments, &mut session);
-    // Looked at each step, and only told in the document.
+    // Observed in each step, and reported in the document only.
     let mut junctions = arguments.json.then(JunctionWatch::default);
     let mut observers = tables.observers();
     let mut stages = arguments.stage_times.then(StageTimes::default);
-    // First: what others look at after a step belongs to no stage.
+    // First, because the work of observers after a step belongs to no stage.
     if let Some(stages) = &mut stages {
         observers.insert(0, stages);
     }
@@ -76,7 +78,7 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         session: &mut session,
         host: Some(&host),
         observers,
-        // To standard error, so that the document of --json has standard output for itself.
+        // To standard error, so that standard output is reserved for the document of --json.
         logs: arguments.log && !arguments.quiet,
         quiet,
         keep_going: arguments.keep_going,
@@ -98,21 +100,21 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         (&mut results, tables),
         document,
     )?;
-    // After all else was written: what could not be saved must not cost the results.
+    // After all other results, because a failed save must not cost them.
     if let Some(error) = report.save_error.take() {
         return Err(error);
     }
     match &report.timed_out {
         Some(why) if !arguments.keep_going => bail!(
-            "{why}. The run was ended, because what follows would depend on the speed of the \
-             machine; with --keep-going the built-in module drives on"
+            "{why}. The run was ended, because further results would depend on the speed of the \
+             machine; use --keep-going to continue with the built-in module"
         ),
         _ if report.failures.is_empty() && all_carried_out => Ok(Outcome::Fine),
         _ => Ok(Outcome::Findings),
     }
 }
 
-/// Refuses what is to happen before a restored world begins.
+/// Rejects times before the beginning of a restored world.
 fn check_times(arguments: &Run, world: &World) -> anyhow::Result<()> {
     let begin = world.time();
     let orders = arguments.uncouple.iter().map(|order| order.1);
@@ -133,7 +135,7 @@ fn check_times(arguments: &Run, world: &World) -> anyhow::Result<()> {
     let too_early = times.find(|(_, time)| time.is_some_and(|time| time < begin - 1e-9));
     match too_early {
         Some((option, Some(time))) => {
-            bail!("{option}: {time} s lies before the saved world, which is at {begin:.2} s")
+            bail!("{option}: {time} s is before the saved world, which is at {begin:.2} s")
         }
         _ => Ok(()),
     }
@@ -143,12 +145,12 @@ fn earliest(times: impl Iterator<Item = f64>) -> Option<f64> {
     times.min_by(f64::total_cmp)
 }
 
-/// Whether only errors are told on the way.
+/// Whether only errors are reported during the run.
 fn is_quiet(arguments: &Run) -> bool {
     arguments.quiet || arguments.json
 }
 
-/// The modules of a run, and its world at the beginning or where a saved one was.
+/// Opens the modules of a run, and its world at the start or in its saved state.
 fn open(
     arguments: &Run,
     scenario: &Scenario,
@@ -172,7 +174,7 @@ fn open(
     Ok((host, world))
 }
 
-/// Writes what was asked for: files first, since a terminal may be closed.
+/// Writes the requested results: files first, because a terminal may be closed.
 fn write_results(
     arguments: &Run,
     world: &World,
@@ -180,7 +182,7 @@ fn write_results(
     (results, tables): (&mut Results, Tables),
     document: Option<Box<dyn Write>>,
 ) -> anyhow::Result<()> {
-    // Once for all who want them: fitness modules are asked.
+    // Once for all results, because fitness modules are called.
     let drives = if document.is_some() || results.has_scores() {
         world.drives()
     } else {
@@ -200,10 +202,10 @@ fn write_results(
     Ok(())
 }
 
-/// Largest saved world that is read, bytes.
+/// Maximum size of a saved world that is read, bytes.
 const LARGEST_SAVE: u64 = 4096 * roadwright_files::MEBIBYTE;
 
-/// A world that goes on where a saved one was.
+/// Restores a world from a save.
 fn restore(
     path: &Path,
     scenario: &Scenario,
@@ -224,7 +226,7 @@ fn restore(
     );
     let at = || match is_missing {
         true => format!(
-            "{}: a module is missing; name the folder of its plugin with --plugins, or \
+            "{}: a module is missing; specify the folder of its plugin with --plugins, or \
              another module with --use",
             at()
         ),
@@ -239,8 +241,8 @@ fn restore(
     Ok(world)
 }
 
-/// Writes a world beside its place, where it gets with the other results. Gives the modules whose state is
-/// not in it.
+/// Writes a world beside its final path, to which it is moved with the other results. Returns the modules
+/// whose state is not in it.
 fn save(world: &World, to: &mut SaveTo<'_>, quiet: bool) -> anyhow::Result<Vec<String>> {
     let saved = world.save(to.allow_inexact)?;
     if !quiet {

@@ -1,4 +1,4 @@
-//! What a run has come to, for programs and for people.
+//! Report on a run, for programs and for people.
 
 use super::stage_times::StageShares;
 use crate::progress;
@@ -10,7 +10,7 @@ use roadwright_simulation::{
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A summary with what it cost.
+/// A summary with its costs.
 #[derive(Serialize)]
 pub(in crate::commands) struct Report {
     #[serde(flatten)]
@@ -20,44 +20,44 @@ pub(in crate::commands) struct Report {
     updates_per_cpu_second: f64,
     realtime_factor: f64,
     interrupted: bool,
-    /// Why the same run may give another result: the module that the clock has stopped, or those that
-    /// started fresh in a restored world.
+    /// Reason why the same run may give another result: the module that the clock has stopped, or the modules
+    /// that started fresh in a restored world.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_reproducible_because: Option<String>,
-    /// The module that the clock has stopped.
+    /// Module that the clock has stopped.
     #[serde(skip)]
     pub(super) timed_out: Option<String>,
     /// Modules whose state is not in the save of this run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) starts_fresh_when_restored: Vec<String>,
-    /// Scripts with faults: id, how many, and the last one.
+    /// Scripts with faults: id, number of faults, and the last one.
     pub(super) script_faults: Vec<ScriptFaults>,
-    /// For each module from outside that failed: answers that the built-in module gave instead, and effects that
-    /// could not be carried out.
+    /// For each external module that failed: the number of answers that the built-in module gave instead, and
+    /// of effects that could not be applied.
     faults: BTreeMap<String, u64>,
-    /// Lines about faults, of modules and of the world, with how often each came.
+    /// Fault messages of modules and of the world, with their counts.
     fault_messages: BTreeMap<String, u64>,
-    /// Failures of modules from outside, by module id.
+    /// Failures of external modules, by module id.
     #[serde(skip)]
     pub(super) failures: BTreeMap<String, ModuleFailure>,
     /// Agent updates and simulated time, s, of a restored world before this run.
     #[serde(skip)]
     before: (u64, f64),
-    /// Why the world could not be saved at the end.
+    /// Reason why the world could not be saved at the end.
     #[serde(skip)]
     pub(super) save_error: Option<anyhow::Error>,
 }
 
-/// A report with what each junction has done, and the drive of each agent.
+/// A report with the figures of each junction and the drive of each agent.
 #[derive(Serialize)]
 pub(super) struct Document<'a> {
     #[serde(flatten)]
     report: &'a Report,
-    /// Whether the same run, from its start, gives the same result again.
+    /// Whether the same run gives the same result again from its start.
     reproducible: bool,
     junctions: &'a [JunctionFigures],
     drives: &'a [AgentDrive<'a>],
-    /// CPU time by stage, if it was asked for.
+    /// CPU time by stage, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     stages: Option<StageShares>,
 }
@@ -79,7 +79,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// What a run has cost.
+/// Costs of a run.
 pub(super) struct Costs {
     pub(super) wall_seconds: f64,
     pub(super) cpu_seconds: f64,
@@ -87,12 +87,12 @@ pub(super) struct Costs {
     pub(super) before: (u64, f64),
 }
 
-/// What went wrong in a script.
+/// Faults of a script.
 #[derive(Debug, Serialize)]
 pub(super) struct ScriptFaults {
     script: String,
     faults: u64,
-    /// What and where.
+    /// Message and position of the last fault.
     last: String,
 }
 
@@ -129,7 +129,7 @@ impl Report {
             interrupted: progress::interrupted(),
             script_faults: host.map_or(Vec::new(), ScriptFaults::of),
             faults: count_by_module(&failures),
-            fault_messages: world.faults().clone(),
+            fault_messages: count_messages(world.faults(), &failures),
             failures,
             before: costs.before,
             save_error: None,
@@ -138,7 +138,7 @@ impl Report {
         report
     }
 
-    /// Goes on with a later part of the same run.
+    /// Appends a later part of the same run.
     pub(in crate::commands) fn absorb(&mut self, later: Self) {
         self.wall_seconds += later.wall_seconds;
         self.cpu_seconds += later.cpu_seconds;
@@ -150,7 +150,7 @@ impl Report {
             .or(later.not_reproducible_because);
         self.timed_out = self.timed_out.take().or(later.timed_out);
         self.starts_fresh_when_restored = later.starts_fresh_when_restored;
-        // Counted since the host was opened: the later ones hold the earlier ones.
+        // Counted since the host was opened, so the later figures include the earlier ones.
         self.script_faults = later.script_faults;
         self.faults = later.faults;
         self.fault_messages = later.fault_messages;
@@ -159,9 +159,9 @@ impl Report {
     }
 
     fn rate(&mut self) {
-        // A run without a step took no time; JSON knows no infinity.
+        // A run without a step took no time, and JSON has no infinity.
         let per = |amount: f64, time: f64| if time > 0.0 { amount / time } else { 0.0 };
-        // Less what a restored world brought along, which this run did not compute.
+        // Without the part of a restored world that this run did not compute.
         let updates = self.summary.agent_updates - self.before.0;
         let simulated = self.summary.sim_seconds - self.before.1;
         self.updates_per_cpu_second = per(updates as f64, self.cpu_seconds);
@@ -169,10 +169,10 @@ impl Report {
     }
 }
 
-/// Collisions that the summary for people lists.
+/// Maximum number of collisions in the printed summary.
 const MOST_COLLISIONS: usize = 5;
 
-/// The summary for people.
+/// Returns the printed summary.
 pub(in crate::commands) fn table(report: &Report) -> String {
     let summary = &report.summary;
     let mut text: String = figures(report)
@@ -186,11 +186,11 @@ pub(in crate::commands) fn table(report: &Report) -> String {
     text
 }
 
-/// The figures of the whole run, by name.
+/// Returns the figures of the whole run, by name.
 fn figures(report: &Report) -> Vec<(&'static str, String)> {
     let mut rows = Vec::new();
     if report.interrupted {
-        rows.push(("interrupted", "the figures are those so far".into()));
+        rows.push(("interrupted", "the figures cover the run so far".into()));
     }
     rows.extend(traffic_figures(&report.summary));
     let population = report.summary.population.as_ref();
@@ -214,7 +214,7 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
     rows
 }
 
-/// How often each module failed.
+/// Returns the number of failures of each module.
 fn count_by_module(failures: &BTreeMap<String, ModuleFailure>) -> BTreeMap<String, u64> {
     let counts = failures.iter();
     counts
@@ -222,7 +222,7 @@ fn count_by_module(failures: &BTreeMap<String, ModuleFailure>) -> BTreeMap<Strin
         .collect()
 }
 
-/// The module whose failure depends on the machine, and how it failed; `None` if there is none.
+/// Returns the module whose failure depends on the machine, and its reason; `None` if there is none.
 fn ended_by_machine(failures: &BTreeMap<String, ModuleFailure>) -> Option<String> {
     let mut failures = failures.iter();
     let (module, failure) = failures.find(|(_, failure)| failure.depends_on_machine)?;
@@ -234,7 +234,7 @@ fn ended_by_machine(failures: &BTreeMap<String, ModuleFailure>) -> Option<String
     ))
 }
 
-/// What makes another run of a restored one: modules that did not go on where they were.
+/// Returns what makes a restored run differ: modules that did not continue from their saved state.
 fn branch(started_fresh: &[FreshStart]) -> Option<String> {
     let each = started_fresh.iter().map(|one| {
         let FreshStart {
@@ -250,7 +250,7 @@ fn branch(started_fresh: &[FreshStart]) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// How many random trips there are, and why not more.
+/// Describes the number of random trips, and why there are not more.
 fn population_text(population: &Population) -> String {
     let Population {
         wanted,
@@ -261,15 +261,15 @@ fn population_text(population: &Population) -> String {
     } = population;
     let mut text = format!(
         "{made} of {wanted}, {from_edges} from edges of the map, {to_edges} to edges, {queued} in \
-         queues where others begin"
+         queues at occupied starts"
     );
     if made < wanted {
-        text += "; from the other lanes no way leads to a destination";
+        text += "; from the other lanes there is no route to a destination";
     }
     text
 }
 
-/// The figures that depend on the world alone.
+/// Returns the figures that depend on the world alone.
 fn traffic_figures(summary: &Summary) -> [(&'static str, String); 11] {
     let agents = summary.agents;
     [
@@ -341,7 +341,7 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 11] {
     ]
 }
 
-/// What became of people on foot, in a line.
+/// Describes pedestrians in one line.
 fn on_foot(summary: &Summary) -> String {
     let Some(people) = &summary.people else {
         return "nobody".into();
@@ -352,10 +352,10 @@ fn on_foot(summary: &Summary) -> String {
     )
 }
 
-/// What became of loose obstacles, in a line.
+/// Describes loose obstacles in one line.
 fn pushed(summary: &Summary) -> String {
     let Some(loose) = &summary.loose else {
-        return "nobody has pushed any".into();
+        return "none was pushed".into();
     };
     format!("{} moved, {} felled", loose.moved, loose.felled)
 }
@@ -381,7 +381,7 @@ fn collision_lines(summary: &Summary) -> String {
     text
 }
 
-/// Which modules have run, and which builds have replaced others meanwhile.
+/// Returns the modules that have run, and the builds that have replaced others.
 fn module_lines(summary: &Summary) -> String {
     let modules = summary.modules.iter().map(|module| {
         let out = module.out_since;
@@ -408,7 +408,7 @@ fn fault_lines(report: &Report) -> String {
     }
     for script in &report.script_faults {
         text += &format!(
-            "  {}: {} faults; the built-in behaviour stood in. The last:\n    {}\n",
+            "  {}: {} faults; the built-in behaviour answered instead. The last:\n    {}\n",
             script.script,
             script.faults,
             script.last.replace('\n', "\n    ")
@@ -417,8 +417,29 @@ fn fault_lines(report: &Report) -> String {
     text
 }
 
-/// The failures of a module in a line, and its first problem in the next ones.
+/// Counts each message: those of the world, and the first problem of each module that failed, with the number of all
+/// failures of the module.
+fn count_messages(
+    world: &BTreeMap<String, u64>,
+    failures: &BTreeMap<String, ModuleFailure>,
+) -> BTreeMap<String, u64> {
+    let mut counts = world.clone();
+    for (module, failure) in failures {
+        let problem = failure.reason.lines().next().unwrap_or_default();
+        if !world.keys().any(|message| message.contains(problem)) {
+            counts.insert(format!("{module}: {problem}"), failure.count());
+        }
+    }
+    counts
+}
+
+/// Describes the failures of a module in a line of a summary, followed by its first problem.
 fn failure_line(module: &str, failure: &ModuleFailure) -> String {
+    format!("failed           {}\n", failure_text(module, failure))
+}
+
+/// Describes the failures of a module in a line, followed by its first problem.
+pub(in crate::commands) fn failure_text(module: &str, failure: &ModuleFailure) -> String {
     let ModuleFailure {
         answers,
         effects,
@@ -427,23 +448,23 @@ fn failure_line(module: &str, failure: &ModuleFailure) -> String {
         out_since,
         ..
     } = failure;
-    let mut text = format!("failed           {module}: ");
+    let mut text = format!("{module}: ");
     if *answers > 0 {
         text += &format!("{answers} answers came from the built-in module, ");
     }
     if *effects > 0 {
-        text += &format!("{effects} effects could not be carried out, ");
+        text += &format!("{effects} effects could not be applied, ");
     }
     text += &format!("first at {first_at:.2} s");
     if let Some(since) = out_since {
         text += &format!("; out since {since:.2} s");
     }
-    text += &format!("\n  {}\n", reason.replace('\n', "\n  "));
+    text += &format!("\n  {}", reason.replace('\n', "\n  "));
     text
 }
 
-/// Figures of each stack, one per line: the mean over its drives and their spread. The drives of one run meet
-/// each other, so their number says nothing about the error of the mean.
+/// Returns the figures of each stack, one per line: the mean over its drives and their spread. The drives of
+/// one run interact, so their number says nothing about the error of the mean.
 fn stack_table(stacks: &[StackSummary]) -> String {
     let mut text = String::new();
     for stack in stacks {

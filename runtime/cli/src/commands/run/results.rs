@@ -1,4 +1,4 @@
-//! The files that a run writes: their places, and the tables that grow during the run.
+//! Files that a run writes: their paths, and the tables that grow during the run.
 
 use super::statistics::{NAMES, StatisticsTables};
 use super::tables::{SCORES_BEGIN, SignalTable, Trace, write_scores};
@@ -8,23 +8,22 @@ use roadwright_scenario::Scenario;
 use roadwright_simulation::{Drive as AgentDrive, Observer, World};
 use std::path::{Path, PathBuf};
 
-/// The results of a run with their places.
+/// Results of a run with their paths.
 pub(super) struct Results {
     pub(super) outputs: Outputs,
     pub(super) save: Option<Place>,
     trace: Option<Place>,
     scores: Option<Place>,
     signals: Option<Place>,
-    /// Places of the files called [`NAMES`].
+    /// Paths of the files named [`NAMES`].
     statistics: Option<Vec<Place>>,
 }
 
 impl Results {
-    /// Claims the places of all results. Nothing is written yet but the folder of the statistics.
+    /// Claims the paths of all results. Only the folder of the statistics is created.
     ///
     /// # Errors
-    /// If a result would replace an input or another result, has the ending of another kind of file, or cannot
-    /// be written.
+    /// If a result would replace an input or another result, has the wrong extension, or cannot be written.
     pub(super) fn claim(arguments: &Run, scenario: &Scenario) -> anyhow::Result<Self> {
         let mut inputs = Inputs::none()
             .scenario(&arguments.file, scenario)
@@ -45,7 +44,7 @@ impl Results {
         let save = claim("--save", &arguments.save, Kind::Save)?;
         let trace = claim("--trace", &arguments.trace, Kind::Table)?;
         let signals = claim("--signals", &arguments.signals, Kind::Table)?;
-        // A pipe or a device has no place beside it.
+        // A pipe or a device has no neighbouring path.
         let scores = trace.as_ref().filter(|trace| trace.is_file());
         let scores = scores.map(|trace| {
             let path = trace.path().with_extension("scores.csv");
@@ -66,7 +65,7 @@ impl Results {
         Ok(results)
     }
 
-    /// Finds out before the run whether all results can be written after it.
+    /// Checks before the run whether all results can be written after it.
     fn try_out(&self) -> anyhow::Result<()> {
         let single = [&self.save, &self.trace, &self.scores, &self.signals];
         let statistics = self.statistics.iter().flatten();
@@ -87,7 +86,8 @@ impl Results {
         })
     }
 
-    /// Ends all tables, and gives all results their names. What cannot be written does not cost the others.
+    /// Finishes all tables, and gives all results their final names. A failed result does not cost the
+    /// others.
     pub(super) fn finish(
         &mut self,
         tables: Tables,
@@ -113,7 +113,7 @@ impl Results {
         done.and(outputs.commit())
     }
 
-    /// Whether drives are written somewhere.
+    /// Whether drives are written to a file.
     pub(super) fn has_scores(&self) -> bool {
         self.scores.is_some()
     }
@@ -141,7 +141,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Observers that fill the tables.
+    /// Returns the observers that fill the tables.
     pub(super) fn observers(&mut self) -> Vec<&mut dyn Observer> {
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
         observers.extend(self.trace.as_mut().map(|trace| trace as &mut dyn Observer));

@@ -1,30 +1,30 @@
-//! `run --stage-times`: where the time of the steps goes.
+//! `run --stage-times`: CPU time of the stages of a step.
 
 use cpu_time::ProcessTime;
 use roadwright_simulation::{Observer, Stage, World};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// CPU time of the steps by stage, of all threads. It looks at the clock and never tells the world.
+/// CPU time of the steps by stage, over all threads. It reads the clock but never affects the world.
 #[derive(Default)]
 pub(super) struct StageTimes {
-    /// The stage that is under way, and since when.
+    /// Current stage, and its start.
     now: Option<(Stage, ProcessTime)>,
-    /// s.
+    /// Total times, s.
     seconds: BTreeMap<Stage, f64>,
 }
 
-/// The same for the document.
+/// Times for the document.
 #[derive(Debug, Serialize)]
 pub(super) struct StageShares {
     /// CPU time of each stage, s.
     cpu_seconds: BTreeMap<&'static str, f64>,
-    /// Share of planning in that of all stages, 0 to 1.
+    /// Share of planning in the time of all stages, 0 to 1.
     planning_share: f64,
 }
 
 impl StageTimes {
-    /// Ends the stage that is under way.
+    /// Ends the current stage.
     fn end(&mut self) {
         if let Some((stage, since)) = self.now.take() {
             *self.seconds.entry(stage).or_default() += since.elapsed().as_secs_f64();
@@ -46,7 +46,7 @@ impl StageTimes {
         }
     }
 
-    /// For people: a line.
+    /// Returns a line for the printed summary.
     pub(super) fn line(&self) -> String {
         let StageShares {
             cpu_seconds,

@@ -1,4 +1,4 @@
-//! `run --statistics DIR`: what comes of a run, as tables and as a picture.
+//! `run --statistics DIR`: results of a run, as tables and as a picture.
 
 use crate::outputs::{Outputs, Place};
 use roadwright_render::timeline;
@@ -6,7 +6,7 @@ use roadwright_simulation::{
     HeatMap, Observer, Statistics, heat_as_csv, time_rows_as_csv, trips_as_csv,
 };
 
-/// The files that are written, with the columns that a table begins with; the picture has none.
+/// Files that are written, with the first columns of the tables; the picture has none.
 pub(super) const NAMES: [(&str, Option<&str>); 4] = [
     ("timeline.csv", Some("time_s,driving")),
     ("trips.csv", Some("agent,stack")),
@@ -14,11 +14,11 @@ pub(super) const NAMES: [(&str, Option<&str>); 4] = [
     ("timeline.png", None),
 ];
 
-/// Statistics of a run, which are written when it has ended.
+/// Statistics of a run, which are written at its end.
 pub(super) struct StatisticsTables {
     seen: Statistics,
     heat: HeatMap,
-    /// What the picture is called.
+    /// Title of the picture.
     title: String,
 }
 
@@ -31,12 +31,12 @@ impl StatisticsTables {
         }
     }
 
-    /// Those who look at the run.
+    /// Returns the observers of the run.
     pub(super) fn observers(&mut self) -> [&mut dyn Observer; 2] {
         [&mut self.seen, &mut self.heat]
     }
 
-    /// Writes the tables and the picture to the places of [`NAMES`].
+    /// Writes the tables and the picture to the paths of [`NAMES`].
     pub(super) fn finish(self, outputs: &mut Outputs, places: &[Place]) -> anyhow::Result<()> {
         let picture = timeline(&self.title, self.seen.rows())?;
         let contents = [

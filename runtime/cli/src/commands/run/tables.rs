@@ -1,4 +1,4 @@
-//! Tables as CSV: where vehicles were, what signals showed, and what drives are worth.
+//! CSV tables: positions of vehicles, signal states, and scores of drives.
 
 use super::cannot_write;
 use crate::outputs::{Outputs, Place};
@@ -10,17 +10,17 @@ use roadwright_simulation::{
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// Seconds between two rows of a vehicle in a trace.
+/// Time between two rows of a vehicle in a trace, s.
 const TRACE_PERIOD: f64 = 0.1;
 
-/// Writes where vehicles are as CSV: before the first step, at the first step at or after each tenth
-/// of a second, and at the end.
+/// Writes positions of vehicles as CSV: before the first step, at the first step at or after each tenth of a
+/// second, and at the end.
 pub(in crate::commands) struct Trace {
     file: csv::Writer<Output>,
     path: PathBuf,
-    /// The last step that was written.
+    /// Last step that was written.
     written: Option<u64>,
-    /// Why nothing more could be written.
+    /// First error, after which nothing is written.
     error: Option<csv::Error>,
 }
 
@@ -30,8 +30,8 @@ impl Observer for Trace {
     }
 
     fn after_step(&mut self, world: &World) {
-        // Counted from the start and not from the row before: with dt = 0.03 s rows stand at 0.12, 0.21,
-        // 0.30 s, and do not drift. The small addend mends 0.3 / 0.1 = 2.9999999999999996.
+        // Counted from the start instead of the previous row: with dt = 0.03 s rows are at 0.12, 0.21, 0.30 s
+        // without drift. The small addend corrects 0.3 / 0.1 = 2.9999999999999996.
         let tenths = |steps: u64| (steps as f64 * world.dt() / TRACE_PERIOD + 1e-9).floor();
         if tenths(world.steps()) > tenths(world.steps() - 1) {
             self.write(world);
@@ -52,8 +52,8 @@ impl Trace {
         })
     }
 
-    // An observer cannot fail: the error is kept until the run has ended, and nothing follows it, so
-    // that no row stands behind a gap.
+    // An observer cannot fail, so the error is kept until the run has ended. Nothing is written after it, so
+    // that no row follows a gap.
     fn write(&mut self, world: &World) {
         if self.error.is_none() && self.written != Some(world.steps()) {
             self.written = Some(world.steps());
@@ -77,12 +77,12 @@ impl Trace {
     }
 }
 
-/// Writes what the signals of all lanes show as CSV: at the start, and at each change.
+/// Writes the signals of all lanes as CSV: at the start, and at each change.
 pub(super) struct SignalTable {
     file: csv::Writer<Output>,
     path: PathBuf,
     shown: Vec<SignalHead>,
-    /// Why nothing more could be written.
+    /// First error, after which nothing is written.
     error: Option<csv::Error>,
 }
 
@@ -109,7 +109,7 @@ impl SignalTable {
         })
     }
 
-    // As in a trace, the first error is kept and nothing follows it.
+    // As in a trace, the first error is kept and nothing is written after it.
     fn look(&mut self, world: &World) {
         let shown: Vec<SignalHead> = world.signals().collect();
         let is_new = |i: usize, head: &SignalHead| self.shown.get(i) != Some(head);
@@ -145,7 +145,7 @@ impl SignalTable {
     }
 }
 
-/// How a table of scores begins.
+/// Beginning of a table of scores.
 pub(super) const SCORES_BEGIN: &str = "agent,stack";
 
 /// Writes the drive of each agent as CSV, with a column for each fitness.
@@ -156,7 +156,7 @@ pub(super) fn write_scores(
 ) -> anyhow::Result<()> {
     let at = || cannot_write(place.path());
     let scores = drives.iter().flat_map(|drive| &drive.scores);
-    // Agents of other stacks have other fitnesses: a column for each that any agent has.
+    // Agents of other stacks have other fitnesses, so there is a column for each fitness of any agent.
     let fitnesses: BTreeSet<&str> = scores.map(|(fitness, _)| *fitness).collect();
     let mut file = csv::Writer::from_writer(outputs.open(place)?);
     let titles = [
@@ -188,7 +188,7 @@ pub(super) fn write_scores(
     outputs.keep(output_of(file).with_context(at)?)
 }
 
-/// The output below a finished table.
+/// Returns the output below a finished table.
 fn output_of(table: csv::Writer<Output>) -> std::io::Result<Output> {
     table.into_inner().map_err(|error| error.into_error())
 }

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    after_help = "Stopped at any moment, a training with --out or --resume goes on with --resume as if nothing had \
-happened.\nExit code 1 if a module failed in a drive: such a drive is no result."
+    after_help = "A training with --out or --resume can be stopped at any moment; --resume continues it as if nothing had \
+happened.\nExit code 1 if a module failed in a drive, which then has no result."
 )]
 pub(crate) struct Train {
     #[command(subcommand)]
@@ -21,46 +21,47 @@ pub(crate) struct Train {
     pub(crate) run: TrainRun,
 }
 
-/// What to do with a training.
+/// Commands for trainings.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TrainVerb {
-    /// Breed on the sum of the genes and hold the learning curves to what the source says of them
+    /// Train on the sum of the genes and compare the learning curves with the statements of the source
     Study(Study),
-    /// Show the trained values beside those before, rule by rule; or champions beside each other
+    /// Compare the trained values with the initial ones, rule by rule; or champions with each other
     Compare(Compare),
-    /// Show what trained drivers are fast for: time, obstacles felled and roll margin, and whom nobody beats in all
+    /// Compare what trained drivers are good at: time, felled obstacles and roll margin, and show those that
+    /// none beats in all
     Front(Front),
     /// Write the trained values into a stack of a scenario
     Apply(Apply),
-    /// Breed and drive a record again and compare it bit by bit
+    /// Repeat the training and the drives of a record and compare them bit by bit
     Verify(Verify),
 }
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct TrainRun {
-    /// The experiment
+    /// Experiment file
     #[arg(required_unless_present = "schema")]
     pub(crate) experiment: Option<PathBuf>,
-    /// Generations [default: the experiment's]
+    /// Number of generations [default: the experiment's]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) generations: Option<u32>,
-    /// Seed of breeding [default: the experiment's]
+    /// Seed of the training [default: the experiment's]
     #[arg(long)]
     pub(crate) seed: Option<u64>,
-    /// Threads that drive; the result is the same for any number [default: one for each processor]
+    /// Number of threads; does not affect the result [default: one per core]
     #[arg(long)]
     pub(crate) workers: Option<usize>,
-    /// Go on with the training that --out holds [default of --out: NAME.training.json beside the experiment]; one
-    /// that has no record yet begins
+    /// Continue the training in --out, or start it if there is no record yet [default of --out:
+    /// NAME.training.json beside the experiment]
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Keep the record of the training in this file, after each generation
+    /// Keep the record of the training in this file, updated after each generation
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Print one JSON document and nothing else
     #[arg(long)]
     pub(crate) json: bool,
-    /// No progress, no summary; errors only
+    /// Print errors only: no progress and no summary
     #[arg(long, conflicts_with = "json")]
     pub(crate) quiet: bool,
     /// Print the JSON Schema of experiment files instead
@@ -72,15 +73,15 @@ pub(crate) struct TrainRun {
 
 #[derive(Debug, Args)]
 pub(crate) struct Study {
-    /// Which; left out, all are listed
+    /// Name of the study; without it all studies are listed
     pub(crate) name: Option<String>,
-    /// Seeds that each line is bred with, 2 to 10000
+    /// Number of training seeds of each line, 2 to 10000
     #[arg(long, default_value_t = 30)]
     pub(crate) seeds: usize,
-    /// Generations of trainings on a course, for studies that drive [default: 20]
+    /// Number of generations of trainings on a course, for studies that drive [default: 20]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) generations: Option<u32>,
-    /// Threads; the result is the same for any number [default: one for each processor]
+    /// Number of threads; does not affect the result [default: one per core]
     #[arg(long)]
     pub(crate) workers: Option<usize>,
     /// Draw the learning curves into this folder, as picture and table
@@ -93,9 +94,9 @@ pub(crate) struct Study {
 
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// The record of a training that is over
+    /// Record of a finished training
     pub(crate) record: PathBuf,
-    /// Others on the same test courses: champions are compared course by course
+    /// Other records with the same test courses, to compare champions course by course
     pub(crate) others: Vec<PathBuf>,
     /// Compare the test courses on which no champion failed, although failures are not random
     #[arg(long)]
@@ -112,14 +113,14 @@ pub(crate) struct Compare {
 anything comes out otherwise, or the training is not over."
 )]
 pub(crate) struct Verify {
-    /// The record of a training that is over
+    /// Record of a finished training
     pub(crate) record: PathBuf,
     #[command(flatten)]
     pub(crate) sample: SampleFlags,
     /// Check the signature FILE.minisig beside the record with this public key
     #[arg(long, value_name = "KEY.pub")]
     pub(crate) signed_by: Option<PathBuf>,
-    /// Threads that drive; the result is the same for any number [default: one for each processor]
+    /// Number of threads; does not affect the result [default: one per core]
     #[arg(long)]
     pub(crate) workers: Option<usize>,
     /// Print one JSON document and nothing else
@@ -135,23 +136,23 @@ pub(crate) struct Verify {
 fitness is all there is to compare."
 )]
 pub(crate) struct Front {
-    /// The record of a training that is over
+    /// Record of a finished training
     pub(crate) record: PathBuf,
-    /// Others of the same genes on the same test courses
+    /// Other records with the same genes and test courses
     pub(crate) others: Vec<PathBuf>,
-    /// With which model bodies move [default: the experiment's]
+    /// Level of dynamics of the vehicles [default: the experiment's]
     #[arg(long, value_name = "LEVEL")]
     pub(crate) dynamics: Option<DynamicsLevel>,
-    /// The best of so many last generations drive as well
+    /// Also drive the best individuals of this many last generations
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) last: usize,
-    /// Test courses that are driven, from the first on [default: all]
+    /// Number of test courses, from the first on [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) runs: Option<u64>,
-    /// Threads that drive; the result is the same for any number [default: one for each processor]
+    /// Number of threads; does not affect the result [default: one per core]
     #[arg(long)]
     pub(crate) workers: Option<usize>,
-    /// Draw the objectives against the fitness into this folder, as pictures and tables
+    /// Draw the objectives over the fitness into this folder, as pictures and tables
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
     /// Print one JSON document and nothing else
@@ -163,18 +164,18 @@ pub(crate) struct Front {
 
 #[derive(Debug, Args)]
 pub(crate) struct Apply {
-    /// The record of a training that is over
+    /// Record of a finished training
     pub(crate) record: PathBuf,
-    /// The scenario whose stack gets the values
+    /// Scenario whose stack receives the values
     #[arg(long, value_name = "SCENARIO")]
     pub(crate) to: PathBuf,
-    /// The stack
+    /// Name of the stack
     #[arg(long, value_name = "NAME")]
     pub(crate) stack: String,
-    /// The scenario to write [default: the same file]
+    /// Scenario to write [default: the same file]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Put a module into a slot of the stack first, as controller=ID; repeatable
+    /// First put a module into a slot of the stack, as controller=ID; may be repeated
     #[arg(long = "use", value_name = "SLOT=MODULE")]
     pub(crate) modules: Vec<String>,
     #[command(flatten)]

@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
 
-/// Something that is wrong with an experiment.
+/// A problem of an experiment.
 #[derive(Serialize)]
 struct Finding {
     severity: &'static str,
@@ -55,7 +55,7 @@ pub(crate) fn check_experiment(
             writeln!(out, "{severity} [{code}] {message}")?;
         }
         match (errors, warnings) {
-            (0, 0) => writeln!(out, "nothing wrong")?,
+            (0, 0) => writeln!(out, "no problems found")?,
             _ => writeln!(out, "{errors} errors, {warnings} warnings")?,
         }
     }

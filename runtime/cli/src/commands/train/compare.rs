@@ -1,4 +1,4 @@
-//! `roadwright train compare`: trained values beside those before, and champions beside each other.
+//! `roadwright train compare`: trained values compared with the initial ones, and champions with each other.
 
 use super::arguments::Compare;
 use super::preset::champion;
@@ -62,18 +62,19 @@ fn compare_genes(
     Ok(Outcome::Fine)
 }
 
-/// One champion against another on the same held-out courses.
+/// One champion compared with another on the same held-out courses.
 #[derive(Serialize)]
 struct Row {
     record: PathBuf,
     courses: u64,
-    /// Mean of the first less the other: negative if the first is better.
+    /// Mean of the first minus the other: negative if the first is better.
     difference: f64,
     standard_error: f64,
     interval: [f64; 2],
     method: &'static str,
     level: f64,
-    /// Of so large a difference by chance, corrected for several comparisons by Holm's method.
+    /// Probability of an equally large difference by chance, corrected for multiple comparisons by Holm's
+    /// method.
     p_holm: f64,
 }
 
@@ -89,12 +90,12 @@ fn compare_champions(
         check_failures(champion, path, arguments.without_failed)?;
         check_comparable(first.0, &other, path)?;
         let scores = champion.held_out.iter().copied();
-        // Course by course: both were judged on the same seeds in the same order, as was checked. A course on which
-        // either failed says nothing.
+        // Course by course, because both were evaluated on the same seeds in the same order, as checked
+        // before. A course on which either failed is left out.
         let pairs = scores.zip(first.1.held_out.iter().copied());
         let pairs: Vec<_> = pairs.filter_map(|(own, first)| own.zip(first)).collect();
         let difference = paired(&pairs, LEVEL);
-        let difference = difference.context("one course tells nothing: take more test seeds")?;
+        let difference = difference.context("one course is not enough; use more test seeds")?;
         found.push((path, difference));
     }
     let p: Vec<f64> = found.iter().map(|(_, difference)| difference.p).collect();
@@ -113,7 +114,7 @@ fn compare_champions(
         .collect())
 }
 
-/// Refuses to compare champions of which some failed on test courses, unless that was asked for.
+/// Refuses to compare champions that failed on test courses unless requested.
 fn check_failures(
     champion: &RecordedChampion,
     path: &Path,
@@ -132,7 +133,7 @@ fn check_failures(
     )
 }
 
-/// Champions are compared if they were judged on the same courses by the same fitness.
+/// Checks that champions were evaluated on the same courses by the same fitness.
 pub(super) fn check_comparable(first: &Record, other: &Record, path: &Path) -> anyhow::Result<()> {
     let of = |record: &Record| {
         let experiment = &record.experiment;
@@ -144,7 +145,7 @@ pub(super) fn check_comparable(first: &Record, other: &Record, path: &Path) -> a
     };
     if of(first) != of(other) {
         bail!(
-            "{}: it was judged on other courses, with another vehicle or by another fitness",
+            "{}: it was evaluated on other courses, with another vehicle or by another fitness",
             path.display()
         );
     }

@@ -1,4 +1,4 @@
-//! `roadwright train study time-compression`: bred at longer time steps, judged at the course's own.
+//! `roadwright train study time-compression`: trained at longer time steps, evaluated at the course's own.
 
 use super::arguments::Study;
 use crate::commands::print_json;
@@ -10,34 +10,33 @@ use roadwright_training::genetic::{Experiment, LEVEL, Problem, Training, mean_sc
 use serde::Serialize;
 use std::io::Write;
 
-/// Its name.
+/// Name of the study.
 pub(super) const NAME: &str = "time-compression";
-/// What it is about.
-pub(super) const DOC: &str =
-    "Rules bred at 1, 2 and 4 times the time step, judged at 1: drives cost less and teach less?";
+/// Subject of the study.
+pub(super) const DOC: &str = "Rules trained at 1, 2 and 4 times the time step, evaluated at 1: are cheaper drives less instructive?";
 
-/// The experiment that is compressed.
+/// Experiment of the study.
 const EXPERIMENT: &str = include_str!("../../../../../experiments/obstacle-stream.experiment.json");
-/// Factors on the time step while breeding ([Gerdelan 2011], section 9.3, goes up to 2 and asks for more).
+/// Factors on the time step during training ([Gerdelan 2011], section 9.3, goes up to 2 and suggests more).
 const FACTORS: [f64; 3] = [1.0, 2.0, 4.0];
-/// Generations of each training.
+/// Number of generations of each training.
 const GENERATIONS: u32 = 20;
-/// Test courses, with forty drives on each: what is told is the error over seeds of breeding.
+/// Number of test courses, with forty drives on each, because the reported error is that over training seeds.
 const COURSES: u64 = 10;
 
-/// What came of one factor.
+/// Result for a factor.
 #[derive(Serialize)]
 struct Line {
     factor: f64,
-    /// Steps that a drive takes, against those at 1.
+    /// Steps of a drive relative to those at factor 1.
     cost: f64,
-    /// Mean fitness of champions on test courses at the course's own time step, over seeds of breeding.
+    /// Mean fitness of champions on test courses at the course's own time step, over training seeds.
     fitness: Estimate,
 }
 
 pub(super) fn study(arguments: &Study, pool: &rayon::ThreadPool) -> anyhow::Result<Outcome> {
     if arguments.plots.is_some() {
-        bail!("{NAME} is a table: it has no --plots");
+        bail!("{NAME} is a table and supports no --plots");
     }
     let generations = arguments.generations.unwrap_or(GENERATIONS);
     let lines = pool.install(|| {
@@ -73,12 +72,12 @@ fn line(factor: f64, generations: u32, seeds: usize) -> anyhow::Result<Line> {
         }
         let held_out = training.champion()?.held_out;
         let runs: Result<Vec<_>, String> = held_out.into_iter().collect();
-        let runs = runs.map_err(|failed| anyhow::anyhow!("{failed}; this is no result"))?;
+        let runs = runs.map_err(|failed| anyhow::anyhow!("{failed}; there is no result"))?;
         means.push(mean_score(&runs));
     }
     Ok(Line {
         factor,
-        // Steps twice as long make half as many.
+        // Steps of twice the length are half as many.
         cost: 1.0 / factor,
         fitness: Estimate::of(&means, LEVEL),
     })

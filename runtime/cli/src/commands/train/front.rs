@@ -1,4 +1,4 @@
-//! `roadwright train front`: trained drivers in what one cannot have all of at once.
+//! `roadwright train front`: trained drivers in conflicting objectives.
 
 use super::arguments::Front as Arguments;
 use super::compare::check_comparable;
@@ -37,7 +37,7 @@ pub(super) fn front(arguments: &Arguments) -> anyhow::Result<Outcome> {
         let other = load(path, arguments)?;
         check_comparable(&record, &other, path)?;
         if other.genes != record.genes {
-            bail!("{}: it trained other genes", path.display());
+            bail!("{}: it has other genes", path.display());
         }
         add(&mut drivers, (&other, path), arguments, problem.genome())?;
     }
@@ -55,14 +55,14 @@ pub(super) fn front(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// A record whose experiment is driven at the level that is asked for.
+/// Loads a record whose experiment is driven at the requested level of dynamics.
 fn load(path: &Path, arguments: &Arguments) -> anyhow::Result<Record> {
     let mut record = load_record(path)?;
     record.experiment.dynamics = arguments.dynamics.or(record.experiment.dynamics);
     Ok(record)
 }
 
-/// Adds the champion of a record and the best of its last generations, each only once.
+/// Adds the champion of a record and the best individuals of its last generations, each only once.
 fn add(
     drivers: &mut Vec<(String, Chromosome)>,
     (record, path): (&Record, &Path),
@@ -94,7 +94,7 @@ fn add(
     Ok(())
 }
 
-/// The genes of the best of a generation; of equals the first.
+/// Returns the genes of the best individual of a generation; the first one on a tie.
 fn best(generation: &Generation) -> Option<&str> {
     let rated = generation.iter().filter_map(|judged| {
         let score = judged.judgement.fitness()?;
@@ -115,7 +115,7 @@ fn drive(
     let all = (last - first).saturating_add(1);
     let runs = arguments.runs.unwrap_or(all);
     if runs > all {
-        bail!("--runs {runs}: the experiment has {all} test courses");
+        bail!("--runs {runs}: the experiment has only {all} test courses");
     }
     let courses: Vec<u64> = (first..first + runs).collect();
     let pool = threads(arguments.workers)?;
@@ -171,7 +171,7 @@ fn place(driver: &Standing) -> String {
     }
 }
 
-/// The first objective against each of the others.
+/// Returns figures of the first objective against each of the others.
 fn figures(front: &Front) -> Vec<Figure> {
     let first = &front.objectives[0];
     let others = front.objectives.iter().enumerate().skip(1);

@@ -1,4 +1,4 @@
-//! `roadwright train`: parameters of modules are bred, and judged on courses that they have not seen.
+//! `roadwright train`: trains parameters of modules, and evaluates them on unseen courses.
 
 mod arguments;
 mod check;
@@ -38,7 +38,7 @@ pub(crate) fn train(arguments: &Train) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Whether a file is an experiment by its name.
+/// Whether a file name is that of an experiment.
 pub(crate) fn is_experiment(path: &Path) -> bool {
     path.to_string_lossy().ends_with(SUFFIX)
 }
@@ -59,7 +59,7 @@ pub(crate) fn load_experiment(path: &Path) -> anyhow::Result<Experiment> {
     })
 }
 
-/// The name of an experiment: that of its file, without what all have.
+/// Returns the name of an experiment: its file name without the common suffix.
 fn name_of(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.strip_suffix(SUFFIX).unwrap_or(&name).to_owned()
@@ -71,7 +71,7 @@ fn load_record(path: &Path) -> anyhow::Result<Record> {
     Record::from_text(&text).with_context(|| format!("cannot use the record {}", path.display()))
 }
 
-/// Says what the hash of a record does not cover.
+/// Warns about parts of a record that its hash does not cover.
 fn tell_version(record: &Record, path: &Path) {
     if !record.is_sealed() {
         let path = path.display();
@@ -82,7 +82,7 @@ fn tell_version(record: &Record, path: &Path) {
     }
 }
 
-/// The threads that a command may use.
+/// Creates the thread pool of a command.
 fn threads(workers: Option<usize>) -> anyhow::Result<rayon::ThreadPool> {
     let all = || std::thread::available_parallelism().map_or(1, usize::from);
     let workers = workers.unwrap_or_else(all);

@@ -1,4 +1,4 @@
-//! `roadwright train apply`: trained values in a stack of a scenario.
+//! `roadwright train apply`: writes trained values into a stack of a scenario.
 
 use super::arguments::Apply;
 use super::{load_record, tell_version};
@@ -23,21 +23,22 @@ pub(super) fn apply(arguments: &Apply) -> anyhow::Result<Outcome> {
     let known: Vec<&str> = scenario.stacks().keys().map(String::as_str).collect();
     let stack = scenario.stacks().get(name).with_context(|| {
         let known = known.join(", ");
-        format!("--stack {name}: the scenario has no such stack; it has: {known}")
+        format!("--stack {name}: the scenario has no such stack; expected one of: {known}")
     })?;
     let mut stack = with_modules(stack, &arguments.modules)?;
     put_preset(&champion.preset, &mut stack).map_err(|module| {
         anyhow::anyhow!(
             "--stack {name}: it does not use {module}, whose values were trained; \
-             --use SLOT={module} puts it in"
+             add it with --use SLOT={module}"
         )
     })?;
     check_modules(arguments, &stack)?;
     let edit = Edit::Stack(name.clone(), Some(Box::new(stack)));
     scenario.apply(edit).context("cannot change the stack")?;
     let out = arguments.out.as_deref().unwrap_or(&arguments.to);
-    // The scenario itself may be replaced: that is what happens without --out.
+    // The scenario itself may be replaced, which is the default without --out.
     let mut outputs = Outputs::of(Inputs::none().file("the record", &arguments.record));
+    outputs.prints("the number of values written");
     let place = outputs.file("--out", out, Kind::Scenario)?;
     outputs.write(&place, file::text_at(&scenario, out).as_bytes())?;
     outputs.commit()?;
@@ -50,16 +51,16 @@ pub(super) fn apply(arguments: &Apply) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// A stack with the modules of `--use` in their slots.
+/// Returns a stack with the modules of `--use` in their slots.
 fn with_modules(stack: &Stack, settings: &[String]) -> anyhow::Result<Stack> {
     if let Some(setting) = settings.iter().find(|s| signal_controller(s).is_some()) {
-        bail!("--use {setting}: signals are controlled by no stack");
+        bail!("--use {setting}: signals do not belong to a stack");
     }
     Ok(module_overrides(settings)?.apply(stack))
 }
 
-/// Refuses a stack whose new modules are unknown or do not take the values. Without `--use` the modules stay
-/// as they were, and nothing has to be loaded.
+/// Rejects a stack whose new modules are unknown or do not accept the values. Without `--use` the modules are
+/// unchanged, and nothing has to be loaded.
 fn check_modules(arguments: &Apply, stack: &Stack) -> anyhow::Result<()> {
     if arguments.modules.is_empty() {
         return Ok(());
@@ -68,7 +69,7 @@ fn check_modules(arguments: &Apply, stack: &Stack) -> anyhow::Result<()> {
     let ids = settings.map(|setting| setting.module.clone()).collect();
     let (flags, place) = (&arguments.extensions, Some(arguments.to.as_path()));
     let host = extensions::open(flags, place, Wanted::Ids(ids), false)?;
-    // A scenario with this stack alone: what other stacks lack is not the matter here.
+    // A scenario with this stack alone, because problems of other stacks do not matter here.
     let mut alone = Scenario::new("stack");
     let others: Vec<String> = alone.stacks().keys().cloned().collect();
     for other in others {
@@ -82,13 +83,15 @@ fn check_modules(arguments: &Apply, stack: &Stack) -> anyhow::Result<()> {
     }
 }
 
-/// Who won the training of a record, which must be over.
+/// Returns the champion of a record, whose training must be finished.
 pub(super) fn champion<'a>(
     record: &'a Record,
     path: &Path,
 ) -> anyhow::Result<&'a RecordedChampion> {
     record.champion.as_ref().with_context(|| {
         let path = path.display();
-        format!("{path}: the training is not over; `train --resume --out {path}` goes on with it")
+        format!(
+            "{path}: the training is not finished; continue it with `train --resume --out {path}`"
+        )
     })
 }

@@ -1,4 +1,4 @@
-//! What a training reports.
+//! Report of a training.
 
 use roadwright_training::experiment::{Estimate, Summary};
 use roadwright_training::genetic::{
@@ -13,13 +13,13 @@ pub(super) struct Report {
     experiment: String,
     generations: Vec<GenerationReport>,
     champion: ChampionReport,
-    /// Runs on courses that nobody was bred or chosen on, as `bench run --json` prints them.
+    /// Runs on courses that were not used for training or selection, as printed by `bench run --json`.
     held_out: Summary,
-    /// The values before training on the same courses.
+    /// Initial values on the same courses.
     start: Summary,
-    /// Fitness of the champion less that of the start, course by course.
+    /// Fitness of the champion minus that of the initial values, course by course.
     difference: Estimate,
-    /// How the champion drove on the held-out courses, whatever the fitness says of it.
+    /// How the champion drove on the held-out courses, whatever its fitness.
     manners: Option<Manners>,
     pool_hash: String,
 }
@@ -68,7 +68,7 @@ impl Report {
         let line = |held_out: &Summary| {
             let failed = match held_out.failed {
                 0 => String::new(),
-                failed => format!("; {failed} more courses failed and count nowhere"),
+                failed => format!("; {failed} more courses failed and are not counted"),
             };
             format!(
                 "{}, {} of {} drives on {} courses completed{failed}",
@@ -94,7 +94,7 @@ impl Report {
         if struck_out > 0 {
             writeln!(
                 out,
-                "{struck_out} struck out by hand: this is not what the experiment alone makes"
+                "{struck_out} struck out by hand, so the experiment alone does not reproduce this"
             )?;
         }
         writeln!(out, "pool {}", self.pool_hash)?;
@@ -102,7 +102,7 @@ impl Report {
     }
 }
 
-/// A mean with its standard error and its interval; one value has none.
+/// Formats a mean with its standard error and its interval; a single value has none.
 fn spread(figures: &Estimate) -> String {
     match figures.interval {
         None => format!("{:.4} (n = 1: no interval)", figures.mean),
@@ -115,11 +115,11 @@ fn spread(figures: &Estimate) -> String {
     }
 }
 
-/// The head of the table of generations.
+/// Head of the table of generations.
 pub(super) const HEAD: &str =
     "generation      best      mean pool best  early   lost  failed   runs  best of the pool";
 
-/// A row of it.
+/// Prints a row of the table.
 pub(super) fn print_generation(
     out: &mut dyn Write,
     report: &GenerationReport,

@@ -1,4 +1,4 @@
-//! Training: breeding until it is enough, with a record after each generation.
+//! Training: generations until a stopping rule, with a record after each generation.
 
 use super::arguments::TrainRun;
 use super::report::{self, Report};
@@ -7,6 +7,7 @@ use crate::arguments::ExtensionFlags;
 use crate::commands::{keep_stdout, load, write_json};
 use crate::outputs::{Checkpoint, Inputs, Kind, Outputs};
 use crate::terminal::{self, say};
+use crate::watchdog::Watchdog;
 use crate::{Outcome, extensions, progress};
 use anyhow::{Context, bail};
 use roadwright_extension::{Host, Wanted};
@@ -34,7 +35,7 @@ pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
         Some(out) => Some(claim(arguments, path, &experiment, out)?),
         None => None,
     };
-    // Before plugins are loaded, which may print: the document has standard output for itself.
+    // Before plugins are loaded, which may print: standard output is reserved for the document.
     let document = arguments.json.then(keep_stdout).transpose()?;
     let is_quiet = arguments.json || arguments.quiet;
     let problem = problem(&arguments.extensions, path, &experiment)?;
@@ -45,7 +46,7 @@ pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
     }
     progress::catch_interrupt();
     let mut training = begin(arguments, &experiment, &problem)?;
-    // A place that cannot be written to is found now, not after the first generation.
+    // An unwritable path is detected now, not after the first generation.
     keep(out.as_ref(), &mut training)?;
     let pool = threads(arguments.workers)?;
     breed(out.as_ref(), &pool, &mut training, is_quiet)?;
@@ -68,8 +69,8 @@ pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Names drives that failed on standard error, and returns how many individuals and test drives did: none of them is
-/// a result.
+/// Reports failed drives on standard error, and returns the number of failed individuals and test drives,
+/// because none of them is a result.
 fn tell_failures(training: &Training<'_>, champion: &Champion) -> usize {
     let bred = training.failures().into_iter();
     let bred = bred.map(|failed| failed.to_string());
@@ -96,7 +97,7 @@ fn tell_failures(training: &Training<'_>, champion: &Champion) -> usize {
     all.len()
 }
 
-/// Who resumes and names no record has it beside the experiment.
+/// Returns arguments with a record path: beside the experiment if resuming without one.
 fn with_record(arguments: &TrainRun, experiment: &Path) -> TrainRun {
     let beside = || experiment.with_file_name(format!("{}.training.json", name_of(experiment)));
     let out = arguments.out.clone();
@@ -106,9 +107,10 @@ fn with_record(arguments: &TrainRun, experiment: &Path) -> TrainRun {
     }
 }
 
-/// A problem with the host of its modules, which has to live as long: isolated plugins end with it.
+/// A problem with the host of its modules, which must live as long, because isolated plugins end with it.
 pub(super) struct Prepared {
     problem: Problem,
+    _watchdog: Watchdog,
     _host: Host,
 }
 
@@ -120,7 +122,7 @@ impl Deref for Prepared {
     }
 }
 
-/// The experiment with its modules and its scenario.
+/// Loads the experiment with its modules and its scenario.
 pub(super) fn problem(
     flags: &ExtensionFlags,
     path: &Path,
@@ -129,7 +131,7 @@ pub(super) fn problem(
     let beside = path.parent().unwrap_or(Path::new(""));
     let file = experiment.scenario.as_ref().map(|file| beside.join(file));
     let scenario = file.as_deref().map(load).transpose()?;
-    // Plugins and scripts are looked for beside the scenario, or else beside the experiment.
+    // Plugins and scripts are searched beside the scenario, or else beside the experiment.
     let place = file.as_deref().unwrap_or(path);
     let wanted = wanted(experiment, scenario.as_ref());
     let host = extensions::open(flags, Some(place), wanted, true)?;
@@ -137,11 +139,12 @@ pub(super) fn problem(
     let problem = problem.map_err(|error| extensions::or_cause(error, &host));
     Ok(Prepared {
         problem: problem.with_context(|| format!("cannot train {}", path.display()))?,
+        _watchdog: Watchdog::new(&host),
         _host: host,
     })
 }
 
-/// The modules that an experiment may use.
+/// Returns the modules that an experiment may use.
 fn wanted(experiment: &Experiment, scenario: Option<&Scenario>) -> Wanted {
     let mut ids = BTreeSet::new();
     match &experiment.fitness {
@@ -157,7 +160,7 @@ fn wanted(experiment: &Experiment, scenario: Option<&Scenario>) -> Wanted {
     Wanted::Ids(ids)
 }
 
-/// A new training, or the one that goes on.
+/// Starts a training, or resumes it.
 fn begin<'a>(
     arguments: &TrainRun,
     experiment: &'a Experiment,
@@ -166,7 +169,7 @@ fn begin<'a>(
     if let Some(out) = arguments.out.as_deref().filter(|out| out.exists()) {
         if !arguments.resume {
             bail!(
-                "{} is there already: --resume goes on with it, or name another --out",
+                "{} already exists; use --resume to continue it, or choose another --out",
                 out.display()
             );
         }
@@ -174,11 +177,11 @@ fn begin<'a>(
         let training = Training::resume(experiment, problem.genome(), problem, &record);
         return training.with_context(|| format!("cannot resume {}", out.display()));
     }
-    // Stopped before its first generation a training has no record yet: it begins.
+    // A training that was stopped before its first generation has no record yet, so it starts.
     Ok(Training::new(experiment, problem.genome(), problem)?)
 }
 
-/// Claims the place of the record.
+/// Claims the path of the record.
 fn claim(
     arguments: &TrainRun,
     path: &Path,
@@ -199,7 +202,7 @@ fn claim(
     outputs.checkpoint("--out", out, Kind::Record)
 }
 
-/// Breeds until it is enough.
+/// Runs generations until the stopping rule.
 fn breed(
     record: Option<&Checkpoint>,
     pool: &rayon::ThreadPool,
@@ -238,16 +241,16 @@ fn breed(
     Ok(())
 }
 
-/// Removes the record of a training that came to nothing.
+/// Removes the record of a training without results.
 fn forget(record: Option<&Checkpoint>) -> anyhow::Result<()> {
     let Some(out) = record.map(Checkpoint::path).filter(|out| out.exists()) else {
         return Ok(());
     };
-    // It holds no generation: the first is recorded only if at least one individual was judged.
+    // It has no generation, because the first is recorded only if at least one individual was evaluated.
     std::fs::remove_file(out).with_context(|| format!("cannot remove {}", out.display()))
 }
 
-/// Writes the record, if one is asked for.
+/// Writes the record, if requested.
 fn keep(record: Option<&Checkpoint>, training: &mut Training<'_>) -> anyhow::Result<()> {
     let Some(record) = record else {
         return Ok(());

@@ -7,7 +7,7 @@ use crate::commands::print_json;
 use crate::outputs::{Inputs, Outputs};
 use crate::{Outcome, terminal};
 use anyhow::{Context, bail};
-use roadwright_training::genetic::study::{Row, StudyResult, chromosomes, studies};
+use roadwright_training::genetic::study::{GenerationRow, StudyResult, chromosomes, studies};
 use serde_json::json;
 use std::io::Write;
 
@@ -20,7 +20,7 @@ pub(super) fn study(arguments: &Study) -> anyhow::Result<Outcome> {
     };
     if !(2..=10_000).contains(&arguments.seeds) {
         let seeds = arguments.seeds;
-        bail!("--seeds {seeds} is out of range: expected 2 to 10000, for one has no error bar");
+        bail!("--seeds {seeds} is out of range: expected 2 to 10000, because one has no error bar");
     }
     let pool = threads(arguments.workers)?;
     if name == super::compression::NAME {
@@ -28,7 +28,7 @@ pub(super) fn study(arguments: &Study) -> anyhow::Result<Outcome> {
     }
     if name == CHROMOSOMES {
         if arguments.plots.is_some() {
-            bail!("{CHROMOSOMES} is a table: it has no --plots");
+            bail!("{CHROMOSOMES} is a table and supports no --plots");
         }
         let rows = chromosomes(1);
         if arguments.json {
@@ -44,7 +44,9 @@ pub(super) fn study(arguments: &Study) -> anyhow::Result<Outcome> {
     let study = study.with_context(|| {
         let known = known.join(", ");
         let compression = super::compression::NAME;
-        format!("no study is called \"{name}\"; there are: {CHROMOSOMES}, {known}, {compression}")
+        format!(
+            "no study is called \"{name}\"; expected one of: {CHROMOSOMES}, {known}, {compression}"
+        )
     })?;
     let mut outputs = Outputs::of(Inputs::none());
     if let Some(folder) = &arguments.plots {
@@ -60,7 +62,7 @@ pub(super) fn study(arguments: &Study) -> anyhow::Result<Outcome> {
     } else {
         print(&result)?;
     }
-    // That ours is different from the source is a result, not a fault.
+    // A difference from the source is a result, not a fault.
     Ok(Outcome::Fine)
 }
 
@@ -76,14 +78,14 @@ fn list() -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-fn print_rows(rows: &[Row]) -> anyhow::Result<()> {
+fn print_rows(rows: &[GenerationRow]) -> anyhow::Result<()> {
     let mut out = terminal::out();
     writeln!(
         out,
         "generation  chromosome                            fitness"
     )?;
     for row in rows {
-        let Row {
+        let GenerationRow {
             generation,
             chromosome,
             fitness,
@@ -122,9 +124,9 @@ fn print(result: &StudyResult) -> anyhow::Result<()> {
     }
     for statement in &result.statements {
         let verdict = if statement.holds {
-            "as the source"
+            "as in the source"
         } else {
-            "OTHER THAN THE SOURCE"
+            "DIFFERS FROM THE SOURCE"
         };
         writeln!(
             out,

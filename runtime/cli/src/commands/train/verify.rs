@@ -1,4 +1,4 @@
-//! `roadwright train verify`: whether the record of a training is what its experiment gives.
+//! `roadwright train verify`: checks whether the record of a training matches its experiment.
 
 use super::arguments::Verify;
 use super::run::problem;
@@ -12,20 +12,20 @@ use roadwright_training::genetic::{TrainingError, Verification};
 use serde::Serialize;
 use std::io::Write;
 
-/// Outcome of a verification.
+/// Result of a verification.
 #[derive(Serialize)]
 struct Verified {
-    /// Version of the format of the record.
+    /// Version of the record's format.
     version: u32,
     /// Generations that were driven again, numbered from 1.
     generations: Vec<usize>,
     #[serde(flatten)]
     sampling: Option<Sampling>,
-    /// Errors at the end of the record and in its champion that show without a drive.
+    /// Errors at the end of the record and in its champion that are detected without driving.
     wrong: Vec<String>,
-    /// Differences that showed when it was driven again.
+    /// Differences that appeared when it was driven again.
     different: Vec<String>,
-    /// Individuals that a person struck out: a choice that is in no rule.
+    /// Individuals that the user struck out, which follows from no rule.
     struck_out: usize,
     /// Fields that were not checked.
     not_checked: Vec<&'static str>,
@@ -37,7 +37,7 @@ pub(super) fn verify(arguments: &Verify) -> anyhow::Result<Outcome> {
     let ours = env!("CARGO_PKG_VERSION");
     if record.is_sealed() && record.roadwright != ours {
         bail!(
-            "{}: version {} of roadwright has written it, and this is {ours}; other versions may drive otherwise",
+            "{}: written by version {} of roadwright, but this is {ours}; other versions may drive differently",
             arguments.record.display(),
             record.roadwright
         );
@@ -72,7 +72,7 @@ pub(super) fn verify(arguments: &Verify) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Drives generations and champion again.
+/// Drives generations and the champion again.
 fn drive(
     arguments: &Verify,
     record: &Record,
@@ -81,7 +81,7 @@ fn drive(
     let pool = threads(arguments.workers)?;
     let wrong = verification.check();
     progress::catch_interrupt();
-    // The candidates of a generation share the threads, so generations follow each other.
+    // The candidates of a generation share the threads, so generations run one after another.
     let plan = Plan {
         count: record.generations.len(),
         at_once: 1,
@@ -106,7 +106,7 @@ fn drive(
 }
 
 impl Verified {
-    /// Nothing driven yet.
+    /// Creates an empty result.
     fn new(record: &Record) -> Self {
         Self {
             version: record.version,
@@ -133,13 +133,13 @@ impl Verified {
         if self.wrong.is_empty() && self.different.is_empty() {
             writeln!(
                 out,
-                "all of them and the champion came out the same, bit for bit"
+                "all of them and the champion are reproduced bit for bit"
             )?;
         }
         if self.struck_out > 0 {
             writeln!(
                 out,
-                "{} struck out by hand: this is not what the experiment alone makes",
+                "{} struck out by hand, so the experiment alone does not reproduce this",
                 self.struck_out
             )?;
         }

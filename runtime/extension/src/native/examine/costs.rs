@@ -1,30 +1,30 @@
-//! What a library costs: time, and what it holds and does not return.
+//! Costs of a library: time, and resources that it does not return.
 
 use super::examiner::Examiner;
 use super::inputs::{Examined, usual_rows};
 use super::{Looked, ROWS};
 
-/// How many times its budget a call may take before that is a verdict.
+/// Multiple of the budget above which the time per agent is a failure.
 const MOST_OVER_BUDGET: f64 = 20.0;
-/// How many times the budget of one agent a call about one may take: what a call costs by itself
-/// counts less, since there are few calls.
+/// Multiple of the budget per agent above which a call about one agent is a failure. The overhead of a call
+/// matters less, because there are few calls.
 const MOST_OF_A_CALL: f64 = 1000.0;
-/// Calls of which the fastest one counts, and how many there are at most if all of those were too slow.
+/// Number of calls of which the fastest one counts, and the number of calls if all of those were too slow.
 const CALLS: u64 = 20;
 const CALLS_AGAIN: u64 = 100;
-/// Steps between two looks at what a process holds, and memory that it may gain a step, bytes.
-// The allocator keeps pages of its own, so single steps tell nothing; 16 KiB a step would be 1.8 GB in
-// an hour of a run at 30 Hz.
+/// Number of steps between two measurements of a process, and permitted memory growth per step, bytes.
+// The allocator keeps pages of its own, so single steps say nothing. 16 KiB per step would be 1.8 GB in an
+// hour of a run at 30 Hz.
 const LEAK_STEPS: u64 = 150;
 const LEAK: u64 = 16 * 1024;
-/// Memory that ends the look for leaks at once, bytes.
+/// Memory that ends the leak check at once, bytes.
 const MUCH_MEMORY: u64 = 256 << 20;
 
 pub(super) fn speed<K: Examined>(examiner: &Examiner) -> Looked {
     let backend = examiner.fresh::<K>()?;
     let mut changed_mode = false;
-    // The best of some calls, for each row of it: the mean would measure what else the machine does. Who
-    // seems too slow is asked again, since the machine may be busy with something else for a while.
+    // The best of several calls counts, because the mean would include other work of the machine. A plugin
+    // that seems too slow is called more often, because the machine may be busy for a while.
     let mut best = |size: usize, most: f64| -> Result<f64, String> {
         let mut best = f64::INFINITY;
         for step in 0..CALLS_AGAIN {
@@ -41,15 +41,15 @@ pub(super) fn speed<K: Examined>(examiner: &Examiner) -> Looked {
     };
     let budget = K::BUDGET_US;
     let micros = best(K::ROWS, MOST_OVER_BUDGET * budget)?;
-    let mut note = format!("{micros:.3} us an agent, budget {budget} us");
+    let mut note = format!("{micros:.3} us per agent, budget {budget} us");
     if micros > MOST_OVER_BUDGET * budget {
         return Err(format!("{note}: more than {MOST_OVER_BUDGET} times that"));
     }
-    // With one row what a call costs by itself shows, which many rows share.
+    // A single row shows the overhead of a call, which many rows share.
     let call = best(1, MOST_OF_A_CALL * budget)?;
     if call > MOST_OF_A_CALL * budget {
         return Err(format!(
-            "{call:.0} us for a call about one agent, budget {budget} us: more than \
+            "{call:.0} us for a call with one agent, budget {budget} us: more than \
              {MOST_OF_A_CALL} times that"
         ));
     }
@@ -57,12 +57,12 @@ pub(super) fn speed<K: Examined>(examiner: &Examiner) -> Looked {
         note += ": slow";
     }
     if changed_mode {
-        note += "; its steps change the floating point mode";
+        note += "; its steps change the floating-point mode";
     }
     Ok(note)
 }
 
-/// What the process holds: memory in bytes, open files, threads. Known on Linux only.
+/// Resources of the process: memory in bytes, open files and threads. Known on Linux only.
 fn holds() -> Option<[u64; 3]> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let value = |name: &str| {
@@ -70,11 +70,11 @@ fn holds() -> Option<[u64; 3]> {
         line.split_whitespace().nth(1)?.parse::<u64>().ok()
     };
     let files = std::fs::read_dir("/proc/self/fd").ok()?.count() as u64;
-    // The system tells memory in KiB.
+    // The system reports memory in KiB.
     Some([value("VmRSS:")? * 1024, files, value("Threads:")?])
 }
 
-/// Whether it keeps memory, files or threads with every step.
+/// Checks whether the plugin accumulates memory, files or threads with every step.
 pub(super) fn leaks<K: Examined>(examiner: &Examiner) -> Looked {
     let backend = examiner.fresh::<K>()?;
     let mut step = 0;
@@ -93,22 +93,22 @@ pub(super) fn leaks<K: Examined>(examiner: &Examiner) -> Looked {
         }
         Ok(())
     };
-    // What it needs once is there after the first steps.
+    // Resources that are needed once are allocated in the first steps.
     run(LEAK_STEPS / 3)?;
     let Some(before) = holds() else {
-        return Ok("not known on this system".into());
+        return Ok("not available on this system".into());
     };
     run(LEAK_STEPS)?;
     let after = holds().unwrap_or(before);
     let gained = |what: usize| after[what].saturating_sub(before[what]);
     if gained(0) > LEAK * LEAK_STEPS {
         let a_step = gained(0) / LEAK_STEPS / 1024;
-        return Err(format!("it keeps {a_step} KiB of memory with every step"));
+        return Err(format!("leaks {a_step} KiB of memory per step"));
     }
     for (what, name) in [(1, "files open"), (2, "threads")] {
         if gained(what) > LEAK_STEPS / 10 {
             return Err(format!(
-                "it keeps {} {name} after {LEAK_STEPS} steps",
+                "leaves {} {name} after {LEAK_STEPS} steps",
                 gained(what)
             ));
         }

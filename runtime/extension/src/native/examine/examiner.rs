@@ -1,4 +1,4 @@
-//! Asks fresh instances of a library about rows, and notes what they do beside answering.
+//! Calls fresh instances of a library with rows, and records side effects beyond the answers.
 
 use super::ROWS;
 use super::inputs::{Examined, usual_rows};
@@ -13,16 +13,16 @@ use roadwright_agent::{ModuleKind, Step};
 use roadwright_geometry::math::Stream;
 use std::sync::Arc;
 
-/// Steps that an instance is asked for.
+/// Number of steps per instance.
 pub(super) const STEPS: u64 = 20;
-/// Steps long after those: what goes wrong may do so late.
-// Counters that overflow, buffers that fill and times that lose digits show up only then.
+/// Later steps, because problems may appear late.
+// Overflowing counters, full buffers and times that lose precision show up only then.
 const LATE: [u64; 4] = [1_000, 1_001, 100_000, 10_000_000];
-/// Marks that a plugin must not write over.
-// Neither zero nor a status nor part of a usual number.
+/// Canary bytes that a plugin must not overwrite.
+// Neither zero nor a status nor part of a common number.
 const CANARY: u8 = 0xa5;
 
-/// What came of asking an instance about rows.
+/// Result of calling an instance with rows.
 pub(super) struct Answers<K: Kind> {
     pub(super) outputs: Vec<K::Output>,
     pub(super) status: Vec<u8>,
@@ -30,7 +30,7 @@ pub(super) struct Answers<K: Kind> {
     pub(super) seconds: f64,
     pub(super) changed_mode: bool,
     pub(super) overwritten: bool,
-    /// Whether it has written to the inputs, which are not its own.
+    /// Whether the plugin has written to its inputs.
     pub(super) changed_inputs: bool,
 }
 
@@ -51,7 +51,7 @@ impl Examiner {
         Ok(backend)
     }
 
-    /// Asks about rows, given by their agents, in batches of a size.
+    /// Calls the instance with the rows of the given agents, in batches of a given size.
     pub(super) fn ask<K: Kind>(
         &self,
         backend: &InProcess,
@@ -84,7 +84,7 @@ impl Examiner {
                 ids: &ids,
             };
             let seeds: Vec<u64> = ids.iter().map(|id| moment.seed_of(*id)).collect();
-            // One row and one status more than there are: they must stay as they are.
+            // One extra row and status, which must stay unchanged.
             let mut outputs = vec![K::Output::default(); count + 1];
             bytes_of_mut(&mut outputs[count..]).fill(CANARY);
             let mut status = vec![0u8; count + 1];
@@ -102,7 +102,7 @@ impl Examiner {
                 route: &mut route,
                 route_length: 0,
             };
-            // Inputs are const in the interface, but a plugin in C can cast that away.
+            // Inputs are const in the interface, but a C plugin can cast that away.
             let told = bytes_of(&inputs).to_vec();
             let began = now();
             let changed = backend.step(&mut batch).map_err(|fault| fault.message)?;
@@ -124,8 +124,8 @@ impl Examiner {
         Ok(answers)
     }
 
-    /// Asks a fresh instance for some steps; `order` shuffles the rows of each. Gives bytes and
-    /// routes of all answers in the order of agents.
+    /// Calls a fresh instance for several steps; `order` shuffles the rows of each. Returns bytes and routes
+    /// of all answers in the order of agents.
     pub(super) fn history<K: Examined>(
         &self,
         size: usize,

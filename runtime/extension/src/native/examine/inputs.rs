@@ -1,4 +1,4 @@
-//! What inputs a plugin is examined with.
+//! Inputs with which a plugin is examined.
 
 use super::ROWS;
 use crate::native::kind::{AsController, AsFitness, AsPedals, AsPlanner, AsSignals, Kind};
@@ -10,15 +10,15 @@ use roadwright_plugin_api::{
     SignalInput, SignalMovement, SignalOutput, SignalStage,
 };
 
-/// What inputs a kind gets.
+/// Inputs for a kind of module.
 pub(crate) trait Examined: Kind {
-    /// Rows that an instance is asked about.
+    /// Number of rows per call.
     const ROWS: usize = ROWS;
-    /// A row as it may come while driving.
+    /// Creates a row as it occurs while driving.
     fn usual(random: &mut dyn FnMut(f64, f64) -> f64) -> Self::Input;
-    /// A row with numbers at the edges.
+    /// Creates a row with extreme numbers.
     fn hard(pick: &mut dyn FnMut() -> f64) -> Self::Input;
-    /// What is wrong with an answer, beyond its numbers.
+    /// Returns what is wrong with an answer, beyond its numbers.
     fn deep_flaw(_: &Self::Input, _: &Self::Output, _: &[u32]) -> Option<String> {
         None
     }
@@ -158,7 +158,7 @@ impl Examined for AsPlanner {
     }
 
     fn hard(pick: &mut dyn FnMut() -> f64) -> PlannerInput {
-        // Lanelets that do not exist are never asked for.
+        // Non-existent lanelets are never requested.
         PlannerInput {
             s: pick(),
             goal_s: pick(),
@@ -169,7 +169,7 @@ impl Examined for AsPlanner {
     fn deep_flaw(input: &PlannerInput, output: &PlannerOutput, route: &[u32]) -> Option<String> {
         if output.count == 0 {
             return Some(format!(
-                "no way from lanelet {} at {:.0} m to lanelet {} at {:.0} m, where there is one",
+                "no route from lanelet {} at {:.0} m to lanelet {} at {:.0} m, although one exists",
                 input.strip, input.s, input.goal_strip, input.goal_s
             ));
         }
@@ -221,7 +221,7 @@ impl Examined for AsSignals {
     }
 
     fn hard(pick: &mut dyn FnMut() -> f64) -> SignalInput {
-        // Counts are what there is; numbers of vehicles saturate.
+        // Counts are valid; numbers of vehicles saturate.
         let mut input = SignalInput {
             elapsed: pick(),
             opposed_for: pick(),
@@ -245,7 +245,7 @@ impl Examined for AsSignals {
     fn deep_flaw(input: &SignalInput, output: &SignalOutput, _: &[u32]) -> Option<String> {
         let count = input.stage_count;
         let is_there = output.next < count as i32;
-        (!is_there).then(|| format!("stage {} of signals with {count} stages", output.next))
+        (!is_there).then(|| format!("stage {} of signals that have {count} stages", output.next))
     }
 }
 
@@ -256,8 +256,8 @@ pub(super) fn grid_roads() -> FlatRoads {
         version: 2,
         ..FlatRoads::default()
     };
-    // For each block: the outer lane, the inner lane, and the connections after them.
-    // The numbers of the first two blocks; beyond the last one the ring closes:
+    // For each block: the outer lane, the inner lane, and the connections after them. The numbers of the
+    // first two blocks; the ring closes after the last block:
     //     1 ====== 3 ---> 5 ====== 7 --->    inner lanes
     //     0 ====== 2 ---> 4 ====== 6 --->    outer lanes
     for block in 0..BLOCKS {

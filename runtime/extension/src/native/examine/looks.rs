@@ -1,4 +1,4 @@
-//! What is looked at, one function for each.
+//! The checks of an examination, one function each.
 
 use super::examiner::{Examiner, Order, STEPS};
 use super::inputs::{Examined, usual_rows};
@@ -8,7 +8,7 @@ use crate::native::in_process::InProcess;
 use roadwright_geometry::math::Stream;
 use roadwright_plugin_api::abi::{CAP_PARALLEL_SLICES, CAP_STATE, ROW_OK};
 
-/// Rows of a slice, and rounds, when a plugin is asked from two threads.
+/// Rows of a slice, and number of rounds, for calls from two threads.
 const SLICE: usize = 64;
 const ROUNDS: u64 = 60;
 
@@ -39,7 +39,7 @@ pub(super) fn usual_inputs<K: Examined>(examiner: &Examiner) -> Looked {
     }
     let all = K::ROWS as u64 * STEPS;
     if unanswered == all {
-        return Err("it answers no row: is status set?".into());
+        return Err("it answers no row; does it set status?".into());
     }
     Ok(format!(
         "{} of {all} rows answered, all sound",
@@ -63,10 +63,14 @@ pub(super) fn same_twice<K: Examined>(examiner: &Examiner) -> Looked {
 
 pub(super) fn split<K: Examined>(examiner: &Examiner) -> Looked {
     let whole = examiner.history::<K>(ROWS, Order::Sorted)?;
-    // Each row alone, and parts of which the last is shorter than the others: 256 = 36 * 7 + 4.
+    // Each row alone, and slices of which the last one is shorter: 256 = 36 * 7 + 4.
     for size in [1, 7] {
         let parts = examiner.history::<K>(size, Order::Sorted)?;
-        same(&whole, &parts, &format!("if the batch is cut into {size}"))?;
+        same(
+            &whole,
+            &parts,
+            &format!("if the batch is split into slices of {size}"),
+        )?;
     }
     Ok("equal, bit by bit".into())
 }
@@ -74,12 +78,12 @@ pub(super) fn split<K: Examined>(examiner: &Examiner) -> Looked {
 pub(super) fn shuffled<K: Examined>(examiner: &Examiner) -> Looked {
     let sorted = examiner.history::<K>(ROWS, Order::Sorted)?;
     let shuffled = examiner.history::<K>(ROWS, Order::Shuffled)?;
-    same(&sorted, &shuffled, "if the agents come in another order")
+    same(&sorted, &shuffled, "if the agents are in another order")
 }
 
 pub(super) fn hard_inputs<K: Examined>(examiner: &Examiner) -> Looked {
-    // The host sends neither NaN nor infinities. 5e-324 is the least number above 0; the squares of
-    // 1e-300 and 1e300 are 0 and infinite; 1e6 stands for nothing there.
+    // The host sends neither NaN nor infinities. 5e-324 is the smallest number above 0; the squares of 1e-300
+    // and 1e300 are 0 and infinite; 1e6 means "none".
     const EDGES: [f64; 14] = [
         0.0,
         -0.0,
@@ -116,7 +120,7 @@ pub(super) fn hard_inputs<K: Examined>(examiner: &Examiner) -> Looked {
         unusable += bad.count();
     }
     Ok(format!(
-        "survived; {unusable} of {count} answers are unusable and would be replaced"
+        "survived; {unusable} of {count} answers are invalid and would be replaced"
     ))
 }
 
@@ -149,7 +153,7 @@ pub(super) fn parameters<K: Examined>(examiner: &Examiner) -> Looked {
     }
     let undocumented = infos.iter().filter(|info| info.doc.is_empty()).count();
     if undocumented > 0 {
-        return Err(format!("{undocumented} parameters do not say what they do"));
+        return Err(format!("{undocumented} parameters have no description"));
     }
     Ok(format!("{} described, sound at both ends", infos.len()))
 }
@@ -169,13 +173,13 @@ pub(super) fn agents_come_and_go<K: Examined>(examiner: &Examiner) -> Looked {
     Ok("survived".into())
 }
 
-/// Asks slices from two threads at once, as a run with helpers does.
+/// Calls slices from two threads at once, as a run with several threads does.
 pub(super) fn two_threads<K: Examined>(examiner: &Examiner) -> Looked {
     if !examiner.info.has(CAP_PARALLEL_SLICES) {
-        return Ok("it is asked from one at a time".into());
+        return Ok("called from one thread at a time".into());
     }
     let (alone, shared) = (examiner.fresh::<K>()?, examiner.fresh::<K>()?);
-    // Each thread goes on with its half as fast as it can, so that they meet.
+    // Each thread processes its half as fast as it can, so that they overlap.
     let half = |backend: &InProcess, is_left: bool| -> Result<Vec<u8>, String> {
         let mut told = Vec::new();
         for step in 0..ROUNDS {
@@ -187,7 +191,7 @@ pub(super) fn two_threads<K: Examined>(examiner: &Examiner) -> Looked {
         }
         Ok(told)
     };
-    // One after the other, on an instance of their own: what two threads must agree with.
+    // Sequential calls on a separate instance, as the reference for two threads.
     let expected = [half(&alone, true)?, half(&alone, false)?];
     let found = std::thread::scope(|scope| {
         let left = scope.spawn(|| half(&shared, true));
@@ -198,13 +202,13 @@ pub(super) fn two_threads<K: Examined>(examiner: &Examiner) -> Looked {
     same(
         &expected.concat(),
         &[left, found.1?].concat(),
-        "if slices are asked from two threads at once, as it declares they may be",
+        "if slices are processed by two threads at once, as it declares it supports",
     )
 }
 
 pub(super) fn state<K: Examined>(examiner: &Examiner) -> Looked {
     if !examiner.info.has(CAP_STATE) {
-        return Ok("it keeps none".into());
+        return Ok("it keeps no state".into());
     }
     let first = examiner.fresh::<K>()?;
     for step in 0..STEPS {
@@ -224,7 +228,7 @@ pub(super) fn state<K: Examined>(examiner: &Examiner) -> Looked {
         schema: u32::MAX,
         bytes: vec![0xff; 33],
     };
-    // Whether it takes that is its own affair; that it survives is not.
+    // The plugin may reject that state, but it must survive it.
     let _ = second.load(&strange);
     let bytes = saved.bytes.len();
     Ok(format!("{bytes} bytes, restored bit by bit"))

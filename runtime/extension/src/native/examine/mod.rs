@@ -1,5 +1,5 @@
-//! What a plugin is worth: determinism, hard inputs, state, parameters, speed. Runs in a child
-//! process, since it runs the plugin.
+//! Examination of a plugin: determinism, hard inputs, state, parameters, speed. It runs in a child process,
+//! because it runs the plugin.
 
 mod costs;
 mod examiner;
@@ -17,23 +17,23 @@ use roadwright_agent::ModuleKind;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Names of looks after which nothing more is asked of what has failed them.
+/// Names of checks after whose failure the plugin is not called any more.
 const SPEED: &str = "speed";
 const LEAKS: &str = "leaks";
 pub(crate) const ENDING: [&str; 2] = [SPEED, LEAKS];
-/// Rows of a batch.
+/// Number of rows in a batch.
 const ROWS: usize = 256;
 
-/// One thing that was looked at.
+/// Result of a check.
 pub(crate) struct Finding {
     pub(crate) name: &'static str,
-    /// `None`: fine; else what is wrong.
+    /// Problem; `None` if the check passed.
     pub(crate) problem: Option<String>,
-    /// What was seen.
+    /// Details.
     pub(crate) note: String,
 }
 
-/// Looks at a library; `report` is told about each finding as soon as it is known.
+/// Examines a library; `report` receives each finding as soon as it is known.
 pub(crate) fn examine(path: &Path, mut report: impl FnMut(&Finding)) -> Result<bool, String> {
     let (inspected, _) = inspect(path).map_err(|error| error.to_string())?;
     let info = inspected.info;
@@ -73,7 +73,7 @@ pub(crate) fn examine(path: &Path, mut report: impl FnMut(&Finding)) -> Result<b
     Ok(is_good)
 }
 
-/// A digest of all that a library answers, for a comparison of two processes.
+/// Computes a digest of all answers of a library, for comparison of two processes.
 pub(crate) fn digest(path: &Path) -> Result<String, String> {
     let (inspected, _) = inspect(path).map_err(|error| error.to_string())?;
     let library = Library::open(path).map_err(|error| error.to_string())?;
@@ -101,7 +101,7 @@ pub(crate) fn digest(path: &Path) -> Result<String, String> {
 
 type Looked = Result<String, String>;
 
-/// Looks at one thing.
+/// A check of an examination.
 type Look = fn(&Examiner) -> Looked;
 
 fn examine_kind<K: Examined>(examiner: &Examiner, tell: &mut dyn FnMut(Finding)) {
@@ -123,8 +123,8 @@ fn examine_kind<K: Examined>(examiner: &Examiner, tell: &mut dyn FnMut(Finding))
             Ok(note) => (None, note),
             Err(problem) => (Some(problem), String::new()),
         };
-        // The other looks would take hours with what is far too slow, and fill the memory with what
-        // leaks.
+        // The other checks would take hours with a plugin that is far too slow, or fill the memory with one
+        // that leaks.
         let is_over = ENDING.contains(&name) && problem.is_some();
         tell(Finding {
             name,

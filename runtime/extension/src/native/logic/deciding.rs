@@ -1,4 +1,4 @@
-//! Asking a library which stage of signals is next. Where it gives no sound answer demand decides.
+//! Asks a library for the next signal stage. If it gives no valid answer, actuated control decides.
 
 use super::Native;
 use crate::lock::locked;
@@ -13,7 +13,7 @@ use roadwright_plugin_api::{
 };
 use roadwright_scenario::junction::Turn;
 
-/// Time until it is asked again, s.
+/// Time between two calls, s.
 const PERIOD: f64 = 1.0;
 
 impl SignalController for Native<AsSignals> {
@@ -47,14 +47,14 @@ impl SignalController for Native<AsSignals> {
         match self.ask_about_signals(&step, &input, default)? {
             Some(KEEP_STAGE) => Ok(None),
             Some(stage) => Ok(Some(stage as u32)),
-            // Left to us.
+            // Left to the built-in module.
             None => self.fallback.logic.decide(parameters, view),
         }
     }
 }
 
 impl Native<AsSignals> {
-    /// The stage that the library names; `None` where it leaves that to the built-in module.
+    /// Returns the stage that the library chooses; `None` if it leaves the choice to the built-in module.
     fn ask_about_signals(
         &self,
         step: &Step<'_>,
@@ -126,7 +126,7 @@ impl Native<AsSignals> {
     }
 }
 
-/// What is wrong with an answer.
+/// Returns what is wrong with an answer.
 fn flaw(output: &SignalOutput, status: u8, input: &SignalInput) -> Option<String> {
     match status {
         ROW_OK => AsSignals::flaw(output).map(str::to_owned).or_else(|| {
@@ -138,7 +138,7 @@ fn flaw(output: &SignalOutput, status: u8, input: &SignalInput) -> Option<String
     }
 }
 
-/// What is told of some signals, as a row.
+/// Converts the state of some signals to a row.
 fn row(view: &SignalView<'_>, facts: &SignalFacts) -> SignalInput {
     let mut input = SignalInput {
         node: facts.node,

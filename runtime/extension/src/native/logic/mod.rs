@@ -1,8 +1,8 @@
-//! A module of a run whose answers come from a library, with a built-in one behind it.
+//! A module of a run whose answers come from a library, with a built-in module as its fallback.
 //!
-//! The parts: `asking` sends rows to the library and checks what comes back, `planning` does the
-//! same for planners and `deciding` for controllers of signals, `takeover` exchanges builds at step
-//! boundaries, `saving` keeps a module for a saved world.
+//! Parts: `asking` sends rows to the library and checks the answers, `planning` does the same for planners
+//! and `deciding` for signal controllers, `takeover` replaces builds at step boundaries, and `saving` saves a
+//! module with the world.
 
 mod asking;
 mod deciding;
@@ -11,7 +11,7 @@ mod saving;
 mod takeover;
 
 use super::backend::{Backend, Fault, State};
-use super::cell::{Cell, Generation};
+use super::cell::{Generation, PluginEntry};
 use super::in_process::InProcess;
 use super::kind::Kind;
 use super::roads::FlatRoads;
@@ -25,48 +25,48 @@ use roadwright_plugin_api::abi::{CAP_PARALLEL_SLICES, CAP_STATE};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-// One bad step can come from one bad input; ten in a row are a habit.
-/// Steps with more than a hundredth of unusable rows that make a fault.
+// One bad step can come from one bad input, but ten in a row show a defect.
+/// Number of consecutive steps with more than 1 % invalid rows that count as a fault.
 const BAD_STEPS: u32 = 10;
-/// How often the state is kept for a restart, s of simulation.
+/// Interval at which the state is saved for a restart, s of simulation time.
 const SNAPSHOT_TIME: f64 = 1.0;
-/// Answered batches after which a build is not on trial any more.
+/// Number of answered batches after which a build is no longer on trial.
 const TRIAL_BATCHES: u32 = 100;
 
-/// What is said of a plugin that changes the floating point mode.
-const CHANGED_MODE: &str = "changes the floating point mode, as libraries built with -ffast-math do; \
-                            it is put back after each call";
+/// Note about a plugin that changes the floating-point mode.
+const CHANGED_MODE: &str = "changes the floating-point mode, as libraries built with -ffast-math do; \
+                            it is restored after each call";
 
-/// An instance that answers now.
+/// The instance that answers now.
 struct Active {
     generation: Arc<Generation>,
     is_isolated: bool,
     backend: Box<dyn Backend>,
     lookahead: Option<Lookahead>,
-    /// Values of its parameters as it knows them.
+    /// Parameter values that the instance has received.
     sent: Vec<f64>,
 }
 
-/// How the last steps went, as counted since the last boundary.
+/// Results of the last steps, counted since the last boundary.
 #[derive(Default)]
 struct Health {
-    /// Why the instance cannot go on.
+    /// Reason why the instance cannot continue.
     fault: Option<Fault>,
     rows: u64,
     bad_rows: u64,
-    /// Batches that were answered since the last boundary.
+    /// Number of batches answered since the last boundary.
     answered: u32,
-    /// Steps in a row with too many unusable rows.
+    /// Number of consecutive steps with too many invalid rows.
     bad_steps: u32,
-    /// Why the last unusable row was so.
+    /// Flaw of the last invalid row.
     flaw: String,
-    /// The status of the last row that the plugin itself has marked as failed.
+    /// Status of the last row that the plugin itself has marked as failed.
     marked: Option<u8>,
     mode_changed: bool,
 }
 
 impl Health {
-    /// Why rows are unusable, for messages.
+    /// Returns why rows are invalid, for messages.
     fn flaw(&self) -> String {
         match self.marked {
             Some(status) if self.flaw.is_empty() => {
@@ -79,18 +79,18 @@ impl Health {
 
 /// A module of a run whose answers come from a library.
 pub(crate) struct Native<K: Kind> {
-    cell: Arc<Cell>,
+    cell: Arc<PluginEntry>,
     fallback: Module<K::Logic>,
     active: Option<Active>,
     seen: u64,
-    /// Agents that this module has, by agent index.
+    /// Whether this module has an agent, by agent index.
     present: Vec<bool>,
     capacity: u32,
     health: Mutex<Health>,
-    /// Held while a plugin is asked whose steps must not run in parallel.
+    /// Locked during calls of a plugin whose steps must not run in parallel.
     one_at_a_time: Mutex<()>,
-    /// Answers of the step before, by agent index, once the plugin has asked to keep one.
-    /// They are bytes, since a controller may give pedals in one build and accelerations in the next.
+    /// Answers of the previous step, by agent index, once the plugin has asked to keep one. They are bytes,
+    /// because a controller may give pedals in one build and accelerations in the next.
     previous: Mutex<Vec<u8>>,
     by_pedals: bool,
     keeps: AtomicBool,
@@ -100,21 +100,21 @@ pub(crate) struct Native<K: Kind> {
     trial: u32,
     roads: Mutex<Option<Arc<FlatRoads>>>,
     failures: Failures,
-    /// The build that was in use last, as records name it.
+    /// The build that was last in use, as named in records.
     last_build: String,
-    /// Why it is not in use any more.
+    /// Reason why it is no longer in use.
     out_because: String,
 }
 
 impl<K: Kind> Native<K> {
-    /// A module that uses what the cell wishes for, with `fallback` behind it.
-    pub(crate) fn new(cell: Arc<Cell>, fallback: Module<K::Logic>) -> Self {
+    /// Creates a module that uses the build of the cell's wish, with `fallback`.
+    pub(crate) fn new(cell: Arc<PluginEntry>, fallback: Module<K::Logic>) -> Self {
         let mut native = Self {
             seen: 0,
             cell,
             fallback,
             active: None,
-            // Signals are no agents that come and go: their programme is there from the beginning.
+            // Signals are not agents: their programme exists from the beginning.
             present: vec![true; K::ALWAYS as usize],
             capacity: K::ALWAYS,
             health: Mutex::default(),
@@ -146,7 +146,7 @@ impl<K: Kind> Native<K> {
         native
     }
 
-    /// Notes that a build is not asked any more, because of a fault.
+    /// Records that a build is taken out of service because of a fault.
     fn leave(&mut self, generation: &Generation, is_isolated: bool, fault: &Fault) {
         self.last_build = build_name(generation, is_isolated);
         self.out_because.clone_from(&fault.message);
@@ -161,7 +161,8 @@ impl<K: Kind> Native<K> {
         );
     }
 
-    /// Counts answers that the library owed and the built-in module gave, from an agent on.
+    /// Counts answers that the library failed to give and the built-in module gave instead, starting at an
+    /// agent.
     fn note_missing(&self, answers: u64, agent: Option<&u64>, reason: &str, fault: Option<&Fault>) {
         if answers == 0 {
             return;
@@ -182,13 +183,13 @@ impl<K: Kind> Native<K> {
     /// Counts answers of the built-in module while no build is in use.
     fn note_out(&self, ids: &[u64]) {
         let reason = match self.out_because.as_str() {
-            "" => "it is switched off",
+            "" => "it is disabled",
             why => why,
         };
         self.note_missing(ids.len() as u64, ids.first(), reason, None);
     }
 
-    /// Makes an instance that knows the agents.
+    /// Creates an instance that knows the agents.
     fn start(&mut self, generation: Arc<Generation>, is_isolated: bool) -> Result<Active, Fault> {
         let _call = self.cell.enter(&generation, is_isolated);
         let backend = make_backend(&self.cell, &generation, K::KIND, is_isolated)?;
@@ -198,15 +199,15 @@ impl<K: Kind> Native<K> {
             .map(|(index, _)| index as u32)
             .collect();
         if !indices.is_empty() {
-            // All agents that are there, as if they had just come: the instance has no past.
+            // All present agents are reported as added, because the instance is new.
             backend.agents_changed(self.capacity, &indices, &[])?;
         }
         if backend.by_pedals() != self.by_pedals {
             self.by_pedals = backend.by_pedals();
             locked(&self.previous).clear();
         }
-        // Its trial begins with its first step. A crash of an isolated one leaves this process alive:
-        // there is nothing to mark.
+        // Its trial begins with its first step. A crash of an isolated instance leaves this process alive, so
+        // nothing is marked.
         self.trial = if is_isolated { 0 } else { TRIAL_BATCHES };
         Ok(Active {
             sent: backend.parameters().iter().map(|p| p.default).collect(),
@@ -228,16 +229,16 @@ impl<K: Kind> Native<K> {
         }
     }
 
-    /// Judges the last step and resets its counts; a fault if the instance cannot go on.
+    /// Judges the last step and resets its counts. Returns a fault if the instance cannot continue.
     fn verdict(&mut self) -> Option<Fault> {
         let health = self
             .health
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
-        // Judged at the boundary and not row by row: slices of one step run at once, and the verdict
+        // Judged at the boundary instead of row by row: slices of one step run concurrently, and the verdict
         // must not depend on which of them ends first.
         let too_many = health.bad_rows * 100 > health.rows;
-        // A step without rows says nothing: it neither counts nor ends a row of bad ones.
+        // A step without rows neither counts nor interrupts a series of bad steps.
         health.bad_steps = match (health.rows, too_many) {
             (0, _) => health.bad_steps,
             (_, true) => health.bad_steps + 1,
@@ -253,7 +254,7 @@ impl<K: Kind> Native<K> {
         (health.bad_steps >= BAD_STEPS).then(|| {
             health.bad_steps = 0;
             Fault::fatal(format!(
-                "unusable answers for {BAD_STEPS} steps: {}",
+                "invalid answers for {BAD_STEPS} steps: {}",
                 health.flaw()
             ))
         })
@@ -265,18 +266,18 @@ impl<K: Kind> Native<K> {
     }
 
     fn live(&mut self, parameters: &mut ParameterSet, moment: &StepBoundary<'_>) -> Option<Swap> {
-        // The order of what follows counts. First the agents: an instance that is started below is
-        // told of those that are there in the coming step.
+        // The order of the following matters. First the agents: an instance that is started below is notified
+        // of the agents of the coming step.
         self.note_agents(moment);
         let fault = self.verdict();
         let mut swap = fault.and_then(|fault| self.recover(&fault, moment));
-        // After a fault: a build that was withdrawn has changed the wish, and the build before it
-        // takes over at this same boundary.
+        // After a fault, because a withdrawn build has changed the wish, and the previous build takes over at
+        // this same boundary.
         if self.cell.version() != self.seen
             && let Some(followed) = self.follow_wish(parameters, moment)
         {
             swap = Some(match swap {
-                // The build before takes over from one that could not go on.
+                // The previous build takes over from the one that failed.
                 Some(fault) => Swap {
                     note: format!("{}; back to: {}", fault.note, followed.note),
                     from: fault.from,
@@ -285,9 +286,9 @@ impl<K: Kind> Native<K> {
                 None => followed,
             });
         }
-        // After both: an instance that was just started has its defaults.
+        // After both, because a newly started instance has its defaults.
         self.send_parameters(parameters);
-        // A fresh instance knows everybody already.
+        // A fresh instance knows all agents already.
         if swap.is_none()
             && !(moment.added.is_empty() && moment.removed.is_empty())
             && let Some(active) = &self.active
@@ -304,14 +305,14 @@ impl<K: Kind> Native<K> {
             if active.generation.info.has(CAP_STATE)
                 && moment.time - self.snapshot_at >= SNAPSHOT_TIME
             {
-                // Before the step, in which it may fault: what is kept is the state of a sound
+                // Before the step, in which it may fault, so that the saved state is that of a sound
                 // instance.
                 self.snapshot_at = moment.time;
                 let _call = self.cell.enter(&active.generation, active.is_isolated);
                 self.snapshot = active.backend.save();
             }
-            // No batch has been answered yet: the mark is written before the first step, in which
-            // it may end the program.
+            // No batch has been answered yet. The mark is written before the first step, in which the plugin
+            // may end the program.
             if self.trial == TRIAL_BATCHES {
                 let hash = &active.generation.hash;
                 self.cell.quarantine.begin_trial(hash, self.cell.id);
@@ -328,7 +329,7 @@ impl<K: Kind> Native<K> {
     }
 }
 
-/// A build as records name it: version, hash and tier.
+/// Returns the name of a build in records: version, hash and tier.
 fn build_name(generation: &Generation, is_isolated: bool) -> String {
     let tier = if is_isolated { "isolated" } else { "native" };
     format!(
@@ -341,15 +342,15 @@ fn build_name(generation: &Generation, is_isolated: bool) -> String {
 impl<K: Kind> Drop for Native<K> {
     fn drop(&mut self) {
         if let Some(active) = &self.active {
-            // A run that ends in the middle of a trial says nothing against the build.
+            // A run that ends during a trial does not count against the build.
             self.cell.quarantine.end_trial(&active.generation.hash);
         }
     }
 }
 
-/// An instance of a build, as a kind of module.
+/// Creates an instance of a build for a kind of module.
 pub(crate) fn make_backend(
-    cell: &Cell,
+    cell: &PluginEntry,
     generation: &Generation,
     kind: ModuleKind,
     is_isolated: bool,
@@ -368,7 +369,7 @@ pub(crate) fn make_backend(
 
 #[cfg(unix)]
 fn make_isolated(
-    cell: &Cell,
+    cell: &PluginEntry,
     generation: &Generation,
     kind: ModuleKind,
 ) -> Result<Box<dyn Backend>, Fault> {
@@ -377,7 +378,11 @@ fn make_isolated(
 }
 
 #[cfg(not(unix))]
-fn make_isolated(_: &Cell, _: &Generation, _: ModuleKind) -> Result<Box<dyn Backend>, Fault> {
+fn make_isolated(
+    _: &PluginEntry,
+    _: &Generation,
+    _: ModuleKind,
+) -> Result<Box<dyn Backend>, Fault> {
     Err(Fault::fatal(
         "isolated mode is not available on this system".into(),
     ))

@@ -1,5 +1,5 @@
-//! Asking a library for routes. Every route that comes back is checked; the built-in planner answers
-//! where there is none, none that can be driven, or one that a restriction by way of roads forbids.
+//! Asks a library for routes. Every route is checked. The built-in planner answers if there is no route, if
+//! the route cannot be driven, or if a restriction with a via way forbids it.
 
 use super::{Active, Native};
 use crate::lock::locked;
@@ -10,7 +10,7 @@ use crate::native::roads::{FlatRoads, checked_route};
 use roadwright_agent::{ParameterSet, Planner, PlannerView, Step};
 use roadwright_plugin_api::abi::{ROW_NOT_WRITTEN, ROW_OK};
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
 use roadwright_scenario::{LaneAccess, VehicleClass};
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ impl Planner for Native<AsPlanner> {
         step: &Step<'_>,
         view: &PlannerView<'_>,
         inputs: &[PlannerInput],
-        routes: &mut Vec<LaneletId>,
+        routes: &mut Vec<LaneletIndex>,
         outputs: &mut [PlannerOutput],
     ) {
         let Some(active) = &self.active else {
@@ -31,7 +31,7 @@ impl Planner for Native<AsPlanner> {
         };
         let roads = self.flat(view.graph);
         let _one = locked(&self.one_at_a_time);
-        // Each question may be answered with all lanelets: no answer depends on its neighbours.
+        // Each answer may contain all lanelets, so no answer depends on its neighbours.
         let size = (MOST_ROUTE / roads.lanelets.len().max(1)).clamp(1, MOST_ROWS);
         let agents = step.indices.chunks(size).zip(step.ids.chunks(size));
         let rows = inputs.chunks(size).zip(outputs.chunks_mut(size));
@@ -46,24 +46,24 @@ impl Planner for Native<AsPlanner> {
     }
 }
 
-/// Whether a route that can be driven keeps the restrictions by way of roads, and leads no bus where it does
-/// not fit.
-fn is_allowed(graph: &LaneGraph, input: &PlannerInput, lanelets: &[LaneletId]) -> bool {
+/// Whether a drivable route obeys restrictions with via ways, and leads no bus through lanes that are too
+/// narrow for it.
+fn is_allowed(graph: &LaneGraph, input: &PlannerInput, numbers: &[u32]) -> bool {
+    let lanelets: Vec<LaneletIndex> = numbers.iter().copied().map(LaneletIndex::new).collect();
     let class = VehicleClass::from_number(input.bus);
-    // Who stands on the first one stands there.
-    let fits = |&lanelet: &LaneletId| {
+    // The first lanelet is exempt, because the vehicle is already on it.
+    let fits = |&lanelet: &LaneletIndex| {
         let access = graph.lanelet(lanelet).access;
         access != LaneAccess::Cars || access.admits(class)
     };
-    lanelets.iter().skip(1).all(fits) && graph.keeps_via_rules(lanelets)
+    lanelets.iter().skip(1).all(fits) && graph.keeps_via_rules(&lanelets)
 }
 
 impl Native<AsPlanner> {
     fn flat(&self, graph: &LaneGraph) -> Arc<FlatRoads> {
         let mut kept = locked(&self.roads);
         match &*kept {
-            // Laid out once for each graph: an edit of the roads makes another one with another
-            // number.
+            // Laid out once per graph, because an edit of the roads creates a graph with another number.
             Some(roads) if roads.version == graph.identity() => roads.clone(),
             _ => {
                 let roads = Arc::new(FlatRoads::new(graph));
@@ -73,7 +73,7 @@ impl Native<AsPlanner> {
         }
     }
 
-    /// Asks the library, unless it has failed since the last boundary: then no row is answered.
+    /// Asks the library, unless it has failed since the last boundary; then no row is answered.
     fn ask_for_routes(&self, active: &Active, batch: &mut Batch<'_>) -> Result<bool, Fault> {
         if let Some(fault) = &locked(&self.health).fault {
             return Err(fault.clone());
@@ -88,7 +88,7 @@ impl Native<AsPlanner> {
         step: &Step<'_>,
         (view, roads): (&PlannerView<'_>, &FlatRoads),
         inputs: &[PlannerInput],
-        routes: &mut Vec<LaneletId>,
+        routes: &mut Vec<LaneletIndex>,
         outputs: &mut [PlannerOutput],
     ) {
         let count = inputs.len();
@@ -112,18 +112,18 @@ impl Native<AsPlanner> {
         let seconds = began.elapsed().as_secs_f64();
         let (mut replaced, mut bad) = (0, 0);
         for (row, (input, output)) in inputs.iter().zip(outputs.iter_mut()).enumerate() {
-            // A call that has failed may have left any status: none of its routes is looked at.
+            // A failed call may have left any status, so none of its routes is used.
             let found = (status[row] == ROW_OK && answered.is_ok())
                 .then(|| checked_route(roads, input, output, &route));
-            // Not its fault: the binary interface says nothing of restrictions by way of roads, and builds may
-            // be older than what it says of narrow lanes.
+            // Not the plugin's fault: the binary interface does not describe restrictions with via ways, and
+            // the build may be older than its flag for narrow lanes.
             let is_unknown =
                 matches!(found, Some(Ok(lanelets)) if !is_allowed(view.graph, input, lanelets));
             match found {
                 Some(Ok(lanelets)) if !is_unknown => {
                     output.start = routes.len() as u32;
                     output.count = lanelets.len() as u32;
-                    routes.extend_from_slice(lanelets);
+                    routes.extend(lanelets.iter().copied().map(LaneletIndex::new));
                 }
                 wrong => {
                     replaced += 1;
@@ -138,7 +138,7 @@ impl Native<AsPlanner> {
                         ids: &step.ids[row..=row],
                         ..*step
                     };
-                    // In the order of rows, like the routes above: all are appended to one buffer.
+                    // In the order of rows, like the routes above, because all are appended to one buffer.
                     self.fallback.step(&step, view, &[*input], routes, one);
                 }
             }

@@ -9,7 +9,7 @@ use roadwright_plugin_api::abi::CAP_STATELESS;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
-/// What a save keeps of a module: the state of the plugin, and the host's own.
+/// State of a module in a save: that of the plugin, and the host's own.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Kept {
     own: Option<(u32, Vec<u8>)>,
@@ -21,7 +21,7 @@ struct Kept {
     trial: u32,
     bad_steps: u32,
     flaw: String,
-    /// Of the last step, which is judged at the next boundary.
+    /// Counts of the last step, which is judged at the next boundary.
     rows: u64,
     bad_rows: u64,
     mode_changed: bool,
@@ -33,14 +33,13 @@ impl<K: Kind> Native<K> {
             return self.fallback.logic.save_state();
         };
         let own = active.backend.save();
-        // Neither given nor declared to be nothing: it may keep what a run from this save would
-        // lack.
+        // The state is neither provided nor declared absent, so a run from this save might lack it.
         if own.is_none() && !active.generation.info.has(CAP_STATELESS) {
             return LogicState::Unknown;
         }
         let health = locked(&self.health);
         if health.fault.is_some() {
-            // It has just failed: what it keeps is not to be trusted before the next boundary.
+            // It has just failed, so its state is not trusted before the next boundary.
             return LogicState::Unknown;
         }
         let kept = Kept {
@@ -66,10 +65,10 @@ impl<K: Kind> Native<K> {
     pub(super) fn take_back(&mut self, state: &[u8]) -> Result<(), String> {
         let kept: Kept = postcard::from_bytes(state).map_err(|error| error.to_string())?;
         let Some(active) = &self.active else {
-            return Err("it is not in use now".into());
+            return Err("it is not in use".into());
         };
         let state = |(schema, bytes)| State { schema, bytes };
-        // First what can fail: a plugin that refuses its state leaves ours as it is.
+        // First the part that can fail: a plugin that rejects its state leaves the host's unchanged.
         if let Some(own) = kept.own {
             active.backend.load(&state(own))?;
         }

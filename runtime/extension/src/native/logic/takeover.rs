@@ -1,4 +1,4 @@
-//! Exchanging what answers, at a step boundary: after a fault, and when the cell wishes for another
+//! Replacement of the active instance at a step boundary: after a fault, and when the cell's wish is another
 //! build.
 
 use super::{Kind, Native, build_name};
@@ -6,22 +6,22 @@ use crate::event::Level;
 use crate::native::backend::Fault;
 use roadwright_agent::{ParameterSet, StepBoundary, Swap};
 
-/// Restarts of a faulted instance in a time before its build goes into quarantine.
+/// Number of restarts of a faulted instance within a period before its build is quarantined.
 const MOST_RESTARTS: usize = 3;
-/// That time, s of simulation.
+/// That period, s of simulation time.
 const RESTART_TIME: f64 = 60.0;
 
 impl<K: Kind> Native<K> {
-    /// Recovers from a fault: starts a fresh instance with the state kept last (its parameters are
-    /// sent as those of any other), or after too many restarts withdraws the build.
+    /// Recovers from a fault: starts a fresh instance with the last saved state (its parameters are sent like
+    /// those of any other), or withdraws the build after too many restarts.
     pub(super) fn recover(&mut self, fault: &Fault, moment: &StepBoundary<'_>) -> Option<Swap> {
         let active = self.active.take()?;
         let agents = self.present.iter().filter(|present| **present).count();
         let time = moment.time;
-        // Simulation time: how fast the machine is must not decide which build drives.
+        // Simulation time, because the speed of the machine must not decide which build drives.
         self.restarts.retain(|at| time - at < RESTART_TIME);
         let (generation, is_isolated) = (active.generation.clone(), active.is_isolated);
-        // Before the next one starts: an isolated child is ended, and its memory is free.
+        // Before the next one starts, so that an isolated child is killed and its memory is free.
         drop(active);
         if self.restarts.len() < MOST_RESTARTS {
             self.restarts.push(time);
@@ -40,8 +40,7 @@ impl<K: Kind> Native<K> {
                     self.cell.note_fault(&note);
                     return Some(self.swap(&generation.hash, note));
                 }
-                // One that does not even start again is out at once, whatever is left of its
-                // restarts.
+                // An instance that does not even restart is out at once, whatever is left of its restarts.
                 Err(again) => {
                     self.cell.note_fault(&again.message);
                     self.leave(&generation, is_isolated, &again);
@@ -49,13 +48,13 @@ impl<K: Kind> Native<K> {
             }
         }
         let why = format!(
-            "{}; out after {} restarts",
+            "{}; taken out of service after {} restarts",
             fault.message,
             self.restarts.len()
         );
         self.leave(&generation, is_isolated, fault);
         self.cell.quarantine.end_trial(&generation.hash);
-        // What takes over is what the cell wishes for then.
+        // The successor is the build that the cell then wishes for.
         self.cell.withdraw(&generation.hash, &why);
         self.restarts.clear();
         self.snapshot = None;
@@ -64,8 +63,7 @@ impl<K: Kind> Native<K> {
         Some(self.swap(&generation.hash, note))
     }
 
-    /// Replaces parameters by those of the active instance. Returns the keys that only one side
-    /// knows.
+    /// Replaces parameters by those of the active instance. Returns the keys that exist on one side only.
     fn take_parameters(&mut self, parameters: &mut ParameterSet) -> Vec<String> {
         let Some(active) = &self.active else {
             return Vec::new();
@@ -77,13 +75,13 @@ impl<K: Kind> Native<K> {
             match infos.iter().find(|info| info.key == old.key) {
                 Some(info) => {
                     let value = parameters.at(index).clamp(info.min, info.max);
-                    // What was only a default follows the new default; a clamped value of a known
-                    // key is always taken.
+                    // A value that was only the old default follows the new default; a clamped value of a
+                    // known key is always taken.
                     if parameters.at(index) != old.default {
                         let _ = taken.set(info.key, value);
                     }
                 }
-                None => strange.push(format!("{} is gone", old.key)),
+                None => strange.push(format!("{} was removed", old.key)),
             }
         }
         let is_new = |key: &str| parameters.infos().iter().all(|old| old.key != key);
@@ -110,18 +108,22 @@ impl<K: Kind> Native<K> {
             let note = format!("{} drives", self.fallback.info.id);
             return Some(self.swap(&old_hash, note));
         };
-        // The old instance stays until the new one stands: a build that does not start changes nothing.
+        // The old instance stays until the new one works, so that a build that does not start changes
+        // nothing.
         let state = self.active.as_ref().and_then(|a| a.backend.save());
         let new = match self.start(generation.clone(), wish.is_isolated) {
             Ok(new) => new,
             Err(fault) => {
-                let why = format!("{} is not used: {}", generation.info.version, fault.message);
+                let why = format!(
+                    "{} was rejected: {}",
+                    generation.info.version, fault.message
+                );
                 self.cell.say(Level::Error, &why);
-                // Not being able to start a child says nothing against the build.
+                // A child that cannot be started does not count against the build.
                 if !wish.is_isolated {
                     self.cell.withdraw(&generation.hash, &why);
                 }
-                // The instance before goes on, as the cell wishes after a withdrawal.
+                // The previous instance continues, as the cell wishes after a withdrawal.
                 self.seen = self.cell.version();
                 return None;
             }
@@ -137,12 +139,12 @@ impl<K: Kind> Native<K> {
             },
         };
         self.snapshot = state;
-        // The same build, started again in this process, keeps its mark.
+        // The same build, restarted in this process, keeps its mark.
         if old_hash != generation.hash || wish.is_isolated {
             self.cell.quarantine.end_trial(&old_hash);
         }
         self.active = Some(new);
-        // Whoever drives from here on begins without the faults of before.
+        // The new instance begins without the earlier faults.
         self.restarts.clear();
         let strange = self.take_parameters(parameters);
         let mut note = format!(
@@ -176,8 +178,8 @@ impl<K: Kind> Native<K> {
         let Some(active) = &self.active else {
             return;
         };
-        // Another build may have come between choosing the module and making it.
-        // Lists are interned: the same place in memory means the same parameters.
+        // Another build may have been loaded between choosing the module and creating it. Lists are interned,
+        // so the same address means the same parameters.
         if !std::ptr::eq(parameters.infos(), active.backend.parameters()) {
             self.take_parameters(parameters);
         }

@@ -1,4 +1,4 @@
-//! Destinations instead of those of the scenario.
+//! Destinations that replace those of the scenario.
 
 use super::values::{Outcome, fail, id_of, number};
 use super::{ROUTE, Registrar};
@@ -6,13 +6,13 @@ use crate::script::agent::Agent;
 use crate::script::budget::charge;
 use rhai::{Array, Dynamic};
 
-/// Places to drive to, and agents to chase or to flee.
+/// Positions to drive to, and agents to chase or flee from.
 pub(super) fn destinations(api: &mut Registrar) {
     call!(
         api,
         "go_to",
         "agent.go_to(x: float, y: float)",
-        "Drives to the lane nearest to a place, m, instead of its destination; from the end of a path by the lane that is close. If no route leads there, on_no_route is called.",
+        "Drives to the lane nearest to a position, m, instead of its destination; from the end of a path it returns to a nearby lane first. If there is no route, on_no_route is called.",
         |a: &mut Agent, x: Dynamic, y: Dynamic| -> Outcome<()> {
             charge(ROUTE)?;
             a.go_to(number(&x)?, number(&y)?);
@@ -23,11 +23,11 @@ pub(super) fn destinations(api: &mut Registrar) {
         api,
         "go_to",
         "agent.go_to(place: array)",
-        "The same with a place [x, y], such as agent.place() gives.",
+        "The same with a position [x, y], such as agent.place() returns.",
         |a: &mut Agent, place: Array| -> Outcome<()> {
             charge(ROUTE)?;
             let [x, y, ..] = place.as_slice() else {
-                return fail("go_to: a place is an array [x, y]".into());
+                return fail("go_to: expected a position as an array [x, y]".into());
             };
             a.go_to(number(x)?, number(y)?);
             Ok(())
@@ -37,7 +37,7 @@ pub(super) fn destinations(api: &mut Registrar) {
         api,
         "follow",
         "agent.follow(other)",
-        "Drives to where another agent is, given by itself or its id, wherever it goes.",
+        "Follows another agent, given as an object or by its id.",
         |a: &mut Agent, other: Dynamic| -> Outcome<()> {
             a.follow(id_of(&other)?);
             Ok(())
@@ -47,7 +47,7 @@ pub(super) fn destinations(api: &mut Registrar) {
         api,
         "flee",
         "agent.flee(other)",
-        "Drives along the roads that lead away from another agent, given by itself or its id.",
+        "Drives away from another agent, given as an object or by its id.",
         |a: &mut Agent, other: Dynamic| -> Outcome<()> {
             a.flee(id_of(&other)?);
             Ok(())

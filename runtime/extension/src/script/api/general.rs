@@ -1,4 +1,4 @@
-//! What a script defines for the host to call, and functions that need no agent.
+//! Functions that a script defines for the host to call, and functions that need no agent.
 
 use super::values::{fail, number};
 use super::{ApiKind, Registrar};
@@ -12,12 +12,12 @@ pub(super) fn events(api: &mut Registrar) {
         (
             "behave",
             "fn behave(agent)",
-            "Called for every agent at the rate of its stack (4 Hz unless it says otherwise). Every script that is a behaviour has it.",
+            "Called for every agent at the rate of its stack (4 Hz by default). Every behaviour script defines it.",
         ),
         (
             "decide",
             "fn decide(signal)",
-            "Makes the script a controller of signals instead of a behaviour. Called once a second when the shortest green of the stage that is shown is over; gives the stage that is to come, or () to keep this one.",
+            "Makes the script a signal controller instead of a behaviour. Called once a second after the minimum green of the current stage; returns the next stage, or () to keep the current one.",
         ),
         (
             "on_start",
@@ -27,12 +27,12 @@ pub(super) fn events(api: &mut Registrar) {
         (
             "on_arrive",
             "fn on_arrive(agent)",
-            "Called at the last destination. Without a new destination or a wait the agent then leaves the road.",
+            "Called at the last destination. Without a new destination or a wait the agent is then removed.",
         ),
         (
             "on_blocked",
             "fn on_blocked(agent)",
-            "Called when the agent has been standing for ten seconds, and every ten seconds after that, unless it stands because the script wants it to.",
+            "Called when the agent has been standing for ten seconds, and every ten seconds after that, unless the script makes it stand.",
         ),
         (
             "on_message",
@@ -47,24 +47,25 @@ pub(super) fn events(api: &mut Registrar) {
         (
             "on_collision",
             "fn on_collision(agent, other)",
-            "Called for every collision that it has been in since the last call; other is () if it was not with a vehicle.",
+            "Called for every collision of the agent since the last call; other is () if it was not with a vehicle.",
         ),
         (
             "on_no_route",
             "fn on_no_route(agent)",
-            "Called after a go_to to a place that no route leads to. Without this handler an agent that has arrived then leaves the road.",
+            "Called after a go_to for which there is no route. Without this handler an agent that has arrived is then removed.",
         ),
         (
             "on_stage",
             "fn on_stage(agent, node, stage)",
-            "Called when signals show another stage than at the last call: those at the end of its lane, and those that it has looked at with signal(node).",
+            "Called when signals have changed their stage since the last call: those at the end of its lane, and those that it has looked up with signal(node).",
         ),
     ] {
         api.note(Event, name, signature, doc);
     }
 }
 
-/// The one function that is not the same for all scripts: each has its own list of parameters.
+/// Registers the one function that differs between scripts, because each script has its own list of
+/// parameters.
 pub(in crate::script) fn parameter(engine: &mut Engine, described: Parameters) {
     engine.register_fn(
         "parameter",
@@ -83,7 +84,7 @@ pub(super) fn functions(api: &mut Registrar) {
         Function,
         "parameter",
         "parameter(key: string, default: float, min: float, max: float, unit: string, doc: string)",
-        "At the top of a script: describes a parameter that stacks can set and the editor shows as a slider.",
+        "For the top of a script: declares a parameter that stacks can set and the editor shows as a slider.",
     );
     api.function("distance", |x1: f64, y1: f64, x2: f64, y2: f64| {
         (DVec2::new(x1, y1) - DVec2::new(x2, y2)).length()
@@ -92,6 +93,6 @@ pub(super) fn functions(api: &mut Registrar) {
         Function,
         "distance",
         "distance(x1: float, y1: float, x2: float, y2: float) -> float",
-        "Distance between two places, m.",
+        "Distance between two positions, m.",
     );
 }

@@ -1,4 +1,4 @@
-//! Messages between agents, groups, the log and marks.
+//! Messages between agents, groups, log lines and map markers.
 
 use super::Registrar;
 use super::values::{Outcome, fail, id_of, number, short};
@@ -8,14 +8,14 @@ use rhai::{Array, Dynamic, Map};
 use roadwright_agent::{Datum, Effect, Letter};
 use roadwright_geometry::DVec2;
 
-/// Entries of a message.
+/// Maximum number of entries in a message.
 const MOST_DATA: usize = 16;
-/// What a letter counts for, in operations.
+/// Cost of sending a message, in operations.
 const LETTER: u64 = 100;
 
-/// Cost of one entry of a letter that is read as a map, in operations.
+/// Cost of an entry of a message that is read as a map, in operations.
 const ENTRY: u64 = 4;
-/// Cost of a line of the log, in operations; the value that is written may be a large array.
+/// Cost of a log line, in operations; the logged value may be a large array.
 const NOTE: u64 = 100;
 
 /// Membership of groups.
@@ -24,21 +24,21 @@ pub(super) fn groups(api: &mut Registrar) {
         api,
         "join",
         "agent.join(group: string)",
-        "Becomes a member of a group, such as \"taxi\"; there are 256 groups at most.",
+        "Joins a group, such as \"taxi\"; there are at most 256 groups.",
         |a: &mut Agent, group: &str| a.ask(Effect::Join(short(group)))
     );
     call!(
         api,
         "quit",
         "agent.quit(group: string)",
-        "Leaves a group. An agent that leaves the road leaves all its groups.",
+        "Leaves a group. An agent that is removed leaves all its groups.",
         |a: &mut Agent, group: &str| a.ask(Effect::Quit(short(group)))
     );
     call!(
         api,
         "members",
         "agent.members(group: string) -> array",
-        "The other members of a group in the order of their ids, 64 at most.",
+        "Other members of a group, ordered by id, at most 64.",
         |a: &mut Agent, group: &str| -> Outcome<Array> {
             let (members, work) = a.members(group);
             charge(work)?;
@@ -47,13 +47,13 @@ pub(super) fn groups(api: &mut Registrar) {
     );
 }
 
-/// Letters to one agent, to a group, to everybody near.
+/// Messages to one agent, to a group, or to all agents nearby.
 pub(super) fn letters(api: &mut Registrar) {
     call!(
         api,
         "send",
         "agent.send(other, topic: string, value)",
-        "Sends a message to another agent, with a number or a map of up to 16 numbers and texts; it arrives the next time the other agent's behaviour is called.",
+        "Sends a message to another agent, with a number or a map of up to 16 numbers and texts; it arrives at the next call of the other agent's behaviour.",
         |a: &mut Agent, other: Dynamic, topic: &str, value: Dynamic| -> Outcome<()> {
             send(a, &other, letter(topic, value)?)
         }
@@ -84,7 +84,7 @@ pub(super) fn letters(api: &mut Registrar) {
         api,
         "broadcast",
         "agent.broadcast(radius: float, topic: string, value)",
-        "Sends a message to everybody within a distance, m, with a number or a map.",
+        "Sends a message to all agents within a distance, m, with a number or a map.",
         |a: &mut Agent, radius: Dynamic, topic: &str, value: Dynamic| -> Outcome<()> {
             broadcast(a, number(&radius)?, letter(topic, value)?);
             Ok(())
@@ -102,13 +102,13 @@ pub(super) fn letters(api: &mut Registrar) {
     );
 }
 
-/// What people see of it: lines of the log and marks on the map.
+/// Output for users: log lines and map markers.
 pub(super) fn notes(api: &mut Registrar) {
     call!(
         api,
         "log",
         "agent.log(text)",
-        "Writes a line to the run's log.",
+        "Writes a line to the log of the run.",
         |a: &mut Agent, text: Dynamic| -> Outcome<bool> {
             charge(NOTE)?;
             Ok(a.ask(Effect::Log(short(&text.to_string()))))
@@ -118,7 +118,7 @@ pub(super) fn notes(api: &mut Registrar) {
         api,
         "mark",
         "agent.mark(text: string)",
-        "Shows a text at the agent for a second.",
+        "Shows a text beside the agent for a second.",
         |a: &mut Agent, text: &str| a.ask(Effect::Mark {
             at: None,
             text: short(text)
@@ -128,7 +128,7 @@ pub(super) fn notes(api: &mut Registrar) {
         api,
         "mark",
         "agent.mark(x: float, y: float, text: string)",
-        "Shows a text at a place for a second.",
+        "Shows a text at a position for a second.",
         |a: &mut Agent, x: Dynamic, y: Dynamic, text: &str| -> Outcome<()> {
             a.ask(Effect::Mark {
                 at: Some(DVec2::new(number(&x)?, number(&y)?)),
@@ -139,16 +139,16 @@ pub(super) fn notes(api: &mut Registrar) {
     );
 }
 
-/// What can be read of a message.
+/// Properties of a message.
 pub(super) fn properties(api: &mut Registrar) {
     properties! { api, message: Mail;
         "from" -> "int", "Id of the sender."
             => message.from;
-        "topic" -> "string", "What it is about."
+        "topic" -> "string", "Topic of the message."
             => message.topic.clone();
-        "value" -> "float", "The number that goes with it."
+        "value" -> "float", "Number sent with the message."
             => message.value;
-        "data" -> "map", "What else goes with it, by name."
+        "data" -> "map", "Further values sent with the message, by name."
             => entries_of(message);
     }
 }
@@ -165,18 +165,18 @@ fn entries_of(message: &Mail) -> Outcome<Map> {
     Ok(entries.collect())
 }
 
-/// What is told: a number, or a map of numbers and texts.
+/// Creates the contents of a message: a number, or a map of numbers and texts.
 pub(super) fn letter(topic: &str, value: Dynamic) -> Outcome<Letter> {
-    // Those of the host begin with one.
+    // Topics of the host begin with a control character.
     if topic.chars().any(char::is_control) {
-        return fail("a topic has no control characters".into());
+        return fail("a topic must not contain control characters".into());
     }
     charge(LETTER)?;
     let mut letter = Letter {
         topic: short(topic),
         ..Letter::default()
     };
-    // A map is asked for first: `number` would call it a mistake.
+    // A map is checked first, because `number` would report it as a mistake.
     let Some(map) = value.read_lock::<Map>() else {
         letter.value = number(&value)?;
         return Ok(letter);
@@ -188,8 +188,8 @@ pub(super) fn letter(topic: &str, value: Dynamic) -> Outcome<Letter> {
         ));
     }
     for (key, value) in map.iter() {
-        // Texts stay texts, all else must be a number: letters hold nothing else, so that no object
-        // of a script gets out of it.
+        // Texts stay texts, and everything else must be a number. Messages contain nothing else, so that no
+        // object of a script can escape.
         let datum = match value.clone().into_string() {
             Ok(text) => Datum::Text(short(&text)),
             Err(_) => Datum::Number(number(value)?),
@@ -201,8 +201,7 @@ pub(super) fn letter(topic: &str, value: Dynamic) -> Outcome<Letter> {
 
 fn send(agent: &Agent, to: &Dynamic, letter: Letter) -> Outcome<()> {
     agent.ask(Effect::Send {
-        // A negative number becomes an id that nobody has: the world then treats it as one who has
-        // left.
+        // A negative number becomes an id that no agent has, which the world treats like a removed agent.
         to: id_of(to)? as u64,
         letter,
     });
@@ -211,7 +210,7 @@ fn send(agent: &Agent, to: &Dynamic, letter: Letter) -> Outcome<()> {
 
 pub(super) fn broadcast(agent: &Agent, radius: f64, letter: Letter) {
     agent.ask(Effect::Broadcast {
-        // Whoever is farther away is not looked for: the work of a broadcast grows with the area.
+        // Clamped, because the cost of a broadcast grows with its area.
         radius: radius.clamp(0.0, 2000.0),
         letter,
     });

@@ -1,4 +1,4 @@
-//! Parameters of the script, and modules and parameters of the agent's other slots.
+//! Parameters of the script, and modules and parameters in the agent's other slots.
 
 use super::Registrar;
 use super::values::{Outcome, fail, number, slot_of};
@@ -7,27 +7,29 @@ use crate::script::budget::charge;
 use rhai::Dynamic;
 use roadwright_agent::{Effect, Slot};
 
-/// What a module of an agent's own counts for, in operations.
+/// Cost of a separate module for an agent, in operations.
 const MODULE: u64 = 300;
 
-/// Reading the script's parameters, setting those of other slots, exchanging modules.
+/// Reads the script's parameters, sets those of other slots, and exchanges modules.
 pub(super) fn modules(api: &mut Registrar) {
     call!(
         api,
         "parameter",
         "agent.parameter(key: string) -> float",
-        "The value of a parameter that the script describes.",
+        "Value of a parameter that the script declares.",
         |a: &mut Agent, key: &str| parameter_of(a, key)
     );
     call!(
         api,
         "set_parameter",
         "agent.set_parameter(slot: string, key: string, value: float)",
-        "Sets a parameter of its planner, controller or fitness, for this agent alone.",
+        "Sets a parameter of its planner, controller or fitness, for this agent only.",
         |a: &mut Agent, slot: &str, key: &str, value: Dynamic| -> Outcome<()> {
             let slot = slot_of(slot)?;
             if slot == Slot::Behaviour {
-                return fail("a script does not set its own parameters; its stack does".into());
+                return fail(
+                    "a script cannot set its own parameters; set them in its stack".into(),
+                );
             }
             charge(MODULE)?;
             a.ask(Effect::SetParameter {
@@ -42,7 +44,7 @@ pub(super) fn modules(api: &mut Registrar) {
         api,
         "use_module",
         "agent.use_module(slot: string, id: string)",
-        "Uses another module in a slot, for this agent alone; another behaviour begins with an empty memory.",
+        "Uses another module in a slot, for this agent only; another behaviour begins with an empty memory.",
         |a: &mut Agent, slot: &str, id: &str| -> Outcome<()> {
             charge(MODULE)?;
             a.ask(Effect::UseModule {
@@ -54,7 +56,7 @@ pub(super) fn modules(api: &mut Registrar) {
     );
 }
 
-/// A parameter of the script itself.
+/// Returns a parameter of the script itself.
 pub(super) fn parameter_of(agent: &Agent, key: &str) -> Outcome<f64> {
     let content = agent.content();
     let found = content.parameters.iter().find(|(known, _)| *known == key);

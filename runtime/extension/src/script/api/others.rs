@@ -1,4 +1,4 @@
-//! Other agents: finding them, going where they are, and what can be seen of one.
+//! Other agents: finding, following and observing them.
 
 use super::Registrar;
 use super::values::{Outcome, number};
@@ -7,16 +7,16 @@ use crate::script::budget::charge;
 use rhai::{Array, Dynamic, ImmutableString};
 use roadwright_agent::AgentFacts;
 
-/// Others within a distance, or by id.
+/// Searches for other agents within a distance, or by id.
 pub(super) fn finding(api: &mut Registrar) {
     call!(
         api,
         "nearby",
         "agent.nearby(radius: float) -> array",
-        "Others within a distance, m, the nearest first, 64 at most.",
+        "Other agents within a distance, m, nearest first, at most 64.",
         |a: &mut Agent, radius: Dynamic| -> Outcome<Array> {
-            // The work counts all agents that are near and the area that was searched, not only the 64
-            // that are given.
+            // The cost includes all agents nearby and the searched area, not only the 64 agents that are
+            // returned.
             let (others, work) = a.nearby(number(&radius)?);
             charge(work)?;
             Ok(others.into_iter().map(Dynamic::from).collect())
@@ -26,7 +26,7 @@ pub(super) fn finding(api: &mut Registrar) {
         api,
         "find",
         "agent.find(id: int) -> Other",
-        "Another agent that drives, by its id; () if there is none.",
+        "Another driving agent by its id; () if there is none.",
         |a: &mut Agent, id: i64| -> Outcome<Dynamic> {
             charge(OTHER)?;
             Ok(a.find(id).map_or(Dynamic::UNIT, Dynamic::from))
@@ -34,14 +34,14 @@ pub(super) fn finding(api: &mut Registrar) {
     );
 }
 
-/// What one agent sees of another.
+/// Properties that an agent sees of another agent.
 pub(super) fn properties(api: &mut Registrar) {
     properties! { api, other: Other;
         "id" -> "int", "Its id."
             => other.facts.id as i64;
-        "x" -> "float", "Place of its rear axle to the east, m."
+        "x" -> "float", "East coordinate of its rear axle, m."
             => other.facts.position.x;
-        "y" -> "float", "Place of its rear axle to the north, m."
+        "y" -> "float", "North coordinate of its rear axle, m."
             => other.facts.position.y;
         "heading" -> "float", "Its heading, rad."
             => other.facts.heading;
@@ -49,11 +49,11 @@ pub(super) fn properties(api: &mut Registrar) {
             => other.facts.speed;
         "length" -> "float", "Its length, m."
             => other.facts.length;
-        "trailers" -> "int", "How many trailers it tows now."
+        "trailers" -> "int", "Number of trailers in tow."
             => i64::from(other.facts.trailers);
-        "distance" -> "float", "How far away it is, m."
+        "distance" -> "float", "Distance to it, m."
             => other.distance;
-        "angle" -> "float", "Direction to it relative to the own heading, rad, positive to the left."
+        "angle" -> "float", "Direction to it relative to the agent's heading, rad, positive to the left."
             => other.angle;
         "vehicle" -> "string", "Name of its vehicle type."
             => other.vehicle.clone();
@@ -61,11 +61,11 @@ pub(super) fn properties(api: &mut Registrar) {
             => other.stack.clone();
         "road" -> "int", "Id of the road that it is on; -1 in junctions and on open ground."
             => road_of(Some(&other.facts));
-        "offset" -> "float", "Its distance to the left of its lane's middle, m."
+        "offset" -> "float", "Its offset to the left of its lane's centre line, m."
             => other.facts.t;
-        "indicator" -> "string", "How it signals: left, right, hazard or off."
+        "indicator" -> "string", "State of its indicators: left, right, hazard or off."
             => ImmutableString::from(other.facts.indicator.name());
-        "lane" -> "int", "Its lane id; 0 where there is none."
+        "lane" -> "int", "Its lane id; 0 if there is none."
             => i64::from(other.facts.lane);
     }
 }

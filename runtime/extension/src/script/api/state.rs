@@ -1,13 +1,13 @@
-//! What an agent is: identity, clock, body, memory.
+//! State of an agent: identity, clock, body, memory.
 
 use super::Registrar;
 use super::values::fail;
 use crate::script::agent::{Agent, Memory};
 use rhai::{Dynamic, ImmutableString};
-use roadwright_agent::{AgentFacts, Scene};
+use roadwright_agent::{AgentFacts, Surroundings};
 
-/// Without facts (before the first look at the scene) numbers are 0 and names empty: a script that
-/// only compares them goes on.
+/// Before the agent has first seen the scene, numbers are 0 and names empty, so that a script that only
+/// compares them continues.
 pub(super) fn properties(api: &mut Registrar) {
     properties! { api, agent: Agent;
         "id" -> "int", "Its id."
@@ -18,25 +18,25 @@ pub(super) fn properties(api: &mut Registrar) {
             => agent.content().scene.as_ref().map_or(12.0, |scene| scene.time_of_day);
         "speed" -> "float", "Own speed, m/s."
             => agent.content().input.speed;
-        "x" -> "float", "Place of the rear axle to the east, m."
+        "x" -> "float", "East coordinate of the rear axle, m."
             => agent.place().x;
-        "y" -> "float", "Place of the rear axle to the north, m."
+        "y" -> "float", "North coordinate of the rear axle, m."
             => agent.place().y;
         "heading" -> "float", "Heading counter-clockwise from east, rad."
             => agent.content().facts.map_or(0.0, |facts| facts.heading);
         "length" -> "float", "Length of the vehicle, m."
             => agent.content().facts.map_or(0.0, |facts| facts.length);
-        "trailers" -> "int", "How many trailers it tows now."
+        "trailers" -> "int", "Number of trailers in tow."
             => agent.content().facts.map_or(0, |facts| i64::from(facts.trailers));
         "vehicle" -> "string", "Name of its vehicle type."
             => own_name(agent, |scene| &scene.vehicles, |facts| facts.vehicle);
         "stack" -> "string", "Name of its stack."
             => own_name(agent, |scene| &scene.stacks, |facts| facts.stack);
-        "waiting" -> "float", "How long it has been standing, s."
+        "waiting" -> "float", "Time for which it has been standing, s."
             => agent.content().input.waiting;
-        "collisions" -> "int", "How many collisions it has been in."
+        "collisions" -> "int", "Number of collisions so far."
             => i64::from(agent.content().collisions);
-        "memory" -> "Memory", "What it remembers by name: up to 64 numbers, truth values and texts, kept when the script is reloaded. A name without a value gives ()."
+        "memory" -> "Memory", "Memory by name: up to 64 numbers, truth values and texts, kept when the script is reloaded. A name without a value gives ()."
             => agent.memory();
     }
     api.indexer(
@@ -47,7 +47,7 @@ pub(super) fn properties(api: &mut Registrar) {
 
 fn own_name(
     agent: &Agent,
-    names: fn(&Scene) -> &Vec<String>,
+    names: fn(&Surroundings) -> &Vec<String>,
     index: fn(&AgentFacts) -> u16,
 ) -> ImmutableString {
     let content = agent.content();

@@ -1,24 +1,24 @@
-//! Trailers: let go and joined on.
+//! Trailers: uncoupling and coupling.
 
 use super::Registrar;
 use super::values::{Outcome, fail};
 use crate::script::agent::Agent;
 use roadwright_agent::Effect;
 
-/// What a script can do with its trailers.
+/// Commands for the agent's trailers.
 pub(super) fn verbs(api: &mut Registrar) {
     call!(
         api,
         "uncouple",
         "agent.uncouple()",
-        "Lets the last trailer go: it stands where it is with its brakes on, in the way of others. Not faster than a walk (1.4 m/s). What came of it is logged, and `trailers` says how many are left.",
+        "Uncouples the last trailer, which stays where it is with its brakes on and may block traffic. Only at walking speed (1.4 m/s) or below. The result is logged, and `trailers` is the number that is left.",
         |a: &mut Agent| a.ask(Effect::Uncouple(None))
     );
     call!(
         api,
         "uncouple",
         "agent.uncouple(trailer: int)",
-        "Lets this trailer and all behind it go, as uncouple(); 1 is the one behind the vehicle.",
+        "Uncouples this trailer and all behind it, as uncouple() does; 1 is the first trailer behind the vehicle.",
         |a: &mut Agent, trailer: i64| -> Outcome<()> {
             match u8::try_from(trailer) {
                 Ok(trailer) if trailer > 0 => {
@@ -26,7 +26,7 @@ pub(super) fn verbs(api: &mut Registrar) {
                     Ok(())
                 }
                 _ => fail(format!(
-                    "uncouple: {trailer} is no trailer; they are counted from 1 at the front"
+                    "uncouple: there is no trailer {trailer}; they are counted from 1 at the front"
                 )),
             }
         }
@@ -35,7 +35,7 @@ pub(super) fn verbs(api: &mut Registrar) {
         api,
         "couple",
         "agent.couple()",
-        "Joins the trailers on that stand at the free coupling of its vehicle, or of its last trailer: what comes next in its vehicle file, or the trailers of another vehicle whose coupling is as high, if it tows nothing. They must stand within 0.5 m and 45 degrees. Not faster than a walk (1.4 m/s). What came of it is logged, and `trailers` says how many it tows.",
+        "Couples the trailers that stand at the free coupling of its vehicle or of its last trailer: the next trailer in its vehicle file or, if it tows nothing, trailers of another vehicle with an equally high coupling. They must be within 0.5 m and 45 degrees. Only at walking speed (1.4 m/s) or below. The result is logged, and `trailers` is the number in tow.",
         |a: &mut Agent| a.ask(Effect::Couple)
     );
 }

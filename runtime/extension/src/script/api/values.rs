@@ -1,4 +1,4 @@
-//! Values of scripts as the host needs them, and what is said of those that do not fit.
+//! Conversion of script values, with messages for those that do not fit.
 
 use crate::script::agent::Other;
 use rhai::{Dynamic, EvalAltResult, ImmutableString, Position};
@@ -10,14 +10,14 @@ pub(super) fn fail<T>(message: String) -> Outcome<T> {
     Err(EvalAltResult::ErrorRuntime(message.into(), Position::NONE).into())
 }
 
-/// A number, whole or not.
+/// Converts a number, integer or float.
 pub(super) fn number(value: &Dynamic) -> Outcome<f64> {
-    // NaN and infinities are stopped here, at the border: no wish and no effect holds them.
+    // NaN and infinities are stopped here, so that no wish and no effect contains them.
     if let Ok(number) = value.as_float() {
         return if number.is_finite() {
             Ok(number)
         } else {
-            fail(format!("{number} is no usable number"))
+            fail(format!("{number} is not a finite number"))
         };
     }
     match value.as_int() {
@@ -26,7 +26,7 @@ pub(super) fn number(value: &Dynamic) -> Outcome<f64> {
     }
 }
 
-/// An agent or its id.
+/// Converts an agent or its id.
 pub(super) fn id_of(value: &Dynamic) -> Outcome<i64> {
     if let Some(other) = value.read_lock::<Other>() {
         return Ok(other.facts.id as i64);
@@ -41,7 +41,7 @@ pub(super) fn slot_of(name: &str) -> Outcome<Slot> {
     match Slot::from_name(name) {
         Some(slot) => Ok(slot),
         None => fail(format!(
-            "\"{name}\" is no slot; there are {}",
+            "there is no slot \"{name}\"; expected one of: {}",
             Slot::ALL.map(Slot::name).join(", ")
         )),
     }
@@ -57,7 +57,7 @@ pub(super) fn turn_name(turn: f64) -> ImmutableString {
     .into()
 }
 
-/// At most 200 characters of a text.
+/// Returns at most 200 characters of a text.
 pub(super) fn short(text: &str) -> String {
     text.chars().take(200).collect()
 }

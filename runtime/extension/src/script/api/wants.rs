@@ -1,4 +1,4 @@
-//! What a script wants of its agent: speed, standing, signs to others, lanes.
+//! Wishes of a script for its agent: speed, standing, signals to other drivers, lanes.
 
 use super::Registrar;
 use super::messages::{broadcast, letter};
@@ -9,19 +9,19 @@ use rhai::{Dynamic, ImmutableString};
 use roadwright_agent::{Effect, Indicator};
 use roadwright_plugin_api::NOTHING;
 
-/// Topic of the horn, and how far it is heard, m.
+/// Topic of the horn, and the distance at which it is heard, m.
 pub(in crate::script) const HORN: &str = "horn";
 const HORN_REACH: f64 = 50.0;
-/// Largest lateral wish, m: no lane is wider.
+/// Maximum lateral offset, m; no lane is wider.
 const FARTHEST_ASIDE: f64 = 20.0;
 
-/// The highest speed, and the factor on the speed of the road.
+/// Top speed, and factor on the speed of the road.
 pub(super) fn speed(api: &mut Registrar) {
     set!(
         api,
         "desired_speed",
         "agent.desired_speed = float",
-        "Highest speed, m/s; it stays so until it is set again. A million stands for no wish.",
+        "Top speed, m/s; lasts until it is set again. A million means no limit.",
         |a: &mut Agent| a.content().wants.desired_speed,
         |a: &mut Agent, value: Dynamic| -> Outcome<()> {
             a.content().wants.desired_speed = number(&value)?.clamp(0.0, NOTHING);
@@ -32,7 +32,7 @@ pub(super) fn speed(api: &mut Registrar) {
         api,
         "speed_factor",
         "agent.speed_factor = float",
-        "Factor on the speed that the road allows, 0 to 2; it stays so until it is set again.",
+        "Factor on the speed that the road allows, 0 to 2; lasts until it is set again.",
         |a: &mut Agent| a.content().wants.speed_factor,
         |a: &mut Agent, value: Dynamic| -> Outcome<()> {
             a.content().wants.speed_factor = number(&value)?.clamp(0.0, 2.0);
@@ -47,20 +47,19 @@ pub(super) fn standing(api: &mut Registrar) {
         api,
         "stop",
         "agent.stop()",
-        "Stands until resume() is called.",
+        "Stops until resume() is called.",
         |a: &mut Agent| a.content().wants.is_stopped = true
     );
     call!(
         api,
         "resume",
         "agent.resume()",
-        "Continues after stop(), wait() or brake(), and no longer keeps to a lane.",
+        "Continues after stop(), wait() or brake(), and ends use_lane().",
         |a: &mut Agent| {
             let mut content = a.content();
             content.wants.is_stopped = false;
             content.wants.waits_until = f64::NEG_INFINITY;
-            // Also what it has asked for with `use_lane`; its wishes for a speed, a signal and a
-            // side stay.
+            // This also ends `use_lane`; wishes for a speed, a signal and a side remain.
             content.wants.use_lane = None;
             content.wants.braking = 0.0;
         }
@@ -73,7 +72,7 @@ pub(super) fn standing(api: &mut Registrar) {
         |a: &mut Agent, braking: Dynamic| -> Outcome<()> {
             let braking = number(&braking)?;
             if braking < 0.0 {
-                return fail(format!("brake: {braking} m/s^2 is below 0"));
+                return fail(format!("brake: {braking} m/s^2 must not be negative"));
             }
             a.content().wants.braking = braking;
             Ok(())
@@ -83,26 +82,28 @@ pub(super) fn standing(api: &mut Registrar) {
         api,
         "leave",
         "agent.leave()",
-        "Leaves the road at once, wherever it is.",
+        "Removes the agent at once, wherever it is.",
         |a: &mut Agent| a.ask(Effect::Leave)
     );
 }
 
-/// What others see and hear of it.
+/// Signals to other drivers.
 pub(super) fn signals(api: &mut Registrar) {
     set!(
         api,
         "indicator",
         "agent.indicator = string",
-        "How it signals: \"left\", \"right\", \"hazard\" or \"off\"; it stays so until it is set again.",
+        "State of the indicators: \"left\", \"right\", \"hazard\" or \"off\"; lasts until it is set again.",
         |a: &mut Agent| -> ImmutableString { a.content().wants.indicator.name().into() },
         |a: &mut Agent, name: &str| -> Outcome<()> {
             let Some(indicator) = Indicator::from_name(name) else {
                 let names = Indicator::ALL.map(Indicator::name).join(", ");
-                return fail(format!("\"{name}\" is no way to signal; there are {names}"));
+                return fail(format!(
+                    "there is no indicator \"{name}\"; expected one of: {names}"
+                ));
             };
-            // Twice: as a wish, which the script reads back and which is saved with it, and as an
-            // effect, which sets the lamps.
+            // Stored twice: as a wish, which the script can read back and which is saved, and as an effect,
+            // which sets the lamps.
             a.content().wants.indicator = indicator;
             a.ask(Effect::Indicate(indicator));
             Ok(())
@@ -112,10 +113,9 @@ pub(super) fn signals(api: &mut Registrar) {
         api,
         "ignore_law",
         "agent.ignore_law(ignores: bool)",
-        "Whether it drives into junctions without having been let in: on red, past stop signs, before others. The summary counts each such breach; others keep off it.",
+        "Whether it drives into junctions without a grant: on red, past stop signs, without giving way. The summary counts each violation; other vehicles keep clear.",
         |a: &mut Agent, ignores: bool| {
-            // As the indicator: the wish is what the script remembers, the effect is what the world
-            // does.
+            // As with the indicator: the script reads the wish, and the world applies the effect.
             a.content().wants.ignores_law = ignores;
             a.ask(Effect::IgnoreLaw(ignores));
         }
@@ -124,7 +124,7 @@ pub(super) fn signals(api: &mut Registrar) {
         api,
         "honk",
         "agent.honk()",
-        "Sounds the horn: everybody within 50 m gets a message with the topic \"horn\".",
+        "Sounds the horn: all agents within 50 m get a message with the topic \"horn\".",
         |a: &mut Agent| -> Outcome<()> {
             broadcast(a, HORN_REACH, letter(HORN, Dynamic::from(0.0))?);
             Ok(())
@@ -132,36 +132,36 @@ pub(super) fn signals(api: &mut Registrar) {
     );
 }
 
-/// The lane of its road that it keeps to.
+/// The lane of its road that the agent keeps to.
 pub(super) fn lane(api: &mut Registrar) {
     call!(
         api,
         "use_lane",
         "agent.use_lane(lane: int)",
-        "Changes to a lane of its road, by id and in its direction, whenever there is room, and keeps to it until resume() or until the route needs another one.",
+        "Changes to a lane of its road in its direction, by id, as soon as there is a gap, and keeps to it until resume() or until the route needs another lane.",
         |a: &mut Agent, lane: i64| -> Outcome<()> {
             match i8::try_from(lane) {
-                // 0 is the reference line. The least number has no opposite: an `abs` of it would
+                // 0 is the reference line. The smallest number has no positive counterpart, so `abs` would
                 // overflow.
                 Ok(lane) if lane != 0 && lane != i8::MIN => {
                     a.content().wants.use_lane = Some(lane);
                     Ok(())
                 }
                 _ => fail(format!(
-                    "use_lane: {lane} is no lane; ids are -127 to -1 and 1 to 127"
+                    "use_lane: {lane} is not a lane id; expected -127 to -1 or 1 to 127"
                 )),
             }
         }
     );
 }
 
-/// The place beside the middle of its lane.
+/// Lateral position within the lane.
 pub(super) fn lane_offset(api: &mut Registrar) {
     set!(
         api,
         "lane_offset",
         "agent.lane_offset = float",
-        "Lateral position in its lane, m to the left of the middle (below 0: to the right); it stays so until it is set again. The agent still follows its leader, keeps within its lane and clear of vehicles beside it, moves over gently, and returns to the middle before junctions and for lane changes; agent.offset is its actual position.",
+        "Lateral position in its lane, m to the left of the centre line (negative: to the right); lasts until it is set again. The agent still follows its leader, keeps within its lane and clear of vehicles beside it, moves over gently, and returns to the centre before junctions and for lane changes; agent.offset is its actual position.",
         |a: &mut Agent| a.content().wants.lane_offset,
         |a: &mut Agent, value: Dynamic| -> Outcome<()> {
             a.content().wants.lane_offset = number(&value)?.clamp(-FARTHEST_ASIDE, FARTHEST_ASIDE);
@@ -176,12 +176,12 @@ pub(super) fn waiting(api: &mut Registrar) {
         api,
         "wait",
         "agent.wait(seconds: float)",
-        "Stands for a time, s.",
+        "Stops for a time, s.",
         |a: &mut Agent, seconds: Dynamic| -> Outcome<()> {
             let seconds = number(&seconds)?;
             let mut content = a.content();
-            // A moment, not a rest of time: nothing has to be counted down, and a saved run goes on
-            // waiting.
+            // A point in time instead of a remaining time, so that nothing has to be counted down and a
+            // restored run continues to wait.
             content.wants.waits_until = content.time + seconds.max(0.0);
             Ok(())
         }
@@ -195,22 +195,24 @@ pub(super) fn waiting(api: &mut Registrar) {
     }
 }
 
-/// Lanes that it would rather drive on.
+/// Preferred lanes.
 pub(super) fn lane_changes(api: &mut Registrar) {
     call!(
         api,
         "prefer_lane",
         "agent.prefer_lane(side: string)",
-        "Changes to the \"left\" or \"right\" lane whenever there is room and the route allows it; \"any\" ends that.",
+        "Changes to the \"left\" or \"right\" lane whenever there is a gap and the route allows it; \"any\" ends that.",
         |a: &mut Agent, side: &str| -> Outcome<()> {
             a.content().wants.lane = match side {
-                // Positive to the left, as all sides and angles are.
+                // Positive to the left, like all sides and angles.
                 "left" => 1.0,
                 "right" => -1.0,
                 "any" => 0.0,
                 _ => {
                     let sides = SIDES.join(", ");
-                    return fail(format!("\"{side}\" is no side; there are {sides}"));
+                    return fail(format!(
+                        "there is no side \"{side}\"; expected one of: {sides}"
+                    ));
                 }
             };
             Ok(())
@@ -220,7 +222,7 @@ pub(super) fn lane_changes(api: &mut Registrar) {
         api,
         "overtake",
         "agent.overtake()",
-        "For twelve seconds, changes to the lane beside whenever a slower vehicle is close ahead.",
+        "For twelve seconds, changes to a neighbouring lane whenever a slower vehicle is close ahead.",
         |a: &mut Agent| {
             let mut content = a.content();
             content.wants.overtakes_until = content.time + 12.0;

@@ -1,4 +1,4 @@
-//! The world beyond the agent: further vehicles, places, chance.
+//! The world beyond the agent: further vehicles, places, random numbers.
 
 use super::values::{Outcome, fail, number, short};
 use super::{ROUTE, Registrar};
@@ -8,16 +8,16 @@ use rhai::{Array, Dynamic};
 use roadwright_agent::Effect;
 use roadwright_geometry::DVec2;
 
-/// Cost of a name that no place has, in operations: the message compares it with known names.
+/// Cost of an unknown place name, in operations, because the message compares it with the known names.
 const MISSED_PLACE: u64 = 2000;
 
-/// Further vehicles.
+/// Spawning vehicles.
 pub(super) fn vehicles(api: &mut Registrar) {
     call!(
         api,
         "add_vehicle",
         "agent.add_vehicle(vehicle: string, stack: string, x: float, y: float, goal_x: float, goal_y: float)",
-        "Lets another vehicle appear at the lane nearest to a place, m, and drive to another one; 100,000 in a run at most.",
+        "Spawns another vehicle at the lane nearest to a position, m, with a destination; at most 100,000 per run.",
         |a: &mut Agent,
          vehicle: &str,
          stack: &str,
@@ -38,17 +38,17 @@ pub(super) fn vehicles(api: &mut Registrar) {
     );
 }
 
-/// People on foot.
+/// Pedestrians.
 pub(super) fn people(api: &mut Registrar) {
     call!(
         api,
         "call_pedestrian",
         "agent.call_pedestrian(node: int)",
-        "Lets a person come on foot to a crossing of the junction of a node, to the side to which fewer have come. A fault is logged if there is no crossing.",
+        "Makes a pedestrian arrive at a crossing of the junction at a node, on the side with fewer arrivals so far. A fault is logged if there is no crossing.",
         |a: &mut Agent, node: i64| -> Outcome<()> {
             charge(ROUTE)?;
             let Ok(node) = u32::try_from(node) else {
-                return fail(format!("{node} is no node; nodes are numbered from 0 on"));
+                return fail(format!("{node} is not a node; nodes are numbered from 0"));
             };
             a.ask(Effect::CallPedestrian { node });
             Ok(())
@@ -56,13 +56,13 @@ pub(super) fn people(api: &mut Registrar) {
     );
 }
 
-/// Places by chance, by name, and how near they are.
+/// Random and named places, and distances to them.
 pub(super) fn places(api: &mut Registrar) {
     call!(
         api,
         "random_place",
         "agent.random_place() -> array",
-        "A random place [x, y] in the middle of a lane, m.",
+        "A random position [x, y] in the middle of a lane, m.",
         |a: &mut Agent| -> Array {
             let place = a.random_place();
             vec![place.x.into(), place.y.into()]
@@ -72,7 +72,7 @@ pub(super) fn places(api: &mut Registrar) {
         api,
         "place",
         "agent.place(name: string) -> array",
-        "Where the point of interest with this name is, or else the middle of the street: [x, y] in m, or [x, y, heading] if it says how one stands there.",
+        "Position of the point of interest with this name, or else the middle of the street with this name: [x, y] in m, or [x, y, heading] if the point has a heading.",
         |a: &mut Agent, name: &str| -> Outcome<Array> {
             let place = a.place_named(name);
             if place.is_err() {
@@ -80,8 +80,8 @@ pub(super) fn places(api: &mut Registrar) {
             }
             let place = place.or_else(fail)?;
             let at = [place.position.x, place.position.y];
-            // Two or three numbers: with a heading it is what `park` takes, without one it refuses
-            // the place.
+            // Two or three numbers: with a heading it is valid input of `park`, which rejects a position
+            // without one.
             let numbers = at.into_iter().chain(place.heading);
             Ok(numbers.map(Dynamic::from).collect())
         }
@@ -90,7 +90,7 @@ pub(super) fn places(api: &mut Registrar) {
         api,
         "is_within",
         "agent.is_within(x: float, y: float, radius: float) -> bool",
-        "Whether it is within a distance of a place, m.",
+        "Whether it is within a distance of a position, m.",
         |a: &mut Agent, x: Dynamic, y: Dynamic, radius: Dynamic| -> Outcome<bool> {
             let place = DVec2::new(number(&x)?, number(&y)?);
             Ok((a.place() - place).length() <= number(&radius)?)
@@ -104,14 +104,14 @@ pub(super) fn conditions(api: &mut Registrar) {
         api,
         "once",
         "agent.once(name: string, condition: bool) -> bool",
-        "Whether a condition holds for the first time under this name; 64 names at most.",
+        "Whether a condition holds for the first time under this name; at most 64 names.",
         |a: &mut Agent, name: &str, holds: bool| a.once(name, holds).or_else(fail)
     );
     call!(
         api,
         "every",
         "agent.every(name: string, seconds: float) -> bool",
-        "Whether so much time has passed since this was true last under this name; true the first time; 64 names at most.",
+        "Whether this time has passed since it was last true under this name; true the first time; at most 64 names.",
         |a: &mut Agent, name: &str, seconds: Dynamic| -> Outcome<bool> {
             a.every(name, number(&seconds)?).or_else(fail)
         }
@@ -131,7 +131,7 @@ pub(super) fn chance(api: &mut Registrar) {
         api,
         "rand",
         "agent.rand(low: float, high: float) -> float",
-        "A random number of a range.",
+        "A random number in a range.",
         |a: &mut Agent, low: Dynamic, high: Dynamic| -> Outcome<f64> {
             let (low, high) = (number(&low)?, number(&high)?);
             Ok(low + (high - low) * a.random())

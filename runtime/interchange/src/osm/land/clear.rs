@@ -42,7 +42,7 @@ impl Lanes {
     /// The lanes of a graph, those of bridges and in tunnels included.
     pub(super) fn new(graph: &LaneGraph) -> Self {
         let mut stretches = Vec::new();
-        for (id, lanelet) in (0..).zip(graph.lanelets()) {
+        for (id, lanelet) in graph.numbered() {
             let line = graph.line(id);
             let beside = (0.5 * lanelet.width + BESIDE_LANE).max(BESIDE_MIDDLE);
             let clearance = beside + WIDE * (U_TURN_RADIUS - tightest_radius(line)).max(0.0) + BENT;

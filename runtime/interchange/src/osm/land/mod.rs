@@ -186,7 +186,8 @@ impl Window {
     /// The box, or the surroundings of the roads; `None` where there is neither.
     fn new(scenario: &Scenario, clip: Option<GeoBox>) -> Option<Self> {
         let origin = scenario.about().origin?;
-        let projection = LocalProjection::new(origin.latitude_deg, origin.longitude_deg);
+        let projection =
+            LocalProjection::new(origin.latitude_deg.get(), origin.longitude_deg.get());
         let ring = match clip {
             Some(area) => [
                 (area.south, area.west),
@@ -348,10 +349,10 @@ impl Adding<'_> {
             let obstacle = Obstacle {
                 name: area.name.clone(),
                 shape: roadwright_scenario::Shape::Polygon {
-                    points: rings::opened(piece),
+                    points: rings::opened(piece).into(),
                 },
-                height,
-                mass: None,
+                height: height.into(),
+                mass: None.into(),
             };
             self.scenario
                 .apply(Edit::Obstacle(id, Some(Box::new(obstacle))))?;
@@ -373,7 +374,7 @@ impl Adding<'_> {
             let land = Land {
                 name: area.name.clone(),
                 usage,
-                outline: rings.next().unwrap_or_default(),
+                outline: rings.next().unwrap_or_default().into(),
                 holes: rings.collect(),
             };
             self.scenario.apply(Edit::Land(id, Some(Box::new(land))))?;

@@ -4,9 +4,10 @@ use super::super::rings;
 use super::clusters::{Clusters, Kept};
 use super::{Layout, Planner};
 use crate::country::Custom;
+use crate::driving_side::DrivingSide;
 use crate::ids::{NodeId, RoadId};
 use crate::network::RoadNetwork;
-use crate::road::{DrivingSide, Road, RoadEnd};
+use crate::road::{Road, RoadEnd};
 use std::collections::BTreeSet;
 
 /// The layout of an edited network: equal to that of [`layout`](super::layout()), and sharing all junctions with the
@@ -20,8 +21,8 @@ pub fn layout_after_edit(
     let custom = custom.into();
     let side = custom.side;
     let changed = Changed::new(network, edited);
-    let rings = changed.rings((network, before), edited, side);
-    let mut redone = changed.junctions((network, before), (edited, &rings));
+    let rings = changed.rings(network, before, edited, side);
+    let mut redone = changed.junctions(network, before, edited, &rings);
     // A fixed point: junctions are kept as they were until something that is laid out again reaches
     // them. `redone` only grows, so there are at most as many rounds as junctions; mostly it is one.
     loop {
@@ -59,14 +60,15 @@ impl Changed {
     /// made of, since that walks over all one-way roads.
     fn rings(
         &self,
-        (network, before): (&RoadNetwork, &Layout),
+        network: &RoadNetwork,
+        before: &Layout,
         edited: &RoadNetwork,
         side: DrivingSide,
     ) -> BTreeSet<RoadId> {
         let is_one_way = |road: &Road| rings::is_one_way(road, side);
         let matters = |id: &RoadId| match [network, edited].map(|network| network.road(*id)) {
             [Some(a), Some(b)] => {
-                (is_one_way(a) || is_one_way(b)) && !rings::is_same_way(a, b, side)
+                (is_one_way(a) || is_one_way(b)) && !rings::is_driven_alike(a, b, side)
             }
             [a, b] => a.or(b).is_some_and(is_one_way),
         };
@@ -80,8 +82,10 @@ impl Changed {
     /// road because it only goes on or ends there.
     fn junctions(
         &self,
-        (network, before): (&RoadNetwork, &Layout),
-        (edited, rings): (&RoadNetwork, &BTreeSet<RoadId>),
+        network: &RoadNetwork,
+        before: &Layout,
+        edited: &RoadNetwork,
+        rings: &BTreeSet<RoadId>,
     ) -> BTreeSet<usize> {
         // A road that becomes part of a ring, or is no longer one, changes junctions all around it.
         let roads = self

@@ -1,8 +1,10 @@
 //! Whether those who have green together know who goes first.
 
 use super::Signals;
+use crate::index::ConnectionIndex;
 use crate::junction::right_of_way::Arms;
-use crate::junction::{Conflicts, Junction, Turn};
+use crate::junction::{Conflicts, Junction};
+use crate::turn::Turn;
 
 impl Signals {
     /// Paths of a junction that have green together in a stage and meet, and of which neither gives
@@ -13,13 +15,13 @@ impl Signals {
         junction: &Junction,
         conflicts: &Conflicts,
         stage: usize,
-    ) -> Vec<(u32, u32)> {
+    ) -> Vec<(ConnectionIndex, ConnectionIndex)> {
         let across = Turn::far(junction.side);
         let arms = Arms::new(junction);
-        let is_unsettled = |&(a, b): &(u32, u32)| {
-            let has_green = [a, b].map(|path| self.greens[stage][path as usize]);
-            let is_permitted = [a, b].map(|path| self.is_permitted(path as usize, stage));
-            let paths = [a, b].map(|path| &junction.paths[path as usize]);
+        let is_unsettled = |&(a, b): &(ConnectionIndex, ConnectionIndex)| {
+            let has_green = [a, b].map(|path| self.greens[stage][path.index()]);
+            let is_permitted = [a, b].map(|path| self.is_permitted(path.index(), stage));
+            let paths = [a, b].map(|path| &junction.paths[path.index()]);
             // Of two that turn across the oncoming traffic whoever comes first goes first.
             let is_across = paths.iter().any(|path| path.turn == across)
                 && arms.are_oncoming(paths[0], paths[1]);

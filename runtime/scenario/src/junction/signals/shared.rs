@@ -16,9 +16,11 @@
 use super::walk::lengthen;
 use super::{Intergreen, MAX_GREEN, MIN_GREEN, Programme, Signals, StageTimes, stages};
 use crate::ids::RoadId;
-use crate::junction::{Conflicts, ConnectingPath, Junction, Layout, Turn};
+use crate::index::ConnectionIndex;
+use crate::junction::{Conflicts, ConnectingPath, Junction, Layout};
 use crate::junction_rules::SignalPlan;
 use crate::network::RoadNetwork;
+use crate::turn::Turn;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Signals that are no farther apart follow one programme, m from stop line to stop line.
@@ -61,7 +63,7 @@ pub fn signal_plans<'a>(
     let mut signals: Vec<_> = (0..layout.junctions.len()).map(own).collect();
     let groups = groups(network, layout, &signals);
     for group in groups.iter().filter(|group| group.len() > 1) {
-        let is_inside = |road| is_between(road, group, (network, layout));
+        let is_inside = |road| is_between(road, group, network, layout);
         let members = group.iter().filter_map(|&i| {
             let junction: &Junction = &layout.junctions[i];
             let mut signals = signals[i].clone()?;
@@ -173,7 +175,7 @@ fn go_together(a: &Junction, b: &Junction) -> bool {
 }
 
 /// Whether a road joins two junctions of a group.
-fn is_between(road: RoadId, group: &[usize], (network, layout): (&RoadNetwork, &Layout)) -> bool {
+fn is_between(road: RoadId, group: &[usize], network: &RoadNetwork, layout: &Layout) -> bool {
     let is_member = |node| {
         let junction = layout.junction_of.get(&node);
         junction.is_some_and(|junction| group.binary_search(junction).is_ok())
@@ -196,7 +198,10 @@ fn let_through(
     for green in &mut signals.greens {
         for &path in &inside {
             let mut others = (0..green.len()).filter(|&other| green[other]);
-            if others.all(|other| !conflicts.are_in_conflict(path as u32, other as u32)) {
+            let own = ConnectionIndex::from_index(path);
+            if others
+                .all(|other| !conflicts.are_in_conflict(own, ConnectionIndex::from_index(other)))
+            {
                 // One after the other: those that got green here count as others for the next.
                 green[path] = true;
             }
@@ -498,11 +503,11 @@ mod tests {
                 assert!(along.iter().all(|green| *green == along[0]), "{along:?}");
                 // Who meets another one with green turns across the oncoming traffic, or out of its way.
                 for conflict in conflicts.list() {
-                    let (a, b) = (conflict.paths.0 as usize, conflict.paths.1 as usize);
+                    let (a, b) = (conflict.paths.0.index(), conflict.paths.1.index());
                     let turns = [a, b].map(|path| junction.paths[path].turn);
                     assert!(
                         !(green[a] && green[b])
-                            || turns.contains(&crate::junction::Turn::Left)
+                            || turns.contains(&crate::turn::Turn::Left)
                             || turns[0] == turns[1],
                         "{turns:?}"
                     );
@@ -553,7 +558,7 @@ mod tests {
     /// A fork close beside a main street is one junction with it: the arms of the main street lie to one side of
     /// the middle of that, and still both have green at once.
     #[test]
-    fn both_ways_of_a_street_have_green_at_once_beside_the_middle_of_a_junction() {
+    fn both_directions_of_a_street_have_green_at_once_beside_the_middle_of_a_junction() {
         let streets = [
             ((-100.0, 0.0), (100.0, 0.0), 14.0),
             ((0.0, 0.0), (0.0, 9.0), 8.0),
@@ -597,7 +602,7 @@ mod tests {
             ..free()
         };
         let decided = SignalPlan {
-            offset: 12.0,
+            offset: 12.0.into(),
             ..free()
         };
         assert_eq!(groups(50.0, [free(), free()]), 1);

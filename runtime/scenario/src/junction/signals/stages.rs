@@ -15,6 +15,7 @@ use super::super::right_of_way::Arms;
 use super::super::{ArmEnd, Conflicts, ConnectingPath, Junction};
 use super::{DEFAULT_CYCLE, Intergreen, MAX_GREEN, MIN_GREEN, Programme, Signals, StageTimes};
 use crate::ids::RoadId;
+use crate::index::ConnectionIndex;
 use crate::junction_rules::Movement;
 use crate::road::RoadEnd;
 use roadwright_geometry::math::atan2;
@@ -110,9 +111,9 @@ impl<'a> Plan<'a> {
             permitted.clear();
         }
         let times = stages.iter().map(|stage| StageTimes {
-            green: stage.time,
-            min: stage.min.unwrap_or(MIN_GREEN).min(stage.time),
-            max: stage.max.unwrap_or(MAX_GREEN).max(stage.time),
+            green: stage.time.get(),
+            min: stage.min.unwrap_or(MIN_GREEN).min(stage.time.get()),
+            max: stage.max.unwrap_or(MAX_GREEN).max(stage.time.get()),
         });
         let mut intergreens = self.intergreens(&greens);
         for (from, stage) in stages.iter().enumerate() {
@@ -176,7 +177,7 @@ impl<'a> Plan<'a> {
         Programme {
             mode,
             controller: controller.cloned(),
-            offset: plan.offset,
+            offset: plan.offset.get(),
             stages,
             intergreens,
         }
@@ -294,12 +295,15 @@ impl<'a> Plan<'a> {
             .iter()
             .flat_map(|&a| other.paths.iter().map(move |&b| (a, b)));
         pairs
-            .filter(|&(a, b)| self.conflicts.are_in_conflict(a as u32, b as u32))
-            .all(|(a, b)| self.may_give_way((a, one), b) || self.may_give_way((b, other), a))
+            .filter(|&(a, b)| {
+                let [a, b] = [a, b].map(ConnectionIndex::from_index);
+                self.conflicts.are_in_conflict(a, b)
+            })
+            .all(|(a, b)| self.may_give_way(a, one, b) || self.may_give_way(b, other, a))
     }
 
     /// Whether who turns across the oncoming traffic can be left to find a gap in it.
-    fn may_give_way(&self, (path, group): (usize, &Group), other: usize) -> bool {
+    fn may_give_way(&self, path: usize, group: &Group, other: usize) -> bool {
         let (one, oncoming) = (&self.junction.paths[path], &self.junction.paths[other]);
         let lanes_against = self
             .junction
@@ -376,7 +380,8 @@ impl<'a> Plan<'a> {
             .iter()
             .flat_map(|&a| starting.iter().map(move |&b| (a, b)));
         let needed = pairs.filter_map(|(a, b)| {
-            let (left, met) = self.conflicts.between(a as u32, b as u32)?;
+            let paths = [a, b].map(ConnectionIndex::from_index);
+            let (left, met) = self.conflicts.between(paths[0], paths[1])?;
             let speed = (LEAVING_SHARE * self.speeds[a]).max(LEAVING_SPEED);
             // Its rear has left the place when its front is a length beyond. The other one starts
             // with green and needs its own time to get there, which is taken off.

@@ -20,7 +20,7 @@ impl Junction {
         let is_walk = |green: &Vec<bool>| {
             let mut covered = crossing.covered.iter();
             covered.all(|covered| {
-                let path = covered.path as usize;
+                let path = covered.path.index();
                 !green[path] || turns_into(crossing, &self.paths[path])
             })
         };

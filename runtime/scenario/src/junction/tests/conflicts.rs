@@ -12,9 +12,9 @@ fn connections_conflict_where_they_cross() {
         let found = paths
             .iter()
             .position(|p| p.turn == Turn::Straight && p.from.road == from);
-        found.unwrap() as u32
+        ConnectionIndex::from_index(found.unwrap())
     };
-    let length = |path: u32| paths[path as usize].curve.as_ref().unwrap().length();
+    let length = |path: ConnectionIndex| paths[path.index()].curve.as_ref().unwrap().length();
     let [east, north, west, _] = [0, 1, 2, 3].map(|arm| straight(junction.arms[arm].road));
     // Opposite ways pass each other; crossing ones meet in the middle of both.
     assert!(!conflicts.are_in_conflict(east, west));
@@ -26,14 +26,15 @@ fn connections_conflict_where_they_cross() {
     assert_eq!(conflicts.between(north, east), Some((on_north, on_east)));
     for (i, a) in paths.iter().enumerate() {
         for (j, b) in paths.iter().enumerate() {
-            let conflict = conflicts.are_in_conflict(i as u32, j as u32);
-            assert_eq!(conflict, conflicts.are_in_conflict(j as u32, i as u32));
+            let [one, other] = [i, j].map(ConnectionIndex::from_index);
+            let conflict = conflicts.are_in_conflict(one, other);
+            assert_eq!(conflict, conflicts.are_in_conflict(other, one));
             // From one lane they follow each other, into one lane they take turns.
             assert!(!(conflict && a.from == b.from));
             assert!(conflict || a.from == b.from || a.to != b.to || i == j);
         }
         assert!(
-            conflicts.is_contested(i as u32),
+            conflicts.is_contested(ConnectionIndex::from_index(i)),
             "every path of a crossroads meets another"
         );
     }
@@ -57,8 +58,8 @@ fn who_turns_tightly_meets_who_comes_out_of_the_lane_beside() {
                 }
             });
             let (turning, coming) = (path(&junction, 4, near), path(&junction, near, far));
-            let length = |path: u32| {
-                let curve = junction.paths[path as usize].curve.as_ref();
+            let length = |path: ConnectionIndex| {
+                let curve = junction.paths[path.index()].curve.as_ref();
                 curve.unwrap().length()
             };
             let met = Conflicts::of(&junction).between(turning, coming);

@@ -71,7 +71,8 @@ fn who_gives_way_follows_the_rules_in_their_order() {
                     "{control:?}"
                 );
             }
-            let anybody = (0..junction.paths.len() as u32).any(|p| right.gives_way_to_any(p));
+            let anybody =
+                ConnectionIndex::up_to(junction.paths.len()).any(|p| right.gives_way_to_any(p));
             let in_turns = matches!(control, Control::AllWayStop | Control::Zipper);
             assert_eq!(anybody, !in_turns, "{control:?}");
         }

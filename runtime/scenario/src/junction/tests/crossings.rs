@@ -30,7 +30,7 @@ fn a_crossing_lies_between_the_corners_and_the_stop_line() {
             // Three ways lead away from the arm and three into it.
             assert_eq!(crossing.covered.len(), 6, "{:?}", crossing.covered);
             for covered in &crossing.covered {
-                let path = &junction.paths[covered.path as usize];
+                let path = &junction.paths[covered.path.index()];
                 let Taken { across, along } = covered.car;
                 let length = path.curve.as_ref().unwrap().length();
                 if path.from.road == crossing.road {
@@ -77,10 +77,10 @@ fn a_crossing_over_a_road_that_goes_on_lies_around_its_node() {
 fn crossings_of_fast_roads_are_wider_unless_a_person_decides() {
     let width = |limit_kmh: f64, decided: Option<f64>| {
         let junction = ruled(&CROSS, RIGHT, |roads, rules| {
-            roads[0].speed_limit = (limit_kmh / 3.6 * 100.0_f64).round() / 100.0;
+            roads[0].speed_limit = ((limit_kmh / 3.6 * 100.0_f64).round() / 100.0).into();
             let over = CrossingRule::over(RoadId(1));
             rules.crossings = vec![CrossingRule {
-                width: decided,
+                width: decided.into(),
                 ..over
             }];
         });

@@ -57,7 +57,7 @@ proptest! {
 
     /// Where streets of one lane each way have room, no way through bends more than a car can.
     #[test]
-    fn cars_can_drive_all_ways_of_streets_with_one_lane_each_way(
+    fn cars_can_drive_all_connections_of_streets_with_one_lane_in_each_direction(
         gaps in proptest::collection::vec(0.5..1.0f64, 2usize..6), width in 2.75..4.0f64, is_right in any::<bool>()
     ) {
         let side = if is_right { RIGHT } else { DrivingSide::Left };

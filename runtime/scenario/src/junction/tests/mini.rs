@@ -20,7 +20,7 @@ const SHAPES: [&[f64]; 5] = [
 ];
 
 #[test]
-fn ways_go_round_the_island_and_keep_off_it() {
+fn connections_go_round_the_island_and_keep_off_it() {
     for side in [DrivingSide::Right, DrivingSide::Left] {
         for bearings in SHAPES {
             let junction = mini(bearings, side);
@@ -128,7 +128,7 @@ fn on_short_streets_there_is_no_ring_and_it_is_told() {
 }
 
 #[test]
-fn streets_of_three_lanes_each_way_have_no_ring_and_it_is_told() {
+fn streets_of_three_lanes_in_each_direction_have_no_ring_and_it_is_told() {
     let with_lanes = |lanes: usize| {
         ruled(&CROSS, RIGHT, |roads, rules| {
             rules.control = Some(Control::MiniRoundabout);

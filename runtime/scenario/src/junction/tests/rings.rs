@@ -35,7 +35,7 @@ fn street_at_an_arc(radius: f64, is_ring: bool) -> Junction {
 fn a_ring_stays_round_through_its_junctions() {
     for is_ring in [true, false] {
         let junction = street_at_an_arc(18.0, is_ring);
-        let through = &junction.paths[path(&junction, 3, 2) as usize];
+        let through = &junction.paths[path(&junction, 3, 2).index()];
         let curve = through.curve.as_ref().unwrap();
         assert!((curve.max_curvature() * 18.0 - 1.0).abs() < 1e-6);
     }
@@ -57,9 +57,9 @@ fn corners_are_wider_where_a_street_meets_a_ring() {
 
 #[test]
 fn a_ring_stays_a_ring_and_goes_first() {
-    for (way, side) in [(1.0, DrivingSide::Right), (-1.0, DrivingSide::Left)] {
+    for (sense, side) in [(1.0, DrivingSide::Right), (-1.0, DrivingSide::Left)] {
         for radius in [6.5, 15.0, 40.0] {
-            let network = ring(radius, 4, way, side);
+            let network = ring(radius, 4, sense, side);
             let layout = layout(&network, side);
             assert_eq!(
                 layout.rings,
@@ -86,7 +86,7 @@ fn a_ring_stays_a_ring_and_goes_first() {
             }
         }
         // Driven the other way round it is no roundabout; nor is a block of streets.
-        let wrong = ring(15.0, 4, -way, side);
+        let wrong = ring(15.0, 4, -sense, side);
         assert!(layout(&wrong, side).rings.is_empty());
     }
 }
@@ -135,12 +135,12 @@ fn a_ring_and_the_crossroads_beside_it_are_two_junctions() {
         let of_node = |node| &layout.junctions[layout.junction_of[&NodeId(node)]];
         assert_eq!(of_node(0).control, Control::Roundabout);
         assert_eq!((of_node(0).arms.len(), of_node(202).arms.len()), (3, 4));
-        for (node, ways) in [(0, 3), (202, 12)] {
+        for (node, expected) in [(0, 3), (202, 12)] {
             let driven = of_node(node)
                 .paths
                 .iter()
                 .filter(|path| path.curve.is_some());
-            assert_eq!(driven.count(), ways, "{distance} m, node {node}");
+            assert_eq!(driven.count(), expected, "{distance} m, node {node}");
         }
     }
     // As short a road between crossroads is taken in.

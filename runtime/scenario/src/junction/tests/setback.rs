@@ -118,7 +118,7 @@ fn cars_turn_clear_of_those_who_wait_where_streets_meet_at_an_angle() {
 #[test]
 fn lines_are_set_back_as_far_as_buses_need_only_where_long_vehicles_drive() {
     let mut scenario = crate::Scenario::new("lines");
-    assert!(!has_long_vehicles(&scenario));
+    assert!(!scenario.has_long_vehicles());
     // A type alone drives nowhere.
     assert!(
         scenario
@@ -135,14 +135,14 @@ fn lines_are_set_back_as_far_as_buses_need_only_where_long_vehicles_drive() {
         dynamics: None,
         origin: crate::Place::lane(road, -1, 5.0),
         destination: crate::Place::lane(road, -1, 90.0),
-        rate_per_hour: 100.0,
-        begin: 0.0,
-        end: 100.0,
+        rate_per_hour: 100.0.into(),
+        begin: 0.0.into(),
+        end: 100.0.into(),
     };
     for (vehicle, is_long) in [("car", false), ("enviro_400", true)] {
         let id = scenario.next_flow_id();
         let edit = crate::Edit::Flow(id, Some(Box::new(flow(vehicle))));
         scenario.apply(edit).unwrap();
-        assert_eq!(has_long_vehicles(&scenario), is_long, "{vehicle}");
+        assert_eq!(scenario.has_long_vehicles(), is_long, "{vehicle}");
     }
 }

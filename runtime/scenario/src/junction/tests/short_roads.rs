@@ -123,7 +123,7 @@ fn lays_out_again_what_an_edit_reaches(network: &crate::RoadNetwork, edited: &cr
 }
 
 #[test]
-fn no_way_runs_back_where_carriageways_bend_that_a_short_link_joins() {
+fn no_connection_runs_back_where_carriageways_bend_that_a_short_link_joins() {
     // Two carriageways 11 m apart with a bend of 14 degrees, and a link between the bends that is taken into
     // their junction. Sorted by bearing its arms are not neighbours where they bend.
     let (c, s) = (cos(14f64.to_radians()), sin(14f64.to_radians()));

@@ -29,9 +29,9 @@ fn driven(path: &ConnectingPath, (front, half): (f64, f64)) -> Vec<DVec2> {
 
 #[test]
 fn nobody_drives_over_the_islands_of_a_roundabout() {
-    for (way, side) in [(1.0, DrivingSide::Right), (-1.0, DrivingSide::Left)] {
+    for (sense, side) in [(1.0, DrivingSide::Right), (-1.0, DrivingSide::Left)] {
         for radius in [16.0, 24.0, 40.0] {
-            let layout = layout(&ring(radius, 4, way, side), side);
+            let layout = layout(&ring(radius, 4, sense, side), side);
             for node in 0..4 {
                 let junction = &layout.junctions[layout.junction_of[&NodeId(node)]];
                 let [island] = &junction.splitters[..] else {

@@ -20,12 +20,12 @@ fn a_plain_crossing_has_two_stages_and_nobody_crosses_green() {
     for green in &signals.greens {
         for conflict in conflicts.list() {
             let (a, b) = conflict.paths;
-            let both = green[a as usize] && green[b as usize];
+            let both = green[a.index()] && green[b.index()];
             assert!(
                 !both
                     || right.gives_way(a, b)
                     || right.gives_way(b, a)
-                    || junction.paths[a as usize].turn == junction.paths[b as usize].turn
+                    || junction.paths[a.index()].turn == junction.paths[b.index()].turn
             );
         }
     }
@@ -101,33 +101,30 @@ fn given_stages_and_flashing_are_obeyed() {
             green,
             permitted: Vec::new(),
             time,
-            min: None,
-            max: None,
-            amber: Some(4.0),
-            all_red: None,
+            min: None.into(),
+            max: None.into(),
+            amber: Some(4.0).into(),
+            all_red: None.into(),
         };
         rules.plan = Some(SignalPlan {
             stages: vec![
                 stage(
                     vec![movement(1, vec![]), movement(3, vec![Turn::Straight])],
-                    20.0,
+                    20.0.into(),
                 ),
-                stage(vec![movement(2, vec![])], 10.0),
+                stage(vec![movement(2, vec![])], 10.0.into()),
             ],
-            offset: 5.0,
+            offset: 5.0.into(),
             ..SignalPlan::default()
         });
     });
     let signals = signals(&given, 13.9);
     assert_eq!(signals.programme.stages[0].green, 20.0);
     assert_eq!(signals.programme.intergreen(0, 1).amber, 4.0);
-    assert_eq!(
-        signals.light(path(&given, 3, 1) as usize, 6.0),
-        Light::Green
-    );
+    assert_eq!(signals.light(path(&given, 3, 1).index(), 6.0), Light::Green);
     // The left turn of road 3 is in no stage: it has red for ever.
-    assert_eq!(signals.light(path(&given, 3, 2) as usize, 6.0), Light::Red);
-    assert_eq!(signals.light(path(&given, 2, 4) as usize, 6.0), Light::Red);
+    assert_eq!(signals.light(path(&given, 3, 2).index(), 6.0), Light::Red);
+    assert_eq!(signals.light(path(&given, 2, 4).index(), 6.0), Light::Red);
     let flashing = ruled(&CROSS, RIGHT, |_, rules| {
         rules.control = Some(Control::Signals);
         rules.major = vec![RoadId(1), RoadId(3)];

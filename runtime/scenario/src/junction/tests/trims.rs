@@ -28,7 +28,7 @@ fn trims_are_those_of_the_corner_formula() {
         assert!((corner.foot - expected).abs() < 1e-5, "{angle}: {corner:?}");
         assert!(junction.arms[arm(1)].trim >= corner.foot - 1e-6);
         // Who turns there has the lane's width more than the kerb, and no less than a car needs.
-        let around = path(&junction, 1, 2) as usize;
+        let around = path(&junction, 1, 2).index();
         let least = junction.paths[around].min_radius();
         assert!(least > 4.49, "{angle}: {least}");
     }

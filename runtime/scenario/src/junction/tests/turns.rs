@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_dead_end_has_no_way_back_on_a_narrow_road() {
+fn a_dead_end_has_no_u_turn_on_a_narrow_road() {
     // A U-turn needs the radius of a car.
     let narrow = junction_of(&[two_way(0.0)], RIGHT);
     assert!(narrow.paths.is_empty() && narrow.arms[0].trim == 0.0);

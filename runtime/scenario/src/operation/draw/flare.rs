@@ -12,11 +12,12 @@
 use crate::agents::{LanePlace, Place};
 use crate::edit::Edit;
 use crate::ids::RoadId;
+use crate::lane_type::LaneType;
 use crate::operation::lane_sections::{
     beside_node, replace_lanes, section_part, width_beside_node,
 };
 use crate::operation::users::with_places;
-use crate::road::{Lane, LaneDirection, LaneSection, LaneType, RoadEnd};
+use crate::road::{Lane, LaneDirection, LaneSection, RoadEnd};
 use crate::scenario::Scenario;
 
 /// The island is so wide at rings of this radius and larger ones, m; at smaller ones it is narrower.
@@ -49,7 +50,7 @@ pub(super) fn flared(
         lane.id += lane.id.signum();
     }
     lanes.extend([1, -1].map(|id| Lane {
-        width: width_beside_node(width, (FULL, TAPER), end),
+        width: width_beside_node(width, FULL, TAPER, end),
         ..Lane::new(id, LaneType::Median, width)
     }));
     lanes.sort_by_key(|lane| -lane.id);
@@ -72,7 +73,7 @@ fn has_middle(LaneSection { lanes, .. }: &LaneSection) -> bool {
 fn followed(place: &Place, widened: RoadId, (from, to): (f64, f64)) -> Place {
     match *place {
         Place::Lane(LanePlace { road, lane, s }) if road == widened && (from..=to).contains(&s) => {
-            Place::lane(road, lane + lane.signum(), s)
+            Place::lane(road, lane + lane.signum(), s.get())
         }
         _ => *place,
     }
@@ -81,7 +82,8 @@ fn followed(place: &Place, widened: RoadId, (from, to): (f64, f64)) -> Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::road::{CrossSection, DrivingSide};
+    use crate::driving_side::DrivingSide;
+    use crate::road::CrossSection;
 
     #[test]
     fn a_street_with_a_median_or_one_direction_has_no_middle_to_open() {

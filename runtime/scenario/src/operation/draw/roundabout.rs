@@ -12,12 +12,14 @@
 
 use super::flare::flared;
 use super::{DrawError, JOIN_DISTANCE, MIN_PIECE, RoadStyle, road, split};
+use crate::driving_side::DrivingSide;
 use crate::edit::Edit;
 use crate::ids::{ObjectId, RoadId};
 use crate::junction;
+use crate::lane_type::LaneType;
 use crate::operation::deleted;
 use crate::operation::draft::Draft;
-use crate::road::{CrossSection, DrivingSide, Lane, LaneType, RoadClass, RoadEnd};
+use crate::road::{CrossSection, Lane, RoadClass, RoadEnd};
 use crate::scenario::Scenario;
 use glam::DVec2;
 use roadwright_geometry::{GeometryError, Pose, ReferenceLine, Segment, heading_of, unit};
@@ -89,14 +91,14 @@ pub fn roundabout(
     let inside = roads.filter(|(_, road)| road.layer == layer && is_inside(&road.reference_line));
     let inside = inside.map(|(id, _)| ObjectId::Road(id)).collect();
     draft.apply(deleted(draft.now(), &inside))?;
-    for arm in ends_on(draft.now(), (centre, radius), layer) {
+    for arm in ends_on(draft.now(), centre, radius, layer) {
         if let Some(edit) = flared(draft.now(), arm, radius) {
             draft.apply(edit)?;
         }
     }
     let style = style(&arms, radius, layer);
     let first = draft.now().network().next_road_id();
-    for line in arcs(&arms, (centre, radius), scenario.about().driving_side)? {
+    for line in arcs(&arms, centre, radius, scenario.about().driving_side)? {
         draft.apply(road(draft.now(), &line, &style)?)?;
     }
     let pavement = arms.iter().map(|arm| arm.pavement).fold(0.0, f64::max);
@@ -131,11 +133,7 @@ fn paved(scenario: &Scenario, first: RoadId, width: f64) -> Vec<Edit> {
 }
 
 /// The ends of roads of a level that lie on a circle.
-fn ends_on(
-    scenario: &Scenario,
-    (centre, radius): (DVec2, f64),
-    layer: i8,
-) -> Vec<(RoadId, RoadEnd)> {
+fn ends_on(scenario: &Scenario, centre: DVec2, radius: f64, layer: i8) -> Vec<(RoadId, RoadEnd)> {
     let roads = scenario
         .network()
         .roads()
@@ -225,7 +223,8 @@ pub fn ring_section(radius: f64) -> CrossSection {
 /// The pieces of a ring between its arms, each in the direction of driving. A ring has two at least.
 fn arcs(
     arms: &[Arm],
-    (centre, radius): (DVec2, f64),
+    centre: DVec2,
+    radius: f64,
     side: DrivingSide,
 ) -> Result<Vec<ReferenceLine>, GeometryError> {
     let turn = side.around();

@@ -12,9 +12,11 @@
 
 use super::super::lane_sections::{replace_lanes, width_beside_node};
 use super::{Crossing, DrawError, Drawing, MIN_PIECE, RoadStyle};
+use crate::driving_side::DrivingSide;
 use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
-use crate::road::{DrivingSide, Lane, LaneDirection, LaneType, Poly3, Road, RoadClass, RoadEnd};
+use crate::lane_type::LaneType;
+use crate::road::{Lane, LaneDirection, Poly3, Road, RoadClass, RoadEnd};
 use crate::scenario::Scenario;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::projection::Projector;
@@ -187,7 +189,7 @@ fn draw(
     style: &RoadStyle,
     (start, end): (Option<Slip>, Option<Slip>),
 ) -> Result<Edit, DrawError> {
-    let bent = bent_line(line, (start.as_ref(), end.as_ref()))?;
+    let bent = bent_line(line, start.as_ref(), end.as_ref())?;
     let mut drawing = Drawing::new(scenario);
     let (head, tail) = (bending(&start), bending(&end));
     // Beside their hosts slip roads cross nothing.
@@ -219,7 +221,7 @@ fn draw(
     let side = scenario.about().driving_side;
     for (slip, at, node) in [(&start, RoadEnd::End, from), (&end, RoadEnd::Start, to)] {
         if let Some(slip) = slip {
-            open_lane(&mut edits[own..], slip, (at, node), style, side);
+            open_lane(&mut edits[own..], slip, at, node, style, side);
         }
     }
     Ok(Edit::Batch(edits))
@@ -232,7 +234,8 @@ fn bending(slip: &Option<Slip>) -> f64 {
 /// The line with its ends bent onto the reference lines of its hosts.
 fn bent_line(
     line: &ReferenceLine,
-    (start, end): (Option<&Slip>, Option<&Slip>),
+    start: Option<&Slip>,
+    end: Option<&Slip>,
 ) -> Result<ReferenceLine, DrawError> {
     let from = start.map_or(0.0, |slip| slip.bending);
     let to = line.length() - end.map_or(0.0, |slip| slip.bending);
@@ -252,8 +255,8 @@ fn shift_end(road: &mut Road, slip: &Slip) {
     let from = (road.length() - slip.bending).max(0.0);
     let length = road.length() - from;
     road.lane_offset.push(Poly3 {
-        s: from,
-        a: offset,
+        s: from.into(),
+        a: offset.into(),
         ..Poly3::smooth_step(slip.shift, length)
     });
     // The new polynomial starts where the old one did, and stands for it.
@@ -267,11 +270,11 @@ fn shift_start(road: &mut Road, slip: &Slip) {
     let offset = Poly3::value_in(&road.lane_offset, 0.0);
     let length = slip.bending.min(road.length());
     let back = Poly3 {
-        a: offset + slip.shift,
+        a: (offset + slip.shift).into(),
         ..Poly3::smooth_step(-slip.shift, length)
     };
     let rest = Poly3 {
-        s: length,
+        s: length.into(),
         ..Poly3::constant(offset)
     };
     road.lane_offset = vec![back, rest];
@@ -281,7 +284,8 @@ fn shift_start(road: &mut Road, slip: &Slip) {
 fn open_lane(
     edits: &mut [Edit],
     slip: &Slip,
-    (at, node): (RoadEnd, NodeId),
+    at: RoadEnd,
+    node: NodeId,
     style: &RoadStyle,
     side: DrivingSide,
 ) {
@@ -323,6 +327,6 @@ fn auxiliary_lane(
     if !lane.is_forward(side) {
         lane.direction = LaneDirection::Reversed;
     }
-    lane.width = width_beside_node(width, (slip.auxiliary, TAPER), at);
+    lane.width = width_beside_node(width, slip.auxiliary, TAPER, at);
     lane
 }

@@ -1,7 +1,8 @@
 //! The lanes of a road in the mirror.
 
-use crate::junction::{Turn, Turns};
-use crate::road::{DrivingSide, Lane, LaneChange, LaneSection, Poly3, Road};
+use crate::driving_side::DrivingSide;
+use crate::road::{Lane, LaneChange, LaneSection, Poly3, Road};
+use crate::turn::{Turn, Turns};
 
 /// Coefficients smaller than this are rounding, m.
 const ROUNDING: f64 = 1e-12;
@@ -12,11 +13,11 @@ const SAME_PLACE: f64 = 1e-9;
 /// direction.
 pub(super) fn is_turned(road: &Road, side: DrivingSide) -> bool {
     let lanes = road.lane_sections.iter().flat_map(|section| &section.lanes);
-    let mut ways = lanes
+    let mut directions = lanes
         .filter(|lane| lane.kind.is_drivable())
         .map(|lane| lane.is_forward(side));
-    match ways.next() {
-        Some(first) => ways.all(|way| way == first),
+    match directions.next() {
+        Some(first) => directions.all(|direction| direction == first),
         None => false,
     }
 }
@@ -101,11 +102,11 @@ impl Core {
 /// With a core from -R to L about the shift o, the image lies from -(o + L) to R - o. The lanes are
 /// in the same order as before, so the new shift is R - o - L.
 fn offset_of_two_way(road: &Road) -> Vec<Poly3> {
-    let mut starts: Vec<f64> = road.lane_offset.iter().map(|poly| poly.s).collect();
+    let mut starts: Vec<f64> = road.lane_offset.iter().map(|poly| poly.s.get()).collect();
     for section in &road.lane_sections {
         let widths = section.lanes.iter().flat_map(|lane| &lane.width);
         starts.extend(widths.map(|poly| section.s + poly.s));
-        starts.push(section.s);
+        starts.push(section.s.get());
     }
     starts.sort_by(f64::total_cmp);
     starts.dedup_by(|later, first| *later - *first < SAME_PLACE);
@@ -115,7 +116,10 @@ fn offset_of_two_way(road: &Road) -> Vec<Poly3> {
         // A piece that only continues the one before is left out, or each mirroring would add some.
         let continued = offset.last().map(|last| last.rebased(s));
         if !continued.is_some_and(|before| is_same(&before, &poly)) {
-            offset.push(Poly3 { s, ..poly });
+            offset.push(Poly3 {
+                s: s.into(),
+                ..poly
+            });
         }
     }
     match offset[..] {
@@ -158,15 +162,15 @@ fn add(sum: &mut Poly3, factor: f64, other: &Poly3) {
 fn negate(poly: &mut Poly3) {
     // Not -0.0, which files would show.
     let negative = |value: f64| if value == 0.0 { 0.0 } else { -value };
-    poly.a = negative(poly.a);
-    poly.b = negative(poly.b);
-    poly.c = negative(poly.c);
-    poly.d = negative(poly.d);
+    poly.a = negative(poly.a.get()).into();
+    poly.b = negative(poly.b.get()).into();
+    poly.c = negative(poly.c.get()).into();
+    poly.d = negative(poly.d.get()).into();
 }
 
 fn is_same(a: &Poly3, b: &Poly3) -> bool {
     let pairs = [(a.a, b.a), (a.b, b.b), (a.c, b.c), (a.d, b.d)];
-    pairs.iter().all(|(x, y)| (x - y).abs() < ROUNDING)
+    pairs.iter().all(|(x, y)| (*x - *y).abs() < ROUNDING)
 }
 
 /// Where vehicles turned left they turn right now: arrows and lines are mirrored, and those of the leftmost

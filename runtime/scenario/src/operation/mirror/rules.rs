@@ -3,7 +3,7 @@
 use super::{Reflection, lanes};
 use crate::ids::{NodeId, RoadId};
 use crate::junction_rules::{CornerRule, JunctionRules, LaneTurn, RoadLane, SignalPlan};
-use crate::network::{Restriction, RestrictionKind};
+use crate::restriction::{Restriction, RestrictionKind};
 use crate::road::RoadEnd;
 
 /// The rules of a node, and whether none had to be left out.

@@ -53,18 +53,19 @@ impl Reflection<'_> {
         match place {
             Place::Ground(ground) if is_chosen => {
                 let p = self.mirror.point(ground.position());
-                Place::ground(p.x, p.y, self.mirror.heading(ground.heading))
+                Place::ground(p.x, p.y, self.mirror.heading(ground.heading.get()))
             }
             Place::Lane(at) if self.roads.contains(&at.road) => {
                 let side = self.scenario.about().driving_side;
                 let road = self.scenario.network().road(at.road);
-                let lane = road.map(|road| super::lanes::name_after(road, at.s, at.lane, side));
-                Place::lane(at.road, lane.unwrap_or(at.lane), at.s)
+                let lane =
+                    road.map(|road| super::lanes::name_after(road, at.s.get(), at.lane, side));
+                Place::lane(at.road, lane.unwrap_or(at.lane), at.s.get())
             }
             Place::Lane(at) => match self.stretched.get(&at.road) {
                 // As where a road is bent by hand: a place keeps its share of it.
                 Some((before, now)) => {
-                    Place::lane(at.road, at.lane, (at.s * now / before).clamp(0.0, *now))
+                    Place::lane(at.road, at.lane, (at.s * *now / before).clamp(0.0, *now))
                 }
                 None => place,
             },
@@ -79,14 +80,16 @@ impl Reflection<'_> {
         };
         let side = self.scenario.about().driving_side;
         let is_opposite = |road: &Road| {
-            let way = |lane: i8| {
-                let lane = road.lane(lane, at.s).filter(|lane| lane.kind.is_drivable());
+            let lane_driven = |lane: i8| {
+                let lane = road
+                    .lane(lane, at.s.get())
+                    .filter(|lane| lane.kind.is_drivable());
                 lane.map(|lane| lane.is_forward(side))
             };
-            way(-at.lane).is_some_and(|other| way(at.lane) == Some(!other))
+            lane_driven(-at.lane).is_some_and(|other| lane_driven(at.lane) == Some(!other))
         };
         match self.road_after(at) {
-            Some(road) if is_opposite(road) => Place::lane(at.road, -at.lane, at.s),
+            Some(road) if is_opposite(road) => Place::lane(at.road, -at.lane, at.s.get()),
             _ => place,
         }
     }
@@ -108,11 +111,12 @@ impl Reflection<'_> {
 
     fn leads(&self, from: LanePlace, to: LanePlace) -> bool {
         let side = self.scenario.about().driving_side;
-        let way = |at: LanePlace| {
+        let lane_driven = |at: LanePlace| {
             let road = self.road_after(at)?;
-            Some((road, road.lane(at.lane, at.s)?.is_forward(side)))
+            Some((road, road.lane(at.lane, at.s.get())?.is_forward(side)))
         };
-        let (Some((start, ahead)), Some((goal, arrives))) = (way(from), way(to)) else {
+        let (Some((start, ahead)), Some((goal, arrives))) = (lane_driven(from), lane_driven(to))
+        else {
             // Not a lane: what is wrong with it is said elsewhere.
             return true;
         };
@@ -146,8 +150,8 @@ impl Reflection<'_> {
                     RoadEnd::Start => (0.0, road.to),
                     RoadEnd::End => (road.length(), road.from),
                 };
-                let is_way = road.lanes_driven(s, end == RoadEnd::Start, side) > 0;
-                if is_way && seen.insert(far) {
+                let is_open = road.lanes_driven(s, end == RoadEnd::Start, side) > 0;
+                if is_open && seen.insert(far) {
                     open.push(far);
                 }
             }

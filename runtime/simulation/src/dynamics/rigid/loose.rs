@@ -3,6 +3,7 @@
 use super::surroundings::Nearby;
 use super::{Land, RigidBodies};
 use crate::ground::{Displaced, Ground, LooseKind};
+use crate::records::LooseRecord;
 use glam::DVec2;
 use roadwright_scenario::{Obstacle, ObstacleId, Scenario};
 use roadwright_vehicle::rigid::LooseState;
@@ -158,23 +159,11 @@ impl RigidBodies {
     }
 }
 
-/// A loose obstacle that has been pushed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LooseRecord {
-    /// Which one.
-    pub obstacle: ObstacleId,
-    /// What it covers as seen from above, counter-clockwise, m.
-    pub outline: Vec<DVec2>,
-    /// How far it leans from upright, rad, 0 to pi.
-    pub tilt: f64,
-}
-
-impl LooseRecord {
-    pub(crate) fn of((kind, state): (&LooseKind, LooseState)) -> Self {
-        Self {
-            obstacle: kind.id,
-            outline: kind.outline(&state),
-            tilt: state.tilt(),
-        }
+/// The record of a loose obstacle that has been pushed.
+pub(crate) fn record_of(kind: &LooseKind, state: &LooseState) -> LooseRecord {
+    LooseRecord {
+        obstacle: kind.id,
+        outline: kind.outline(state),
+        tilt: state.tilt(),
     }
 }

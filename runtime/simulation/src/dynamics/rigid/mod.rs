@@ -8,19 +8,21 @@
 mod loose;
 mod surroundings;
 
-pub use loose::{LooseCounts, LooseRecord};
+pub use loose::LooseCounts;
+pub(crate) use loose::record_of as loose_record;
 pub(crate) use surroundings::Around;
 
 use super::{Body, Dynamics, Level, LevelStep};
 
-use crate::agents::{Motion, pedals_of};
+use crate::agents::pedals_of;
 use crate::ground::{Displaced, Ground};
+use crate::records::{AgentIndex, Motion};
 use crate::snapshot::Attitude;
 use glam::DVec2;
 use roadwright_geometry::math::{asin, wrap_angle};
 use roadwright_scenario::{DynamicsLevel, ObstacleId};
 use roadwright_vehicle::rigid::{
-    CarState, Controls, Entry, LooseEntry, LooseState, RigidModel, Surface, Yard,
+    CarEntry, CarState, Controls, LooseEntry, LooseState, RigidModel, Surface, Yard,
 };
 use roadwright_vehicle::trailer::Train;
 use serde::{Deserialize, Serialize};
@@ -83,39 +85,42 @@ impl RigidBodies {
     }
 
     /// Forgets a body.
-    pub(crate) fn forget(&mut self, agent: u32) {
-        if let Some(car) = self.cars.get_mut(agent as usize) {
+    pub(crate) fn forget(&mut self, agent: AgentIndex) {
+        if let Some(car) = self.cars.get_mut(agent.index()) {
             *car = None;
         }
-        if let Some(towed) = self.towed.get_mut(agent as usize) {
+        if let Some(towed) = self.towed.get_mut(agent.index()) {
             towed.clear();
         }
     }
 
     /// The body of an agent, if it has taken a step.
-    pub(crate) fn car(&self, agent: u32) -> Option<&CarState> {
-        self.cars.get(agent as usize)?.as_ref()
+    pub(crate) fn car(&self, agent: AgentIndex) -> Option<&CarState> {
+        self.cars.get(agent.index())?.as_ref()
     }
 
     /// The bodies of an agent's trailers, from front to back; none before they have taken a step.
-    pub(crate) fn towed(&self, agent: u32) -> &[CarState] {
-        self.towed.get(agent as usize).map_or(&[], Vec::as_slice)
+    pub(crate) fn towed(&self, agent: AgentIndex) -> &[CarState] {
+        self.towed.get(agent.index()).map_or(&[], Vec::as_slice)
     }
 
     /// How the body of an agent lies in space.
-    pub(crate) fn attitude(&self, agent: u32) -> Option<Attitude> {
+    pub(crate) fn attitude(&self, agent: AgentIndex) -> Option<Attitude> {
         self.car(agent).map(attitude)
     }
 
     /// The same of one of its trailers, counted from 0 at the front.
-    pub(crate) fn towed_attitude(&self, agent: u32, trailer: usize) -> Option<Attitude> {
+    pub(crate) fn towed_attitude(&self, agent: AgentIndex, trailer: usize) -> Option<Attitude> {
         self.towed(agent).get(trailer).map(attitude)
     }
 
     /// Whether a body that was saved fits its vehicle.
     pub(crate) fn fits(&self, agent: usize, model: &RigidModel) -> bool {
         let car = self.cars.get(agent).and_then(Option::as_ref);
-        let towed = self.towed(agent as u32).iter().zip(&model.trailers);
+        let towed = self
+            .towed(AgentIndex::from_index(agent))
+            .iter()
+            .zip(&model.trailers);
         car.is_none_or(|car| car.fits(model))
             && towed
                 .into_iter()
@@ -171,7 +176,7 @@ impl Surface for Land<'_> {
 impl Dynamics {
     /// Moves all rigid bodies by a step; the others have moved. Returns those that have been put to
     /// rest because their numbers made no sense any more, in the order of ids.
-    pub(crate) fn advance_rigid(&mut self, around: &Around<'_>) -> Vec<u32> {
+    pub(crate) fn advance_rigid(&mut self, around: &Around<'_>) -> Vec<AgentIndex> {
         if around.agents.count_of(DynamicsLevel::Rigid) == 0 {
             return Vec::new();
         }
@@ -182,9 +187,9 @@ impl Dynamics {
         for &agent in &drivers {
             let model = around.model(agent);
             // An edit may have given its vehicle other wheels.
-            let kept = bodies.cars[agent as usize].take();
+            let kept = bodies.cars[agent.index()].take();
             let kept = kept.filter(|car| car.fits(model));
-            let mut towed = std::mem::take(&mut bodies.towed[agent as usize]);
+            let mut towed = std::mem::take(&mut bodies.towed[agent.index()]);
             if kept.is_none() {
                 towed.clear();
             }
@@ -206,9 +211,9 @@ impl Dynamics {
         let lost = yard.step(entries.collect(), loose.collect(), around.dt);
         bodies.keep(around.ground, pushed, &land);
         for (&agent, (car, towed)) in drivers.iter().zip(trains) {
-            bodies.moved[agent as usize] = around.motion(agent, &car);
-            bodies.cars[agent as usize] = Some(car);
-            bodies.towed[agent as usize] = towed;
+            bodies.moved[agent.index()] = around.motion(agent, &car);
+            bodies.cars[agent.index()] = Some(car);
+            bodies.towed[agent.index()] = towed;
         }
         self.rigid = bodies;
         lost.into_iter().map(|number| drivers[number]).collect()
@@ -217,31 +222,31 @@ impl Dynamics {
 
 impl Around<'_> {
     /// A body in its first step, where its agent is.
-    fn appearing(&self, agent: u32, land: &Land<'_>) -> CarState {
-        let motion = &self.agents.motion[agent as usize];
+    fn appearing(&self, agent: AgentIndex, land: &Land<'_>) -> CarState {
+        let motion = &self.agents.motion[agent.index()];
         let mut car = CarState::at_rest(self.model(agent), motion.pose, land);
         car.roll(motion.speed);
         car
     }
 
-    fn model(&self, agent: u32) -> &RigidModel {
-        let who = &self.agents.identity[agent as usize];
+    fn model(&self, agent: AgentIndex) -> &RigidModel {
+        let who = &self.agents.identity[agent.index()];
         self.types.rigid(who.vehicle_type)
     }
 
-    fn train(&self, agent: u32) -> &Train {
-        let who = &self.agents.identity[agent as usize];
+    fn train(&self, agent: AgentIndex) -> &Train {
+        let who = &self.agents.identity[agent.index()];
         self.types.train(who.vehicle_type)
     }
 
     fn entry<'b>(
         &'b self,
-        agent: u32,
+        agent: AgentIndex,
         (state, towed): &'b mut (CarState, Vec<CarState>),
-    ) -> Entry<'b> {
+    ) -> CarEntry<'b> {
         let model = self.model(agent);
         let controls = self.controls(agent, model, state);
-        Entry {
+        CarEntry {
             model,
             state,
             controls,
@@ -252,8 +257,8 @@ impl Around<'_> {
 
     /// What the driver wants. Controllers see a vehicle that drives backwards turned about; while it
     /// still rolls the other way it brakes, and the wheels stay.
-    fn controls(&self, agent: u32, model: &RigidModel, state: &CarState) -> Controls {
-        let index = agent as usize;
+    fn controls(&self, agent: AgentIndex, model: &RigidModel, state: &CarState) -> Controls {
+        let index = agent.index();
         let command = &self.command[index];
         let pedals = pedals_of(self.pedals, index);
         let (progress, position) = (&self.agents.progress[index], &self.agents.position[index]);
@@ -282,9 +287,9 @@ impl Around<'_> {
     }
 
     /// The motion that others see.
-    fn motion(&self, agent: u32, car: &CarState) -> Motion {
+    fn motion(&self, agent: AgentIndex, car: &CarState) -> Motion {
         let model = self.model(agent);
-        let before = &self.agents.motion[agent as usize];
+        let before = &self.agents.motion[agent.index()];
         let pose = car.pose(model);
         let speed = car.speed(model);
         let speed = if speed.abs() < STANDSTILL { 0.0 } else { speed };

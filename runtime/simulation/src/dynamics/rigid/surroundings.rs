@@ -1,10 +1,11 @@
 //! What is around rigid bodies: what stands near them, and vehicles of other levels.
 
 use super::Land;
-use crate::agents::{AgentsRef, Command};
+use crate::agents::AgentsRef;
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
 use crate::hands::Hands;
+use crate::records::{AgentIndex, Command};
 use crate::route::Routes;
 use crate::vehicle_type::VehicleTypes;
 use glam::{DVec2, DVec3};
@@ -14,7 +15,7 @@ use roadwright_geometry::math::atan2;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_vehicle::PedalCommand;
-use roadwright_vehicle::rigid::{CarState, Mover, Surface, Yard};
+use roadwright_vehicle::rigid::{CarState, KinematicBody, Surface, Yard};
 use roadwright_vehicle::trailer::Hitched;
 use std::collections::BTreeSet;
 
@@ -56,35 +57,35 @@ impl Nearby {
 
 impl Around<'_> {
     /// The agents of the level that drive, in the order of their ids.
-    pub(super) fn drivers(&self) -> Vec<u32> {
-        let mut drivers: Vec<u32> = self
+    pub(super) fn drivers(&self) -> Vec<AgentIndex> {
+        let mut drivers: Vec<AgentIndex> = self
             .driving(|level| level == DynamicsLevel::Rigid)
             .collect();
-        drivers.sort_unstable_by_key(|&agent| self.agents.identity[agent as usize].id);
+        drivers.sort_unstable_by_key(|&agent| self.agents.identity[agent.index()].id);
         drivers
     }
 
     /// The layers of roads on which an agent is: a bridge and the road below it do not meet.
-    pub(super) fn layers(&self, agent: u32) -> u32 {
-        self.ground.layers(&self.agents.position[agent as usize])
+    pub(super) fn layers(&self, agent: AgentIndex) -> u32 {
+        self.ground.layers(&self.agents.position[agent.index()])
     }
 
-    fn driving(&self, wanted: impl Fn(DynamicsLevel) -> bool) -> impl Iterator<Item = u32> {
+    fn driving(&self, wanted: impl Fn(DynamicsLevel) -> bool) -> impl Iterator<Item = AgentIndex> {
         let identity = &self.agents.identity;
         let driving = self.agents.driving();
-        driving.filter(move |&agent| wanted(identity[agent as usize].level))
+        driving.filter(move |&agent| wanted(identity[agent.index()].level))
     }
 
     /// Sets up what is near bodies, but for what is loose.
     pub(super) fn set_up(
         &self,
         dynamics: &Dynamics,
-        drivers: &[u32],
+        drivers: &[AgentIndex],
         trains: &[(CarState, Vec<CarState>)],
         yard: &mut Yard<'_, Land<'_>>,
     ) -> Nearby {
         let circles = drivers.iter().zip(trains).flat_map(|(&agent, train)| {
-            let who = &self.agents.identity[agent as usize];
+            let who = &self.agents.identity[agent.index()];
             let radius = self.types.get(who.vehicle_type).radius;
             let trailers = self.types.train(who.vehicle_type).trailers();
             let radii = std::iter::once(radius).chain(trailers.iter().map(Hitched::radius));
@@ -99,7 +100,7 @@ impl Around<'_> {
         if self.agents.count() > drivers.len() {
             self.add_movers(dynamics, &places, &reaches, yard);
         }
-        self.add_standing(dynamics, drivers, (&places, &reaches), yard);
+        self.add_standing(dynamics, drivers, &places, &reaches, yard);
         Nearby {
             loose: self.add_stills(&places, &reaches, yard),
             circles: places.into_iter().zip(reaches).collect(),
@@ -151,7 +152,7 @@ impl Around<'_> {
         };
         let mut movers = Vec::new();
         for agent in self.driving(|level| level != DynamicsLevel::Rigid) {
-            let who = &self.agents.identity[agent as usize];
+            let who = &self.agents.identity[agent.index()];
             let kind = self.types.get(who.vehicle_type);
             let pose = bodies.pose(agent);
             let middle = pose.point(kind.body_centre, 0.0);
@@ -176,15 +177,16 @@ impl Around<'_> {
         movers.sort_by_key(|(id, _)| *id);
         movers
             .into_iter()
-            .for_each(|(_, mover)| yard.add_mover(mover));
+            .for_each(|(_, mover)| yard.add_kinematic_body(mover));
     }
 
     /// Adds trailers that stand near bodies: nothing moves them.
     fn add_standing(
         &self,
         dynamics: &Dynamics,
-        drivers: &[u32],
-        (places, reaches): (&[DVec2], &[f64]),
+        drivers: &[AgentIndex],
+        places: &[DVec2],
+        reaches: &[f64],
         yard: &mut Yard<'_, Land<'_>>,
     ) {
         let bodies = Bodies {
@@ -203,16 +205,16 @@ impl Around<'_> {
                     at == 0 && drivers.any(|&one| bodies.lines_up_with(one, train, self.types))
                 };
                 if places.iter().zip(reaches).any(is_near) && !is_below() {
-                    yard.add_mover(self.standing(trailer, body, train.layers));
+                    yard.add_kinematic_body(self.standing(trailer, body, train.layers));
                 }
             }
         }
     }
 
-    fn standing(&self, trailer: &Hitched, body: OrientedBox, layers: u32) -> Mover {
+    fn standing(&self, trailer: &Hitched, body: OrientedBox, layers: u32) -> KinematicBody {
         let (ground, _) = Land(self.ground).at(body.centre);
         let half_size = 0.5 * DVec3::new(trailer.length, trailer.width, trailer.height);
-        Mover {
+        KinematicBody {
             half_size,
             middle: body.centre.extend(ground + half_size.z),
             heading: atan2(body.forward.y, body.forward.x),
@@ -223,11 +225,11 @@ impl Around<'_> {
     }
 
     /// A trailer of a vehicle of another level: it moves on the way that it points.
-    fn towed(&self, agent: u32, trailer: &Hitched, body: Pose) -> Mover {
-        let motion = &self.agents.motion[agent as usize];
+    fn towed(&self, agent: AgentIndex, trailer: &Hitched, body: Pose) -> KinematicBody {
+        let motion = &self.agents.motion[agent.index()];
         let (ground, _) = Land(self.ground).at(body.position);
         let half_size = 0.5 * DVec3::new(trailer.length, trailer.width, trailer.height);
-        Mover {
+        KinematicBody {
             half_size,
             middle: body.position.extend(ground + half_size.z),
             heading: body.heading,
@@ -237,13 +239,13 @@ impl Around<'_> {
         }
     }
 
-    fn mover(&self, agent: u32, heading: f64, middle: DVec2) -> Mover {
-        let who = &self.agents.identity[agent as usize];
+    fn mover(&self, agent: AgentIndex, heading: f64, middle: DVec2) -> KinematicBody {
+        let who = &self.agents.identity[agent.index()];
         let model = self.types.rigid(who.vehicle_type);
-        let motion = &self.agents.motion[agent as usize];
+        let motion = &self.agents.motion[agent.index()];
         let (ground, _) = Land(self.ground).at(middle);
         let velocity = roadwright_geometry::unit(heading) * motion.speed;
-        Mover {
+        KinematicBody {
             half_size: model.half_size,
             middle: middle.extend(ground + model.height) + DVec3::Z * model.hull.z,
             heading,

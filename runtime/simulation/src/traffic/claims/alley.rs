@@ -33,11 +33,11 @@
 
 use super::request::{Need, Request, reach};
 use super::rule::TURN_AFTER;
-use super::scene::Scene;
-use crate::agents::Refusal;
+use super::situation::Situation;
 use crate::ground::Ground;
-use roadwright_scenario::alleys::{AlleySide, AlleyWay};
-use roadwright_scenario::lane_graph::LaneletId;
+use crate::records::{AgentIndex, Refusal};
+use roadwright_scenario::alleys::{AlleyDirection, AlleySide};
+use roadwright_scenario::lane_graph::LaneletIndex;
 use serde::{Deserialize, Serialize};
 
 /// Who waits before an alley stands so far before it, m.
@@ -48,11 +48,11 @@ const INSIDE: f64 = 0.5;
 /// An alley that a vehicle may be in.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Hold {
-    agent: u32,
+    agent: AgentIndex,
     side: AlleySide,
     /// Index in the agent's route of the lanelet, and that.
     at: u32,
-    lanelet: LaneletId,
+    lanelet: LaneletIndex,
     /// Whether its front has reached the alley.
     has_entered: bool,
 }
@@ -60,7 +60,7 @@ struct Hold {
 /// Since when a vehicle waits on the open road for an alley.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Waiter {
-    agent: u32,
+    agent: AgentIndex,
     /// Index in its route of the alley's lanelet.
     at: u32,
     /// The step in which it asked.
@@ -85,7 +85,7 @@ pub(super) struct AlleyRequest {
     /// The step in which it asked.
     pub(super) since: u64,
     pub(super) id: u64,
-    pub(super) agent: u32,
+    pub(super) agent: AgentIndex,
     /// The first alley that it needs.
     first: AlleyNeed,
     /// Where it waits: index in the route, and m along the lanelet there.
@@ -95,18 +95,34 @@ pub(super) struct AlleyRequest {
 /// Somebody who has waited so long for an alley that those from the other end who asked later wait for it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kept {
-    agent: u32,
+    agent: AgentIndex,
     side: AlleySide,
 }
 
 impl Alleys {
     /// All of it for a hash, with ids in the place of indices.
-    pub(super) fn hashed(&self, id_of: impl Fn(u32) -> u64) -> impl Serialize {
+    pub(super) fn hashed(&self, id_of: impl Fn(AgentIndex) -> u64) -> impl Serialize {
         let held = self.held.iter();
-        let held = held.map(|hold| (id_of(hold.agent), Hold { agent: 0, ..*hold }));
+        let held = held.map(|hold| {
+            (
+                id_of(hold.agent),
+                Hold {
+                    agent: AgentIndex::default(),
+                    ..*hold
+                },
+            )
+        });
         let waiting = self.waiting.iter();
         let mut waiting: Vec<_> = waiting
-            .map(|one| (id_of(one.agent), Waiter { agent: 0, ..*one }))
+            .map(|one| {
+                (
+                    id_of(one.agent),
+                    Waiter {
+                        agent: AgentIndex::default(),
+                        ..*one
+                    },
+                )
+            })
             .collect();
         waiting.sort_unstable_by_key(|(id, one)| (*id, one.at));
         (held.collect::<Vec<_>>(), waiting)
@@ -119,18 +135,18 @@ impl Alleys {
             ground.graph().lanelets().len(),
         );
         let is_sound = |hold: &Hold| {
-            (hold.agent as usize) < agents
+            (hold.agent.index()) < agents
                 && (hold.side.0 as usize) < alleys
-                && (hold.lanelet as usize) < lanelets
+                && (hold.lanelet.index()) < lanelets
         };
         self.held.iter().all(is_sound)
-            && self.waiting.iter().all(|one| (one.agent as usize) < agents)
+            && self.waiting.iter().all(|one| (one.agent.index()) < agents)
             && self.waiting.is_sorted_by_key(|one| one.agent)
     }
 
     /// Takes back what is held from an index of an agent's route on, unless it is in an alley already: then
     /// it has all that it needs to leave, and keeps it.
-    pub(super) fn forget_from(&mut self, agent: u32, at: u32) {
+    pub(super) fn forget_from(&mut self, agent: AgentIndex, at: u32) {
         let mut own = self.held.iter().filter(|hold| hold.agent == agent);
         if !own.any(|hold| hold.has_entered) {
             self.held.retain(|hold| hold.agent != agent || hold.at < at);
@@ -138,63 +154,63 @@ impl Alleys {
     }
 
     /// Takes back all that an agent holds.
-    pub(super) fn forget(&mut self, agent: u32) {
+    pub(super) fn forget(&mut self, agent: AgentIndex) {
         self.held.retain(|hold| hold.agent != agent);
     }
 
     /// The index of an agent's route up to which it holds alleys; 0 if it holds none. Its way is not planned
     /// anew before that: it could lead through an alley that somebody else holds.
-    pub(super) fn held_to(&self, agent: u32) -> u32 {
+    pub(super) fn held_to(&self, agent: AgentIndex) -> u32 {
         let own = self.held.iter().filter(|hold| hold.agent == agent);
         own.map(|hold| hold.at + 1).max().unwrap_or(0)
     }
 
     /// Notes who has left and who is inside, and finds those who may come to an alley soon.
-    pub(super) fn look(&mut self, scene: &Scene<'_>, near: &mut Vec<u32>) {
+    pub(super) fn look(&mut self, situation: &Situation<'_>, near: &mut Vec<AgentIndex>) {
         self.held.retain_mut(|hold| {
-            let way = scene.ground.alleys().way(hold.side);
-            let is_on_way = scene.agents.drives(hold.agent)
-                && scene.agents.position[hold.agent as usize].is_on_lane()
-                && scene.route(hold.agent).lanelet(hold.at) == Some(hold.lanelet);
+            let way = situation.ground.alleys().direction(hold.side);
+            let is_on_way = situation.agents.drives(hold.agent)
+                && situation.agents.position[hold.agent.index()].is_on_lane()
+                && situation.route(hold.agent).lanelet(hold.at) == Some(hold.lanelet);
             if !is_on_way {
                 return false;
             }
-            hold.has_entered |= scene.front(hold.agent, hold.at) > way.from;
-            let is_beyond = scene.agents.progress[hold.agent as usize].at >= hold.at;
-            !(is_beyond && scene.rear(hold.agent, hold.at) >= way.to)
+            hold.has_entered |= situation.front(hold.agent, hold.at) > way.from;
+            let is_beyond = situation.agents.progress[hold.agent.index()].at >= hold.at;
+            !(is_beyond && situation.rear(hold.agent, hold.at) >= way.to)
         });
         near.clear();
-        for agent in scene.agents.driving() {
-            let position = &scene.agents.position[agent as usize];
+        for agent in situation.agents.driving() {
+            let position = &situation.agents.position[agent.index()];
             if !position.is_on_lane() {
                 continue;
             }
             // Most agents come to no alley soon, wherever their routes lead: they are done here.
-            let way = scene.ground.way_to_alleys(position.lanelet);
+            let way = situation.ground.way_to_alleys(position.lanelet);
             if way == f64::INFINITY {
                 continue;
             }
-            if way - position.s < reach_of(agent, scene) {
+            if way - position.s < reach_of(agent, situation) {
                 near.push(agent);
             }
-            if way <= 0.0 && scene.ground.alleys().are_on(position.lanelet) {
-                self.watch(agent, scene);
+            if way <= 0.0 && situation.ground.alleys().are_on(position.lanelet) {
+                self.watch(agent, situation);
             }
         }
     }
 
     /// Notes an agent that is inside without having been let in.
-    fn watch(&mut self, agent: u32, scene: &Scene<'_>) {
-        let at = scene.agents.progress[agent as usize].at;
-        let lanelet = scene.agents.position[agent as usize].lanelet;
-        if scene.route(agent).lanelet(at) != Some(lanelet) {
+    fn watch(&mut self, agent: AgentIndex, situation: &Situation<'_>) {
+        let at = situation.agents.progress[agent.index()].at;
+        let lanelet = situation.agents.position[agent.index()].lanelet;
+        if situation.route(agent).lanelet(at) != Some(lanelet) {
             return;
         }
-        let (front, rear) = (scene.front(agent, at), scene.rear(agent, at));
-        for &side in scene.ground.alleys().on(lanelet) {
-            let way = scene.ground.alleys().way(side);
+        let (front, rear) = (situation.front(agent, at), situation.rear(agent, at));
+        for &side in situation.ground.alleys().on(lanelet) {
+            let way = situation.ground.alleys().direction(side);
             let is_inside = front > way.from + INSIDE && rear < way.to;
-            if is_inside && scene.heeds_alley(agent, side) && !self.has(agent, (side, at)) {
+            if is_inside && situation.heeds_alley(agent, side) && !self.has(agent, (side, at)) {
                 self.held.push(Hold {
                     agent,
                     side,
@@ -206,7 +222,7 @@ impl Alleys {
         }
     }
 
-    fn has(&self, agent: u32, (side, at): AlleyNeed) -> bool {
+    fn has(&self, agent: AgentIndex, (side, at): AlleyNeed) -> bool {
         let mut held = self.held.iter();
         held.any(|hold| (hold.agent, hold.side, hold.at) == (agent, side, at))
     }
@@ -219,25 +235,30 @@ impl Alleys {
     /// Those who hold an alley in the other direction and cannot be passed there.
     fn oncoming<'a>(
         &'a self,
-        agent: u32,
+        agent: AgentIndex,
         (alley, is_second): AlleySide,
-        scene: &'a Scene<'_>,
+        situation: &'a Situation<'_>,
     ) -> impl Iterator<Item = &'a Hold> {
         let is_oncoming = move |hold: &&Hold| {
             hold.side.0 == alley && hold.side.1 != is_second && hold.agent != agent
         };
         let held = self.held.iter().filter(is_oncoming);
-        held.filter(move |hold| scene.hold_up(agent, hold.agent, hold.side))
+        held.filter(move |hold| situation.hold_up(agent, hold.agent, hold.side))
     }
 
     /// Who of those near alleys wants into one from the open road, in the order in which they asked.
-    pub(super) fn collect(&mut self, near: &[u32], scene: &Scene<'_>, out: &mut Vec<AlleyRequest>) {
+    pub(super) fn collect(
+        &mut self,
+        near: &[AgentIndex],
+        situation: &Situation<'_>,
+        out: &mut Vec<AlleyRequest>,
+    ) {
         out.clear();
         for &agent in near {
-            if let Some((first, hold)) = self.next(agent, scene) {
+            if let Some((first, hold)) = self.next(agent, situation) {
                 out.push(AlleyRequest {
-                    since: scene.step,
-                    id: scene.agents.identity[agent as usize].id,
+                    since: situation.step,
+                    id: situation.agents.identity[agent.index()].id,
                     agent,
                     first,
                     hold,
@@ -265,33 +286,37 @@ impl Alleys {
 
     /// The next alley in the way of an agent that it does not hold, and where it waits for it; `None` if it
     /// is far, or if a junction before it lets it in.
-    fn next(&self, agent: u32, scene: &Scene<'_>) -> Option<(AlleyNeed, (u32, f32))> {
-        let index = agent as usize;
-        let position = &scene.agents.position[index];
+    fn next(
+        &self,
+        agent: AgentIndex,
+        situation: &Situation<'_>,
+    ) -> Option<(AlleyNeed, (u32, f32))> {
+        let index = agent.index();
+        let position = &situation.agents.position[index];
         if !position.is_on_lane() {
             return None;
         }
-        let (kind, reach) = (scene.vehicle_type(agent), reach_of(agent, scene));
-        let route = scene.route(agent);
-        let here = scene.agents.progress[index].at;
-        let granted_to = scene.agents.claim[index].granted_to;
+        let (kind, reach) = (situation.vehicle_type(agent), reach_of(agent, situation));
+        let route = situation.route(agent);
+        let here = situation.agents.progress[index].at;
+        let granted_to = situation.agents.claim[index].granted_to;
         let (mut at, mut before) = (here, -position.s);
         let mut lanelet = position.lanelet;
         while before < reach {
-            for &side in scene.ground.alleys().on(lanelet) {
-                let way = scene.ground.alleys().way(side);
+            for &side in situation.ground.alleys().on(lanelet) {
+                let way = situation.ground.alleys().direction(side);
                 let is_passed = at == here && position.s + kind.front > way.from + INSIDE;
-                if is_passed || !scene.heeds_alley(agent, side) || self.has(agent, (side, at)) {
+                if is_passed || !situation.heeds_alley(agent, side) || self.has(agent, (side, at)) {
                     continue;
                 }
-                let hold = hold_before(way, (here, at), agent, scene)?;
-                let is_near = -scene.along(agent, hold.0) + f64::from(hold.1) < reach;
+                let hold = hold_before(way, here, at, agent, situation)?;
+                let is_near = -situation.along(agent, hold.0) + f64::from(hold.1) < reach;
                 return is_near.then_some(((side, at), hold));
             }
-            before += scene.ground.length(lanelet);
+            before += situation.ground.length(lanelet);
             let next = route.lanelet(at + 1)?;
-            let is_closed = at + 1 >= granted_to && scene.ground.contested(next).is_some();
-            if is_closed || !scene.ground.leads_to(lanelet, next) {
+            let is_closed = at + 1 >= granted_to && situation.ground.contested(next).is_some();
+            if is_closed || !situation.ground.leads_to(lanelet, next) {
                 return None;
             }
             (at, lanelet) = (at + 1, next);
@@ -303,29 +328,30 @@ impl Alleys {
     /// can stand clear of them, beyond the lanelet at `beyond`.
     pub(super) fn chain(
         &self,
-        agent: u32,
-        (from, first): (u32, Option<AlleySide>),
+        agent: AgentIndex,
+        from: u32,
+        first: Option<AlleySide>,
         beyond: u32,
-        scene: &Scene<'_>,
+        situation: &Situation<'_>,
         out: &mut Vec<AlleyNeed>,
     ) {
         out.clear();
-        let alleys = scene.ground.alleys();
-        let route = scene.route(agent);
-        let space = scene.space(agent);
+        let alleys = situation.ground.alleys();
+        let route = situation.route(agent);
+        let space = situation.space(agent);
         // Where the first one is known, what lies before it does not count.
-        let mut start = first.map_or(0.0, |side| alleys.way(side).from);
+        let mut start = first.map_or(0.0, |side| alleys.direction(side).from);
         let (mut s, mut clear) = (start, 0.0);
         let mut at = from;
         while let Some(lanelet) = route.lanelet(at) {
-            let length = scene.ground.length(lanelet);
-            if scene.ground.lanelet(lanelet).is_connection() {
+            let length = situation.ground.length(lanelet);
+            if situation.ground.lanelet(lanelet).is_connection() {
                 // Nobody stands there; and the stop line before it is in the alley.
                 clear = 0.0;
             } else {
                 for &side in alleys.on(lanelet) {
-                    let way = alleys.way(side);
-                    if way.from < start || !scene.heeds_alley(agent, side) {
+                    let way = alleys.direction(side);
+                    if way.from < start || !situation.heeds_alley(agent, side) {
                         continue;
                     }
                     // One may lie within another.
@@ -345,7 +371,7 @@ impl Alleys {
             }
             let leads_on = route
                 .lanelet(at + 1)
-                .is_some_and(|next| scene.ground.leads_to(lanelet, next));
+                .is_some_and(|next| situation.ground.leads_to(lanelet, next));
             if !leads_on {
                 return;
             }
@@ -356,27 +382,27 @@ impl Alleys {
     /// Whether an agent may have alleys now, or why not.
     pub(super) fn decide(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         needs: &[AlleyNeed],
         kept: &[Kept],
-        scene: &Scene<'_>,
+        situation: &Situation<'_>,
     ) -> Refusal {
         let is_free = |&(side, _): &AlleyNeed| {
             let is_kept = kept.iter().any(|other| {
                 let is_oncoming = other.side.0 == side.0 && other.side.1 != side.1;
                 let counts = is_oncoming && other.agent != agent;
                 counts
-                    && scene.hold_up(agent, other.agent, side)
+                    && situation.hold_up(agent, other.agent, side)
                     && !self.waits_for(other.agent, agent, kept)
             });
-            !is_kept && self.oncoming(agent, side, scene).next().is_none()
+            !is_kept && self.oncoming(agent, side, situation).next().is_none()
         };
         if !needs.iter().all(is_free) {
             return Refusal::Alley;
         }
         let has_room = needs
             .last()
-            .is_none_or(|&last| self.has_room_behind(agent, last, scene));
+            .is_none_or(|&last| self.has_room_behind(agent, last, situation));
         if has_room {
             Refusal::None
         } else {
@@ -386,7 +412,7 @@ impl Alleys {
 
     /// Whether one that keeps alleys for itself can have them only when another vehicle has left: that appeared in
     /// one of them, and must not wait in turn.
-    fn waits_for(&self, keeper: u32, inside: u32, kept: &[Kept]) -> bool {
+    fn waits_for(&self, keeper: AgentIndex, inside: AgentIndex, kept: &[Kept]) -> bool {
         let mut sides = kept
             .iter()
             .filter(|kept| kept.agent == keeper)
@@ -400,45 +426,56 @@ impl Alleys {
     /// Whether a vehicle finds room between the end of an alley and the end of its lane, if all who are
     /// there or have been let into the alley before it stand in a queue; so it does not come to stand in
     /// the alley. An alley that ends with its lane is a lane as others are.
-    fn has_room_behind(&self, agent: u32, (side, _): AlleyNeed, scene: &Scene<'_>) -> bool {
-        let way = scene.ground.alleys().way(side);
-        let sides = scene.ground.alleys().on(way.lanelet).iter();
-        let sides = sides.filter(|&&side| scene.heeds_alley(agent, side));
-        let later = sides.map(|&side| scene.ground.alleys().way(side).from);
+    fn has_room_behind(
+        &self,
+        agent: AgentIndex,
+        (side, _): AlleyNeed,
+        situation: &Situation<'_>,
+    ) -> bool {
+        let way = situation.ground.alleys().direction(side);
+        let sides = situation.ground.alleys().on(way.lanelet).iter();
+        let sides = sides.filter(|&&side| situation.heeds_alley(agent, side));
+        let later = sides.map(|&side| situation.ground.alleys().direction(side).from);
         let end = later
             .filter(|from| *from >= way.to)
-            .fold(scene.ground.length(way.lanelet), f64::min);
+            .fold(situation.ground.length(way.lanelet), f64::min);
         if end <= way.to {
             return true;
         }
-        let is_behind = |s: f64, other: u32| s + scene.vehicle_type(other).front > way.to;
-        let entries = scene.index.on_lanelet(way.lanelet).iter();
+        let is_behind =
+            |s: f64, other: AgentIndex| s + situation.vehicle_type(other).front > way.to;
+        let entries = situation.index.on_lanelet(way.lanelet).iter();
         let there = entries
             .filter(|entry| is_behind(entry.s, entry.agent) && entry.s < end)
             .map(|entry| entry.agent);
         let held = self.held.iter().filter(|hold| hold.side == side);
         let promised = held
-            .filter(|hold| !is_behind(scene.along(hold.agent, hold.at), hold.agent))
+            .filter(|hold| !is_behind(situation.along(hold.agent, hold.at), hold.agent))
             .map(|hold| hold.agent);
         let others = there.chain(promised).filter(|&other| other != agent);
-        let taken: f64 = others.map(|other| scene.space(other)).sum();
+        let taken: f64 = others.map(|other| situation.space(other)).sum();
         // What is longer than the place finds it empty.
-        taken == 0.0 || taken + scene.space(agent) <= end - way.to
+        taken == 0.0 || taken + situation.space(agent) <= end - way.to
     }
 
     /// Lets an agent into alleys.
-    pub(super) fn grant(&mut self, agent: u32, needs: &[AlleyNeed], scene: &Scene<'_>) {
+    pub(super) fn grant(
+        &mut self,
+        agent: AgentIndex,
+        needs: &[AlleyNeed],
+        situation: &Situation<'_>,
+    ) {
         self.held.extend(needs.iter().map(|&(side, at)| Hold {
             agent,
             side,
             at,
-            lanelet: scene.ground.alleys().way(side).lanelet,
+            lanelet: situation.ground.alleys().direction(side).lanelet,
             has_entered: false,
         }));
     }
 
     /// What an agent keeps from those who have asked later, from the other end, if it has waited so long.
-    pub(super) fn keep_for(agent: u32, age: f64, needs: &[AlleyNeed], kept: &mut Vec<Kept>) {
+    pub(super) fn keep_for(agent: AgentIndex, age: f64, needs: &[AlleyNeed], kept: &mut Vec<Kept>) {
         if age >= TURN_AFTER {
             kept.extend(needs.iter().map(|&(side, _)| Kept { agent, side }));
         }
@@ -446,11 +483,11 @@ impl Alleys {
 
     /// Whether an agent that wants into an alley from the open road is the foremost there that has not
     /// been let in.
-    pub(super) fn has_turn(&self, request: &AlleyRequest, scene: &Scene<'_>) -> bool {
+    pub(super) fn has_turn(&self, request: &AlleyRequest, situation: &Situation<'_>) -> bool {
         let (agent, (hold_at, hold_s)) = (request.agent, request.hold);
-        let route = scene.route(agent);
-        let here = scene.agents.progress[agent as usize].at;
-        let own = scene.agents.position[agent as usize].s;
+        let route = situation.route(agent);
+        let here = situation.agents.progress[agent.index()].at;
+        let own = situation.agents.position[agent.index()].s;
         (here..=hold_at).all(|at| {
             let Some(lanelet) = route.lanelet(at) else {
                 return true;
@@ -461,7 +498,7 @@ impl Alleys {
             } else {
                 f64::INFINITY
             };
-            let mut others = scene.index.on_lanelet(lanelet).iter();
+            let mut others = situation.index.on_lanelet(lanelet).iter();
             others.all(|entry| {
                 entry.agent == agent
                     || entry.s <= from
@@ -478,16 +515,17 @@ impl Alleys {
     pub(super) fn needs_of(
         &self,
         request: &AlleyRequest,
-        scene: &Scene<'_>,
+        situation: &Situation<'_>,
         out: &mut Vec<AlleyNeed>,
     ) {
         let (side, at) = request.first;
         // All of the first one is needed, and the place behind it counts.
         self.chain(
             request.agent,
-            (at, Some(side)),
+            at,
+            Some(side),
             at.saturating_sub(1),
-            scene,
+            situation,
             out,
         );
     }
@@ -495,21 +533,21 @@ impl Alleys {
     /// The alleys that an agent waits for on the open road; false if it does not.
     pub(super) fn needs_from_the_road(
         &self,
-        agent: u32,
-        scene: &Scene<'_>,
+        agent: AgentIndex,
+        situation: &Situation<'_>,
         out: &mut Vec<AlleyNeed>,
     ) -> bool {
-        let Some((first, hold)) = self.next(agent, scene) else {
+        let Some((first, hold)) = self.next(agent, situation) else {
             return false;
         };
         let request = AlleyRequest {
-            since: scene.step,
+            since: situation.step,
             id: 0,
             agent,
             first,
             hold,
         };
-        self.needs_of(&request, scene, out);
+        self.needs_of(&request, situation, out);
         true
     }
 
@@ -518,84 +556,95 @@ impl Alleys {
         &self,
         request: &Request,
         needs: &[Need],
-        scene: &Scene<'_>,
+        situation: &Situation<'_>,
         out: &mut Vec<AlleyNeed>,
     ) {
         out.clear();
         if let Some(last) = needs.last() {
             let from = request.at + 1;
-            self.chain(request.agent, (from, None), last.at, scene, out);
+            self.chain(request.agent, from, None, last.at, situation, out);
         }
     }
 
     /// Whether an alley that an agent does not hold lies before an index of its route: then it asks for
     /// nothing beyond.
-    pub(super) fn is_held_up_before(&self, agent: u32, at: u32) -> bool {
+    pub(super) fn is_held_up_before(&self, agent: AgentIndex, at: u32) -> bool {
         let known = self.waiting.binary_search_by_key(&agent, |one| one.agent);
         known.is_ok_and(|place| self.waiting[place].at < at)
     }
 
     /// Those whom an agent waits for that needs alleys.
-    pub(super) fn whom(&self, agent: u32, needs: &[AlleySide], scene: &Scene<'_>) -> Vec<u32> {
-        let others = (needs.iter()).flat_map(|&side| self.oncoming(agent, side, scene));
+    pub(super) fn whom(
+        &self,
+        agent: AgentIndex,
+        needs: &[AlleySide],
+        situation: &Situation<'_>,
+    ) -> Vec<AgentIndex> {
+        let others = (needs.iter()).flat_map(|&side| self.oncoming(agent, side, situation));
         others.map(|hold| hold.agent).collect()
     }
 
     /// Of those, who is nearest to leaving: others come behind it.
     pub(super) fn first_of(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         needs: &[AlleyNeed],
-        scene: &Scene<'_>,
-    ) -> Option<u32> {
+        situation: &Situation<'_>,
+    ) -> Option<AgentIndex> {
         let &(side, _) = needs
             .iter()
-            .find(|&&(side, _)| self.oncoming(agent, side, scene).next().is_some())?;
-        let mut others: Vec<&Hold> = self.oncoming(agent, side, scene).collect();
+            .find(|&&(side, _)| self.oncoming(agent, side, situation).next().is_some())?;
+        let mut others: Vec<&Hold> = self.oncoming(agent, side, situation).collect();
         others.sort_by(|a, b| {
-            let along = |hold: &Hold| scene.along(hold.agent, hold.at);
-            let id = |hold: &Hold| scene.agents.identity[hold.agent as usize].id;
+            let along = |hold: &Hold| situation.along(hold.agent, hold.at);
+            let id = |hold: &Hold| situation.agents.identity[hold.agent.index()].id;
             along(b).total_cmp(&along(a)).then(id(a).cmp(&id(b)))
         });
         others.first().map(|hold| hold.agent)
     }
 
     /// Who holds an alley in one direction, in the order in which they were let in.
-    pub(super) fn holders(&self, side: AlleySide) -> impl Iterator<Item = u32> + '_ {
+    pub(super) fn holders(&self, side: AlleySide) -> impl Iterator<Item = AgentIndex> + '_ {
         let held = self.held.iter().filter(move |hold| hold.side == side);
         held.map(|hold| hold.agent)
     }
 }
 
 /// How far ahead of its rear axle an agent asks, m.
-fn reach_of(agent: u32, scene: &Scene<'_>) -> f64 {
-    let (motion, position) = (&scene.agents.motion, &scene.agents.position);
-    let (motion, position) = (&motion[agent as usize], &position[agent as usize]);
-    reach(scene.ground, motion, position, scene.vehicle_type(agent))
+fn reach_of(agent: AgentIndex, situation: &Situation<'_>) -> f64 {
+    let (motion, position) = (&situation.agents.motion, &situation.agents.position);
+    let (motion, position) = (&motion[agent.index()], &position[agent.index()]);
+    reach(
+        situation.ground,
+        motion,
+        position,
+        situation.vehicle_type(agent),
+    )
 }
 
 /// Where one waits on the open road before an alley on the lanelet at an index of the route; `None` if a
 /// junction lets in.
 fn hold_before(
-    way: AlleyWay,
-    (here, at): (u32, u32),
-    agent: u32,
-    scene: &Scene<'_>,
+    way: AlleyDirection,
+    here: u32,
+    at: u32,
+    agent: AgentIndex,
+    situation: &Situation<'_>,
 ) -> Option<(u32, f32)> {
     if way.from > 0.0 {
         return Some((at, (way.from - BEFORE) as f32));
     }
-    let route = scene.route(agent);
+    let route = situation.route(agent);
     let mut before = at.checked_sub(1)?;
     let mut lanelet = route.lanelet(before)?;
-    if scene.ground.contested(lanelet).is_some() {
+    if situation.ground.contested(lanelet).is_some() {
         return None;
     }
     // Nobody stands on a connection, though nothing crosses it.
-    if scene.ground.lanelet(lanelet).is_connection() && before > here {
+    if situation.ground.lanelet(lanelet).is_connection() && before > here {
         before -= 1;
         lanelet = route.lanelet(before)?;
     }
-    let end = scene.ground.length(lanelet) - BEFORE;
+    let end = situation.ground.length(lanelet) - BEFORE;
     Some((before, end.max(0.0) as f32))
 }

@@ -10,8 +10,8 @@ use super::Claims;
 use super::rule::keep_out_after;
 use crate::ground::Ground;
 use crate::traffic::people::{PATIENCE, PATIENCE_OF_DRIVERS};
-use roadwright_scenario::NodeId;
 use roadwright_scenario::junction::WALKING_SPEED;
+use roadwright_scenario::{JunctionIndex, NodeId};
 
 /// Who leaves a junction drives so fast at least on average, m/s, and is so long at most, m.
 const LEAST_SPEED: f64 = 3.0;
@@ -33,8 +33,8 @@ impl Ground {
 impl Claims {
     /// How long anybody who asks for a junction waits at most, while the lanes beyond it drain and
     /// nobody stands in it, s.
-    pub(crate) fn bound(junction: u32, ground: &Ground) -> f64 {
-        let ways = ground.ways_through(junction);
+    pub(crate) fn bound(junction: JunctionIndex, ground: &Ground) -> f64 {
+        let ways = ground.connections_through(junction);
         let longest = ways.lengths.fold(0.0, f64::max);
         // One after the other, from each lane a vehicle that clears the way with its whole length.
         let passing = ways.lanes as f64 * (longest + LONGEST) / LEAST_SPEED;
@@ -46,8 +46,8 @@ impl Claims {
     }
 
     /// The longest time for which anybody has waited for a junction since its roads were changed, s.
-    pub(crate) fn longest_wait(&self, junction: u32) -> f64 {
-        f64::from(self.longest_waits[junction as usize])
+    pub(crate) fn longest_wait(&self, junction: JunctionIndex) -> f64 {
+        f64::from(self.longest_waits[junction.index()])
     }
 }
 
@@ -55,7 +55,7 @@ impl Claims {
 /// who wait with him walk over the longest stretch; in between vehicles that have waited for
 /// [`PATIENCE_OF_DRIVERS`] go first. At signals people walk in stages, which are counted already, but
 /// who turns over a crossing waits for those who step on it, and for the last of them.
-fn kept_at_most(junction: u32, alone: f64, ground: &Ground) -> f64 {
+fn kept_at_most(junction: JunctionIndex, alone: f64, ground: &Ground) -> f64 {
     let sites = ground.crossings().sites();
     let own = ground.crossings().of_junction(junction);
     let walks = own.map(|number| {

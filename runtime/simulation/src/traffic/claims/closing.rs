@@ -8,11 +8,13 @@
 //! come along them are held by walls at the cut, since the road would change under them otherwise.
 
 use super::request::Need;
-use super::scene::{FAR, STANDING, Scene, Setting};
+use super::situation::{FAR, STANDING, Setting, Situation};
 use super::walls::Wall;
 use super::{Claims, Grant, Waits, Why};
 use crate::agents::AgentsRef;
-use roadwright_scenario::lane_graph::{LaneletId, LaneletKind};
+use crate::records::AgentIndex;
+use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
+use roadwright_scenario::{Connection, JunctionIndex};
 
 /// Who is farther from a way is not looked at, m: everybody stops in less.
 const SIGHT: f64 = 100.0;
@@ -21,8 +23,8 @@ const SIGHT: f64 = 100.0;
 const SLACK: f64 = 0.5;
 
 /// The next way of an agent into a junction from which those who come are held back.
-struct WayIn {
-    junction: u32,
+struct ComingJunction {
+    junction: JunctionIndex,
     /// Index of the connection in the route.
     at: u32,
     /// From the front to its start, m.
@@ -31,22 +33,22 @@ struct WayIn {
     hold: f64,
 }
 
-impl WayIn {
+impl ComingJunction {
     /// Whether the agent is at the place where it is held, or has not come to it.
     fn is_before_hold(&self) -> bool {
         self.distance >= self.hold - SLACK
     }
 
     /// Whether it can stop there.
-    fn can_be_held(&self, agent: u32, scene: &Scene<'_>) -> bool {
+    fn can_be_held(&self, agent: AgentIndex, situation: &Situation<'_>) -> bool {
         let to_hold = (self.distance - self.hold).max(0.0);
-        self.hold > 0.0 && self.is_before_hold() && scene.can_stop(agent, to_hold)
+        self.hold > 0.0 && self.is_before_hold() && situation.can_stop(agent, to_hold)
     }
 }
 
 /// A way of an agent through a junction where others cross, on which it meets nobody.
-struct FreeWay {
-    junction: u32,
+struct FreeConnection {
+    junction: JunctionIndex,
     /// Index of the connection in the route.
     at: u32,
     /// From the front to its start, m; negative inside.
@@ -55,30 +57,34 @@ struct FreeWay {
 
 impl Claims {
     /// Lets nobody into some junctions any more, and opens all others.
-    pub(crate) fn close(&mut self, junctions: Vec<u32>) {
+    pub(crate) fn close(&mut self, junctions: Vec<JunctionIndex>) {
         self.closed = junctions;
     }
 
     /// Holds those who come back from some junctions, and from no others.
-    pub(crate) fn hold_back_from(&mut self, junctions: Vec<u32>) {
+    pub(crate) fn hold_back_from(&mut self, junctions: Vec<JunctionIndex>) {
         self.held_back = junctions;
     }
 
     /// The junctions from which those who come are held back.
-    pub(crate) fn held_back(&self) -> &[u32] {
+    pub(crate) fn held_back(&self) -> &[JunctionIndex] {
         &self.held_back
     }
 
     /// The junctions into which nobody is let any more.
-    pub(crate) fn closed(&self) -> &[u32] {
+    pub(crate) fn closed(&self) -> &[JunctionIndex] {
         &self.closed
     }
 
     /// The junctions before which somebody is nearer than where one would be held back, in growing order, each
     /// once. O(agents).
-    pub(crate) fn approached(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> Vec<u32> {
-        let scene = setting.with(agents);
-        let ways = drivers(agents).flat_map(|agent| scene.ways_in(agent));
+    pub(crate) fn approached(
+        &self,
+        setting: Setting<'_>,
+        agents: AgentsRef<'_>,
+    ) -> Vec<JunctionIndex> {
+        let situation = setting.with(agents);
+        let ways = drivers(agents).flat_map(|agent| situation.coming_junctions(agent));
         let near = ways.filter(|way| !way.is_before_hold());
         each_once(near.map(|way| way.junction))
     }
@@ -91,36 +97,50 @@ impl Claims {
     }
 
     /// Whether an agent that needs some ways is held back from one of them.
-    pub(super) fn is_held_back(&self, (agent, needs): (u32, &[Need]), scene: &Scene<'_>) -> bool {
-        self.way_to_hold(agent, scene).is_some_and(|way| {
-            let is_needed = needs.iter().any(|need| need.at == way.at);
-            is_needed && way.hold > 0.0 && way.is_before_hold()
-        })
+    pub(super) fn is_held_back(
+        &self,
+        agent: AgentIndex,
+        needs: &[Need],
+        situation: &Situation<'_>,
+    ) -> bool {
+        self.junction_to_hold_before(agent, situation)
+            .is_some_and(|way| {
+                let is_needed = needs.iter().any(|need| need.at == way.at);
+                is_needed && way.hold > 0.0 && way.is_before_hold()
+            })
     }
 
     /// Whether who has been let in is held back nevertheless: it can still stop.
-    pub(super) fn is_called_back(&self, grant: &Grant, scene: &Scene<'_>) -> bool {
-        self.way_to_hold(grant.agent, scene)
-            .is_some_and(|way| way.at == grant.at && way.can_be_held(grant.agent, scene))
+    pub(super) fn is_called_back(&self, grant: &Grant, situation: &Situation<'_>) -> bool {
+        self.junction_to_hold_before(grant.agent, situation)
+            .is_some_and(|way| way.at == grant.at && way.can_be_held(grant.agent, situation))
     }
 
     /// The next way of an agent into a junction from which those who come are held back, if it is not far.
-    fn way_to_hold(&self, agent: u32, scene: &Scene<'_>) -> Option<WayIn> {
+    fn junction_to_hold_before(
+        &self,
+        agent: AgentIndex,
+        situation: &Situation<'_>,
+    ) -> Option<ComingJunction> {
         // Mostly nobody is held back anywhere: then routes are not looked at.
         if self.held_back.is_empty() {
             return None;
         }
-        let mut ways = scene.ways_in(agent);
+        let mut ways = situation.coming_junctions(agent);
         ways.find(|way| self.held_back.contains(&way.junction))
     }
 
     /// How far before the end of a lane vehicles are held back, m; 0 for most.
-    pub(super) fn kept_free_before_end(&self, lane: LaneletId, scene: &Scene<'_>) -> f64 {
+    pub(super) fn kept_free_before_end(
+        &self,
+        lane: LaneletIndex,
+        situation: &Situation<'_>,
+    ) -> f64 {
         if self.held_back.is_empty() {
             return 0.0;
         }
-        let mut ways = scene.ground.graph().successors(lane).iter();
-        let leads_there = ways.any(|&way| match scene.ground.lanelet(way).kind {
+        let mut ways = situation.ground.graph().successors(lane).iter();
+        let leads_there = ways.any(|&way| match situation.ground.lanelet(way).kind {
             LaneletKind::Connection { junction, .. } => self.held_back.contains(&junction),
             _ => false,
         });
@@ -128,15 +148,15 @@ impl Claims {
     }
 
     /// Holds those back who come, and can stop.
-    pub(super) fn hold_back(&self, scene: &Scene<'_>, out: &mut Vec<(u32, Wall)>) {
-        let coming = drivers(scene.agents)
-            .filter_map(|agent| Some((agent, self.way_to_hold(agent, scene)?)));
-        let held = coming.filter(|(agent, way)| way.can_be_held(*agent, scene));
+    pub(super) fn hold_back(&self, situation: &Situation<'_>, out: &mut Vec<(AgentIndex, Wall)>) {
+        let coming = drivers(situation.agents)
+            .filter_map(|agent| Some((agent, self.junction_to_hold_before(agent, situation)?)));
+        let held = coming.filter(|(agent, way)| way.can_be_held(*agent, situation));
         out.extend(held.map(|(agent, way)| (agent, (way.at, -way.hold as f32))));
     }
 
     /// The junctions that are to be changed: nobody is let in any more, or those who come are held back.
-    pub(crate) fn changing(&self) -> &[u32] {
+    pub(crate) fn changing(&self) -> &[JunctionIndex] {
         match self.closed.is_empty() {
             true => &self.held_back,
             false => &self.closed,
@@ -145,11 +165,15 @@ impl Claims {
 
     /// The junctions in which somebody is, or comes into and cannot stop before, in growing order, each
     /// once. O(agents).
-    pub(crate) fn occupied(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> Vec<u32> {
-        let scene = setting.with(agents);
-        let freely = drivers(agents).flat_map(|agent| scene.free_ways(agent));
+    pub(crate) fn occupied(
+        &self,
+        setting: Setting<'_>,
+        agents: AgentsRef<'_>,
+    ) -> Vec<JunctionIndex> {
+        let situation = setting.with(agents);
+        let freely = drivers(agents).flat_map(|agent| situation.free_connections(agent));
         let freely = freely.filter_map(|(agent, way)| {
-            let stops = way.distance >= 0.0 && scene.can_stop(agent, way.distance);
+            let stops = way.distance >= 0.0 && situation.can_stop(agent, way.distance);
             (!stops).then_some(way.junction)
         });
         each_once(self.busy.iter().copied().chain(freely))
@@ -165,18 +189,18 @@ impl Claims {
     /// Whether all stand who have come to the stop lines of those junctions, and all others are far from
     /// them; those who have left them as well.
     pub(crate) fn queues_stand(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> bool {
-        let scene = setting.with(agents);
+        let situation = setting.with(agents);
         let asking = self.scratch.requests.iter();
-        let asking = asking.filter(|request| scene.agents.drives(request.agent));
-        let asking = asking.map(|request| (request.agent, request.path.0, request.at));
-        let freely = drivers(agents).flat_map(|agent| scene.free_ways(agent));
+        let asking = asking.filter(|request| situation.agents.drives(request.agent));
+        let asking = asking.map(|request| (request.agent, request.path.junction, request.at));
+        let freely = drivers(agents).flat_map(|agent| situation.free_connections(agent));
         let freely = freely.map(|(agent, way)| (agent, way.junction, way.at));
         let mut coming = asking
             .chain(freely)
             .filter(|(_, junction, _)| self.closed.contains(junction));
-        coming.all(|(agent, _, at)| scene.stands_or_is_far(agent, at))
+        coming.all(|(agent, _, at)| situation.stands_or_is_far(agent, at))
             && !drivers(agents).any(|agent| {
-                let left = scene.just_left(agent);
+                let left = situation.just_left(agent);
                 left.is_some_and(|junction| self.closed.contains(&junction))
             })
     }
@@ -184,50 +208,55 @@ impl Claims {
     /// What an agent waits for at a wall before a way without a conflict.
     pub(super) fn waits_before_closed(
         &self,
-        connection: LaneletId,
-        scene: &Scene<'_>,
+        connection: LaneletIndex,
+        situation: &Situation<'_>,
     ) -> Option<Waits> {
-        let LaneletKind::Connection { junction, .. } = scene.ground.lanelet(connection).kind else {
+        let LaneletKind::Connection { junction, .. } = situation.ground.lanelet(connection).kind
+        else {
             return None;
         };
         let is_changing = self.changing().contains(&junction);
         is_changing.then_some(Waits {
-            node: scene.ground.node(junction)?,
+            node: situation.ground.node(junction)?,
             why: Why::Closed,
             whom: Vec::new(),
         })
     }
 
     /// Holds those who come to closed junctions along ways without a conflict, and can stop.
-    pub(super) fn hold_before_closed(&self, scene: &Scene<'_>, out: &mut Vec<(u32, Wall)>) {
-        let coming = drivers(scene.agents).flat_map(|agent| scene.free_ways(agent));
+    pub(super) fn hold_before_closed(
+        &self,
+        situation: &Situation<'_>,
+        out: &mut Vec<(AgentIndex, Wall)>,
+    ) {
+        let coming = drivers(situation.agents).flat_map(|agent| situation.free_connections(agent));
         let held = coming.filter(|(agent, way)| {
             self.closed.contains(&way.junction)
                 && way.distance >= 0.0
-                && scene.can_stop(*agent, way.distance)
+                && situation.can_stop(*agent, way.distance)
         });
         out.extend(held.map(|(agent, way)| (agent, (way.at, 0.0))));
     }
 }
 
 /// The agents that drive on lanes.
-fn drivers(agents: AgentsRef<'_>) -> impl Iterator<Item = u32> + '_ {
+fn drivers(agents: AgentsRef<'_>) -> impl Iterator<Item = AgentIndex> + '_ {
     let driving = agents.driving();
-    driving.filter(move |&agent| agents.position[agent as usize].is_on_lane())
+    driving.filter(move |&agent| agents.position[agent.index()].is_on_lane())
 }
 
 /// Junctions in growing order, each once.
-fn each_once(junctions: impl Iterator<Item = u32>) -> Vec<u32> {
-    let mut all: Vec<u32> = junctions.collect();
+fn each_once(junctions: impl Iterator<Item = JunctionIndex>) -> Vec<JunctionIndex> {
+    let mut all: Vec<JunctionIndex> = junctions.collect();
     all.sort_unstable();
     all.dedup();
     all
 }
 
-impl Scene<'_> {
+impl Situation<'_> {
     /// The junction that a moving agent has left a few metres ago.
-    fn just_left(&self, agent: u32) -> Option<u32> {
-        let at = self.agents.progress[agent as usize].at.checked_sub(1)?;
+    fn just_left(&self, agent: AgentIndex) -> Option<JunctionIndex> {
+        let at = self.agents.progress[agent.index()].at.checked_sub(1)?;
         let lanelet = self.route(agent).lanelet(at)?;
         let LaneletKind::Connection { junction, .. } = self.ground.lanelet(lanelet).kind else {
             return None;
@@ -237,9 +266,9 @@ impl Scene<'_> {
     }
 
     /// The ways into junctions that an agent will come to next.
-    fn ways_in(self, agent: u32) -> impl Iterator<Item = WayIn> {
+    fn coming_junctions(self, agent: AgentIndex) -> impl Iterator<Item = ComingJunction> {
         let route = self.route(agent);
-        let first = self.agents.progress[agent as usize].at;
+        let first = self.agents.progress[agent.index()].at;
         let lanelets = (first..).map_while(move |at| Some((at, route.lanelet(at)?)));
         let pairs = lanelets
             .clone()
@@ -251,7 +280,7 @@ impl Scene<'_> {
                 return None;
             };
             let is_long = self.ground.length(lane) >= FAR + self.space(agent);
-            (distance >= 0.0).then_some(WayIn {
+            (distance >= 0.0).then_some(ComingJunction {
                 junction,
                 at,
                 distance,
@@ -261,10 +290,13 @@ impl Scene<'_> {
     }
 
     /// The free ways that an agent is on, or will come to next, each with the agent.
-    fn free_ways(self, agent: u32) -> impl Iterator<Item = (u32, FreeWay)> {
+    fn free_connections(
+        self,
+        agent: AgentIndex,
+    ) -> impl Iterator<Item = (AgentIndex, FreeConnection)> {
         let route = self.route(agent);
         // With its rear it may still be on the one behind it.
-        let first = self.agents.progress[agent as usize].at.saturating_sub(1);
+        let first = self.agents.progress[agent.index()].at.saturating_sub(1);
         let lanelets = (first..).map_while(move |at| Some((at, route.lanelet(at)?)));
         let near = lanelets.map(move |(at, lanelet)| (at, lanelet, -self.front(agent, at)));
         let near = near.take_while(|&(_, _, distance)| distance < SIGHT);
@@ -277,7 +309,7 @@ impl Scene<'_> {
             let has_left = self.rear(agent, at) >= self.ground.length(lanelet);
             (is_free && others_cross && !has_left).then_some((
                 agent,
-                FreeWay {
+                FreeConnection {
                     junction,
                     at,
                     distance,

@@ -9,9 +9,10 @@
 
 use super::request::{Need, Request};
 use super::rule::is_locked;
-use super::scene::Scene;
+use super::situation::Situation;
 use super::{Claims, Grant};
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::LaneletIndex;
+use roadwright_scenario::{Connection, JunctionIndex};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -20,11 +21,11 @@ const FORGOTTEN_AFTER: f64 = 10.0;
 
 /// The steps in which somebody last drove over the lines with signs, by the lanelets that end there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Entries(BTreeMap<LaneletId, u64>);
+pub(super) struct Entries(BTreeMap<LaneletIndex, u64>);
 
 impl Entries {
     /// The same on other roads; `lanelet` gives what a lanelet is there.
-    pub(super) fn moved(&self, lanelet: impl Fn(LaneletId) -> Option<LaneletId>) -> Self {
+    pub(super) fn moved(&self, lanelet: impl Fn(LaneletIndex) -> Option<LaneletIndex>) -> Self {
         let entries = self.0.iter();
         Self(
             entries
@@ -34,54 +35,71 @@ impl Entries {
     }
 
     /// Notes that the holder of a grant in a junction drives over its line now.
-    pub(super) fn note(&mut self, (junction, grant): (u32, &Grant), scene: &Scene<'_>) {
-        if !scene.ground.way_in((junction, grant.path)).has_follow_up {
+    pub(super) fn note(
+        &mut self,
+        junction: JunctionIndex,
+        grant: &Grant,
+        situation: &Situation<'_>,
+    ) {
+        if !situation
+            .ground
+            .connection_gist(Connection::new(junction, grant.path))
+            .has_follow_up
+        {
             return;
         }
-        if let Some(line) = scene.lane_before(grant.agent, grant.at) {
+        if let Some(line) = situation.lane_before(grant.agent, grant.at) {
             // Cleared here and not each step: the list is as long as lines were crossed of late.
-            let kept = (FORGOTTEN_AFTER / scene.dt) as u64;
-            self.0.retain(|_, step| *step + kept > scene.step);
-            self.0.insert(line, scene.step);
+            let kept = (FORGOTTEN_AFTER / situation.dt) as u64;
+            self.0.retain(|_, step| *step + kept > situation.step);
+            self.0.insert(line, situation.step);
         }
     }
 }
 
 impl Claims {
     /// Whether a vehicle would enter sooner after the one before it than the sign on its way lets it.
-    pub(super) fn still_looks(&self, request: &Request, need: &Need, scene: &Scene<'_>) -> bool {
-        let way = scene.ground.way_in((need.junction, need.path));
+    pub(super) fn still_looks(
+        &self,
+        request: &Request,
+        need: &Need,
+        situation: &Situation<'_>,
+    ) -> bool {
+        let way = situation
+            .ground
+            .connection_gist(Connection::new(need.junction, need.path));
         let is_free = !way.has_follow_up
             || need.at != request.at
             || !way.gives_way_to_any
-            || is_locked(request, need.junction, scene);
+            || is_locked(request, need.junction, situation);
         if is_free {
             return false;
         }
-        let Some(line) = scene.lane_before(request.agent, need.at) else {
+        let Some(line) = situation.lane_before(request.agent, need.at) else {
             return false;
         };
         // Who has been let in and is on its way to the line has not been noted yet.
-        let grants = self.granted[need.junction as usize].iter();
+        let grants = self.granted[need.junction.index()].iter();
         let coming = grants.filter(|grant| {
             !grant.has_entered
                 && grant.agent != request.agent
-                && scene.lane_before(grant.agent, grant.at) == Some(line)
+                && situation.lane_before(grant.agent, grant.at) == Some(line)
         });
         let enters = coming.map(|grant| {
-            scene.time_for(
-                scene.before_line(need.junction, grant),
+            situation.time_for(
+                situation.before_line(need.junction, grant),
                 grant.agent,
                 grant.at,
             )
         });
         let entered = self.entries.0.get(&line);
         // In seconds from the present step on, so below 0 for who has entered.
-        let entered = entered.map(|&step| scene.dt * -(scene.step.saturating_sub(step) as f64));
+        let entered =
+            entered.map(|&step| situation.dt * -(situation.step.saturating_sub(step) as f64));
         let before = enters.chain(entered).reduce(f64::max);
-        let to_line = -scene.front(request.agent, need.at);
-        let own = scene.time_for(to_line, request.agent, need.at);
-        let right = &scene.ground.law(need.junction).right_of_way;
+        let to_line = -situation.front(request.agent, need.at);
+        let own = situation.time_for(to_line, request.agent, need.at);
+        let right = &situation.ground.law(need.junction).right_of_way;
         before.is_some_and(|before| own < before + right.follow_up(need.path))
     }
 }

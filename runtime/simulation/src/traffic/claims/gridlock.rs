@@ -20,13 +20,15 @@
 use super::request::{Need, Request};
 use super::room::Trust;
 use super::rule::{JunctionState, find_place, is_stopped, of_junction};
-use super::scene::Scene;
+use super::situation::Situation;
 use super::{Claims, Scratch, Setting};
-use crate::agents::{ClaimColumns, Refusal};
+use crate::agents::ClaimColumns;
 use crate::clock::Clock;
+use crate::records::{AgentIndex, Refusal};
 use roadwright_agent::Rate;
+use roadwright_scenario::Connection;
 use roadwright_scenario::junction::Light;
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::LaneletIndex;
 
 /// How often rings are looked for, Hz.
 const RATE: f64 = 1.0;
@@ -57,32 +59,35 @@ struct Head {
     /// Which of those leads to the full lane.
     full: usize,
     /// Whom it waits for, if that is who comes through an alley.
-    oncoming: Option<u32>,
+    oncoming: Option<AgentIndex>,
     /// The head of that lane, by its number; the lane may be moving.
     next: Option<usize>,
 }
 
 impl Head {
     /// Whether its way in has a signal.
-    fn needs_green(&self, scene: &Scene<'_>) -> bool {
-        scene.ground.signals(self.request.path.0).is_some()
+    fn needs_green(&self, situation: &Situation<'_>) -> bool {
+        situation
+            .ground
+            .signals(self.request.path.junction)
+            .is_some()
     }
 
     /// Its id, and the junction and path that it waits to enter.
-    fn way_in(&self) -> (u64, (u32, u32)) {
+    fn asked_connection(&self) -> (u64, Connection) {
         (self.request.id, self.request.path)
     }
 }
 
 /// A way round for the head of a ring.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct WayRound {
-    pub(crate) agent: u32,
+pub(crate) struct Detour {
+    pub(crate) agent: AgentIndex,
     /// Index in its route of the connection in whose place it takes another one.
     pub(crate) at: u32,
     /// That one, and the lane beyond it.
-    pub(crate) connection: LaneletId,
-    pub(crate) exit: LaneletId,
+    pub(crate) connection: LaneletIndex,
+    pub(crate) exit: LaneletIndex,
 }
 
 /// A ring that stands.
@@ -91,7 +96,7 @@ pub(crate) struct StuckRing {
     /// The smallest id of its heads: so it is known again.
     pub(crate) first_id: u64,
     /// In the order in which they are tried.
-    pub(crate) ways_round: Vec<WayRound>,
+    pub(crate) detours: Vec<Detour>,
 }
 
 /// What is let in together.
@@ -127,22 +132,22 @@ impl Claims {
         for (ring, first_id) in rings.iter().zip(first_ids) {
             // Made anew for each ring: whoever has been let in with the one before counts. Heads are in
             // one ring at most, since each waits for one other.
-            let scene = &setting.with(agents.lent());
-            if let Some(batch) = self.batch(ring, &heads, scratch, scene) {
+            let situation = &setting.with(agents.lent());
+            if let Some(batch) = self.batch(ring, &heads, scratch, situation) {
                 self.counts.rotations += 1;
                 self.let_in_together(&batch, agents);
                 continue;
             }
-            let stood = stood_for(ring, &heads, scene);
+            let stood = stood_for(ring, &heads, situation);
             let signals = ring
                 .iter()
-                .filter(|&&number| heads[number].needs_green(scene));
+                .filter(|&&number| heads[number].needs_green(situation));
             // Signals decide how long the ring may stand before somebody is sent round, also while
             // nobody asks for green yet: so they are collected first, and taken back below.
             let before = scratch.asks_for_green.len();
             scratch
                 .asks_for_green
-                .extend(signals.map(|&number| heads[number].way_in()));
+                .extend(signals.map(|&number| heads[number].asked_connection()));
             let has_signals = scratch.asks_for_green.len() > before;
             if stood < ASKS_FOR_GREEN {
                 scratch.asks_for_green.truncate(before);
@@ -153,11 +158,8 @@ impl Claims {
                 TURNS_WITHIN
             };
             if may_search && stood >= within {
-                let ways_round = self.ways_round(ring, &heads, scene);
-                scratch.stuck.push(StuckRing {
-                    first_id,
-                    ways_round,
-                });
+                let detours = self.detours(ring, &heads, situation);
+                scratch.stuck.push(StuckRing { first_id, detours });
             }
         }
     }
@@ -168,7 +170,7 @@ impl Claims {
     }
 
     /// Who waits for green with a ring of full lanes: id, junction and path.
-    pub(crate) fn asks_for_green(&self) -> &[(u64, (u32, u32))] {
+    pub(crate) fn asks_for_green(&self) -> &[(u64, Connection)] {
         &self.scratch.asks_for_green
     }
 
@@ -186,22 +188,22 @@ impl Claims {
     }
 
     /// Who stands at a junction and has no room beyond, with whom it waits for.
-    fn heads(&self, scratch: &Scratch, scene: &Scene<'_>) -> Vec<Head> {
-        let agents = scene.agents;
+    fn heads(&self, scratch: &Scratch, situation: &Situation<'_>) -> Vec<Head> {
+        let agents = situation.agents;
         let standing = scratch.requests.iter().filter(|request| {
-            let refused = agents.claim[request.agent as usize].refused;
+            let refused = agents.claim[request.agent.index()].refused;
             matches!(
                 refused,
                 // Who stands at a red light may have no room either.
                 Refusal::NoRoom | Refusal::Red | Refusal::Occupied | Refusal::Alley
-            ) && agents.progress[request.agent as usize].standing >= STANDS
+            ) && agents.progress[request.agent.index()].standing >= STANDS
         });
         let mut heads: Vec<Head> = standing
-            .filter_map(|request| self.head(request, scene))
+            .filter_map(|request| self.head(request, situation))
             .collect();
         // By id, so that rings are found in the same order wherever agents are stored.
         heads.sort_unstable_by_key(|head| head.request.id);
-        let mut by_agent: Vec<(u32, usize)> = heads
+        let mut by_agent: Vec<(AgentIndex, usize)> = heads
             .iter()
             .map(|head| head.request.agent)
             .zip(0..)
@@ -209,8 +211,8 @@ impl Claims {
         by_agent.sort_unstable();
         for head in &mut heads {
             let blocker = match head.oncoming {
-                Some(oncoming) => foremost_of(oncoming, scene),
-                None => blocker(head.needs[head.full].exit, scene),
+                Some(oncoming) => foremost_of(oncoming, situation),
+                None => blocker(head.needs[head.full].exit, situation),
             };
             let known = |agent| {
                 by_agent
@@ -222,10 +224,10 @@ impl Claims {
         heads
     }
 
-    fn head(&self, request: &Request, scene: &Scene<'_>) -> Option<Head> {
+    fn head(&self, request: &Request, situation: &Situation<'_>) -> Option<Head> {
         let mut needs = Vec::new();
-        scene.needs(request, &mut needs);
-        if let Some(oncoming) = self.oncoming(request, &needs, scene) {
+        situation.needs(request, &mut needs);
+        if let Some(oncoming) = self.oncoming(request, &needs, situation) {
             return Some(Head {
                 request: *request,
                 needs,
@@ -235,10 +237,11 @@ impl Claims {
             });
         }
         let last = needs.len().checked_sub(1)?;
-        let full = (0..needs.len())
-            .find(|&i| !self.has_room(request, &needs[i], (i == last, &[]), Trust::LetIn, scene))?;
+        let full = (0..needs.len()).find(|&i| {
+            !self.has_room(request, &needs[i], i == last, &[], Trust::LetIn, situation)
+        })?;
         // The ring of a roundabout has a rule of its own, with which it never locks.
-        let is_roundabout = scene.ground.ring(needs[full].exit).is_some();
+        let is_roundabout = situation.ground.ring(needs[full].exit).is_some();
         (!is_roundabout).then_some(Head {
             request: *request,
             needs,
@@ -249,21 +252,28 @@ impl Claims {
     }
 
     /// Who comes through an alley that somebody needs at a junction, or beyond it.
-    fn oncoming(&self, request: &Request, needs: &[Need], scene: &Scene<'_>) -> Option<u32> {
-        if !self.heeds_alleys(scene.ground) {
+    fn oncoming(
+        &self,
+        request: &Request,
+        needs: &[Need],
+        situation: &Situation<'_>,
+    ) -> Option<AgentIndex> {
+        if !self.heeds_alleys(situation.ground) {
             return None;
         }
         let mut alleys = Vec::new();
-        self.alleys.needs_beyond(request, needs, scene, &mut alleys);
-        self.alleys.first_of(request.agent, &alleys, scene)
+        self.alleys
+            .needs_beyond(request, needs, situation, &mut alleys);
+        self.alleys.first_of(request.agent, &alleys, situation)
     }
 
-    fn needs_alley(&self, request: &Request, needs: &[Need], scene: &Scene<'_>) -> bool {
-        if !self.heeds_alleys(scene.ground) {
+    fn needs_alley(&self, request: &Request, needs: &[Need], situation: &Situation<'_>) -> bool {
+        if !self.heeds_alleys(situation.ground) {
             return false;
         }
         let mut alleys = Vec::new();
-        self.alleys.needs_beyond(request, needs, scene, &mut alleys);
+        self.alleys
+            .needs_beyond(request, needs, situation, &mut alleys);
         !alleys.is_empty()
     }
 
@@ -273,34 +283,35 @@ impl Claims {
         ring: &[usize],
         heads: &[Head],
         scratch: &Scratch,
-        scene: &Scene<'_>,
+        situation: &Situation<'_>,
     ) -> Option<Batch> {
         let mut batch: Batch = Vec::with_capacity(ring.len());
         for &number in ring {
             let head = &heads[number];
             let next = &heads[head.next?];
             // Who waits for an alley cannot go before all have left it.
-            if self.needs_alley(&head.request, &head.needs, scene) {
+            if self.needs_alley(&head.request, &head.needs, situation) {
                 return None;
             }
             // Lanes that are only passed have to be empty, and a ring does not empty them.
             let is_last = head.full + 1 == head.needs.len();
             let need = &head.needs[head.full];
             let (leaves, comes) = [next, head]
-                .map(|head| scene.space(head.request.agent))
+                .map(|head| situation.space(head.request.agent))
                 .into();
             // Where a lane holds more than fits already, it gets no fuller.
             let fits = comes <= leaves
-                || self.room_beyond(&head.request, need, Trust::Nobody, scene) + leaves >= comes;
+                || self.room_beyond(&head.request, need, Trust::Nobody, situation) + leaves
+                    >= comes;
             if !is_last || !fits {
                 return None;
             }
-            if !self.may_come_last(head, scratch, scene) {
+            if !self.may_come_last(head, scratch, situation) {
                 return None;
             }
             if batch
                 .iter()
-                .any(|(_, others)| are_in_conflict(&head.needs, others, scene))
+                .any(|(_, others)| are_in_conflict(&head.needs, others, situation))
             {
                 return None;
             }
@@ -311,32 +322,33 @@ impl Claims {
 
     /// Whether a head may enter all that it needs, after all who have been let in: who passes before others
     /// may count on nobody. It need not give way: those with the right of way would not get far.
-    fn may_come_last(&self, head: &Head, scratch: &Scratch, scene: &Scene<'_>) -> bool {
+    fn may_come_last(&self, head: &Head, scratch: &Scratch, situation: &Situation<'_>) -> bool {
         head.needs.iter().all(|need| {
             if self.closed.contains(&need.junction) {
                 return false;
             }
-            let distance = -scene.front(head.request.agent, need.at);
+            let distance = -situation.front(head.request.agent, need.at);
             let is_first = need.at == head.request.at;
             // At amber it may not get away before the light is red, and the others would wait for it.
-            let is_green = scene.light((need.junction, need.path)) == Light::Green;
+            let is_green =
+                situation.light(Connection::new(need.junction, need.path)) == Light::Green;
             if is_first && distance > AT_LINE || need.has_law && !is_green {
                 return false;
             }
             let junction = JunctionState {
-                inside: &self.granted[need.junction as usize],
+                inside: &self.granted[need.junction.index()],
                 pending: &scratch.pending,
                 approaches: of_junction(&scratch.approaches, need.junction),
             };
-            is_stopped(&head.request, need, scene).is_ok()
-                && find_place(&head.request, need, &junction, scene) == Ok(None)
+            is_stopped(&head.request, need, situation).is_ok()
+                && find_place(&head.request, need, &junction, situation) == Ok(None)
         })
     }
 
     fn let_in_together(&mut self, batch: &Batch, agents: &mut ClaimColumns<'_>) {
         for (request, needs) in batch {
-            let claim = &mut agents.claim[request.agent as usize];
-            claim.granted_to = self.grant(request, needs, (None, false));
+            let claim = &mut agents.claim[request.agent.index()];
+            claim.granted_to = self.grant(request, needs, None, false);
             claim.refused = Refusal::None;
             self.keep_at_amber(request.agent, needs);
         }
@@ -344,9 +356,9 @@ impl Claims {
 
     /// Who is let in with a ring goes on at amber, whatever it does to the brakes: it stands at the line,
     /// and the others count on it.
-    fn keep_at_amber(&mut self, agent: u32, needs: &[Need]) {
+    fn keep_at_amber(&mut self, agent: AgentIndex, needs: &[Need]) {
         for need in needs {
-            let grants = &mut self.granted[need.junction as usize];
+            let grants = &mut self.granted[need.junction.index()];
             for grant in grants.iter_mut().filter(|grant| grant.agent == agent) {
                 grant.is_in_ring = true;
             }
@@ -355,24 +367,27 @@ impl Claims {
 
     /// Other lanes with room that the heads of a ring can drive onto from where they are, in the order of
     /// ids and lanelets. Whether a way to their goals leads on from there, planners know.
-    fn ways_round(&self, ring: &[usize], heads: &[Head], scene: &Scene<'_>) -> Vec<WayRound> {
+    fn detours(&self, ring: &[usize], heads: &[Head], situation: &Situation<'_>) -> Vec<Detour> {
         let mut ring = ring.to_vec();
         ring.sort_unstable();
         ring.iter()
-            .flat_map(|&number| self.ways_round_of(&heads[number], scene))
+            .flat_map(|&number| self.detours_of(&heads[number], situation))
             .collect()
     }
 
-    fn ways_round_of(&self, head: &Head, scene: &Scene<'_>) -> Vec<WayRound> {
+    fn detours_of(&self, head: &Head, situation: &Situation<'_>) -> Vec<Detour> {
         let (agent, at) = (head.request.agent, head.request.at);
-        let graph = scene.ground.graph();
-        let Some(lane) = scene.lane_before(agent, at) else {
+        let graph = situation.ground.graph();
+        let Some(lane) = situation.lane_before(agent, at) else {
             return Vec::new();
         };
-        let class = scene.vehicle_type(agent).class;
-        let way = |&connection: &LaneletId| {
+        let class = situation.vehicle_type(agent).class;
+        let way = |&connection: &LaneletIndex| {
             let exit = *graph.successors(connection).first()?;
-            let (junction, path) = scene.ground.contested(connection)?;
+            let Connection {
+                junction,
+                number: path,
+            } = situation.ground.contested(connection)?;
             let need = Need {
                 junction,
                 path,
@@ -383,8 +398,8 @@ impl Claims {
             let is_other = head.needs.first().is_some_and(|own| exit != own.exit);
             let is_open = graph.lanelet(exit).access.admits(class)
                 && graph.lanelet(connection).access.admits(class);
-            let has_room = self.has_room(&head.request, &need, (true, &[]), Trust::Nobody, scene);
-            (is_other && is_open && has_room).then_some(WayRound {
+            let has_room = self.has_room(&head.request, &need, true, &[], Trust::Nobody, situation);
+            (is_other && is_open && has_room).then_some(Detour {
                 agent,
                 at,
                 connection,
@@ -397,10 +412,10 @@ impl Claims {
 
 /// Whether two of a ring meet in a junction: then one would wait inside for the other, and the other
 /// perhaps for the room that it leaves.
-fn are_in_conflict(one: &[Need], other: &[Need], scene: &Scene<'_>) -> bool {
+fn are_in_conflict(one: &[Need], other: &[Need], situation: &Situation<'_>) -> bool {
     one.iter().any(|a| {
         let same = other.iter().filter(|b| b.junction == a.junction);
-        let conflicts = scene.ground.conflicts(a.junction, true);
+        let conflicts = situation.ground.conflicts(a.junction, true);
         same.into_iter()
             .any(|b| conflicts.are_in_conflict(a.path, b.path))
     })
@@ -408,23 +423,23 @@ fn are_in_conflict(one: &[Need], other: &[Need], scene: &Scene<'_>) -> bool {
 
 /// Who stands first in the queue that fills a lane: the foremost on it, or on the lanes that it goes on
 /// to, up to where it waits.
-fn blocker(exit: LaneletId, scene: &Scene<'_>) -> Option<u32> {
-    foremost_of(foremost(exit, scene)?, scene)
+fn blocker(exit: LaneletIndex, situation: &Situation<'_>) -> Option<AgentIndex> {
+    foremost_of(foremost(exit, situation)?, situation)
 }
 
 /// Who stands first in the queue of a vehicle.
-fn foremost_of(mut first: u32, scene: &Scene<'_>) -> Option<u32> {
+fn foremost_of(mut first: AgentIndex, situation: &Situation<'_>) -> Option<AgentIndex> {
     for _ in 0..QUEUE {
-        let agent = first as usize;
-        let claim = &scene.agents.claim[agent];
+        let agent = first.index();
+        let claim = &situation.agents.claim[agent];
         // It has been let in, or waits at a junction.
-        let at = scene.agents.progress[agent].at;
+        let at = situation.agents.progress[agent].at;
         let waits = !matches!(claim.refused, Refusal::None | Refusal::NotFirst);
         if waits || claim.granted_to > at + 1 {
             return Some(first);
         }
-        let next = scene.route(first).lanelet(at + 1)?;
-        match foremost(next, scene).filter(|&agent| agent != first) {
+        let next = situation.route(first).lanelet(at + 1)?;
+        match foremost(next, situation).filter(|&agent| agent != first) {
             Some(agent) => first = agent,
             None => return Some(first),
         }
@@ -434,26 +449,26 @@ fn foremost_of(mut first: u32, scene: &Scene<'_>) -> Option<u32> {
 
 /// Who is first in the queue at the start of a lane: the foremost on it or, where one in the queue waits for
 /// a gap on the lane beside, the foremost there.
-fn foremost(lane: LaneletId, scene: &Scene<'_>) -> Option<u32> {
+fn foremost(lane: LaneletIndex, situation: &Situation<'_>) -> Option<AgentIndex> {
     let mut lane = lane;
     for _ in 0..MOST_LANES_BESIDE {
-        let all = scene.index.on_lanelet(lane);
-        let behind = scene.lanes().tail(lane).there.len();
+        let all = situation.index.on_lanelet(lane);
+        let behind = situation.lanes().tail(lane).there.len();
         match all.get(behind) {
             None => return all.last().map(|entry| entry.agent),
-            Some(leaving) => lane = scene.agents.position[leaving.agent as usize].lanelet,
+            Some(leaving) => lane = situation.agents.position[leaving.agent.index()].lanelet,
         }
     }
     None
 }
 
 /// How long all heads of a ring have stood, s.
-fn stood_for(ring: &[usize], heads: &[Head], scene: &Scene<'_>) -> f64 {
+fn stood_for(ring: &[usize], heads: &[Head], situation: &Situation<'_>) -> f64 {
     let agents = ring
         .iter()
-        .map(|&number| heads[number].request.agent as usize);
+        .map(|&number| heads[number].request.agent.index());
     agents.fold(f64::INFINITY, |least, agent| {
-        least.min(scene.agents.progress[agent].standing)
+        least.min(situation.agents.progress[agent].standing)
     })
 }
 

@@ -2,9 +2,11 @@
 
 use super::rule::is_held_up;
 use super::walls::Meeting;
-use super::{Claims, Grant, Scene, Setting};
+use super::{Claims, Grant, Setting, Situation};
 use crate::agents::AgentsRef;
+use crate::records::AgentIndex;
 use roadwright_scenario::junction::Light;
+use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 
 /// What an agent has been granted at a junction.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +17,7 @@ pub struct Ticket {
     /// The agent.
     pub agent: u64,
     /// The path that it is for, by its number in the junction.
-    pub path: u32,
+    pub path: ConnectionIndex,
     /// Whether its front has passed the stop line.
     pub has_entered: bool,
     /// Whether it was let in; if not, it is inside nevertheless, and others keep off it.
@@ -30,24 +32,24 @@ impl Claims {
     /// What a junction has granted, in the order of its tickets. O(tickets^2).
     pub(crate) fn tickets_of(
         &self,
-        junction: u32,
+        junction: JunctionIndex,
         setting: Setting<'_>,
         agents: AgentsRef<'_>,
     ) -> Vec<Ticket> {
-        let scene = &setting.with(agents);
-        let granted = &self.granted[junction as usize];
+        let situation = &setting.with(agents);
+        let granted = &self.granted[junction.index()];
         let ticket = |(number, grant): (u32, &Grant)| {
-            let claim = &agents.claim[grant.agent as usize];
+            let claim = &agents.claim[grant.agent.index()];
             let waits = claim.wall_at == grant.at + 1;
             let before = granted
                 .iter()
                 // In the order of tickets: those that pass first stand before its own.
                 .take_while(|other| other.ticket < grant.ticket);
             let met = before.filter(|other| {
-                let way = (grant.path, grant.agent);
+                let path = Connection::new(junction, grant.path);
                 waits
                     && other.agent != grant.agent
-                    && Meeting::of(junction, way, other, scene).is_some()
+                    && Meeting::of(path, grant.agent, other, situation).is_some()
             });
             let mut behind: Vec<u64> = met.map(|other| id_of(other.agent, agents)).collect();
             behind.sort_unstable();
@@ -65,8 +67,8 @@ impl Claims {
     }
 
     /// The agents that a junction has granted something.
-    pub(crate) fn holders(&self, junction: u32) -> impl Iterator<Item = u32> + '_ {
-        self.granted[junction as usize]
+    pub(crate) fn holders(&self, junction: JunctionIndex) -> impl Iterator<Item = AgentIndex> + '_ {
+        self.granted[junction.index()]
             .iter()
             .map(|grant| grant.agent)
     }
@@ -76,44 +78,57 @@ impl Claims {
     /// signs to stop at are those of a vehicle, and do not count.
     pub(crate) fn is_free(
         &self,
-        (junction, path): (u32, u32),
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
         setting: Setting<'_>,
         agents: AgentsRef<'_>,
     ) -> bool {
-        let scene = &setting.with(agents);
-        if scene.light((junction, path)) != Light::Green || scene.is_walked((junction, path)) {
+        let situation = &setting.with(agents);
+        if situation.light(Connection::new(junction, path)) != Light::Green
+            || situation.is_walked(Connection::new(junction, path))
+        {
             return false;
         }
-        let granted = &self.granted[junction as usize];
+        let granted = &self.granted[junction.index()];
         let own = granted.iter().find(|grant| grant.path == path);
         if let Some(own) = own {
             // Somebody has been let in along it already, or waits inside for those before.
-            return agents.claim[own.agent as usize].wall_at != own.at + 1;
+            return agents.claim[own.agent.index()].wall_at != own.at + 1;
         }
         let is_in_the_way = |grant: &Grant| {
-            let way = (path, grant.agent);
-            Meeting::of(junction, way, grant, scene).is_some()
+            let path = Connection::new(junction, path);
+            Meeting::of(path, grant.agent, grant, situation).is_some()
         };
-        !granted.iter().any(is_in_the_way) && !self.has_to_give_way((junction, path), scene)
+        !granted.iter().any(is_in_the_way)
+            && !self.has_to_give_way(Connection::new(junction, path), situation)
     }
 
-    fn has_to_give_way(&self, (junction, path): (u32, u32), scene: &Scene<'_>) -> bool {
-        let right = &scene.ground.law(junction).right_of_way;
+    fn has_to_give_way(
+        &self,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+        situation: &Situation<'_>,
+    ) -> bool {
+        let right = &situation.ground.law(junction).right_of_way;
         let gap = right.critical_gap(path);
         let coming = self.scratch.approaches.iter();
         let mut first = coming.filter(|other| {
-            other.path.0 == junction
-                && scene.agents.drives(other.agent)
-                && scene.gives_way(junction, path, other.path.1)
+            other.path.junction == junction
+                && situation.agents.drives(other.agent)
+                && situation.gives_way(junction, path, other.path.number)
         });
         first.any(|other| {
-            !scene.light(other.path).is_red()
-                && !is_held_up(other, scene)
-                && scene.time_for(other.distance, other.agent, other.at) < gap
+            !situation.light(other.path).is_red()
+                && !is_held_up(other, situation)
+                && situation.time_for(other.distance, other.agent, other.at) < gap
         })
     }
 }
 
-fn id_of(agent: u32, agents: AgentsRef<'_>) -> u64 {
-    agents.identity[agent as usize].id
+fn id_of(agent: AgentIndex, agents: AgentsRef<'_>) -> u64 {
+    agents.identity[agent.index()].id
 }

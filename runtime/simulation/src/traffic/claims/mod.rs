@@ -64,7 +64,7 @@
 //!
 //! # Parts
 //!
-//! `request.rs` finds who asks, and for what; `scene.rs` knows where everybody is; `rule.rs` decides;
+//! `request.rs` finds who asks, and for what; `situation.rs` knows where everybody is; `rule.rs` decides;
 //! `follow_up.rs` knows how fast one follows another at a sign; `update.rs` does all of that in its time;
 //! `promise.rs` knows who counts on room beyond; `closing.rs` empties junctions that are to change;
 //! `alley.rs` lets into stretches that are too narrow for two;
@@ -82,7 +82,7 @@ mod promise;
 mod request;
 mod room;
 mod rule;
-mod scene;
+mod situation;
 mod update;
 mod waits;
 mod walls;
@@ -90,20 +90,21 @@ mod watch;
 
 use super::signals::Arrival;
 use crate::ground::Ground;
-use crate::route::are_distinct;
+use crate::records::{AgentIndex, are_distinct};
 use crate::summary::LawCounts;
 use alley::{AlleyNeed, AlleyRequest, Alleys, Kept};
 use follow_up::Entries;
-pub(crate) use gridlock::{StuckRing, WayRound};
+pub(crate) use gridlock::{Detour, StuckRing};
 pub use look::Ticket;
 use request::{Approach, Need, Request};
 use roadwright_scenario::alleys::AlleySide;
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::LaneletIndex;
+use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use rule::Pending;
-use scene::Scene;
-pub(crate) use scene::Setting;
-pub(crate) use scene::space;
 use serde::{Deserialize, Serialize};
+use situation::Situation;
+pub(crate) use situation::space;
+pub(crate) use situation::{Given, Setting};
 pub use waits::{Waits, Why};
 use watch::Intruder;
 
@@ -119,13 +120,13 @@ const LAST_TICKET: u64 = 1 << 62;
 /// A connection that an agent may be on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Grant {
-    agent: u32,
+    agent: AgentIndex,
     /// Number of the connection in its junction.
-    path: u32,
+    path: ConnectionIndex,
     /// Index of the connection in the agent's route: a route can lead through one junction twice.
     at: u32,
     /// Lanelet beyond the junction.
-    exit: LaneletId,
+    exit: LaneletIndex,
     /// Of two whose ways meet, the lower one passes first.
     ticket: u64,
     /// How long it is expected to be held up by others, s.
@@ -170,7 +171,13 @@ impl PartialEq for Noted {
 
 impl Grant {
     /// For who is let in alone, and has not entered yet.
-    fn new(agent: u32, (path, at, exit): (u32, u32, LaneletId), ticket: u64) -> Self {
+    fn new(
+        agent: AgentIndex,
+        path: ConnectionIndex,
+        at: u32,
+        exit: LaneletIndex,
+        ticket: u64,
+    ) -> Self {
         Self {
             agent,
             path,
@@ -195,7 +202,7 @@ pub(crate) struct Claims {
     /// Grants of each junction, in the order of their tickets.
     granted: Vec<Vec<Grant>>,
     /// Junctions with a grant. Few of thousands have one, and only those are visited in a step.
-    busy: Vec<u32>,
+    busy: Vec<JunctionIndex>,
     /// The next ticket.
     next_ticket: u64,
     counts: LawCounts,
@@ -211,13 +218,13 @@ pub(crate) struct Claims {
     is_overdue: bool,
     /// Junctions that are to be changed: nobody is let in any more. Not saved: edits that wait are not.
     #[serde(skip)]
-    closed: Vec<u32>,
+    closed: Vec<JunctionIndex>,
     /// Junctions from which those who come are held back, since their stop lines are to move outward.
     #[serde(skip)]
-    held_back: Vec<u32>,
+    held_back: Vec<JunctionIndex>,
     /// Junctions and paths on which bodies off the lanes are, in order. Noted anew before each decision.
     #[serde(skip)]
-    taken: Vec<(u32, u32)>,
+    taken: Vec<Connection>,
     /// Rings are left as they are: what a test compares with.
     #[cfg(test)]
     #[serde(skip)]
@@ -239,14 +246,14 @@ struct Scratch {
     pending: Vec<Pending>,
     needs: Vec<Need>,
     /// Who may come to an alley soon.
-    near_alleys: Vec<u32>,
+    near_alleys: Vec<AgentIndex>,
     /// Who wants into alleys from the open road, what somebody needs of them, and what is kept for those
     /// who have waited for long.
     alley_requests: Vec<AlleyRequest>,
     alley_needs: Vec<AlleyNeed>,
     kept_alleys: Vec<Kept>,
     /// Who has to give its grants back, and from which index of its route on.
-    revoked: Vec<(u32, u32)>,
+    revoked: Vec<(AgentIndex, u32)>,
     /// For how long people have kept vehicles from driving over each busy crossing, s.
     kept: Vec<f64>,
     intruders: Vec<Intruder>,
@@ -254,10 +261,10 @@ struct Scratch {
     has_decided: bool,
     arrivals: Vec<Arrival>,
     /// Lanes before signals whose first vehicle has no room beyond.
-    blocked: Vec<LaneletId>,
-    walls: Vec<(u32, walls::Wall)>,
+    blocked: Vec<LaneletIndex>,
+    walls: Vec<(AgentIndex, walls::Wall)>,
     stuck: Vec<StuckRing>,
-    asks_for_green: Vec<(u64, (u32, u32))>,
+    asks_for_green: Vec<(u64, Connection)>,
 }
 
 // Scratch is not state: claims with different leftovers are equal.
@@ -270,9 +277,9 @@ impl PartialEq for Scratch {
 /// A grant, as other parts of traffic read it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Held {
-    pub(super) junction: u32,
-    pub(super) agent: u32,
-    pub(super) path: u32,
+    pub(super) junction: JunctionIndex,
+    pub(super) agent: AgentIndex,
+    pub(super) path: ConnectionIndex,
     /// Index of the connection in the agent's route.
     pub(super) at: u32,
 }
@@ -282,7 +289,7 @@ impl Claims {
     pub(super) fn held(&self) -> impl Iterator<Item = Held> + '_ {
         let busy = self.busy.iter();
         busy.flat_map(|&junction| {
-            let grants = self.granted[junction as usize].iter();
+            let grants = self.granted[junction.index()].iter();
             let invited = grants.filter(|grant| grant.is_invited);
             invited.map(move |grant| Held {
                 junction,
@@ -291,6 +298,11 @@ impl Claims {
                 at: grant.at,
             })
         })
+    }
+
+    /// The grants of all junctions.
+    fn by_junction(&self) -> impl Iterator<Item = (JunctionIndex, &Vec<Grant>)> {
+        JunctionIndex::up_to(self.granted.len()).zip(&self.granted)
     }
 
     pub(crate) fn new(junctions: usize) -> Self {
@@ -308,19 +320,26 @@ impl Claims {
         let held: usize = self
             .busy
             .iter()
-            .map(|&at| self.granted[at as usize].len())
+            .map(|&at| self.granted[at.index()].len())
             .sum();
         held * size_of::<Grant>() + self.scratch.requests.capacity() * size_of::<Request>()
     }
 
     /// All of it for a hash, with ids in the place of indices: the same wherever agents are stored.
-    pub(crate) fn hashed(&self, id_of: impl Fn(u32) -> u64) -> impl Serialize {
+    pub(crate) fn hashed(&self, id_of: impl Fn(AgentIndex) -> u64) -> impl Serialize {
         let mut granted = Vec::new();
-        for (junction, grants) in (0u32..).zip(&self.granted) {
+        for (junction, grants) in self.by_junction() {
             // In the order of tickets, which decides.
             granted.extend(grants.iter().map(|grant| {
                 let id = id_of(grant.agent);
-                (id, junction, Grant { agent: 0, ..*grant })
+                (
+                    id,
+                    junction,
+                    Grant {
+                        agent: AgentIndex::default(),
+                        ..*grant
+                    },
+                )
             }));
         }
         (
@@ -334,12 +353,12 @@ impl Claims {
     pub(crate) fn fits(&self, ground: &Ground, agents: usize) -> bool {
         let junctions = ground.junction_count();
         let lanelets = ground.graph().lanelets().len();
-        let is_sound = |(junction, grants): (usize, &Vec<Grant>)| {
-            let paths = ground.law(junction as u32).conflicts.path_count();
+        let is_sound = |(junction, grants): (JunctionIndex, &Vec<Grant>)| {
+            let paths = ground.law(junction).conflicts.path_count();
             let exists = |grant: &Grant| {
-                (grant.path as usize) < paths
-                    && (grant.agent as usize) < agents
-                    && (grant.exit as usize) < lanelets
+                (grant.path.index()) < paths
+                    && (grant.agent.index()) < agents
+                    && grant.exit.index() < lanelets
             };
             grants.is_sorted_by_key(|grant| grant.ticket) && grants.iter().all(exists)
         };
@@ -350,23 +369,26 @@ impl Claims {
             && are_distinct(&self.busy)
             && self.alleys.fits(ground, agents)
             && self.longest_waits.len() == junctions
-            && self.granted.iter().enumerate().all(is_sound)
-            && busy.all(|&junction| (junction as usize) < junctions)
+            && self.by_junction().all(is_sound)
+            && busy.all(|&junction| (junction.index()) < junctions)
     }
 
     /// Lets a vehicle in, on the connection at an index of its route; it may be inside already.
     pub(crate) fn hold(
         &mut self,
-        agent: u32,
-        (junction, path): (u32, u32),
+        agent: AgentIndex,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
         at: u32,
-        exit: LaneletId,
+        exit: LaneletIndex,
         is_inside: bool,
     ) {
         let ticket = self.draw_ticket();
         let grant = Grant {
             has_entered: is_inside,
-            ..Grant::new(agent, (path, at, exit), ticket)
+            ..Grant::new(agent, path, at, exit, ticket)
         };
         self.add(junction, grant);
     }
@@ -375,9 +397,13 @@ impl Claims {
     /// connection, m.
     pub(crate) fn hold_standing(
         &mut self,
-        agent: u32,
-        (junction, path): (u32, u32),
-        (at, exit): (u32, LaneletId),
+        agent: AgentIndex,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+        at: u32,
+        exit: LaneletIndex,
         front: f64,
     ) {
         let ticket = self.draw_ticket();
@@ -385,7 +411,7 @@ impl Claims {
             has_entered: true,
             is_invited: false,
             stands_at: front as f32,
-            ..Grant::new(agent, (path, at, exit), ticket)
+            ..Grant::new(agent, path, at, exit, ticket)
         };
         self.add(junction, grant);
     }
@@ -396,8 +422,8 @@ impl Claims {
         ticket
     }
 
-    fn add(&mut self, junction: u32, grant: Grant) {
-        let list = &mut self.granted[junction as usize];
+    fn add(&mut self, junction: JunctionIndex, grant: Grant) {
+        let list = &mut self.granted[junction.index()];
         if list.is_empty() {
             self.busy.push(junction);
         }
@@ -407,8 +433,8 @@ impl Claims {
     }
 
     /// A ticket that is lower than one of a junction and higher than those before it.
-    fn ticket_before(&self, junction: u32, ticket: u64) -> u64 {
-        let list = &self.granted[junction as usize];
+    fn ticket_before(&self, junction: JunctionIndex, ticket: u64) -> u64 {
+        let list = &self.granted[junction.index()];
         let place = list.partition_point(|grant| grant.ticket < ticket);
         let lower = place.checked_sub(1).map(|i| list[i].ticket);
         // After twenty in one gap two have the same one: then they go in the order of the list.
@@ -420,19 +446,22 @@ impl Claims {
     /// keep off it.
     pub(crate) fn hold_inside(
         &mut self,
-        agent: u32,
-        (junction, path): (u32, u32),
+        agent: AgentIndex,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
         at: u32,
-        exit: LaneletId,
+        exit: LaneletIndex,
     ) {
         let next = self.draw_ticket();
         // One below the lowest: it is inside already, so it waits for nobody, and all others for it.
-        let first = self.granted[junction as usize].first();
+        let first = self.granted[junction.index()].first();
         let ticket = first.map_or(next, |first| first.ticket.saturating_sub(1));
         let grant = Grant {
             has_entered: true,
             is_invited: false,
-            ..Grant::new(agent, (path, at, exit), ticket)
+            ..Grant::new(agent, path, at, exit, ticket)
         };
         self.add(junction, grant);
     }
@@ -441,7 +470,7 @@ impl Claims {
     pub(crate) fn tickets(&self, agents: usize) -> Vec<u64> {
         let mut tickets = vec![u64::MAX; agents];
         for grant in self.granted.iter().flatten() {
-            let ticket = &mut tickets[grant.agent as usize];
+            let ticket = &mut tickets[grant.agent.index()];
             *ticket = grant.ticket.min(*ticket);
         }
         tickets
@@ -486,8 +515,8 @@ impl Claims {
     }
 
     /// Whether a vehicle holds the connection at an index of its route.
-    pub(crate) fn has(&self, agent: u32, junction: u32, at: u32) -> bool {
-        let list = &self.granted[junction as usize];
+    pub(crate) fn has(&self, agent: AgentIndex, junction: JunctionIndex, at: u32) -> bool {
+        let list = &self.granted[junction.index()];
         list.iter()
             .any(|grant| grant.agent == agent && grant.at == at)
     }
@@ -498,16 +527,23 @@ impl Claims {
     pub(crate) fn take_over(
         &mut self,
         held: &Self,
-        lanelet: impl Fn(LaneletId) -> Option<LaneletId>,
-        moved: impl Fn(u32, u32, u32) -> Option<((u32, u32), LaneletId)>,
+        lanelet: impl Fn(LaneletIndex) -> Option<LaneletIndex>,
+        moved: impl Fn(AgentIndex, JunctionIndex, u32) -> Option<(Connection, LaneletIndex)>,
     ) {
         (self.next_ticket, self.counts) = (held.next_ticket, held.counts);
         self.gridlocked.clone_from(&held.gridlocked);
         self.entries = held.entries.moved(lanelet);
         // Grants are moved one by one: an edit can split a junction or give its connections other numbers.
-        for (junction, grants) in (0u32..).zip(&held.granted) {
+        for (junction, grants) in held.by_junction() {
             for grant in grants {
-                if let Some(((junction, path), exit)) = moved(grant.agent, junction, grant.at) {
+                if let Some((
+                    Connection {
+                        junction,
+                        number: path,
+                    },
+                    exit,
+                )) = moved(grant.agent, junction, grant.at)
+                {
                     self.add(
                         junction,
                         Grant {
@@ -532,7 +568,7 @@ impl Claims {
     pub(crate) fn firsts(&self, agents: usize) -> Vec<u32> {
         let mut firsts = vec![u32::MAX; agents];
         for grant in self.granted.iter().flatten() {
-            let first = &mut firsts[grant.agent as usize];
+            let first = &mut firsts[grant.agent.index()];
             *first = grant.at.min(*first);
         }
         firsts
@@ -541,32 +577,35 @@ impl Claims {
     /// Whether another vehicle holds a connection that conflicts with a path of a junction.
     pub(crate) fn are_in_conflict(
         &self,
-        agent: u32,
-        (junction, path): (u32, u32),
+        agent: AgentIndex,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
         ground: &Ground,
     ) -> bool {
-        let mut others = self.granted[junction as usize].iter();
+        let mut others = self.granted[junction.index()].iter();
         others.any(|grant| grant.agent != agent && ground.in_conflict(junction, path, grant.path))
     }
 
     /// The index of an agent's route up to which it holds alleys; 0 if it holds none.
-    pub(crate) fn alleys_held_to(&self, agent: u32) -> u32 {
+    pub(crate) fn alleys_held_to(&self, agent: AgentIndex) -> u32 {
         self.alleys.held_to(agent)
     }
 
     /// Who holds one direction of an alley.
-    pub(crate) fn alley_holders(&self, side: AlleySide) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn alley_holders(&self, side: AlleySide) -> impl Iterator<Item = AgentIndex> + '_ {
         self.alleys.holders(side)
     }
 
     /// Takes back the grants of a vehicle from an index of its route on.
-    pub(crate) fn forget_from(&mut self, agent: u32, at: u32) {
+    pub(crate) fn forget_from(&mut self, agent: AgentIndex, at: u32) {
         self.alleys.forget_from(agent, at);
         self.keep(|grant| grant.agent != agent || grant.at < at);
     }
 
     /// Takes back all grants of a vehicle.
-    pub(crate) fn forget(&mut self, agent: u32) {
+    pub(crate) fn forget(&mut self, agent: AgentIndex) {
         self.alleys.forget(agent);
         self.keep(|grant| grant.agent != agent);
     }
@@ -576,7 +615,7 @@ impl Claims {
         // A junction leaves the list of busy ones with its last grant; `hold` puts it back.
         let granted = &mut self.granted;
         self.busy.retain(|&junction| {
-            let list = &mut granted[junction as usize];
+            let list = &mut granted[junction.index()];
             list.retain(&stays);
             !list.is_empty()
         });

@@ -7,6 +7,7 @@ use crate::ground::Ground;
 use crate::traffic::index::OffLane;
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_scenario::Connection;
 
 /// What a car on a way covers beside its middle, m, with a hand's breadth.
 const HALF_WIDTH: f64 = 1.1;
@@ -24,7 +25,7 @@ impl Claims {
             taken.extend(near.filter_map(|(lanelet, s, _)| {
                 let path = ground.contested(lanelet)?;
                 let is_level = ground.layers_of(lanelet) & layers != 0;
-                (is_level && lies_on(body, ground.line(lanelet), (s, reach))).then_some(path)
+                (is_level && lies_on(body, ground.line(lanelet), s, reach)).then_some(path)
             }));
         }
         taken.sort_unstable();
@@ -35,14 +36,16 @@ impl Claims {
     pub(super) fn is_taken(&self, needs: &[Need]) -> bool {
         let taken = &self.taken;
         !taken.is_empty()
-            && needs
-                .iter()
-                .any(|need| taken.binary_search(&(need.junction, need.path)).is_ok())
+            && needs.iter().any(|need| {
+                taken
+                    .binary_search(&Connection::new(need.junction, need.path))
+                    .is_ok()
+            })
     }
 }
 
 /// Whether a body lies on what a car covers along a line, no farther from `s` than `reach`, m.
-fn lies_on(body: &OrientedBox, line: CentreLine<'_>, (s, reach): (f64, f64)) -> bool {
+fn lies_on(body: &OrientedBox, line: CentreLine<'_>, s: f64, reach: f64) -> bool {
     let (from, to) = ((s - reach).max(0.0), (s + reach).min(line.length()));
     let pieces = ((to - from) / PIECE).ceil().max(1.0);
     let length = (to - from) / pieces;

@@ -2,23 +2,29 @@
 //! that have been let in take of crossings.
 
 use super::request::{Need, Request};
-use super::scene::{Given, Scene};
+use super::situation::{Given, Situation};
 use super::{Claims, Grant, Scratch};
-use crate::agents::{ClaimColumns, Refusal};
+use crate::agents::ClaimColumns;
+use crate::records::{AgentIndex, Refusal};
 use crate::traffic::people::{Over, People};
+use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 
 /// A vehicle is let in if it has left a lane of a crossing so long before somebody comes there, s.
 const TIME_BEFORE_PEOPLE: f64 = 1.0;
 /// Who needs harder braking than this to stop for people goes on, m/s^2: as at amber.
 const STOPPING_FOR_PEOPLE: f64 = 3.0;
 
-impl Scene<'_> {
+impl Situation<'_> {
     /// Whether people keep a vehicle from driving along a path of a junction, which is at an index of
     /// its route. `slack`: the time between it and them that is wanted, s.
     fn is_kept_by_people(
         &self,
-        (agent, at): (u32, u32),
-        (junction, path): (u32, u32),
+        agent: AgentIndex,
+        at: u32,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
         slack: f64,
     ) -> bool {
         let crossings = self.ground.crossings();
@@ -36,13 +42,19 @@ impl Scene<'_> {
                 across: taken.across,
                 leaves: self.time_for(way, agent, at),
             };
-            way > 0.0 && self.people.are_in_the_way((number, site), over, slack)
+            way > 0.0 && self.people.are_in_the_way(number, site, over, slack)
         })
     }
 
     /// Whether somebody on foot is, or within a moment will be, where one drives along a path of a
     /// junction.
-    pub(super) fn is_walked(&self, (junction, path): (u32, u32)) -> bool {
+    pub(super) fn is_walked(
+        &self,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+    ) -> bool {
         let crossings = self.ground.crossings();
         let mut numbers = crossings.of_junction(junction);
         numbers.any(|number| {
@@ -54,7 +66,7 @@ impl Scene<'_> {
             });
             let is_walked = |over| {
                 let people = self.people;
-                people.are_in_the_way((number, site), over, TIME_BEFORE_PEOPLE)
+                people.are_in_the_way(number, site, over, TIME_BEFORE_PEOPLE)
             };
             self.people.are_at(number) && over.is_some_and(is_walked)
         })
@@ -62,17 +74,32 @@ impl Scene<'_> {
 
     /// Whether people keep a vehicle that asks out of a junction.
     pub(super) fn waits_for_people(&self, request: &Request, need: &Need) -> bool {
-        let who = (request.agent, need.at);
-        self.is_kept_by_people(who, (need.junction, need.path), TIME_BEFORE_PEOPLE)
+        self.is_kept_by_people(
+            request.agent,
+            need.at,
+            Connection::new(need.junction, need.path),
+            TIME_BEFORE_PEOPLE,
+        )
     }
 
     /// Whether the holder of a grant that has not entered, and whose front is so far before the stop
     /// line, m, has to give it back to people: it can still stop.
-    pub(super) fn is_stopped_by_people(&self, junction: u32, grant: &Grant, distance: f64) -> bool {
+    pub(super) fn is_stopped_by_people(
+        &self,
+        junction: JunctionIndex,
+        grant: &Grant,
+        distance: f64,
+    ) -> bool {
         let speed = self.speed(grant.agent);
         let braking = self.braking(grant.agent, STOPPING_FOR_PEOPLE);
         let can_stop = speed * speed <= 2.0 * braking * (distance - speed * self.period).max(0.0);
-        can_stop && self.is_kept_by_people((grant.agent, grant.at), (junction, grant.path), 0.0)
+        can_stop
+            && self.is_kept_by_people(
+                grant.agent,
+                grant.at,
+                Connection::new(junction, grant.path),
+                0.0,
+            )
     }
 }
 
@@ -88,27 +115,32 @@ impl Claims {
     ) {
         // How long vehicles have been kept is needed before people decide: after a while people let
         // them go first. What people take back is found after that, with what they want.
-        let scene = given.beside(people).with(agents.lent());
+        let situation = given.beside(people).with(agents.lent());
         let busy = people.busy().iter();
-        let kept = busy.map(|&number| self.kept_by_people(number, &scratch.requests, &scene));
+        let kept = busy.map(|&number| self.kept_by_people(number, &scratch.requests, &situation));
         scratch.kept.clear();
         scratch.kept.extend(kept);
-        people.decide(given.clock, given.ground, given.signals, &scratch.kept);
-        let scene = given.beside(people).with(agents.lent());
-        self.find_kept_by_people(people.busy(), &scene, &mut scratch.revoked);
+        people.decide(
+            given.clock,
+            given.fixed.ground,
+            given.signals,
+            &scratch.kept,
+        );
+        let situation = given.beside(people).with(agents.lent());
+        self.find_kept_by_people(people.busy(), &situation, &mut scratch.revoked);
         self.take_back(&scratch.revoked, agents);
     }
 
     /// What vehicles that have been let in, and have not left a crossing, take of it.
-    pub(super) fn over(&self, crossing: u32, scene: &Scene<'_>) -> Vec<Over> {
-        let site = &scene.ground.crossings().sites()[crossing as usize];
-        let grants = self.granted[site.junction as usize].iter();
+    pub(super) fn over(&self, crossing: u32, situation: &Situation<'_>) -> Vec<Over> {
+        let site = &situation.ground.crossings().sites()[crossing as usize];
+        let grants = self.granted[site.junction.index()].iter();
         let over = grants.filter_map(|grant| {
-            let taken = site.taken(grant.path, scene.is_long(grant.agent))?;
-            let way = taken.along.to - scene.rear_of(grant);
+            let taken = site.taken(grant.path, situation.is_long(grant.agent))?;
+            let way = taken.along.to - situation.rear_of(grant);
             (way > 0.0).then(|| Over {
                 across: taken.across,
-                leaves: scene.time_for(way, grant.agent, grant.at) + f64::from(grant.delay),
+                leaves: situation.time_for(way, grant.agent, grant.at) + f64::from(grant.delay),
             })
         });
         over.collect()
@@ -119,19 +151,19 @@ impl Claims {
     pub(super) fn find_kept_by_people(
         &self,
         busy: &[u32],
-        scene: &Scene<'_>,
-        out: &mut Vec<(u32, u32)>,
+        situation: &Situation<'_>,
+        out: &mut Vec<(AgentIndex, u32)>,
     ) {
         out.clear();
         for &crossing in busy {
-            let junction = scene.ground.crossings().sites()[crossing as usize].junction;
-            for grant in &self.granted[junction as usize] {
+            let junction = situation.ground.crossings().sites()[crossing as usize].junction;
+            for grant in &self.granted[junction.index()] {
                 // Between the junctions of a chain nobody can stand: only the first one is given back.
                 let may_stop = grant.is_invited && grant.is_first;
-                let distance = scene.before_line(junction, grant);
+                let distance = situation.before_line(junction, grant);
                 if may_stop
                     && distance >= 0.0
-                    && scene.is_stopped_by_people(junction, grant, distance)
+                    && situation.is_stopped_by_people(junction, grant, distance)
                 {
                     out.push((grant.agent, grant.at));
                 }
@@ -145,36 +177,39 @@ impl Claims {
         &self,
         crossing: u32,
         requests: &[Request],
-        scene: &Scene<'_>,
+        situation: &Situation<'_>,
     ) -> f64 {
-        let site = &scene.ground.crossings().sites()[crossing as usize];
-        let leads_over = |path: u32| site.taken(path, false).is_some();
+        let site = &situation.ground.crossings().sites()[crossing as usize];
+        let leads_over = |path: ConnectionIndex| site.taken(path, false).is_some();
         // Time at a red light is no wait for people.
-        let with_green = |age: f64| match scene.ground.signals(site.junction) {
-            Some(_) => age.min(scene.signals.time_in_stage(
-                scene.ground,
+        let with_green = |age: f64| match situation.ground.signals(site.junction) {
+            Some(_) => age.min(situation.signals.time_in_stage(
+                situation.ground,
                 site.junction,
-                scene.time(),
+                situation.time(),
             )),
             None => age,
         };
         let asking = requests.iter().filter(|request| {
-            let (junction, path) = request.path;
-            let refused = scene.agents.claim[request.agent as usize].refused;
+            let Connection {
+                junction,
+                number: path,
+            } = request.path;
+            let refused = situation.agents.claim[request.agent.index()].refused;
             junction == site.junction && refused == Refusal::People && leads_over(path)
         });
-        let asking = asking.map(|request| request.age(scene));
-        let grants = self.granted[site.junction as usize].iter();
+        let asking = asking.map(|request| request.age(situation));
+        let grants = self.granted[site.junction.index()].iter();
         let let_in =
             grants.filter(|grant| grant.is_invited && !grant.has_entered && leads_over(grant.path));
         let let_in = let_in.map(|grant| {
-            let claim = &scene.agents.claim[grant.agent as usize];
+            let claim = &situation.agents.claim[grant.agent.index()];
             let since = if claim.asked_for == grant.at {
                 claim.asked_since()
             } else {
-                scene.step
+                situation.step
             };
-            scene.step.saturating_sub(since) as f64 * scene.dt
+            situation.step.saturating_sub(since) as f64 * situation.dt
         });
         asking.chain(let_in).map(with_green).fold(0.0, f64::max)
     }

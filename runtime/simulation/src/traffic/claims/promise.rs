@@ -11,8 +11,10 @@
 use super::room::FAR_ENOUGH;
 use super::{Claims, Grant};
 use crate::agents::AgentsRef;
-use crate::traffic::{Entry, Lanes};
-use roadwright_scenario::lane_graph::LaneletId;
+use crate::records::AgentIndex;
+use crate::traffic::{LaneEntry, Lanes};
+use roadwright_scenario::lane_graph::LaneletIndex;
+use roadwright_scenario::{Connection, JunctionIndex};
 
 impl Claims {
     /// Whether a vehicle of a length in a queue, m, may appear on a lane, beside others that appear there in
@@ -20,8 +22,8 @@ impl Claims {
     pub(crate) fn may_appear(
         &self,
         lanes: Lanes<'_>,
-        lanelet: LaneletId,
-        appeared: impl Iterator<Item = u32>,
+        lanelet: LaneletIndex,
+        appeared: impl Iterator<Item = AgentIndex>,
         own: f64,
     ) -> bool {
         let Some(promised) = self.promised_length(lanes, lanelet) else {
@@ -38,13 +40,13 @@ impl Claims {
     pub(crate) fn leaves_promised(
         &self,
         lanes: Lanes<'_>,
-        agent: u32,
-        (lanelet, s): (LaneletId, f64),
+        agent: AgentIndex,
+        (lanelet, s): (LaneletIndex, f64),
     ) -> bool {
         let Some(promised) = self.promised_length(lanes, lanelet) else {
             return true;
         };
-        let own = Entry { s, lanelet, agent };
+        let own = LaneEntry { s, lanelet, agent };
         let tail = lanes.tail(lanelet);
         let behind = tail.there.iter().filter(|entry| entry.s < s);
         let behind = behind
@@ -57,24 +59,26 @@ impl Claims {
 
     /// Length that those take in a queue who have been promised room on a lane beyond a junction and are
     /// not there yet, m; `None` if there are none.
-    fn promised_length(&self, lanes: Lanes<'_>, lanelet: LaneletId) -> Option<f64> {
+    fn promised_length(&self, lanes: Lanes<'_>, lanelet: LaneletIndex) -> Option<f64> {
         let promised = self.promised_from(lanes, lanelet, FAR_ENOUGH);
         (promised > 0.0).then_some(promised)
     }
 
     /// The same, 0 if there are none. Where one comes onto a lane from a short one without asking anybody,
     /// those come on who do not fit there; so far, m, is looked back.
-    fn promised_from(&self, lanes: Lanes<'_>, lanelet: LaneletId, far: f64) -> f64 {
+    fn promised_from(&self, lanes: Lanes<'_>, lanelet: LaneletIndex, far: f64) -> f64 {
         let ground = lanes.ground;
         let ways = ground.graph().predecessors(lanelet);
         // All connections that end where a lane begins are those of one junction.
-        if let Some((junction, _)) = ways.iter().find_map(|&way| ground.contested(way)) {
+        if let Some(Connection { junction, .. }) =
+            ways.iter().find_map(|&way| ground.contested(way))
+        {
             let coming = self.promised(lanes.agents, junction, lanelet);
             return coming.map(|grant| lanes.space(grant.agent)).sum();
         }
         let &[way] = ways else { return 0.0 };
         let (mut length, mut taken) = (0.0, 0.0);
-        let mut count = |lane: LaneletId| {
+        let mut count = |lane: LaneletIndex| {
             length += ground.length(lane);
             let there = lanes.index.on_lanelet(lane).iter();
             taken += there.map(|entry| lanes.space(entry.agent)).sum::<f64>();
@@ -107,26 +111,26 @@ impl Claims {
     pub(super) fn promised<'s>(
         &'s self,
         agents: AgentsRef<'s>,
-        junction: u32,
-        exit: LaneletId,
+        junction: JunctionIndex,
+        exit: LaneletIndex,
     ) -> impl Iterator<Item = &'s Grant> {
-        let grants = self.granted[junction as usize].iter();
+        let grants = self.granted[junction.index()].iter();
         grants.filter(move |grant| {
-            grant.exit == exit && agents.progress[grant.agent as usize].at <= grant.at
+            grant.exit == exit && agents.progress[grant.agent.index()].at <= grant.at
         })
     }
 }
 
 /// Who has changed to a lane since the index was made: it is known only on the lane that it came from.
-fn just_changed(lanes: Lanes<'_>, target: LaneletId) -> impl Iterator<Item = u32> {
+fn just_changed(lanes: Lanes<'_>, target: LaneletIndex) -> impl Iterator<Item = AgentIndex> {
     let beside = lanes.ground.graph().changing_onto(target);
     let others = beside.flat_map(move |lane| lanes.index.on_lanelet(lane));
-    let is_known = move |agent: u32| {
+    let is_known = move |agent: AgentIndex| {
         let mut known = lanes.index.on_lanelet(target).iter();
         known.any(|entry| entry.agent == agent)
     };
-    let has_changed = move |agent: &u32| {
-        lanes.agents.position[*agent as usize].lanelet == target && !is_known(*agent)
+    let has_changed = move |agent: &AgentIndex| {
+        lanes.agents.position[agent.index()].lanelet == target && !is_known(*agent)
     };
     others.map(|entry| entry.agent).filter(has_changed)
 }

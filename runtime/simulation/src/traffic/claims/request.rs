@@ -1,14 +1,17 @@
 //! Who asks to enter a junction, and for which connections.
 
 use super::gridlock::STANDS;
-use super::scene::Scene;
+use super::situation::Situation;
 use super::watch::Intruder;
 use super::{Grant, Scratch};
-use crate::agents::{AgentsRef, ClaimColumns, LanePosition, Motion};
+use crate::agents::{AgentsRef, ClaimColumns};
+use crate::fixed::Fixed;
 use crate::ground::{Ground, PROFILE_BRAKING, WARMED};
+use crate::records::{AgentIndex, LanePosition, Motion};
 use crate::route::{Route, Routes};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
+use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use std::hint::black_box;
 
 /// A vehicle asks this much before its braking distance reaches the stop line, m: then a free junction
@@ -33,23 +36,23 @@ pub(super) struct Request {
     /// The step in which it first asked for this connection.
     pub(super) since: u64,
     pub(super) id: u64,
-    pub(super) agent: u32,
+    pub(super) agent: AgentIndex,
     /// Index of the first contested connection in its route.
     pub(super) at: u32,
     /// Junction and connection.
-    pub(super) path: (u32, u32),
+    pub(super) path: Connection,
 }
 
 /// A contested connection that a request needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Need {
-    pub(super) junction: u32,
+    pub(super) junction: JunctionIndex,
     /// Number of the connection in the junction.
-    pub(super) path: u32,
+    pub(super) path: ConnectionIndex,
     /// Index of the connection in the route.
     pub(super) at: u32,
     /// Lanelet beyond the junction.
-    pub(super) exit: LaneletId,
+    pub(super) exit: LaneletIndex,
     /// Whether its signals and signs count: it is the first one, or there were only narrow bends before.
     pub(super) has_law: bool,
 }
@@ -62,8 +65,8 @@ impl Request {
     }
 
     /// How long it has been waiting, s.
-    pub(super) fn age(&self, scene: &Scene<'_>) -> f64 {
-        scene.step.saturating_sub(self.since) as f64 * scene.dt
+    pub(super) fn age(&self, situation: &Situation<'_>) -> f64 {
+        situation.step.saturating_sub(self.since) as f64 * situation.dt
     }
 }
 
@@ -71,15 +74,15 @@ impl Request {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Approach {
     /// Junction and connection.
-    pub(super) path: (u32, u32),
-    pub(super) agent: u32,
+    pub(super) path: Connection,
+    pub(super) agent: AgentIndex,
     /// Index of the connection in its route.
     pub(super) at: u32,
     /// From its front to the stop line, m.
     pub(super) distance: f64,
 }
 
-impl Scene<'_> {
+impl Situation<'_> {
     /// The connections that a vehicle needs at once: up to the first lane on which it can stand
     /// without its rear in a junction.
     ///
@@ -102,7 +105,13 @@ impl Scene<'_> {
             // A connection that nothing conflicts with needs no grant, but it is no place to stand
             // either; as a lanelet of the route its length counts as room like that of a lane.
             match (self.ground.contested(lanelet), route.lanelet(at + 1)) {
-                (Some((junction, path)), Some(exit)) => {
+                (
+                    Some(Connection {
+                        junction,
+                        number: path,
+                    }),
+                    Some(exit),
+                ) => {
                     out.push(Need {
                         junction,
                         path,
@@ -143,7 +152,7 @@ impl Scene<'_> {
         let (mut first, mut room) = (grant.at, 0.0);
         for at in (0..grant.at).rev() {
             let lanelet = route.lanelet(at)?;
-            if let Some((junction, _)) = self.ground.contested(lanelet) {
+            if let Some(Connection { junction, .. }) = self.ground.contested(lanelet) {
                 if self.ground.is_ruled(junction) {
                     return None;
                 }
@@ -163,17 +172,17 @@ impl Scene<'_> {
 
     /// Whether the vehicle is the foremost on its lane that is not let in yet, before the connection at
     /// an index of its route.
-    pub(super) fn has_turn(&self, agent: u32, connection: u32) -> bool {
+    pub(super) fn has_turn(&self, agent: AgentIndex, connection: u32) -> bool {
         let route = self.route(agent);
         let contested = route
             .lanelet(connection)
             .and_then(|lanelet| self.ground.contested(lanelet));
-        let Some((junction, _)) = contested else {
+        let Some(Connection { junction, .. }) = contested else {
             return false;
         };
         // On the lanelets up to the junction nobody may be ahead who still waits. Who does not drive into it
         // at all does not hold up the agent, but those may who are ahead of that one.
-        let own = self.agents.progress[agent as usize].at;
+        let own = self.agents.progress[agent.index()].at;
         let lanelets = (own + 1..connection).filter_map(|at| route.lanelet(at));
         let beyond = lanelets.flat_map(|lanelet| self.index.on_lanelet(lanelet));
         let mut ahead = self.index.all_ahead_on_lanelet(agent).chain(beyond);
@@ -184,10 +193,10 @@ impl Scene<'_> {
                 let lanelets = (from..to).filter_map(|at| other.lanelet(at));
                 lanelets
                     .filter_map(|lanelet| self.ground.contested(lanelet))
-                    .any(|(found, _)| found == junction)
+                    .any(|found| found.junction == junction)
             };
-            let at = self.agents.progress[entry.agent as usize].at;
-            let granted_to = self.agents.claim[entry.agent as usize].granted_to;
+            let at = self.agents.progress[entry.agent.index()].at;
+            let granted_to = self.agents.claim[entry.agent.index()].granted_to;
             let is_let_in = leads_in(at + 1, granted_to);
             let asks = is_let_in || leads_in(at + 1, at + WAY_IN);
             is_behind_queue |= !asks && self.stands_in_queue(entry.agent);
@@ -203,7 +212,7 @@ impl Scene<'_> {
 
     /// Whether a queue reaches back to the end of a lane over a way that nobody else meets. Nobody asks for those,
     /// so one may stand there for long; who is behind and turns off would keep others out meanwhile.
-    fn reaches_back_to(&self, lane: LaneletId) -> bool {
+    fn reaches_back_to(&self, lane: LaneletIndex) -> bool {
         let mut ways = self.ground.successors(lane).iter();
         ways.any(|&way| {
             self.index.hindmost(way).is_some_and(|last| {
@@ -216,8 +225,8 @@ impl Scene<'_> {
 
     /// Whether somebody stands close ahead on the lane that a vehicle is leaving: it cannot pass that one before it
     /// is across, and that one may wait for it.
-    fn is_behind_queue_on_lane_left(&self, agent: u32) -> bool {
-        let position = &self.agents.position[agent as usize];
+    fn is_behind_queue_on_lane_left(&self, agent: AgentIndex) -> bool {
+        let position = &self.agents.position[agent.index()];
         if position.leaving == NO_LANELET {
             return false;
         }
@@ -233,8 +242,8 @@ impl Scene<'_> {
         })
     }
 
-    fn stands_in_queue(&self, agent: u32) -> bool {
-        self.agents.progress[agent as usize].standing >= STANDS
+    fn stands_in_queue(&self, agent: AgentIndex) -> bool {
+        self.agents.progress[agent.index()].standing >= STANDS
     }
 }
 
@@ -243,7 +252,7 @@ impl Scene<'_> {
 /// in.
 pub(super) fn collect(
     step: u64,
-    (ground, types): (&Ground, &VehicleTypes),
+    Fixed { ground, types }: Fixed<'_>,
     routes: &Routes,
     agents: &mut ClaimColumns<'_>,
     Scratch {
@@ -273,7 +282,7 @@ pub(super) fn collect(
             && let Some(path) = ground.contested(position.lanelet)
         {
             intruders.push(Intruder {
-                agent: index as u32,
+                agent: AgentIndex::from_index(index),
                 path,
                 at,
             });
@@ -290,14 +299,14 @@ pub(super) fn collect(
         let progress = &agents.progress[index];
         let route = routes.get(progress.route);
         let from = (progress.at, position.lanelet);
-        let next = next_contested(ground, route, from, (remaining, sight), claim.granted_to);
+        let next = next_contested(ground, route, from, remaining, sight, claim.granted_to);
         let Some((at, path, distance)) = next else {
             continue;
         };
-        if ground.looks_out(path.0) {
+        if ground.looks_out(path.junction) {
             approaches.push(Approach {
                 path,
-                agent: index as u32,
+                agent: AgentIndex::from_index(index),
                 at,
                 distance: distance - vehicle_type.front,
             });
@@ -312,7 +321,7 @@ pub(super) fn collect(
         requests.push(Request {
             since: claim.asked_since(),
             id: who.id,
-            agent: index as u32,
+            agent: AgentIndex::from_index(index),
             at,
             path,
         });
@@ -330,7 +339,8 @@ fn warm(ground: &Ground, routes: &Routes, agents: AgentsRef<'_>, from: usize) {
         routes.get(progress.route).lanelet(progress.at + 1)
     };
     let here = on_lanes.clone().map(|agent| {
-        ground.length(agents.position[agent].lanelet) + f64::from(next(agent).unwrap_or(0))
+        ground.length(agents.position[agent].lanelet)
+            + next(agent).map_or(0.0, |id| f64::from(id.number()))
     });
     black_box(here.sum::<f64>());
     let ahead = on_lanes.filter_map(next);
@@ -344,10 +354,11 @@ fn warm(ground: &Ground, routes: &Routes, agents: AgentsRef<'_>, from: usize) {
 fn next_contested(
     ground: &Ground,
     route: &Route,
-    from: (u32, LaneletId),
-    (mut distance, reach): (f64, f64),
+    from: (u32, LaneletIndex),
+    mut distance: f64,
+    reach: f64,
     granted_to: u32,
-) -> Option<(u32, (u32, u32), f64)> {
+) -> Option<(u32, Connection, f64)> {
     let (mut at, mut before) = from;
     while distance < reach {
         at += 1;

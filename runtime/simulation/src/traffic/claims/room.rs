@@ -2,11 +2,13 @@
 
 use super::request::{Need, Request};
 use super::rule::{LONGEST_WAIT_INSIDE, Pending, Reserved};
-use super::scene::Scene;
+use super::situation::Situation;
 use super::{Claims, Grant};
 use crate::ground::{Ground, Ring};
+use crate::records::AgentIndex;
 use crate::route::{Route, place_to_wait};
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::Connection;
+use roadwright_scenario::lane_graph::LaneletIndex;
 
 /// Who has been seeking a gap for so long, s, within so many metres of the end of its lane, gets the room that
 /// becomes free on the lane beside.
@@ -40,7 +42,7 @@ const MOST_LANES: usize = 4;
 #[derive(Clone, Copy)]
 struct Part {
     at: u32,
-    lane: LaneletId,
+    lane: LaneletIndex,
     begin: f64,
 }
 
@@ -51,7 +53,7 @@ struct LanesBeyond {
 }
 
 impl LanesBeyond {
-    fn of(at: u32, lane: LaneletId) -> Self {
+    fn of(at: u32, lane: LaneletIndex) -> Self {
         let begin = 0.0;
         Self {
             parts: [Part { at, lane, begin }; MOST_LANES],
@@ -71,7 +73,7 @@ impl LanesBeyond {
 
 /// The lane of a route behind one that ends so far away, m, if one drives on there without asking anybody: who
 /// waits for an alley there stands before it.
-fn next_lane(route: &Route, (at, end): (u32, f64), ground: &Ground) -> Option<Part> {
+fn next_lane(route: &Route, at: u32, end: f64, ground: &Ground) -> Option<Part> {
     let way = route.lanelet(at + 1)?;
     // Where roads join without a bend, lanes follow each other with nothing in between.
     let (at, lane, length) = match ground.lanelet(way).is_connection() {
@@ -98,26 +100,28 @@ impl Claims {
         &self,
         request: &Request,
         need: &Need,
-        (is_last, pending): (bool, &[Pending]),
+        is_last: bool,
+        pending: &[Pending],
         trust: Trust,
-        scene: &Scene<'_>,
+        situation: &Situation<'_>,
     ) -> bool {
-        if let Some(ring) = scene.ground.ring(need.exit) {
-            let connection = scene.route(request.agent).lanelet(need.at);
-            let goes_round = connection.is_some_and(|id| scene.ground.ring(id).is_some());
+        if let Some(ring) = situation.ground.ring(need.exit) {
+            let connection = situation.route(request.agent).lanelet(need.at);
+            let goes_round = connection.is_some_and(|id| situation.ground.ring(id).is_some());
             // Who has waited for long is the next one to get in, wherever it enters the ring.
             let first = ring.lanelets.first();
             let is_kept = pending
                 .iter()
                 .any(|p| matches!(&p.reserved, Reserved::Ring(ring) if Some(ring) == first));
-            return goes_round || !is_kept && self.ring_has_room(ring, request, scene);
+            return goes_round || !is_kept && self.ring_has_room(ring, request, situation);
         }
-        let beyond = self.lanes_beyond(request, need, scene);
-        let room = self.room_on(&beyond, request, need, trust, scene) - kept_room(need, pending);
+        let beyond = self.lanes_beyond(request, need, situation);
+        let room =
+            self.room_on(&beyond, request, need, trust, situation) - kept_room(need, pending);
         // What is beyond may be shorter than the vehicle, where junctions behind it are asked as well
-        // (`Scene::needs`): then it has to be empty, and that is enough.
-        let fits = is_last && room >= scene.space(request.agent);
-        fits || room >= self.reach_of(&beyond, scene)
+        // (`Situation::needs`): then it has to be empty, and that is enough.
+        let fits = is_last && room >= situation.space(request.agent);
+        fits || room >= self.reach_of(&beyond, situation)
     }
 
     /// What is left of the lanes beyond a junction when all that is there, or has been promised a place,
@@ -128,28 +132,33 @@ impl Claims {
         request: &Request,
         need: &Need,
         trust: Trust,
-        scene: &Scene<'_>,
+        situation: &Situation<'_>,
     ) -> f64 {
-        let beyond = self.lanes_beyond(request, need, scene);
-        self.room_on(&beyond, request, need, trust, scene)
+        let beyond = self.lanes_beyond(request, need, situation);
+        self.room_on(&beyond, request, need, trust, situation)
     }
 
     /// The lanes beyond a junction up to the first one at whose end somebody may have to wait, or that
     /// is far enough away.
-    fn lanes_beyond(&self, request: &Request, need: &Need, scene: &Scene<'_>) -> LanesBeyond {
-        let (ground, route) = (scene.ground, scene.route(request.agent));
+    fn lanes_beyond(
+        &self,
+        request: &Request,
+        need: &Need,
+        situation: &Situation<'_>,
+    ) -> LanesBeyond {
+        let (ground, route) = (situation.ground, situation.route(request.agent));
         let mut beyond = LanesBeyond::of(need.at + 1, need.exit);
         while beyond.count < MOST_LANES {
             let Part { at, lane, begin } = *beyond.last();
             let end = begin + ground.length(lane);
             let may_wait = end >= FAR_ENOUGH
                 || route.changes_lane_at(at, ground)
-                || self.kept_free_before_end(lane, scene) > 0.0
-                || !scene.lanes().tail(lane).is_whole;
+                || self.kept_free_before_end(lane, situation) > 0.0
+                || !situation.lanes().tail(lane).is_whole;
             if may_wait {
                 break;
             }
-            let Some(next) = next_lane(route, (at, end), ground) else {
+            let Some(next) = next_lane(route, at, end, ground) else {
                 break;
             };
             beyond.push(next);
@@ -158,10 +167,10 @@ impl Claims {
     }
 
     /// How far one drives up on lanes beyond a junction if nobody is there, m.
-    fn reach_of(&self, beyond: &LanesBeyond, scene: &Scene<'_>) -> f64 {
+    fn reach_of(&self, beyond: &LanesBeyond, situation: &Situation<'_>) -> f64 {
         let last = beyond.last();
-        let reach = self.held_up_to(last.lane, scene);
-        last.begin + reach.min(scene.lanes().queue_end(last.lane))
+        let reach = self.held_up_to(last.lane, situation);
+        last.begin + reach.min(situation.lanes().queue_end(last.lane))
     }
 
     fn room_on(
@@ -170,96 +179,104 @@ impl Claims {
         request: &Request,
         need: &Need,
         trust: Trust,
-        scene: &Scene<'_>,
+        situation: &Situation<'_>,
     ) -> f64 {
         let last = beyond.last();
-        let tail = scene.lanes().tail(last.lane);
+        let tail = situation.lanes().tail(last.lane);
         // From the end backwards: who is behind somebody that stays there stays as well.
         let mut drive_on = trust == Trust::LetIn && tail.is_whole;
-        let mut stays = |agent: u32, at: u32| {
-            drive_on = drive_on && self.drives_on(agent, at, scene);
+        let mut stays = |agent: AgentIndex, at: u32| {
+            drive_on = drive_on && self.drives_on(agent, at, situation);
             !drive_on
         };
-        let reach = tail.reach.min(self.held_up_to(last.lane, scene));
+        let reach = tail.reach.min(self.held_up_to(last.lane, situation));
         let (mut taken, mut reach) = (0.0, last.begin + reach);
-        let at_of = |agent: u32| scene.agents.progress[agent as usize].at;
+        let at_of = |agent: AgentIndex| situation.agents.progress[agent.index()].at;
         let parts = &beyond.parts[..beyond.count];
         for (number, part) in parts.iter().enumerate().rev() {
             let there = match number + 1 == parts.len() {
                 true => tail.there,
-                false => scene.index.on_lanelet(part.lane),
+                false => situation.index.on_lanelet(part.lane),
             };
             // With those on the way to the next lane, which nobody else meets.
             let on_way = match parts.get(number + 1) {
                 Some(next) if next.at == part.at + 2 => {
-                    let way = scene.route(request.agent).lanelet(part.at + 1);
-                    way.map_or(&[][..], |way| scene.index.on_lanelet(way))
+                    let way = situation.route(request.agent).lanelet(part.at + 1);
+                    way.map_or(&[][..], |way| situation.index.on_lanelet(way))
                 }
                 _ => &[],
             };
             for entry in there.iter().chain(on_way).rev() {
                 let (agent, at) = (entry.agent, at_of(entry.agent));
                 if agent != request.agent && stays(agent, at) {
-                    taken += scene.space(agent);
-                    reach = reach.min(part.begin + scene.waits_up_to(agent, (at, part.lane)));
+                    taken += situation.space(agent);
+                    reach = reach.min(part.begin + situation.waits_up_to(agent, at, part.lane));
                 }
             }
         }
         // In the order of their tickets, which is that in which they come.
-        for grant in self.promised(scene.agents, need.junction, need.exit) {
+        for grant in self.promised(situation.agents, need.junction, need.exit) {
             let (agent, at) = (grant.agent, grant.at + 1);
             if agent != request.agent && stays(agent, at) {
-                taken += scene.space(agent);
-                reach = reach.min(scene.waits_up_to(agent, (at, need.exit)));
+                taken += situation.space(agent);
+                reach = reach.min(situation.waits_up_to(agent, at, need.exit));
             }
         }
         if taken > 0.0 {
-            let own = scene.waits_up_to(request.agent, (last.at, last.lane));
+            let own = situation.waits_up_to(request.agent, last.at, last.lane);
             reach = reach.min(last.begin + own);
         }
-        let seekers = parts.iter().map(|part| space_for_seekers(part.lane, scene));
+        let seekers = parts
+            .iter()
+            .map(|part| space_for_seekers(part.lane, situation));
         reach - taken - seekers.sum::<f64>()
     }
 
     /// Up to where those drive up on a lane who are held back before a junction that changes, m; its end for
     /// most.
-    fn held_up_to(&self, lane: LaneletId, scene: &Scene<'_>) -> f64 {
-        scene.ground.length(lane) - self.kept_free_before_end(lane, scene)
+    fn held_up_to(&self, lane: LaneletIndex, situation: &Situation<'_>) -> f64 {
+        situation.ground.length(lane) - self.kept_free_before_end(lane, situation)
     }
 
     /// Whether a vehicle is sure to drive on from the lane at an index of its route: it has been let into the
     /// next junction, and is in it and drives, or hardly waits for others there and cannot lose its turn.
-    fn drives_on(&self, agent: u32, at: u32, scene: &Scene<'_>) -> bool {
-        let granted_to = scene.agents.claim[agent as usize].granted_to;
+    fn drives_on(&self, agent: AgentIndex, at: u32, situation: &Situation<'_>) -> bool {
+        let granted_to = situation.agents.claim[agent.index()].granted_to;
         let beyond = at + 1;
         if granted_to <= beyond {
             return false;
         }
-        let drives_out = scene.speed(agent) >= DRIVES_OUT && scene.front(agent, beyond) > 0.0;
+        let drives_out =
+            situation.speed(agent) >= DRIVES_OUT && situation.front(agent, beyond) > 0.0;
         // Ways that nobody else meets are granted to nobody.
         let mut ways = beyond..granted_to;
         let mut next = || {
             ways.find_map(|at| {
-                let way = scene.route(agent).lanelet(at)?;
-                Some((at, scene.ground.contested(way)?))
+                let way = situation.route(agent).lanelet(at)?;
+                Some((at, situation.ground.contested(way)?))
             })
         };
-        drives_out || next().is_some_and(|next| self.keeps_its_turn(agent, next, scene))
+        drives_out
+            || next().is_some_and(|(at, path)| self.keeps_its_turn(agent, at, path, situation))
     }
 
     fn keeps_its_turn(
         &self,
-        agent: u32,
-        (at, (junction, path)): (u32, (u32, u32)),
-        scene: &Scene<'_>,
+        agent: AgentIndex,
+        at: u32,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+        situation: &Situation<'_>,
     ) -> bool {
-        let mut held = self.granted[junction as usize].iter();
+        let mut held = self.granted[junction.index()].iter();
         let held = held.find(|grant| (grant.agent, grant.at) == (agent, at));
         held.is_some_and(|grant| {
             let enters = || {
                 grant.has_entered
                     || !grant.is_first
-                    || scene.is_bound_to_enter(grant, (junction, path))
+                    || situation.is_bound_to_enter(grant, Connection::new(junction, path))
             };
             let is_open = !self.closed.contains(&junction) && !self.held_back().contains(&junction);
             grant.is_invited && f64::from(grant.delay) <= LONGEST_WAIT_INSIDE && is_open && enters()
@@ -269,31 +286,31 @@ impl Claims {
     /// Whether one more vehicle fits into a ring, and another one beside it, within [`RING_SHARE`] of
     /// its length: so everybody in the ring can move on to where it leaves it. An empty ring takes
     /// everybody.
-    fn ring_has_room(&self, ring: &Ring, request: &Request, scene: &Scene<'_>) -> bool {
-        let agents = scene.agents;
-        let is_there = |agent: u32, lanelet: LaneletId| {
-            agents.position[agent as usize].lanelet == lanelet && agent != request.agent
+    fn ring_has_room(&self, ring: &Ring, request: &Request, situation: &Situation<'_>) -> bool {
+        let agents = situation.agents;
+        let is_there = |agent: AgentIndex, lanelet: LaneletIndex| {
+            agents.position[agent.index()].lanelet == lanelet && agent != request.agent
         };
         let driving = ring.lanelets.iter().flat_map(|&lanelet| {
-            let entries = scene.index.on_lanelet(lanelet).iter();
+            let entries = situation.index.on_lanelet(lanelet).iter();
             entries
                 .map(|entry| entry.agent)
                 .filter(move |&agent| is_there(agent, lanelet))
         });
         // Who has been let in, and is not in the ring yet.
         let junctions = ring.junctions.iter();
-        let coming = junctions.flat_map(|&junction| &self.granted[junction as usize]);
+        let coming = junctions.flat_map(|&junction| &self.granted[junction.index()]);
         let coming = coming.filter(|grant| {
-            let position = &agents.position[grant.agent as usize];
+            let position = &agents.position[grant.agent.index()];
             ring.lanelets.binary_search(&grant.exit).is_ok()
                 && ring.lanelets.binary_search(&position.lanelet).is_err()
-                && agents.progress[grant.agent as usize].at <= grant.at
+                && agents.progress[grant.agent.index()].at <= grant.at
         });
         let taken: f64 = driving
             .chain(coming.map(|grant| grant.agent))
-            .map(|agent| scene.space(agent))
+            .map(|agent| situation.space(agent))
             .sum();
-        taken == 0.0 || taken + 2.0 * scene.space(request.agent) <= RING_SHARE * ring.length
+        taken == 0.0 || taken + 2.0 * situation.space(request.agent) <= RING_SHARE * ring.length
     }
 }
 
@@ -306,10 +323,10 @@ fn kept_room(need: &Need, pending: &[Pending]) -> f64 {
     kept.sum()
 }
 
-impl Scene<'_> {
+impl Situation<'_> {
     /// How far a vehicle is sure to drive up on a lane at an index of its route, m: without end, but where it
     /// has to change lanes and may wait for a gap.
-    fn waits_up_to(&self, agent: u32, (at, lane): (u32, LaneletId)) -> f64 {
+    fn waits_up_to(&self, agent: AgentIndex, at: u32, lane: LaneletIndex) -> f64 {
         let changes = self.route(agent).lane_changes_on(at, self.ground);
         let kind = self.vehicle_type(agent);
         let place = place_to_wait(self.ground.length(lane), changes);
@@ -323,20 +340,36 @@ impl Scene<'_> {
     /// Whether nothing keeps the holder of a grant, which has not entered, from entering: nobody may walk over
     /// its way, and there is no signal that may show something else than green before; or it cannot stop any
     /// more.
-    fn is_bound_to_enter(&self, grant: &Grant, (junction, path): (u32, u32)) -> bool {
+    fn is_bound_to_enter(
+        &self,
+        grant: &Grant,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+    ) -> bool {
         let distance = self.before_line(junction, grant).max(0.0);
-        if !self.can_stop(grant.agent, distance) && !self.light((junction, path)).is_red() {
+        if !self.can_stop(grant.agent, distance)
+            && !self.light(Connection::new(junction, path)).is_red()
+        {
             return true;
         }
-        let green = self
-            .signals
-            .keeps_green(self.ground, (junction, path), self.time());
+        let green =
+            self.signals
+                .keeps_green(self.ground, Connection::new(junction, path), self.time());
         let enters = self.time_for(distance, grant.agent, grant.at) + TIME_TO_ENTER;
-        green > enters && !self.may_be_walked_over(grant.agent, (junction, path))
+        green > enters && !self.may_be_walked_over(grant.agent, Connection::new(junction, path))
     }
 
     /// Whether people may walk over a path of a junction as long as signals show what they show.
-    fn may_be_walked_over(&self, agent: u32, (junction, path): (u32, u32)) -> bool {
+    fn may_be_walked_over(
+        &self,
+        agent: AgentIndex,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+    ) -> bool {
         let crossings = self.ground.crossings();
         let mut sites = crossings.of_junction(junction);
         let is_long = self.is_long(agent);
@@ -352,15 +385,15 @@ impl Scene<'_> {
 /// Length in a queue of those, m, who stand at the end of a lane beside an exit, and get nowhere but by changing
 /// to it: the room that the next vehicle leaves there is theirs. Others would be let in for ever, count on
 /// that room, and keep them where they are, and with them all who stand behind.
-fn space_for_seekers(exit: LaneletId, scene: &Scene<'_>) -> f64 {
-    let lanes = scene.ground.graph().changing_onto(exit);
+fn space_for_seekers(exit: LaneletIndex, situation: &Situation<'_>) -> f64 {
+    let lanes = situation.ground.graph().changing_onto(exit);
     let seeking = lanes.filter_map(|lane| {
-        let first = scene.index.on_lanelet(lane).last()?;
-        let progress = &scene.agents.progress[first.agent as usize];
-        let is_at_end = scene.ground.length(lane) - first.s < AT_END;
+        let first = situation.index.on_lanelet(lane).last()?;
+        let progress = &situation.agents.progress[first.agent.index()];
+        let is_at_end = situation.ground.length(lane) - first.s < AT_END;
         let has_waited = progress.standing >= 1.0 && progress.seeking.abs() >= SEEKS_FOR;
-        let wants_over = scene.route(first.agent).lanelet(progress.at + 1) == Some(exit);
-        (is_at_end && has_waited && wants_over).then(|| scene.space(first.agent))
+        let wants_over = situation.route(first.agent).lanelet(progress.at + 1) == Some(exit);
+        (is_at_end && has_waited && wants_over).then(|| situation.space(first.agent))
     });
     seeking.sum()
 }

@@ -2,13 +2,13 @@
 
 use super::request::{Approach, Need, Request};
 use super::room::Trust;
-use super::scene::Scene;
+use super::situation::Situation;
 use super::walls::Meeting;
 use super::{Claims, Grant};
-use crate::agents::Refusal;
-use roadwright_scenario::Control;
+use crate::records::{AgentIndex, Refusal};
 use roadwright_scenario::junction::{GAP_ON_RED, Sign};
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::LaneletIndex;
+use roadwright_scenario::{Connection, Control, JunctionIndex};
 
 /// Nobody is let in who would have to wait longer inside for another, s. A larger value lets more
 /// in, who then stand in each other's way.
@@ -65,8 +65,9 @@ impl Claims {
         &self,
         request: &Request,
         needs: &[Need],
-        (pending, approaches): (&[Pending], &[Approach]),
-        scene: &Scene<'_>,
+        pending: &[Pending],
+        approaches: &[Approach],
+        situation: &Situation<'_>,
     ) -> Verdict {
         if needs.is_empty() {
             return Verdict::NothingNeeded;
@@ -74,17 +75,17 @@ impl Claims {
         if needs
             .iter()
             .any(|need| self.closed.contains(&need.junction))
-            || self.is_held_back((request.agent, needs), scene)
+            || self.is_held_back(request.agent, needs, situation)
         {
             return Verdict::Refused(Refusal::Closed);
         }
         if self.is_taken(needs) {
             return Verdict::Refused(Refusal::OffLanes);
         }
-        if let Err(refusal) = self.find_room((request, needs), pending, Trust::LetIn, scene) {
+        if let Err(refusal) = self.find_room(request, needs, pending, Trust::LetIn, situation) {
             return Verdict::Refused(refusal);
         }
-        if self.still_looks(request, &needs[0], scene) {
+        if self.still_looks(request, &needs[0], situation) {
             return Verdict::Refused(Refusal::Looks);
         }
         // All or nothing. A vehicle that had the first junction of a chain and waited for the second would
@@ -92,11 +93,11 @@ impl Claims {
         let mut before = None;
         for need in needs {
             let junction = JunctionState {
-                inside: &self.granted[need.junction as usize],
+                inside: &self.granted[need.junction.index()],
                 pending,
                 approaches: of_junction(approaches, need.junction),
             };
-            match may_enter(request, need, &junction, scene) {
+            match may_enter(request, need, &junction, situation) {
                 Ok(place) => before = place,
                 Err(refusal) => return Verdict::Refused(refusal),
             }
@@ -108,7 +109,7 @@ impl Claims {
         // Who trusts somebody waits for it if need be, and it has the lower ticket, as all have who were let in
         // before. Who passes before others has not the highest one, so it trusts nobody.
         if before.is_some()
-            && let Err(refusal) = self.find_room((request, needs), pending, Trust::Nobody, scene)
+            && let Err(refusal) = self.find_room(request, needs, pending, Trust::Nobody, situation)
         {
             return Verdict::Refused(refusal);
         }
@@ -118,19 +119,20 @@ impl Claims {
     /// Whether there is room on all lanes beyond the junctions that a request needs, or why not.
     fn find_room(
         &self,
-        (request, needs): (&Request, &[Need]),
+        request: &Request,
+        needs: &[Need],
         pending: &[Pending],
         trust: Trust,
-        scene: &Scene<'_>,
+        situation: &Situation<'_>,
     ) -> Result<(), Refusal> {
         let (last, passed) = needs.split_last().expect("there are needs");
         // A lane that is only passed becomes free when others let it: who waits for it long keeps them
         // from entering it. Whether the exit drains is not theirs to say.
         let mut passed = passed.iter();
-        if !passed.all(|need| self.has_room(request, need, (false, pending), trust, scene)) {
+        if !passed.all(|need| self.has_room(request, need, false, pending, trust, situation)) {
             return Err(Refusal::Occupied);
         }
-        match self.has_room(request, last, (true, pending), trust, scene) {
+        match self.has_room(request, last, true, pending, trust, situation) {
             true => Ok(()),
             false => Err(Refusal::NoRoom),
         }
@@ -138,40 +140,48 @@ impl Claims {
 }
 
 /// Those of the approaches, in the order of their junctions, that lead to one.
-pub(super) fn of_junction(approaches: &[Approach], junction: u32) -> &[Approach] {
-    let from = approaches.partition_point(|approach| approach.path.0 < junction);
-    let to = approaches.partition_point(|approach| approach.path.0 <= junction);
+pub(super) fn of_junction(approaches: &[Approach], junction: JunctionIndex) -> &[Approach] {
+    let from = approaches.partition_point(|approach| approach.path.junction < junction);
+    let to = approaches.partition_point(|approach| approach.path.junction <= junction);
     &approaches[from..to]
 }
 
 /// Whether a request need not give way any more.
-pub(super) fn is_locked(request: &Request, junction: u32, scene: &Scene<'_>) -> bool {
-    let (control, has_signals) = kind_of(junction, scene);
-    waited(request, junction, scene) >= lock_after(control, has_signals)
+pub(super) fn is_locked(
+    request: &Request,
+    junction: JunctionIndex,
+    situation: &Situation<'_>,
+) -> bool {
+    let (control, has_signals) = kind_of(junction, situation);
+    waited(request, junction, situation) >= lock_after(control, has_signals)
 }
 
 /// Whether a request is not passed over any more: who conflicts with it has to wait.
-pub(super) fn keeps_others_out(request: &Request, junction: u32, scene: &Scene<'_>) -> bool {
-    let (control, has_signals) = kind_of(junction, scene);
-    waited(request, junction, scene) >= keep_out_after(control, has_signals)
+pub(super) fn keeps_others_out(
+    request: &Request,
+    junction: JunctionIndex,
+    situation: &Situation<'_>,
+) -> bool {
+    let (control, has_signals) = kind_of(junction, situation);
+    waited(request, junction, situation) >= keep_out_after(control, has_signals)
 }
 
-fn kind_of(junction: u32, scene: &Scene<'_>) -> (Control, bool) {
-    let has_signals = scene.ground.signal_group_of(junction).is_some();
-    (scene.ground.control(junction), has_signals)
+fn kind_of(junction: JunctionIndex, situation: &Situation<'_>) -> (Control, bool) {
+    let has_signals = situation.ground.signal_group_of(junction).is_some();
+    (situation.ground.control(junction), has_signals)
 }
 
 /// How long somebody has waited while it could have been let in, s.
-fn waited(request: &Request, junction: u32, scene: &Scene<'_>) -> f64 {
-    let age = request.age(scene);
-    if scene.ground.signal_group_of(junction).is_none() {
+fn waited(request: &Request, junction: JunctionIndex, situation: &Situation<'_>) -> f64 {
+    let age = request.age(situation);
+    if situation.ground.signal_group_of(junction).is_none() {
         return age;
     }
     // Time at a red light gives no right to go before others when it turns green.
     age.min(
-        scene
+        situation
             .signals
-            .time_in_stage(scene.ground, junction, scene.time()),
+            .time_in_stage(situation.ground, junction, situation.time()),
     )
 }
 
@@ -201,7 +211,7 @@ pub(super) fn keep_out_after(control: Control, has_signals: bool) -> f64 {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pending {
     /// Junction and connection.
-    pub(super) path: (u32, u32),
+    pub(super) path: Connection,
     /// Whether it is a bus or lorry that waits.
     pub(super) is_long: bool,
     /// What others leave to it.
@@ -214,15 +224,19 @@ pub(super) enum Reserved {
     /// Its way through the junction.
     Way,
     /// Room in a ring, by its first lanelet.
-    Ring(LaneletId),
+    Ring(LaneletIndex),
     /// So much room on the lane beyond the junction, m.
-    Room(LaneletId, f64),
+    Room(LaneletIndex, f64),
 }
 
 /// Whether somebody at signals has waited for room beyond them for so long that the next one is its own, though
 /// its signal is red: those with green in the stages between would take it each time.
-pub(super) fn is_passed_over_for_room(request: &Request, junction: u32, scene: &Scene<'_>) -> bool {
-    request.age(scene) >= scene.ground.longest_cycle(junction)
+pub(super) fn is_passed_over_for_room(
+    request: &Request,
+    junction: JunctionIndex,
+    situation: &Situation<'_>,
+) -> bool {
+    request.age(situation) >= situation.ground.longest_cycle(junction)
 }
 
 /// Before whose ticket a vehicle may enter a junction now, or after all of them; or why it may not.
@@ -230,23 +244,25 @@ fn may_enter(
     request: &Request,
     need: &Need,
     junction: &JunctionState<'_>,
-    scene: &Scene<'_>,
+    situation: &Situation<'_>,
 ) -> Result<Option<u64>, Refusal> {
-    is_stopped(request, need, scene)?;
-    let path = (need.junction, need.path);
-    if need.at == request.at && scene.light(path).is_red() {
-        return turns_on_red(request, need, junction, scene);
+    is_stopped(request, need, situation)?;
+    let path = Connection::new(need.junction, need.path);
+    if need.at == request.at && situation.light(path).is_red() {
+        return turns_on_red(request, need, junction, situation);
     }
     // The light of the first junction has been looked at already.
     let is_behind_bend = need.has_law && need.at != request.at;
-    if is_behind_bend && scene.is_stopped_by_light(path, request.agent, to_line(request, scene)) {
+    if is_behind_bend
+        && situation.is_stopped_by_light(path, request.agent, to_line(request, situation))
+    {
         return Err(Refusal::Red);
     }
-    let is_locked = is_locked(request, need.junction, scene);
-    if need.has_law && !is_locked && gives_way(request, need, junction, scene) {
+    let is_locked = is_locked(request, need.junction, situation);
+    if need.has_law && !is_locked && gives_way(request, need, junction, situation) {
         return Err(Refusal::GivesWay);
     }
-    find_place(request, need, junction, scene)
+    find_place(request, need, junction, situation)
 }
 
 /// The same for who turns at a red light where that is allowed: others never wait for it, however long it
@@ -255,44 +271,51 @@ fn turns_on_red(
     request: &Request,
     need: &Need,
     junction: &JunctionState<'_>,
-    scene: &Scene<'_>,
+    situation: &Situation<'_>,
 ) -> Result<Option<u64>, Refusal> {
-    let conflicts = scene.ground.conflicts(need.junction, false);
+    let conflicts = situation.ground.conflicts(need.junction, false);
     let others = junction.approaches.iter();
     let mut others = others.filter(|other| {
-        other.agent != request.agent && conflicts.are_in_conflict(need.path, other.path.1)
+        other.agent != request.agent && conflicts.are_in_conflict(need.path, other.path.number)
     });
-    if others.any(|other| comes_within(GAP_ON_RED, other, (request, need), scene)) {
+    if others.any(|other| comes_within(GAP_ON_RED, other, request, need, situation)) {
         return Err(Refusal::Red);
     }
-    match find_place(request, need, junction, scene)? {
+    match find_place(request, need, junction, situation)? {
         None => Ok(None),
         Some(_) => Err(Refusal::Red),
     }
 }
 
 /// Whether a vehicle that asks is stopped by the signal of the first junction that it needs.
-pub(super) fn is_stopped_by_light(request: &Request, scene: &Scene<'_>) -> bool {
-    let distance = to_line(request, scene);
+pub(super) fn is_stopped_by_light(request: &Request, situation: &Situation<'_>) -> bool {
+    let distance = to_line(request, situation);
     let turns_on_red =
-        scene.may_turn_on_red(request.path) && has_stopped(request.agent, distance, scene);
-    !turns_on_red && scene.is_stopped_by_light(request.path, request.agent, distance)
+        situation.may_turn_on_red(request.path) && has_stopped(request.agent, distance, situation);
+    !turns_on_red && situation.is_stopped_by_light(request.path, request.agent, distance)
 }
 
 /// How far the front of a vehicle that asks is before the first stop line, m.
-fn to_line(request: &Request, scene: &Scene<'_>) -> f64 {
-    -scene.front(request.agent, request.at) - scene.setback(request.path)
+fn to_line(request: &Request, situation: &Situation<'_>) -> f64 {
+    -situation.front(request.agent, request.at) - situation.setback(request.path)
 }
 
 /// Whether a sign or people on foot stop a vehicle, and which of them.
-pub(super) fn is_stopped(request: &Request, need: &Need, scene: &Scene<'_>) -> Result<(), Refusal> {
+pub(super) fn is_stopped(
+    request: &Request,
+    need: &Need,
+    situation: &Situation<'_>,
+) -> Result<(), Refusal> {
     // Signs are for who comes to the first junction of a chain that has any: between it and the next one
     // nobody can stand, so there is no line to stop at.
-    let is_stop = scene.sign((need.junction, need.path)) == Sign::Stop;
-    if need.has_law && is_stop && !has_stopped(request.agent, to_line(request, scene), scene) {
+    let is_stop = situation.sign(Connection::new(need.junction, need.path)) == Sign::Stop;
+    if need.has_law
+        && is_stop
+        && !has_stopped(request.agent, to_line(request, situation), situation)
+    {
         return Err(Refusal::Stop);
     }
-    if scene.waits_for_people(request, need) {
+    if situation.waits_for_people(request, need) {
         return Err(Refusal::People);
     }
     Ok(())
@@ -304,18 +327,18 @@ pub(super) fn find_place(
     request: &Request,
     need: &Need,
     junction: &JunctionState<'_>,
-    scene: &Scene<'_>,
+    situation: &Situation<'_>,
 ) -> Result<Option<u64>, Refusal> {
-    let before = place_among(request, need, junction.inside, scene).ok_or(Refusal::Occupied)?;
+    let before = place_among(request, need, junction.inside, situation).ok_or(Refusal::Occupied)?;
     // Who waits for room in a ring keeps others out of that ring (`has_room`), not out of the junction.
     let mut earlier = junction
         .pending
         .iter()
-        .filter(|p| p.path.0 == need.junction && p.reserved == Reserved::Way);
+        .filter(|p| p.path.junction == need.junction && p.reserved == Reserved::Way);
     let would_pass_over = |other: &Pending| {
-        let is_long = other.is_long || scene.is_long(request.agent);
-        let conflicts = scene.ground.conflicts(need.junction, is_long);
-        conflicts.are_in_conflict(need.path, other.path.1)
+        let is_long = other.is_long || situation.is_long(request.agent);
+        let conflicts = situation.ground.conflicts(need.junction, is_long);
+        conflicts.are_in_conflict(need.path, other.path.number)
     };
     match earlier.any(would_pass_over) {
         true => Err(Refusal::Occupied),
@@ -333,56 +356,57 @@ fn place_among(
     request: &Request,
     need: &Need,
     inside: &[Grant],
-    scene: &Scene<'_>,
+    situation: &Situation<'_>,
 ) -> Option<Option<u64>> {
     let others = || inside.iter().filter(|grant| grant.agent != request.agent);
-    let in_the_way = |grant: &&Grant| is_in_the_way(request, need, grant, scene);
+    let in_the_way = |grant: &&Grant| is_in_the_way(request, need, grant, situation);
     let Some(first) = others().find(in_the_way) else {
         return Some(None);
     };
     // Before the first one that is in the way is before all with later tickets, too.
     let mut later = others().skip_while(|grant| grant.ticket < first.ticket);
-    let is_undisturbed = later.all(|grant| passes_before(request, need, grant, scene));
+    let is_undisturbed = later.all(|grant| passes_before(request, need, grant, situation));
     is_undisturbed.then_some(Some(first.ticket))
 }
 
 /// Whether a vehicle that asks can pass before one that has been let in, without disturbing it: it has
 /// left the place where they meet a while before the other one comes, and a critical gap before if it
 /// has to give way to it.
-fn passes_before(request: &Request, need: &Need, grant: &Grant, scene: &Scene<'_>) -> bool {
+fn passes_before(request: &Request, need: &Need, grant: &Grant, situation: &Situation<'_>) -> bool {
     // Vehicles on one lane go in their order.
-    if scene.lane_before(request.agent, need.at) == scene.lane_before(grant.agent, grant.at) {
+    if situation.lane_before(request.agent, need.at) == situation.lane_before(grant.agent, grant.at)
+    {
         return false;
     }
-    let is_long = scene.is_long(request.agent) || scene.is_long(grant.agent);
-    let conflicts = scene.ground.conflicts(need.junction, is_long);
+    let is_long = situation.is_long(request.agent) || situation.is_long(grant.agent);
+    let conflicts = situation.ground.conflicts(need.junction, is_long);
     let Some((own, theirs)) = conflicts.between(need.path, grant.path) else {
         return true;
     };
-    let speed = scene.speed(grant.agent);
-    let distance = theirs.from - scene.front_of(grant);
+    let speed = situation.speed(grant.agent);
+    let distance = theirs.from - situation.front_of(grant);
     // The other one would have to wait: only who can still do so before the place, and gently, is made
     // to.
-    if !grant.is_invited || distance < speed * speed / (2.0 * GENTLE) + speed * scene.period {
+    if !grant.is_invited || distance < speed * speed / (2.0 * GENTLE) + speed * situation.period {
         return false;
     }
-    let comes = scene.time_for(distance, grant.agent, grant.at);
+    let comes = situation.time_for(distance, grant.agent, grant.at);
     let is_merge = conflicts.is_merge(need.path, grant.path);
     // Into one lane the other follows from where they meet, so the rear need not have left the whole
     // place.
     let end = if is_merge { own.from } else { own.to };
-    let way = end - scene.rear(request.agent, need.at);
-    let leaves = scene.time_for(way, request.agent, need.at);
-    let to_line = -scene.front(request.agent, need.at);
-    let enters = scene.time_for(to_line, request.agent, need.at);
-    let gives_way = scene.gives_way(need.junction, need.path, grant.path);
+    let way = end - situation.rear(request.agent, need.at);
+    let leaves = situation.time_for(way, request.agent, need.at);
+    let to_line = -situation.front(request.agent, need.at);
+    let enters = situation.time_for(to_line, request.agent, need.at);
+    let gives_way = situation.gives_way(need.junction, need.path, grant.path);
     comes > leaves + LEAST_TIME_BETWEEN
-        && (!gives_way || comes > enters + critical_gap(request, need, scene))
+        && (!gives_way || comes > enters + critical_gap(request, need, situation))
 }
 
 /// Whether a vehicle stands at its stop line.
-fn has_stopped(agent: u32, distance: f64, scene: &Scene<'_>) -> bool {
-    scene.speed(agent) < STANDING && distance < AT_LINE
+fn has_stopped(agent: AgentIndex, distance: f64, situation: &Situation<'_>) -> bool {
+    situation.speed(agent) < STANDING && distance < AT_LINE
 }
 
 /// Whether a vehicle that was let in before keeps this one out: the place where they meet is so near
@@ -394,38 +418,45 @@ fn has_stopped(agent: u32, distance: f64, scene: &Scene<'_>) -> bool {
 ///              |  | |          before it, and if u will have left when v comes there. Who goes
 ///                 v            first is settled: v has the higher ticket.
 /// ```
-fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, scene: &Scene<'_>) -> bool {
+fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, situation: &Situation<'_>) -> bool {
     let agent = request.agent;
-    let Some(meeting) = Meeting::of(need.junction, (need.path, agent), grant, scene) else {
+    let Some(meeting) = Meeting::of(
+        Connection::new(need.junction, need.path),
+        agent,
+        grant,
+        situation,
+    ) else {
         return false;
     };
-    let speed = scene.speed(agent);
-    let distance = meeting.own.from - scene.front(agent, need.at);
+    let speed = situation.speed(agent);
+    let distance = meeting.own.from - situation.front(agent, need.at);
     // It could not stop before the place any more, so it may not count on anybody's leaving in time.
-    let braking = scene.braking(agent, BRAKING);
-    if distance < speed * speed / (2.0 * braking) + speed * scene.period {
+    let braking = situation.braking(agent, BRAKING);
+    if distance < speed * speed / (2.0 * braking) + speed * situation.period {
         return true;
     }
     // Who has a sign waits until the other one is nearly gone: a gap begins behind it.
-    let way = scene.ground.way_in((need.junction, need.path));
+    let way = situation
+        .ground
+        .connection_gist(Connection::new(need.junction, need.path));
     let waits_for_gap = way.has_follow_up
         && !meeting.is_merge
-        && scene.gives_way(need.junction, need.path, grant.path)
-        && !is_locked(request, need.junction, scene);
+        && situation.gives_way(need.junction, need.path, grant.path)
+        && !is_locked(request, need.junction, situation);
     let comes = match waits_for_gap {
         // As if it were there: all the time that the other takes to leave counts as waiting.
         true => 0.0,
-        false => scene.time_for(distance, agent, need.at),
+        false => situation.time_for(distance, agent, need.at),
     };
     // Who joins a ring sets out so that it comes when the other has left: sooner it would creep to the
     // place and join slowly, and those behind in the ring, who have little room, would stop for it.
-    let joins = meeting.is_merge && scene.gives_way(need.junction, need.path, grant.path);
-    let longest_wait = match scene.ground.control(need.junction) {
+    let joins = meeting.is_merge && situation.gives_way(need.junction, need.path, grant.path);
+    let longest_wait = match situation.ground.control(need.junction) {
         Control::Uncontrolled | Control::AllWayStop | Control::MiniRoundabout => -COMES_AFTER,
         Control::Roundabout if joins => 0.0,
         _ => LONGEST_WAIT_INSIDE,
     };
-    meeting.time_to_leave(grant, scene) - comes > longest_wait
+    meeting.time_to_leave(grant, situation) - comes > longest_wait
 }
 
 /// Whether somebody comes whom a vehicle has to let pass: who has the right of way, has not been let
@@ -434,18 +465,19 @@ fn gives_way(
     request: &Request,
     need: &Need,
     junction: &JunctionState<'_>,
-    scene: &Scene<'_>,
+    situation: &Situation<'_>,
 ) -> bool {
-    let path = (need.junction, need.path);
-    let is_permitted = scene.signals.is_permitted(scene.ground, path);
-    if !scene.ground.way_in(path).gives_way_to_any && !is_permitted {
+    let path = Connection::new(need.junction, need.path);
+    let is_permitted = situation.signals.is_permitted(situation.ground, path);
+    if !situation.ground.connection_gist(path).gives_way_to_any && !is_permitted {
         return false;
     }
-    let gap = critical_gap(request, need, scene);
+    let gap = critical_gap(request, need, situation);
     let mut others = junction.approaches.iter().filter(|other| {
-        other.agent != request.agent && scene.gives_way(need.junction, need.path, other.path.1)
+        other.agent != request.agent
+            && situation.gives_way(need.junction, need.path, other.path.number)
     });
-    others.any(|other| comes_within(gap, other, (request, need), scene))
+    others.any(|other| comes_within(gap, other, request, need, situation))
 }
 
 /// Whether another one that may drive comes to where it meets a vehicle less than a gap, s, after that
@@ -453,34 +485,35 @@ fn gives_way(
 fn comes_within(
     gap: f64,
     other: &Approach,
-    (request, need): (&Request, &Need),
-    scene: &Scene<'_>,
+    request: &Request,
+    need: &Need,
+    situation: &Situation<'_>,
 ) -> bool {
-    if scene.light(other.path).is_red() || is_held_up(other, scene) {
+    if situation.light(other.path).is_red() || is_held_up(other, situation) {
         return false;
     }
-    let to_line = -scene.front(request.agent, need.at);
-    let waits = scene.time_for(to_line, request.agent, need.at);
-    let conflicts = scene.ground.conflicts(need.junction, false);
-    let met = conflicts.between(other.path.1, need.path);
+    let to_line = -situation.front(request.agent, need.at);
+    let waits = situation.time_for(to_line, request.agent, need.at);
+    let conflicts = situation.ground.conflicts(need.junction, false);
+    let met = conflicts.between(other.path.number, need.path);
     // Until it is where both ways meet, and not only at its own line.
     let way = other.distance + met.map_or(0.0, |(place, _)| place.from);
-    scene.time_for(way, other.agent, other.at) < waits + gap
+    situation.time_for(way, other.agent, other.at) < waits + gap
 }
 
 /// The time to the next vehicle with the right of way before which one enters, s; with waiting it
 /// becomes less.
-fn critical_gap(request: &Request, need: &Need, scene: &Scene<'_>) -> f64 {
-    let patience = (request.age(scene) / LOCK_AFTER).min(1.0);
-    let right = &scene.ground.law(need.junction).right_of_way;
+fn critical_gap(request: &Request, need: &Need, situation: &Situation<'_>) -> f64 {
+    let patience = (request.age(situation) / LOCK_AFTER).min(1.0);
+    let right = &situation.ground.law(need.junction).right_of_way;
     right.critical_gap(need.path) * (1.0 - (1.0 - LEAST_GAP_SHARE) * patience)
 }
 
 /// Whether a vehicle with the right of way cannot make use of it: it stands behind another, waits for
 /// people on foot, or has no room beyond.
-pub(super) fn is_held_up(other: &Approach, scene: &Scene<'_>) -> bool {
-    let refused = scene.agents.claim[other.agent as usize].refused;
-    scene.speed(other.agent) < STANDING
+pub(super) fn is_held_up(other: &Approach, situation: &Situation<'_>) -> bool {
+    let refused = situation.agents.claim[other.agent.index()].refused;
+    situation.speed(other.agent) < STANDING
         && matches!(
             refused,
             Refusal::NoRoom | Refusal::NotFirst | Refusal::People | Refusal::Alley

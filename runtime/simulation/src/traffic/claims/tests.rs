@@ -4,21 +4,24 @@ mod lights;
 mod order;
 mod room;
 
-use super::scene::EXIT_GAP;
-use crate::agents::{ClaimColumns, Refusal};
+use super::Given;
+use super::situation::EXIT_GAP;
+use crate::agents::ClaimColumns;
 use crate::clock::Clock;
+use crate::fixed::Fixed;
 use crate::modules::SignalControllers;
+use crate::records::{AgentIndex, Refusal};
 use crate::route::place_to_wait;
 use crate::testing::Stand;
 use crate::traffic::Lanes;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::junction::Light;
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{Control, JunctionRules, RoadId, SignalMode, SignalPlan};
 
 impl Stand {
     /// A car so far before the junction, m, that drives straight on.
-    fn comes(&mut self, id: u64, direction: DVec2, before: f64, speed: f64) -> u32 {
+    fn comes(&mut self, id: u64, direction: DVec2, before: f64, speed: f64) -> AgentIndex {
         let lanelets = self.straight(direction);
         let s = self.ground.length(lanelets[0]) - before;
         self.car(id, &lanelets, s, speed)
@@ -27,13 +30,18 @@ impl Stand {
     /// Lets junctions decide, if it is time.
     fn decide(&mut self, clock: &Clock) {
         self.look();
-        self.claims.update(
+        let given = Given {
             clock,
-            (&self.ground, &self.types),
-            &self.routes,
-            (&self.index, &self.signals),
-            (&mut ClaimColumns::of(&mut self.agents), &mut self.people),
-        );
+            fixed: Fixed {
+                ground: &self.ground,
+                types: &self.types,
+            },
+            routes: &self.routes,
+            index: &self.index,
+            signals: &self.signals,
+        };
+        let agents = &mut ClaimColumns::of(&mut self.agents);
+        self.claims.update(given, agents, &mut self.people);
     }
 
     /// A step in which junctions decide, on the beat or not.
@@ -54,13 +62,13 @@ impl Stand {
             .update(&clock, &self.ground, Some(&[]), modules);
     }
 
-    fn is_let_in(&self, agent: u32) -> bool {
-        self.agents.claim[agent as usize].granted_to == 2
+    fn is_let_in(&self, agent: AgentIndex) -> bool {
+        self.agents.claim[agent.index()].granted_to == 2
     }
 
     /// Moves a car so far beyond the start of its last lanelet.
-    fn drive_out(&mut self, agent: u32, beyond: f64) {
-        let index = agent as usize;
+    fn drive_out(&mut self, agent: AgentIndex, beyond: f64) {
+        let index = agent.index();
         let route = self.routes.get(self.agents.progress[index].route);
         self.agents.position[index].lanelet = route.lanelets[2];
         self.agents.position[index].s = beyond;
@@ -90,18 +98,18 @@ impl Stand {
     }
 
     /// Where a car has to wait inside, m along its connection.
-    fn wall(&self, agent: u32) -> Option<f32> {
-        let claim = &self.agents.claim[agent as usize];
+    fn wall(&self, agent: AgentIndex) -> Option<f32> {
+        let claim = &self.agents.claim[agent.index()];
         (claim.wall_at > 0).then_some(claim.wall_s)
     }
 
-    fn refused(&self, agent: u32) -> Refusal {
-        self.agents.claim[agent as usize].refused
+    fn refused(&self, agent: AgentIndex) -> Refusal {
+        self.agents.claim[agent.index()].refused
     }
 
     /// Moves a car along its connection, its rear axle so far from its start, m.
-    fn drive_in(&mut self, agent: u32, s: f64) {
-        let index = agent as usize;
+    fn drive_in(&mut self, agent: AgentIndex, s: f64) {
+        let index = agent.index();
         let route = self.routes.get(self.agents.progress[index].route);
         self.agents.position[index].lanelet = route.lanelets[1];
         self.agents.position[index].s = s;
@@ -109,8 +117,8 @@ impl Stand {
     }
 
     /// Puts a car off the lanes, with its rear axle at a pose.
-    fn put_off_lanes(&mut self, agent: u32, pose: Pose) {
-        let index = agent as usize;
+    fn put_off_lanes(&mut self, agent: AgentIndex, pose: Pose) {
+        let index = agent.index();
         self.agents.position[index].lanelet = NO_LANELET;
         self.agents.motion[index].pose = pose;
     }
@@ -124,7 +132,7 @@ fn ruled(control: Control) -> Stand {
 }
 
 /// The same with junctions that have rules.
-fn two_crossings_of(apart: f64, rules: &JunctionRules) -> (Stand, [LaneletId; 5]) {
+fn two_crossings_of(apart: f64, rules: &JunctionRules) -> (Stand, [LaneletIndex; 5]) {
     let roads = [
         ((-100.0, 0.0), (0.0, 0.0), 1, 1),
         ((0.0, 0.0), (apart, 0.0), 1, 1),
@@ -136,7 +144,7 @@ fn two_crossings_of(apart: f64, rules: &JunctionRules) -> (Stand, [LaneletId; 5]
     let graph = stand.ground.graph();
     let lane = |road: u32| {
         let mut lanes = graph.lanes_of(RoadId(road));
-        let heads_east = |id: &LaneletId| graph.line(*id).heading(0.0).abs() < 0.1;
+        let heads_east = |id: &LaneletIndex| graph.line(*id).heading(0.0).abs() < 0.1;
         let all = lanes.find_map(|(_, pieces)| pieces.iter().copied().find(heads_east));
         all.unwrap()
     };
@@ -150,12 +158,12 @@ fn two_crossings_of(apart: f64, rules: &JunctionRules) -> (Stand, [LaneletId; 5]
     (stand, [approach, ways[0], between, ways[1], exit])
 }
 
-fn granted_to(stand: &Stand, agent: u32) -> u32 {
-    stand.agents.claim[agent as usize].granted_to
+fn granted_to(stand: &Stand, agent: AgentIndex) -> u32 {
+    stand.agents.claim[agent.index()].granted_to
 }
 
 /// The lanelets from the only way in of a road straight on.
-fn straight_on(stand: &Stand, road: u32) -> Vec<LaneletId> {
+fn straight_on(stand: &Stand, road: u32) -> Vec<LaneletIndex> {
     let graph = stand.ground.graph();
     let lanes = graph.lanes_of(RoadId(road)).flat_map(|(_, pieces)| pieces);
     let mut ways = lanes
@@ -163,7 +171,7 @@ fn straight_on(stand: &Stand, road: u32) -> Vec<LaneletId> {
         .filter(|&id| graph.predecessors(id).is_empty());
     let mut way = vec![ways.next().unwrap()];
     let heading = graph.line(way[0]).heading(0.0);
-    let is_straight = |to: &&LaneletId| {
+    let is_straight = |to: &&LaneletIndex| {
         let line = graph.line(**to);
         (line.heading(line.length()) - heading).abs() < 0.5
     };

@@ -7,41 +7,33 @@ use super::rule::{
     Pending, Reserved, Verdict, is_locked, is_passed_over_for_room, is_stopped_by_light,
     keeps_others_out,
 };
-use super::scene::{Given, Scene, Setting};
+use super::situation::{Given, Setting, Situation};
 use super::walls::{Wall, keep_first};
 use super::{Claims, Grant, Noted, Scratch, request};
-use crate::agents::{ClaimColumns, Refusal};
+use crate::agents::ClaimColumns;
 use crate::clock::Clock;
 use crate::ground::Ground;
+use crate::records::{AgentIndex, Refusal};
 use crate::route::Routes;
 use crate::traffic::people::{Over, People};
 use crate::traffic::{Index, SignalStates};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_scenario::junction::Light;
+use roadwright_scenario::{Connection, JunctionIndex};
 
 impl Claims {
     /// Lets junctions decide if it is time; in between only those who drive no more give back what they
     /// have: their indices will be somebody else's.
     pub(crate) fn update(
         &mut self,
-        clock: &Clock,
-        (ground, types): (&Ground, &VehicleTypes),
-        routes: &Routes,
-        (index, signals): (&Index, &SignalStates),
-        (agents, people): (&mut ClaimColumns<'_>, &mut People),
+        given: Given<'_>,
+        agents: &mut ClaimColumns<'_>,
+        people: &mut People,
     ) {
-        people.gather(ground);
-        let is_due = clock.is_on_beat() || self.is_overdue || !people.busy().is_empty();
+        people.gather(given.fixed.ground);
+        let is_due = given.clock.is_on_beat() || self.is_overdue || !people.busy().is_empty();
         self.scratch.has_decided = is_due;
         if is_due {
-            let given = Given {
-                clock,
-                ground,
-                types,
-                routes,
-                index,
-                signals,
-            };
             self.is_overdue = false;
             self.decide_now(given, agents, people);
         } else {
@@ -57,36 +49,36 @@ impl Claims {
     fn decide_now(&mut self, given: Given<'_>, agents: &mut ClaimColumns<'_>, people: &mut People) {
         let Given {
             clock,
-            ground,
-            types,
+            fixed,
             routes,
             ..
         } = given;
+        let ground = fixed.ground;
         self.look_off_lanes(ground, &given.index.off_lanes);
         let mut scratch = std::mem::take(&mut self.scratch);
         // First out, then in: a place that becomes free is given away in the same step.
-        let scene = given.beside(people).with(agents.lent());
-        self.note_places(&scene);
-        self.keep(|grant| is_inside(grant, &scene));
+        let situation = given.beside(people).with(agents.lent());
+        self.note_places(&situation);
+        self.keep(|grant| is_inside(grant, &situation));
         let has_alleys = self.heeds_alleys(ground);
         if has_alleys {
-            self.alleys.look(&scene, &mut scratch.near_alleys);
+            self.alleys.look(&situation, &mut scratch.near_alleys);
         }
-        self.find_revoked(&scene, &mut scratch.revoked);
+        self.find_revoked(&situation, &mut scratch.revoked);
         self.take_back(&scratch.revoked, agents);
         // After grants are taken back: who has lost its turn asks again in this step.
-        request::collect(clock.step, (ground, types), routes, agents, &mut scratch);
+        request::collect(clock.step, fixed, routes, agents, &mut scratch);
         if !people.busy().is_empty() {
             self.heed_people(given, people, agents, &mut scratch);
         }
         let setting = given.beside(people);
-        let scene = setting.with(agents.lent());
+        let situation = setting.with(agents.lent());
         if has_alleys {
             let (near, out) = (&scratch.near_alleys, &mut scratch.alley_requests);
-            self.alleys.collect(near, &scene, out);
+            self.alleys.collect(near, &situation, out);
         }
         // Before anybody is let in, since those who are inside uninvited count for them.
-        self.watch(&mut scratch.intruders, agents.statistics, &scene);
+        self.watch(&mut scratch.intruders, agents.statistics, &situation);
         // Of two that asked in the same step the smaller id goes first. Ids are unique, so the order
         // does not depend on where agents are stored.
         scratch
@@ -94,43 +86,45 @@ impl Claims {
             .sort_unstable_by_key(|request| request.place_in_order());
         scratch
             .approaches
-            .sort_unstable_by_key(|approach| approach.path.0);
+            .sort_unstable_by_key(|approach| approach.path.junction);
         self.decide_all(setting, agents, &mut scratch);
         // Rings are made of those whom the decisions have refused for want of room; and walls need the
         // tickets of all who have been let in.
         self.turn_rings(clock, setting, agents, &mut scratch);
-        let scene = setting.with(agents.lent());
-        self.set_walls(&scene, &mut scratch.walls);
+        let situation = setting.with(agents.lent());
+        self.set_walls(&situation, &mut scratch.walls);
         if has_alleys {
             self.hold_before_alleys(&scratch.alley_requests, &mut scratch.walls);
         }
         if !self.closed.is_empty() {
-            self.hold_before_closed(&scene, &mut scratch.walls);
+            self.hold_before_closed(&situation, &mut scratch.walls);
         }
         if !self.held_back.is_empty() {
-            self.hold_back(&scene, &mut scratch.walls);
+            self.hold_back(&situation, &mut scratch.walls);
         }
         keep_first(&mut scratch.walls);
         for &(agent, (at, s)) in &scratch.walls {
-            let claim = &mut agents.claim[agent as usize];
+            let claim = &mut agents.claim[agent.index()];
             (claim.wall_at, claim.wall_s) = (at + 1, s);
         }
-        let scene = setting.with(agents.lent());
-        self.find_arrivals(&scene, &mut scratch);
+        let situation = setting.with(agents.lent());
+        self.find_arrivals(&situation, &mut scratch);
         self.scratch = scratch;
         // Last: people wait for everybody who has been let in, in this step as well.
         let busy = people.busy().iter();
-        let over: Vec<Vec<Over>> = busy.map(|&crossing| self.over(crossing, &scene)).collect();
+        let over: Vec<Vec<Over>> = busy
+            .map(|&crossing| self.over(crossing, &situation))
+            .collect();
         people.walk(clock, ground, &over);
         self.forget_places();
     }
 
     /// Notes where the holders of grants are, until they move.
-    fn note_places(&mut self, scene: &Scene<'_>) {
+    fn note_places(&mut self, situation: &Situation<'_>) {
         for &junction in &self.busy {
-            for grant in &mut self.granted[junction as usize] {
-                if scene.agents.drives(grant.agent) {
-                    grant.noted = Noted(scene.along(grant.agent, grant.at));
+            for grant in &mut self.granted[junction.index()] {
+                if situation.agents.drives(grant.agent) {
+                    grant.noted = Noted(situation.along(grant.agent, grant.at));
                 }
             }
         }
@@ -138,55 +132,60 @@ impl Claims {
 
     fn forget_places(&mut self) {
         for &junction in &self.busy {
-            for grant in &mut self.granted[junction as usize] {
+            for grant in &mut self.granted[junction.index()] {
                 grant.noted = Noted::NOTHING;
             }
         }
     }
 
     /// Takes grants back from an index of a route on.
-    pub(super) fn take_back(&mut self, revoked: &[(u32, u32)], agents: &mut ClaimColumns<'_>) {
+    pub(super) fn take_back(
+        &mut self,
+        revoked: &[(AgentIndex, u32)],
+        agents: &mut ClaimColumns<'_>,
+    ) {
         for &(agent, at) in revoked {
             self.forget_from(agent, at);
-            let claim = &mut agents.claim[agent as usize];
+            let claim = &mut agents.claim[agent.index()];
             claim.granted_to = claim.granted_to.min(at);
         }
     }
 
     /// Who has not entered yet and has to give its grants back: its signal has turned red, or another
     /// vehicle has cut in before it.
-    fn find_revoked(&self, scene: &Scene<'_>, out: &mut Vec<(u32, u32)>) {
+    fn find_revoked(&self, situation: &Situation<'_>, out: &mut Vec<(AgentIndex, u32)>) {
         out.clear();
         for &junction in &self.busy {
-            for grant in &self.granted[junction as usize] {
+            for grant in &self.granted[junction.index()] {
                 // Who is in the junction is beyond its line, wherever that lies before it.
-                if scene.front_of(grant) > 0.0 {
+                if situation.front_of(grant) > 0.0 {
                     continue;
                 }
-                let distance = scene.before_line(junction, grant);
+                let distance = situation.before_line(junction, grant);
                 if distance < 0.0 {
                     continue;
                 }
-                let path = (junction, grant.path);
-                let light = scene.light(path);
+                let path = Connection::new(junction, grant.path);
+                let light = situation.light(path);
                 // At amber it goes on if others count on that, and it is over the line before red.
                 let is_near = distance <= AT_LINE;
-                let is_kept = || grant.is_in_ring || is_near && self.is_counted_on(grant, scene);
+                let is_kept =
+                    || grant.is_in_ring || is_near && self.is_counted_on(grant, situation);
                 let goes_on = grant.is_on_red || light == Light::Amber && is_kept();
                 let stopped_at = match goes_on || light == Light::Green {
                     true => None,
-                    false => stopped_by_light((junction, grant), distance, scene),
+                    false => stopped_by_light(junction, grant, distance, situation),
                 };
                 let is_closed = grant.is_first
                     && self.closed.contains(&junction)
-                    && scene.can_stop(grant.agent, distance)
-                    && !self.is_counted_on(grant, scene);
+                    && situation.can_stop(grant.agent, distance)
+                    && !self.is_counted_on(grant, situation);
                 let is_held = grant.is_first
-                    && self.is_called_back(grant, scene)
-                    && !self.is_counted_on(grant, scene);
+                    && self.is_called_back(grant, situation)
+                    && !self.is_counted_on(grant, situation);
                 if let Some(at) = stopped_at {
                     out.push((grant.agent, at));
-                } else if is_closed || is_held || !scene.has_turn(grant.agent, grant.at) {
+                } else if is_closed || is_held || !situation.has_turn(grant.agent, grant.at) {
                     out.push((grant.agent, grant.at));
                 }
             }
@@ -195,14 +194,14 @@ impl Claims {
 
     /// Whether others have been let onto a lane on which the holder of a grant is, or comes to before it enters:
     /// they may count on its driving on.
-    fn is_counted_on(&self, grant: &Grant, scene: &Scene<'_>) -> bool {
-        let from = scene.agents.progress[grant.agent as usize].at;
-        let mut lanes = (from..grant.at).filter_map(|at| scene.route(grant.agent).lanelet(at));
+    fn is_counted_on(&self, grant: &Grant, situation: &Situation<'_>) -> bool {
+        let from = situation.agents.progress[grant.agent.index()].at;
+        let mut lanes = (from..grant.at).filter_map(|at| situation.route(grant.agent).lanelet(at));
         lanes.any(|lane| {
-            let mut ways = scene.ground.graph().predecessors(lane).iter();
-            let before = ways.find_map(|&way| scene.ground.contested(way));
-            before.is_some_and(|(junction, _)| {
-                let mut others = self.granted[junction as usize].iter();
+            let mut ways = situation.ground.graph().predecessors(lane).iter();
+            let before = ways.find_map(|&way| situation.ground.contested(way));
+            before.is_some_and(|Connection { junction, .. }| {
+                let mut others = self.granted[junction.index()].iter();
                 others.any(|other| other.exit == lane && other.agent != grant.agent)
             })
         })
@@ -228,11 +227,11 @@ impl Claims {
             while let Some(earlier) = alleys.next_if(is_earlier) {
                 self.decide_alley(earlier, setting, agents, scratch);
             }
-            let scene = setting.with(agents.lent());
-            self.note_wait(request, &scene);
+            let situation = setting.with(agents.lent());
+            self.note_wait(request, &situation);
             // Who stands behind another vehicle that waits cannot enter, and is not pending either:
             // it would hold up others although it could not drive.
-            let refused = if !scene.has_turn(request.agent, request.at) {
+            let refused = if !situation.has_turn(request.agent, request.at) {
                 Refusal::NotFirst
             } else if self.alleys.is_held_up_before(request.agent, request.at) {
                 // With a ticket it would wait for somebody who may wait for that ticket.
@@ -240,7 +239,7 @@ impl Claims {
             } else {
                 self.decide_one(request, setting, agents, scratch)
             };
-            agents.claim[request.agent as usize].refused = refused;
+            agents.claim[request.agent.index()].refused = refused;
         }
         for later in alleys {
             self.decide_alley(later, setting, agents, scratch);
@@ -256,49 +255,50 @@ impl Claims {
         agents: &mut ClaimColumns<'_>,
         scratch: &mut Scratch,
     ) -> Refusal {
-        let scene = setting.with(agents.lent());
+        let situation = setting.with(agents.lent());
         // First of all: most of those who wait stand at a red light. But who waits for an alley, or has waited
         // long for room, keeps that meanwhile.
-        let is_red = is_stopped_by_light(request, &scene);
-        let keeps_room = || is_passed_over_for_room(request, request.path.0, &scene);
+        let is_red = is_stopped_by_light(request, &situation);
+        let keeps_room = || is_passed_over_for_room(request, request.path.junction, &situation);
         if is_red && !self.heeds_alleys(setting.ground) && !keeps_room() {
             return Refusal::Red;
         }
-        scene.needs(request, &mut scratch.needs);
+        situation.needs(request, &mut scratch.needs);
         let (needs, alleys) = (&scratch.needs, &mut scratch.alley_needs);
         let verdict = match self.decide_beyond(
             request,
             needs,
-            (&mut *alleys, &scratch.kept_alleys),
-            &scene,
+            &mut *alleys,
+            &scratch.kept_alleys,
+            &situation,
         ) {
             Refusal::None if is_red => Verdict::Refused(Refusal::Red),
             Refusal::None => {
-                let others = (&*scratch.pending, &*scratch.approaches);
-                self.decide(request, needs, others, &scene)
+                let (pending, approaches) = (&scratch.pending, &scratch.approaches);
+                self.decide(request, needs, pending, approaches, &situation)
             }
             refusal => Verdict::Refused(refusal),
         };
         match verdict {
             Verdict::Granted { before } => {
-                let (junction, _) = request.path;
-                let is_on_red = scene.may_turn_on_red(request.path);
-                let is_locked = !is_on_red && is_locked(request, junction, &scene);
+                let junction = request.path.junction;
+                let is_on_red = situation.may_turn_on_red(request.path);
+                let is_locked = !is_on_red && is_locked(request, junction, &situation);
                 self.counts.let_in_by_lock += u64::from(is_locked);
-                self.alleys.grant(request.agent, alleys, &scene);
-                agents.claim[request.agent as usize].granted_to =
-                    self.grant(request, needs, (before, is_on_red));
+                self.alleys.grant(request.agent, alleys, &situation);
+                agents.claim[request.agent.index()].granted_to =
+                    self.grant(request, needs, before, is_on_red);
                 Refusal::None
             }
             Verdict::NothingNeeded => Refusal::None,
             Verdict::Refused(refusal) => {
-                Self::reserve_for(request, refusal, needs, &mut scratch.pending, &scene);
+                Self::reserve_for(request, refusal, needs, &mut scratch.pending, &situation);
                 let may_last = matches!(
                     refusal,
                     Refusal::NoRoom | Refusal::Red | Refusal::Closed | Refusal::OffLanes
                 );
                 if !may_last {
-                    let age = request.age(&scene);
+                    let age = request.age(&situation);
                     Alleys::keep_for(request.agent, age, alleys, &mut scratch.kept_alleys);
                 }
                 refusal
@@ -312,14 +312,14 @@ impl Claims {
         refusal: Refusal,
         needs: &[Need],
         pending: &mut Vec<Pending>,
-        scene: &Scene<'_>,
+        situation: &Situation<'_>,
     ) {
         // Only who is held up by others is pending. One whose exit is full is not: others are not to wait
         // for a queue that is not in their way. One that waits for an alley keeps others out of that, and
         // not out of the junction: those inside leave by it. A ring that others fill is, and so is room
         // that others take whenever one has a red light.
         let ring = |need: &Need| {
-            let ring = scene.ground.ring(need.exit)?;
+            let ring = situation.ground.ring(need.exit)?;
             ring.lanelets.first().copied()
         };
         let last = needs.last();
@@ -327,16 +327,18 @@ impl Claims {
             (Refusal::GivesWay | Refusal::Occupied, _) => Reserved::Way,
             (Refusal::NoRoom, Some(ring)) => Reserved::Ring(ring),
             (Refusal::NoRoom | Refusal::Red, None) => match last {
-                Some(need) if is_passed_over_for_room(request, request.path.0, scene) => {
-                    Reserved::Room(need.exit, scene.space(request.agent))
+                Some(need)
+                    if is_passed_over_for_room(request, request.path.junction, situation) =>
+                {
+                    Reserved::Room(need.exit, situation.space(request.agent))
                 }
                 _ => return,
             },
             _ => return,
         };
-        let is_long = scene.is_long(request.agent);
+        let is_long = situation.is_long(request.agent);
         let on_way = |need: &Need| Pending {
-            path: (need.junction, need.path),
+            path: Connection::new(need.junction, need.path),
             is_long,
             reserved,
         };
@@ -346,7 +348,7 @@ impl Claims {
         }
         // In all of them, or it would keep others out of one for whom it waits at the next: each junction
         // has a time of its own.
-        let keeps_out = |need: &Need| keeps_others_out(request, need.junction, scene);
+        let keeps_out = |need: &Need| keeps_others_out(request, need.junction, situation);
         let mut with_law = needs.iter().filter(|need| need.has_law);
         if needs.first().is_some_and(keeps_out) && with_law.all(keeps_out) {
             pending.extend(needs.iter().map(on_way));
@@ -358,15 +360,17 @@ impl Claims {
         &self,
         request: &Request,
         junctions: &[Need],
-        (needs, kept): (&mut Vec<AlleyNeed>, &[Kept]),
-        scene: &Scene<'_>,
+        needs: &mut Vec<AlleyNeed>,
+        kept: &[Kept],
+        situation: &Situation<'_>,
     ) -> Refusal {
         needs.clear();
-        if !self.heeds_alleys(scene.ground) {
+        if !self.heeds_alleys(situation.ground) {
             return Refusal::None;
         }
-        self.alleys.needs_beyond(request, junctions, scene, needs);
-        self.alleys.decide(request.agent, needs, kept, scene)
+        self.alleys
+            .needs_beyond(request, junctions, situation, needs);
+        self.alleys.decide(request.agent, needs, kept, situation)
     }
 
     /// Decides a request for an alley from the open road.
@@ -377,35 +381,35 @@ impl Claims {
         agents: &mut ClaimColumns<'_>,
         scratch: &mut Scratch,
     ) {
-        let scene = setting.with(agents.lent());
-        let age = scene.step.saturating_sub(request.since) as f64 * scene.dt;
+        let situation = setting.with(agents.lent());
+        let age = situation.step.saturating_sub(request.since) as f64 * situation.dt;
         self.counts.longest_wait = self.counts.longest_wait.max(age);
-        if !self.alleys.has_turn(request, &scene) {
+        if !self.alleys.has_turn(request, &situation) {
             return;
         }
         let needs = &mut scratch.alley_needs;
-        self.alleys.needs_of(request, &scene, needs);
+        self.alleys.needs_of(request, &situation, needs);
         let kept = &mut scratch.kept_alleys;
-        let refused = self.alleys.decide(request.agent, needs, kept, &scene);
+        let refused = self.alleys.decide(request.agent, needs, kept, &situation);
         match refused {
-            Refusal::None => self.alleys.grant(request.agent, needs, &scene),
+            Refusal::None => self.alleys.grant(request.agent, needs, &situation),
             Refusal::Alley => Alleys::keep_for(request.agent, age, needs, kept),
             _ => {}
         }
-        agents.claim[request.agent as usize].refused = refused;
+        agents.claim[request.agent.index()].refused = refused;
     }
 
     /// Lets those wait before alleys who have not been let in.
-    fn hold_before_alleys(&self, requests: &[AlleyRequest], out: &mut Vec<(u32, Wall)>) {
+    fn hold_before_alleys(&self, requests: &[AlleyRequest], out: &mut Vec<(AgentIndex, Wall)>) {
         let waiting = requests.iter().filter(|one| !self.alleys.has_first(one));
         out.extend(waiting.map(|one| (one.agent, one.hold)));
     }
 
-    fn note_wait(&mut self, request: &Request, scene: &Scene<'_>) {
-        let age = request.age(scene);
+    fn note_wait(&mut self, request: &Request, situation: &Situation<'_>) {
+        let age = request.age(situation);
         self.counts.longest_wait = self.counts.longest_wait.max(age);
-        let (junction, _) = request.path;
-        let longest = &mut self.longest_waits[junction as usize];
+        let junction = request.path.junction;
+        let longest = &mut self.longest_waits[junction.index()];
         *longest = longest.max(age as f32);
     }
 
@@ -415,7 +419,8 @@ impl Claims {
         &mut self,
         request: &Request,
         needs: &[Need],
-        (before, is_on_red): (Option<u64>, bool),
+        before: Option<u64>,
+        is_on_red: bool,
     ) -> u32 {
         // Only who needs a single junction passes before somebody; a chain gets one ticket after all
         // others.
@@ -429,7 +434,7 @@ impl Claims {
             let grant = Grant {
                 is_first,
                 is_on_red: is_first && is_on_red,
-                ..Grant::new(request.agent, (need.path, need.at, need.exit), ticket)
+                ..Grant::new(request.agent, need.path, need.at, need.exit, ticket)
             };
             self.add(need.junction, grant);
         }
@@ -442,34 +447,35 @@ impl Claims {
 /// it, it stops before these. Who is in them goes on: they would not be free behind it, and who waits for
 /// them may be in its way.
 fn stopped_by_light(
-    (junction, grant): (u32, &Grant),
+    junction: JunctionIndex,
+    grant: &Grant,
     distance: f64,
-    scene: &Scene<'_>,
+    situation: &Situation<'_>,
 ) -> Option<u32> {
-    let first = scene.law_from(grant)?;
+    let first = situation.law_from(grant)?;
     let distance = match first == grant.at {
         true => distance,
         false => {
-            let path = scene
+            let path = situation
                 .ground
-                .contested(scene.route(grant.agent).lanelet(first)?)?;
-            -scene.front(grant.agent, first) - scene.setback(path)
+                .contested(situation.route(grant.agent).lanelet(first)?)?;
+            -situation.front(grant.agent, first) - situation.setback(path)
         }
     };
-    let path = (junction, grant.path);
-    let is_stopped = || scene.is_called_back_by_light(path, grant.agent, distance);
+    let path = Connection::new(junction, grant.path);
+    let is_stopped = || situation.is_called_back_by_light(path, grant.agent, distance);
     (distance >= 0.0 && is_stopped()).then_some(first)
 }
 
 /// Whether a vehicle that holds a grant has not left the junction with its rear.
-fn is_inside(grant: &Grant, scene: &Scene<'_>) -> bool {
-    if !scene.agents.drives(grant.agent) {
+fn is_inside(grant: &Grant, situation: &Situation<'_>) -> bool {
+    if !situation.agents.drives(grant.agent) {
         return false;
     }
-    if scene.agents.progress[grant.agent as usize].at <= grant.at {
+    if situation.agents.progress[grant.agent.index()].at <= grant.at {
         return true;
     }
-    let connection = scene.route(grant.agent).lanelet(grant.at);
-    let length = connection.map_or(0.0, |connection| scene.ground.length(connection));
-    scene.rear_of(grant) < length
+    let connection = situation.route(grant.agent).lanelet(grant.at);
+    let length = connection.map_or(0.0, |connection| situation.ground.length(connection));
+    situation.rear_of(grant) < length
 }

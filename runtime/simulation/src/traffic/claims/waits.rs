@@ -1,12 +1,12 @@
 //! Why an agent waits at a junction, and for whom: for people.
 
 use super::request::Request;
-use super::scene::Scene;
+use super::situation::Situation;
 use super::walls::Meeting;
 use super::{Claims, Setting};
-use crate::agents::Refusal;
+use crate::records::{AgentIndex, Refusal};
 use roadwright_scenario::alleys::AlleySide;
-use roadwright_scenario::{NodeId, RoadId};
+use roadwright_scenario::{Connection, NodeId, RoadId};
 use std::fmt;
 
 /// What an agent waits for at a junction.
@@ -82,13 +82,13 @@ impl Claims {
     /// What an agent waits for; `None` if it waits for no junction.
     pub(crate) fn waits(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         setting: Setting<'_>,
         agents: crate::agents::AgentsRef<'_>,
     ) -> Option<Waits> {
-        let scene = &setting.with(agents);
-        let claim = &agents.claim[agent as usize];
-        if let Some(waits) = self.waits_for_alley(agent, scene) {
+        let situation = &setting.with(agents);
+        let claim = &agents.claim[agent.index()];
+        if let Some(waits) = self.waits_for_alley(agent, situation) {
             return Some(waits);
         }
         let (at, why) = match claim.refused {
@@ -108,24 +108,24 @@ impl Claims {
             // It is told above.
             Refusal::Alley => return None,
         };
-        let connection = scene.route(agent).lanelet(at)?;
-        let Some(path) = scene.ground.contested(connection) else {
-            return self.waits_before_closed(connection, scene);
+        let connection = situation.route(agent).lanelet(at)?;
+        let Some(path) = situation.ground.contested(connection) else {
+            return self.waits_before_closed(connection, situation);
         };
-        if why == Why::Inside && !self.has(agent, path.0, at) {
+        if why == Why::Inside && !self.has(agent, path.junction, at) {
             // It is held back before a junction for which it does not ask yet.
-            return self.waits_before_closed(connection, scene);
+            return self.waits_before_closed(connection, situation);
         }
-        let whom = self.whom(agent, (at, path), why, scene);
+        let whom = self.whom(agent, at, path, why, situation);
         let mut ids: Vec<u64> = whom
             .into_iter()
             .filter(|&other| other != agent)
-            .map(|other| agents.identity[other as usize].id)
+            .map(|other| agents.identity[other.index()].id)
             .collect();
         ids.sort_unstable();
         ids.dedup();
         Some(Waits {
-            node: scene.ground.node(path.0)?,
+            node: situation.ground.node(path.junction)?,
             why,
             whom: ids,
         })
@@ -137,31 +137,31 @@ impl Claims {
         side: AlleySide,
         setting: Setting<'_>,
         agents: crate::agents::AgentsRef<'_>,
-    ) -> Vec<u32> {
-        let scene = &setting.with(agents);
-        let waits = |&agent: &u32| {
-            agents.claim[agent as usize].refused == Refusal::Alley
-                && self.alleys_needed(agent, scene).contains(&side)
+    ) -> Vec<AgentIndex> {
+        let situation = &setting.with(agents);
+        let waits = |&agent: &AgentIndex| {
+            agents.claim[agent.index()].refused == Refusal::Alley
+                && self.alleys_needed(agent, situation).contains(&side)
         };
         agents.driving().filter(waits).collect()
     }
 
     /// What an agent waits for that an alley keeps from going on.
-    fn waits_for_alley(&self, agent: u32, scene: &Scene<'_>) -> Option<Waits> {
-        let claim = &scene.agents.claim[agent as usize];
-        if scene.ground.alleys().is_empty() || claim.refused != Refusal::Alley {
+    fn waits_for_alley(&self, agent: AgentIndex, situation: &Situation<'_>) -> Option<Waits> {
+        let claim = &situation.agents.claim[agent.index()];
+        if situation.ground.alleys().is_empty() || claim.refused != Refusal::Alley {
             return None;
         }
-        let needs = self.alleys_needed(agent, scene);
-        let mut whom: Vec<u64> = (self.alleys.whom(agent, &needs, scene).into_iter())
-            .map(|other| scene.agents.identity[other as usize].id)
+        let needs = self.alleys_needed(agent, situation);
+        let mut whom: Vec<u64> = (self.alleys.whom(agent, &needs, situation).into_iter())
+            .map(|other| situation.agents.identity[other.index()].id)
             .collect();
         whom.sort_unstable();
         whom.dedup();
-        let lanelet = scene.ground.alleys().way(*needs.first()?).lanelet;
-        let road = scene.ground.lanelet(lanelet).road()?;
+        let lanelet = situation.ground.alleys().direction(*needs.first()?).lanelet;
+        let road = situation.ground.lanelet(lanelet).road()?;
         Some(Waits {
-            node: scene.ground.node_at(road)?,
+            node: situation.ground.node_at(road)?,
             why: Why::Alley(road),
             whom,
         })
@@ -169,23 +169,26 @@ impl Claims {
 
     /// The alleys that an agent needs at once and does not hold, where it stands: on the open road, or at
     /// a junction.
-    fn alleys_needed(&self, agent: u32, scene: &Scene<'_>) -> Vec<AlleySide> {
-        let claim = &scene.agents.claim[agent as usize];
+    fn alleys_needed(&self, agent: AgentIndex, situation: &Situation<'_>) -> Vec<AlleySide> {
+        let claim = &situation.agents.claim[agent.index()];
         let mut needs = Vec::new();
-        if !self.alleys.needs_from_the_road(agent, scene, &mut needs) {
-            let connection = scene.route(agent).lanelet(claim.asked_for);
-            let path = connection.and_then(|connection| scene.ground.contested(connection));
+        if !self
+            .alleys
+            .needs_from_the_road(agent, situation, &mut needs)
+        {
+            let connection = situation.route(agent).lanelet(claim.asked_for);
+            let path = connection.and_then(|connection| situation.ground.contested(connection));
             let request = path.map(|path| Request {
                 since: claim.asked_since(),
-                id: scene.agents.identity[agent as usize].id,
+                id: situation.agents.identity[agent.index()].id,
                 agent,
                 at: claim.asked_for,
                 path,
             });
             if let Some(request) = request {
                 let mut junctions = Vec::new();
-                scene.needs(&request, &mut junctions);
-                (self.alleys).needs_beyond(&request, &junctions, scene, &mut needs);
+                situation.needs(&request, &mut junctions);
+                (self.alleys).needs_beyond(&request, &junctions, situation, &mut needs);
             }
         }
         needs.into_iter().map(|(side, _)| side).collect()
@@ -194,16 +197,16 @@ impl Claims {
     /// The agents that one waits for at a path of a junction.
     fn whom(
         &self,
-        agent: u32,
-        (at, path): (u32, (u32, u32)),
+        agent: AgentIndex,
+        at: u32,
+        path: Connection,
         why: Why,
-        scene: &Scene<'_>,
-    ) -> Vec<u32> {
-        let granted = &self.granted[path.0 as usize];
+        situation: &Situation<'_>,
+    ) -> Vec<AgentIndex> {
+        let granted = &self.granted[path.junction.index()];
         let met = |own: u64| {
             let others = granted.iter().filter(move |grant| grant.ticket < own);
-            let met =
-                others.filter(|grant| Meeting::of(path.0, (path.1, agent), grant, scene).is_some());
+            let met = others.filter(|grant| Meeting::of(path, agent, grant, situation).is_some());
             met.map(|grant| grant.agent).collect()
         };
         match why {
@@ -211,7 +214,7 @@ impl Claims {
                 Vec::new()
             }
             Why::Closed => granted.iter().map(|grant| grant.agent).collect(),
-            Why::Queue => scene
+            Why::Queue => situation
                 .index
                 .ahead_on_lanelet(agent)
                 .map(|entry| entry.agent)
@@ -226,13 +229,14 @@ impl Claims {
             Why::GivesWay => {
                 let coming = self.scratch.approaches.iter();
                 let first = coming.filter(|other| {
-                    other.path.0 == path.0 && scene.gives_way(path.0, path.1, other.path.1)
+                    other.path.junction == path.junction
+                        && situation.gives_way(path.junction, path.number, other.path.number)
                 });
                 first.map(|other| other.agent).collect()
             }
             Why::NoRoom => {
-                let exit = scene.route(agent).lanelet(at + 1);
-                let beyond = exit.and_then(|exit| scene.index.hindmost(exit));
+                let exit = situation.route(agent).lanelet(at + 1);
+                let beyond = exit.and_then(|exit| situation.index.hindmost(exit));
                 beyond.map(|entry| entry.agent).into_iter().collect()
             }
         }

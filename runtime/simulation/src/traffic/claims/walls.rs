@@ -9,9 +9,11 @@
 //! ```
 
 use super::rule::GENTLE;
-use super::scene::Scene;
+use super::situation::Situation;
 use super::{Claims, Grant};
+use crate::records::AgentIndex;
 use roadwright_scenario::junction::Interval;
+use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 
 /// A place to wait: index in the route, and m along the lanelet there.
 pub(super) type Wall = (u32, f32);
@@ -20,10 +22,14 @@ impl Claims {
     /// Finds how long each holder of a grant is held up by others, and the nearest place at which it
     /// has to wait in each, as (agent, place); those that need not wait are left out. O(pairs of grants in one
     /// junction).
-    pub(super) fn set_walls(&mut self, scene: &Scene<'_>, out: &mut Vec<(u32, Wall)>) {
+    pub(super) fn set_walls(
+        &mut self,
+        situation: &Situation<'_>,
+        out: &mut Vec<(AgentIndex, Wall)>,
+    ) {
         out.clear();
         for &junction in &self.busy {
-            let grants = &mut self.granted[junction as usize];
+            let grants = &mut self.granted[junction.index()];
             if let [only] = &mut grants[..] {
                 only.delay = 0.0;
                 continue;
@@ -34,25 +40,28 @@ impl Claims {
                 let grant = &mut rest[0];
                 let mut nearest = f64::INFINITY;
                 grant.delay = 0.0;
-                let front = scene.front_of(grant);
+                let front = situation.front_of(grant);
                 for other in before.iter().filter(|other| other.agent != grant.agent) {
-                    let Some(meeting) =
-                        Meeting::of(junction, (grant.path, grant.agent), other, scene)
-                    else {
+                    let Some(meeting) = Meeting::of(
+                        Connection::new(junction, grant.path),
+                        grant.agent,
+                        other,
+                        situation,
+                    ) else {
                         continue;
                     };
-                    let delay = meeting.delay(front, grant, other, scene);
+                    let delay = meeting.delay(front, grant, other, situation);
                     grant.delay = grant.delay.max(delay);
                     // Who is in the place already leaves it: standing there would help nobody.
                     let stop = meeting.own.from.max(f64::from(grant.stands_at));
                     // Whose way is met where it begins waits at its line, out of the way of a bus.
-                    let line = -scene.setback((junction, grant.path));
+                    let line = -situation.setback(Connection::new(junction, grant.path));
                     let stop = match stop < AT_BEGIN && front <= line + INSIDE {
                         true => stop.min(line),
                         false => stop,
                     };
                     let is_before = front <= stop + INSIDE;
-                    if is_before && !meeting.rolls_on(stop - front, delay, grant, scene) {
+                    if is_before && !meeting.rolls_on(stop - front, delay, grant, situation) {
                         nearest = nearest.min(stop);
                     }
                 }
@@ -65,7 +74,7 @@ impl Claims {
 }
 
 /// Of several places to wait of an agent the first on its way counts.
-pub(super) fn keep_first(walls: &mut Vec<(u32, Wall)>) {
+pub(super) fn keep_first(walls: &mut Vec<(AgentIndex, Wall)>) {
     walls.sort_unstable_by(|(a, (at, s)), (b, (other_at, other_s))| {
         (a, at).cmp(&(b, other_at)).then(s.total_cmp(other_s))
     });
@@ -92,19 +101,22 @@ pub(super) struct Meeting {
 impl Meeting {
     /// Where an agent meets the holder of a grant; `None` where it does not, or does not any more.
     pub(super) fn of(
-        junction: u32,
-        (path, agent): (u32, u32),
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+        agent: AgentIndex,
         other: &Grant,
-        scene: &Scene<'_>,
+        situation: &Situation<'_>,
     ) -> Option<Self> {
-        let is_long = scene.is_long(agent) || scene.is_long(other.agent);
-        let conflicts = scene.ground.conflicts(junction, is_long);
+        let is_long = situation.is_long(agent) || situation.is_long(other.agent);
+        let conflicts = situation.ground.conflicts(junction, is_long);
         let met = conflicts.between(path, other.path);
         let (own, theirs) = met.or_else(|| conflicts.again(path, other.path))?;
         // Into one lane one follows the other from where they meet.
         let is_merge = conflicts.is_merge(path, other.path);
         let end = if is_merge { theirs.from } else { theirs.to };
-        let way_out = end - scene.rear_of(other);
+        let way_out = end - situation.rear_of(other);
         (way_out >= 0.0).then_some(Self {
             own,
             way_out,
@@ -113,27 +125,33 @@ impl Meeting {
     }
 
     /// How long the other takes to leave the place, s.
-    pub(super) fn time_to_leave(&self, other: &Grant, scene: &Scene<'_>) -> f64 {
-        scene.time_as_it_drives(self.way_out, other.agent, other.at) + f64::from(other.delay)
+    pub(super) fn time_to_leave(&self, other: &Grant, situation: &Situation<'_>) -> f64 {
+        situation.time_as_it_drives(self.way_out, other.agent, other.at) + f64::from(other.delay)
     }
 
     /// Whether the holder of a grant, which comes to its place to wait in so many metres and to where it
     /// joins the other so long, s, before that one has left it, need not slow down yet. A wall before it
     /// would make it creep there and join slowly; those who come behind would have to brake for it.
-    fn rolls_on(&self, distance: f64, delay: f32, grant: &Grant, scene: &Scene<'_>) -> bool {
+    fn rolls_on(
+        &self,
+        distance: f64,
+        delay: f32,
+        grant: &Grant,
+        situation: &Situation<'_>,
+    ) -> bool {
         if !self.is_merge || delay > 0.0 {
             return false;
         }
-        let speed = scene.speed(grant.agent);
-        let braking = scene.braking(grant.agent, GENTLE);
-        distance > speed * (REACTION + scene.period) + speed * speed / (2.0 * braking)
+        let speed = situation.speed(grant.agent);
+        let braking = situation.braking(grant.agent, GENTLE);
+        distance > speed * (REACTION + situation.period) + speed * speed / (2.0 * braking)
     }
 
     /// How long the holder of a grant, whose front is at a place on its connection, m, has to wait for the
     /// other one, s.
-    fn delay(&self, front: f64, grant: &Grant, other: &Grant, scene: &Scene<'_>) -> f32 {
+    fn delay(&self, front: f64, grant: &Grant, other: &Grant, situation: &Situation<'_>) -> f32 {
         let distance = self.own.from - front;
-        let comes = scene.time_for(distance, grant.agent, grant.at);
-        (self.time_to_leave(other, scene) - comes).max(0.0) as f32
+        let comes = situation.time_for(distance, grant.agent, grant.at);
+        (self.time_to_leave(other, situation) - comes).max(0.0) as f32
     }
 }

@@ -1,17 +1,18 @@
 //! Watches what the law is kept like: who enters uninvited or on red, and how long others wait.
 
-use super::scene::Scene;
+use super::situation::Situation;
 use super::{Claims, Scratch};
-use crate::agents::{Refusal, Statistics};
+use crate::records::{AgentIndex, Refusal, Statistics};
 use crate::traffic::signals::Arrival;
 use roadwright_scenario::junction::Sign;
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::LaneletIndex;
+use roadwright_scenario::{Connection, JunctionIndex};
 
 /// An agent in a junction that has not been let in.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Intruder {
-    pub(super) agent: u32,
-    pub(super) path: (u32, u32),
+    pub(super) agent: AgentIndex,
+    pub(super) path: Connection,
     /// Index of the connection in its route.
     pub(super) at: u32,
 }
@@ -23,53 +24,53 @@ impl Claims {
         &mut self,
         intruders: &mut [Intruder],
         statistics: &[Statistics],
-        scene: &Scene<'_>,
+        situation: &Situation<'_>,
     ) {
         for &junction in &self.busy {
-            for grant in &mut self.granted[junction as usize] {
-                if grant.has_entered || scene.before_line(junction, grant) >= 0.0 {
+            for grant in &mut self.granted[junction.index()] {
+                if grant.has_entered || situation.before_line(junction, grant) >= 0.0 {
                     continue;
                 }
                 grant.has_entered = true;
-                self.entries.note((junction, grant), scene);
+                self.entries.note(junction, grant, situation);
                 let is_red = !grant.is_on_red
-                    && scene.light((junction, grant.path)).is_red()
+                    && situation.light(Connection::new(junction, grant.path)).is_red()
                     // Behind a narrow bend there is no line: one stops before it.
-                    && scene.law_from(grant) == Some(grant.at);
+                    && situation.law_from(grant) == Some(grant.at);
                 self.counts.red_passed += u64::from(is_red);
             }
         }
         // By id: their tickets follow each other in that order.
         intruders
-            .sort_unstable_by_key(|intruder| scene.agents.identity[intruder.agent as usize].id);
+            .sort_unstable_by_key(|intruder| situation.agents.identity[intruder.agent.index()].id);
         for intruder in intruders {
-            let (junction, path) = intruder.path;
+            let junction = intruder.path.junction;
             if self.has(intruder.agent, junction, intruder.at) {
                 continue;
             }
             // Who appears in a junction has not entered it, nor has who appears with its front in it: its
             // rear axle is there before it has gone as far as that is ahead.
             let agent = intruder.agent;
-            let way = statistics[agent as usize].distance;
-            if intruder.at > 0 && way >= scene.vehicle_type(agent).front {
+            let way = statistics[agent.index()].distance;
+            if intruder.at > 0 && way >= situation.vehicle_type(agent).front {
                 self.counts.breaches += 1;
-                let sign = scene.sign(intruder.path);
+                let sign = situation.sign(intruder.path);
                 self.counts.stops_missed += u64::from(sign == Sign::Stop);
-                let is_red = scene.light(intruder.path).is_red();
+                let is_red = situation.light(intruder.path).is_red();
                 self.counts.red_passed += u64::from(is_red);
             }
-            let route = scene.route(intruder.agent);
+            let route = situation.route(intruder.agent);
             // A route that ends in the junction leads nowhere: then the connection itself is the exit.
             let beyond = route.lanelet(intruder.at + 1);
             let Some(exit) = beyond.or_else(|| route.lanelet(intruder.at)) else {
                 continue;
             };
-            self.hold_inside(intruder.agent, (junction, path), intruder.at, exit);
+            self.hold_inside(intruder.agent, intruder.path, intruder.at, exit);
         }
     }
 
     /// Who comes near a signal: those who have not been let in, and those who have and are not there yet.
-    pub(super) fn find_arrivals(&self, scene: &Scene<'_>, scratch: &mut Scratch) {
+    pub(super) fn find_arrivals(&self, situation: &Situation<'_>, scratch: &mut Scratch) {
         let Scratch {
             approaches,
             requests,
@@ -79,69 +80,71 @@ impl Claims {
             ..
         } = scratch;
         arrivals.clear();
-        let has_signals = |junction: u32| scene.ground.signal_group_of(junction).is_some();
+        let has_signals =
+            |junction: JunctionIndex| situation.ground.signal_group_of(junction).is_some();
         let near = || {
             let all = approaches.iter();
-            all.filter(|other| has_signals(other.path.0))
+            all.filter(|other| has_signals(other.path.junction))
         };
         blocked.clear();
-        let heads = near().filter(|head| scene.lacks_room(head.agent));
-        blocked.extend(heads.filter_map(|head| scene.lane_before(head.agent, head.at)));
+        let heads = near().filter(|head| situation.lacks_room(head.agent));
+        blocked.extend(heads.filter_map(|head| situation.lane_before(head.agent, head.at)));
         blocked.sort_unstable();
-        let waiting = |(agent, at): (u32, u32), path, before_cut: f64, setback| Arrival {
+        let waiting = |(agent, at): (AgentIndex, u32), path, before_cut: f64, setback| Arrival {
             path,
             distance: before_cut - setback,
-            speed: scene.speed(agent),
-            has_room: !scene.lacks_room(agent) && !scene.is_behind_one_of((agent, at), blocked),
+            speed: situation.speed(agent),
+            has_room: !situation.lacks_room(agent)
+                && !situation.is_behind_one_of(agent, at, blocked),
         };
         arrivals.extend(near().map(|other| {
-            let setback = scene.setback(other.path);
+            let setback = situation.setback(other.path);
             waiting((other.agent, other.at), other.path, other.distance, setback)
         }));
         // Before a narrow bend one waits for the signals behind it.
         for request in requests {
-            if scene.ground.is_ruled(request.path.0) {
+            if situation.ground.is_ruled(request.path.junction) {
                 continue;
             }
-            scene.needs(request, needs);
+            situation.needs(request, needs);
             let path = needs
                 .iter()
                 .find(|need| need.has_law && has_signals(need.junction));
-            let before_cut = -scene.front(request.agent, request.at);
-            let setback = scene.setback(request.path);
+            let before_cut = -situation.front(request.agent, request.at);
+            let setback = situation.setback(request.path);
             arrivals.extend(path.map(|need| {
                 waiting(
                     (request.agent, request.at),
-                    (need.junction, need.path),
+                    Connection::new(need.junction, need.path),
                     before_cut,
                     setback,
                 )
             }));
         }
         for &junction in self.busy.iter().filter(|&&junction| has_signals(junction)) {
-            let grants = self.granted[junction as usize].iter();
+            let grants = self.granted[junction.index()].iter();
             let outside = grants.filter(|grant| !grant.has_entered && grant.is_invited);
             arrivals.extend(outside.map(|grant| Arrival {
-                path: (junction, grant.path),
-                distance: scene.before_line(junction, grant),
-                speed: scene.speed(grant.agent),
+                path: Connection::new(junction, grant.path),
+                distance: situation.before_line(junction, grant),
+                speed: situation.speed(grant.agent),
                 has_room: true,
             }));
         }
     }
 }
 
-impl Scene<'_> {
+impl Situation<'_> {
     /// Whether what keeps an agent from entering is that there is no room beyond.
-    fn lacks_room(&self, agent: u32) -> bool {
-        let refused = self.agents.claim[agent as usize].refused;
+    fn lacks_room(&self, agent: AgentIndex) -> bool {
+        let refused = self.agents.claim[agent.index()].refused;
         matches!(refused, Refusal::NoRoom | Refusal::OffLanes)
     }
 
     /// Whether an agent stands behind another one on one of some lanes, which are in order: it cannot drive either.
-    fn is_behind_one_of(&self, (agent, at): (u32, u32), lanes: &[LaneletId]) -> bool {
+    fn is_behind_one_of(&self, agent: AgentIndex, at: u32, lanes: &[LaneletIndex]) -> bool {
         let is_there = |lane| lanes.binary_search(&lane).is_ok();
-        let is_behind = self.agents.claim[agent as usize].refused == Refusal::NotFirst;
+        let is_behind = self.agents.claim[agent.index()].refused == Refusal::NotFirst;
         is_behind && self.lane_before(agent, at).is_some_and(is_there)
     }
 }

@@ -29,7 +29,7 @@ mod walk;
 
 use crate::clock::Clock;
 use crate::ground::{CrossingSite, Ground};
-use crate::save::are_countable;
+use crate::records::{PeopleCounts, PersonRecord, are_countable};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::junction::Interval;
 use roadwright_scenario::{NodeId, RoadId};
@@ -79,34 +79,6 @@ pub(crate) struct People {
     /// What is derived in each step from all that.
     #[serde(skip)]
     seen: Seen,
-}
-
-/// What became of people on foot.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct PeopleCounts {
-    /// How many have come to a crossing.
-    pub came: u64,
-    /// How many have reached the other side.
-    pub arrived: u64,
-    /// The longest time for which anybody has waited at a kerb or on an island, s.
-    pub longest_wait: f64,
-    /// What all have walked, m.
-    pub walked_metres: f64,
-    /// Those who came and found two hundred at the same crossing: they went elsewhere.
-    pub turned_away: u64,
-}
-
-/// A person at one moment.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PersonRecord {
-    /// Its number, from 1 on; no agent's id.
-    pub id: u64,
-    /// Where it is, m.
-    pub position: DVec2,
-    /// Which way it faces, rad.
-    pub heading: f64,
-    /// Whether it waits.
-    pub waits: bool,
 }
 
 /// Why nobody can be called to a crossing.
@@ -202,12 +174,7 @@ impl People {
 
     /// Goes over to the ground after an edit. Whose crossing is as it was goes on; whose crossing is gone
     /// or elsewhere finishes his way, or goes away if he has not set off.
-    pub(crate) fn take_over(
-        &mut self,
-        (before, after): (&Ground, &Ground),
-        rate: f64,
-        clock: &Clock,
-    ) {
+    pub(crate) fn take_over(&mut self, before: &Ground, after: &Ground, rate: f64, clock: &Clock) {
         let (old, new) = (before.crossings().sites(), after.crossings().sites());
         // By where it lies: an edit gives crossings other numbers.
         let is_same = |a: &CrossingSite, b: &CrossingSite| {

@@ -7,11 +7,12 @@
 //!        |             |              the way; a person waits before a car that cannot stop there.
 //! ```
 
-use super::{People, PersonRecord, RADIUS};
+use super::{People, RADIUS};
 use crate::agents::{AgentsRef, ClaimColumns};
 use crate::clock::Clock;
 use crate::dynamics::Bodies;
 use crate::ground::Ground;
+use crate::records::{AgentIndex, PersonRecord};
 use crate::route::Routes;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_geometry::{DVec2, Pose, heading_of};
@@ -100,7 +101,7 @@ impl People {
     pub(crate) fn hold_for_strays(&self, roadside: &Roadside<'_>, agents: &mut ClaimColumns<'_>) {
         for agent in agents.by_growing_id() {
             let nearest = self.wall_for(agent, roadside, agents.lent());
-            let claim = &mut agents.claim[agent as usize];
+            let claim = &mut agents.claim[agent.index()];
             let Some((at, s)) = nearest else { continue };
             // A junction may hold it up as well: the wall that it comes to first counts.
             let is_first = claim.wall_at == 0 || (at + 1, s as f32) < (claim.wall_at, claim.wall_s);
@@ -113,7 +114,7 @@ impl People {
     /// Where an agent has to stop for strays: index in its route, and m along the lanelet there.
     fn wall_for(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         Roadside {
             ground,
             types,
@@ -121,7 +122,7 @@ impl People {
         }: &Roadside<'_>,
         agents: AgentsRef<'_>,
     ) -> Option<(u32, f64)> {
-        let index = agent as usize;
+        let index = agent.index();
         let position = &agents.position[index];
         if !position.is_on_lane() {
             return None;
@@ -164,8 +165,8 @@ impl People {
             .by_growing_id()
             .into_iter()
             .map(|agent| {
-                let speed = agents.motion[agent as usize].speed.abs();
-                let number = agents.identity[agent as usize].vehicle_type;
+                let speed = agents.motion[agent.index()].speed.abs();
+                let number = agents.identity[agent.index()].vehicle_type;
                 (bodies.pose(agent), speed, types.get(number))
             })
             .collect();

@@ -6,6 +6,7 @@ use crate::ground::{CrossingSite, Ground};
 use crate::traffic::SignalStates;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_scenario::JunctionIndex;
 use roadwright_scenario::junction::{Interval, WALK_WINDOW, WALKING_SPEED};
 
 /// People stop so far before a lane that they have to let somebody pass on, m.
@@ -135,7 +136,7 @@ impl People {
                 // Who finds his way blocked does not set off, and keeps nobody waiting.
                 let wants = match self.stage(index, site) {
                     Stage::Before(stretch) => {
-                        may_walk && !self.is_blocked((index, site), stretch, &seen.standing)
+                        may_walk && !self.is_blocked(index, site, stretch, &seen.standing)
                     }
                     Stage::On(_) | Stage::Over => false,
                 };
@@ -146,7 +147,10 @@ impl People {
     }
 
     /// The stages that people wait for at signals: crossing and stages, one bit each.
-    pub(crate) fn calls<'a>(&'a self, ground: &'a Ground) -> impl Iterator<Item = (u32, u32)> + 'a {
+    pub(crate) fn calls<'a>(
+        &'a self,
+        ground: &'a Ground,
+    ) -> impl Iterator<Item = (JunctionIndex, u32)> + 'a {
         let sites = ground.crossings().sites();
         let busy = self.seen.busy.iter();
         busy.filter_map(move |&crossing| {
@@ -162,7 +166,8 @@ impl People {
     /// have left the strip in a time, s. `slack` is the time between the two that is wanted, s.
     pub(crate) fn are_in_the_way(
         &self,
-        (crossing, site): (u32, &CrossingSite),
+        crossing: u32,
+        site: &CrossingSite,
         over: Over,
         slack: f64,
     ) -> bool {
@@ -196,7 +201,7 @@ impl People {
 
     /// Where a person comes to what stands on his way ahead, m along it; infinite if nothing does. Who is
     /// in it already walks out of it.
-    fn wall(&self, (person, site): (usize, &CrossingSite), standing: &[(OrientedBox, u32)]) -> f64 {
+    fn wall(&self, person: usize, site: &CrossingSite, standing: &[(OrientedBox, u32)]) -> f64 {
         let along = self.along[person];
         let left = site.crossing.right_kerb.left();
         let way = if self.is_from_right[person] {
@@ -213,24 +218,26 @@ impl People {
     /// Whether something stands on a stretch of a person's way, or on what is before it.
     fn is_blocked(
         &self,
-        own: (usize, &CrossingSite),
+        person: usize,
+        site: &CrossingSite,
         stretch: Interval,
         standing: &[(OrientedBox, u32)],
     ) -> bool {
-        !standing.is_empty() && self.wall(own, standing) < stretch.to + RADIUS
+        !standing.is_empty() && self.wall(person, site, standing) < stretch.to + RADIUS
     }
 
     /// How far a person comes who wants to come to a place, m along his way.
     fn before_standing(
         &self,
-        own: (usize, &CrossingSite),
+        person: usize,
+        site: &CrossingSite,
         wanted: f64,
         standing: &[(OrientedBox, u32)],
     ) -> f64 {
         if standing.is_empty() {
             return wanted;
         }
-        wanted.min(self.wall(own, standing).max(self.along[own.0]))
+        wanted.min(self.wall(person, site, standing).max(self.along[person]))
     }
 
     fn stage(&self, person: usize, site: &CrossingSite) -> Stage {
@@ -255,7 +262,7 @@ impl People {
             let site = &sites[crossing as usize];
             let people = std::mem::take(&mut self.seen.by_crossing[crossing as usize]);
             for &person in &people {
-                self.step((person as usize, site), vehicles, clock);
+                self.step(person as usize, site, vehicles, clock);
             }
             self.seen.by_crossing[crossing as usize] = people;
         }
@@ -267,16 +274,16 @@ impl People {
     }
 
     /// One step of one person.
-    fn step(&mut self, (person, site): (usize, &CrossingSite), vehicles: &[Over], clock: &Clock) {
+    fn step(&mut self, person: usize, site: &CrossingSite, vehicles: &[Over], clock: &Clock) {
         let along = self.along[person];
         let wanted = along + WALKING_SPEED * clock.dt;
         let reached = match self.stage(person, site) {
             Stage::Over => wanted,
-            Stage::On(stretch) => self.held((person, site), stretch, vehicles, wanted),
+            Stage::On(stretch) => self.held(person, site, stretch, vehicles, wanted),
             Stage::Before(stretch) => {
                 let wait_at = stretch.from - BEFORE_KERB;
                 let is_there = wanted >= wait_at;
-                if is_there && self.may_start((person, site), stretch, vehicles) {
+                if is_there && self.may_start(person, site, stretch, vehicles) {
                     // Beyond the place to wait, so that it counts as on its way.
                     wanted.max(wait_at + 2.0 * NEAR)
                 } else {
@@ -284,7 +291,7 @@ impl People {
                 }
             }
         };
-        let reached = self.before_standing((person, site), reached, &self.seen.standing);
+        let reached = self.before_standing(person, site, reached, &self.seen.standing);
         let moved = (reached - along).max(0.0);
         self.along[person] = along + moved;
         self.counts.walked_metres += moved;
@@ -303,7 +310,8 @@ impl People {
     /// when it comes there.
     fn may_start(
         &self,
-        (person, site): (usize, &CrossingSite),
+        person: usize,
+        site: &CrossingSite,
         stretch: Interval,
         vehicles: &[Over],
     ) -> bool {
@@ -318,7 +326,8 @@ impl People {
     /// How far a person on a stretch comes: not into a lane that somebody has been let into.
     fn held(
         &self,
-        (person, site): (usize, &CrossingSite),
+        person: usize,
+        site: &CrossingSite,
         stretch: Interval,
         vehicles: &[Over],
         wanted: f64,

@@ -3,6 +3,7 @@
 
 use super::{Desk, Phase, SignalStates, State};
 use crate::ground::Ground;
+use roadwright_scenario::JunctionIndex;
 
 impl Phase {
     /// Whether signals close, before what an edit has changed, or is to change.
@@ -34,7 +35,7 @@ impl SignalStates {
         let both = (0..after.programmes().count()).map(|group| {
             let same = before.group_like(after, group);
             let closing = || {
-                let begun = self.closing_before((before, after), group);
+                let begun = self.closing_before(before, after, group);
                 (begun.unwrap_or(State::closing(time)), Desk::default())
             };
             same.map_or_else(closing, |old| (self.states[old], self.desks[old].clone()))
@@ -43,7 +44,7 @@ impl SignalStates {
     }
 
     /// What a group of new signals shows if those that were there before close already.
-    fn closing_before(&self, (before, after): (&Ground, &Ground), group: usize) -> Option<State> {
+    fn closing_before(&self, before: &Ground, after: &Ground, group: usize) -> Option<State> {
         let mut nodes = after
             .signal_group(group)
             .flat_map(|junction| after.junction_nodes(junction));
@@ -62,7 +63,7 @@ impl SignalStates {
 
     /// Closes the signals of some junctions until an edit has entered; others that were closed so go on,
     /// as after an edit.
-    pub(crate) fn close(&mut self, ground: &Ground, junctions: &[u32], time: f64) {
+    pub(crate) fn close(&mut self, ground: &Ground, junctions: &[JunctionIndex], time: f64) {
         let groups = junctions.iter().filter_map(|&j| ground.signals(j));
         let groups: Vec<usize> = groups.map(|(group, _)| group).collect();
         for (group, state) in self.states.iter_mut().enumerate() {

@@ -3,7 +3,8 @@
 
 use super::detectors::Comer;
 use crate::agents::Census;
-use crate::save::are_short_counts;
+use crate::records::are_short_counts;
+use roadwright_scenario::Connection;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -48,7 +49,7 @@ pub(super) struct Desk {
     /// Vehicles within the detectors, by id.
     near: Vec<u64>,
     /// How many have come there since the stage began, by junction and path.
-    arrivals: BTreeMap<(u32, u32), u32>,
+    arrivals: BTreeMap<Connection, u32>,
 }
 
 impl Desk {
@@ -161,7 +162,7 @@ impl Desk {
     }
 
     /// How many have come on a path since the stage began.
-    pub(super) fn arrivals(&self, path: (u32, u32)) -> u32 {
+    pub(super) fn arrivals(&self, path: Connection) -> u32 {
         self.arrivals.get(&path).copied().unwrap_or(0)
     }
 

@@ -6,11 +6,12 @@ use super::{Phase, SignalStates};
 use crate::agents::AgentsRef;
 use crate::clock::Clock;
 use crate::ground::Ground;
+use crate::records::AgentIndex;
 use crate::route::Routes;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::{Demand, MovementFacts, SignalFacts, StageFacts};
-use roadwright_scenario::RoadId;
 use roadwright_scenario::junction::Turn;
+use roadwright_scenario::{Connection, RoadId};
 use std::collections::BTreeMap;
 
 /// Vehicles are seen so far before the stop line, m: queues of twenty cars.
@@ -26,7 +27,7 @@ pub(crate) struct Comer {
     /// Number of the programme.
     pub(super) group: usize,
     /// Junction and connection.
-    pub(super) path: (u32, u32),
+    pub(super) path: Connection,
     pub(super) id: u64,
     /// From its front to the stop line, m.
     pub(super) distance: f64,
@@ -52,9 +53,9 @@ fn comer(
     types: &VehicleTypes,
     routes: &Routes,
     agents: AgentsRef<'_>,
-    agent: u32,
+    agent: AgentIndex,
 ) -> Option<Comer> {
-    let index = agent as usize;
+    let index = agent.index();
     let (who, position) = (&agents.identity[index], &agents.position[index]);
     let progress = &agents.progress[index];
     if !position.is_on_lane() {
@@ -72,9 +73,9 @@ fn comer(
         // A lane beside is no way further.
         if ground.leads_to(before, lanelet) {
             if let Some(path) = ground.contested(lanelet)
-                && let Some((group, _)) = ground.signals(path.0)
+                && let Some((group, _)) = ground.signals(path.junction)
             {
-                let line = ground.setback(path.0, path.1, types.sets_lines_back);
+                let line = ground.setback(path.junction, path.number, types.sets_lines_back);
                 return Some(Comer {
                     group,
                     path,
@@ -92,7 +93,7 @@ fn comer(
 }
 
 /// What vehicles make of the demand on each path.
-fn demand_by_path(comers: &[Comer], group: usize) -> BTreeMap<(u32, u32), Demand> {
+fn demand_by_path(comers: &[Comer], group: usize) -> BTreeMap<Connection, Demand> {
     let mut demand: BTreeMap<_, Demand> = BTreeMap::new();
     for comer in comers.iter().filter(|comer| comer.group == group) {
         let own = demand.entry(comer.path).or_default();
@@ -147,9 +148,10 @@ impl SignalStates {
             let nodes = ground.junction_nodes(junction).iter();
             facts.node = nodes.fold(facts.node, |least, node| least.min(node.0));
             for (path, road, turn) in ground.movements(junction) {
-                let mut demand = by_path.get(&(junction, path)).copied().unwrap_or_default();
-                demand.arrivals = desk.arrivals((junction, path));
-                let bits = ground.way_in((junction, path)).stages;
+                let path = Connection::new(junction, path);
+                let mut demand = by_path.get(&path).copied().unwrap_or_default();
+                demand.arrivals = desk.arrivals(path);
+                let bits = ground.connection_gist(path).stages;
                 // Ways with green in several stages count in each of them.
                 for (number, stage) in facts.stages.iter_mut().enumerate() {
                     if bits & (1u32 << number) != 0 {
@@ -158,7 +160,7 @@ impl SignalStates {
                 }
                 let movement = movements.entry((road, turn)).or_default();
                 *movement = (movement.0 | bits, movement.1.with(demand));
-                let light = self.light(ground, (junction, path));
+                let light = self.light(ground, path);
                 let shown = facts.lights.entry(road).or_insert(light);
                 *shown = light.max(*shown);
             }

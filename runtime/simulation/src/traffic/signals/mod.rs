@@ -28,8 +28,8 @@ pub(crate) use desk::Wish;
 pub(crate) use detectors::{Comer, look};
 use policy::{Policy, planned};
 use roadwright_agent::SignalView;
-use roadwright_scenario::SignalMode;
 use roadwright_scenario::junction::{Between, LONGEST_WAIT, Light, Programme};
+use roadwright_scenario::{Connection, JunctionIndex, SignalMode};
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
 
@@ -124,7 +124,7 @@ const HELD_FOR_RINGS: f64 = 2.5;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrival {
     /// Junction and connection.
-    pub(super) path: (u32, u32),
+    pub(super) path: Connection,
     /// From its front to the stop line, m.
     pub(super) distance: f64,
     /// m/s.
@@ -191,7 +191,8 @@ impl State {
         programme: &Programme,
         demand: Demand,
         time: f64,
-        (desk, policy): (&mut Desk, &mut Policy<'_>),
+        desk: &mut Desk,
+        policy: &mut Policy<'_>,
     ) {
         let lasts = |duration: f64| time - self.since + ROUNDING < duration;
         let intergreen = programme.intergreen(self.stage as usize, self.next as usize);
@@ -209,7 +210,7 @@ impl State {
             Phase::Closed => {}
             _ if self.is_on_clock(programme, time, desk) => self.read_off(programme, time),
             Phase::Green => {
-                if let Some(next) = self.wanted(programme, demand, time, (desk, policy)) {
+                if let Some(next) = self.wanted(programme, demand, time, desk, policy) {
                     self.next = next;
                     self.enter(Phase::Amber, time);
                 }
@@ -265,7 +266,8 @@ impl State {
         programme: &Programme,
         demand: Demand,
         time: f64,
-        (desk, policy): (&mut Desk, &mut Policy<'_>),
+        desk: &mut Desk,
+        policy: &mut Policy<'_>,
     ) -> Option<u32> {
         let called = desk.called() & !(1 << self.stage);
         let others = (demand.calls & !(1 << self.stage)) | called;
@@ -426,7 +428,7 @@ impl SignalStates {
             let shown = (state.phase == Phase::Green).then_some(1 << state.stage);
             desk.note_waits((demand.calls | desk.called()) & !shown.unwrap_or(0), time);
             let before = (state.stage, state.phase);
-            state.go_on(programme, demand, time, (desk, &mut policy));
+            state.go_on(programme, demand, time, desk, &mut policy);
             if state.phase == Phase::Green && (state.stage, state.phase) != before {
                 desk.begin_green(state.stage);
             }
@@ -481,13 +483,17 @@ impl SignalStates {
     pub(crate) fn ask_for_green(
         &mut self,
         ground: &Ground,
-        (junction, path): (u32, u32),
-        (agent, time): (u64, f64),
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+        agent: u64,
+        time: f64,
     ) {
         let Some((group, signals)) = ground.signals(junction) else {
             return;
         };
-        let has_green = |stage: usize| signals.greens[stage][path as usize];
+        let has_green = |stage: usize| signals.greens[stage][path.index()];
         let state = &self.states[group];
         let (shown, stages) = (state.stage as usize, signals.greens.len());
         let is_shown = state.phase == Phase::Green && has_green(shown);
@@ -528,11 +534,11 @@ impl SignalStates {
     }
 
     fn count(&self, ground: &Ground, arrival: &Arrival, demand: &mut [Demand]) {
-        let Some(group) = ground.signal_group_of(arrival.path.0) else {
+        let Some(group) = ground.signal_group_of(arrival.path.junction) else {
             return;
         };
         let (state, demand) = (&self.states[group], &mut demand[group]);
-        let way = ground.way_in(arrival.path);
+        let way = ground.connection_gist(arrival.path);
         if state.phase == Phase::Green && way.has_green(state.stage) {
             let reach = AT_LINE.max(PASSAGE * arrival.speed);
             demand.extends |= arrival.has_room && arrival.distance <= reach;
@@ -542,12 +548,19 @@ impl SignalStates {
     }
 
     /// What the signal of a path shows; green where there is none.
-    pub(crate) fn light(&self, ground: &Ground, (junction, path): (u32, u32)) -> Light {
+    pub(crate) fn light(
+        &self,
+        ground: &Ground,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+    ) -> Light {
         let Some(group) = ground.signal_group_of(junction) else {
             return Light::Green;
         };
         let state = &self.states[group];
-        let way = ground.way_in((junction, path));
+        let way = ground.connection_gist(Connection::new(junction, path));
         let between = |between| way.light_in(state.stage, Some((state.next, between)));
         match state.phase {
             Phase::Green => way.light_in(state.stage, None),
@@ -562,13 +575,22 @@ impl SignalStates {
     }
 
     /// Whether a path of a junction has green now only as far as it gives way to others with green.
-    pub(crate) fn is_permitted(&self, ground: &Ground, path: (u32, u32)) -> bool {
-        let group = ground.signal_group_of(path.0);
-        group.is_some_and(|group| ground.way_in(path).is_permitted(self.states[group].stage))
+    pub(crate) fn is_permitted(&self, ground: &Ground, path: Connection) -> bool {
+        let group = ground.signal_group_of(path.junction);
+        group.is_some_and(|group| {
+            ground
+                .connection_gist(path)
+                .is_permitted(self.states[group].stage)
+        })
     }
 
     /// What the signals of a junction show; `None` where there are none.
-    pub(crate) fn shown(&self, ground: &Ground, junction: u32, time: f64) -> Option<Shown> {
+    pub(crate) fn shown(
+        &self,
+        ground: &Ground,
+        junction: JunctionIndex,
+        time: f64,
+    ) -> Option<Shown> {
         let group = ground.signal_group_of(junction)?;
         let (state, desk) = (&self.states[group], &self.desks[group]);
         Some(Shown {
@@ -590,12 +612,13 @@ impl SignalStates {
 
     /// For how long a path has green from now on at least, s: without end where there is no signal, and 0
     /// while it is not green.
-    pub(super) fn keeps_green(&self, ground: &Ground, path: (u32, u32), time: f64) -> f64 {
-        let Some(group) = ground.signal_group_of(path.0) else {
+    pub(super) fn keeps_green(&self, ground: &Ground, path: Connection, time: f64) -> f64 {
+        let Some(group) = ground.signal_group_of(path.junction) else {
             return f64::INFINITY;
         };
         let (state, desk) = (&self.states[group], &self.desks[group]);
-        let has_green = state.phase == Phase::Green && ground.way_in(path).has_green(state.stage);
+        let has_green =
+            state.phase == Phase::Green && ground.connection_gist(path).has_green(state.stage);
         // Who has asked for a stage may get it sooner than the programme says.
         match has_green && desk.is_empty() {
             true => state.remaining(ground.programme(group), desk, time),
@@ -605,14 +628,14 @@ impl SignalStates {
 
     /// The stage whose green the signals of a junction show; `None` while that changes, and where there are
     /// none.
-    pub(super) fn shown_stage(&self, ground: &Ground, junction: u32) -> Option<u32> {
+    pub(super) fn shown_stage(&self, ground: &Ground, junction: JunctionIndex) -> Option<u32> {
         let state = &self.states[ground.signal_group_of(junction)?];
         (state.phase == Phase::Green).then_some(state.stage)
     }
 
     /// How long the signals of a junction have shown a stage, s; 0 while it ends, and where there are
     /// none.
-    pub(super) fn time_in_stage(&self, ground: &Ground, junction: u32, time: f64) -> f64 {
+    pub(super) fn time_in_stage(&self, ground: &Ground, junction: JunctionIndex, time: f64) -> f64 {
         let Some(group) = ground.signal_group_of(junction) else {
             return 0.0;
         };

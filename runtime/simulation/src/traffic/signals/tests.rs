@@ -7,23 +7,24 @@ use crate::modules::SignalControllers;
 use crate::testing::{Stand, clock};
 use glam::DVec2;
 use roadwright_agent::{
-    Entry, Logic, ModuleInfo, ParameterSet, Registry, SignalController, SignalView,
+    Logic, ModuleEntry, ModuleInfo, ParameterSet, Registry, SignalController, SignalView,
 };
 use roadwright_geometry::math::mix64;
 use roadwright_scenario::junction::{LONGEST_WAIT, Light};
 use roadwright_scenario::{
-    Control, JunctionRules, SignalControllerSetting, SignalMode, SignalPlan,
+    Connection, ConnectionIndex, Control, JunctionIndex, JunctionRules, SignalControllerSetting,
+    SignalMode, SignalPlan,
 };
 
 /// A crossing whose signals go by demand, and the paths straight across from west and from south.
-fn crossing() -> (Stand, [(u32, u32); 2]) {
+fn crossing() -> (Stand, [Connection; 2]) {
     crossing_with(SignalPlan {
         mode: SignalMode::Actuated,
         ..SignalPlan::default()
     })
 }
 
-fn crossing_with(plan: SignalPlan) -> (Stand, [(u32, u32); 2]) {
+fn crossing_with(plan: SignalPlan) -> (Stand, [Connection; 2]) {
     let stand = Stand::crossing_of(&JunctionRules {
         control: Some(Control::Signals),
         plan: Some(plan),
@@ -48,7 +49,7 @@ fn update(states: &mut SignalStates, clock: &Clock, ground: &Ground, comes: &[Ar
     assert_eq!(faults, []);
 }
 
-fn arrival(path: (u32, u32), distance: f64, has_room: bool) -> Arrival {
+fn arrival(path: Connection, distance: f64, has_room: bool) -> Arrival {
     Arrival {
         path,
         distance,
@@ -60,7 +61,7 @@ fn arrival(path: (u32, u32), distance: f64, has_room: bool) -> Arrival {
 /// Steps of 0.1 s until a path shows a light, with who comes at each step; `None` if it never does.
 fn steps_until(
     (states, ground): (&mut SignalStates, &Ground),
-    (path, light): ((u32, u32), Light),
+    (path, light): (Connection, Light),
     comes: impl Fn(u64) -> Vec<Arrival>,
 ) -> Option<u64> {
     (0..2000).find(|&step| {
@@ -149,8 +150,8 @@ fn red_and_amber_are_shown_before_green_and_after_an_edit() {
         ..SignalPlan::default()
     };
     for mode in [SignalMode::Fixed, SignalMode::Actuated] {
-        let (before, [east, north]) = crossing_with(plan(mode, None));
-        let (stand, _) = crossing_with(plan(mode, Some(2.0)));
+        let (before, [east, north]) = crossing_with(plan(mode, None.into()));
+        let (stand, _) = crossing_with(plan(mode, Some(2.0).into()));
         let ground = &*stand.ground;
         let mut states = SignalStates::new(&before.ground);
         states.take_over(&before.ground, ground, 0.0);
@@ -229,13 +230,13 @@ fn registry(seed: u64) -> Registry {
     };
     let mut registry = Registry::default();
     let nonsense = move || Box::new(Nonsense(seed)) as Box<_>;
-    registry.add(Entry::<dyn SignalController>::new(
+    registry.add(ModuleEntry::<dyn SignalController>::new(
         info("nonsense"),
         &[],
         nonsense,
     ));
     let selfish = || Box::new(Selfish) as Box<_>;
-    registry.add(Entry::<dyn SignalController>::new(
+    registry.add(ModuleEntry::<dyn SignalController>::new(
         info("selfish"),
         &[],
         selfish,
@@ -246,7 +247,7 @@ fn registry(seed: u64) -> Registry {
 /// Looks on what paths are shown, every 0.1 s, and says what must never be.
 struct Onlooker<'a> {
     ground: &'a Ground,
-    junction: u32,
+    junction: JunctionIndex,
     /// For each path what it was shown last, and for how many steps.
     shown: Vec<(Light, u32)>,
     /// When it saw each path with green or amber last, in steps.
@@ -257,7 +258,7 @@ struct Onlooker<'a> {
 }
 
 impl<'a> Onlooker<'a> {
-    fn new(ground: &'a Ground, junction: u32) -> Self {
+    fn new(ground: &'a Ground, junction: JunctionIndex) -> Self {
         let paths = ground.law(junction).conflicts.path_count();
         Self {
             ground,
@@ -271,7 +272,12 @@ impl<'a> Onlooker<'a> {
 
     fn see(&mut self, lights: &[Light]) -> Result<(), String> {
         self.step += 1;
-        let bits = |path: usize| self.ground.way_in((self.junction, path as u32)).stages;
+        let bits = |path: usize| {
+            let path = ConnectionIndex::from_index(path);
+            self.ground
+                .connection_gist(Connection::new(self.junction, path))
+                .stages
+        };
         let all = |wanted: Light| (0..lights.len()).filter(move |&path| lights[path] == wanted);
         // All that is green is so in one stage.
         if all(Light::Green).fold(u32::MAX, |common, path| common & bits(path)) == 0 {
@@ -319,10 +325,10 @@ impl<'a> Onlooker<'a> {
     }
 }
 
-fn lights(states: &SignalStates, ground: &Ground, junction: u32) -> Vec<Light> {
-    let paths = ground.law(junction).conflicts.path_count() as u32;
-    (0..paths)
-        .map(|path| states.light(ground, (junction, path)))
+fn lights(states: &SignalStates, ground: &Ground, junction: JunctionIndex) -> Vec<Light> {
+    let paths = ground.law(junction).conflicts.path_count();
+    ConnectionIndex::up_to(paths)
+        .map(|path| states.light(ground, Connection::new(junction, path)))
         .collect()
 }
 
@@ -335,16 +341,16 @@ fn whatever_anybody_asks_for_nobody_gets_a_short_green_or_one_that_others_have()
             let (stand, paths) = crossing_with(SignalPlan {
                 mode,
                 controller: nonsense,
-                red_amber: Some(red_amber),
+                red_amber: Some(red_amber).into(),
                 ..SignalPlan::default()
             });
             let ground = &*stand.ground;
             let mut controllers = SignalControllers::new(ground, &registry(seed)).unwrap();
             let mut states = SignalStates::new(ground);
-            let mut onlooker = Onlooker::new(ground, paths[0].0);
+            let mut onlooker = Onlooker::new(ground, paths[0].junction);
             onlooker.red_amber = (10.0 * red_amber) as u32;
             let (mut changes, mut before) = (0, Vec::new());
-            let node = ground.junction_nodes(paths[0].0)[0].0;
+            let node = ground.junction_nodes(paths[0].junction)[0].0;
             for step in 0..6000 {
                 let dice = mix64(seed ^ mix64(step));
                 let comes = arrival(
@@ -362,7 +368,7 @@ fn whatever_anybody_asks_for_nobody_gets_a_short_green_or_one_that_others_have()
                 }
                 let modules = (&mut controllers, &[][..]);
                 states.update(&clock(step), ground, Some(&[comes]), modules);
-                let now = lights(&states, ground, paths[0].0);
+                let now = lights(&states, ground, paths[0].junction);
                 onlooker
                     .see(&now)
                     .unwrap_or_else(|why| panic!("{mode:?} {seed} {step}: {why}"));
@@ -378,16 +384,16 @@ fn whatever_anybody_asks_for_nobody_gets_a_short_green_or_one_that_others_have()
 fn the_onlooker_sees_what_is_wrong() {
     let (stand, [east, north]) = crossing();
     let ground = &*stand.ground;
-    let count = ground.law(east.0).conflicts.path_count();
-    let of = |pairs: &[((u32, u32), Light)]| {
+    let count = ground.law(east.junction).conflicts.path_count();
+    let of = |pairs: &[(Connection, Light)]| {
         let mut lights = vec![Light::Red; count];
         pairs
             .iter()
-            .for_each(|(path, light)| lights[path.1 as usize] = *light);
+            .for_each(|(path, light)| lights[path.number.index()] = *light);
         lights
     };
     let sees_with = |sequence: &[(Vec<Light>, usize)], red_amber| {
-        let mut onlooker = Onlooker::new(ground, east.0);
+        let mut onlooker = Onlooker::new(ground, east.junction);
         onlooker.red_amber = red_amber;
         let each = sequence
             .iter()
@@ -463,8 +469,8 @@ fn a_policy_that_lets_nobody_else_go_is_overruled() {
 fn a_stage_that_is_called_comes_next_and_one_that_is_held_stays_up_to_the_bound() {
     let (stand, [east, north]) = crossing();
     let ground = &*stand.ground;
-    let node = ground.junction_nodes(east.0)[0].0;
-    let stage = |path| ground.way_in(path).stages.trailing_zeros();
+    let node = ground.junction_nodes(east.junction)[0].0;
+    let stage = |path| ground.connection_gist(path).stages.trailing_zeros();
     let first = |states: &mut SignalStates, from: u64, (path, light), comes: &[Arrival]| {
         (from..from + 3000).find(|&step| {
             update(states, &clock(step), ground, comes);
@@ -518,8 +524,8 @@ fn a_stage_that_is_called_comes_next_and_one_that_is_held_stays_up_to_the_bound(
 fn fixed_times_leave_the_clock_for_a_hold_and_come_back_to_it() {
     let (stand, [east, _]) = crossing_with(SignalPlan::default());
     let ground = &*stand.ground;
-    let node = ground.junction_nodes(east.0)[0].0;
-    let stage = ground.way_in(east).stages.trailing_zeros();
+    let node = ground.junction_nodes(east.junction)[0].0;
+    let stage = ground.connection_gist(east).stages.trailing_zeros();
     let run = |hold: Option<f64>| -> Vec<Vec<Light>> {
         let mut states = SignalStates::new(ground);
         if let Some(until) = hold {
@@ -529,13 +535,13 @@ fn fixed_times_leave_the_clock_for_a_hold_and_come_back_to_it() {
         }
         let shown = (0..4000).map(|step| {
             update(&mut states, &clock(step), ground, &[]);
-            lights(&states, ground, east.0)
+            lights(&states, ground, east.junction)
         });
         shown.collect()
     };
     let (alone, held) = (run(None), run(Some(45.0)));
-    assert!((0..449).all(|step| held[step][east.1 as usize] == Light::Green));
-    assert!((0..449).any(|step| alone[step][east.1 as usize] == Light::Red));
+    assert!((0..449).all(|step| held[step][east.number.index()] == Light::Green));
+    assert!((0..449).any(|step| alone[step][east.number.index()] == Light::Red));
     // Three cycles later both show the same again, to the step.
     assert_eq!(alone[1800..], held[1800..]);
 }

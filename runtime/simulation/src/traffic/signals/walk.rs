@@ -2,8 +2,8 @@
 
 use super::{Phase, SignalStates};
 use crate::ground::Ground;
-use roadwright_scenario::SignalMode;
 use roadwright_scenario::junction::WALK_WINDOW;
+use roadwright_scenario::{JunctionIndex, SignalMode};
 
 /// Signals that let people walk.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +19,12 @@ pub(crate) struct Walk {
 impl SignalStates {
     /// Lets people who wait call the stages of a junction in which they would walk, in the next update;
     /// not while they may set off.
-    pub(crate) fn call_walk(&mut self, ground: &Ground, (junction, stages): (u32, u32), time: f64) {
+    pub(crate) fn call_walk(
+        &mut self,
+        ground: &Ground,
+        (junction, stages): (JunctionIndex, u32),
+        time: f64,
+    ) {
         let Some((group, _)) = ground.signals(junction) else {
             return;
         };
@@ -33,7 +38,7 @@ impl SignalStates {
     pub(in crate::traffic) fn walk(
         &self,
         ground: &Ground,
-        junction: u32,
+        junction: JunctionIndex,
         stages: u32,
         time: f64,
     ) -> Option<Walk> {

@@ -26,7 +26,7 @@ pub(super) struct Car {
     /// Changes between forwards and backwards.
     pub(super) shunts: u32,
     /// The way that it last rolled: 1 or -1, 0 before it has.
-    way: f64,
+    direction: f64,
 }
 
 impl Car {
@@ -39,7 +39,7 @@ impl Car {
             yaw_rate: 0.0,
             distance: 0.0,
             shunts: 0,
-            way: 0.0,
+            direction: 0.0,
         }
     }
 
@@ -49,28 +49,28 @@ impl Car {
             position: self.pose.point(self.kind.body_centre(), 0.0),
             ..self.pose
         };
-        OrientedBox::new(middle, self.kind.length, self.kind.width)
+        OrientedBox::new(middle, self.kind.length.get(), self.kind.width.get())
     }
 
     /// What engine and brakes make of a wanted acceleration, m/s^2; one that is no number is full braking.
     fn pedals(&self, wanted: f64) -> f64 {
         let (gas, brake) = (self.kind.max_acceleration, self.kind.max_braking);
-        let way = if self.speed == 0.0 {
+        let direction = if self.speed == 0.0 {
             0.0
         } else {
             self.speed.signum()
         };
         if !wanted.is_finite() {
-            return -way * brake;
+            return -direction * brake;
         }
         // Against the way it rolls it brakes, with it the engine drives.
-        let (least, most) = match way {
+        let (least, most) = match direction {
             1.0 => (-brake, gas),
             -1.0 => (-gas, brake),
             // Standing it sets out either way, by its engine.
             _ => (-gas, gas),
         };
-        wanted.clamp(least, most)
+        wanted.clamp(least, most.get())
     }
 
     /// Moves on by a time, s. Returns the acceleration, m/s^2.
@@ -83,13 +83,13 @@ impl Car {
         };
         let quickest = kind.steering_rate * dt;
         let steering = (self.steering + turn.clamp(-quickest, quickest))
-            .clamp(-kind.max_steering, kind.max_steering);
+            .clamp(-kind.max_steering, kind.max_steering.get());
         let wanted = self.speed + self.pedals(command.acceleration) * dt;
         // It stands before it rolls the other way.
         let speed = if self.speed * wanted < 0.0 {
             0.0
         } else {
-            wanted.clamp(-kind.max_speed, kind.max_speed)
+            wanted.clamp(-kind.max_speed, kind.max_speed.get())
         };
         // Means of the step for speed and wheel angle: driven back with the opposite speed, the car
         // comes back along its own arc.
@@ -103,18 +103,18 @@ impl Car {
         let acceleration = (speed - self.speed) / dt;
         (self.speed, self.steering, self.yaw_rate) = (speed, steering, turned / dt);
         self.distance += distance.abs();
-        self.note_way();
+        self.note_direction();
         acceleration
     }
 
-    fn note_way(&mut self) {
+    fn note_direction(&mut self) {
         if self.speed == 0.0 {
             return;
         }
         // The way before a stand is remembered: a stop alone is no shunt.
-        let way = self.speed.signum();
-        self.shunts += u32::from(self.way * way < 0.0);
-        self.way = way;
+        let direction = self.speed.signum();
+        self.shunts += u32::from(self.direction * direction < 0.0);
+        self.direction = direction;
     }
 
     /// All that moves.
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn it_speeds_up_as_its_engine_can_and_changes_its_way_only_at_a_stand() {
+    fn it_speeds_up_as_its_engine_can_and_changes_its_direction_only_at_a_stand() {
         let mut car = Car::new(&VehicleType::car(), Pose::default());
         drive(&mut car, 100.0, 0.0, 2.0);
         // 2.6 m/s^2 for 2 s.

@@ -74,8 +74,8 @@ fn row(car: &car::Car) -> ControllerInput {
     ControllerInput {
         speed: car.speed,
         road_speed: ALLOWED,
-        wheelbase: car.kind.wheelbase,
-        length: car.kind.length,
+        wheelbase: car.kind.wheelbase.get(),
+        length: car.kind.length.get(),
         waypoint_distance: NOTHING,
         obstacle_distance: NOTHING,
         leader_gap: NOTHING,
@@ -97,7 +97,7 @@ impl Beginning<'_> {
     /// The vehicle where the scenario has it.
     fn car(&self) -> car::Car {
         let pose = match self.agent.start {
-            Place::Ground(at) => Pose::new(at.x, at.y, at.heading),
+            Place::Ground(at) => Pose::new(at.x.get(), at.y.get(), at.heading.get()),
             // Manoeuvres begin on open ground.
             Place::Lane(_) => Pose::default(),
         };
@@ -114,7 +114,11 @@ impl Beginning<'_> {
                 heading,
                 length,
                 width,
-            } => Some(OrientedBox::new(Pose::new(x, y, heading), length, width)),
+            } => Some(OrientedBox::new(
+                Pose::new(x.get(), y.get(), heading.get()),
+                length.get(),
+                width.get(),
+            )),
             _ => None,
         });
         boxes.collect()
@@ -130,9 +134,9 @@ fn touches(body: &OrientedBox, others: &[OrientedBox]) -> bool {
 fn see(car: &car::Car, boxes: &[OrientedBox], row: &mut ControllerInput) {
     let front = car.pose.point(car.kind.front(), 0.0);
     for place in boxes.iter().map(|other| other.closest_point(front)) {
-        let way = place - front;
-        let angle = wrap_angle(heading_of(way) - car.pose.heading);
-        let distance = way.length();
+        let offset = place - front;
+        let angle = wrap_angle(heading_of(offset) - car.pose.heading);
+        let distance = offset.length();
         if angle.abs() < FRAC_PI_2 && distance < row.obstacle_distance {
             row.obstacle_distance = distance;
             row.obstacle_angle = angle;
@@ -143,9 +147,9 @@ fn see(car: &car::Car, boxes: &[OrientedBox], row: &mut ControllerInput) {
 
 /// Distance and angle of a place from the rear axle, as a way-point.
 fn point_at(place: DVec2, car: &car::Car, row: &mut ControllerInput) {
-    let way = place - car.pose.position;
-    row.waypoint_distance = way.length();
-    row.waypoint_angle = wrap_angle(heading_of(way) - car.pose.heading);
+    let offset = place - car.pose.position;
+    row.waypoint_distance = offset.length();
+    row.waypoint_angle = wrap_angle(heading_of(offset) - car.pose.heading);
 }
 
 impl Course {
@@ -193,7 +197,7 @@ pub(crate) fn drive(
     let manoeuvre = course.begin(&beginning).ok_or_else(nobody)?;
     let driver = make::<dyn Controller>(modules, &stack.controller).ok_or_else(nobody)?;
     let version = driver.logic.version();
-    let mut run = Run {
+    let mut run = ManoeuvreRun {
         manoeuvre,
         driver,
         seed,
@@ -241,7 +245,7 @@ fn make<L: ?Sized + Choosable>(modules: &Registry, setting: &ModuleSetting) -> O
 }
 
 /// A manoeuvre with its driver.
-struct Run {
+struct ManoeuvreRun {
     manoeuvre: Box<dyn Manoeuvre>,
     driver: Module<dyn Controller>,
     seed: u64,
@@ -264,7 +268,7 @@ struct Sums {
     acceleration: f64,
 }
 
-impl Run {
+impl ManoeuvreRun {
     /// Takes steps until it ends, or nobody wants to see more.
     fn finish(&mut self, time: f64, id: u64, goes_on: &mut dyn FnMut() -> bool) -> End {
         let in_steps = |time: f64| ((time / self.dt).round() as u64).max(1);

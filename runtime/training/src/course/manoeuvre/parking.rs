@@ -91,11 +91,11 @@ pub(in crate::course) fn draft(seed: u64) -> Draft {
 /// A rectangle by its middle, heading, length and width.
 pub(super) fn a_box((x, y): (f64, f64), heading: f64, (length, width): (f64, f64)) -> Shape {
     Shape::Box {
-        x,
-        y,
-        heading,
-        length,
-        width,
+        x: x.into(),
+        y: y.into(),
+        heading: heading.into(),
+        length: length.into(),
+        width: width.into(),
     }
 }
 

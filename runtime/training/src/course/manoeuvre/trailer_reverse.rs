@@ -109,7 +109,7 @@ pub(super) fn begin(beginning: &Beginning<'_>) -> impl Manoeuvre + use<> {
 impl Trailer {
     /// From the rear axle to the coupling, m: at the rear end of the car.
     fn coupling(&self) -> f64 {
-        self.car.kind.rear_overhang
+        self.car.kind.rear_overhang.get()
     }
 
     /// Heading of the car less that of the trailer, rad.

@@ -1,4 +1,4 @@
-//! Wheels as spheres: what they stand on, run into and roll over.
+//! Wheels as spheres: standing on, running into and rolling over obstacles.
 
 use super::tests::{drive, on_spheres, wish};
 use super::*;
@@ -17,7 +17,7 @@ const ALL: [&str; 5] = [
     "t-28",
 ];
 
-/// How far its worst wheel is beside the axis of its spring, m.
+/// Largest distance of a wheel from the axis of its spring, m.
 fn shed(model: &RigidModel, state: &CarState) -> f64 {
     let beside = |(wheel, sphere): (&Wheel, &SphereState)| {
         let hub = state.body.position + state.body.rotation * wheel.hub(model.radius);
@@ -52,7 +52,7 @@ fn a_hull_let_down_on_free_springs_sags_as_the_closed_form_says() {
     }
 }
 
-/// The source's own failure: wheels come off at full brake and full lock.
+/// The failure described in the source: wheels come off at full brake and full lock.
 #[test]
 fn full_brake_and_full_lock_shed_no_wheel() {
     for name in ALL {
@@ -87,7 +87,7 @@ fn over_a_kerb(model: &RigidModel, height: f64) -> (CarState, f64) {
             heading: 0.0,
         });
         let controls = wish(2.0 * (5.0 - state.speed(model)), 0.0);
-        let entry = Entry {
+        let entry = CarEntry {
             model,
             state: &mut state,
             controls,
@@ -136,7 +136,7 @@ fn spheres_climb_a_kerb_and_drive_on_it() {
     }
 }
 
-/// On what they have climbed tyres hold: the vehicle brakes as on the ground.
+/// Tyres grip an obstacle that the wheels have climbed: the vehicle brakes as on the ground.
 #[test]
 fn tyres_hold_on_what_spheres_stand_on() {
     let model = on_spheres("willys-mb");
@@ -159,7 +159,7 @@ fn tyres_hold_on_what_spheres_stand_on() {
                 settled = state.body.position.x;
             }
             let controls = wish(if step < 50 { 0.0 } else { -3.0 }, 0.0);
-            let entry = Entry {
+            let entry = CarEntry {
                 model: &model,
                 state: &mut state,
                 controls,
@@ -175,12 +175,12 @@ fn tyres_hold_on_what_spheres_stand_on() {
         );
         state.body.position.x - settled
     };
-    // Below the ground the block is not there.
+    // The block is ineffective below the ground.
     let (ground, block) = (stop(0.0), stop(1.0));
     assert!((block / ground - 1.0).abs() < 0.05, "{block} {ground}");
 }
 
-/// What a wheel runs into does not carry it: it stays on the ground below, and does not sink in.
+/// An obstacle that a wheel runs into does not carry it: it stays on the ground below, and does not sink in.
 #[test]
 fn a_wheel_against_a_block_stays_on_the_ground() {
     let model = on_spheres("willys-mb");
@@ -190,13 +190,13 @@ fn a_wheel_against_a_block_stays_on_the_ground() {
     let mut touched = 0.0f64;
     for _ in 0..150 {
         let mut yard = Yard::new(&Flat, 200.0);
-        // Lower than the hull, in the way of one wheel.
+        // Lower than the hull, in front of one wheel.
         yard.add_still(Still {
             solid: Solid::cuboid(DVec3::new(0.3, 0.2, 0.11)),
             middle: DVec3::new(model.rear + front.x + 1.5, front.y, 0.11),
             heading: 0.0,
         });
-        let entry = Entry {
+        let entry = CarEntry {
             model: &model,
             state: &mut state,
             controls: wish(0.3, 0.0),
@@ -213,7 +213,7 @@ fn a_wheel_against_a_block_stays_on_the_ground() {
     assert!(lowest > model.radius - 0.02, "{lowest} of {}", model.radius);
 }
 
-/// Speed that is lost and the largest speed up or down in the last part of ten seconds at 20 m/s.
+/// Returns the lost speed, and the largest vertical speed in the last part of ten seconds at 20 m/s.
 fn rolled(mut step: impl FnMut() -> (DVec3, f64)) -> (f64, f64) {
     let (mut hop, mut speed) = (0.0f64, 0.0);
     for number in 0..2000 {
@@ -248,8 +248,8 @@ fn wheels_do_not_hop_over_flat_ground() {
     assert!(hop < 0.1 && lost.abs() < 0.1, "{hop} {lost}");
 }
 
-/// Why wheels ask our own look-up of heights: a ball of rapier on rapier's height field hops over the edges
-/// between its triangles, unless a flag is set.
+/// Reason for our own look-up of heights: a rapier ball on rapier's height field hops over the edges between
+/// its triangles, unless a flag is set.
 #[test]
 fn rapiers_own_ball_hops_without_its_flag() {
     let hop = |flags: HeightFieldFlags| {
@@ -286,7 +286,7 @@ fn rapiers_own_ball_hops_without_its_flag() {
     assert!(without.0 > 0.1, "{without:?}");
 }
 
-/// A save may be damaged: what has lost wheels does not fit.
+/// A save may be damaged; a state with missing wheels does not fit.
 #[test]
 fn spheres_that_are_missing_or_nowhere_do_not_fit() {
     let model = on_spheres("willys-mb");

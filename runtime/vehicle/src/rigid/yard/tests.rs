@@ -1,4 +1,4 @@
-//! Vehicles and loose bodies on the ground, held to closed forms.
+//! Vehicles and loose bodies on the ground, compared with closed forms.
 
 use super::*;
 use crate::drive_train::tests::shipped;
@@ -9,7 +9,7 @@ use roadwright_scenario::VehicleType;
 use roadwright_scenario::vehicle_file::WheelShape;
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// A plane that rises by an angle to the east.
+/// A plane that rises at an angle to the east.
 struct Slope(f64);
 
 impl Surface for Slope {
@@ -29,7 +29,7 @@ fn models() -> Vec<(&'static str, RigidModel)> {
     models
 }
 
-/// A shipped vehicle with other wheels.
+/// A shipped vehicle with spherical wheels.
 pub(super) fn on_spheres(name: &str) -> RigidModel {
     let mut file = shipped(name);
     file.wheels.shape = WheelShape::Sphere;
@@ -56,7 +56,7 @@ fn drive_at(
 ) {
     for _ in 0..(seconds / dt).round() as u32 {
         let controls = controls(state);
-        let entry = Entry {
+        let entry = CarEntry {
             model,
             state: &mut *state,
             controls,
@@ -128,7 +128,7 @@ fn a_vehicle_on_frictionless_ground_slides_on() {
 #[test]
 fn a_parked_car_stays_on_a_slope() {
     for (name, model) in models() {
-        // The rear wheels hold what their load lets them.
+        // The rear wheels hold as much as their load allows.
         for (heading, grade) in [(0.0, 0.15), (PI, 0.15), (FRAC_PI_2, 0.15)] {
             let slope = Slope(grade);
             let place = Place::new(0.0, 0.0, heading);
@@ -138,7 +138,7 @@ fn a_parked_car_stays_on_a_slope() {
                 hand_brake: true,
                 ..Controls::default()
             };
-            // A bus that leans on its tyres takes its time.
+            // A bus that leans on its tyres needs time.
             drive(&model, &mut state, &slope, (25.0, 0.02), parked);
             let settled = state.body.position;
             drive(&model, &mut state, &slope, (60.0, 0.02), parked);
@@ -157,7 +157,7 @@ fn a_parked_car_stays_on_a_slope() {
 #[test]
 fn it_speeds_up_and_stops_as_asked_whatever_the_step() {
     for (name, model) in models() {
-        let ways = [100.0, 200.0, 400.0, 800.0].map(|rate| {
+        let distances = [100.0, 200.0, 400.0, 800.0].map(|rate| {
             let mut state = CarState::at_rest(&model, Place::default(), &Flat);
             let time = (12.0, 0.02);
             drive_at(rate, &model, &mut state, &Flat, time, |_| wish(1.0, 0.0));
@@ -168,16 +168,25 @@ fn it_speeds_up_and_stops_as_asked_whatever_the_step() {
             assert!(state.speed(&model).abs() < 1e-3, "{name}");
             (speed, state.body.position.x - from)
         });
-        for (speed, way) in ways {
-            assert!((way / ways[3].1 - 1.0).abs() < 0.02, "{name}: {ways:?}");
-            assert!((speed / ways[3].0 - 1.0).abs() < 0.02, "{name}: {ways:?}");
+        for (speed, distance) in distances {
+            assert!(
+                (distance / distances[3].1 - 1.0).abs() < 0.02,
+                "{name}: {distances:?}"
+            );
+            assert!(
+                (speed / distances[3].0 - 1.0).abs() < 0.02,
+                "{name}: {distances:?}"
+            );
             let exact = speed * speed / 6.0;
-            assert!((way / exact - 1.0).abs() < 0.1, "{name}: {way} {exact}");
+            assert!(
+                (distance / exact - 1.0).abs() < 0.1,
+                "{name}: {distance} {exact}"
+            );
         }
     }
 }
 
-/// What rolls down a hill without resistance has the energy of its height.
+/// A body that rolls downhill without resistance gains the energy of its height.
 #[test]
 fn energy_is_kept_on_a_slope() {
     let model = RigidModel {
@@ -192,7 +201,7 @@ fn energy_is_kept_on_a_slope() {
         0.5 * speed * speed + GRAVITY * state.body.position.z
     };
     let before = energy(&state);
-    // The driver takes what the slope gives from the wish.
+    // The driver subtracts the slope from the request.
     let coasts = wish(GRAVITY * sin(0.1) * 0.999, 0.0);
     drive(&model, &mut state, &slope, (10.0, 0.02), |_| coasts);
     let kinetic = 0.5 * state.body.velocity.length_squared();
@@ -221,7 +230,7 @@ fn a_circle_is_that_of_its_wheels_and_it_leans_as_the_closed_form_says() {
             model.roll_gradient() * lateral
         );
         assert!((yaw * speed / 1.5 - 1.0).abs() < 0.15, "{name}: {yaw}");
-        // To the left it leans to the right: its left side is raised.
+        // In a left turn it leans to the right, so its left side is raised.
         let roll = state.roll_angle() / (model.roll_gradient() * lateral);
         assert!((roll - 1.0).abs() < 0.1, "{name}: {roll}");
     }
@@ -239,7 +248,7 @@ impl Surface for Ice {
     }
 }
 
-/// The jeep with its rear wheels driven in all gears, wheel 0 on ice, after 3 s of a wish.
+/// The jeep with its rear wheels driven in all gears, wheel 0 on ice, after 3 s of a request.
 fn on_ice(is_locked: bool) -> (RigidModel, CarState) {
     let mut model = RigidModel {
         is_locked,
@@ -252,8 +261,8 @@ fn on_ice(is_locked: bool) -> (RigidModel, CarState) {
     (model, state)
 }
 
-/// One driven wheel on ice: it spins, and an open differential leaves the vehicle with the grip of that
-/// one; a locked one turns both at one speed.
+/// One driven wheel on ice: with an open differential it spins and limits the vehicle to its grip; a locked
+/// one turns both wheels at one speed.
 #[test]
 fn a_locked_differential_gets_off_the_ice() {
     let (model, open) = on_ice(false);
@@ -262,7 +271,7 @@ fn a_locked_differential_gets_off_the_ice() {
     println!("{:?} {:?}", open.wheels, locked.wheels);
     let (slow, fast) = (open.speed(&model), locked.speed(&model));
     assert!(fast > 1.8 * slow && slow > 0.3, "{slow} {fast}");
-    // The one on ice spins, and the other one rolls.
+    // The wheel on ice spins, and the other one rolls.
     let [on_ice, on_asphalt] = rims(&open);
     assert!(on_ice > 3.0 * slow, "{on_ice} {slow}");
     assert!(
@@ -276,7 +285,7 @@ fn a_locked_differential_gets_off_the_ice() {
     assert!((driven / mean - 1.0).abs() < 0.02, "{driven} {mean}");
     let [left, right] = rims(&locked);
     assert!((left - right).abs() < 1e-9, "{left} {right}");
-    // Wheels that nothing drives roll.
+    // Undriven wheels roll.
     for wheel in [2, 3] {
         assert!((open.wheels[wheel].spin * 0.41 / slow - 1.0).abs() < 0.01);
     }
@@ -315,7 +324,7 @@ fn spinning_wheels_do_not_outrun_their_engine() {
             state.wheels.iter().all(|wheel| wheel.spin > 10.0),
             "{state:?}"
         );
-        // Off the throttle they come back to the ground.
+        // Off the throttle they return to the speed of the ground.
         drive(&model, &mut state, &AllIce, (3.0, 0.01), |_| wish(0.0, 0.0));
         let speed = state.speed(&model);
         for wheel in &state.wheels {
@@ -348,7 +357,7 @@ fn wheels_roll_with_the_ground_lock_under_the_brake_and_feel_their_springs() {
         let front: Vec<_> = (0..4).filter(|&i| model.wheels[i].steers != 0.0).collect();
         // The nose dives.
         assert!(state.wheels[front[0]].travel > 0.001, "{name}: {state:?}");
-        // The hand brake has no measure.
+        // The hand brake force is not proportional.
         let mut held = state.clone();
         drive(&model, &mut held, &Flat, (0.3, 0.02), |_| Controls {
             hand_brake: true,
@@ -394,7 +403,7 @@ fn a_wall_stops_it_and_a_post_is_pushed() {
             middle: DVec3::new(45.0, 0.0, 2.0),
             heading: 0.0,
         });
-        let cars = vec![Entry {
+        let cars = vec![CarEntry {
             model: &model,
             state: &mut state,
             controls: wish(1.0, 0.0),
@@ -413,7 +422,7 @@ fn a_wall_stops_it_and_a_post_is_pushed() {
         ];
         assert!(yard.step(cars, loose, 0.02).is_empty());
     }
-    // What nobody touched is where it was, to the bit.
+    // An untouched body stays exactly where it was.
     assert_eq!(other, far);
     assert!(loose.body.position.x > 25.0, "{:?}", loose.body);
     assert!(loose.body.position.x < 46.0, "{:?}", loose.body);
@@ -429,7 +438,7 @@ fn a_solver_that_loses_its_mind_is_put_to_rest() {
     let mut mad = model.clone();
     mad.wheels[1].spring = 1e300;
     mad.wheels[1].contact.z = -1.5;
-    let entry = Entry {
+    let entry = CarEntry {
         model: &mad,
         state: &mut state,
         controls: wish(1.0, 0.1),
@@ -441,7 +450,7 @@ fn a_solver_that_loses_its_mind_is_put_to_rest() {
         [0]
     );
     assert_eq!((state.body, state.fits(&model)), (before, true));
-    // And it goes on from there.
+    // It continues from there.
     drive(&model, &mut state, &Flat, (1.0, 0.02), |_| wish(1.0, 0.0));
     assert!(state.speed(&model) > 0.5);
 }
@@ -459,7 +468,7 @@ fn it_climbs_what_its_engine_can_and_no_more() {
     assert!(climbed[0] > 10.0 && climbed[1] < 1.0, "{climbed:?}");
 }
 
-/// A vehicle of another level has unlimited mass: it shoves what stands before it.
+/// A vehicle at another level has unlimited mass and pushes everything before it.
 #[test]
 fn what_nothing_stops_shoves() {
     let model = RigidModel::of_file(&shipped("willys-mb")).unwrap();
@@ -468,7 +477,7 @@ fn what_nothing_stops_shoves() {
     let half_size = DVec3::new(2.0, 1.0, 0.8);
     for step in 0..150 {
         let mut yard = Yard::new(&Flat, 200.0);
-        yard.add_mover(Mover {
+        yard.add_kinematic_body(KinematicBody {
             half_size,
             middle: DVec3::new(-6.0 + 0.04 * f64::from(step + 1), 0.0, 1.0),
             heading: 0.0,
@@ -476,7 +485,7 @@ fn what_nothing_stops_shoves() {
             yaw_rate: 0.0,
             layers: ALL_LAYERS,
         });
-        let entry = Entry {
+        let entry = CarEntry {
             model: &model,
             state: &mut state,
             controls: wish(0.0, 0.0),
@@ -485,13 +494,13 @@ fn what_nothing_stops_shoves() {
         };
         assert!(yard.step(vec![entry], Vec::new(), 0.02).is_empty());
     }
-    // The mover's front is at 2 m, and the vehicle is before it.
+    // The mover's front is at 2 m, and the vehicle is ahead of it.
     let rear = state.body.position.x - model.half_size.x;
     assert!(rear > 1.9 && rear < 2.5, "{rear} from {before}");
     assert!(state.tilt() < 0.2);
 }
 
-/// Posts in a slope stay where they are until they are pushed, and are not thrown into the air then.
+/// Posts in a slope stay where they are until they are pushed, and are then not thrown into the air.
 #[test]
 fn a_post_in_a_slope_is_not_thrown_out_of_it() {
     let slope = Slope(0.25);

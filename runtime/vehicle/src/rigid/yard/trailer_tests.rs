@@ -1,4 +1,4 @@
-//! Trailers as bodies, held to closed forms.
+//! Trailers as bodies, compared with closed forms.
 
 use super::tests::wish;
 use super::*;
@@ -19,7 +19,7 @@ struct Road<'a, S> {
 }
 
 impl<'a, S: Surface> Road<'a, S> {
-    /// At rest in line.
+    /// Creates a train at rest, in line.
     fn new(file: &VehicleFile, surface: &'a S) -> Self {
         let model = RigidModel::of_file(file).unwrap();
         let train = Train::of_file(file);
@@ -41,7 +41,7 @@ impl<'a, S: Surface> Road<'a, S> {
         car.join_on(&self.model, towed, &states, self.surface);
     }
 
-    /// Sets all of it in motion.
+    /// Sets the whole train in motion.
     fn roll(&mut self, speed: f64) {
         self.car.roll(speed);
         self.towed.iter_mut().for_each(|car| car.roll(speed));
@@ -58,7 +58,7 @@ impl<'a, S: Surface> Road<'a, S> {
         mut see: impl FnMut(&Self),
     ) {
         for _ in 0..(seconds / 0.02).round() as u32 {
-            let entry = Entry {
+            let entry = CarEntry {
                 model: &self.model,
                 controls: controls(&self.car),
                 state: &mut self.car,
@@ -71,14 +71,14 @@ impl<'a, S: Surface> Road<'a, S> {
         }
     }
 
-    /// Angle of a trailer to what is ahead of it, seen from above, rad.
+    /// Angle of a trailer to the body ahead of it, seen from above, rad.
     fn angle(&self, number: usize) -> f64 {
         let heading = |car: &CarState| atan2(car.forward().y, car.forward().x);
         let ahead = number.checked_sub(1).map_or(&self.car, |n| &self.towed[n]);
         wrap_angle(heading(&self.towed[number]) - heading(ahead))
     }
 
-    /// The farthest that two couplings that are joined are from each other, m.
+    /// Largest distance between two joined couplings, m.
     fn gap(&self) -> f64 {
         let mut ahead = &self.car;
         let gaps = self.model.trailers.iter().zip(&self.towed);
@@ -91,23 +91,23 @@ impl<'a, S: Surface> Road<'a, S> {
     }
 }
 
-/// A car with caravans like its own in a row.
+/// A car with several identical caravans in a row.
 fn caravans(count: usize) -> VehicleFile {
     let mut file = shipped("escort-caravan");
     file.trailers = vec![file.trailers[0].clone(); count];
     file
 }
 
-/// A semi-trailer on one axle, most of whose weight its tractor carries.
+/// A single-axle semi-trailer, most of whose weight its tractor carries.
 fn semi_trailer() -> VehicleFile {
     let mut file = shipped("semi-trailer-truck");
-    file.body.centre_height = Some(1.1);
-    file.wheels.friction = Some(0.8);
-    file.wheels.cornering_stiffness = Some(6.0);
+    file.body.centre_height = Some(1.1).into();
+    file.wheels.friction = Some(0.8).into();
+    file.wheels.cornering_stiffness = Some(6.0).into();
     file.suspension = shipped("articulated-bus").suspension;
-    file.suspension.as_mut().unwrap().spring = 500_000.0;
-    file.suspension.as_mut().unwrap().damping = 40_000.0;
-    file.trailers[0].ground_clearance = Some(1.15);
+    file.suspension.as_mut().unwrap().spring = 500_000.0.into();
+    file.suspension.as_mut().unwrap().damping = 40_000.0.into();
+    file.trailers[0].ground_clearance = Some(1.15).into();
     file.trailers[0].axles.clear();
     (file.trailers[0].wheels, file.trailers[0].suspension) = (None, None);
     file
@@ -126,7 +126,7 @@ fn all() -> Vec<(&'static str, VehicleFile)> {
 fn the_coupling_carries_its_share_of_the_weight() {
     for (name, file) in all().into_iter().take(3) {
         let mut road = Road::new(&file, &Flat);
-        // It rolls: brakes of vehicles that stand would press against each other.
+        // The train rolls, because the brakes of standing vehicles would press against each other.
         road.roll(1.0);
         road.drive(15.0, |_| wish(0.0, 0.0));
         let trailer = &file.trailers[0];
@@ -139,7 +139,7 @@ fn the_coupling_carries_its_share_of_the_weight() {
         assert!((share - 1.0).abs() < 0.01, "{name}: {share}");
         let whole = ahead / (file.mass() * GRAVITY + carried * weight);
         assert!((whole - 1.0).abs() < 0.005, "{name}: {whole}");
-        // What hangs on behind the rear axle takes load off the front one.
+        // The load on a coupling behind the rear axle reduces the load on the front axle.
         let front = |loads: &[f64]| loads[2] + loads[3];
         let alone = front(&road.model.wheels.iter().map(|w| w.load).collect::<Vec<_>>());
         let (axle, rear) = file.axles();
@@ -188,7 +188,7 @@ fn in_a_slow_bend_it_cuts_the_corner_as_the_closed_form_says() {
         let steering = atan(road.model.limits.wheelbase / radius);
         let model = road.model.clone();
         road.drive(150.0, |car| wish(0.5 * (1.5 - car.speed(&model)), steering));
-        // Circles about one middle: of the rear axle of the car, and of those of its trailers.
+        // The rear axle of the car and the axles of its trailers move on circles about one centre.
         let pose = road.car.pose(&road.model);
         let turning = road.car.body.spin.z / road.car.speed(&road.model);
         let driven = 1.0 / turning;
@@ -198,7 +198,7 @@ fn in_a_slow_bend_it_cuts_the_corner_as_the_closed_form_says() {
             let trailer = &road.towed[number];
             let axle = trailer.pose(&road.model.trailers[number].model).position;
             let shown = (axle - middle).length();
-            // The one before: its coupling is behind its axle by so much.
+            // The coupling of the previous vehicle is this far behind its axle.
             let behind = match number {
                 0 => -hitched.coupling,
                 _ => -hitched.coupling - road.train.trailers()[number - 1].to_axle,
@@ -227,14 +227,14 @@ fn backwards_it_folds_up_to_its_lock_and_no_farther() {
         let mut widest = 0.0f64;
         road.drive_seen(40.0, back, |road| widest = widest.max(road.angle(0).abs()));
         let lock = file.trailers[0].lock;
-        // Grip or the joint ends it; the latter gives a little.
+        // Limited by grip or by the joint, which yields slightly.
         assert!(widest > 0.9 * lock, "{name}: {widest}");
         assert!(widest < lock + 0.05, "{name}: {widest}");
         assert!(road.gap() < 5e-3, "{name}");
     }
 }
 
-/// Ground that lies higher to the left of one line, and behind a place only.
+/// Ground that is raised only to the left of a line and behind a position.
 struct Kerb;
 
 impl Surface for Kerb {
@@ -244,7 +244,7 @@ impl Surface for Kerb {
     }
 }
 
-/// A trailer that stands with its left wheel 10 cm higher leans alone on a ball, and takes what tows it
+/// A trailer whose left wheel stands 10 cm higher leans alone on a ball joint, and takes its towing vehicle
 /// along on a universal joint.
 #[test]
 fn a_universal_joint_rolls_with_what_tows() {
@@ -263,7 +263,7 @@ fn a_universal_joint_rolls_with_what_tows() {
     assert!((car - caravan).abs() < 2e-3, "{car} {caravan}");
 }
 
-/// Trailers brake themselves, and what tows pulls all.
+/// Trailers brake themselves, and the towing vehicle pulls everything.
 #[test]
 fn with_its_trailer_it_speeds_up_and_stops_as_asked() {
     for (name, file) in all() {
@@ -275,10 +275,13 @@ fn with_its_trailer_it_speeds_up_and_stops_as_asked() {
         assert!((share - 1.0).abs() < 0.03, "{name}: {speed}");
         let from = road.car.body.position.x;
         road.drive(6.0, |_| wish(-3.0, 0.0));
-        let way = road.car.body.position.x - from;
+        let travelled = road.car.body.position.x - from;
         let exact = speed * speed / 6.0;
         // Brakes build up within a step, and bodies pitch.
-        assert!((way / exact - 1.0).abs() < 0.06, "{name}: {way} {exact}");
+        assert!(
+            (travelled / exact - 1.0).abs() < 0.06,
+            "{name}: {travelled} {exact}"
+        );
         let stands = road
             .towed
             .iter()
@@ -287,13 +290,13 @@ fn with_its_trailer_it_speeds_up_and_stops_as_asked() {
     }
 }
 
-/// The rule of every owner of a caravan: loaded ahead of its axle it comes to rest after a gust, loaded
-/// behind it the snake begins.
+/// The rule of every caravan owner: loaded ahead of its axle it settles after a gust, loaded behind it it
+/// begins to snake.
 #[test]
 fn a_caravan_that_is_loaded_behind_its_axle_sways() {
     let sway = |centre: f64| {
         let mut file = shipped("escort-caravan");
-        file.trailers[0].centre = Some(centre);
+        file.trailers[0].centre = Some(centre).into();
         let mut road = Road::new(&file, &Flat);
         road.roll(27.0);
         road.towed[0].body.spin.z += 0.1;
@@ -315,7 +318,7 @@ fn a_train_that_loses_its_mind_is_put_to_rest_whole() {
     let mut road = Road::new(&file, &Flat);
     road.towed[1].body.velocity = DVec3::new(f64::NAN, 0.0, 0.0);
     let before = road.car.body.position;
-    let entry = Entry {
+    let entry = CarEntry {
         model: &road.model,
         controls: wish(1.0, 0.0),
         state: &mut road.car,
@@ -331,7 +334,7 @@ fn a_train_that_loses_its_mind_is_put_to_rest_whole() {
     assert!(road.car.speed(&road.model) > 0.3);
 }
 
-/// What comes and goes between steps: fewer trailers, more, and none.
+/// Trailers that are added and removed between steps: fewer, more, and none.
 #[test]
 fn trailers_are_joined_on_where_they_stand() {
     let file = caravans(3);
@@ -342,7 +345,7 @@ fn trailers_are_joined_on_where_they_stand() {
     let states = road.train.straight(road.car.pose(&road.model));
     road.car
         .join_on(&road.model, &mut road.towed, &states, &Flat);
-    // What was there is kept to the bit; what comes on meets its coupling.
+    // Existing trailers are kept exactly; a new one meets its coupling.
     assert_eq!(road.towed.len(), 3);
     assert_eq!(road.towed[1], second);
     assert!(road.gap() < 1e-3, "{}", road.gap());
@@ -359,17 +362,17 @@ fn trailers_are_joined_on_where_they_stand() {
     assert!(road.towed.is_empty());
 }
 
-/// A semi-trailer with several axles, and springs and brakes of its own.
+/// A semi-trailer with several axles, and its own springs and brakes.
 fn several_axles(axles: &[f64]) -> VehicleFile {
     let mut file = semi_trailer();
     let trailer = &mut file.trailers[0];
-    trailer.axles = axles.to_vec();
-    trailer.coupling_to_axle = -axles.iter().sum::<f64>() / axles.len() as f64;
+    trailer.axles = axles.to_vec().into();
+    trailer.coupling_to_axle = (-axles.iter().sum::<f64>() / axles.len() as f64).into();
     let suspension = file.suspension.clone().unwrap();
     trailer.suspension = Some(roadwright_scenario::vehicle_file::Suspension {
-        spring: 300_000.0,
-        damping: 25_000.0,
-        anti_sway: 100_000.0,
+        spring: 300_000.0.into(),
+        damping: 25_000.0.into(),
+        anti_sway: 100_000.0.into(),
     });
     assert_ne!(trailer.suspension, Some(suspension));
     file
@@ -394,14 +397,14 @@ fn several_axles_share_what_the_coupling_does_not_carry_and_stand_at_their_sag()
         for wheel in 0..count {
             assert!((model.static_sag(wheel) / sag - 1.0).abs() < 1e-9);
         }
-        // Dropped from where its springs carry nothing, it comes to stand where they carry this.
+        // Dropped from the height where its springs carry nothing, it settles where they carry this load.
         road.towed[0].body.position.z += sag;
         road.roll(1.0);
         road.drive(0.02, |_| wish(0.0, 0.0));
         let dropped: f64 = road.towed[0].loads.iter().sum();
         assert!(dropped < 0.5 * carried, "{dropped} {carried}");
         road.drive(15.0, |_| wish(0.0, 0.0));
-        // It leans forward on its tractor, which sinks in under it; the middle of its axles does not.
+        // It leans forward onto its tractor, which sinks under it; the middle of its axles does not sink.
         let travels = road.towed[0].wheels.iter().map(|wheel| wheel.travel);
         let mean = travels.sum::<f64>() / count as f64;
         assert!(mean.abs() < 0.03 * sag, "{mean} of {sag}");
@@ -413,8 +416,8 @@ fn several_axles_share_what_the_coupling_does_not_carry_and_stand_at_their_sag()
     }
 }
 
-/// Axles that do not steer turn about the point behind the coupling where they balance: with equal loads
-/// and linear tyres the sum of x^2 over the sum of x, which is farther back than their middle.
+/// Unsteered axles turn about the point behind the coupling where they balance: with equal loads and linear
+/// tyres the sum of x^2 divided by the sum of x, which is farther back than their middle.
 #[test]
 fn several_axles_turn_about_the_point_where_their_tyres_balance() {
     let spread = [-5.1, -8.1, -11.1];
@@ -426,21 +429,21 @@ fn several_axles_turn_about_the_point_where_their_tyres_balance() {
         road.drive(150.0, |car| wish(0.5 * (1.5 - car.speed(&model)), steering));
         let squares: f64 = axles.iter().map(|x| x * x).sum();
         let balance = -squares / axles.iter().sum::<f64>();
-        // The trailer stands square to the middle of all circles where that point is: so far it is from
-        // there to its coupling. The middle is that of the car's hull, whose tyres slip as well.
+        // The trailer is perpendicular to the centre of all circles at that point, which gives its distance
+        // to the coupling. The centre is that of the car's hull, whose tyres slip as well.
         let (velocity, turning) = (road.car.body.velocity, road.car.body.spin.z);
         let middle = road.car.body.position.truncate() + velocity.truncate().perp() / turning;
         let joint = road.model.trailers[0].joint;
         let at = road.towed[0].body.position + road.towed[0].body.rotation * joint.behind;
         let to_coupling = at.truncate() - middle;
         let along = road.towed[0].forward().truncate().normalize();
-        // From the foot of the middle on the line of the trailer to its coupling.
+        // From the foot of the perpendicular on the line of the trailer to its coupling.
         let shown = to_coupling.dot(along);
         assert!(
             (shown / balance - 1.0).abs() < 0.015,
             "{axles:?}: {shown} {balance}"
         );
-        // Not the middle of the axles: of those that are far apart that is half a metre off.
+        // Not the middle of the axles, which differs by half a metre for widely spaced axles.
         if axles == spread {
             assert!(shown - 8.1 > 0.5, "{shown}");
         }
@@ -451,7 +454,7 @@ fn several_axles_turn_about_the_point_where_their_tyres_balance() {
 fn a_trailer_brakes_as_hard_as_its_file_says() {
     let stop = |brakes: Option<f64>| {
         let mut file = shipped("escort-caravan");
-        file.trailers[0].brakes = brakes;
+        file.trailers[0].brakes = brakes.into();
         let mut road = Road::new(&file, &Flat);
         road.roll(15.0);
         let start = road.car.body.position.x;
@@ -462,12 +465,12 @@ fn a_trailer_brakes_as_hard_as_its_file_says() {
     let (own, none, weak) = (stop(None), stop(Some(0.0)), stop(Some(700.0)));
     // As hard as its car: 15^2 / 2 x 3.
     assert!((own / 37.5 - 1.0).abs() < 0.05, "{own}");
-    // Without brakes the car brakes for both: 3 m/s^2 of its own mass on the mass of both.
+    // Without trailer brakes the car brakes for both: 3 m/s^2 of its own mass on the mass of both.
     let file = shipped("escort-caravan");
     let (car, caravan) = (file.mass(), file.trailers[0].mass);
     let exact = 37.5 * (car + caravan) / car;
     assert!((none / exact - 1.0).abs() < 0.05, "{none} {exact}");
-    // With 700 N a wheel in between.
+    // With 700 N per wheel in between.
     let exact = 37.5 * (car + caravan) / (car + 1400.0 / 3.0);
     assert!((weak / exact - 1.0).abs() < 0.05, "{weak} {exact}");
 }

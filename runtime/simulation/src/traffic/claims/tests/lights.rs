@@ -1,6 +1,8 @@
 //! Signals.
 
 use super::*;
+use crate::records::Refusal;
+use roadwright_scenario::{Connection, JunctionIndex, LaneletIndex};
 
 #[test]
 fn signals_are_obeyed_and_a_red_light_takes_the_grant_back() {
@@ -20,7 +22,7 @@ fn signals_are_obeyed_and_a_red_light_takes_the_grant_back() {
     crossing.step(350);
     assert!(crossing.is_let_in(stands) && !crossing.is_let_in(goes));
     // Who cannot stop for amber any more goes on: at 12 m/s 10 m before the line.
-    let mut junctions = 0..crossing.ground.junction_count() as u32;
+    let mut junctions = JunctionIndex::up_to(crossing.ground.junction_count());
     let signals = junctions.find_map(|j| crossing.ground.signals(j));
     let green = signals.unwrap().1.programme.stages[0].green;
     for (speed, passes) in [(12.0, true), (5.0, false)] {
@@ -95,7 +97,7 @@ fn there_is_a_signal_between_two_junctions_only_where_a_car_can_wait() {
 fn bend_before_signals(
     apart: f64,
     mode: SignalMode,
-) -> Option<(Stand, Vec<LaneletId>, (u32, u32))> {
+) -> Option<(Stand, Vec<LaneletIndex>, Connection)> {
     let y = 0.3 * apart;
     let roads = [
         ((-100.0, 0.0), (0.0, 0.0), 1, 1),
@@ -115,11 +117,11 @@ fn bend_before_signals(
     let stand = Stand::with_lanes(2.4, &roads, &rules);
     let way = straight_on(&stand, 1);
     let contested = way.iter().filter_map(|&id| stand.ground.contested(id));
-    let contested: Vec<(u32, u32)> = contested.collect();
+    let contested: Vec<Connection> = contested.collect();
     let [bend, crossing] = contested[..] else {
         return None;
     };
-    assert!(stand.ground.is_ruled(crossing.0) && !stand.ground.is_ruled(bend.0));
+    assert!(stand.ground.is_ruled(crossing.junction) && !stand.ground.is_ruled(bend.junction));
     Some((stand, way, crossing))
 }
 
@@ -220,7 +222,7 @@ fn who_brakes_for_amber_goes_on_braking() {
     // goes on, and who has none, and so brakes already, does not.
     let goes = |distance: f64, has_turn: bool| {
         let mut crossing = ruled(Control::Signals);
-        let mut junctions = 0..crossing.ground.junction_count() as u32;
+        let mut junctions = JunctionIndex::up_to(crossing.ground.junction_count());
         let signals = junctions.find_map(|junction| crossing.ground.signals(junction));
         let green = signals.unwrap().1.programme.stages[0].green;
         let street = crossing.street_with_green();
@@ -259,7 +261,10 @@ fn detectors_look_from_where_vehicles_stop() {
             panic!("one comes: {:?}", crossing.claims.arrivals());
         };
         assert!(!crossing.is_let_in(car));
-        let (junction, path) = arrival.path;
+        let Connection {
+            junction,
+            number: path,
+        } = arrival.path;
         (
             arrival.distance,
             crossing.ground.setback(junction, path, true),

@@ -1,6 +1,8 @@
 //! Who goes first, and who waits for whom.
 
 use super::*;
+use crate::records::Refusal;
+use roadwright_scenario::Connection;
 
 #[test]
 fn who_comes_first_passes_first_and_the_other_waits_inside_or_out() {
@@ -45,12 +47,13 @@ fn between_decisions_only_those_who_have_left_give_back_what_they_have() {
     let let_in = [first, second].map(|agent| crossing.is_let_in(agent));
     assert_eq!(let_in, [false, true]);
     // Who is let in has left the road: his index will be somebody else's before the next decision.
-    let (junction, _) = crossing
+    let junction = crossing
         .claims
         .held()
-        .map(|held| (held.junction, held.path))
+        .map(|held| Connection::new(held.junction, held.path))
         .next()
-        .unwrap();
+        .unwrap()
+        .junction;
     assert!(crossing.claims.has(second, junction, 1));
     crossing.agents.remove(second);
     assert!(!step(&mut crossing, 4));
@@ -104,7 +107,7 @@ fn who_has_a_yield_sign_waits_for_a_gap() {
     let minor = crossing.comes(1, DVec2::Y, 6.0, 3.0);
     crossing.step(1);
     assert_eq!(crossing.refused(minor), Refusal::Stop);
-    crossing.agents.motion[minor as usize].speed = 0.0;
+    crossing.agents.motion[minor.index()].speed = 0.0;
     crossing.step(2);
     assert!(crossing.is_let_in(minor));
 }

@@ -1,6 +1,8 @@
 //! Room beyond junctions.
 
 use super::*;
+use crate::records::{AgentIndex, Refusal};
+use roadwright_scenario::{Connection, LaneletIndex};
 
 #[test]
 fn who_has_the_right_of_way_and_no_room_is_not_waited_for() {
@@ -20,7 +22,7 @@ fn who_has_the_right_of_way_and_no_room_is_not_waited_for() {
     }
     let minor = crossing.comes(1, DVec2::Y, 4.0, 0.0);
     crossing.step(1);
-    crossing.agents.claim[minor as usize].granted_to = 0;
+    crossing.agents.claim[minor.index()].granted_to = 0;
     crossing.claims.forget(minor);
     let major = crossing.comes(2, DVec2::X, 4.0, 0.0);
     crossing.step(2);
@@ -44,7 +46,7 @@ fn a_full_exit_keeps_everybody_out() {
 }
 
 /// Roads in line: up to a crossing, so many metres beyond its middle, and on; and the lanelets along them.
-fn cut_beyond_crossing(apart: f64) -> (Stand, Vec<LaneletId>) {
+fn cut_beyond_crossing(apart: f64) -> (Stand, Vec<LaneletIndex>) {
     let stand = Stand::on(&[
         ((-100.0, 0.0), (0.0, 0.0), 1, 1),
         ((0.0, 0.0), (apart, 0.0), 1, 1),
@@ -81,7 +83,7 @@ fn where_a_street_is_cut_beyond_a_junction_its_next_piece_is_room_as_well() {
             stand.car(1 + u64::from(number), &way, s, 5.0)
         });
         stand.step(1);
-        let is_inside = |&car: &u32| stand.agents.claim[car as usize].granted_to > 0;
+        let is_inside = |&car: &AgentIndex| stand.agents.claim[car.index()].granted_to > 0;
         let let_in = cars.into_iter().filter(is_inside).count();
         assert_eq!(let_in, room_for as usize, "{apart} m, {standing} stand");
     }
@@ -124,7 +126,7 @@ fn nobody_appears_where_those_come_on_who_were_let_in_before_a_short_piece() {
 }
 
 /// Two lanes between two junctions: the way onto the right one, and the one beside it.
-fn two_lanes_between_crossings() -> (Stand, [LaneletId; 3], LaneletId) {
+fn two_lanes_between_crossings() -> (Stand, [LaneletIndex; 3], LaneletIndex) {
     let roads = [
         ((-100.0, 0.0), (0.0, 0.0), 2, 0),
         ((0.0, 0.0), (40.0, 0.0), 2, 0),
@@ -193,8 +195,8 @@ fn room_beyond_is_kept_for_who_has_to_change_to_it_at_the_end_of_its_lane() {
         let to = if wants_over { exit } else { beside };
         let own = stand.car(1, &way, stand.ground.length(approach) - 8.0, 0.0);
         let seeker = stand.car(2, &[beside, to], length - before, 0.0);
-        stand.agents.progress[seeker as usize].seeking = seeking;
-        stand.agents.progress[seeker as usize].standing = 20.0;
+        stand.agents.progress[seeker.index()].seeking = seeking;
+        stand.agents.progress[seeker.index()].standing = 20.0;
         for number in 0..spaces {
             let s = length - space * (f64::from(number) + 0.9);
             stand.car(10 + u64::from(number), &[exit], s, 0.0);
@@ -217,9 +219,9 @@ fn who_stands_between_two_lanes_behind_another_one_is_not_let_in() {
         let old_lane = stand.ground.graph().lanelet(approach).left;
         let length = stand.ground.length(approach);
         let own = stand.car(1, &way, length - 12.0, 0.0);
-        stand.agents.position[own as usize].leaving = old_lane;
+        stand.agents.position[own.index()].leaving = old_lane;
         let ahead = stand.car(2, &[old_lane], length - 5.0, 0.0);
-        stand.agents.progress[ahead as usize].standing = standing;
+        stand.agents.progress[ahead.index()].standing = standing;
         stand.step(1);
         let is_let_in = stand.refused(own) == Refusal::None;
         assert_eq!(is_let_in, standing == 0.0, "{:?}", stand.refused(own));
@@ -252,14 +254,14 @@ fn who_turns_off_behind_a_queue_straight_on_is_not_let_in() {
             0.0,
         );
         let last = stand.car(2, &[straight, beyond], s, 0.0);
-        stand.agents.progress[last as usize].standing = standing;
+        stand.agents.progress[last.index()].standing = standing;
         stand.step(1);
         assert_eq!(stand.is_let_in(own), comes, "{standing} s, {s} m");
     }
 }
 
 /// A street that crosses two others which are so far apart, m, and the lanelets along it to the east.
-fn two_crossings(apart: f64) -> (Stand, [LaneletId; 5]) {
+fn two_crossings(apart: f64) -> (Stand, [LaneletIndex; 5]) {
     two_crossings_of(apart, &JunctionRules::default())
 }
 
@@ -301,7 +303,7 @@ fn who_has_its_turn_at_the_next_junction_leaves_its_place_to_who_comes_behind() 
             (room..2.0 * room).contains(&length),
             "one car fits in between: {length} m"
         );
-        let (next, _) = stand.ground.contested(way[3]).unwrap();
+        let next = stand.ground.contested(way[3]).unwrap().junction;
         // The first one stands at the line of the second junction, and the other one comes to the first.
         let front = stand.types.get(0).front;
         let first = stand.car(1, &way[2..], length - front - 0.5, 0.0);
@@ -358,7 +360,10 @@ fn room_beyond_ends_at_the_stop_line() {
         stand.types.sets_lines_back = sets_lines_back;
         let (length, kind) = (stand.ground.length(way[2]), *stand.types.get(0));
         let room = kind.whole_length + EXIT_GAP;
-        let (next, path) = stand.ground.contested(way[3]).unwrap();
+        let Connection {
+            junction: next,
+            number: path,
+        } = stand.ground.contested(way[3]).unwrap();
         let before_end = stand.ground.setback(next, path, sets_lines_back);
         assert_eq!(
             length - before_end >= 2.0 * room,

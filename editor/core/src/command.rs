@@ -1,0 +1,461 @@
+//! What a person can ask for: each command has a name, a hint and a key, and stands in the palette.
+
+use crate::input::{Key, KeyChord, Modifiers};
+use crate::panel::{MenuPlace, PanelId};
+use crate::tools::ToolKind;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// Commands as a table, in the order of the palette: name, title, hint, key. Those of tools stand in
+/// a table of their own, so that the compiler misses none of them, and those of panels in the table
+/// of panels.
+macro_rules! commands {
+    (
+        $($name:ident: $title:literal, $hint:literal, $key:literal;)*
+        => tools {
+            $($tool:ident: $tool_title:literal, $tool_hint:literal, $tool_key:literal;)*
+        }
+        $($later:ident: $later_title:literal, $later_hint:literal, $later_key:literal;)*
+    ) => {
+        /// A command without further details.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Command {
+            $(#[doc = $hint] $name,)*
+            /// Takes a tool.
+            Tool(ToolKind),
+            /// Brings a panel to the front.
+            Panel(PanelId),
+            $(#[doc = $later_hint] $later,)*
+        }
+
+        impl Command {
+            /// The commands of this table, in the order of the palette.
+            const LISTED: &[Self] = &[
+                $(Self::$name,)*
+                $(Self::Tool(ToolKind::$tool),)*
+                $(Self::$later,)*
+            ];
+
+            /// Title, hint, and the key unless it is bound to another one; empty for none.
+            fn described(self) -> (&'static str, &'static str, &'static str) {
+                match self {
+                    $(Self::$name => ($title, $hint, $key),)*
+                    $(Self::Tool(ToolKind::$tool) => ($tool_title, $tool_hint, $tool_key),)*
+                    Self::Panel(panel) => {
+                        let entry = panel.entry();
+                        let (title, hint) = entry.map_or((panel.title(), ""), |e| (e.title, e.hint));
+                        (title, hint, "")
+                    }
+                    $(Self::$later => ($later_title, $later_hint, $later_key),)*
+                }
+            }
+
+            /// Its name in this table, or the id of its panel.
+            fn variant(self) -> &'static str {
+                match self {
+                    $(Self::$name => stringify!($name),)*
+                    $(Self::Tool(ToolKind::$tool) => concat!("Tool", stringify!($tool)),)*
+                    Self::Panel(panel) => panel.id(),
+                    $(Self::$later => stringify!($later),)*
+                }
+            }
+        }
+    };
+}
+
+// A line here and a line in `actions.rs` make a command.
+commands! {
+    New: "New", "Begin an empty scenario.", "Ctrl+N";
+    Open: "Open…", "Open a scenario file.", "Ctrl+O";
+    Save: "Save", "Write the scenario to its file.", "Ctrl+S";
+    SaveAs: "Save as…", "Write the scenario to another file.", "Ctrl+Shift+S";
+    Import: "Import OpenStreetMap…", "Make a scenario of a map extract (.osm, .osm.pbf).", "Ctrl+I";
+    ExportPicture: "Export picture…", "Write the map as a PNG picture.", "Ctrl+E";
+    Share: "Share…", "Write the scenario with all that it needs to one file.", "Ctrl+Shift+E";
+    Welcome: "Welcome", "Show the shipped scenarios and recent files.", "";
+    Quit: "Quit", "Leave Roadwright.", "Ctrl+Q";
+    Undo: "Undo", "Take the last step back.", "Ctrl+Z";
+    Redo: "Redo", "Do the step again that was undone.", "Ctrl+Y";
+    RedoToo: "Redo (second key)", "Do the step again that was undone.", "Ctrl+Shift+Z";
+    Copy: "Copy", "Copy the selection.", "Ctrl+C";
+    Cut: "Cut", "Copy the selection and remove it.", "Ctrl+X";
+    Paste: "Paste", "Add what was copied, at the pointer.", "Ctrl+V";
+    Duplicate: "Duplicate", "Add a copy of the selection beside it.", "Ctrl+D";
+    Delete: "Delete", "Remove the selection.", "Delete";
+    SelectAll: "Select all", "Select everything.", "Ctrl+A";
+    SelectSimilar: "Select similar", "Select all of the kind of what is selected: roads of its class, agents of its stack.", "Ctrl+Shift+A";
+    NudgeWest: "Nudge west", "Move the selection a metre west, or a step of the grid.", "Left";
+    NudgeEast: "Nudge east", "Move the selection a metre east, or a step of the grid.", "Right";
+    NudgeNorth: "Nudge north", "Move the selection a metre north, or a step of the grid.", "Up";
+    NudgeSouth: "Nudge south", "Move the selection a metre south, or a step of the grid.", "Down";
+    Group: "Group", "Make a group of the selection: a click on one of it selects all.", "Ctrl+G";
+    Ungroup: "Ungroup", "Dissolve the groups of what is selected.", "Ctrl+Shift+G";
+    MirrorLeftRight: "Mirror left to right", "Mirror the selection about the middle of its box: left becomes right.", "Shift+H";
+    MirrorUpDown: "Mirror up to down", "Mirror the selection about the middle of its box: up becomes down.", "Shift+V";
+    TurnLeft: "Turn left by 90 degrees", "Turn the selection a quarter counter-clockwise about the middle of its box.", "Ctrl+OpenBracket";
+    TurnRight: "Turn right by 90 degrees", "Turn the selection a quarter clockwise about the middle of its box.", "Ctrl+CloseBracket";
+    SplitRoad: "Split road", "Cut the selected road in the middle, or where the pointer is on it.", "K";
+    MergeRoads: "Merge roads", "Make one road of the two that meet at the selected node, or of two selected roads.", "J";
+    MergeJunctions: "Merge junctions", "Make one junction of the selected ones, or of the selected one and the nearest.", "";
+    PartJunctions: "Take junction apart", "Take the selected junction apart where junctions have been merged by hand.", "";
+    AddTurnLanes: "Add turn lanes", "Give the roads at the selected junction a lane of 30 m for who turns across the oncoming traffic.", "";
+    ReverseRoad: "Reverse road", "Let the selected road run the other way.", "";
+    SimplifyRoad: "Simplify road", "Redraw the selected road with as few lines and arcs as possible.", "";
+    PlayPause: "Play or pause", "Run the scenario, or let it stand still.", "Space";
+    StepOnce: "Step", "Take one step of the simulation.", "Period";
+    Reset: "Reset", "Back to the start of the simulation.", "Shift+R";
+    Faster: "Faster", "Double the speed of the simulation.", "Plus";
+    Slower: "Slower", "Halve the speed of the simulation.", "Minus";
+    LookBack: "Look back", "Look at the run as it was a second earlier; playing goes on from there.", "Comma";
+    Drive: "Drive it yourself", "Drive the watched vehicle with W, A, S, D or the arrow keys; Escape gives it back.", "Shift+D";
+    Uncouple: "Uncouple trailer", "Let the last trailer of the watched vehicle go; it stands where it is with its brakes on.", "Shift+U";
+    Couple: "Couple trailer", "Join the trailer on that stands behind the watched vehicle, which has backed up to it.", "Shift+J";
+    Follow: "Follow vehicle", "Keep the watched vehicle in the middle.", "Shift+F";
+    FrameSelection: "Frame selection", "Show the selection, or everything if nothing is selected.", "F";
+    FrameAll: "Frame all", "Show the whole scenario.", "Home";
+    Search: "Find street…", "Find a street, a park or a water by its name.", "Ctrl+F";
+    ShowHidden: "Show all that is hidden", "Bring back what View > Hide has taken off the map.", "Alt+H";
+    ToggleGrid: "Grid", "Show or hide the grid.", "G";
+    ToggleGridSnap: "Snap to grid", "Let the grid catch the pointer.", "Shift+G";
+    ToggleMinimap: "Minimap", "Show or hide the minimap.", "N";
+    ToggleTheme: "Light or dark", "Change between light and dark.", "";
+    Larger: "Larger interface", "Make the interface larger.", "Ctrl+Plus";
+    Smaller: "Smaller interface", "Make the interface smaller.", "Ctrl+Minus";
+    BrushSmaller: "Smaller brush", "Make the brush of the forest or terrain tool smaller.", "OpenBracket";
+    BrushLarger: "Larger brush", "Make the brush of the forest or terrain tool larger.", "CloseBracket";
+    => tools {
+        Select: "Tool: Select", "Select, move, turn and reshape what is there.", "V";
+        Road: "Tool: Road", "Draw roads.", "R";
+        Roundabout: "Tool: Roundabout", "Draw roundabouts.", "C";
+        Obstacle: "Tool: Obstacle", "Place obstacles.", "O";
+        Forest: "Tool: Forest", "Paint forests.", "T";
+        Land: "Tool: Land", "Draw parks, waters and quarters.", "U";
+        Place: "Tool: Place", "Place points of interest and parking bays.", "P";
+        Terrain: "Tool: Terrain", "Shape the ground.", "H";
+        Vehicle: "Tool: Vehicle", "Place vehicles.", "A";
+        Flow: "Tool: Flow", "Draw flows of vehicles.", "L";
+        Measure: "Tool: Measure", "Measure distances.", "M";
+        Overlay: "Tool: Picture", "Place a background picture.", "B";
+    }
+    Palette: "Command palette", "Find any command by its name.", "Ctrl+P";
+    Keys: "Keys", "Show all keys and change them.", "Questionmark";
+    KeepRun: "Keep this run", "Keep what has come of the run, to compare others with it.", "";
+    ResetPanels: "Reset panels", "Put all panels where they were at first.", "";
+}
+
+impl Command {
+    /// All commands, in the order of the palette. Those of panels stand around [`KeepRun`](Self::KeepRun).
+    pub fn all() -> &'static [Self] {
+        static ALL: LazyLock<Vec<Command>> = LazyLock::new(|| {
+            let is_of_run =
+                |panel: &PanelId| panel.entry().map(|e| e.place) == Some(MenuPlace::Run);
+            let opened = PanelId::ALL.iter().filter(|panel| panel.entry().is_some());
+            let (first, last): (Vec<PanelId>, Vec<PanelId>) =
+                opened.partition(|panel| is_of_run(panel));
+            let commands = |panels: Vec<PanelId>| panels.into_iter().map(Command::Panel);
+            let split = Command::LISTED
+                .iter()
+                .position(|command| *command == Command::KeepRun);
+            let (before, rest) = Command::LISTED.split_at(split.unwrap_or_default());
+            let mut all = before.to_vec();
+            all.extend(commands(first));
+            all.extend(&rest[..1]);
+            all.extend(commands(last));
+            all.extend(&rest[1..]);
+            all
+        });
+        &ALL
+    }
+
+    /// Whether it changes the scenario in a way that a stroke under way must not mix with; undo
+    /// takes the stroke back itself.
+    pub fn edits(self) -> bool {
+        matches!(
+            self,
+            Self::Redo
+                | Self::RedoToo
+                | Self::Cut
+                | Self::Paste
+                | Self::Duplicate
+                | Self::Delete
+                | Self::NudgeWest
+                | Self::NudgeEast
+                | Self::NudgeNorth
+                | Self::NudgeSouth
+                | Self::Group
+                | Self::Ungroup
+                | Self::MirrorLeftRight
+                | Self::MirrorUpDown
+                | Self::TurnLeft
+                | Self::TurnRight
+                | Self::SplitRoad
+                | Self::MergeRoads
+                | Self::MergeJunctions
+                | Self::PartJunctions
+                | Self::AddTurnLanes
+                | Self::ReverseRoad
+                | Self::SimplifyRoad
+        )
+    }
+
+    /// Name on buttons, in menus and in the palette.
+    pub fn title(self) -> &'static str {
+        self.described().0
+    }
+
+    /// What it does, in one sentence.
+    pub fn hint(self) -> &'static str {
+        self.described().1
+    }
+
+    fn default_key(self) -> &'static str {
+        self.described().2
+    }
+
+    /// Its name in the settings of people: `tool_road`, `save_as`. A name that changes would lose
+    /// the key that was bound to it.
+    fn file_name(self) -> String {
+        let mut name = String::new();
+        for (i, letter) in self.variant().char_indices() {
+            if i > 0 && letter.is_ascii_uppercase() {
+                name.push('_');
+            }
+            name.push(letter.to_ascii_lowercase());
+        }
+        name
+    }
+}
+
+// By hand, since a derived name of `Tool(Road)` would be no string, which keys of a map have to be.
+impl Serialize for Command {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.file_name())
+    }
+}
+
+/// Which key does what.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(transparent)]
+pub struct KeyMap {
+    /// Keys that differ from the standard ones, such as `Ctrl+Shift+S`; empty for none.
+    changed: BTreeMap<Command, String>,
+}
+
+impl<'de> Deserialize<'de> for KeyMap {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // Commands of another version are left out, and the others keep their keys.
+        let named = BTreeMap::<String, String>::deserialize(deserializer)?;
+        let known = Command::all().iter().filter_map(|&command| {
+            let key = named.get(&command.file_name())?;
+            Some((command, key.clone()))
+        });
+        Ok(Self {
+            changed: known.collect(),
+        })
+    }
+}
+
+impl KeyMap {
+    /// The key of a command as text; empty for none.
+    pub fn text(&self, command: Command) -> &str {
+        let standard = command.default_key();
+        self.changed.get(&command).map_or(standard, String::as_str)
+    }
+
+    /// The key of a command.
+    pub fn chord(&self, command: Command) -> Option<KeyChord> {
+        parse(self.text(command))
+    }
+
+    /// Binds a command to a key; a command that had it loses it.
+    pub fn bind(&mut self, command: Command, chord: KeyChord) {
+        let text = text_of(chord);
+        for other in Command::all() {
+            if *other != command && self.text(*other) == text {
+                // An empty text and not a removal, which would bring its standard key back.
+                self.changed.insert(*other, String::new());
+            }
+        }
+        self.changed.insert(command, text);
+    }
+
+    /// Back to the standard keys.
+    pub fn reset(&mut self) {
+        self.changed.clear();
+    }
+
+    /// The command that a key asks for.
+    pub fn command(&self, pressed: KeyChord) -> Option<Command> {
+        let KeyChord { key, modifiers } = pressed;
+        Command::all().iter().copied().find(|command| {
+            self.chord(*command).is_some_and(|wanted| {
+                // Which symbols need Shift depends on the keyboard.
+                let is_shift_alike = wanted.modifiers.shift == modifiers.shift || is_symbol(key);
+                wanted.key == key
+                    && is_shift_alike
+                    && wanted.modifiers.ctrl == modifiers.ctrl
+                    && wanted.modifiers.alt == modifiers.alt
+            })
+        })
+    }
+
+    /// How a key is written on the screen.
+    pub fn label(&self, command: Command) -> String {
+        let text = self.text(command);
+        let pretty = [
+            ("OpenBracket", "["),
+            ("CloseBracket", "]"),
+            ("Questionmark", "?"),
+            ("Period", "."),
+            ("Comma", ","),
+            ("Slash", "/"),
+            ("Plus", "+"),
+            ("Minus", "-"),
+        ];
+        let mut label = text.to_owned();
+        for (name, symbol) in pretty {
+            label = label.replace(name, symbol);
+        }
+        label
+    }
+}
+
+/// Whether a key stands for a sign that some keyboards write with Shift.
+fn is_symbol(key: Key) -> bool {
+    matches!(
+        key,
+        Key::Plus | Key::Questionmark | Key::Minus | Key::Period | Key::Comma
+    )
+}
+
+fn parse(text: &str) -> Option<KeyChord> {
+    let mut modifiers = Modifiers::default();
+    let mut rest = text;
+    loop {
+        let (modifier, after) = match rest.split_once('+') {
+            Some(("Ctrl", after)) => (&mut modifiers.ctrl, after),
+            Some(("Shift", after)) => (&mut modifiers.shift, after),
+            Some(("Alt", after)) => (&mut modifiers.alt, after),
+            _ => break,
+        };
+        *modifier = true;
+        rest = after;
+    }
+    Key::from_name(rest).map(|key| KeyChord { modifiers, key })
+}
+
+fn text_of(chord: KeyChord) -> String {
+    let Modifiers { shift, ctrl, alt } = chord.modifiers;
+    let mut text = String::new();
+    for (held, name) in [(ctrl, "Ctrl+"), (shift, "Shift+"), (alt, "Alt+")] {
+        if held {
+            text += name;
+        }
+    }
+    text + chord.key.name()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn with_ctrl(key: Key) -> KeyChord {
+        let modifiers = Modifiers {
+            ctrl: true,
+            ..Modifiers::default()
+        };
+        KeyChord { modifiers, key }
+    }
+
+    #[test]
+    fn every_standard_key_is_one_and_is_used_once() {
+        let mut seen = BTreeSet::new();
+        let map = KeyMap::default();
+        for command in Command::all() {
+            let text = map.text(*command);
+            if text.is_empty() {
+                continue;
+            }
+            assert!(map.chord(*command).is_some(), "{text}");
+            assert!(seen.insert(text), "{text} is used twice");
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_taken_is_taken_away() {
+        let mut map = KeyMap::default();
+        let chord = KeyChord {
+            modifiers: Modifiers::default(),
+            key: Key::O,
+        };
+        map.bind(Command::Tool(ToolKind::Road), chord);
+        assert_eq!(map.command(chord), Some(Command::Tool(ToolKind::Road)));
+        assert_eq!(map.text(Command::Tool(ToolKind::Obstacle)), "");
+        map.reset();
+        assert_eq!(map.command(chord), Some(Command::Tool(ToolKind::Obstacle)));
+    }
+
+    #[test]
+    fn every_tool_has_a_command() {
+        for tool in ToolKind::ALL {
+            assert!(Command::all().contains(&Command::Tool(tool)));
+        }
+    }
+
+    #[test]
+    fn keys_in_settings_keep_their_names() {
+        let mut map = KeyMap::default();
+        map.bind(Command::Tool(ToolKind::Road), with_ctrl(Key::F5));
+        map.bind(Command::SaveAs, with_ctrl(Key::F6));
+        let text = serde_json::to_string(&map).unwrap();
+        assert_eq!(text, r#"{"save_as":"Ctrl+F6","tool_road":"Ctrl+F5"}"#);
+        assert_eq!(serde_json::from_str::<KeyMap>(&text).unwrap(), map);
+        // What another version could do is left out.
+        let foreign: KeyMap = serde_json::from_str(r#"{"tool_spoon":"X"}"#).unwrap();
+        assert_eq!(foreign, KeyMap::default());
+    }
+
+    #[test]
+    fn keys_that_were_bound_to_panels_are_kept() {
+        // As they were written when each of these was a command of its own.
+        let written = r#"{"results":"Ctrl+F5","import_report":"Ctrl+F6","compare_runs":"Ctrl+F7","green_wave":"Ctrl+F8","experiment":"Ctrl+F9","workshop":"Ctrl+F10"}"#;
+        let map: KeyMap = serde_json::from_str(written).unwrap();
+        let keys = [
+            (PanelId::Results, Key::F5),
+            (PanelId::Import, Key::F6),
+            (PanelId::Compare, Key::F7),
+            (PanelId::GreenWave, Key::F8),
+            (PanelId::Experiment, Key::F9),
+            (PanelId::Workshop, Key::F10),
+        ];
+        for (panel, key) in keys {
+            let bound = map.command(with_ctrl(key));
+            assert_eq!(bound, Some(Command::Panel(panel)));
+        }
+        assert_eq!(serde_json::to_string(&map).unwrap(), written);
+    }
+
+    #[test]
+    fn the_palette_lists_panels_around_the_runs_that_are_kept() {
+        let kept = Command::all()
+            .iter()
+            .position(|command| *command == Command::KeepRun);
+        let around = &Command::all()[kept.unwrap() - 2..=kept.unwrap() + 6];
+        let panel = Command::Panel;
+        let wanted = [
+            Command::Keys,
+            panel(PanelId::Results),
+            Command::KeepRun,
+            panel(PanelId::Import),
+            panel(PanelId::Compare),
+            panel(PanelId::GreenWave),
+            panel(PanelId::Experiment),
+            panel(PanelId::Workshop),
+            Command::ResetPanels,
+        ];
+        assert_eq!(around, wanted);
+    }
+}

@@ -1,0 +1,351 @@
+//! The document: a scenario with its history and its file.
+
+use roadwright_scenario::{Edit, EditError, History, Scenario, file};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+/// What a scenario is called until it has a name.
+pub const UNTITLED: &str = "Untitled";
+
+/// The name of a scenario's file without its ending.
+pub fn name_of(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_string_lossy();
+    Some(name.trim_end_matches(".scenario.json").to_owned())
+}
+
+/// A scenario that is being edited.
+///
+/// It changes through [`apply`](Self::apply), gestures, undo and redo only; each change gives it a
+/// new [`revision`](Self::revision).
+#[derive(Debug, Clone)]
+pub struct Document {
+    scenario: Arc<Scenario>,
+    history: History,
+    path: Option<PathBuf>,
+    /// When the file was last read or written by this program.
+    file_time: Option<SystemTime>,
+    revision: u64,
+    /// Which document it is, in this program.
+    id: u64,
+    /// What was there after each step that is done, and before each that is undone.
+    states: Vec<u64>,
+    undone_states: Vec<u64>,
+    saved_state: Option<u64>,
+    /// How it was before the gesture under way.
+    base: Option<Arc<Scenario>>,
+    /// The label of the gesture under way.
+    gesture: Option<String>,
+}
+
+impl Document {
+    /// A document around a scenario that has no file yet.
+    pub fn new(scenario: Scenario) -> Self {
+        Self {
+            scenario: Arc::new(scenario),
+            history: History::default(),
+            path: None,
+            file_time: None,
+            revision: 1,
+            id: fresh(),
+            states: vec![0],
+            undone_states: Vec::new(),
+            saved_state: Some(0),
+            base: None,
+            gesture: None,
+        }
+    }
+
+    /// A document that was read from a file.
+    pub fn from_file(scenario: Scenario, path: &Path) -> Self {
+        Self {
+            path: Some(path.to_owned()),
+            file_time: modified(path),
+            ..Self::new(scenario)
+        }
+    }
+
+    /// The scenario as it is now.
+    pub fn scenario(&self) -> &Arc<Scenario> {
+        &self.scenario
+    }
+
+    /// The steps that can be undone and redone.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// Grows with every change.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// The file it belongs to.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// Whether it has changes that are not saved.
+    pub fn is_dirty(&self) -> bool {
+        self.gesture.is_some() || Some(self.state()) != self.saved_state
+    }
+
+    /// Marks it as never saved: what was recovered or imported has no file that holds it.
+    pub fn mark_dirty(&mut self) {
+        self.saved_state = None;
+    }
+
+    /// Which of its states it is in. Undo and redo return to the same numbers, so a saved document is
+    /// clean again after undoing later steps; doing the same edit twice gives two states.
+    pub fn state(&self) -> u64 {
+        *self.states.last().unwrap_or(&0)
+    }
+
+    /// Which document it is: unlike that of any other in this program.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// How the scenario was before the gesture under way; as it is if there is none.
+    pub fn base(&self) -> &Arc<Scenario> {
+        self.base.as_ref().unwrap_or(&self.scenario)
+    }
+
+    /// What it is called: its file, or its name.
+    pub fn title(&self) -> String {
+        let name = self.path.as_deref().and_then(name_of);
+        name.unwrap_or_else(|| self.scenario.about().name.clone())
+    }
+
+    /// Applies an edit as a step of its own. One that changes nothing leaves no step.
+    ///
+    /// # Errors
+    /// As [`Scenario::apply`]; the document is unchanged then.
+    pub fn apply(&mut self, label: &str, edit: Edit) -> Result<(), EditError> {
+        self.commit();
+        if is_empty(&edit) {
+            return Ok(());
+        }
+        self.history
+            .apply(Arc::make_mut(&mut self.scenario), label, edit)?;
+        self.revision += 1;
+        self.push_state();
+        Ok(())
+    }
+
+    /// Shows an edit as the state of the gesture under way: what the gesture did before is taken
+    /// back first. Another label begins another gesture.
+    ///
+    /// # Errors
+    /// As [`Scenario::apply`]; the gesture has done nothing then.
+    pub fn preview(&mut self, label: &str, edit: Edit) -> Result<(), EditError> {
+        if self.gesture.as_deref() != Some(label) {
+            self.commit();
+        }
+        if self.gesture.is_none() {
+            self.base = Some(self.scenario.clone());
+        }
+        // Workers and the run hold older revisions: they keep theirs, and this one is copied if it
+        // is shared. Roads and terrain stay shared even then.
+        let scenario = Arc::make_mut(&mut self.scenario);
+        // What the gesture did before is taken back first: its edits are made of the base.
+        if self.gesture.is_some() {
+            self.history.abort(scenario);
+        }
+        self.history.begin(label);
+        // A new revision also for an edit that does nothing: what was shown before has been taken
+        // back.
+        self.gesture = Some(label.to_owned());
+        self.revision += 1;
+        if is_empty(&edit) {
+            return Ok(());
+        }
+        self.history.apply(scenario, label, edit)
+    }
+
+    /// Ends the gesture under way; what it last showed is one step.
+    pub fn commit(&mut self) {
+        if self.gesture.take().is_some() {
+            // The scenario stays as it was shown last, so that its revision does not change.
+            self.base = None;
+            // A gesture that ended where it began leaves no step.
+            let before = self.history.undo_labels().count();
+            self.history.end();
+            if self.history.undo_labels().count() > before {
+                self.push_state();
+            }
+        }
+    }
+
+    /// Ends the gesture under way if it has this label.
+    pub fn commit_gesture(&mut self, label: &str) {
+        if self.gesture.as_deref() == Some(label) {
+            self.commit();
+        }
+    }
+
+    // Numbers of states, where 0 is how it was opened:
+    //
+    //   edit, edit            states 0 1 2
+    //   save                  saved_state 2: clean
+    //   undo                  states 0 1, undone 2: not clean
+    //   redo                  states 0 1 2: clean again
+    //   undo, another edit    states 0 1 3: state 2 is out of reach, and it stays unsaved
+    fn push_state(&mut self) {
+        self.states.push(fresh());
+        self.undone_states.clear();
+    }
+
+    /// Takes back what the gesture under way did.
+    pub fn abort(&mut self) {
+        if self.gesture.take().is_some() {
+            self.base = None;
+            self.history.abort(Arc::make_mut(&mut self.scenario));
+            self.revision += 1;
+        }
+    }
+
+    /// Undoes a step; the label of what was undone, `None` if there is nothing to undo.
+    pub fn undo(&mut self) -> Option<String> {
+        self.commit();
+        // After the commit: a gesture under way is the step that is taken back.
+        let label = self.history.undo_labels().last().map(str::to_owned)?;
+        self.history.undo(Arc::make_mut(&mut self.scenario));
+        self.undone_states.extend(self.states.pop());
+        self.revision += 1;
+        Some(label)
+    }
+
+    /// Redoes a step; its label, `None` if there is nothing to redo.
+    pub fn redo(&mut self) -> Option<String> {
+        self.commit();
+        let label = self.history.redo_labels().next().map(str::to_owned)?;
+        self.history.redo(Arc::make_mut(&mut self.scenario));
+        self.states.extend(self.undone_states.pop());
+        self.revision += 1;
+        Some(label)
+    }
+
+    /// Undoes or redoes until `steps` steps are done.
+    pub fn go_to(&mut self, steps: usize) {
+        // Step by step, so that states are passed on between done and undone.
+        while self.history.undo_labels().count() > steps && self.undo().is_some() {}
+        while self.history.undo_labels().count() < steps && self.redo().is_some() {}
+    }
+
+    /// Notes that a state has been written to `path`.
+    pub fn saved_as(&mut self, path: &Path, state: u64) {
+        self.path = Some(path.to_owned());
+        self.file_time = modified(path);
+        // The state that was written: what was edited meanwhile stays unsaved.
+        self.saved_state = Some(state);
+    }
+
+    /// Whether someone else has written the file since it was read or saved.
+    pub fn changed_on_disk(&self) -> bool {
+        match (&self.path, self.file_time) {
+            // A file that is gone has not been changed: saving writes it again.
+            (Some(path), Some(known)) => modified(path).is_some_and(|now| now != known),
+            _ => false,
+        }
+    }
+
+    /// Takes the file on disk as known, so that the same change is not reported again.
+    pub fn accept_disk(&mut self) {
+        self.file_time = self.path.as_deref().and_then(modified);
+    }
+
+    /// The text that saving writes.
+    pub fn text(&self) -> String {
+        file::to_text(&self.scenario)
+    }
+}
+
+/// A number that no other call gives.
+fn fresh() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    std::fs::metadata(path)
+        .and_then(|data| data.modified())
+        .ok()
+}
+
+fn is_empty(edit: &Edit) -> bool {
+    match edit {
+        Edit::Batch(edits) => edits.iter().all(is_empty),
+        Edit::TerrainSamples(samples) => samples.is_empty(),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use roadwright_scenario::{Node, NodeId};
+
+    fn node(id: u32, x: f64) -> Edit {
+        Edit::Node(
+            NodeId(id),
+            Some(Node::at(roadwright_geometry::DVec2::new(x, 0.0))),
+        )
+    }
+
+    #[test]
+    fn a_gesture_is_one_step_and_can_be_taken_back() {
+        let mut document = Document::new(Scenario::new("test"));
+        let empty = document.scenario().clone();
+        for x in 0..10 {
+            document
+                .preview("Move node", node(1, f64::from(x)))
+                .unwrap();
+        }
+        document.commit();
+        assert_eq!(document.history().undo_labels().count(), 1);
+        assert_eq!(document.undo().as_deref(), Some("Move node"));
+        assert_eq!(*document.scenario(), empty);
+        document.preview("Move node", node(1, 3.0)).unwrap();
+        document.abort();
+        assert_eq!(*document.scenario(), empty);
+    }
+
+    #[test]
+    fn a_click_on_the_history_goes_there() {
+        let mut document = Document::new(Scenario::new("test"));
+        for id in 1..=5 {
+            document.apply("Add node", node(id, 0.0)).unwrap();
+        }
+        document.go_to(2);
+        assert_eq!(document.scenario().network().node_count(), 2);
+        document.go_to(4);
+        assert_eq!(document.scenario().network().node_count(), 4);
+    }
+
+    #[test]
+    fn it_is_dirty_until_that_very_state_is_saved() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.scenario.json");
+        let mut document = Document::new(Scenario::new("test"));
+        assert!(!document.is_dirty());
+        document.apply("Add node", node(1, 0.0)).unwrap();
+        let state = document.state();
+        document.apply("Add node", node(2, 0.0)).unwrap();
+        std::fs::write(&path, document.text()).unwrap();
+        document.saved_as(&path, state);
+        assert!(document.is_dirty());
+        document.saved_as(&path, document.state());
+        assert!(!document.is_dirty() && document.title() == "a");
+        document.undo();
+        assert!(document.is_dirty());
+        document.redo();
+        assert!(!document.is_dirty());
+        document.preview("Move node", node(1, 9.0)).unwrap();
+        assert!(document.is_dirty());
+        document.abort();
+        assert!(!document.is_dirty());
+    }
+}

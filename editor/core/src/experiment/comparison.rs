@@ -1,0 +1,71 @@
+//! Results of `bench run`, to be looked at beside each other.
+
+use roadwright_training::experiment::{Results, Summary, pairs};
+use roadwright_training::genetic::LEVEL;
+use roadwright_training::statistics::{Paired, paired};
+use std::path::{Path, PathBuf};
+
+/// Largest file of results that is read, bytes.
+const LARGEST: u64 = 256 * roadwright_files::MEBIBYTE;
+
+/// Results that were opened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenResults {
+    /// Their file.
+    pub path: PathBuf,
+    /// The rows.
+    pub results: Results,
+    /// What they say together.
+    pub summary: Summary,
+}
+
+impl OpenResults {
+    /// Reads results, and holds them against the hash that they carry.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let text = roadwright_files::read_text(path, LARGEST).map_err(|error| wrong(&error))?;
+        let results = Results::parse(&text).map_err(|error| wrong(&error))?;
+        results.check_hash().map_err(|error| wrong(&error))?;
+        let summary = Summary::of(&results).ok_or_else(|| wrong(&"there is no row in it yet"))?;
+        Ok(Self {
+            path: path.to_owned(),
+            results,
+            summary,
+        })
+    }
+
+    /// What it is called: the name of the file.
+    pub fn name(&self) -> String {
+        let name = self.path.file_stem().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+
+    /// Fitness of each run that has a result.
+    pub fn fitnesses(&self) -> Vec<f64> {
+        self.results.fitnesses()
+    }
+
+    /// How others differ from these on the seeds that both have: theirs less these.
+    ///
+    /// # Errors
+    /// Why they say nothing about each other.
+    pub fn against(&self, other: &Self) -> Result<Paired, String> {
+        for open in [self, other] {
+            let failed = open.summary.failed;
+            if failed > 0 {
+                return Err(format!(
+                    "{}: {failed} of {} runs failed, and failures are not random; `roadwright bench compare \
+                     --without-failed` compares the others",
+                    open.name(),
+                    open.results.rows.len()
+                ));
+            }
+        }
+        let pairs = pairs(&self.results, &other.results).map_err(|error| error.to_string())?;
+        let few = format!(
+            "they have {} seeds in common, and a comparison needs 2 at least",
+            pairs.len()
+        );
+        paired(&pairs, LEVEL).ok_or(few)
+    }
+}

@@ -1,0 +1,236 @@
+//! Runs of a training that can be paused, given up and counted.
+
+use roadwright_training::genetic::{CandidateRun, Evaluate};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+/// How far a training is.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Progress {
+    /// Runs of the present generation, or of the choice of the champion, that are done.
+    pub done: usize,
+    /// Runs that are planned there; fewer are driven if individuals are ended.
+    pub planned: usize,
+    /// How long the rest of the training takes, s, if it goes on as it went; `None`: nothing was driven yet.
+    pub seconds_left: Option<f64>,
+    /// Whether it stands still.
+    pub is_paused: bool,
+}
+
+/// What all runs pass before they begin.
+#[derive(Default)]
+pub(super) struct Gate {
+    state: Mutex<State>,
+    changed: Condvar,
+    done: AtomicUsize,
+    all_done: AtomicUsize,
+}
+
+#[derive(Default)]
+struct State {
+    is_paused: bool,
+    is_given_up: bool,
+    planned: usize,
+    later: usize,
+    clock: Clock,
+}
+
+/// A clock that stands while nothing is driven.
+#[derive(Default)]
+struct Clock {
+    since: Option<Instant>,
+    spent: Duration,
+}
+
+impl Clock {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "how long a training takes is told to people; no run reads it"
+    )]
+    fn run(&mut self, on: bool) {
+        if let Some(since) = self.since.take() {
+            // Also when it goes on running: what has passed is added and the beginning moves to
+            // now.
+            self.spent += since.elapsed();
+        }
+        self.since = on.then(Instant::now);
+    }
+
+    fn seconds(&self) -> f64 {
+        let now = self.since.map_or(Duration::ZERO, |since| since.elapsed());
+        (self.spent + now).as_secs_f64()
+    }
+}
+
+impl Gate {
+    /// Somebody's runs behind this gate.
+    pub(super) fn around<'a>(&'a self, inner: &'a dyn Evaluate) -> Gated<'a> {
+        Gated { gate: self, inner }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        match self.state.lock() {
+            Ok(state) => state,
+            // Nobody leaves it half changed.
+            Err(poisoned) => poisoned.into_inner(),
+        }
+    }
+
+    /// A part of the training begins that plans so many runs, before so many later ones.
+    pub(super) fn begin(&self, planned: usize, later: usize) {
+        let mut state = self.state();
+        (state.planned, state.later) = (planned, later);
+        // A pause lasts from one generation into the next: its clock goes on standing.
+        let is_running = !state.is_paused;
+        state.clock.run(is_running);
+        // Only the part's own count; the pace below is taken over all parts.
+        self.done.store(0, Ordering::Relaxed);
+    }
+
+    /// Nothing is driven any more.
+    pub(super) fn rest(&self) {
+        let mut state = self.state();
+        (state.planned, state.later) = (0, 0);
+        state.clock.run(false);
+    }
+
+    /// Runs since the last beginning.
+    pub(super) fn done(&self) -> usize {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// Lets runs wait before they begin, or lets them go on.
+    pub(super) fn pause(&self, on: bool) {
+        let mut state = self.state();
+        if state.is_paused != on {
+            state.is_paused = on;
+            let is_running = !on && state.planned > 0;
+            state.clock.run(is_running);
+        }
+        self.changed.notify_all();
+    }
+
+    /// All runs that have not begun are given up.
+    pub(super) fn give_up(&self) {
+        // Until somebody takes it: runs that come to the gate later are given up as well.
+        self.state().is_given_up = true;
+        // One condition for both: whoever wakes looks what has changed.
+        self.changed.notify_all();
+    }
+
+    /// Whether runs were given up since the last call.
+    pub(super) fn take_given_up(&self) -> bool {
+        std::mem::take(&mut self.state().is_given_up)
+    }
+
+    /// Waits while it is shut. Returns whether the run is still wanted.
+    fn pass(&self) -> bool {
+        let mut state = self.state();
+        while state.is_paused && !state.is_given_up {
+            state = match self.changed.wait(state) {
+                Ok(state) => state,
+                Err(poisoned) => poisoned.into_inner(),
+            };
+        }
+        !state.is_given_up
+    }
+
+    /// How far it is.
+    pub(super) fn progress(&self) -> Progress {
+        let state = self.state();
+        let (done, all) = (self.done(), self.all_done.load(Ordering::Relaxed));
+        let left = state.planned.saturating_sub(done) + state.later;
+        // Time that passed, whatever number of threads drove: so the rest is told in the same time.
+        let pace = state.clock.seconds() / all.max(1) as f64;
+        Progress {
+            done,
+            planned: state.planned,
+            // Before the first run there is no pace to tell from.
+            seconds_left: (all > 0 && state.planned > 0).then_some(left as f64 * pace),
+            is_paused: state.is_paused,
+        }
+    }
+
+    fn count(&self) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+        self.all_done.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// The runs of somebody else, behind a gate.
+pub(super) struct Gated<'a> {
+    gate: &'a Gate,
+    inner: &'a dyn Evaluate,
+}
+
+impl Gated<'_> {
+    fn drive(
+        &self,
+        run: impl FnOnce() -> Result<CandidateRun, String>,
+    ) -> Result<CandidateRun, String> {
+        if !self.gate.pass() {
+            // Whoever has given up throws the generation away.
+            return Err("given up".into());
+        }
+        let run = run();
+        self.gate.count();
+        run
+    }
+}
+
+impl Evaluate for Gated<'_> {
+    fn run(&self, genes: &[f64], course: u64) -> Result<CandidateRun, String> {
+        self.drive(|| self.inner.run(genes, course))
+    }
+
+    fn run_exactly(&self, genes: &[f64], course: u64) -> Result<CandidateRun, String> {
+        self.drive(|| self.inner.run_exactly(genes, course))
+    }
+
+    fn drives_of_a_run(&self) -> usize {
+        self.inner.drives_of_a_run()
+    }
+
+    fn lower_is_better(&self) -> bool {
+        self.inner.lower_is_better()
+    }
+
+    fn hash(&self) -> u64 {
+        self.inner.hash()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use roadwright_training::genetic::SumOfGenes;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_gate_counts_holds_and_gives_up() {
+        let gate = Arc::new(Gate::default());
+        let run = |gate: &Gate| gate.around(&SumOfGenes).run(&[1.0], 1);
+        gate.begin(4, 10);
+        assert_eq!(gate.progress().seconds_left, None);
+        run(&gate).unwrap();
+        let progress = gate.progress();
+        assert_eq!((progress.done, progress.planned), (1, 4));
+        assert!(progress.seconds_left.is_some());
+        gate.pause(true);
+        let other = gate.clone();
+        let waiting = std::thread::spawn(move || run(&other).is_ok());
+        std::thread::sleep(Duration::from_millis(30));
+        assert!(!waiting.is_finished());
+        gate.pause(false);
+        assert!(waiting.join().unwrap());
+        gate.pause(true);
+        let other = gate.clone();
+        let waiting = std::thread::spawn(move || run(&other).is_ok());
+        gate.give_up();
+        assert!(!waiting.join().unwrap());
+        assert!(gate.take_given_up() && !gate.take_given_up());
+        assert_eq!(gate.done(), 2);
+    }
+}

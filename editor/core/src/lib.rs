@@ -1,0 +1,36 @@
+//! The core of the Roadwright editor: what it knows and does, without a window.
+//!
+//! The document (scenario, history, file) and what is derived from it, the tools, the running
+//! simulation, experiments and the vehicle workshop, settings and commands. Keys, pointer and text
+//! arrive as types of this crate, and nothing here knows what draws the frame.
+//!
+//! ```
+//! use roadwright_editor_core::document::Document;
+//! use roadwright_scenario::Scenario;
+//!
+//! let document = Document::new(Scenario::new("Town"));
+//! assert!(!document.is_dirty());
+//! ```
+
+pub mod autosave;
+pub mod camera;
+pub mod command;
+pub mod damaged;
+pub mod document;
+pub mod experiment;
+pub mod extensions;
+pub mod gamepad;
+pub mod import_report;
+pub mod input;
+pub mod kind_edits;
+pub mod live;
+pub mod lookout;
+pub mod map;
+pub mod panel;
+pub mod scene;
+pub mod settings;
+pub mod shipped;
+pub mod tools;
+mod trusted_folders;
+pub mod worker;
+pub mod workshop;

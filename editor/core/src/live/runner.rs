@@ -1,0 +1,521 @@
+//! The thread of the simulation.
+//!
+//! ```text
+//!   orders --> obey      between two steps only, so that a run can be repeated
+//!              step      as many as the clock and the speed ask for, for a slice at most
+//!   picture <- publish   60 times a second, and after every order
+//! ```
+
+use super::{Coordinator, LivePicture, Order};
+use roadwright_agent::Registry;
+use roadwright_recording::{AgentTrace, Intervention, ObservedRun, Rewind, RunResults, steps};
+use roadwright_scenario::{AgentId, Scenario};
+use roadwright_simulation::{CouplingOrder, HandControls, Status, World};
+use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// How long the world steps before it looks for orders, s: half a frame of 60 a
+/// second.
+const SLICE: f64 = 0.008;
+/// Pictures a second.
+const PICTURE_RATE: f64 = 60.0;
+/// What is behind by more than this is given up, s of wall time: without a limit a run that was too
+/// slow for a minute would race for a minute once it has less to do.
+const MOST_BEHIND: f64 = 0.25;
+/// Lines of the modules' log that are shown.
+const LOG_LINES: usize = 200;
+
+/// What runs on the thread.
+pub(super) struct Runner {
+    scenario: Arc<Scenario>,
+    registry: Registry,
+    run: Option<ObservedRun>,
+    past: Rewind,
+    /// The run at the moment of the past that is shown; `None`: the present is.
+    shown_past: Option<ObservedRun>,
+    /// The agent that a person drives.
+    driven: Option<(u64, HandControls)>,
+    inbox: Receiver<Order>,
+    shared: Arc<Mutex<Arc<LivePicture>>>,
+    wake: Box<dyn Fn() + Send>,
+    playing: bool,
+    speed: f64,
+    /// The step at which the run ends.
+    end_at: Option<u64>,
+    watched: Option<u64>,
+    coordinator: Option<Coordinator>,
+    /// What came of the run before.
+    before: Option<Arc<RunResults>>,
+    error: Option<(u64, String)>,
+    errors: u64,
+    orders: u64,
+    pace: f64,
+}
+
+impl Runner {
+    pub(super) fn new(
+        scenario: Arc<Scenario>,
+        registry: Registry,
+        inbox: Receiver<Order>,
+        shared: Arc<Mutex<Arc<LivePicture>>>,
+        wake: Box<dyn Fn() + Send>,
+    ) -> Self {
+        let mut runner = Self {
+            scenario,
+            registry,
+            run: None,
+            past: Rewind::default(),
+            shown_past: None,
+            driven: None,
+            inbox,
+            shared,
+            wake,
+            playing: false,
+            speed: 1.0,
+            end_at: None,
+            watched: None,
+            coordinator: None,
+            before: None,
+            error: None,
+            errors: 0,
+            orders: 0,
+            pace: 0.0,
+        };
+        runner.reset();
+        runner
+    }
+
+    fn fail(&mut self, message: String) {
+        self.errors += 1;
+        self.error = Some((self.errors, message));
+    }
+
+    fn reset(&mut self) {
+        // A run that was not begun compares with nothing.
+        let run = self.run.as_ref();
+        if let Some(run) = run.filter(|run| run.statistics.rows().len() > 1) {
+            self.before = Some(run.results());
+        }
+        (self.past, self.shown_past, self.driven) = (Rewind::default(), None, None);
+        // The agent stays watched; its past belongs to the old run.
+        match ObservedRun::new(self.scenario.clone(), &self.registry, self.watched) {
+            Ok(run) => self.run = Some(run),
+            Err(error) => {
+                self.run = None;
+                self.playing = false;
+                self.fail(format!("This scenario cannot run: {error}."));
+            }
+        }
+    }
+
+    /// Carries out an order and all that have come meanwhile; says whether to go on. Of edits in
+    /// a row only the last one counts: it holds the others. So it does of moments to look back at.
+    fn obey_all(&mut self, first: Order) -> bool {
+        let mut orders: Vec<Order> = vec![first];
+        orders.extend(self.inbox.try_iter());
+        // Before all others: the window waits for this thread to end.
+        if orders.iter().any(|order| matches!(order, Order::End)) {
+            return false;
+        }
+        let mut orders = orders.into_iter().peekable();
+        while let Some(order) = orders.next() {
+            let holds = |next: &Order| {
+                matches!(
+                    (&order, next),
+                    (Order::Update(_), Order::Update(_)) | (Order::LookBack(_), Order::LookBack(_))
+                )
+            };
+            if orders.peek().is_some_and(holds) {
+                // It counts as carried out: the window compares the number with that of the orders
+                // it gave.
+                self.orders += 1;
+                continue;
+            }
+            self.obey(order);
+        }
+        true
+    }
+
+    fn obey(&mut self, order: Order) {
+        self.orders += 1;
+        match order {
+            Order::Play(on) => {
+                if on {
+                    self.go_on_from_past();
+                }
+                // If the past could not become the present it is still shown, and stands still.
+                let can = self.run.is_some() && self.shown_past.is_none() && !self.has_ended();
+                self.playing = on && can;
+            }
+            Order::Step => {
+                self.playing = false;
+                match &self.shown_past {
+                    // The next moment of the past.
+                    Some(shown) => self.look_back(shown.world().steps() + 1),
+                    None => self.step(),
+                }
+            }
+            Order::Reset => {
+                self.playing = false;
+                self.reset();
+            }
+            Order::Look(agent, answer) => {
+                let view = self
+                    .shown()
+                    .and_then(|run| run.world().behaviour_view(agent));
+                // The window may have given up waiting.
+                let _ = answer.send(view);
+            }
+            Order::EndAt(step) => self.end_at = step,
+            Order::Speed(speed) => self.speed = speed,
+            Order::Update(scenario) => self.update(scenario),
+            Order::Modules(registry) => self.use_modules(registry),
+            Order::Watch(agent) => self.watch(agent),
+            Order::LookInto(coordinator) => self.coordinator = coordinator,
+            Order::LookBack(time) => {
+                let dt = self.dt();
+                self.look_back(steps(time, dt));
+            }
+            Order::Present => self.shown_past = None,
+            Order::Drive(agent, controls) => self.drive(agent, controls),
+            Order::Coupling(agent, order) => self.couple(agent, order),
+            Order::End => {}
+        }
+    }
+
+    /// The run at the moment that is shown.
+    fn shown(&self) -> Option<&ObservedRun> {
+        self.shown_past.as_ref().or(self.run.as_ref())
+    }
+
+    /// Whether a run has come to the step at which it ends.
+    fn is_at_end(&self, run: &ObservedRun) -> bool {
+        self.end_at.is_some_and(|end| run.world().steps() >= end)
+    }
+
+    /// Whether the present run has.
+    fn has_ended(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| self.is_at_end(run))
+    }
+
+    fn watch(&mut self, agent: Option<u64>) {
+        if agent == self.watched {
+            return;
+        }
+        self.watched = agent;
+        for run in [&mut self.run, &mut self.shown_past].into_iter().flatten() {
+            run.watch = AgentTrace::of(agent);
+        }
+    }
+
+    fn use_modules(&mut self, registry: Registry) {
+        self.registry = registry;
+        match &mut self.run {
+            Some(run) => run.use_modules(&self.registry),
+            // What could not run without a module may run now.
+            None => self.reset(),
+        }
+    }
+
+    fn update(&mut self, scenario: Arc<Scenario>) {
+        // What was known of its end was of the scenario as it was.
+        self.end_at = None;
+        let steps = self.run.as_ref().map(|run| run.world().steps());
+        // Before the first step an edit changes how it starts.
+        if steps.is_none_or(|steps| steps == 0) {
+            self.scenario = scenario;
+            self.reset();
+            return;
+        }
+        let ended = self
+            .run
+            .as_ref()
+            .map_or(0, |run| run.world().finished().len());
+        if self.take(Intervention::Update(scenario.clone())) {
+            self.scenario = scenario;
+            self.tell_of_removed(ended);
+        }
+    }
+
+    /// Says how many vehicles an edit has taken out, if any; `ended` drives had ended before it. Agents that
+    /// are still in the scenario set out again by themselves, as when their start was moved.
+    fn tell_of_removed(&mut self, ended: usize) {
+        let Some(run) = &self.run else { return };
+        let agents = self.scenario.agents();
+        let stays = |id: u64| u32::try_from(id).is_ok_and(|id| agents.contains_key(&AgentId(id)));
+        let news = run.world().finished().skip(ended);
+        let gone = news.filter(|drive| drive.status == Status::Removed && !stays(drive.id));
+        let vehicles = match gone.count() {
+            0 => return,
+            1 => "A vehicle was".into(),
+            count => format!("{count} vehicles were"),
+        };
+        self.fail(format!(
+            "{vehicles} taken out of the run: what they drove on or to is gone. Undo, and they set out anew."
+        ));
+    }
+
+    /// Does something to the present run, and notes it. Returns whether it could be done.
+    fn take(&mut self, event: Intervention) -> bool {
+        let Some(run) = &mut self.run else {
+            return false;
+        };
+        match run.take(&event, &self.registry) {
+            Ok(()) => {
+                self.past.note(run.world().steps(), event);
+                true
+            }
+            Err(message) => {
+                self.fail(message);
+                false
+            }
+        }
+    }
+
+    fn drive(&mut self, agent: u64, controls: Option<HandControls>) {
+        // The past is only looked at: who wants to drive goes on from there.
+        self.go_on_from_past();
+        if self.shown_past.is_some() {
+            return;
+        }
+        let can = self.take(Intervention::Drive(agent, controls));
+        self.driven = controls.filter(|_| can).map(|controls| (agent, controls));
+    }
+
+    fn couple(&mut self, agent: u64, order: CouplingOrder) {
+        // As with hands: the past is only looked at.
+        self.go_on_from_past();
+        if self.shown_past.is_none() {
+            self.take(Intervention::Coupling(agent, order));
+        }
+    }
+
+    /// Shows a step of the past; the present waits.
+    fn look_back(&mut self, step: u64) {
+        let Some(run) = &self.run else { return };
+        self.playing = false;
+        let world = run.world();
+        if step >= world.steps() {
+            self.shown_past = None;
+            return;
+        }
+        // A wish for an earlier moment leads to the oldest one that is kept.
+        let oldest = steps(self.past.timeline(run, None).from, world.dt());
+        let on_the_way = self.shown_past.take();
+        let found = self
+            .past
+            .find(step.max(oldest), run, on_the_way, &self.registry);
+        match found {
+            Ok(found) => self.shown_past = Some(found),
+            Err(message) => self.fail(message),
+        }
+    }
+
+    /// The moment of the past that is shown becomes the present, with the scenario as it is now; what
+    /// came after it is forgotten. Nothing happens if the present is shown.
+    fn go_on_from_past(&mut self) {
+        let (Some(mut shown), Some(run)) = (self.shown_past.take(), &mut self.run) else {
+            return;
+        };
+        let step = shown.world().steps();
+        let edited = Some(run.scenario.clone());
+        let edited = edited.filter(|scenario| !Arc::ptr_eq(&shown.scenario, scenario));
+        // Before the first step an edit changes how it starts.
+        if step == 0 && edited.is_some() {
+            self.reset();
+            return;
+        }
+        let event = edited.map(Intervention::Update);
+        let taken = event
+            .iter()
+            .try_for_each(|event| shown.take(event, &self.registry));
+        if let Err(message) = taken {
+            self.shown_past = Some(shown);
+            self.fail(message);
+            return;
+        }
+        // What would have come is what the new future is compared with.
+        self.before = Some(run.results());
+        self.driven = shown.world().driven_by_hand();
+        *run = shown;
+        self.past.cut_after(step);
+        if let Some(event) = event {
+            self.past.note(step, event);
+        }
+    }
+
+    fn step(&mut self) {
+        if self.has_ended() {
+            return;
+        }
+        if let Some(run) = &mut self.run {
+            self.past.watch(run);
+            run.step();
+            if let Some((agent, _)) = self.driven
+                && run
+                    .world()
+                    .driven_by_hand()
+                    .is_none_or(|(id, _)| id != agent)
+            {
+                self.driven = None;
+            }
+        }
+    }
+
+    fn publish(&self) {
+        // Lists that have not grown are shared with the picture before: most pictures add nothing
+        // to them.
+        let before = match self.shared.lock() {
+            Ok(picture) => picture.clone(),
+            Err(poisoned) => poisoned.into_inner().clone(),
+        };
+        let mut picture = LivePicture {
+            is_playing: self.playing,
+            pace: self.pace,
+            error: self.error.clone(),
+            orders: self.orders,
+            driven: self.driven,
+            ..LivePicture::default()
+        };
+        if let (Some(shown), Some(run)) = (self.shown(), &self.run) {
+            picture.timeline = self.past.timeline(run, self.shown_past.as_ref());
+            // Curves and trips are those of the whole run, whatever moment is shown.
+            picture.results =
+                before
+                    .results
+                    .grown(&run.statistics, run.ran(), self.before.as_ref());
+            self.show(shown, &before, &mut picture);
+        }
+        let picture = Arc::new(picture);
+        match self.shared.lock() {
+            Ok(mut shared) => *shared = picture,
+            Err(poisoned) => *poisoned.into_inner() = picture,
+        }
+        (self.wake)();
+    }
+
+    /// Fills in what is seen of a run at its moment.
+    fn show(&self, run: &ObservedRun, before: &LivePicture, picture: &mut LivePicture) {
+        let world = run.world();
+        picture.trace = Arc::new(run.watch.trace.iter().copied().collect());
+        picture.snapshot = world.snapshot();
+        picture.ground = Some(world.ground().clone());
+        picture.is_over = world.is_over() || self.is_at_end(run);
+        picture.counts = world.counts();
+        // Nobody can read it while it runs.
+        picture.hash = if self.playing { 0 } else { world.state_hash() };
+        picture.inspection = self.watched.and_then(|id| world.inspect(id));
+        if let (Some(id), None) = (self.watched, &picture.inspection) {
+            let last = world.finished().filter(|drive| drive.id == id).last();
+            picture.ending = last.map(|drive| (drive.status, drive.ended));
+        }
+        match self.coordinator {
+            Some(Coordinator::Junction(node)) => picture.junction = world.inspect_junction(node),
+            Some(Coordinator::Road(road)) => picture.road = world.inspect_road(road),
+            None => {}
+        }
+        picture.collisions = if before.collisions.len() == world.collisions().len() {
+            before.collisions.clone()
+        } else {
+            Arc::new(world.collisions().to_vec())
+        };
+        picture.heat = run.shown_heat.clone();
+        picture.drive = run.recorder.kept.clone();
+        picture.marks = world.marks().cloned().collect();
+        picture.signals = world.signals().collect();
+        picture.swaps = world.swaps().len();
+        picture.log_count = world.log_count();
+        picture.log = if before.log_count == picture.log_count {
+            before.log.clone()
+        } else {
+            let lines = world.log();
+            let skipped = lines.len().saturating_sub(LOG_LINES);
+            Arc::new(lines.skip(skipped).cloned().collect())
+        };
+    }
+
+    /// Takes the next order: waits for it while the world stands still.
+    fn next_order(&self) -> Result<Order, TryRecvError> {
+        if self.playing {
+            self.inbox.try_recv()
+        } else {
+            self.inbox.recv().map_err(|_| TryRecvError::Disconnected)
+        }
+    }
+
+    fn dt(&self) -> f64 {
+        self.run.as_ref().map_or(0.01, |run| run.world().dt())
+    }
+
+    /// Steps until `owed` simulated time is paid back or the slice is over, so that orders are not
+    /// kept waiting; the number of steps.
+    fn pay_back(&mut self, owed: &mut f64, since: Instant) -> f64 {
+        let dt = self.dt();
+        let mut steps = 0.0;
+        while *owed >= dt && since.elapsed().as_secs_f64() < SLICE {
+            self.step();
+            *owed -= dt;
+            steps += 1.0;
+            let world = self.run.as_ref().map(ObservedRun::world);
+            if world.is_none_or(World::is_over) || self.has_ended() {
+                self.playing = false;
+                break;
+            }
+        }
+        steps
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the window's wall clock paces the simulation; nothing in it reads the clock"
+    )]
+    pub(super) fn run(mut self) {
+        self.publish();
+        let mut last = Instant::now();
+        let mut shown = last;
+        // Simulated time that is owed, s.
+        let mut owed = 0.0;
+        loop {
+            let waiting = !self.playing;
+            match self.next_order() {
+                Ok(order) => {
+                    if !self.obey_all(order) {
+                        return;
+                    }
+                    if waiting {
+                        // Nothing is owed for the time in which it stood still.
+                        (last, owed) = (Instant::now(), 0.0);
+                    }
+                    self.publish();
+                    continue;
+                }
+                Err(TryRecvError::Disconnected) => return,
+                Err(TryRecvError::Empty) => {}
+            }
+            let now = Instant::now();
+            let wall = (now - last).as_secs_f64();
+            last = now;
+            let dt = self.dt();
+            owed = if self.speed.is_finite() {
+                // A machine that is too slow must not run after a debt that only grows.
+                (owed + wall * self.speed).min(MOST_BEHIND * self.speed + dt)
+            } else {
+                f64::INFINITY
+            };
+            let steps = self.pay_back(&mut owed, now);
+            if wall > 0.0 {
+                let spent = now.elapsed().as_secs_f64().max(wall);
+                // A running mean: single slices are too uneven to be read.
+                self.pace += 0.1 * (steps * dt / spent - self.pace);
+            }
+            if shown.elapsed().as_secs_f64() >= 1.0 / PICTURE_RATE || !self.playing {
+                shown = Instant::now();
+                self.publish();
+            }
+            if owed < dt {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        }
+    }
+}

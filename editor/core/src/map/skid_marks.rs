@@ -1,0 +1,258 @@
+//! Streaks that sliding wheels leave on the ground: what a run has shown, no part of its world.
+
+use super::instances::{Instance, instance};
+use super::mesh::Ink;
+use crate::camera::Camera;
+use roadwright_geometry::DVec2;
+use roadwright_render::hint::WHEEL_WIDTH;
+use roadwright_render::palette::{RIM, faded};
+use roadwright_simulation::{Snapshot, VehicleRecord, WheelRecord};
+use std::collections::{BTreeMap, VecDeque};
+
+/// For how long a streak is kept, s of the run.
+const KEPT: f64 = 30.0;
+/// Most pieces that are kept; the oldest go first.
+const MOST: usize = 20_000;
+/// Shortest and longest piece, m. A wheel that moved farther between two pictures has jumped.
+const SHORTEST: f64 = 0.1;
+const LONGEST: f64 = 10.0;
+/// Pictures that are further apart show no way between them, s.
+const BREAK: f64 = 1.0;
+/// How much a streak hides of the ground.
+const OPACITY: f32 = 0.45;
+/// Streaks are drawn up to this scale, m a pixel: they are about 0.2 m wide.
+const FARTHEST: f64 = 0.5;
+
+/// A piece of a streak.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Piece {
+    /// When it was left, s.
+    time: f64,
+    middle: DVec2,
+    /// From the middle to its end, m.
+    half: DVec2,
+    half_width: f64,
+}
+
+/// What sliding wheels have left behind in the last 30 s of a run.
+#[derive(Debug, Clone, Default)]
+pub struct SkidMarks {
+    /// The oldest first.
+    pieces: VecDeque<Piece>,
+    /// Where streaks end that may go on, by agent and wheel.
+    ends: BTreeMap<(u64, usize), DVec2>,
+    /// Of the last picture, s.
+    time: f64,
+}
+
+impl SkidMarks {
+    /// Goes on to a picture of the run. One of an earlier time (a reset, or looking back) begins anew.
+    pub fn follow(&mut self, snapshot: &Snapshot) {
+        let time = snapshot.time;
+        if time < self.time {
+            self.clear();
+        } else if time - self.time > BREAK {
+            self.ends.clear();
+        }
+        if time == self.time {
+            return;
+        }
+        self.time = time;
+        while self.pieces.front().is_some_and(|p| p.time < time - KEPT) {
+            self.pieces.pop_front();
+        }
+        let before = std::mem::take(&mut self.ends);
+        for one in &snapshot.mechanics {
+            if one.wheels.iter().any(WheelRecord::slides) {
+                let vehicles = &snapshot.vehicles;
+                let place = vehicles.binary_search_by_key(&one.agent, |vehicle| vehicle.agent);
+                if let Ok(place) = place {
+                    self.add(&vehicles[place], &one.wheels, &before);
+                }
+            }
+        }
+    }
+
+    /// Streaks of one vehicle from where they ended before.
+    fn add(
+        &mut self,
+        vehicle: &VehicleRecord,
+        wheels: &[WheelRecord],
+        before: &BTreeMap<(u64, usize), DVec2>,
+    ) {
+        let sliding = wheels
+            .iter()
+            .enumerate()
+            .filter(|(_, wheel)| wheel.slides());
+        for (number, wheel) in sliding {
+            let key = (vehicle.agent, number);
+            let at = vehicle.pose.point(wheel.place.x, wheel.place.y);
+            let from = before.get(&key).copied().unwrap_or(at);
+            let way = at.distance(from);
+            if way < SHORTEST {
+                self.ends.insert(key, from);
+                continue;
+            }
+            self.ends.insert(key, at);
+            if way <= LONGEST {
+                self.push(Piece {
+                    time: self.time,
+                    middle: 0.5 * (from + at),
+                    half: 0.5 * (at - from),
+                    half_width: WHEEL_WIDTH * wheel.radius,
+                });
+            }
+        }
+    }
+
+    fn push(&mut self, piece: Piece) {
+        if self.pieces.len() == MOST {
+            self.pieces.pop_front();
+        }
+        self.pieces.push_back(piece);
+    }
+
+    /// Forgets all of them.
+    pub fn clear(&mut self) {
+        self.pieces.clear();
+        self.ends.clear();
+        self.time = 0.0;
+    }
+
+    /// How many pieces there are.
+    pub fn count(&self) -> usize {
+        self.pieces.len()
+    }
+
+    /// The pieces in a box of the world, m.
+    pub fn instances(&self, camera: &Camera, (low, high): (DVec2, DVec2)) -> Vec<Instance> {
+        if camera.scale > FARTHEST {
+            return Vec::new();
+        }
+        let color = Ink::Light.bytes(faded(RIM, OPACITY));
+        let is_seen = |p: &&Piece| p.middle.cmpge(low).all() && p.middle.cmple(high).all();
+        let one = |p: &Piece| instance(p.middle - camera.centre, p.half, p.half_width, color);
+        self.pieces.iter().filter(is_seen).map(one).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadwright_geometry::Pose;
+    use roadwright_simulation::MechanicsRecord;
+
+    fn vehicle(agent: u64, x: f64) -> VehicleRecord {
+        let pose = Pose {
+            position: DVec2::new(x, 0.0),
+            heading: 0.0,
+        };
+        VehicleRecord {
+            agent,
+            pose,
+            body: pose,
+            length: 4.0,
+            width: 1.8,
+            speed: 10.0,
+            ..VehicleRecord::default()
+        }
+    }
+
+    /// One vehicle with a wheel on each side, of which the left one slides by a ratio.
+    fn picture(time: f64, x: f64, slip_ratio: f64) -> Snapshot {
+        let wheel = |side: f64, slip_ratio: f64| WheelRecord {
+            place: DVec2::new(2.0, side),
+            radius: 0.3,
+            load: 3000.0,
+            slip_ratio,
+            ..WheelRecord::default()
+        };
+        Snapshot {
+            time,
+            vehicles: vec![vehicle(3, 0.0), vehicle(7, x)],
+            mechanics: vec![MechanicsRecord {
+                agent: 7,
+                drive: None,
+                wheels: vec![wheel(0.8, slip_ratio), wheel(-0.8, 0.05)],
+                shape: None,
+            }],
+            ..Snapshot::default()
+        }
+    }
+
+    #[test]
+    fn a_sliding_wheel_leaves_a_streak_where_it_was_and_a_rolling_one_none() {
+        let mut marks = SkidMarks::default();
+        for (i, slip) in [0.1, -1.0, -1.0, -1.0, 0.1, -1.0].into_iter().enumerate() {
+            marks.follow(&picture(0.1 + 0.1 * i as f64, i as f64, slip));
+        }
+        // From the second picture to the third and the fourth; the last one only begins.
+        assert_eq!(marks.count(), 2);
+        let first = marks.pieces[0];
+        assert_eq!(first.middle, DVec2::new(3.5, 0.8));
+        assert_eq!(first.half, DVec2::new(0.5, 0.0));
+        let camera = Camera {
+            centre: DVec2::ZERO,
+            scale: 0.05,
+        };
+        let seen = |x: f64, camera| {
+            let view = (DVec2::new(x - 0.6, -5.0), DVec2::new(x + 0.4, 5.0));
+            marks.instances(camera, view).len()
+        };
+        assert_eq!((seen(3.5, &camera), seen(50.0, &camera)), (1, 0));
+        let far = Camera {
+            scale: 1.0,
+            ..camera
+        };
+        assert_eq!(seen(3.5, &far), 0);
+    }
+
+    #[test]
+    fn streaks_end_with_their_time_and_with_the_run() {
+        let mut marks = SkidMarks::default();
+        let slide = |marks: &mut SkidMarks, from: f64| {
+            marks.follow(&picture(from, 0.0, -1.0));
+            marks.follow(&picture(from + 0.1, 1.0, -1.0));
+        };
+        slide(&mut marks, 1.0);
+        assert_eq!(marks.count(), 1);
+        // A pause draws nothing twice, and a wheel that jumps leaves no streak.
+        marks.follow(&picture(1.1, 1.0, -1.0));
+        marks.follow(&picture(1.2, 400.0, -1.0));
+        assert_eq!(marks.count(), 1);
+        marks.follow(&picture(31.0, 400.0, 0.0));
+        assert_eq!(marks.count(), 1);
+        marks.follow(&picture(31.2, 400.0, 0.0));
+        assert_eq!(marks.count(), 0);
+        slide(&mut marks, 40.0);
+        assert_eq!(marks.count(), 1);
+        // Looking back, or a reset.
+        marks.follow(&picture(39.0, 1.0, -1.0));
+        assert_eq!(marks.count(), 0);
+    }
+
+    #[test]
+    fn the_oldest_of_too_many_pieces_go_first() {
+        let mut marks = SkidMarks::default();
+        for i in 0..=MOST + 500 {
+            marks.follow(&picture(1.0 + 1e-4 * i as f64, i as f64, -1.0));
+        }
+        assert_eq!(marks.count(), MOST);
+        assert_eq!(marks.pieces[0].middle.x, 2.0 + 500.5);
+    }
+
+    #[test]
+    fn an_agent_without_a_vehicle_and_a_wheel_in_the_air_leave_nothing() {
+        let mut marks = SkidMarks::default();
+        for i in 1..5 {
+            let mut picture = picture(f64::from(i), f64::from(i), -1.0);
+            picture.mechanics[0].wheels[0].load = 0.0;
+            marks.follow(&picture);
+            picture.time += 0.5;
+            picture.mechanics[0].agent = 99;
+            picture.mechanics[0].wheels[0].load = 1.0;
+            marks.follow(&picture);
+        }
+        assert_eq!(marks.count(), 0);
+    }
+}

@@ -1,0 +1,331 @@
+//! The map in tiles: what lies where, and the triangles of each tile and level.
+
+use super::mesh::{Ink, Level, Mesh, MeshBuilder};
+use crate::scene::Scene;
+use roadwright_geometry::{DVec2, polygon};
+use roadwright_render::{
+    Painter, Pass, ground, junction_layer, land, palette, roads_and_junctions,
+};
+use roadwright_scenario::junction::{Junction, OutlineEdge};
+use roadwright_scenario::{DrivingSide, LandId, ObjectId, ObstacleId, Road, RoadClass, RoadId};
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+/// Side of a tile, m. After an edit a whole tile is made again, so larger ones answer later; smaller
+/// ones are more calls to the GPU in every frame.
+const SIDE: f64 = 500.0;
+
+/// A tile by its column and row.
+pub type TileId = (i32, i32);
+
+/// What lies in a tile: roads, junctions, land and fixed obstacles whose middle is in it.
+#[derive(Debug, Clone, Default)]
+pub struct Tile {
+    roads: Vec<RoadId>,
+    junctions: Vec<usize>,
+    land: Vec<LandId>,
+    obstacles: Vec<ObstacleId>,
+    /// Box around all of it, m.
+    pub low: DVec2,
+    /// Box around all of it, m.
+    pub high: DVec2,
+    /// Equal for equal contents.
+    pub fingerprint: u64,
+    /// Held so that no other road gets the address that the fingerprint knows.
+    held: Vec<Arc<Road>>,
+}
+
+/// All tiles of a scene.
+#[derive(Debug, Clone, Default)]
+pub struct Tiles {
+    tiles: BTreeMap<TileId, Tile>,
+}
+
+impl Tiles {
+    /// Sorts a scene into tiles.
+    pub fn new(scene: &Scene) -> Self {
+        let mut tiles: BTreeMap<TileId, Tile> = BTreeMap::new();
+        for shape in &scene.roads {
+            // Each road is in one tile only, and the tile grows to hold all of it: so nothing is
+            // drawn twice, and a long motorway is not cut.
+            let id = tile_of(0.5 * (shape.low + shape.high));
+            let tile = tiles.entry(id).or_default();
+            let empty = tile.roads.is_empty();
+            tile.grow(
+                shape.low - shape.reach - 1.0,
+                shape.high + shape.reach + 1.0,
+                empty,
+            );
+            tile.roads.push(shape.id);
+        }
+        for (index, junction) in scene.layout.junctions.iter().enumerate() {
+            if junction.outline.is_empty() {
+                continue;
+            }
+            let tile = tiles.entry(tile_of(junction.centre)).or_default();
+            let borders = junction.borders.iter().flat_map(|border| &border.pavement);
+            let mut points = junction.polygon();
+            points.extend(borders.map(OutlineEdge::from));
+            if let Some((low, high)) = polygon::bounds(&points) {
+                let empty = tile.is_empty();
+                tile.grow(low - 1.0, high + 1.0, empty);
+            }
+            tile.junctions.push(index);
+        }
+        land_and_obstacles(&mut tiles, scene);
+        for tile in tiles.values_mut() {
+            tile.fingerprint = fingerprint(tile, scene);
+            let shared = tile
+                .roads
+                .iter()
+                .filter_map(|id| scene.scenario.network().shared_road(*id));
+            tile.held = shared.cloned().collect();
+        }
+        Self { tiles }
+    }
+
+    /// Tiles that reach into a box.
+    pub fn visible(&self, low: DVec2, high: DVec2) -> impl Iterator<Item = (TileId, &Tile)> {
+        let seen = move |tile: &&Tile| !(tile.low.cmpgt(high).any() || tile.high.cmplt(low).any());
+        let tiles = self.tiles.iter().map(|(id, tile)| (*id, tile));
+        tiles.filter(move |(_, tile)| seen(tile))
+    }
+
+    /// A tile.
+    pub fn get(&self, id: TileId) -> Option<&Tile> {
+        self.tiles.get(&id)
+    }
+}
+
+impl Tile {
+    fn is_empty(&self) -> bool {
+        let has_roads = !self.roads.is_empty() || !self.junctions.is_empty();
+        !has_roads && self.land.is_empty() && self.obstacles.is_empty()
+    }
+
+    /// Whether fixed obstacles stand in it.
+    pub fn has_obstacles(&self) -> bool {
+        !self.obstacles.is_empty()
+    }
+
+    fn grow(&mut self, low: DVec2, high: DVec2, empty: bool) {
+        (self.low, self.high) = if empty {
+            (low, high)
+        } else {
+            (self.low.min(low), self.high.max(high))
+        };
+    }
+}
+
+/// Shadows and yards reach around a house by no more than this, m.
+const AROUND: f64 = 12.0;
+
+fn land_and_obstacles(tiles: &mut BTreeMap<TileId, Tile>, scene: &Scene) {
+    let mut put = |(low, high): (DVec2, DVec2), reach: f64, add: &dyn Fn(&mut Tile)| {
+        let tile = tiles.entry(tile_of(0.5 * (low + high))).or_default();
+        let empty = tile.is_empty();
+        tile.grow(low - reach, high + reach, empty);
+        add(tile);
+    };
+    for (id, _) in scene.scenario.painted_land() {
+        if let Some(around) = scene.bounds_of(ObjectId::Land(id)) {
+            put(around, 3.0, &|tile| tile.land.push(id));
+        }
+    }
+    for (&id, obstacle) in scene.scenario.obstacles() {
+        let around = scene.bounds_of(ObjectId::Obstacle(id));
+        if let (Some(around), None) = (around, obstacle.mass.get()) {
+            put(around, AROUND, &|tile| tile.obstacles.push(id));
+        }
+    }
+}
+
+fn tile_of(point: DVec2) -> TileId {
+    let cell = (point / SIDE).floor();
+    (cell.x as i32, cell.y as i32)
+}
+
+fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let about = scene.scenario.about();
+    (about.driving_side == DrivingSide::Left).hash(&mut hasher);
+    // Signs differ by country.
+    about.country.hash(&mut hasher);
+    let network = scene.scenario.network();
+    for id in &tile.roads {
+        id.hash(&mut hasher);
+        // An edit makes a new road, so the address tells whether it is the same, without reading
+        // its points. What surrounds a road is in its trim.
+        network.shared_road(*id).map(Arc::as_ptr).hash(&mut hasher);
+        let trim = scene.layout.trims.get(id).copied().unwrap_or_default();
+        (trim.start.to_bits(), trim.end.to_bits()).hash(&mut hasher);
+        scene.layout.internal.contains(id).hash(&mut hasher);
+        // Lines along a road end by what is told at its ends.
+        let road = network.road(*id);
+        for node in road.into_iter().flat_map(|road| [road.from, road.to]) {
+            let junction = scene.layout.junction_at(node);
+            let arms = junction.into_iter().flat_map(|junction| &junction.arms);
+            for arm in arms.filter(|arm| arm.road == *id) {
+                arm.sign.hash(&mut hasher);
+            }
+            junction
+                .map(|junction| junction.is_crossing())
+                .hash(&mut hasher);
+        }
+    }
+    // The island of a roundabout is drawn with one of its roads, and follows from all.
+    let rings = &scene.layout.rings;
+    if tile.roads.iter().any(|id| rings.contains(id)) {
+        for id in rings {
+            (id, network.shared_road(*id).map(Arc::as_ptr)).hash(&mut hasher);
+        }
+    }
+    for index in &tile.junctions {
+        let junction = &scene.layout.junctions[*index];
+        junction.control.hash(&mut hasher);
+        for point in junction.polygon() {
+            (point.x.to_bits(), point.y.to_bits()).hash(&mut hasher);
+        }
+        for border in &junction.borders {
+            // Corners tell all of it: the shape between them follows from the outline.
+            for edge in &border.pavement {
+                let point = edge.from();
+                (point.x.to_bits(), point.y.to_bits()).hash(&mut hasher);
+            }
+        }
+        // Arrows follow where the lanes lead.
+        for path in &junction.paths {
+            (path.from.road, path.from.lane, path.turn as u8).hash(&mut hasher);
+        }
+        // Arrows and stop lines of a junction follow the lanes of its roads.
+        for arm in &junction.arms {
+            (arm.road, arm.sign).hash(&mut hasher);
+            network
+                .shared_road(arm.road)
+                .map(Arc::as_ptr)
+                .hash(&mut hasher);
+        }
+    }
+    for id in &tile.land {
+        let Some(land) = scene.scenario.land().get(id) else {
+            continue;
+        };
+        (id, land.usage).hash(&mut hasher);
+        for ring in land.rings() {
+            hash_ring(ring, &mut hasher);
+        }
+    }
+    for id in &tile.obstacles {
+        let Some(obstacle) = scene.scenario.obstacles().get(id) else {
+            continue;
+        };
+        (id, obstacle.height.to_bits()).hash(&mut hasher);
+        hash_ring(&obstacle.shape.outline(), &mut hasher);
+    }
+    hasher.finish()
+}
+
+fn hash_ring(ring: &[DVec2], hasher: &mut impl Hasher) {
+    ring.len().hash(hasher);
+    for point in ring {
+        (point.x.to_bits(), point.y.to_bits()).hash(hasher);
+    }
+}
+
+/// The layer of yards in the meshes of land: below the lowest use.
+pub const YARDS: i8 = -1;
+
+/// The triangles of the land of a tile, with the yards of its houses: below all roads.
+pub fn ground(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
+    let mut builder = MeshBuilder::new(0.5 * (tile.low + tile.high), level, ink);
+    let scenario = &scene.scenario;
+    // From far away those of the level before are shown, see `frame`.
+    if let Some(detail) = land::Detail::at(builder.nearest_scale()).filter(|_| level != Level::Far)
+    {
+        builder.set_layer(YARDS);
+        let obstacles = tile.obstacles.iter();
+        let houses = obstacles.filter_map(|id| scenario.obstacles().get(id));
+        land::yards(&mut builder, houses, detail);
+    }
+    for area in tile.land.iter().filter_map(|id| scenario.land().get(id)) {
+        // By use over all tiles: a park that reaches into the next tile lies on the quarter there.
+        builder.set_layer(area.usage.rank() as i8);
+        ground::area(&mut builder, area);
+    }
+    builder.finish()
+}
+
+/// The triangles of the fixed obstacles of a tile: above the roads, as they are in pictures.
+pub fn obstacles(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
+    let mut builder = MeshBuilder::new(0.5 * (tile.low + tile.high), level, ink);
+    if level == Level::Far {
+        return builder.finish();
+    }
+    let all = scene.scenario.obstacles();
+    let own: Vec<_> = tile
+        .obstacles
+        .iter()
+        .filter_map(|id| Some((id, all.get(id)?)))
+        .collect();
+    land::obstacles(&mut builder, own);
+    builder.finish()
+}
+
+/// The triangles of a tile.
+pub fn mesh(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
+    let mut builder = MeshBuilder::new(0.5 * (tile.low + tile.high), level, ink);
+    if level == Level::Far {
+        lines(&mut builder, scene, tile);
+        return builder.finish();
+    }
+    let network = scene.scenario.network();
+    // Layer by layer: a bridge is drawn over what it crosses.
+    let mut layers: BTreeMap<i8, (Vec<RoadId>, Vec<&Junction>)> = BTreeMap::new();
+    for &id in &tile.roads {
+        if let Some(road) = network.road(id) {
+            layers.entry(road.layer).or_default().0.push(id);
+        }
+    }
+    for &index in &tile.junctions {
+        let junction = &scene.layout.junctions[index];
+        if let Some(layer) = junction_layer(&scene.scenario, junction) {
+            layers.entry(layer).or_default().1.push(junction);
+        }
+    }
+    for (layer, (roads, junctions)) in layers {
+        builder.set_layer(layer);
+        roads_and_junctions(
+            &mut builder,
+            &scene.scenario,
+            &scene.layout,
+            &roads,
+            &junctions,
+        );
+    }
+    builder.finish()
+}
+
+/// From far away a road is a line, wider for more important ones.
+fn lines(builder: &mut MeshBuilder, scene: &Scene, tile: &Tile) {
+    for id in &tile.roads {
+        let Some(road) = scene.scenario.network().road(*id) else {
+            continue;
+        };
+        // More important classes are wider and drawn later, so that they lie on top.
+        let (pixels, hex, order) = match road.class {
+            RoadClass::Path => (0.8, palette::CASING, Pass::Ground),
+            RoadClass::Service => (0.9, palette::PARKING, Pass::Paving),
+            RoadClass::Residential => (1.2, palette::PARKING, Pass::Kerb),
+            RoadClass::Collector => (1.7, palette::ASPHALT, Pass::Surface),
+            RoadClass::Arterial => (2.3, palette::ASPHALT, Pass::Lane),
+            RoadClass::Ramp => (1.7, palette::ASPHALT, Pass::Lane),
+            RoadClass::Motorway => (3.0, palette::ASPHALT, Pass::Marking),
+        };
+        builder.set_layer(road.layer);
+        builder.begin(order);
+        // At 2.5 m a point and more, 1.5 m off cannot be seen.
+        let points = road.reference_line.sample(1.5, 0.0);
+        builder.pixel_line(&points, pixels, palette::rgb(hex));
+    }
+}

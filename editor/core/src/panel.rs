@@ -1,0 +1,174 @@
+//! The panels of the window as one table, from which tabs, menus, the palette and keys are made.
+
+use std::fmt;
+
+/// Where a panel is docked at first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dock {
+    /// Beside the map, among the upper tabs.
+    Upper,
+    /// Beside the map, among the lower tabs.
+    Lower,
+    /// Nowhere until it is asked for; then below the map, where it can be closed again.
+    BelowMap,
+}
+
+/// The place in the menu bar at which the command of a panel stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MenuPlace {
+    /// File, after Import.
+    Import,
+    /// Simulation, before Keep this run.
+    Run,
+    /// Simulation, after Keep this run.
+    Runs,
+    /// Simulation, in the last group.
+    Studies,
+}
+
+/// The command that brings a panel to the front.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MenuEntry {
+    /// Its place in the menu bar.
+    pub place: MenuPlace,
+    /// Its name in menus and in the palette.
+    pub title: &'static str,
+    /// What it does, in one sentence.
+    pub hint: &'static str,
+}
+
+/// Hands the rows of all panels to a macro, in the order of their tabs: name, id, title, dock, module in
+/// `panels` with the function that draws it, and menu entry.
+///
+/// The id is the name of the panel's command in the settings of users, so it never changes.
+#[macro_export]
+macro_rules! for_each_panel {
+    ($rows:ident) => {
+        $rows! {
+            Inspector: "inspector", "Inspector", Upper, inspector, None;
+            Vehicle: "vehicle", "Vehicle", Upper, vehicle, None;
+            Controller: "controller", "Controller", Upper, controller, None;
+            Scenario: "scenario", "Scenario", Upper, objects, None;
+            Script: "script", "Script", Upper, scripts, None;
+            Problems: "problems", "Problems", Lower, problems, None;
+            History: "history", "History", Lower, history, None;
+            Modules: "modules", "Modules", Lower, modules, None;
+            Results: "results", "Results", Lower, results, Some(MenuEntry {
+                place: MenuPlace::Run,
+                title: "Results",
+                hint: "Show what comes of the run: curves over time and trips.",
+            });
+            Import: "import_report", "Import report", BelowMap, import, Some(MenuEntry {
+                place: MenuPlace::Import,
+                title: "Import report",
+                hint: "Show what the last import made, and what it left out.",
+            });
+            Compare: "compare_runs", "Compare runs", BelowMap, compare, Some(MenuEntry {
+                place: MenuPlace::Runs,
+                title: "Compare runs",
+                hint: "Show two runs beside each other: figures, curves, and trips of the same agents.",
+            });
+            GreenWave: "green_wave", "Green wave", BelowMap, green_wave, Some(MenuEntry {
+                place: MenuPlace::Studies,
+                title: "Green wave",
+                hint: "Show the signals along a street by time and distance, and drag their cycles into a wave of green.",
+            });
+            Experiment: "experiment", "Experiment", BelowMap, experiment, Some(MenuEntry {
+                place: MenuPlace::Studies,
+                title: "Experiment",
+                hint: "Train parameters of a stack on a course, and watch who is bred.",
+            });
+            Workshop: "workshop", "Workshop", BelowMap, workshop, Some(MenuEntry {
+                place: MenuPlace::Studies,
+                title: "Vehicle workshop",
+                hint: "Change the numbers of a vehicle, see what they do, test it and drive it.",
+            });
+        }
+    };
+}
+macro_rules! declare_panels {
+    ($($name:ident: $id:literal, $title:literal, $dock:ident, $module:ident, $entry:expr;)*) => {
+        /// A panel of the window.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum PanelId {
+            $(#[doc = $title] $name,)*
+        }
+
+        impl PanelId {
+            /// All panels, in the order of their tabs.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// Its id: the name of its command in settings.
+            pub fn id(self) -> &'static str {
+                match self {
+                    $(Self::$name => $id,)*
+                }
+            }
+
+            /// What its tab says.
+            pub fn title(self) -> &'static str {
+                match self {
+                    $(Self::$name => $title,)*
+                }
+            }
+
+            /// Where it is docked at first.
+            pub fn dock(self) -> Dock {
+                match self {
+                    $(Self::$name => Dock::$dock,)*
+                }
+            }
+
+            /// The command that brings it to the front, if there is one.
+            pub fn entry(self) -> Option<MenuEntry> {
+                match self {
+                    $(Self::$name => $entry,)*
+                }
+            }
+        }
+    };
+}
+for_each_panel!(declare_panels);
+
+impl PanelId {
+    /// The panels whose commands stand at a place of the menu bar.
+    pub fn at(place: MenuPlace) -> impl Iterator<Item = Self> {
+        let all = Self::ALL.iter().copied();
+        all.filter(move |panel| panel.entry().is_some_and(|entry| entry.place == place))
+    }
+
+    /// The panels that are docked at a place at first.
+    pub fn docked(dock: Dock) -> impl Iterator<Item = Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .filter(move |panel| panel.dock() == dock)
+    }
+}
+
+impl fmt::Display for PanelId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.title())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn ids_and_titles_of_panels_are_used_once() {
+        let ids: BTreeSet<&str> = PanelId::ALL.iter().map(|panel| panel.id()).collect();
+        let titles: BTreeSet<&str> = PanelId::ALL.iter().map(|panel| panel.title()).collect();
+        assert_eq!(ids.len(), PanelId::ALL.len());
+        assert_eq!(titles.len(), PanelId::ALL.len());
+    }
+
+    #[test]
+    fn a_panel_that_is_nowhere_at_first_has_a_command() {
+        for panel in PanelId::docked(Dock::BelowMap) {
+            assert!(panel.entry().is_some(), "{panel}");
+        }
+    }
+}

@@ -1,0 +1,446 @@
+//! What is derived from a scenario for showing and picking: junctions, outlines, places.
+
+mod footing;
+
+use roadwright_geometry::projection::Projector;
+use roadwright_geometry::{DVec2, polygon, polyline};
+use roadwright_render::{ground, street_name};
+use roadwright_scenario::junction::{Layout, layout};
+use roadwright_scenario::{
+    GripMap, LandId, LandUse, LanePlace, NodeId, ObjectId, ObstacleId, Place, Road, RoadId,
+    Scenario,
+};
+use std::sync::Arc;
+
+/// How far from its line a sampled road may be, m.
+const SAMPLING: f64 = 0.1;
+
+/// A road as it is found under the pointer.
+#[derive(Debug, Clone)]
+pub struct RoadShape {
+    /// The road.
+    pub id: RoadId,
+    /// Box around it, m.
+    pub low: DVec2,
+    /// Box around it, m.
+    pub high: DVec2,
+    /// Its reference line as a polyline.
+    pub line: Vec<DVec2>,
+    /// Greatest distance of an edge from the line, m.
+    pub reach: f64,
+    /// Shared with the scenario: the shape holds while the road is this one.
+    pub road: Arc<Road>,
+}
+
+/// A name of a street and the road that it can be written on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StreetName {
+    /// The name.
+    pub name: String,
+    /// The road.
+    pub road: RoadId,
+    /// Where it leaves and reaches its junctions, m along it.
+    pub stretch: (f64, f64),
+    /// The middle of the carriageway, half way between the road's junctions, m.
+    pub middle: DVec2,
+    /// Heading there, rad.
+    pub heading: f64,
+    /// Length between the junctions, m.
+    pub length: f64,
+    /// Width of the carriageway, m.
+    pub width: f64,
+    /// Layer of the road.
+    pub layer: i8,
+}
+
+/// The name of a park or a water, and where it is written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LandName {
+    /// The name.
+    pub name: String,
+    /// What the land is used for.
+    pub usage: LandUse,
+    /// Where the middle of the name stands, m.
+    pub at: DVec2,
+    /// How far that is from the edge of the area, m.
+    pub room: f64,
+    /// The area, m^2.
+    pub area: f64,
+}
+
+/// A scenario with what is derived from it.
+#[derive(Debug, Clone)]
+pub struct Scene {
+    /// The scenario.
+    pub scenario: Arc<Scenario>,
+    /// The document's revision that it was derived from.
+    pub revision: u64,
+    /// Its junctions.
+    pub layout: Layout,
+    /// The grip of its ground by place; none where it is 1 everywhere.
+    pub grip: Option<Arc<GripMap>>,
+    /// Its roads, by id.
+    pub roads: Vec<RoadShape>,
+    /// The names of all roads that have one, the longest road first.
+    pub street_names: Vec<StreetName>,
+    /// The names of parks and waters, the largest first.
+    pub land_names: Arc<Vec<LandName>>,
+    /// The box around each area of land and each obstacle: a town has thousands, and the pointer asks in
+    /// every frame.
+    land_boxes: Vec<(LandId, (DVec2, DVec2))>,
+    obstacle_boxes: Vec<(ObstacleId, (DVec2, DVec2))>,
+}
+
+impl Scene {
+    /// Derives a scene. Roads that `before` has already are taken over.
+    pub fn new(scenario: Arc<Scenario>, revision: u64, before: Option<&Self>) -> Self {
+        let layout = layout(scenario.network(), scenario.about());
+        // Both lists are in the order of ids, so one walk along both finds what is unchanged.
+        let mut known = before
+            .map_or(&[][..], |scene| &scene.roads)
+            .iter()
+            .peekable();
+        let mut roads = Vec::with_capacity(scenario.network().road_count());
+        for (id, _) in scenario.network().roads() {
+            let Some(road) = scenario.network().shared_road(id) else {
+                continue;
+            };
+            while known.next_if(|shape| shape.id < id).is_some() {}
+            match known.peek() {
+                Some(shape) if shape.id == id && Arc::ptr_eq(&shape.road, road) => {
+                    roads.push((*shape).clone());
+                }
+                _ => roads.push(shape_of(id, road)),
+            }
+        }
+        let street_names = street_names(&scenario, &layout);
+        let land = scenario.land().iter();
+        let land_boxes = land.filter_map(|(&id, land)| Some((id, polygon::bounds(&land.outline)?)));
+        let obstacles = scenario.obstacles().iter();
+        let obstacle_boxes = obstacles.filter_map(|(&id, obstacle)| {
+            let around = polygon::bounds(&obstacle.shape.outline())?;
+            Some((id, around))
+        });
+        Self {
+            land_names: land_names(&scenario, before),
+            land_boxes: land_boxes.collect(),
+            obstacle_boxes: obstacle_boxes.collect(),
+            grip: GripMap::new(&scenario, &layout).map(Arc::new),
+            scenario,
+            revision,
+            layout,
+            roads,
+            street_names,
+        }
+    }
+
+    /// An empty scene.
+    pub fn empty() -> Self {
+        Self::new(Arc::new(Scenario::default()), 0, None)
+    }
+
+    /// Objects under a point, the ones that are drawn on top first. `reach` is the distance within
+    /// which thin things count, m.
+    pub fn pick(&self, point: DVec2, reach: f64) -> Vec<ObjectId> {
+        let scenario = &self.scenario;
+        // Rank, distance, object. The rank is the order in which things lie on each other: agents
+        // (0), flows and places (1), obstacles (2), nodes (3), roads (4), forests (5), land (6).
+        let mut found: Vec<(u8, f64, ObjectId)> = Vec::new();
+        let near = |place: &Place| {
+            let pose = scenario.pose_of(place)?;
+            let distance = (pose.position - point).length();
+            // From near the whole body of a car should answer, not a spot of a few pixels.
+            (distance < reach.max(2.5)).then_some(distance)
+        };
+        for (&id, agent) in scenario.agents() {
+            if let Some(distance) = near(&agent.start) {
+                found.push((0, distance, ObjectId::Agent(id)));
+            }
+        }
+        for (&id, flow) in scenario.flows() {
+            // A flow has no body: it is picked at either end.
+            let ends = [near(&flow.origin), near(&flow.destination)];
+            if let Some(distance) = ends.into_iter().flatten().min_by(f64::total_cmp) {
+                found.push((1, distance, ObjectId::Flow(id)));
+            }
+        }
+        for (&id, place) in scenario.points_of_interest() {
+            let distance = (place.position() - point).length();
+            if distance < reach {
+                found.push((1, distance, ObjectId::PointOfInterest(id)));
+            }
+        }
+        let beside = DVec2::splat(0.3 * reach);
+        for &(id, (low, high)) in &self.obstacle_boxes {
+            if point.cmplt(low - beside).any() || point.cmpgt(high + beside).any() {
+                continue;
+            }
+            let Some(obstacle) = scenario.obstacles().get(&id) else {
+                continue;
+            };
+            let distance = obstacle.shape.distance(point);
+            // Obstacles have an area of their own to be hit.
+            if distance <= 0.3 * reach {
+                found.push((2, distance, ObjectId::Obstacle(id)));
+            }
+        }
+        for (id, node) in scenario.network().nodes() {
+            let distance = (node.position() - point).length();
+            if distance < reach {
+                found.push((3, distance, ObjectId::Node(id)));
+            }
+        }
+        for shape in self.roads_near(point, 0.5 * reach) {
+            let distance = polyline::distance(&shape.line, point);
+            if distance < shape.reach + 0.5 * reach {
+                found.push((4, distance, ObjectId::Road(shape.id)));
+            }
+        }
+        for (&id, forest) in scenario.forests() {
+            if polygon::contains(&forest.area, point) {
+                found.push((5, 0.0, ObjectId::Forest(id)));
+            }
+        }
+        for (id, usage) in self.land_at(point) {
+            // What is painted on top is found first.
+            let below = LandUse::ALL.len() - usage.rank();
+            found.push((6, below as f64, ObjectId::Land(id)));
+        }
+        found.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
+        found.into_iter().map(|(.., id)| id).collect()
+    }
+
+    /// Areas of land at a point.
+    fn land_at(&self, point: DVec2) -> impl Iterator<Item = (LandId, LandUse)> {
+        let boxes = self.land_boxes.iter();
+        let near = boxes
+            .filter(move |(_, (low, high))| point.cmpge(*low).all() && point.cmple(*high).all());
+        near.filter_map(move |(id, _)| {
+            let land = self.scenario.land().get(id)?;
+            land.contains(point).then_some((*id, land.usage))
+        })
+    }
+
+    fn roads_near(&self, point: DVec2, reach: f64) -> impl Iterator<Item = &RoadShape> {
+        let inside = move |shape: &&RoadShape| {
+            let reach = shape.reach + reach;
+            point.cmpge(shape.low - reach).all() && point.cmple(shape.high + reach).all()
+        };
+        self.roads.iter().filter(inside)
+    }
+
+    /// Objects that lie wholly in a box.
+    pub fn inside(&self, low: DVec2, high: DVec2) -> Vec<ObjectId> {
+        let within = |p: DVec2| p.cmpge(low).all() && p.cmple(high).all();
+        let scenario = &self.scenario;
+        let mut found = Vec::new();
+        let at = |place: &Place| scenario.pose_of(place).is_some_and(|p| within(p.position));
+        let agents = scenario.agents().iter();
+        found.extend(
+            agents
+                .filter(|(_, a)| at(&a.start))
+                .map(|(id, _)| ObjectId::Agent(*id)),
+        );
+        let flows = scenario.flows().iter();
+        let flows = flows.filter(|(_, f)| at(&f.origin) && at(&f.destination));
+        found.extend(flows.map(|(id, _)| ObjectId::Flow(*id)));
+        let obstacles = scenario.obstacles().iter();
+        let obstacles = obstacles.filter(|(_, o)| o.shape.outline().into_iter().all(within));
+        found.extend(obstacles.map(|(id, _)| ObjectId::Obstacle(*id)));
+        let points = scenario.points_of_interest().iter();
+        let points = points.filter(|(_, point)| within(point.position()));
+        found.extend(points.map(|(id, _)| ObjectId::PointOfInterest(*id)));
+        let forests = scenario.forests().iter();
+        let forests = forests.filter(|(_, f)| f.area.iter().copied().all(within));
+        found.extend(forests.map(|(id, _)| ObjectId::Forest(*id)));
+        let land = scenario.land().iter();
+        let land = land.filter(|(_, land)| land.outline.iter().copied().all(within));
+        found.extend(land.map(|(id, _)| ObjectId::Land(*id)));
+        let roads = self
+            .roads
+            .iter()
+            // By the boxes of their lines: an edge may stick out.
+            .filter(|r| within(r.low) && within(r.high));
+        found.extend(roads.map(|r| ObjectId::Road(r.id)));
+        found
+    }
+
+    /// The nearest point on a road's line within `reach` of a point: road, s, and the point.
+    pub fn nearest_on_road(&self, point: DVec2, reach: f64) -> Option<(RoadId, f64, DVec2)> {
+        self.roads_near(point, reach)
+            // Projecting on clothoids is slow: polylines sort out nearly all roads first. They lie
+            // within SAMPLING of the line.
+            .filter(|shape| polyline::distance(&shape.line, point) < reach + 2.0 * SAMPLING)
+            .filter_map(|shape| {
+                let road = self.scenario.network().road(shape.id)?;
+                let foot = Projector::new(road.reference_line.clone()).closest(point);
+                let on = road.reference_line.pose(foot.s).position;
+                let distance = (on - point).length();
+                (distance < reach).then_some((distance, shape.id, foot.s, on))
+            })
+            .min_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, id, s, on)| (id, s, on))
+    }
+
+    /// The nearest node within `reach`.
+    pub fn nearest_node(&self, point: DVec2, reach: f64) -> Option<(NodeId, DVec2)> {
+        self.scenario
+            .network()
+            .nodes()
+            .map(|(id, node)| (id, node.position()))
+            .filter(|(_, position)| (*position - point).length() < reach)
+            .min_by(|a, b| {
+                let distance = |p: DVec2| (p - point).length_squared();
+                distance(a.1).total_cmp(&distance(b.1))
+            })
+    }
+
+    /// The drivable lane under a point, or the nearest one within `reach` beside it.
+    pub fn lane_at(&self, point: DVec2, reach: f64) -> Option<LanePlace> {
+        let mut best: Option<(f64, LanePlace)> = None;
+        for shape in self.roads_near(point, reach) {
+            let Some(road) = self.scenario.network().road(shape.id) else {
+                continue;
+            };
+            if polyline::distance(&shape.line, point) > shape.reach + reach + 1.0 {
+                continue;
+            }
+            let foot = Projector::new(road.reference_line.clone()).closest(point);
+            let on_line = road.reference_line.pose(foot.s);
+            // Past the end of a road the foot is its end: how far past counts as a miss.
+            let beyond = (point - on_line.position).dot(on_line.forward()).abs();
+            let section = road.section_at(foot.s);
+            for (lane, band) in section.lanes.iter().zip(road.lane_bands(section, foot.s)) {
+                // 0 on the lane, else the distance to its edge.
+                let miss = ((foot.t - band.centre).abs() - 0.5 * band.width).max(0.0) + beyond;
+                let better = best.is_none_or(|(least, _)| miss < least);
+                if lane.kind.is_drivable() && miss <= reach && better {
+                    let place = LanePlace {
+                        road: shape.id,
+                        lane: lane.id,
+                        s: foot.s.into(),
+                    };
+                    best = Some((miss, place));
+                }
+            }
+        }
+        best.map(|(_, place)| place)
+    }
+
+    /// Where an object is, for framing and jumping: a box, m.
+    pub fn bounds_of(&self, object: ObjectId) -> Option<(DVec2, DVec2)> {
+        let scenario = &self.scenario;
+        let places = |list: &[Option<Place>]| {
+            let points: Vec<DVec2> = list
+                .iter()
+                .flatten()
+                .filter_map(|place| Some(scenario.pose_of(place)?.position))
+                .collect();
+            polygon::bounds(&points)
+        };
+        match object {
+            ObjectId::Node(id) => {
+                let p = scenario.network().node(id)?.position();
+                Some((p, p))
+            }
+            ObjectId::Road(id) => {
+                let shape = self
+                    .roads
+                    // Shapes are in the order of ids.
+                    .binary_search_by_key(&id, |shape| shape.id)
+                    .ok()?;
+                Some((self.roads[shape].low, self.roads[shape].high))
+            }
+            ObjectId::Obstacle(id) => {
+                polygon::bounds(&scenario.obstacles().get(&id)?.shape.outline())
+            }
+            ObjectId::Forest(id) => polygon::bounds(&scenario.forests().get(&id)?.area),
+            ObjectId::Land(id) => polygon::bounds(&scenario.land().get(&id)?.outline),
+            ObjectId::PointOfInterest(id) => {
+                let at = scenario.points_of_interest().get(&id)?.position();
+                Some((at, at))
+            }
+            ObjectId::Agent(id) => {
+                let agent = scenario.agents().get(&id)?;
+                places(&[Some(agent.start), agent.destination])
+            }
+            ObjectId::Flow(id) => {
+                let flow = scenario.flows().get(&id)?;
+                places(&[Some(flow.origin), Some(flow.destination)])
+            }
+        }
+    }
+}
+
+fn shape_of(id: RoadId, road: &Arc<Road>) -> RoadShape {
+    let line = road.reference_line.sample(SAMPLING, 0.0);
+    let (low, high) = polygon::bounds(&line).unwrap_or_default();
+    let edges = road
+        .lane_sections
+        .iter()
+        .map(|section| road.edges(section.s + 1e-6));
+    // At the start of each section, a hair past its border. At least a metre, so that a road of no
+    // width can be picked.
+    let reach = edges.fold(1.0, |reach: f64, (right, left)| reach.max(left).max(-right));
+    RoadShape {
+        id,
+        low,
+        high,
+        line,
+        reach,
+        road: road.clone(),
+    }
+}
+
+/// The names of parks and waters, the largest first; those of `before` if its land is the same.
+fn land_names(scenario: &Scenario, before: Option<&Scene>) -> Arc<Vec<LandName>> {
+    let same = |scene: &&Scene| std::ptr::eq(scene.scenario.land(), scenario.land());
+    if let Some(scene) = before.filter(same) {
+        return scene.land_names.clone();
+    }
+    let named = scenario.painted_land().filter_map(|(_, land)| {
+        ground::ink(land.usage).filter(|_| !land.name.is_empty())?;
+        let (at, room) = ground::place_of_name(land)?;
+        Some(LandName {
+            name: land.name.clone(),
+            usage: land.usage,
+            at,
+            room,
+            area: land.area(),
+        })
+    });
+    let mut names: Vec<LandName> = named.collect();
+    names.sort_by(|a, b| b.area.total_cmp(&a.area).then_with(|| a.name.cmp(&b.name)));
+    Arc::new(names)
+}
+
+/// The names of all roads that have one, the longest first.
+fn street_names(scenario: &Scenario, layout: &Layout) -> Vec<StreetName> {
+    let named = scenario
+        .network()
+        .roads()
+        .filter(|(_, road)| !road.name.is_empty());
+    let mut names: Vec<StreetName> = named
+        .filter_map(|(id, road)| {
+            // Between its junctions: a name across a junction would belong to both streets.
+            let (from, to) = layout.remaining(id, road)?;
+            let (middle, width) = street_name::place(road, (from, to));
+            Some(StreetName {
+                name: road.name.clone(),
+                road: id,
+                stretch: (from, to),
+                middle: middle.position,
+                heading: middle.heading,
+                length: to - from,
+                width,
+                layer: road.layer,
+            })
+        })
+        .collect();
+    names.sort_by(|a, b| {
+        b.length
+            .total_cmp(&a.length)
+            .then_with(|| a.name.cmp(&b.name))
+    });
+    names
+}

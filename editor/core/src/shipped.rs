@@ -1,0 +1,169 @@
+//! The scenarios that ship, built in so that the editor needs no files to start with.
+
+use crate::document::Document;
+use roadwright_scenario::vehicle_file::SHIPPED;
+use roadwright_scenario::{Scenario, file};
+
+/// A scenario that ships.
+pub struct Shipped {
+    /// Name of its file.
+    pub name: &'static str,
+    /// What it shows.
+    pub about: &'static str,
+    /// How wide a part of the map its picture shows, m, there where most drive; `None`: all of it.
+    /// For scenarios whose whole map tells less than what drives in it.
+    pub close_up: Option<f64>,
+    text: &'static str,
+}
+
+/// All of them; the first one is shown at the start.
+pub const ALL: [Shipped; 19] = [
+    Shipped {
+        name: "old-town",
+        about: "A small town with 150 drivers of three kinds",
+        close_up: None,
+        text: include_str!("../../../scenarios/old-town.scenario.json"),
+    },
+    Shipped {
+        name: "rush-hour",
+        about: "Commuters, learners, a bus line and an ambulance, driven by scripts",
+        close_up: Some(160.0),
+        text: include_str!("../../../scenarios/rush-hour.scenario.json"),
+    },
+    Shipped {
+        name: "chase",
+        about: "Two pursuers hunt an evader, driven by scripts",
+        close_up: Some(160.0),
+        text: include_str!("../../../scenarios/chase.scenario.json"),
+    },
+    Shipped {
+        name: "convoy",
+        about: "Six cars keep together, driven by a script",
+        close_up: Some(110.0),
+        text: include_str!("../../../scenarios/convoy.scenario.json"),
+    },
+    Shipped {
+        name: "crossroads",
+        about: "One junction, traffic from four sides",
+        close_up: None,
+        text: include_str!("../../../scenarios/crossroads.scenario.json"),
+    },
+    Shipped {
+        name: "linden-street",
+        about: "A street corner: signals, turn lanes, cycle lanes, people",
+        close_up: None,
+        text: include_str!("../../../scenarios/linden-street.scenario.json"),
+    },
+    Shipped {
+        name: "motorway-m4",
+        about: "Slip roads join a motorway and leave it",
+        close_up: None,
+        text: include_str!("../../../scenarios/motorway-m4.scenario.json"),
+    },
+    Shipped {
+        name: "station-road",
+        about: "A roundabout with zebras",
+        close_up: None,
+        text: include_str!("../../../scenarios/station-road.scenario.json"),
+    },
+    Shipped {
+        name: "crossings",
+        about: "People on foot cross at zebras and at signals",
+        close_up: None,
+        text: include_str!("../../../scenarios/crossings.scenario.json"),
+    },
+    Shipped {
+        name: "all-junctions",
+        about: "A junction of every kind, each under traffic",
+        close_up: None,
+        text: include_str!("../../../scenarios/all-junctions.scenario.json"),
+    },
+    Shipped {
+        name: "all-junctions-left",
+        about: "The same where one drives on the left",
+        close_up: None,
+        text: include_str!("../../../scenarios/all-junctions-left.scenario.json"),
+    },
+    Shipped {
+        name: "roundabouts",
+        about: "Roundabouts of three sizes",
+        close_up: None,
+        text: include_str!("../../../scenarios/roundabouts.scenario.json"),
+    },
+    Shipped {
+        name: "signal-corridor",
+        about: "An avenue with a wave of green",
+        close_up: None,
+        text: include_str!("../../../scenarios/signal-corridor.scenario.json"),
+    },
+    Shipped {
+        name: "figure-eight",
+        about: "A course with a bridge over itself",
+        close_up: None,
+        text: include_str!("../../../scenarios/figure-eight.scenario.json"),
+    },
+    Shipped {
+        name: "obstacle-field",
+        about: "Open ground with obstacles, trees and hills",
+        close_up: None,
+        text: include_str!("../../../scenarios/obstacle-field.scenario.json"),
+    },
+    Shipped {
+        name: "hill-country",
+        about: "A jeep and a bus with engines among hills, houses and posts",
+        close_up: None,
+        text: include_str!("../../../scenarios/hill-country.scenario.json"),
+    },
+    Shipped {
+        name: "proving-ground",
+        about: "An oval, a skid pad, cones, gravel, ice, ridges and a hill",
+        close_up: None,
+        text: include_str!("../../../scenarios/proving-ground.scenario.json"),
+    },
+    Shipped {
+        name: "kart-track",
+        about: "Racers slide round a track and chase soapbox karts",
+        close_up: None,
+        text: include_str!("../../../scenarios/kart-track.scenario.json"),
+    },
+    Shipped {
+        name: "trailer-yard",
+        about: "Trucks, articulated buses and caravans in streets and slaloms",
+        close_up: None,
+        text: include_str!("../../../scenarios/trailer-yard.scenario.json"),
+    },
+];
+
+impl Shipped {
+    /// The scenario.
+    pub fn scenario(&self) -> Scenario {
+        let vehicles: Vec<_> = SHIPPED.iter().map(|v| (v.path, v.text)).collect();
+        file::from_text_with(self.text, &vehicles).expect("a shipped scenario is a scenario")
+    }
+}
+
+/// A document of a shipped scenario: it belongs to no file, so that saving asks for one.
+pub fn document(index: usize) -> Document {
+    Document::new(ALL[index.min(ALL.len() - 1)].scenario())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_shipped_scenarios_open() {
+        for index in 0..ALL.len() {
+            assert!(document(index).scenario().bounds().is_some());
+        }
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios");
+        let files = std::fs::read_dir(folder).expect("scenarios ship with the program");
+        let paths = files.filter_map(|entry| Some(entry.ok()?.path()));
+        let scenarios = paths.filter(|path| path.to_string_lossy().ends_with(".scenario.json"));
+        assert_eq!(
+            scenarios.count(),
+            ALL.len(),
+            "the welcome panel shows them all"
+        );
+    }
+}

@@ -1,0 +1,60 @@
+//! Drawing flows of vehicles.
+
+use super::trip::{Progress, Trip, missing, places};
+use super::{Effect, Mark, Tool, ToolContext, ToolEvent};
+use roadwright_scenario::operation::Objects;
+use roadwright_scenario::{Edit, Flow, ObjectId};
+
+/// The flow tool.
+#[derive(Default)]
+pub(super) struct FlowTool {
+    trip: Trip,
+}
+
+impl Tool for FlowTool {
+    fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect> {
+        // A flow needs both ends: unlike a vehicle it is nothing before it has a destination.
+        let Progress::Done(from, to) = self.trip.event(event) else {
+            return Vec::new();
+        };
+        let (scenario, options) = (context.scenario, context.options);
+        if !scenario.vehicle_types().contains_key(&options.vehicle) {
+            return missing("vehicle type", &options.vehicle);
+        }
+        if !scenario.stacks().contains_key(&options.stack) {
+            return missing("stack", &options.stack);
+        }
+        let (origin, destination) = places(from, to, context);
+        let id = scenario.next_flow_id();
+        let flow = Flow {
+            vehicle: options.vehicle.clone(),
+            stack: options.stack.clone(),
+            dynamics: None,
+            origin,
+            destination,
+            rate_per_hour: options.rate_per_hour.into(),
+            begin: 0.0.into(),
+            end: scenario.settings().duration,
+        };
+        vec![
+            Effect::Apply("Draw flow".into(), Edit::Flow(id, Some(Box::new(flow)))),
+            Effect::Select(Objects::from([ObjectId::Flow(id)])),
+        ]
+    }
+
+    fn marks(&self, context: &ToolContext<'_>) -> Vec<Mark> {
+        self.trip.marks(context)
+    }
+
+    fn status(&self, context: &ToolContext<'_>) -> String {
+        let rate = context.options.rate_per_hour;
+        if self.trip.waits_for_destination() {
+            return "Click: where the flow goes. Esc: take it back.".into();
+        }
+        format!("Drag from where {rate:.0} vehicles an hour come from to where they go.")
+    }
+
+    fn is_busy(&self) -> bool {
+        self.trip.is_busy()
+    }
+}

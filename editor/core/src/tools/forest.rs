@@ -1,0 +1,358 @@
+//! Painting forests.
+
+use super::{Effect, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent};
+use i_overlay::core::fill_rule::FillRule;
+use i_overlay::core::overlay_rule::OverlayRule;
+use i_overlay::float::single::SingleFloatOverlay;
+use roadwright_geometry::{DVec2, polygon, unit};
+use roadwright_scenario::{Edit, Forest, ForestId, Scenario};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+type Ring = Vec<[f64; 2]>;
+
+/// Corners of the brush's circle.
+const CORNERS: usize = 20;
+/// Corners of a region that lie closer to the line through their neighbours than this go, m.
+const SMOOTHING: f64 = 0.3;
+/// Smallest region that is kept, m^2.
+const LEAST_AREA: f64 = 4.0;
+
+struct Stroke {
+    last: DVec2,
+    /// How the scenario was before.
+    base: Arc<Scenario>,
+    /// Forests that the stroke has touched, with their regions now.
+    regions: BTreeMap<ForestId, Vec<Ring>>,
+    /// The forest that is painted; none while erasing.
+    painted: Option<ForestId>,
+}
+
+/// The forest tool.
+#[derive(Default)]
+pub(super) struct ForestTool {
+    hover: Option<DVec2>,
+    stroke: Option<Stroke>,
+}
+
+impl ForestTool {
+    fn start(&mut self, at: DVec2, context: &ToolContext<'_>) {
+        let options = context.options.forest;
+        let base = context.scenario.clone();
+        // A stroke that begins at a forest with the same settings extends it; otherwise people
+        // would leave a forest for each stroke, and trees would stand in each other where they
+        // overlap.
+        let alike = |forest: &Forest| {
+            forest.density == options.density
+                && forest.spacing == options.spacing
+                && forest.seed == options.seed
+        };
+        let near = |forest: &Forest| polygon::distance(&forest.area, at) < options.radius;
+        let mut regions = BTreeMap::new();
+        let painted = (!options.erase).then(|| {
+            let known = base.forests().iter().find(|(_, f)| alike(f) && near(f));
+            if let Some((&id, forest)) = known {
+                regions.insert(id, vec![ring(&forest.area)]);
+                return id;
+            }
+            let id = base.next_forest_id();
+            regions.insert(id, Vec::new());
+            id
+        });
+        // An eraser may reach any forest; those that it does not touch are left out of the edit.
+        if options.erase {
+            for (&id, forest) in base.forests() {
+                regions.insert(id, vec![ring(&forest.area)]);
+            }
+        }
+        self.stroke = Some(Stroke {
+            last: at,
+            base,
+            regions,
+            painted,
+        });
+    }
+
+    /// One dab from where the brush was to where it is.
+    fn dab(&mut self, at: DVec2, context: &ToolContext<'_>) -> Vec<Effect> {
+        let radius = context.options.forest.radius;
+        let Some(stroke) = &mut self.stroke else {
+            return Vec::new();
+        };
+        let brush = capsule(stroke.last, at, radius);
+        stroke.last = at;
+        let rule = if stroke.painted.is_some() {
+            OverlayRule::Union
+        } else {
+            OverlayRule::Difference
+        };
+        for region in stroke.regions.values_mut().filter(|r| near(r, &brush)) {
+            *region = combined(region, &brush, rule);
+        }
+        let label = if stroke.painted.is_some() {
+            "Paint forest"
+        } else {
+            "Erase trees"
+        };
+        vec![Effect::Preview(label.into(), stroke.edit(context))]
+    }
+}
+
+impl Stroke {
+    fn edit(&self, context: &ToolContext<'_>) -> Edit {
+        let options = context.options.forest;
+        let mut edits = Vec::new();
+        // Ids for pieces that are cut off: beyond those of the scenario and of the forest that is
+        // painted, which the scenario before the stroke does not have.
+        let painted = self.painted.map_or(0, |id| id.0.saturating_add(1));
+        let mut next = self.base.next_forest_id().0.max(painted);
+        for (&id, region) in &self.regions {
+            let before = self.base.forests().get(&id);
+            let areas: Vec<Vec<DVec2>> = region.iter().map(points).collect();
+            if before.is_some_and(|forest| areas.len() == 1 && areas[0] == *forest.area) {
+                continue;
+            }
+            let template = before.cloned().unwrap_or(Forest {
+                area: Vec::new().into(),
+                density: options.density.into(),
+                spacing: options.spacing.into(),
+                trunk_radius: 0.2.into(),
+                seed: options.seed,
+            });
+            if areas.is_empty() && before.is_some() {
+                edits.push(Edit::Forest(id, None));
+            }
+            for (i, area) in areas.into_iter().enumerate() {
+                // What is cut off becomes a forest of its own.
+                let id = if i == 0 { id } else { ForestId(next) };
+                next += u32::from(i > 0);
+                let forest = Forest {
+                    area: area.into(),
+                    ..template.clone()
+                };
+                edits.push(Edit::Forest(id, Some(Box::new(forest))));
+            }
+        }
+        Edit::Batch(edits)
+    }
+}
+
+fn ring(points: &[DVec2]) -> Ring {
+    points.iter().map(|p| [p.x, p.y]).collect()
+}
+
+fn points(ring: &Ring) -> Vec<DVec2> {
+    ring.iter().map(|p| DVec2::from_array(*p)).collect()
+}
+
+/// All within a radius of a stretch.
+fn capsule(from: DVec2, to: DVec2, radius: f64) -> Ring {
+    let circle = |centre: DVec2| {
+        (0..CORNERS).map(move |i| {
+            let angle = std::f64::consts::TAU * i as f64 / CORNERS as f64;
+            centre + radius * unit(angle)
+        })
+    };
+    // Two discs and what lies between them is the convex hull of both.
+    let all: Vec<DVec2> = circle(from).chain(circle(to)).collect();
+    ring(&polygon::convex_hull(&all))
+}
+
+/// Whether the brush can reach some of the regions; nothing can be far from an empty list.
+fn near(regions: &[Ring], brush: &Ring) -> bool {
+    let reach = |ring: &Ring| polygon::bounds(&points(ring)).unwrap_or_default();
+    let (low, high) = reach(brush);
+    regions.is_empty()
+        || regions
+            .iter()
+            .map(reach)
+            .any(|(a, b)| !(a.cmpgt(high).any() || b.cmplt(low).any()))
+}
+
+/// Regions after the brush, each a ring without holes: a hole is opened to the outside by a cut.
+fn combined(regions: &[Ring], brush: &Ring, rule: OverlayRule) -> Vec<Ring> {
+    let shapes = if regions.is_empty() {
+        match rule {
+            OverlayRule::Union => vec![vec![brush.clone()]],
+            _ => Vec::new(),
+        }
+    } else {
+        regions
+            .to_vec()
+            // A ring with a cut runs along the cut twice: by the even-odd rule the two cancel.
+            .overlay(&vec![brush.clone()], rule, FillRule::EvenOdd)
+    };
+    shapes
+        .into_iter()
+        .map(|shape| {
+            let mut rings = shape.into_iter();
+            let outer = rings.next().unwrap_or_default();
+            simplified(&rings.fold(outer, opened))
+        })
+        .filter(|ring| ring.len() >= 3 && polygon::signed_area(&points(ring)).abs() > LEAST_AREA)
+        .collect()
+}
+
+/// A ring with a hole, as one ring with a cut between their nearest corners.
+fn opened(outer: Ring, hole: Ring) -> Ring {
+    let distance = |a: &[f64; 2], b: &[f64; 2]| (a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2);
+    //   outer  +----------------+
+    //          |    +----+      |
+    //        i *----* j  |      |    the outer ring to i, over to j, around the hole,
+    //          |    +----+      |    back to i, and the rest of the outer ring
+    //          +----------------+
+    let mut best = (f64::INFINITY, 0, 0);
+    for (i, a) in outer.iter().enumerate() {
+        for (j, b) in hole.iter().enumerate() {
+            let d = distance(a, b);
+            if d < best.0 {
+                best = (d, i, j);
+            }
+        }
+    }
+    let (_, i, j) = best;
+    if hole.is_empty() || outer.is_empty() {
+        return outer;
+    }
+    let mut ring = outer[..=i].to_vec();
+    ring.extend(hole[j..].iter().chain(&hole[..=j]));
+    ring.extend(&outer[i..]);
+    ring
+}
+
+/// The ring without corners that hardly bend it.
+fn simplified(ring: &Ring) -> Ring {
+    let all = points(ring);
+    let n = all.len();
+    // Fewer corners are a shape that was meant.
+    if n < 8 {
+        return ring.clone();
+    }
+    let mut kept: Vec<DVec2> = Vec::with_capacity(n);
+    for i in 0..n {
+        let before = kept.last().copied().unwrap_or(all[n - 1]);
+        let after = all[(i + 1) % n];
+        let on = polygon::closest_on_segment(before, after, all[i]);
+        // The corner before is the last one that was kept: many small bends in a row add up to one
+        // that stays.
+        if (on - all[i]).length() > SMOOTHING || i == 0 {
+            kept.push(all[i]);
+        }
+    }
+    self::ring(&kept)
+}
+
+impl Tool for ForestTool {
+    fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect> {
+        match event {
+            ToolEvent::Move(Pointer { at, .. }) => {
+                self.hover = Some(at);
+                Vec::new()
+            }
+            ToolEvent::Press(Pointer { at, .. }) => {
+                self.start(at, context);
+                self.dab(at, context)
+            }
+            ToolEvent::Drag(Pointer { at, .. }) => {
+                self.hover = Some(at);
+                self.dab(at, context)
+            }
+            ToolEvent::Release(Pointer { at, .. }) => {
+                let mut effects = self.dab(at, context);
+                self.stroke = None;
+                effects.push(Effect::Commit);
+                effects
+            }
+            ToolEvent::Click(_) => {
+                self.stroke = None;
+                vec![Effect::Commit]
+            }
+            ToolEvent::Escape | ToolEvent::Backspace if self.stroke.take().is_some() => {
+                vec![Effect::Abort]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn marks(&self, context: &ToolContext<'_>) -> Vec<Mark> {
+        let options = context.options.forest;
+        let tone = if options.erase {
+            Tone::Danger
+        } else {
+            Tone::Accent
+        };
+        let circle = |centre| Mark::Circle {
+            centre,
+            radius: options.radius,
+            tone,
+        };
+        self.hover.map(circle).into_iter().collect()
+    }
+
+    fn status(&self, context: &ToolContext<'_>) -> String {
+        let options = context.options.forest;
+        if options.erase {
+            return format!(
+                "Drag: take trees away within {:.0} m. [ and ]: brush size.",
+                options.radius
+            );
+        }
+        format!(
+            "Drag: plant {:.0} trees per hectare within {:.0} m. [ and ]: brush size.",
+            options.density, options.radius
+        )
+    }
+
+    fn is_busy(&self) -> bool {
+        self.stroke.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn area(regions: &[Ring]) -> f64 {
+        regions
+            .iter()
+            .map(|r| polygon::signed_area(&points(r)).abs())
+            .sum()
+    }
+
+    #[test]
+    fn a_stroke_paints_one_region_as_wide_as_the_brush() {
+        let mut regions = Vec::new();
+        for i in 0..20 {
+            let (a, b) = (
+                DVec2::new(f64::from(i) * 3.0, 0.0),
+                DVec2::new(f64::from(i + 1) * 3.0, 0.0),
+            );
+            regions = combined(&regions, &capsule(a, b, 10.0), OverlayRule::Union);
+        }
+        assert_eq!(regions.len(), 1);
+        let expected = 60.0 * 20.0 + std::f64::consts::PI * 100.0;
+        assert!(
+            (area(&regions) - expected).abs() < 0.05 * expected,
+            "{}",
+            area(&regions)
+        );
+        assert!(regions[0].len() < 60, "{}", regions[0].len());
+    }
+
+    #[test]
+    fn erasing_across_cuts_a_region_in_two() {
+        let whole = vec![capsule(DVec2::ZERO, DVec2::new(100.0, 0.0), 10.0)];
+        let cut = capsule(DVec2::new(50.0, -30.0), DVec2::new(50.0, 30.0), 5.0);
+        assert_eq!(combined(&whole, &cut, OverlayRule::Difference).len(), 2);
+    }
+
+    #[test]
+    fn a_clearing_is_opened_to_the_outside() {
+        let whole = vec![capsule(DVec2::ZERO, DVec2::ZERO, 50.0)];
+        let cut = capsule(DVec2::ZERO, DVec2::ZERO, 10.0);
+        let rest = combined(&whole, &cut, OverlayRule::Difference);
+        assert_eq!(rest.len(), 1);
+        assert!(!polygon::contains(&points(&rest[0]), DVec2::new(1.0, 2.0)));
+        assert!(polygon::contains(&points(&rest[0]), DVec2::new(30.0, 2.0)));
+    }
+}

@@ -1,0 +1,479 @@
+//! Handles of the selected object: what a drag of each changes.
+
+use super::{HandleShape, ToolContext};
+use roadwright_geometry::alignment::Alignment;
+use roadwright_geometry::{DVec2, GeometryError, heading_of, polygon, unit};
+use roadwright_scenario::operation::{Motion, Objects, moved, reshaped};
+use roadwright_scenario::{
+    Agent, AgentId, Edit, FlowId, ForestId, LandId, ObjectId, ObstacleId, Place, RoadId, Scenario,
+    Shape,
+};
+
+/// What a handle changes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum HandleKind {
+    /// A point of intersection (or an end) of a road.
+    RoadPoint(RoadId, usize),
+    /// The radius at a point of intersection.
+    RoadRadius(RoadId, usize),
+    /// A corner or the radius of an obstacle; a box has four.
+    ObstacleCorner(ObstacleId, usize),
+    /// A corner of a forest.
+    ForestCorner(ForestId, usize),
+    /// A corner of an area of land: those of its outline first, then those of its holes.
+    LandCorner(LandId, usize),
+    /// The start of an agent.
+    Start(AgentId),
+    /// The destination of an agent.
+    Destination(AgentId),
+    /// A way-point of an agent.
+    WayPoint(AgentId, usize),
+    /// The middle between two places of the trip of an agent: a way-point is added as so manyeth.
+    NewWayPoint(AgentId, usize),
+    /// The origin of a flow.
+    Origin(FlowId),
+    /// Where a flow goes.
+    FlowDestination(FlowId),
+    /// Turns the selection about the middle of its box.
+    Turn,
+}
+
+/// A handle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Handle {
+    /// What it changes.
+    pub kind: HandleKind,
+    /// Where it is, m.
+    pub at: DVec2,
+}
+
+impl Handle {
+    /// How it looks.
+    pub fn shape(&self) -> HandleShape {
+        match self.kind {
+            HandleKind::RoadPoint(..)
+            | HandleKind::ObstacleCorner(..)
+            | HandleKind::ForestCorner(..)
+            | HandleKind::LandCorner(..) => HandleShape::Square,
+            HandleKind::RoadRadius(..) => HandleShape::Diamond,
+            HandleKind::Destination(_) | HandleKind::FlowDestination(_) => HandleShape::Flag,
+            HandleKind::NewWayPoint(..) => HandleShape::Plus,
+            HandleKind::Start(_)
+            | HandleKind::WayPoint(..)
+            | HandleKind::Origin(_)
+            | HandleKind::Turn => HandleShape::Circle,
+        }
+    }
+
+    /// What dragging it does, for the status line.
+    pub fn hint(&self) -> &'static str {
+        match self.kind {
+            HandleKind::RoadPoint(..) => "Drag: move this point. Alt+click: remove it.",
+            HandleKind::RoadRadius(..) => "Drag: change the radius of this curve.",
+            HandleKind::ObstacleCorner(..) => "Drag: change the size.",
+            HandleKind::ForestCorner(..) => "Drag: move this corner.",
+            HandleKind::LandCorner(..) => "Drag: move this corner. Alt+click: remove it.",
+            HandleKind::Start(_) => "Drag: move the start.",
+            HandleKind::Destination(_) => "Drag: move the destination.",
+            HandleKind::WayPoint(..) => "Drag: move this way-point. Alt+click: remove it.",
+            HandleKind::NewWayPoint(..) => "Drag: let it drive by way of another place.",
+            HandleKind::Origin(_) => "Drag: move the origin.",
+            HandleKind::FlowDestination(_) => "Drag: move the destination.",
+            HandleKind::Turn => "Drag: turn.",
+        }
+    }
+}
+
+/// The handles of the selection: those of the object if it is a single one, and one that turns
+/// everything that has a direction.
+pub fn handles(context: &ToolContext<'_>) -> Vec<Handle> {
+    let mut all = Vec::new();
+    let mut add = |kind, at| all.push(Handle { kind, at });
+    if context.selection.len() == 1
+        && let Some(object) = context.selection.first()
+    {
+        object_handles(context.scenario, *object, &mut add);
+    }
+    let turns = context.selection.iter().any(|object| {
+        !matches!(
+            object,
+            ObjectId::Node(_) | ObjectId::Agent(_) | ObjectId::Flow(_)
+        )
+    });
+    if let Some((low, high)) = selection_box(context).filter(|_| turns) {
+        let above = DVec2::new(0.5 * (low.x + high.x), high.y + 28.0 * context.scale);
+        add(HandleKind::Turn, above);
+    }
+    all
+}
+
+/// Corners of a forest or an area of land that are handles: one that was painted has far more, too close to take hold
+/// of.
+const MOST_CORNERS: usize = 200;
+
+fn object_handles(scenario: &Scenario, object: ObjectId, add: &mut impl FnMut(HandleKind, DVec2)) {
+    let at = |place: &Place| Some(scenario.pose_of(place)?.position);
+    match object {
+        ObjectId::Road(id) => {
+            if let Some(road) = scenario.network().road(id) {
+                road_handles(id, &road.reference_line, add);
+            }
+        }
+        ObjectId::Obstacle(id) => {
+            if let Some(obstacle) = scenario.obstacles().get(&id) {
+                obstacle_handles(id, &obstacle.shape, add);
+            }
+        }
+        ObjectId::Forest(id) => {
+            let forest = scenario.forests().get(&id);
+            if let Some(forest) = forest.filter(|f| f.area.len() <= MOST_CORNERS) {
+                for (i, corner) in forest.area.iter().enumerate() {
+                    add(HandleKind::ForestCorner(id, i), *corner);
+                }
+            }
+        }
+        ObjectId::Land(id) => {
+            let land = scenario.land().get(&id);
+            if let Some(land) = land.filter(|land| land.corners() <= MOST_CORNERS) {
+                for (i, corner) in land.rings().flatten().enumerate() {
+                    add(HandleKind::LandCorner(id, i), *corner);
+                }
+            }
+        }
+        ObjectId::Agent(id) => {
+            if let Some(agent) = scenario.agents().get(&id) {
+                if let Some(start) = at(&agent.start) {
+                    add(HandleKind::Start(id), start);
+                }
+                if let Some(goal) = agent.destination.as_ref().and_then(at) {
+                    add(HandleKind::Destination(id), goal);
+                    way_point_handles(id, agent, at, add);
+                }
+            }
+        }
+        ObjectId::Flow(id) => {
+            if let Some(flow) = scenario.flows().get(&id) {
+                if let Some(origin) = at(&flow.origin) {
+                    add(HandleKind::Origin(id), origin);
+                }
+                if let Some(goal) = at(&flow.destination) {
+                    add(HandleKind::FlowDestination(id), goal);
+                }
+            }
+        }
+        ObjectId::Node(_) | ObjectId::PointOfInterest(_) => {}
+    }
+}
+
+/// One for each way-point, and one between each two places of the trip.
+fn way_point_handles(
+    id: AgentId,
+    agent: &Agent,
+    at: impl Fn(&Place) -> Option<DVec2>,
+    add: &mut impl FnMut(HandleKind, DVec2),
+) {
+    for (i, via) in agent.via.iter().enumerate() {
+        if let Some(point) = at(via) {
+            add(HandleKind::WayPoint(id, i), point);
+        }
+    }
+    let stops: Vec<&Place> = agent.places().collect();
+    for (i, leg) in stops.windows(2).enumerate() {
+        if let (Some(from), Some(to)) = (at(leg[0]), at(leg[1])) {
+            add(HandleKind::NewWayPoint(id, i), 0.5 * (from + to));
+        }
+    }
+}
+
+fn obstacle_handles(id: ObstacleId, shape: &Shape, add: &mut impl FnMut(HandleKind, DVec2)) {
+    match shape {
+        // The easternmost point of the circle sets its radius.
+        Shape::Circle { x, y, radius } => {
+            let at = DVec2::new(*x + *radius, y.get());
+            add(HandleKind::ObstacleCorner(id, 0), at);
+        }
+        Shape::Box { .. } | Shape::Polygon { .. } => {
+            for (i, corner) in shape.outline().into_iter().enumerate() {
+                add(HandleKind::ObstacleCorner(id, i), corner);
+            }
+        }
+    }
+}
+
+fn road_handles(
+    id: RoadId,
+    line: &roadwright_geometry::ReferenceLine,
+    add: &mut impl FnMut(HandleKind, DVec2),
+) {
+    let Some(alignment) = Alignment::of(line) else {
+        add(HandleKind::RoadPoint(id, 0), line.start().position);
+        add(HandleKind::RoadPoint(id, 1), line.end().position);
+        return;
+    };
+    let points = alignment.points();
+    // Lines traced from maps have hundreds of points: then only the ends are handles.
+    let last = points.len() - 1;
+    for (i, point) in points.iter().enumerate() {
+        if i == 0 || i == last || last <= 40 {
+            add(HandleKind::RoadPoint(id, i), point.position);
+        }
+        if i > 0 && i < last && last <= 40 && point.curvature() > 0.0 {
+            add(HandleKind::RoadRadius(id, i), arc_middle(points, i));
+        }
+    }
+}
+
+/// About the middle of the curve at an inner point.
+fn arc_middle(points: &[roadwright_geometry::alignment::ControlPoint], i: usize) -> DVec2 {
+    let here = points[i].position;
+    let (u, v) = (
+        (points[i - 1].position - here).normalize_or_zero(),
+        (points[i + 1].position - here).normalize_or_zero(),
+    );
+    // The external distance of a circular curve, E = R (1 / cos(turn / 2) - 1):
+    //
+    //          here
+    //          /|\
+    //         / |E \         the tangents meet at `here` and turn by `turn`;
+    //        /  |   \        the arc touches both and passes E below their meeting
+    //       /.--+--. \
+    //      /         \
+    //
+    // A turn of 90 degrees with a radius of 20 m misses the point by 8.3 m.
+    let turn = std::f64::consts::PI - roadwright_geometry::math::acos(u.dot(v).clamp(-1.0, 1.0));
+    let radius = 1.0 / points[i].curvature();
+    // In a hairpin the tangents meet far outside; the handle stays within 20 radii.
+    let miss = radius / roadwright_geometry::math::cos(0.5 * turn).max(0.05) - radius;
+    here + miss * (u + v).normalize_or_zero()
+}
+
+/// The box around the selection, m.
+pub fn selection_box(context: &ToolContext<'_>) -> Option<(DVec2, DVec2)> {
+    let corners: Vec<DVec2> = context
+        .selection
+        .iter()
+        .filter_map(|object| context.scene.bounds_of(*object))
+        .flat_map(|(low, high)| [low, high])
+        .collect();
+    polygon::bounds(&corners)
+}
+
+/// The edit that a drag of a handle to a point makes, from how the scenario was before the drag;
+/// `None` if it cannot be.
+pub fn dragged(
+    handle: &Handle,
+    to: DVec2,
+    base: &Scenario,
+    context: &ToolContext<'_>,
+) -> Option<Edit> {
+    match handle.kind {
+        HandleKind::RoadPoint(id, index) => road_point(base, id, index, to),
+        HandleKind::RoadRadius(id, index) => road_radius(base, id, index, to),
+        HandleKind::ObstacleCorner(id, index) => {
+            let mut obstacle = base.obstacles().get(&id)?.clone();
+            obstacle.shape = resized(&obstacle.shape, index, to);
+            Some(Edit::Obstacle(id, Some(Box::new(obstacle))))
+        }
+        HandleKind::ForestCorner(id, index) => {
+            let mut forest = base.forests().get(&id)?.clone();
+            *forest.area.get_mut(index)? = to;
+            Some(Edit::Forest(id, Some(Box::new(forest))))
+        }
+        HandleKind::LandCorner(id, index) => {
+            let mut land = base.land().get(&id)?.clone();
+            *land.rings_mut().flatten().nth(index)? = to;
+            Some(Edit::Land(id, Some(Box::new(land))))
+        }
+        HandleKind::Start(id) => {
+            let mut agent = base.agents().get(&id)?.clone();
+            agent.start = place_at(to, &agent.start, base, context);
+            Some(Edit::Agent(id, Some(Box::new(agent))))
+        }
+        HandleKind::Destination(id) => {
+            let mut agent = base.agents().get(&id)?.clone();
+            let before = agent.destination.unwrap_or(agent.start);
+            agent.destination = Some(place_at(to, &before, base, context));
+            Some(Edit::Agent(id, Some(Box::new(agent))))
+        }
+        HandleKind::WayPoint(id, index) => {
+            let mut agent = base.agents().get(&id)?.clone();
+            let via = agent.via.get_mut(index)?;
+            *via = place_at(to, via, base, context);
+            Some(Edit::Agent(id, Some(Box::new(agent))))
+        }
+        HandleKind::NewWayPoint(id, index) => {
+            let mut agent = base.agents().get(&id)?.clone();
+            let via = place_at(to, agent.places().nth(index)?, base, context);
+            agent.via.insert(index, via);
+            Some(Edit::Agent(id, Some(Box::new(agent))))
+        }
+        HandleKind::Origin(id) => {
+            let mut flow = base.flows().get(&id)?.clone();
+            flow.origin = place_at(to, &flow.origin, base, context);
+            Some(Edit::Flow(id, Some(Box::new(flow))))
+        }
+        HandleKind::FlowDestination(id) => {
+            let mut flow = base.flows().get(&id)?.clone();
+            flow.destination = place_at(to, &flow.destination, base, context);
+            Some(Edit::Flow(id, Some(Box::new(flow))))
+        }
+        HandleKind::Turn => None,
+    }
+}
+
+/// The edit that a turn of the selection makes.
+pub fn turned(
+    base: &Scenario,
+    objects: &Objects,
+    centre: DVec2,
+    from: DVec2,
+    to: DVec2,
+) -> Option<Edit> {
+    let angle = heading_of(to - centre) - heading_of(from - centre);
+    moved(base, objects, &Motion::turn(centre, angle)).ok()
+}
+
+fn road_point(base: &Scenario, id: RoadId, index: usize, to: DVec2) -> Option<Edit> {
+    let road = base.network().road(id)?;
+    let Some(mut alignment) = Alignment::of(&road.reference_line) else {
+        // A line of another kind has no points of intersection: its end is moved with the node.
+        let node = if index == 0 { road.from } else { road.to };
+        let node = ObjectId::Node(node);
+        let from = if index == 0 {
+            road.reference_line.start()
+        } else {
+            road.reference_line.end()
+        };
+        let motion = Motion::shift(to - from.position);
+        return moved(base, &Objects::from([node]), &motion).ok();
+    };
+    alignment.move_point(index, to);
+    reshaped(base, id, alignment.line().ok()?).ok()
+}
+
+fn road_radius(base: &Scenario, id: RoadId, index: usize, to: DVec2) -> Option<Edit> {
+    let road = base.network().road(id)?;
+    let mut alignment = Alignment::of(&road.reference_line)?;
+    let points = alignment.points();
+    let here = points[index].position;
+    let (u, v) = (
+        (points[index - 1].position - here).normalize_or_zero(),
+        (points[index + 1].position - here).normalize_or_zero(),
+    );
+    let half =
+        0.5 * (std::f64::consts::PI - roadwright_geometry::math::acos(u.dot(v).clamp(-1.0, 1.0)));
+    // The same formula the other way round, R = E cos / (1 - cos), with the pointer's distance
+    // along the bisector as E.
+    let miss = (to - here).dot((u + v).normalize_or_zero()).max(0.05);
+    let cosine = roadwright_geometry::math::cos(half).max(0.05);
+    let radius = (miss * cosine / (1.0 - cosine).max(1e-6)).clamp(2.0, 5000.0);
+    alignment.set_radius(index, radius);
+    reshaped(base, id, alignment.line().ok()?).ok()
+}
+
+/// The alignment of a road with one more point where it is clicked.
+///
+/// # Errors
+/// If the road has no points of intersection.
+pub fn with_point(
+    base: &Scenario,
+    id: RoadId,
+    at: DVec2,
+    radius: f64,
+) -> Result<Edit, GeometryError> {
+    let road = base.network().road(id).ok_or(GeometryError::Empty)?;
+    let mut alignment = Alignment::of(&road.reference_line).ok_or(GeometryError::NoJoin)?;
+    let points: Vec<DVec2> = alignment.points().iter().map(|p| p.position).collect();
+    let leg = points
+        .windows(2)
+        .enumerate()
+        .min_by(|a, b| {
+            let distance =
+                |w: &[DVec2]| (polygon::closest_on_segment(w[0], w[1], at) - at).length_squared();
+            distance(a.1).total_cmp(&distance(b.1))
+        })
+        .map_or(0, |(i, _)| i);
+    let on_leg = polygon::closest_on_segment(points[leg], points[leg + 1], at);
+    alignment.insert(leg + 1, on_leg, radius);
+    // A point on a straight bends nothing: it is pushed aside by 2 m, which can be seen.
+    let aside = (points[leg + 1] - points[leg]).perp().normalize_or_zero();
+    alignment.move_point(leg + 1, on_leg + 2.0 * aside);
+    reshaped(base, id, alignment.line()?).map_err(|_| GeometryError::NoJoin)
+}
+
+/// The edit that takes a way-point of an agent out.
+pub fn without_way_point(base: &Scenario, id: AgentId, index: usize) -> Option<Edit> {
+    let mut agent = base.agents().get(&id)?.clone();
+    if index >= agent.via.len() {
+        return None;
+    }
+    agent.via.remove(index);
+    Some(Edit::Agent(id, Some(Box::new(agent))))
+}
+
+/// The edit that takes a point of intersection out.
+pub fn without_point(base: &Scenario, id: RoadId, index: usize) -> Option<Edit> {
+    let road = base.network().road(id)?;
+    let mut alignment = Alignment::of(&road.reference_line)?;
+    if index == 0 || index + 1 >= alignment.points().len() {
+        return None;
+    }
+    alignment.remove(index);
+    reshaped(base, id, alignment.line().ok()?).ok()
+}
+
+/// The edit that takes a corner of an area of land out; `None` for a ring of three.
+pub fn without_corner(base: &Scenario, id: LandId, index: usize) -> Option<Edit> {
+    let mut land = base.land().get(&id)?.clone();
+    let mut before = 0;
+    for ring in land.rings_mut() {
+        if index < before + ring.len() {
+            (ring.len() > 3).then(|| ring.remove(index - before))?;
+            break;
+        }
+        before += ring.len();
+    }
+    Some(Edit::Land(id, Some(Box::new(land))))
+}
+
+fn resized(shape: &Shape, index: usize, to: DVec2) -> Shape {
+    match shape {
+        &Shape::Circle { x, y, .. } => Shape::Circle {
+            x,
+            y,
+            radius: ((to - DVec2::new(x.get(), y.get())).length().max(0.1)).into(),
+        },
+        &Shape::Box { heading, .. } => {
+            // The opposite corner stays where it is.
+            let opposite = shape.outline()[(index + 2) % 4];
+            let (forward, middle) = (unit(heading.get()), 0.5 * (opposite + to));
+            let diagonal = to - opposite;
+            Shape::Box {
+                x: middle.x.into(),
+                y: middle.y.into(),
+                heading,
+                length: diagonal.dot(forward).abs().max(0.1).into(),
+                width: diagonal.dot(forward.perp()).abs().max(0.1).into(),
+            }
+        }
+        Shape::Polygon { points } => {
+            let mut points = points.clone();
+            if let Some(point) = points.get_mut(index) {
+                *point = to;
+            }
+            Shape::Polygon { points }
+        }
+    }
+}
+
+/// The place at a point: on the lane there, else on the ground with the heading that it had.
+pub fn place_at(point: DVec2, before: &Place, base: &Scenario, context: &ToolContext<'_>) -> Place {
+    let lane = context.scene.lane_at(point, 0.3 * context.reach());
+    // The scene may be of another revision than `base`: a lane of a road that is not there yet, or
+    // no more, is no place.
+    if let Some(lane) = lane.filter(|lane| base.network().road(lane.road).is_some()) {
+        return Place::Lane(lane);
+    }
+    let heading = base.pose_of(before).map_or(0.0, |pose| pose.heading);
+    Place::ground(point.x, point.y, heading)
+}

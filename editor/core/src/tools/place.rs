@@ -1,0 +1,100 @@
+//! Placing points of interest.
+
+use super::{Effect, Fill, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent};
+use roadwright_geometry::{DVec2, heading_of};
+use roadwright_scenario::operation::Objects;
+use roadwright_scenario::{Edit, ObjectId, PointOfInterest};
+
+/// A drag that is shorter is a click, m.
+const LEAST_DRAG: f64 = 0.5;
+
+/// The tool for points of interest: a click for a place, a drag for a bay.
+#[derive(Default)]
+pub(super) struct PlaceTool {
+    press: Option<DVec2>,
+    now: Option<DVec2>,
+}
+
+impl PlaceTool {
+    /// The point between the press and the pointer; the nose of who stands there points along a
+    /// drag.
+    fn point(&self, name: String) -> Option<PointOfInterest> {
+        let at = self.press?;
+        let way = self.now.unwrap_or(at) - at;
+        Some(PointOfInterest {
+            name,
+            x: at.x.into(),
+            y: at.y.into(),
+            heading: ((way.length() >= LEAST_DRAG).then(|| heading_of(way))).into(),
+        })
+    }
+
+    fn place(&mut self, context: &ToolContext<'_>) -> Vec<Effect> {
+        let id = context.scenario.next_point_of_interest_id();
+        let Some(point) = self.point(new_name(context)) else {
+            return Vec::new();
+        };
+        (self.press, self.now) = (None, None);
+        let edit = Edit::PointOfInterest(id, Some(Box::new(point)));
+        vec![
+            Effect::Apply("Place point of interest".into(), edit),
+            Effect::Select(Objects::from([ObjectId::PointOfInterest(id)])),
+        ]
+    }
+}
+
+/// A name that no other has.
+fn new_name(context: &ToolContext<'_>) -> String {
+    let points = context.scenario.points_of_interest();
+    let name = |number: usize| format!("Place {number}");
+    let is_free = |name: &String| points.values().all(|point| point.name != *name);
+    // Among one name more than there are places one is free.
+    (1..=points.len() + 1)
+        .map(name)
+        .find(is_free)
+        .unwrap_or_default()
+}
+
+impl Tool for PlaceTool {
+    fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect> {
+        match event {
+            ToolEvent::Press(p) => self.press = Some(p.at),
+            ToolEvent::Drag(p) => self.now = Some(p.at),
+            ToolEvent::Release(p) => {
+                self.now = Some(p.at);
+                return self.place(context);
+            }
+            ToolEvent::Click(Pointer { at, .. }) => {
+                // A click that trembled is a place, not a bay.
+                (self.press, self.now) = (Some(at), None);
+                return self.place(context);
+            }
+            ToolEvent::Escape => (self.press, self.now) = (None, None),
+            ToolEvent::Move(_)
+            | ToolEvent::DoubleClick(_)
+            | ToolEvent::Enter
+            | ToolEvent::Backspace
+            | ToolEvent::Type(_) => {}
+        }
+        Vec::new()
+    }
+
+    fn marks(&self, _: &ToolContext<'_>) -> Vec<Mark> {
+        let bay = self.now.and_then(|_| self.point(String::new()));
+        let corners = bay.as_ref().and_then(roadwright_render::bay);
+        let area = |corners: [DVec2; 4]| Mark::Area {
+            points: corners.to_vec(),
+            fill: Fill::Tint(Tone::Accent),
+        };
+        corners.map(area).into_iter().collect()
+    }
+
+    fn status(&self, _: &ToolContext<'_>) -> String {
+        "Click: a place with a name. Drag: a bay; the nose of who parks there points along the drag."
+            .into()
+    }
+
+    fn is_busy(&self) -> bool {
+        self.now.is_some()
+    }
+}

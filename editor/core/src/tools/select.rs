@@ -1,0 +1,536 @@
+//! Selecting, moving, turning, reshaping.
+
+use super::handles::{
+    Handle, HandleKind, dragged, handles, selection_box, turned, with_point, without_corner,
+    without_point, without_way_point,
+};
+use super::ways::{self, Way, ways_at};
+use super::{Effect, Fill, HandleShape, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent, snap};
+use roadwright_geometry::DVec2;
+use roadwright_geometry::alignment::Alignment;
+use roadwright_scenario::operation::{Motion, Objects, moved};
+use roadwright_scenario::{ObjectId, Place, PointOfInterest, Road, Scenario};
+use std::sync::Arc;
+
+/// What a drag does.
+enum Drag {
+    /// Moves the selection.
+    Move(Objects),
+    /// Drags a handle; the grab offset keeps it from jumping to the pointer.
+    Handle(Handle, DVec2),
+    /// Turns the selection about a point.
+    Turn(DVec2),
+    /// Selects what is in the box.
+    Box,
+}
+
+struct Stroke {
+    drag: Drag,
+    start: DVec2,
+    now: DVec2,
+    /// How the scenario was before.
+    base: Arc<Scenario>,
+    /// What was selected before, for adding to it.
+    before: Objects,
+    adds: bool,
+}
+
+/// The select tool.
+#[derive(Default)]
+pub(super) struct Select {
+    hover: Option<ObjectId>,
+    hot: Option<Handle>,
+    /// The way through the selected junction under the pointer.
+    hot_way: Option<Way>,
+    press: Option<Pointer>,
+    stroke: Option<Stroke>,
+    /// Where the last click was and what lay under it, for going through what overlaps.
+    last: Option<(DVec2, Vec<ObjectId>, usize)>,
+    /// Where the last click on ways was, and how many of those there have been explained.
+    last_ways: Option<(DVec2, Vec<Way>, usize)>,
+}
+
+impl Select {
+    fn handle_at(&self, point: DVec2, context: &ToolContext<'_>) -> Option<Handle> {
+        let reach = context.reach();
+        handles(context)
+            .into_iter()
+            .map(|handle| ((handle.at - point).length(), handle))
+            .filter(|(distance, _)| *distance < reach)
+            .min_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, handle)| handle)
+    }
+
+    fn start(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
+        // Where the button went down: the first drag comes a few points later.
+        let start = self.press.map_or(pointer.at, |press| press.at);
+        let mut effects = Vec::new();
+        let modifiers = pointer.modifiers;
+        // With Shift a drag is a box wherever it begins: else a crowded map would have no room for
+        // one.
+        let handle = self.handle_at(start, context).filter(|_| !modifiers.shift);
+        let under = context.pick(start, 0.6 * context.reach());
+        let grabbed = under
+            .iter()
+            .find(|object| context.selection.contains(*object))
+            .or(under
+                .iter()
+                // A forest, or land, lies under half of the map: unless it is selected, a drag in it is a
+                // box.
+                .find(|object| !matches!(object, ObjectId::Forest(_) | ObjectId::Land(_))))
+            .copied();
+        let drag = if let Some(handle) = handle {
+            match (handle.kind, selection_box(context)) {
+                (HandleKind::Turn, Some((low, high))) => Drag::Turn(0.5 * (low + high)),
+                _ => Drag::Handle(handle, handle.at - start),
+            }
+        } else if let (Some(object), false) = (grabbed, modifiers.shift) {
+            if context.selection.contains(&object) {
+                Drag::Move(context.selection.clone())
+            } else {
+                let all = context.whole(object);
+                effects.push(Effect::Select(all.clone()));
+                Drag::Move(all)
+            }
+        } else {
+            Drag::Box
+        };
+        self.stroke = Some(Stroke {
+            drag,
+            start,
+            now: pointer.at,
+            // Shared, not copied.
+            base: context.scenario.clone(),
+            before: context.selection.clone(),
+            adds: modifiers.ctrl,
+        });
+        effects.extend(self.drag(pointer, context));
+        effects
+    }
+
+    fn drag(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
+        let Some(stroke) = &mut self.stroke else {
+            return Vec::new();
+        };
+        stroke.now = pointer.at;
+        let edit = match &stroke.drag {
+            Drag::Move(objects) => {
+                let shift = pointer.at - stroke.start;
+                let edit = moved_on(&stroke.base, objects, shift, context);
+                edit.map(|edit| (format!("Move {}", named(objects)), edit))
+            }
+            Drag::Handle(handle, offset) => {
+                let to = snap(pointer.at + *offset, pointer.modifiers, context).at;
+                // A road's own line would catch its points.
+                let to = match handle.kind {
+                    HandleKind::RoadPoint(..) | HandleKind::RoadRadius(..) => pointer.at + *offset,
+                    // Places are put onto the lane at the pointer: caught by the middle of a road
+                    // they would be on another one.
+                    HandleKind::Start(_)
+                    | HandleKind::Destination(_)
+                    | HandleKind::WayPoint(..)
+                    | HandleKind::NewWayPoint(..)
+                    | HandleKind::Origin(_)
+                    | HandleKind::FlowDestination(_) => pointer.at,
+                    _ => to,
+                };
+                dragged(handle, to, &stroke.base, context)
+                    .map(|edit| (label(handle.kind).to_owned(), edit))
+            }
+            Drag::Turn(centre) => turned(
+                &stroke.base,
+                &stroke.before,
+                *centre,
+                stroke.start,
+                pointer.at,
+            )
+            .map(|edit| (format!("Turn {}", named(&stroke.before)), edit)),
+            Drag::Box => None,
+        };
+        edit.map(|(label, edit)| Effect::Preview(label, edit))
+            .into_iter()
+            .collect()
+    }
+
+    fn release(&mut self, context: &ToolContext<'_>) -> Vec<Effect> {
+        let Some(stroke) = self.stroke.take() else {
+            return Vec::new();
+        };
+        match stroke.drag {
+            Drag::Box => {
+                let (low, high) = (stroke.start.min(stroke.now), stroke.start.max(stroke.now));
+                // The box may have been drawn in any direction.
+                let inside = context.inside(low, high).into_iter();
+                let mut chosen: Objects = inside.flat_map(|object| context.whole(object)).collect();
+                if stroke.adds {
+                    chosen.extend(stroke.before);
+                }
+                vec![Effect::Select(chosen)]
+            }
+            _ => vec![Effect::Commit],
+        }
+    }
+
+    fn click(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
+        let handle = self.handle_at(pointer.at, context);
+        let modifiers = pointer.modifiers;
+        // One of a group, alone.
+        let is_single = modifiers.ctrl && modifiers.alt;
+        if let Some(handle) = handle.filter(|_| modifiers.alt && !is_single)
+            && let Some(effect) = without(handle.kind, context.scenario)
+        {
+            return vec![effect];
+        }
+        if !modifiers.ctrl
+            && let Some((from, to)) = self.next_way(pointer.at, context)
+        {
+            return vec![Effect::Explain(from, to)];
+        }
+        let under = context.pick(pointer.at, 0.6 * context.reach());
+        let index = match &self.last {
+            // The same place again: what lies below.
+            Some((at, list, index))
+                // Only while the same objects lie there: an edit in between begins at the top
+                // again.
+                if *list == under && (*at - pointer.at).length() < 0.5 * context.reach() =>
+            {
+                (index + 1) % under.len().max(1)
+            }
+            _ => 0,
+        };
+        let chosen = under.get(index).copied();
+        self.last = Some((pointer.at, under, index));
+        let adds = modifiers.ctrl && !is_single;
+        let mut selection = if adds {
+            context.selection.clone()
+        } else {
+            Objects::new()
+        };
+        if let Some(object) = chosen {
+            let all = if is_single {
+                Objects::from([object])
+            } else {
+                context.whole(object)
+            };
+            if adds && selection.contains(&object) {
+                selection.retain(|other| !all.contains(other));
+            } else {
+                selection.extend(all);
+            }
+        }
+        vec![Effect::Select(selection)]
+    }
+
+    /// The way that a click means: at the same place again the next one there, and after all of them what
+    /// lies below.
+    fn next_way(&mut self, at: DVec2, context: &ToolContext<'_>) -> Option<Way> {
+        let near = ways_at(at, context);
+        let index = match &self.last_ways {
+            Some((last, ways, index))
+                if *ways == near && (*last - at).length() < 0.5 * context.reach() =>
+            {
+                index + 1
+            }
+            _ => 0,
+        };
+        let way = near.get(index).copied();
+        self.last_ways = way.map(|_| (at, near, index));
+        way
+    }
+
+    fn double_click(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
+        let under = context.pick(pointer.at, 0.6 * context.reach());
+        // One of a group, alone; a road gets a point as well, as ever.
+        if let Some(&top) = under.first()
+            && !matches!(top, ObjectId::Road(_))
+            && context.scenario.group_of(top).is_some()
+        {
+            self.last = None;
+            return vec![Effect::Select(Objects::from([top]))];
+        }
+        let road = under.into_iter().find_map(|object| match object {
+            ObjectId::Road(id) => Some(id),
+            _ => None,
+        });
+        // The two clicks before have gone one object down; the road is selected whatever they
+        // chose.
+        let Some(id) = road else { return Vec::new() };
+        self.last = None;
+        let select = Effect::Select(Objects::from([ObjectId::Road(id)]));
+        match with_point(
+            context.scenario,
+            id,
+            pointer.at,
+            context.options.corner_radius,
+        ) {
+            Ok(edit) => vec![select, Effect::Apply("Add point".into(), edit)],
+            Err(_) => {
+                let why =
+                    "This road's shape has no points that can be added to; simplify it first.";
+                vec![select, Effect::Refuse(why.into())]
+            }
+        }
+    }
+}
+
+/// Takes out the point whose handle was clicked; `None` for handles of what cannot be taken out.
+fn without(kind: HandleKind, scenario: &Scenario) -> Option<Effect> {
+    match kind {
+        HandleKind::RoadPoint(id, index) => Some(match without_point(scenario, id, index) {
+            Some(edit) => Effect::Apply("Remove point".into(), edit),
+            None => Effect::Refuse("The ends of a road cannot be removed.".into()),
+        }),
+        HandleKind::LandCorner(id, index) => Some(match without_corner(scenario, id, index) {
+            Some(edit) => Effect::Apply("Remove corner".into(), edit),
+            None => Effect::Refuse("An area needs three corners.".into()),
+        }),
+        HandleKind::WayPoint(id, index) => {
+            let edit = without_way_point(scenario, id, index)?;
+            Some(Effect::Apply("Remove way-point".into(), edit))
+        }
+        _ => None,
+    }
+}
+
+/// The edit of a move; an agent on a lane is put on the lane under the pointer.
+fn moved_on(
+    base: &Scenario,
+    objects: &Objects,
+    shift: DVec2,
+    context: &ToolContext<'_>,
+) -> Option<roadwright_scenario::Edit> {
+    // Later edits of the batch win: first everything is shifted, then agents on lanes are placed.
+    let mut edits = vec![moved(base, objects, &Motion::shift(shift)).ok()?];
+    for object in objects {
+        if let ObjectId::Agent(id) = object
+            && let Some(agent) = base.agents().get(id)
+            && let (Place::Lane(_), Some(pose)) = (agent.start, base.pose_of(&agent.start))
+        {
+            let handle = Handle {
+                kind: HandleKind::Start(*id),
+                at: pose.position,
+            };
+            // Each from where it stood, so that several agents keep their distances as far as lanes
+            // allow.
+            edits.extend(dragged(&handle, pose.position + shift, base, context));
+        }
+    }
+    Some(roadwright_scenario::Edit::Batch(edits))
+}
+
+/// What a set of objects is called in the history.
+pub fn named(objects: &Objects) -> String {
+    match objects.first() {
+        Some(object) if objects.len() == 1 => object.to_string(),
+        _ => format!("{} objects", objects.len()),
+    }
+}
+
+fn label(kind: HandleKind) -> &'static str {
+    match kind {
+        HandleKind::RoadPoint(..) => "Bend road",
+        HandleKind::RoadRadius(..) => "Change radius",
+        HandleKind::ObstacleCorner(..) => "Resize obstacle",
+        HandleKind::ForestCorner(..) => "Reshape forest",
+        HandleKind::LandCorner(..) => "Reshape land",
+        HandleKind::Start(_) => "Move start",
+        HandleKind::Destination(_) | HandleKind::FlowDestination(_) => "Move destination",
+        HandleKind::WayPoint(..) => "Move way-point",
+        HandleKind::NewWayPoint(..) => "Add way-point",
+        HandleKind::Origin(_) => "Move origin",
+        HandleKind::Turn => "Turn",
+    }
+}
+
+impl Tool for Select {
+    fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect> {
+        match event {
+            ToolEvent::Move(pointer) => {
+                self.hot = self.handle_at(pointer.at, context);
+                let under = context.pick(pointer.at, 0.6 * context.reach());
+                self.hover = under.first().copied();
+                self.hot_way = ways_at(pointer.at, context).first().copied();
+                Vec::new()
+            }
+            ToolEvent::Press(pointer) => {
+                self.press = Some(pointer);
+                Vec::new()
+            }
+            ToolEvent::Drag(pointer) if self.stroke.is_none() => self.start(pointer, context),
+            ToolEvent::Drag(pointer) => self.drag(pointer, context),
+            ToolEvent::Release(_) => self.release(context),
+            ToolEvent::Click(pointer) => self.click(pointer, context),
+            ToolEvent::DoubleClick(pointer) => self.double_click(pointer, context),
+            ToolEvent::Escape if self.stroke.take().is_some() => vec![Effect::Abort],
+            ToolEvent::Escape => vec![Effect::Select(Objects::new())],
+            ToolEvent::Enter | ToolEvent::Backspace | ToolEvent::Type(_) => Vec::new(),
+        }
+    }
+
+    fn marks(&self, context: &ToolContext<'_>) -> Vec<Mark> {
+        let mut marks = Vec::new();
+        if let Some(stroke) = &self.stroke {
+            if let Drag::Box = stroke.drag {
+                let (a, b) = (stroke.start, stroke.now);
+                let corners = vec![a, DVec2::new(b.x, a.y), b, DVec2::new(a.x, b.y)];
+                marks.push(Mark::Area {
+                    points: corners,
+                    fill: Fill::Tint(Tone::Accent),
+                });
+            }
+            return marks;
+        }
+        let way = self.hot_way.and_then(|way| ways::mark(way, context));
+        if let Some(way) = way {
+            marks.push(way);
+        } else if let Some(object) = self.hover.filter(|o| !context.selection.contains(o)) {
+            marks.extend(outline_of(object, context, Tone::Hover));
+        }
+        if let [ObjectId::Road(id)] = context.selection.iter().collect::<Vec<_>>()[..]
+            && let Some(road) = context.scenario.network().road(*id)
+            && let Some(alignment) = Alignment::of(&road.reference_line)
+            && alignment.points().len() > 2
+        {
+            let legs = alignment.points().iter().map(|p| p.position).collect();
+            marks.push(Mark::dashes(legs, Tone::Guide));
+        }
+        let all = handles(context);
+        marks.extend(all.into_iter().map(|handle| Mark::Handle {
+            at: handle.at,
+            shape: handle.shape(),
+            hot: self.hot.is_some_and(|hot| hot.kind == handle.kind),
+        }));
+        marks
+    }
+
+    fn status(&self, context: &ToolContext<'_>) -> String {
+        if let Some(handle) = self.hot {
+            return handle.hint().into();
+        }
+        if self.hot_way.is_some() {
+            return "Click: explain this way. Click again: the next one here, then what lies below."
+                .into();
+        }
+        if context.selection.is_empty() {
+            return "Click: select. Drag on empty ground or Shift+drag: select a box. Double-click a road: add a point.".into();
+        }
+        let mut selection = context.selection.iter();
+        if selection.any(|object| context.scenario.group_of(*object).is_some()) {
+            return "Drag: move. Ctrl+click: add or take away. Ctrl+Alt+click: one of the group alone. Delete: remove.".into();
+        }
+        "Drag: move. Ctrl+click: add or take away. Click again: what lies below. Delete: remove."
+            .into()
+    }
+
+    fn is_busy(&self) -> bool {
+        self.stroke.is_some()
+    }
+}
+
+/// The outline of an object, for hovering and selection; none if it is not there.
+pub fn outline_of(object: ObjectId, context: &ToolContext<'_>, tone: Tone) -> Vec<Mark> {
+    let scenario = &**context.scenario;
+    let outline = match object {
+        ObjectId::Node(id) => scenario.network().node(id).map(|node| {
+            vec![Mark::Circle {
+                centre: node.position(),
+                radius: 7.0 * context.scale,
+                tone,
+            }]
+        }),
+        ObjectId::Road(id) => {
+            let road = scenario.network().road(id);
+            road.map(|road| vec![closed(road_edges(road, context.scale), tone)])
+        }
+        ObjectId::Obstacle(id) => {
+            let obstacle = scenario.obstacles().get(&id);
+            obstacle.map(|obstacle| vec![closed(obstacle.shape.outline(), tone)])
+        }
+        ObjectId::Forest(id) => {
+            let forest = scenario.forests().get(&id);
+            forest.map(|forest| vec![closed(forest.area.clone().into_inner(), tone)])
+        }
+        ObjectId::Land(id) => scenario.land().get(&id).map(|land| {
+            let rings = land.rings().cloned();
+            rings.map(|ring| closed(ring, tone)).collect()
+        }),
+        ObjectId::PointOfInterest(id) => {
+            let point = scenario.points_of_interest().get(&id);
+            point.map(|point| vec![place_mark(point, context.scale, tone)])
+        }
+        ObjectId::Agent(id) => scenario.agents().get(&id).map(|agent| {
+            let places: Vec<Place> = agent.places().copied().collect();
+            trip_marks(scenario, &places, context, tone)
+        }),
+        ObjectId::Flow(id) => scenario
+            .flows()
+            .get(&id)
+            .map(|flow| trip_marks(scenario, &[flow.origin, flow.destination], context, tone)),
+    };
+    outline.unwrap_or_default()
+}
+
+fn closed(mut points: Vec<DVec2>, tone: Tone) -> Mark {
+    points.extend(points.first().copied());
+    Mark::line(points, tone)
+}
+
+/// Both edges of a road as one chain of points: along the left one and back along the right one.
+fn road_edges(road: &Road, scale: f64) -> Vec<DVec2> {
+    // A quarter of a point cannot be seen; closer than 5 cm there is nothing to see either.
+    let tolerance = (0.25 * scale).max(0.05);
+    let distances = road.reference_line.sample_distances(tolerance, 8.0);
+    let edge = |left: bool| {
+        let at = move |s: &f64| {
+            let (right_edge, left_edge) = road.edges(*s);
+            let t = if left { left_edge } else { right_edge };
+            road.reference_line.point(*s, t)
+        };
+        distances.iter().map(at)
+    };
+    edge(true).chain(edge(false).rev()).collect()
+}
+
+/// A bay has its own outline, any other place a circle around its sign.
+fn place_mark(point: &PointOfInterest, scale: f64, tone: Tone) -> Mark {
+    match roadwright_render::bay(point) {
+        Some(corners) => closed(corners.to_vec(), tone),
+        None => Mark::Circle {
+            centre: point.position(),
+            radius: (10.0 * scale).max(1.4),
+            tone,
+        },
+    }
+}
+
+fn trip_marks(
+    scenario: &Scenario,
+    places: &[Place],
+    context: &ToolContext<'_>,
+    tone: Tone,
+) -> Vec<Mark> {
+    let points: Vec<DVec2> = places
+        .iter()
+        .filter_map(|place| Some(scenario.pose_of(place)?.position))
+        .collect();
+    let mut marks: Vec<Mark> = points
+        .first()
+        .map(|start| Mark::Circle {
+            centre: *start,
+            radius: (12.0 * context.scale).max(3.0),
+            tone,
+        })
+        .into_iter()
+        .collect();
+    if points.len() > 1 {
+        if let Some(goal) = points.last() {
+            marks.push(Mark::Handle {
+                at: *goal,
+                shape: HandleShape::Flag,
+                hot: false,
+            });
+        }
+        marks.push(Mark::dashes(points, tone));
+    }
+    marks
+}

@@ -1,0 +1,117 @@
+//! Placing vehicles.
+
+use super::trip::{Progress, Trip, missing, places};
+use super::{Effect, Mark, Tool, ToolContext, ToolEvent};
+use roadwright_geometry::DVec2;
+use roadwright_scenario::operation::Objects;
+use roadwright_scenario::{Agent, AgentId, Edit, ObjectId, Place};
+
+/// The vehicle tool.
+#[derive(Default)]
+pub(super) struct VehicleTool {
+    trip: Trip,
+    /// The vehicle that was placed by a click and waits for its destination.
+    placed: Option<AgentId>,
+}
+
+impl VehicleTool {
+    fn add(
+        &self,
+        start: Place,
+        destination: Option<Place>,
+        context: &ToolContext<'_>,
+    ) -> Vec<Effect> {
+        let options = context.options;
+        if !context
+            .scenario
+            .vehicle_types()
+            .contains_key(&options.vehicle)
+        {
+            return missing("vehicle type", &options.vehicle);
+        }
+        if !context.scenario.stacks().contains_key(&options.stack) {
+            return missing("stack", &options.stack);
+        }
+        let id = context.scenario.next_agent_id();
+        let agent = Agent {
+            name: String::new(),
+            vehicle: options.vehicle.clone(),
+            stack: options.stack.clone(),
+            dynamics: None,
+            start,
+            via: Vec::new(),
+            destination,
+            depart: 0.0.into(),
+            repeat: None.into(),
+            speed: 0.0.into(),
+        };
+        vec![
+            Effect::Apply(
+                "Place vehicle".into(),
+                Edit::Agent(id, Some(Box::new(agent))),
+            ),
+            Effect::Select(Objects::from([ObjectId::Agent(id)])),
+        ]
+    }
+
+    fn set_destination(&self, id: AgentId, to: DVec2, context: &ToolContext<'_>) -> Vec<Effect> {
+        let Some(agent) = context.scenario.agents().get(&id) else {
+            return Vec::new();
+        };
+        let mut agent = agent.clone();
+        let from = context.scenario.pose_of(&agent.start).unwrap_or_default();
+        let (start, goal) = places(from.position, to, context);
+        // On open ground it has been placed heading east; now it heads for its destination.
+        if let (Place::Ground(_), Place::Ground(_)) = (&agent.start, &start) {
+            agent.start = start;
+        }
+        agent.destination = Some(goal);
+        vec![Effect::Apply(
+            "Set destination".into(),
+            Edit::Agent(id, Some(Box::new(agent))),
+        )]
+    }
+}
+
+impl Tool for VehicleTool {
+    fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect> {
+        match self.trip.event(event) {
+            Progress::Open => Vec::new(),
+            Progress::Started(at) => {
+                // The vehicle stands there from the first click on, so that it is seen while its
+                // destination is looked for. Its id is the one that `add` is about to take.
+                self.placed = Some(context.scenario.next_agent_id());
+                let (start, _) = places(at, at + DVec2::X, context);
+                self.add(start, None, context)
+            }
+            Progress::Done(from, to) => match self.placed.take() {
+                Some(id) => self.set_destination(id, to, context),
+                None => {
+                    let (start, goal) = places(from, to, context);
+                    self.add(start, Some(goal), context)
+                }
+            },
+            Progress::Escaped => {
+                self.placed = None;
+                Vec::new()
+            }
+        }
+    }
+
+    fn marks(&self, context: &ToolContext<'_>) -> Vec<Mark> {
+        self.trip.marks(context)
+    }
+
+    fn status(&self, _: &ToolContext<'_>) -> String {
+        if self.trip.waits_for_destination() {
+            "Click: its destination. Esc: leave it without one.".into()
+        } else {
+            "Drag from the start to the destination; or click the start, then the destination."
+                .into()
+        }
+    }
+
+    fn is_busy(&self) -> bool {
+        self.trip.is_busy()
+    }
+}

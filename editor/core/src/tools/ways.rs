@@ -1,0 +1,71 @@
+//! The arrows of the selected junction under the pointer: ways from lane to lane, to be explained.
+
+use super::{Mark, Tone, ToolContext};
+use roadwright_geometry::{DVec2, polygon};
+use roadwright_scenario::ObjectId;
+use roadwright_scenario::junction::{ConnectingPath, Junction, LaneEnd};
+
+/// A way from one lane into another.
+pub type Way = (LaneEnd, LaneEnd);
+
+/// Farther away than this the marks of junctions and roads are left out, m a pixel.
+pub const FARTHEST: f64 = 0.6;
+/// An arrow is caught within this part of what else is caught within: many lie side by side.
+const REACH: f64 = 0.4;
+/// But within so much at most, m: half of a narrow lane.
+const MOST: f64 = 1.2;
+/// Largest distance between a way and its points, m.
+const TOLERANCE: f64 = 0.05;
+
+/// The ways whose arrows are shown near a point, the nearest first; none on the node itself, which is taken
+/// hold of there.
+pub(super) fn ways_at(point: DVec2, context: &ToolContext<'_>) -> Vec<Way> {
+    let Some((node, junction)) = shown(context) else {
+        return Vec::new();
+    };
+    let under = context.pick(point, 0.6 * context.reach());
+    if under.contains(&node) {
+        return Vec::new();
+    }
+    let reach = (REACH * context.reach()).min(MOST);
+    let paths = junction.paths.iter();
+    let mut near: Vec<(f64, Way)> = paths
+        .filter_map(|path| Some((distance(path, point)?, (path.from, path.to))))
+        .filter(|(distance, _)| *distance < reach)
+        .collect();
+    near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    near.into_iter().map(|(_, way)| way).collect()
+}
+
+/// A way under the pointer.
+pub fn mark(way: Way, context: &ToolContext<'_>) -> Option<Mark> {
+    let (_, junction) = shown(context)?;
+    let mut paths = junction.paths.iter();
+    let path = paths.find(|path| (path.from, path.to) == way)?;
+    let points = path.curve.as_ref()?.sample(TOLERANCE, 0.0);
+    Some(Mark::line(points, Tone::Hover))
+}
+
+/// The selected junction, if its arrows are shown.
+fn shown<'a>(context: &ToolContext<'a>) -> Option<(ObjectId, &'a Junction)> {
+    let mut selection = context.selection.iter();
+    let (Some(&object), None) = (selection.next(), selection.next()) else {
+        return None;
+    };
+    let ObjectId::Node(id) = object else {
+        return None;
+    };
+    let is_near = context.scale <= FARTHEST;
+    let junction = context.scene.layout.junction_at(id).filter(|_| is_near)?;
+    Some((object, junction))
+}
+
+fn distance(path: &ConnectingPath, point: DVec2) -> Option<f64> {
+    let points = path.curve.as_ref()?.sample(TOLERANCE, 0.0);
+    let pairs = points.windows(2);
+    let distances = pairs.map(|pair| {
+        let foot = polygon::closest_on_segment(pair[0], pair[1], point);
+        (foot - point).length()
+    });
+    distances.reduce(f64::min)
+}

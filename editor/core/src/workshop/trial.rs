@@ -1,0 +1,111 @@
+//! Manoeuvres of the proving ground, on a thread of their own.
+
+use roadwright_scenario::vehicle_file::VehicleFile;
+use roadwright_vehicle::proving::{MANOEUVRES, Manoeuvre, prove_while};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// What came of the manoeuvres of a vehicle, or has come so far.
+#[derive(Debug, Clone, Default)]
+pub struct TrialRow {
+    /// Whose they are.
+    pub file: Option<Arc<VehicleFile>>,
+    /// Those that are over, in the order of reports.
+    pub manoeuvres: Vec<Manoeuvre>,
+}
+
+/// How the trials stand.
+#[derive(Debug, Clone, Default)]
+pub struct TrialState {
+    /// Of the vehicle on the bench.
+    pub own: TrialRow,
+    /// Of the one that it is compared with.
+    pub rival: TrialRow,
+    /// Whether manoeuvres are driven.
+    pub is_running: bool,
+    /// Why they were not driven, if they were not.
+    pub problem: Option<String>,
+}
+
+impl TrialState {
+    /// Share of the manoeuvres that are over, 0 to 1.
+    pub fn share(&self) -> f32 {
+        let vehicles = 1 + usize::from(self.rival.file.is_some());
+        let over = self.own.manoeuvres.len() + self.rival.manoeuvres.len();
+        over as f32 / (vehicles * MANOEUVRES.len()) as f32
+    }
+}
+
+/// Trials under way, or over.
+#[derive(Default)]
+pub struct Trial {
+    state: Arc<Mutex<TrialState>>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Trial {
+    /// Starts the manoeuvres of a vehicle, and of the one that it is compared with.
+    pub fn start(
+        file: Arc<VehicleFile>,
+        rival: Option<Arc<VehicleFile>>,
+        wake: impl Fn() + Send + 'static,
+    ) -> Self {
+        let trial = Self::default();
+        let (state, stop) = (trial.state.clone(), trial.stop.clone());
+        write(&state, |state| {
+            state.is_running = true;
+            state.own.file = Some(file.clone());
+            state.rival.file = rival.clone();
+        });
+        std::thread::spawn(move || {
+            let pick: [fn(&mut TrialState) -> &mut TrialRow; 2] =
+                [|state| &mut state.own, |state| &mut state.rival];
+            for (file, row) in [Some(file), rival].into_iter().flatten().zip(pick) {
+                let proved = prove_while(&file, |manoeuvre| {
+                    write(&state, |state| {
+                        row(state).manoeuvres.push(manoeuvre.clone())
+                    });
+                    wake();
+                    !stop.load(Ordering::Relaxed)
+                });
+                if let Err(error) = proved {
+                    write(&state, |state| state.problem = Some(error.to_string()));
+                }
+                if stop.load(Ordering::Relaxed) {
+                    break;
+                }
+            }
+            write(&state, |state| state.is_running = false);
+            wake();
+        });
+        trial
+    }
+
+    /// No more of them are driven; the one under way is not waited for.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        write(&self.state, |state| state.is_running = false);
+    }
+
+    /// How they stand.
+    pub fn state(&self) -> TrialState {
+        match self.state.lock() {
+            Ok(state) => state.clone(),
+            // A panic there has been reported; what was there before it is whole.
+            Err(poisoned) => poisoned.into_inner().clone(),
+        }
+    }
+}
+
+impl Drop for Trial {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn write(state: &Mutex<TrialState>, change: impl FnOnce(&mut TrialState)) {
+    match state.lock() {
+        Ok(mut state) => change(&mut state),
+        Err(poisoned) => change(&mut poisoned.into_inner()),
+    }
+}

@@ -1,0 +1,598 @@
+//! What panels ask for about experiments is done here.
+
+use crate::app::Editor;
+use crate::experiment::{
+    Checked, Draft, DraftHistory, ENDING, ExperimentAction, ExperimentFile, Gesture, OpenResults,
+    Phase, Question, Shown, Ticks, Trainer, check,
+};
+use crate::jobs::{Job, Outcome};
+use crate::model::{Purpose, Tone};
+use crate::panel::PanelId;
+use crate::worker::Worker;
+use roadwright_agent::Registry;
+use roadwright_scenario::{Edit, Scenario, file};
+use roadwright_training::Course;
+use roadwright_training::experiment::RunPaths;
+use roadwright_training::genetic::experiment::{self, NameOr};
+use roadwright_training::genetic::{Experiment, parameters, patterns_of, put_preset, stack_of};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What was done beside the frame for experiments.
+pub(crate) enum Arrived {
+    /// An experiment was read, with the scenario that it names.
+    Opened(PathBuf, Result<Box<Opened>, String>),
+    /// An experiment was written.
+    Saved(PathBuf, Box<Experiment>, Result<(), String>),
+    /// Results were read.
+    Results(Result<Box<OpenResults>, String>),
+    /// The runs of results were driven again.
+    Runs(Shown, Result<Box<RunPaths>, String>),
+    /// The world of an individual was made.
+    World(Shown, Result<Box<Scenario>, String>),
+}
+
+/// An experiment that was read.
+pub(crate) struct Opened {
+    experiment: Experiment,
+    scenario: Option<(PathBuf, Arc<Scenario>)>,
+}
+
+/// What works for experiments beside the frame.
+pub(crate) struct Laboratory {
+    trainer: Option<Trainer>,
+    checker: Worker<Question, Checked>,
+    /// What was asked last: revisions of draft and document.
+    asked: (u64, u64),
+    /// Of which the ticks are.
+    ticked: (u64, u64),
+    is_checking: bool,
+    /// Revisions of drafts so far.
+    revisions: u64,
+}
+
+impl Laboratory {
+    /// Nothing is under way. `wake` is called when something was found.
+    pub(crate) fn new(wake: impl Fn() + Send + 'static) -> Self {
+        Self {
+            trainer: None,
+            checker: Worker::new(check, wake),
+            asked: (0, 0),
+            ticked: (0, 0),
+            is_checking: false,
+            revisions: 0,
+        }
+    }
+
+    /// Whether a draft is looked at.
+    pub(crate) fn is_checking(&self) -> bool {
+        self.is_checking
+    }
+
+    /// Whether a training drives.
+    pub(crate) fn is_training(&self) -> bool {
+        let trainer = self.trainer.as_ref();
+        trainer.is_some_and(|trainer| trainer.picture().phase.is_busy())
+    }
+}
+
+/// Reads an experiment and the scenario that it names.
+fn read(path: &Path) -> Result<Box<Opened>, String> {
+    let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let text = roadwright_files::read_text(path, experiment::LARGEST);
+    let text = text.map_err(|error| wrong(&error))?;
+    let experiment = Experiment::from_text(&text).map_err(|error| match error.line {
+        0 => wrong(&error),
+        line => format!("{}:{line}: {error}", path.display()),
+    })?;
+    let beside = path.parent().unwrap_or(Path::new(""));
+    let named = experiment.scenario.as_ref().map(|name| beside.join(name));
+    let scenario = named.map(|named| {
+        let scenario = file::load(&named).map_err(|error| wrong(&error))?;
+        Ok::<_, String>((named, Arc::new(scenario)))
+    });
+    Ok(Box::new(Opened {
+        experiment,
+        scenario: scenario.transpose()?,
+    }))
+}
+
+/// What a person's hands are doing: changes meanwhile are one step of the draft's history.
+fn gesture(context: &egui::Context) -> Gesture {
+    let pressed = context.input(|input| {
+        let pointer = &input.pointer;
+        let since = pointer.press_start_time().filter(|_| pointer.any_down());
+        since.map(f64::to_bits)
+    });
+    let field = context.memory(egui::Memory::focused);
+    Gesture {
+        pressed,
+        field: field.map(|field| field.value()),
+    }
+}
+
+/// The genes that a new experiment has: the rules of the stack's modules, if there are any.
+fn first_genes(
+    experiment: &Experiment,
+    scenario: Option<&Scenario>,
+    registry: &Registry,
+) -> Vec<String> {
+    let Ok(stack) = stack_of(experiment, scenario, registry) else {
+        return Vec::new();
+    };
+    patterns_of(&parameters(&stack, registry), |gene| {
+        gene.key.starts_with("rule_")
+    })
+}
+
+/// Whether a path is that of an experiment.
+pub(crate) fn is_experiment(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(ENDING)
+}
+
+/// The path that an experiment is saved under: with the ending that experiments have.
+fn experiment_path(path: &Path) -> PathBuf {
+    if path.to_string_lossy().ends_with(".json") {
+        path.to_owned()
+    } else {
+        PathBuf::from(format!("{}{ENDING}", path.display()))
+    }
+}
+
+impl Editor {
+    /// Does what a panel asks for.
+    pub(crate) fn experiment(&mut self, action: ExperimentAction) {
+        let is_change = matches!(
+            action,
+            ExperimentAction::Set(_) | ExperimentAction::On(_) | ExperimentAction::Stack(_)
+        );
+        let before = self.model.experiment.draft.as_ref().map(Draft::state);
+        let before = before.filter(|_| is_change);
+        match action {
+            ExperimentAction::New(course) => self.new_experiment(course),
+            ExperimentAction::Close => self.model.experiment.draft = None,
+            ExperimentAction::Set(experiment) => self.change_draft(|draft| {
+                draft.experiment = *experiment;
+            }),
+            ExperimentAction::On(course) => self.set_course(course),
+            ExperimentAction::Stack(name) => self.set_stack(&name),
+            ExperimentAction::Train => self.train(),
+            ExperimentAction::Pause(on) => self.with_trainer(|trainer| trainer.pause(on)),
+            ExperimentAction::Stop => self.with_trainer(Trainer::stop),
+            ExperimentAction::GoOn => self.with_trainer(Trainer::go_on),
+            ExperimentAction::Judge => self.with_trainer(Trainer::judge),
+            ExperimentAction::StrikeOut(birth) => {
+                self.with_trainer(|trainer| trainer.strike_out(birth));
+            }
+            ExperimentAction::Show {
+                genes,
+                course,
+                name,
+            } => self.ask_for_world(genes, course, name),
+            ExperimentAction::Back => self.go_back(),
+            ExperimentAction::ShowRuns(place) => self.ask_for_runs(place),
+            ExperimentAction::CloseResults(place) => {
+                let results = &mut self.model.experiment.results;
+                if place < results.len() {
+                    results.remove(place);
+                }
+            }
+            ExperimentAction::File(file) => self.ask_path(Purpose::Experiment(file), None),
+            ExperimentAction::Apply(stack) => self.apply_champion(stack),
+            ExperimentAction::Undo => self.change_draft(|draft| draft.step_history(true)),
+            ExperimentAction::Redo => self.change_draft(|draft| draft.step_history(false)),
+        }
+        if let (Some(before), Some(draft)) = (before, &mut self.model.experiment.draft) {
+            draft.note(before, gesture(&self.context));
+        }
+        self.check_draft();
+    }
+
+    fn with_trainer(&self, order: impl FnOnce(&Trainer)) {
+        if let Some(trainer) = &self.laboratory.trainer {
+            order(trainer);
+        }
+    }
+
+    fn set_draft(&mut self, mut draft: Draft) {
+        self.laboratory.revisions += 1;
+        draft.revision = self.laboratory.revisions;
+        self.model.experiment.draft = Some(draft);
+    }
+
+    fn change_draft(&mut self, change: impl FnOnce(&mut Draft)) {
+        if let Some(mut draft) = self.model.experiment.draft.take() {
+            change(&mut draft);
+            self.set_draft(draft);
+        }
+    }
+
+    /// The scenario that an experiment without a course is driven on: the document's, also while it waits.
+    fn new_experiment(&mut self, course: Option<String>) {
+        let stack = match &course {
+            Some(name) => Course::named(name)
+                .map_or("", |course| course.driver)
+                .to_owned(),
+            None => self.usual_stack(),
+        };
+        let mut experiment = Experiment::new(course.as_deref().unwrap_or_default(), &stack);
+        if course.is_none() {
+            experiment.course = None;
+            experiment.scenario = Some(String::new());
+        }
+        let scenario = self.own_document().scenario();
+        let scenario = course.is_none().then_some(&**scenario);
+        experiment.genes = first_genes(&experiment, scenario, &self.model.modules.registry);
+        self.set_draft(Draft {
+            experiment,
+            path: None,
+            scenario: None,
+            revision: 0,
+            saved: None,
+            history: DraftHistory::default(),
+        });
+    }
+
+    /// Goes back to the document if nothing is lost by that.
+    fn end_clean_show(&mut self) {
+        if self.is_showing() && !self.model.document.is_dirty() {
+            self.end_show();
+        }
+    }
+
+    /// The stack that most agents of the document drive with; else the first.
+    fn usual_stack(&self) -> String {
+        let scenario = self.own_document().scenario();
+        let count = |name: &String| {
+            let agents = scenario
+                .agents()
+                .values()
+                .filter(|agent| agent.stack == *name);
+            let flows = scenario.flows().values().filter(|flow| flow.stack == *name);
+            agents.count() + flows.count()
+        };
+        // Of equals the first.
+        let usual = scenario
+            .stacks()
+            .keys()
+            .rev()
+            .max_by_key(|name| count(name));
+        usual.cloned().unwrap_or_default()
+    }
+
+    fn set_course(&mut self, course: Option<String>) {
+        let stack = match &course {
+            Some(name) => Course::named(name)
+                .map_or("", |course| course.driver)
+                .to_owned(),
+            None => self.usual_stack(),
+        };
+        self.change_draft(|draft| {
+            let experiment = &mut draft.experiment;
+            experiment.scenario = course.is_none().then(String::new);
+            experiment.course = course;
+            // What the other place had for all need not be here.
+            (experiment.vehicle, experiment.dynamics, experiment.fitness) = (None, None, None);
+            draft.scenario = None;
+        });
+        self.set_stack(&stack);
+    }
+
+    fn set_stack(&mut self, name: &str) {
+        let document = self.own_document().scenario().clone();
+        let registry = self.model.modules.registry.clone();
+        self.change_draft(|draft| {
+            draft.experiment.stack = NameOr::Name(name.into());
+            let own = draft
+                .scenario
+                .as_ref()
+                .map(|(_, scenario)| scenario.clone());
+            let scenario = draft
+                .experiment
+                .course
+                .is_none()
+                .then(|| own.unwrap_or(document));
+            draft.experiment.genes = first_genes(&draft.experiment, scenario.as_deref(), &registry);
+        });
+    }
+
+    fn train(&mut self) {
+        // One at a time: two would drive on the same threads.
+        if self.laboratory.is_training() {
+            return;
+        }
+        let Some(draft) = &self.model.experiment.draft else {
+            return;
+        };
+        let folder = draft.path.as_deref().and_then(Path::parent);
+        let (experiment, scenario) = draft.whole(self.own_document(), folder);
+        let scenario = scenario.map(|scenario| Scenario::clone(&scenario));
+        let registry = self.model.modules.registry.clone();
+        let wake = self.wake();
+        let trainer = Trainer::start(experiment, scenario, registry, wake);
+        self.model.experiment.training = Some(trainer.picture());
+        self.laboratory.trainer = Some(trainer);
+    }
+
+    /// Puts the champion's values into a stack of the document: one step of its history.
+    fn apply_champion(&mut self, stack: Option<String>) {
+        self.end_clean_show();
+        if self.is_showing() {
+            self.say(
+                Tone::Refused,
+                "The world that is shown was edited: save it or go back first.",
+            );
+            return;
+        }
+        let Some(training) = self.model.experiment.training.clone() else {
+            return;
+        };
+        let (Some(problem), Some(verdict)) = (&training.problem, &training.verdict) else {
+            return;
+        };
+        let genes = &verdict.champion.genes;
+        let scenario = self.model.document.scenario();
+        let (name, applied) = match stack {
+            Some(name) => {
+                let Some(mut own) = scenario.stacks().get(&name).cloned() else {
+                    return;
+                };
+                if let Err(module) = put_preset(&problem.genome().preset(genes), &mut own) {
+                    let text = format!("Stack {name} does not use {module}, which was trained.");
+                    self.say(Tone::Refused, &text);
+                    return;
+                }
+                (name, own)
+            }
+            None => (new_name(scenario), problem.stack(genes)),
+        };
+        let label = format!("Put champion into {name}");
+        let edit = Edit::Stack(name.clone(), Some(Box::new(applied)));
+        match self.model.document.apply(&label, edit) {
+            Ok(()) => {
+                let text = format!("The champion's values are in stack {name}.");
+                self.say(Tone::Done, &text);
+            }
+            Err(error) => self.say(Tone::Refused, &format!("{error}.")),
+        }
+    }
+
+    /// Takes in what was found out about the draft and how the training goes, and asks about the newest.
+    pub(crate) fn look_at_experiment(&mut self) {
+        if let Some(checked) = self.laboratory.checker.take() {
+            self.laboratory.is_checking = false;
+            self.model.experiment.checked = Some(Arc::new(checked));
+        }
+        if let Some(trainer) = &self.laboratory.trainer {
+            let picture = trainer.picture();
+            let before = self.model.experiment.training.as_ref();
+            let was_busy = before.is_some_and(|before| before.phase.is_busy());
+            let failure = match &picture.phase {
+                // Told once: the picture says so until another training begins.
+                Phase::Failed(why) if was_busy => Some(format!("The training ended: {why}")),
+                _ => None,
+            };
+            self.model.experiment.progress = trainer.progress();
+            self.model.experiment.training = Some(picture);
+            if let Some(text) = failure {
+                self.say(Tone::Failed, &text);
+            }
+        }
+        self.check_draft();
+    }
+
+    fn check_draft(&mut self) {
+        let Some(draft) = &self.model.experiment.draft else {
+            self.model.experiment.checked = None;
+            return;
+        };
+        // Edits of the document matter only to who is trained on it.
+        let document = self.own_document();
+        let edits = if draft.is_on_document() {
+            document.revision()
+        } else {
+            0
+        };
+        let of = (draft.revision, edits);
+        // At once, and not by the worker: whoever ticks several genes does not wait between them.
+        if self.laboratory.ticked != of {
+            let (experiment, scenario) = draft.whole(document, None);
+            let registry = &self.model.modules.registry;
+            let ticks = Ticks::of(&experiment, scenario.as_deref(), registry);
+            self.laboratory.ticked = of;
+            self.model.experiment.ticks = ticks;
+            // The model was changed: the draft has to be borrowed anew.
+            return self.check_draft();
+        }
+        // One question at a time: what has changed meanwhile is asked about with the answer.
+        if self.laboratory.is_checking || self.laboratory.asked == of {
+            return;
+        }
+        let (experiment, scenario) = draft.whole(document, None);
+        self.laboratory.asked = of;
+        self.laboratory.is_checking = true;
+        self.laboratory.checker.ask(Question {
+            of,
+            experiment,
+            scenario,
+            registry: self.model.modules.registry.clone(),
+        });
+    }
+
+    /// A path for an experiment was given.
+    pub(crate) fn take_experiment_path(&mut self, path: PathBuf, file: ExperimentFile) {
+        match file {
+            ExperimentFile::Open => {
+                let label = format!("Opening {}", path.display());
+                let job = Job::beside(label, self.wake(), move || {
+                    let read = read(&path);
+                    Outcome::Experiment(Arrived::Opened(path, read))
+                });
+                self.flow.jobs.push(job);
+            }
+            ExperimentFile::Results => {
+                let label = format!("Opening {}", path.display());
+                let job = Job::beside(label, self.wake(), move || {
+                    let read = OpenResults::read(&path).map(Box::new);
+                    Outcome::Experiment(Arrived::Results(read))
+                });
+                self.flow.jobs.push(job);
+            }
+            ExperimentFile::Save => self.save_experiment(&experiment_path(&path)),
+            ExperimentFile::Record => {
+                let training = self.model.experiment.training.as_ref();
+                let Some(record) = training.and_then(|training| training.record.clone()) else {
+                    return;
+                };
+                let label = format!("Writing {}", path.display());
+                let job = Job::beside(label, self.wake(), move || {
+                    let text = roadwright_training::genetic::Record::clone(&record).to_text();
+                    Outcome::Shared(path.clone(), write(&path, &text))
+                });
+                self.flow.jobs.push(job);
+            }
+        }
+    }
+
+    fn save_experiment(&mut self, path: &Path) {
+        let Some(draft) = &self.model.experiment.draft else {
+            return;
+        };
+        if draft.is_on_document() && self.own_document().path().is_none() {
+            self.say(
+                Tone::Refused,
+                "Save the scenario first: the experiment names its file.",
+            );
+            return;
+        }
+        let (whole, _) = draft.whole(self.own_document(), path.parent());
+        let (path, own) = (path.to_owned(), Box::new(draft.experiment.clone()));
+        let label = format!("Writing {}", path.display());
+        let job = Job::beside(label, self.wake(), move || {
+            let written = write(&path, &whole.to_text());
+            Outcome::Experiment(Arrived::Saved(path, own, written))
+        });
+        self.flow.jobs.push(job);
+    }
+
+    /// Takes in what was done beside the frame.
+    pub(crate) fn take_arrived(&mut self, arrived: Arrived) {
+        match arrived {
+            Arrived::Opened(path, Ok(opened)) => self.take_opened(path, *opened),
+            Arrived::Saved(path, experiment, Ok(())) => {
+                self.say(Tone::Done, &format!("Saved {}.", path.display()));
+                if let Some(draft) = &mut self.model.experiment.draft {
+                    // What was written, whatever the draft has become meanwhile: later changes stay
+                    // unsaved.
+                    (draft.path, draft.saved) = (Some(path), Some(*experiment));
+                }
+            }
+            Arrived::Runs(shown, Ok(driven)) => self.show_runs(shown, *driven),
+            Arrived::World(shown, Ok(scenario)) => self.show_world(shown, *scenario),
+            Arrived::Results(Ok(opened)) => {
+                let results = &mut self.model.experiment.results;
+                // Opened again it is as its file is now.
+                results.retain(|known| known.path != opened.path);
+                results.push(Arc::new(*opened));
+                self.view.panels.bring_to_front(PanelId::Experiment);
+            }
+            Arrived::Opened(_, Err(error))
+            | Arrived::Results(Err(error))
+            | Arrived::Runs(_, Err(error))
+            | Arrived::Saved(_, _, Err(error))
+            | Arrived::World(_, Err(error)) => self.say(Tone::Failed, &error),
+        }
+    }
+
+    fn take_opened(&mut self, path: PathBuf, opened: Opened) {
+        let Opened {
+            mut experiment,
+            scenario,
+        } = opened;
+        // The document is trained on as it is edited, not as its file is.
+        let own = self
+            .own_document()
+            .path()
+            .and_then(|own| own.canonicalize().ok());
+        let is_document = |named: &Path| own.is_some() && named.canonicalize().ok() == own;
+        let scenario = scenario.filter(|(named, _)| !is_document(named));
+        if experiment.course.is_none() && scenario.is_none() {
+            experiment.scenario = Some(String::new());
+        }
+        self.set_draft(Draft {
+            saved: Some(experiment.clone()),
+            experiment,
+            path: Some(path),
+            scenario,
+            history: DraftHistory::default(),
+            revision: 0,
+        });
+        self.view.panels.bring_to_front(PanelId::Experiment);
+    }
+
+    /// What a path is suggested as.
+    pub(crate) fn suggested_experiment(&self, file: ExperimentFile) -> String {
+        let draft = self.model.experiment.draft.as_ref();
+        let named = draft.and_then(|draft| draft.path.clone());
+        let folder = self.own_document().path().and_then(Path::parent);
+        let beside = |name: String| {
+            let path = folder.map_or(PathBuf::from(&name), |folder| folder.join(&name));
+            path.display().to_string()
+        };
+        match (file, named) {
+            (ExperimentFile::Open | ExperimentFile::Results, _) => String::new(),
+            (ExperimentFile::Save, Some(path)) => path.display().to_string(),
+            (ExperimentFile::Save, None) => beside(format!("untitled{ENDING}")),
+            (ExperimentFile::Record, Some(path)) => {
+                let title = draft.map(Draft::title).unwrap_or_default();
+                let path = path.with_file_name(format!("{title}.training.json"));
+                path.display().to_string()
+            }
+            (ExperimentFile::Record, None) => beside("untitled.training.json".into()),
+        }
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    let written = roadwright_files::write(path, text.as_bytes());
+    written.map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// A name that no stack of a scenario has.
+fn new_name(scenario: &Scenario) -> String {
+    let free = |name: &String| !scenario.stacks().contains_key(name);
+    let mut names = std::iter::once("trained".to_owned())
+        .chain((2..).map(|number| format!("trained_{number}")));
+    names.find(free).unwrap_or_default()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_a_file_is_said_with_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.experiment.json");
+        let text = Experiment::new("arena", "fuzzy_driver").to_text();
+        std::fs::write(&path, &text).unwrap();
+        assert!(read(&path).is_ok());
+        std::fs::write(&path, text.replace("\"runs\"", "\"ruins\"")).unwrap();
+        let line = text
+            .lines()
+            .position(|line| line.contains("\"runs\""))
+            .unwrap()
+            + 1;
+        let error = read(&path).err().unwrap();
+        assert!(
+            error.contains(&format!("{line}: ")) && error.contains("ruins"),
+            "{error}"
+        );
+        let named = text.replace("\"course\": \"arena\"", "\"scenario\": \"gone.json\"");
+        std::fs::write(&path, named).unwrap();
+        let error = read(&path).err().unwrap();
+        assert!(error.contains("gone.json"), "{error}");
+        assert!(read(&folder.path().join("y")).is_err());
+    }
+}

@@ -1,0 +1,43 @@
+//! The camera on the screen: core knows how far points lie from the middle of the map, and this where
+//! the map is in the window.
+
+use crate::camera::Camera;
+use egui::{Pos2, Rect, Vec2};
+use roadwright_geometry::DVec2;
+
+/// What a camera shows in a rectangle of the window.
+pub trait MapView {
+    /// Screen point of a world point.
+    fn screen(&self, rect: Rect, point: DVec2) -> Pos2;
+    /// World point of a screen point.
+    fn world(&self, rect: Rect, at: Pos2) -> DVec2;
+    /// Zooms by a factor and keeps the world point under `at` where it is.
+    fn zoom(&mut self, rect: Rect, at: Pos2, factor: f64);
+    /// The box of the world that a rectangle shows.
+    fn view(&self, rect: Rect) -> (DVec2, DVec2);
+}
+
+impl MapView for Camera {
+    fn screen(&self, rect: Rect, point: DVec2) -> Pos2 {
+        let offset = self.offset(point);
+        rect.center() + Vec2::new(offset.x as f32, offset.y as f32)
+    }
+
+    fn world(&self, rect: Rect, at: Pos2) -> DVec2 {
+        self.at_offset(in_points(at - rect.center()))
+    }
+
+    fn zoom(&mut self, rect: Rect, at: Pos2, factor: f64) {
+        self.zoom_at(in_points(at - rect.center()), factor);
+    }
+
+    fn view(&self, rect: Rect) -> (DVec2, DVec2) {
+        let (a, b) = (self.world(rect, rect.min), self.world(rect, rect.max));
+        (a.min(b), a.max(b))
+    }
+}
+
+/// A distance on the screen as the camera takes it, points.
+pub(crate) fn in_points(by: Vec2) -> DVec2 {
+    DVec2::new(f64::from(by.x), f64::from(by.y))
+}

@@ -1,0 +1,363 @@
+//! What is done in the workshop after the frame.
+
+use crate::app::Editor;
+use crate::document::Document;
+use crate::model::{Dialog, Purpose, Tone};
+use crate::panel::PanelId;
+use crate::workshop::slug;
+use crate::workshop::{Bench, Ground, Kept, Rival, Source, Trial, WorkshopAction, track};
+use roadwright_geometry::DVec2;
+use roadwright_scenario::vehicle_file::{EXTENSION, FileReference, SHIPPED, VehicleFile, hash};
+use roadwright_scenario::{Edit, VehicleType};
+use roadwright_vehicle::sheet::file_of_type;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What the map shows around the vehicle when it comes onto the test track, m.
+const SEEN: f64 = 24.0;
+
+/// What the workshop has beside the frame.
+#[derive(Default)]
+pub(crate) struct Shop {
+    trial: Trial,
+    /// The vehicle that drives there.
+    on_track: Option<Arc<VehicleFile>>,
+}
+
+impl Editor {
+    /// Does something in the workshop.
+    pub(crate) fn workshop(&mut self, action: WorkshopAction) {
+        match action {
+            WorkshopAction::Open(source) => self.open_vehicle(source),
+            WorkshopAction::Compare(source) => self.compare_with(source),
+            WorkshopAction::Change(label, file) => {
+                if let Some(bench) = &mut self.model.workshop.bench {
+                    bench.change(&label, *file);
+                }
+            }
+            WorkshopAction::Commit(label) => self.on_bench(|bench| bench.commit_gesture(&label)),
+            WorkshopAction::Undo => self.on_bench(Bench::undo),
+            WorkshopAction::Redo => self.on_bench(Bench::redo),
+            WorkshopAction::Test => self.start_trial(),
+            WorkshopAction::StopTest => self.shop.trial.stop(),
+            WorkshopAction::Drive(ground) => self.enter_track(ground),
+            WorkshopAction::LeaveTrack => self.leave_track(),
+            WorkshopAction::Use => self.use_vehicle(),
+        }
+    }
+
+    /// How the trials stand.
+    pub(crate) fn look_at_workshop(&mut self) {
+        self.model.workshop.trial = self.shop.trial.state();
+    }
+
+    /// Something that may leave other numbers behind: the test track begins anew with them.
+    fn on_bench(&mut self, change: impl FnOnce(&mut Bench)) {
+        let Some(bench) = &mut self.model.workshop.bench else {
+            return;
+        };
+        change(bench);
+        // A change that was refused, or one there and back, leaves the drive on the track alone.
+        let is_other = self.shop.on_track.as_ref() != Some(&bench.file);
+        if let Some(ground) = self.model.workshop.track.filter(|_| is_other) {
+            self.enter_track(ground);
+        }
+    }
+
+    /// Whether an individual is shown in place of the document: then that comes back first.
+    fn is_kept_by_individual(&mut self) -> bool {
+        let is_showing = self.is_showing();
+        if is_showing {
+            self.say(
+                Tone::Refused,
+                "The world of an individual is shown: go back from it first.",
+            );
+        }
+        is_showing
+    }
+
+    fn find_vehicle(&self, source: &Source) -> Result<VehicleFile, String> {
+        match source {
+            Source::Shipped(name) => {
+                let mut shipped = SHIPPED.iter();
+                let found = shipped.find(|one| one.name == *name);
+                let found =
+                    found.ok_or_else(|| format!("No vehicle {name} comes with the program."))?;
+                VehicleFile::from_text(found.text).map_err(|error| error.to_string())
+            }
+            Source::Type(key) => {
+                // Of the document of the person: on the test track the one that is shown is the
+                // track.
+                let kind = self.own_document().scenario().vehicle_types().get(key);
+                let kind =
+                    kind.ok_or_else(|| format!("There is no vehicle type {key} any more."))?;
+                let file = file_of_type(kind);
+                // A type without a file may be of any size: wheels and springs may not fit it.
+                file.checked()
+                    .map_err(|error| format!("The vehicle type {key} fits no file: {error}."))?;
+                Ok(file)
+            }
+            Source::Unchanged => {
+                let bench = self.model.workshop.bench.as_ref();
+                let bench = bench.ok_or("There is no vehicle in the workshop.")?;
+                Ok((*bench.base).clone())
+            }
+            Source::File(path) => VehicleFile::load(path).map_err(|error| error.to_string()),
+        }
+    }
+
+    fn open_vehicle(&mut self, source: Source) {
+        match self.find_vehicle(&source) {
+            Ok(file) => {
+                let mut bench = Bench::new(source, file);
+                bench.kept = self.kept_of(&bench);
+                self.put_on_bench(bench);
+            }
+            Err(why) => self.say(Tone::Refused, &why),
+        }
+    }
+
+    /// The file of a vehicle type that stands in one.
+    fn kept_of(&self, bench: &Bench) -> Option<Kept> {
+        let Source::Type(key) = &bench.source else {
+            return None;
+        };
+        let own = self.own_document();
+        // With the hash that the scenario knows: it says to which text of the file the numbers on
+        // the bench belong.
+        let reference = own.scenario().vehicle_types().get(key)?.file.clone()?;
+        Some(Kept {
+            path: own.path()?.parent()?.join(&reference.path),
+            hash: reference.hash.clone(),
+            file: bench.file.clone(),
+        })
+    }
+
+    /// Another vehicle is looked at; its panel comes to the front.
+    pub(crate) fn put_on_bench(&mut self, bench: Bench) {
+        // The one before stops when it is dropped: it tests another vehicle.
+        self.shop.trial = Trial::default();
+        self.model.workshop.bench = Some(bench);
+        self.view.panels.bring_to_front(PanelId::Workshop);
+        // Who is on the test track drives the new one there.
+        self.on_bench(|_| ());
+    }
+
+    fn compare_with(&mut self, source: Option<Source>) {
+        let Some(source) = source else {
+            self.model.workshop.rival = None;
+            return;
+        };
+        match self.find_vehicle(&source) {
+            Ok(file) => self.model.workshop.rival = Some(Rival::new(source, file)),
+            Err(why) => self.say(Tone::Refused, &why),
+        }
+    }
+
+    /// A vehicle of a file that was read is compared with.
+    pub(crate) fn put_beside(&mut self, path: PathBuf, file: VehicleFile) {
+        self.model.workshop.rival = Some(Rival::new(Source::File(path), file));
+    }
+
+    fn start_trial(&mut self) {
+        let Some(bench) = &self.model.workshop.bench else {
+            return;
+        };
+        let rival = self.model.workshop.rival.as_ref();
+        let rival = rival.map(|rival| rival.file.clone());
+        self.shop.trial = Trial::start(bench.file.clone(), rival, self.wake());
+        self.look_at_workshop();
+    }
+
+    /// The test track comes onto the map, and the scenario waits.
+    fn enter_track(&mut self, ground: Ground) {
+        if self.is_kept_by_individual() {
+            return;
+        }
+        let Some(bench) = &self.model.workshop.bench else {
+            return;
+        };
+        let (file, base) = (bench.file.clone(), bench.file.name.clone());
+        let scenario = match track::scenario(&file, ground) {
+            Ok(scenario) => scenario,
+            Err(error) => {
+                self.say(Tone::Failed, &format!("{base} cannot be driven: {error}."));
+                return;
+            }
+        };
+        let track = Document::new(scenario);
+        // Restarted with other numbers on the same ground, the map goes on looking where it looks.
+        let is_same_place = self.model.workshop.track == Some(ground);
+        // A gesture under way ends before the document is put aside.
+        self.model.document.commit();
+        self.stand_in(track);
+        self.shop.on_track = Some(file);
+        self.model.workshop.track = Some(ground);
+        self.view.needs_frame = false;
+        if !is_same_place {
+            let middle = DVec2::new(0.5 * SEEN, 0.0);
+            self.jump(middle - DVec2::splat(SEEN), middle + DVec2::splat(SEEN));
+        }
+        // The slider or the button that brought it here would take the arrow keys.
+        self.context.memory_mut(|memory| {
+            if let Some(focused) = memory.focused() {
+                memory.surrender_focus(focused);
+            }
+        });
+        // After the document was exchanged, which ends the run and with it the drive: else
+        // `take_the_wheel` would give the wheel back.
+        self.model.watched = Some(u64::from(track::DRIVER.0));
+        self.take_the_wheel();
+    }
+
+    /// The scenario comes back onto the map as it was, with its history.
+    pub(crate) fn leave_track(&mut self) {
+        if self.model.workshop.track.take().is_some() {
+            self.shop.on_track = None;
+            self.end_waiting();
+        }
+    }
+
+    /// Where a vehicle would be saved: where it came from, or beside the scenario.
+    pub(crate) fn vehicle_suggestion(&self) -> String {
+        let Some(bench) = &self.model.workshop.bench else {
+            return String::new();
+        };
+        if let Some(kept) = &bench.kept {
+            return kept.path.display().to_string();
+        }
+        let name = format!("{}{EXTENSION}", slug(&bench.file.name, '-'));
+        let Some(folder) = self.own_document().path().and_then(Path::parent) else {
+            return name;
+        };
+        let vehicles = folder.join("vehicles");
+        let folder = if vehicles.is_dir() {
+            vehicles
+        } else {
+            folder.to_owned()
+        };
+        folder.join(name).display().to_string()
+    }
+
+    /// A vehicle type of the scenario names the file of the vehicle. One that stands in no file below
+    /// the folder of the scenario is saved there first.
+    fn use_vehicle(&mut self) {
+        if self.is_kept_by_individual() {
+            return;
+        }
+        // Back to the document first: the edit below is for it.
+        self.leave_track();
+        let Some(bench) = &self.model.workshop.bench else {
+            return;
+        };
+        let folder = self.model.document.path().and_then(Path::parent);
+        let home = bench.home();
+        let below = folder
+            .zip(home)
+            .and_then(|(folder, home)| below(folder, &home.path));
+        // A file below the scenario is named as it is. Otherwise a person is asked where to save;
+        // after that this is called once more and finds it there.
+        let (path, hash) = match (folder, below, home) {
+            (_, Some(path), Some(home)) => (path, home.hash.clone()),
+            // Without a folder the scenario keeps what the file would say.
+            (None, ..) => {
+                let name = slug(&bench.file.name, '-');
+                (
+                    format!("vehicles/{name}{EXTENSION}"),
+                    hash(&bench.file.to_text()),
+                )
+            }
+            _ => {
+                self.model.dialog = Dialog::Path {
+                    purpose: Purpose::UseVehicle,
+                    text: self.vehicle_suggestion(),
+                    then: None,
+                };
+                return;
+            }
+        };
+        let key = bench.type_key(self.model.document.scenario());
+        let vehicle = (*bench.file).clone();
+        let kind = VehicleType {
+            file: Some(Arc::new(FileReference {
+                path,
+                hash,
+                was: None,
+                vehicle: vehicle.clone(),
+            })),
+            ..vehicle.vehicle_type()
+        };
+        let edit = Edit::VehicleType(key.clone(), Some(Box::new(kind)));
+        self.apply(&format!("Use vehicle {key}"), edit);
+        self.say(
+            Tone::Done,
+            &format!("The scenario has the vehicle type {key}."),
+        );
+    }
+
+    /// A vehicle was written, or not; then it may be used.
+    pub(crate) fn note_vehicle_saved(&mut self, path: PathBuf, file: Arc<VehicleFile>, uses: bool) {
+        self.say(Tone::Done, &format!("Wrote {}.", path.display()));
+        let hash = hash(&file.to_text());
+        if let Some(bench) = &mut self.model.workshop.bench {
+            bench.note_saved(Kept { path, hash, file });
+        }
+        if uses {
+            self.use_vehicle();
+        }
+    }
+}
+
+/// The path of a vehicle file: with the ending that they have.
+pub(crate) fn vehicle_path(path: &Path) -> PathBuf {
+    let text = path.to_string_lossy();
+    if text.ends_with(EXTENSION) {
+        path.to_owned()
+    } else {
+        // "jeep" and "jeep.json" both become jeep.vehicle.json.
+        PathBuf::from(format!("{}{EXTENSION}", text.trim_end_matches(".json")))
+    }
+}
+
+/// The path from a folder to a file below it, with `/` between folders; `None` if it is not below.
+fn below(folder: &Path, file: &Path) -> Option<String> {
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    // Links and `..` resolved, so that a path that only looks as if it lay below is not taken for
+    // one.
+    let (folder, file) = (folder.canonicalize().ok()?, file.canonicalize().ok()?);
+    let path = file.strip_prefix(folder).ok()?;
+    let parts = path.iter().map(|part| part.to_str());
+    // Scenario files go from one system to another: there is one separator in them.
+    Some(parts.collect::<Option<Vec<_>>>()?.join("/"))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_files() {
+        let path = |text: &str| vehicle_path(Path::new(text)).display().to_string();
+        assert_eq!(path("a/jeep"), "a/jeep.vehicle.json");
+        assert_eq!(path("jeep.json"), "jeep.vehicle.json");
+        assert_eq!(path("jeep.vehicle.json"), "jeep.vehicle.json");
+    }
+
+    #[test]
+    fn only_files_below_the_folder_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("town/vehicles");
+        std::fs::create_dir_all(&inner).unwrap();
+        std::fs::write(inner.join("a.vehicle.json"), "").unwrap();
+        let town = folder.path().join("town");
+        let found = below(&town, &inner.join("a.vehicle.json"));
+        assert_eq!(found.as_deref(), Some("vehicles/a.vehicle.json"));
+        std::fs::write(folder.path().join("b.vehicle.json"), "").unwrap();
+        assert_eq!(below(&town, &town.join("../b.vehicle.json")), None);
+    }
+}

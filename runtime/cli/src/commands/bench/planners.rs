@@ -1,0 +1,329 @@
+//! `roadwright bench planners`: how long paths on maps of boxes take, beside the figures of
+//! [Kuffner 1998], table 1, which are of 1998; and the aims of this program.
+
+use super::arguments::Planners as Arguments;
+use crate::Outcome;
+use crate::commands::plan::{Times, edits};
+use crate::commands::print_json;
+use crate::{progress, terminal};
+use anyhow::{Context, bail};
+use roadwright_geometry::DVec2;
+use roadwright_geometry::math::Stream;
+use roadwright_planning::open_ground::samples::{self, BoxWorld};
+use roadwright_planning::open_ground::{
+    Body, Cell, CellSize, GridMap, GridPath, Guide, ItemId, ObstacleCosts, OpenGround, Profile,
+    ProfileId, Reading, Rules, Window,
+};
+use serde::Serialize;
+use std::io::Write;
+
+/// One obstacle in this many is moved for each problem.
+const MOVED: usize = 10;
+/// How far they are moved along each axis at most, m.
+const FARTHEST: f64 = 0.3;
+/// Changes of the map on which D* Lite is measured, and cells changed at a time.
+const CHANGES: u32 = 1000;
+const CHANGED_CELLS: u32 = 20;
+/// Largest share of the expansions of A* that D* Lite may need.
+const LARGEST_RATIO: f64 = 0.05;
+/// Median of projection and search together that is aimed at, ms.
+const AIM: f64 = 1.5;
+
+/// A scene of the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scene {
+    Maze,
+    Office,
+}
+
+/// A row of the source's table.
+struct Printed {
+    scene: Scene,
+    cells: u32,
+    project: f64,
+    search: f64,
+    total: f64,
+}
+
+/// [Kuffner 1998], table 1: mean times in ms of 100 trials on a workstation of 200 MHz.
+const PRINTED: [Printed; 6] = [
+    printed(Scene::Maze, 50, [9.5, 7.2, 16.7]),
+    printed(Scene::Maze, 100, [34.5, 37.4, 72.0]),
+    printed(Scene::Maze, 150, [82.9, 79.8, 163.0]),
+    printed(Scene::Office, 45, [47.7, 13.9, 61.7]),
+    printed(Scene::Office, 90, [62.7, 27.4, 90.2]),
+    printed(Scene::Office, 135, [139.2, 56.8, 196.0]),
+];
+
+const fn printed(scene: Scene, cells: u32, times: [f64; 3]) -> Printed {
+    let [project, search, total] = times;
+    Printed {
+        scene,
+        cells,
+        project,
+        search,
+        total,
+    }
+}
+
+impl Scene {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Maze => "maze",
+            Self::Office => "office",
+        }
+    }
+
+    fn world(self, seed: u64) -> BoxWorld {
+        match self {
+            Self::Maze => samples::maze(150.0, seed),
+            Self::Office => samples::office(seed),
+        }
+    }
+
+    /// The character that walks there.
+    fn body(self) -> Body {
+        // The maze is five times as large as the office, and so is who walks there.
+        let width = match self {
+            Self::Maze => 1.5,
+            Self::Office => 0.5,
+        };
+        Body {
+            length: width,
+            width,
+            height: 1.8,
+            ground_clearance: 0.05,
+        }
+    }
+}
+
+/// A row beside that of the source.
+#[derive(Debug, Serialize)]
+struct Row {
+    scene: &'static str,
+    cells: u32,
+    boxes: usize,
+    problems: u32,
+    without_path: u32,
+    project_ms: f64,
+    search_ms: f64,
+    total_ms: f64,
+    median_ms: f64,
+    p99_ms: f64,
+    source_project_ms: f64,
+    source_search_ms: f64,
+    source_total_ms: f64,
+    /// How many times as fast as the source's.
+    faster: f64,
+}
+
+/// All figures.
+#[derive(Debug, Serialize)]
+struct Report {
+    seed: u64,
+    rows: Vec<Row>,
+    aims: Vec<Aim>,
+    incremental: edits::Report,
+}
+
+/// A figure beside what is aimed at.
+#[derive(Debug, Serialize)]
+struct Aim {
+    what: &'static str,
+    value: f64,
+    aim: f64,
+    unit: &'static str,
+}
+
+pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let mut rows = Vec::new();
+    if !arguments.json {
+        let mut out = terminal::out();
+        writeln!(
+            out,
+            "seed {}; means of {} problems, ms",
+            arguments.seed, arguments.problems
+        )?;
+        writeln!(
+            out,
+            "scene   cells      boxes no path  project search  total median    p99   1998: project search  total  faster"
+        )?;
+    }
+    for printed in &PRINTED {
+        let row = measure(printed, arguments)?;
+        if !arguments.json {
+            print_row(&row)?;
+        }
+        rows.push(row);
+    }
+    let map = edits::generated(arguments.seed)?;
+    let changes = CHANGES.min(arguments.problems);
+    let incremental = edits::measure(map, CHANGED_CELLS, changes, arguments.seed)?;
+    let aims = aims(&rows, &incremental);
+    if arguments.json {
+        print_json(&Report {
+            seed: arguments.seed,
+            rows,
+            aims,
+            incremental: incremental.without_rows(),
+        })?;
+        return Ok(Outcome::Fine);
+    }
+    let mut out = terminal::out();
+    for aim in &aims {
+        writeln!(
+            out,
+            "{:<60} {:>8.4} {:<2} aim: at most {}",
+            aim.what, aim.value, aim.unit, aim.aim
+        )?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn print_row(row: &Row) -> anyhow::Result<()> {
+    let mut out = terminal::out();
+    writeln!(
+        out,
+        "{:<7} {:>3} x {:<3} {:>6} {:>7}  {:>7.3} {:>6.3} {:>6.3} {:>6.3} {:>6.3}   {:>13.1} {:>6.1} {:>6.1} {:>7.0}",
+        row.scene,
+        row.cells,
+        row.cells,
+        row.boxes,
+        row.without_path,
+        row.project_ms,
+        row.search_ms,
+        row.total_ms,
+        row.median_ms,
+        row.p99_ms,
+        row.source_project_ms,
+        row.source_search_ms,
+        row.source_total_ms,
+        row.faster
+    )?;
+    out.flush()?;
+    Ok(())
+}
+
+fn aims(rows: &[Row], incremental: &edits::Report) -> Vec<Aim> {
+    let row = |scene: &str, cells| {
+        let mut rows = rows.iter();
+        let row = rows.find(|row| row.scene == scene && row.cells == cells);
+        row.map_or(f64::NAN, |row| row.median_ms)
+    };
+    vec![
+        Aim {
+            what: "maze 150 x 150, projection and search, median",
+            value: row("maze", 150),
+            aim: AIM,
+            unit: "ms",
+        },
+        Aim {
+            what: "office 135 x 135, projection and search, median",
+            value: row("office", 135),
+            aim: AIM,
+            unit: "ms",
+        },
+        Aim {
+            what: "D* Lite on 1000 x 1000 cells, expansions as a share of A*'s",
+            value: incremental.ratio,
+            aim: LARGEST_RATIO,
+            unit: "",
+        },
+    ]
+}
+
+/// A scene as a map, with the items of its boxes.
+struct Stage {
+    world: BoxWorld,
+    ground: OpenGround,
+    items: Vec<ItemId>,
+    profile: ProfileId,
+    cells: u32,
+}
+
+impl Stage {
+    fn new(printed: &Printed, seed: u64) -> anyhow::Result<Self> {
+        let world = printed.scene.world(seed);
+        let mut ground = OpenGround::new();
+        let size = CellSize::new(world.edge / f64::from(printed.cells)).context("no such cells")?;
+        let profile = ground.add_profile(Profile {
+            costs: ObstacleCosts::NONE,
+            ..Profile::new(printed.scene.body(), size)
+        });
+        let items = world.boxes.iter().map(|shape| ground.insert(shape.item()));
+        let items = items.collect::<Result<_, _>>()?;
+        Ok(Self {
+            world,
+            ground,
+            items,
+            profile,
+            cells: printed.cells,
+        })
+    }
+
+    /// Moves some of the boxes.
+    fn stir(&mut self, stream: &mut Stream) -> anyhow::Result<()> {
+        for _ in 0..self.items.len() / MOVED {
+            let at = stream.next_index(self.items.len());
+            let mut along = || stream.next_in(-FARTHEST, FARTHEST);
+            let by = DVec2::new(along(), along());
+            let moved = self.world.boxes[at].shifted(by);
+            self.ground.replace(self.items[at], moved.item())?;
+        }
+        Ok(())
+    }
+
+    /// The map, made from nothing.
+    fn project(&mut self) -> anyhow::Result<GridMap> {
+        let window = Window {
+            origin: Cell::default(),
+            columns: self.cells,
+            rows: self.cells,
+        };
+        self.ground.drop_tiles();
+        Ok(self
+            .ground
+            .window(self.profile, None, Reading::Everything, window)?)
+    }
+}
+
+fn measure(printed: &Printed, arguments: &Arguments) -> anyhow::Result<Row> {
+    let mut stage = Stage::new(printed, arguments.seed)?;
+    let mut stream = Stream::new(
+        arguments.seed,
+        printed.scene.name(),
+        u64::from(printed.cells),
+    );
+    let mut planner = GridPath::new(Rules::default(), Guide::AStar);
+    let (mut projecting, mut searching) = (Times::default(), Times::default());
+    let mut without_path = 0;
+    for _ in 0..arguments.problems {
+        if progress::interrupted() {
+            bail!("interrupted");
+        }
+        stage.stir(&mut stream)?;
+        let mut map = projecting.measure(|| stage.project())?;
+        let full = "the map has hardly a free cell";
+        let start = samples::free_cell(&map, &mut stream).context(full)?;
+        let goal = samples::free_cell(&map, &mut stream).context(full)?;
+        let answer = searching.measure(|| planner.find(&mut map, start, goal));
+        without_path += u32::from(answer.path().is_none());
+    }
+    let total = projecting.plus(&searching);
+    Ok(Row {
+        scene: printed.scene.name(),
+        cells: printed.cells,
+        boxes: stage.world.boxes.len(),
+        problems: arguments.problems,
+        without_path,
+        project_ms: projecting.mean(),
+        search_ms: searching.mean(),
+        total_ms: total.mean(),
+        median_ms: total.median(),
+        p99_ms: total.quantile(0.99),
+        source_project_ms: printed.project,
+        source_search_ms: printed.search,
+        source_total_ms: printed.total,
+        faster: printed.total / total.mean(),
+    })
+}

@@ -1,0 +1,47 @@
+//! CPU times of many calls, and what is printed of them.
+
+use cpu_time::ProcessTime;
+use std::time::Duration;
+
+/// CPU times, ms.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Times(Vec<f64>);
+
+impl Times {
+    /// Adds a time.
+    pub(crate) fn add(&mut self, time: Duration) {
+        self.0.push(time.as_secs_f64() * 1e3);
+    }
+
+    /// Calls a function and adds the CPU time that it took.
+    pub(crate) fn measure<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        let cpu = ProcessTime::now();
+        let done = work();
+        self.add(cpu.elapsed());
+        done
+    }
+
+    /// The time that a share of all is not above; 0 without any.
+    pub(crate) fn quantile(&self, share: f64) -> f64 {
+        let mut sorted = self.0.clone();
+        sorted.sort_by(f64::total_cmp);
+        let last = sorted.len().saturating_sub(1);
+        let at = (last as f64 * share).round() as usize;
+        sorted.get(at).copied().unwrap_or(0.0)
+    }
+
+    /// The median.
+    pub(crate) fn median(&self) -> f64 {
+        self.quantile(0.5)
+    }
+
+    /// The mean; 0 without any.
+    pub(crate) fn mean(&self) -> f64 {
+        self.0.iter().sum::<f64>() / self.0.len().max(1) as f64
+    }
+
+    /// Times that belong together, added up.
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        Self(self.0.iter().zip(&other.0).map(|(a, b)| a + b).collect())
+    }
+}

@@ -1,0 +1,92 @@
+//! `roadwright plan`: paths on maps, without a simulation.
+
+pub(super) mod edits;
+mod figures;
+mod grid;
+mod grid_planner;
+
+pub(crate) use figures::Times;
+
+use crate::Outcome;
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Kind of map to plan on.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PlanVerb {
+    /// Solve the problems of a map of the Moving AI benchmarks, or repair a plan while a map changes
+    Grid(Grid),
+}
+
+/// `roadwright plan grid`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Steps cost 1 and the square root of 2, and do not cut corners. Exit code 1 if a problem has no path \
+although the file says so, or a path is longer than the file says.\nWith --edits the map is changed again and again \
+while the start moves along its path from one corner to the other; each time D* Lite repairs its plan and A* plans from nothing. Exit code 1 if \
+they disagree.\nExamples:\n  roadwright plan grid maze512-8-0.map --scen maze512-8-0.map.scen\n  roadwright plan grid \
+--edits 20 --seed 1"
+)]
+pub(crate) struct Grid {
+    /// The map, NAME.map [default with --edits: 1000 x 1000 cells, 15 % of them blocked by rectangles]
+    #[arg(required_unless_present = "edits")]
+    map: Option<PathBuf>,
+    /// Problems on it, NAME.map.scen
+    #[arg(long, value_name = "FILE", required_unless_present = "edits")]
+    scen: Option<PathBuf>,
+    /// The planner
+    #[arg(long, value_enum, default_value_t = Planner::GridPath, conflicts_with = "edits", value_name = "ID")]
+    planner: Planner,
+    /// Cells that one search of hybrid_fuzzy_path may expand
+    #[arg(long, default_value_t = 4000, value_parser = clap::value_parser!(u64).range(8..=10_000_000), value_name = "N")]
+    budget: u64,
+    /// Number of cells to change at a time
+    #[arg(long, conflicts_with = "scen", value_parser = clap::value_parser!(u32).range(1..=1_000_000), value_name = "N")]
+    edits: Option<u32>,
+    /// Number of changes
+    #[arg(long, requires = "edits", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000), value_name = "N")]
+    times: u32,
+    /// Seed of map, start, goal and changes
+    #[arg(long, requires = "edits", default_value_t = 1)]
+    seed: u64,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+/// Planners of open ground.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum Planner {
+    /// A*
+    GridPath,
+    /// Dijkstra's search
+    Dijkstra,
+    /// The cost to the goal from everywhere
+    FlowField,
+    /// D* Lite
+    IncrementalPath,
+    /// Plans of bounded work that learn; its path is the one that an agent drives
+    HybridFuzzyPath,
+}
+
+impl Planner {
+    fn name(self) -> &'static str {
+        match self {
+            Self::GridPath => "grid_path",
+            Self::Dijkstra => "dijkstra",
+            Self::FlowField => "flow_field",
+            Self::IncrementalPath => "incremental_path",
+            Self::HybridFuzzyPath => "hybrid_fuzzy_path",
+        }
+    }
+}
+
+pub(crate) fn plan(verb: &PlanVerb) -> anyhow::Result<Outcome> {
+    match verb {
+        PlanVerb::Grid(arguments) => match arguments.edits {
+            Some(cells) => edits::run(arguments, cells),
+            None => grid::run(arguments),
+        },
+    }
+}

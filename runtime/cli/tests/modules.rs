@@ -1,0 +1,203 @@
+//! The modules of a crate stand in layers, as the crates do.
+
+use crate::common::{files_below, root};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// A crate whose top-level modules may use only modules of lower layers.
+struct Layered {
+    /// Its folder, from the root of the project.
+    folder: &'static str,
+    /// Its modules from the bottom up: a module builds on those of the lines before its own, and on none of its
+    /// own line.
+    layers: &'static [&'static [&'static str]],
+}
+
+const CRATES: &[Layered] = &[Layered {
+    folder: "runtime/scenario",
+    layers: &[
+        // Words of files.
+        &[
+            "defaults",
+            "driving_side",
+            "ids",
+            "json_text",
+            "lane_type",
+            "named",
+            "quantity",
+            "unique_map",
+        ],
+        &[
+            "access",
+            "country",
+            "dynamics",
+            "group",
+            "land",
+            "list_order",
+            "objects",
+            "restriction",
+            "stack",
+            "turn",
+        ],
+        // Records of files.
+        &["agents", "junction_rules", "road", "vehicle_file"],
+        &["grip", "lane_rules", "network", "vehicle_type"],
+        &["scenario", "via_rules"],
+        // What is derived, and what changes a scenario.
+        &["edit", "junction", "map_part"],
+        &[
+            "file",
+            "green_wave",
+            "grip_map",
+            "history",
+            "lane_graph",
+            "operation",
+        ],
+        &["alleys"],
+        &["check"],
+    ],
+}];
+
+/// The code of a source without comments, texts and what follows `#[cfg(test)]`.
+fn code(source: &str) -> String {
+    let own = source.split("#[cfg(test)]\nmod tests {").next();
+    let lines = own.unwrap_or_default().lines();
+    let lines = lines.map(|line| line.split("//").next().unwrap_or_default());
+    let mut code = String::new();
+    for line in lines {
+        // What stands between quotes is every second part.
+        code.extend(line.split('"').step_by(2));
+        code.push('\n');
+    }
+    code
+}
+
+/// The word that a text begins with.
+fn word(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_');
+    &text[..end.unwrap_or(text.len())]
+}
+
+/// The names that follow `crate::` in a code, those of groups in braces as well.
+fn used(code: &str) -> BTreeSet<&str> {
+    let mut names = BTreeSet::new();
+    for rest in code.split("crate::").skip(1) {
+        let Some(group) = rest.strip_prefix('{') else {
+            names.insert(word(rest));
+            continue;
+        };
+        // Only the first word of each part of a group is a name of the crate.
+        let mut depth = 0;
+        let mut is_first = true;
+        for (place, sign) in group.char_indices() {
+            match sign {
+                '{' => depth += 1,
+                '}' if depth == 0 => break,
+                '}' => depth -= 1,
+                ',' if depth == 0 => is_first = true,
+                sign if is_first && depth == 0 && !sign.is_whitespace() => {
+                    names.insert(word(&group[place..]));
+                    is_first = false;
+                }
+                _ => {}
+            }
+        }
+    }
+    names
+}
+
+/// The modules of a crate, and in which of them the names of its root are.
+fn modules(lib: &str) -> (BTreeSet<String>, BTreeMap<String, String>) {
+    let code = code(&lib.replace("#[cfg(test)]\nmod testing;\n", ""));
+    let mut modules = BTreeSet::new();
+    let mut names = BTreeMap::new();
+    for statement in code.split(';').map(str::trim) {
+        let statement = statement.trim_start_matches("pub ");
+        if let Some(module) = statement.strip_prefix("mod ") {
+            modules.insert(word(module).to_owned());
+        } else if let Some(path) = statement.strip_prefix("use ") {
+            let (module, rest) = path.split_once("::").unwrap_or((path, ""));
+            let separators = |c: char| !c.is_alphanumeric() && c != '_';
+            let all = rest.split(separators).filter(|name| !name.is_empty());
+            names.extend(all.map(|name| (name.to_owned(), module.to_owned())));
+        }
+    }
+    (modules, names)
+}
+
+/// The top-level module that a source belongs to; `None` for the root of the crate and for tests.
+fn module_of(source: &Path, src: &Path) -> Option<String> {
+    let inside = source.strip_prefix(src).unwrap();
+    let parts: Vec<_> = inside.iter().map(|part| part.to_str().unwrap()).collect();
+    let is_test = |part: &&str| part.trim_end_matches(".rs").ends_with("tests");
+    let module = parts[0].trim_end_matches(".rs");
+    let is_left_out =
+        ["lib", "testing"].contains(&module) || parts.iter().any(|part| is_test(&part));
+    (!is_left_out).then(|| module.to_owned())
+}
+
+/// What is wrong with the arrows between the modules of a crate.
+fn faults(src: &Path, layers: &[&[&str]]) -> Vec<String> {
+    let (modules, names) = modules(&std::fs::read_to_string(src.join("lib.rs")).unwrap());
+    let layer = |module: &str| layers.iter().position(|layer| layer.contains(&module));
+    let mut faults = Vec::new();
+    for module in &modules {
+        if layer(module).is_none() {
+            faults.push(format!("{module} has no place in the layers"));
+        }
+    }
+    let mut files: Vec<PathBuf> = Vec::new();
+    files_below(src.to_owned(), &["rs"], &mut files);
+    for file in files {
+        let Some(own) = module_of(&file, src) else {
+            continue;
+        };
+        let code = code(&std::fs::read_to_string(&file).unwrap());
+        for name in used(&code) {
+            let module = names.get(name).map_or(name, String::as_str);
+            if module == own || !modules.contains(module) {
+                continue;
+            }
+            if layer(module) >= layer(&own) {
+                let file = file.strip_prefix(src).unwrap().display();
+                faults.push(format!(
+                    "{own} must not build on {module} ({name} in {file})"
+                ));
+            }
+        }
+    }
+    faults
+}
+
+#[test]
+fn arrows_between_modules_point_one_way() {
+    for layered in CRATES {
+        let faults = faults(&root().join(layered.folder).join("src"), layered.layers);
+        assert!(faults.is_empty(), "{}: {faults:#?}", layered.folder);
+    }
+}
+
+#[test]
+fn an_arrow_that_points_up_is_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write(
+        "lib.rs",
+        "mod high;\npub mod low;\npub use high::{Thing, Other};\n",
+    );
+    write("high.rs", "use crate::low::Least;\n");
+    write(
+        "low.rs",
+        "// crate::high\nconst A: &str = \"crate::high\";\n#[cfg(test)]\nmod tests {\n    use crate::high;\n}\n",
+    );
+    assert_eq!(faults(folder.path(), &[&["low"], &["high"]]), [""; 0]);
+    write("low.rs", "use crate::{std_like::X, Other};\n");
+    assert_eq!(
+        faults(folder.path(), &[&["low"], &["high"]]),
+        ["low must not build on high (Other in low.rs)"]
+    );
+    assert_eq!(
+        faults(folder.path(), &[&["low"]])[0],
+        "high has no place in the layers"
+    );
+}

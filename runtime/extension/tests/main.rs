@@ -1,0 +1,23 @@
+//! What modules from outside promise.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod cancelled;
+mod common;
+mod faults;
+mod limits;
+#[path = "../../simulation/tests/modules/mod.rs"]
+mod modules;
+mod pedals;
+mod places;
+#[path = "../../simulation/tests/common/random_steps.rs"]
+mod random_steps;
+mod reload;
+mod road;
+mod save;
+#[path = "../../scenario/tests/common/mod.rs"]
+mod scenarios;
+mod scripts;
+mod signals;
+mod wanted;
+mod warnings;
+mod wishes;

@@ -1,0 +1,7 @@
+//! What the import promises.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod land;
+mod merged_junctions;
+mod osm;
+mod towns;

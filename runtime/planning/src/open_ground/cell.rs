@@ -1,0 +1,181 @@
+//! Cells, and the index that a search gives to each cell that it knows.
+
+use roadwright_geometry::DVec2;
+
+/// A square of the map, by its column (to the east) and its row (to the north).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Cell {
+    /// Column.
+    pub x: i32,
+    /// Row.
+    pub y: i32,
+}
+
+impl Cell {
+    /// A cell from its column and row.
+    pub const fn new(x: i32, y: i32) -> Self {
+        Self { x, y }
+    }
+
+    /// The neighbour in a direction.
+    pub fn toward(self, direction: Direction) -> Self {
+        let (x, y) = direction.offset();
+        Self::new(self.x + x, self.y + y)
+    }
+
+    /// Columns and rows between two cells, both positive.
+    pub fn distance(self, other: Self) -> CellDistance {
+        CellDistance {
+            columns: self.x.abs_diff(other.x),
+            rows: self.y.abs_diff(other.y),
+        }
+    }
+}
+
+/// Columns and rows between two cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CellDistance {
+    /// Columns.
+    pub columns: u32,
+    /// Rows.
+    pub rows: u32,
+}
+
+/// One of the eight neighbours, counter-clockwise from the east. Odd ones are diagonal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Direction(u8);
+
+impl Direction {
+    /// All eight.
+    pub const ALL: [Self; 8] = [
+        Self(0),
+        Self(1),
+        Self(2),
+        Self(3),
+        Self(4),
+        Self(5),
+        Self(6),
+        Self(7),
+    ];
+
+    /// Position in [`Self::ALL`].
+    #[inline]
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+
+    /// The direction at a position of [`Self::ALL`], counted on beyond its end.
+    #[inline]
+    pub fn from_index(index: usize) -> Self {
+        Self((index & 7) as u8)
+    }
+
+    /// Whether a step this way changes both column and row.
+    #[inline]
+    pub fn is_diagonal(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    /// The direction back.
+    #[inline]
+    pub fn opposite(self) -> Self {
+        Self((self.0 + 4) & 7)
+    }
+
+    /// Columns and rows of a step.
+    #[inline]
+    pub fn offset(self) -> (i32, i32) {
+        const OFFSETS: [(i32, i32); 8] = [
+            (1, 0),
+            (1, 1),
+            (0, 1),
+            (-1, 1),
+            (-1, 0),
+            (-1, -1),
+            (0, -1),
+            (1, -1),
+        ];
+        OFFSETS[self.index()]
+    }
+}
+
+/// Index of a cell within a [`Space`](super::Space). Ties in searches go by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeIndex(pub(super) u32);
+
+impl NodeIndex {
+    /// Stands for a cell that does not exist.
+    pub const NONE: Self = Self(u32::MAX);
+
+    /// The index as a position in an array.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Edge length of square cells, m. Positive and finite.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct CellSize(f64);
+
+impl CellSize {
+    /// For planners that hand on way-points.
+    pub const WAY_POINTS: Self = Self(1.0);
+    /// For vehicles that plan with headings.
+    pub const HEADINGS: Self = Self(0.5);
+    /// For characters on foot.
+    pub const CHARACTERS: Self = Self(0.2);
+    /// Cells are halved down to this size before a "no path" verdict.
+    pub const FINEST: Self = Self(0.25);
+    /// Half of that, for rooms that are too large to be searched for gaps.
+    pub(super) const FINEST_ROOM: Self = Self(0.125);
+    /// Smallest cells that are accepted, m: with smaller ones, columns at the edge of the world would
+    /// no longer fit into 32 bits.
+    pub const SMALLEST: f64 = 0.02;
+
+    /// A size in metres; `None` unless it is at least [`Self::SMALLEST`] and at most 1,000.
+    pub fn new(metres: f64) -> Option<Self> {
+        (Self::SMALLEST..=1000.0)
+            .contains(&metres)
+            .then_some(Self(metres))
+    }
+
+    /// The size in metres.
+    #[inline]
+    pub fn metres(self) -> f64 {
+        self.0
+    }
+
+    /// Cells of half the size; `None` below [`Self::SMALLEST`].
+    pub fn halved(self) -> Option<Self> {
+        Self::new(0.5 * self.0)
+    }
+
+    /// Centre of a cell, m.
+    #[inline]
+    pub fn centre(self, cell: Cell) -> DVec2 {
+        DVec2::new(self.middle(cell.x), self.middle(cell.y))
+    }
+
+    /// Coordinate of the middle of a column or row, m.
+    #[inline]
+    pub(super) fn middle(self, index: i32) -> f64 {
+        (f64::from(index) + 0.5) * self.0
+    }
+
+    /// The cell of a point; `None` if the point is not finite or more than 10,000 km away.
+    pub fn cell_of(self, point: DVec2) -> Option<Cell> {
+        let limit = roadwright_geometry::MAX_COORDINATE;
+        let inside = point.x.abs() <= limit && point.y.abs() <= limit;
+        inside.then(|| self.nearest_cell(point))
+    }
+
+    /// The cell of a point that is known to lie in the world.
+    pub(super) fn nearest_cell(self, point: DVec2) -> Cell {
+        // A cast saturates, so that even a point outside the world gives a cell.
+        Cell::new(
+            (point.x / self.0).floor() as i32,
+            (point.y / self.0).floor() as i32,
+        )
+    }
+}

@@ -1,0 +1,122 @@
+//! Costs of steps, and the lower bound that leads a search.
+
+use super::cell::{Cell, Direction};
+
+/// Factor of plain ground.
+pub const PLAIN: i32 = 16;
+/// Smallest factor that a cell is read with, as on paved ground without lanes.
+pub const SMALLEST_FACTOR: u32 = 8;
+/// Largest factor that a cell is read with.
+pub const LARGEST_FACTOR: u32 = 65_535;
+/// Factor of carriageways: a path over open ground may cross one, but not run along it.
+pub const CARRIAGEWAY: i32 = 64;
+
+/// How steps to neighbours are weighed against each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StepCosts {
+    /// 10 straight and 14 diagonally, as [Kuffner 1998] has it. Five diagonals cost as much as seven
+    /// straight steps, so that a path may be 1 % longer than the shortest one.
+    #[default]
+    TenFourteen,
+    /// 5741 straight and 8119 diagonally: so close to the square root of two that the cheapest path is
+    /// the shortest one on any map that fits into memory.
+    Octile,
+}
+
+impl StepCosts {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::TenFourteen, Self::Octile];
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TenFourteen => "10_14",
+            Self::Octile => "octile",
+        }
+    }
+
+    /// Cost of a straight step over cells whose factors sum up to one.
+    #[inline]
+    pub fn straight(self) -> u64 {
+        match self {
+            Self::TenFourteen => 10,
+            Self::Octile => 5741,
+        }
+    }
+
+    /// Cost of a diagonal step over cells whose factors sum up to one.
+    #[inline]
+    pub fn diagonal(self) -> u64 {
+        match self {
+            Self::TenFourteen => 14,
+            Self::Octile => 8119,
+        }
+    }
+
+    /// Cost of a step in a direction over cells whose factors sum up to one.
+    #[inline]
+    pub fn of(self, direction: Direction) -> u64 {
+        if direction.is_diagonal() {
+            self.diagonal()
+        } else {
+            self.straight()
+        }
+    }
+
+    /// Cost of the shortest path between two cells over free cells whose factors sum up to one for each step.
+    #[inline]
+    pub fn between(self, a: Cell, b: Cell) -> u64 {
+        let distance = a.distance(b);
+        let (columns, rows) = (u64::from(distance.columns), u64::from(distance.rows));
+        let (long, short) = (columns.max(rows), columns.min(rows));
+        self.straight() * (long - short) + self.diagonal() * short
+    }
+
+    /// Largest number that divides the costs of both kinds of step.
+    pub(super) fn unit(self) -> u64 {
+        match self {
+            Self::TenFourteen => 2,
+            Self::Octile => 1,
+        }
+    }
+}
+
+/// Whether a diagonal step may pass the corner of a blocked cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Corners {
+    /// Both cells beside a diagonal step must be free.
+    #[default]
+    Keep,
+    /// Only the cells that it leaves and enters must be free.
+    Cut,
+}
+
+/// The rules of steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Rules {
+    /// Weights of straight and diagonal steps.
+    pub costs: StepCosts,
+    /// Diagonal steps past blocked cells.
+    pub corners: Corners,
+}
+
+impl Rules {
+    /// Octile costs without corner cutting: the rules of the Moving AI benchmarks.
+    pub const MOVING_AI: Self = Self {
+        costs: StepCosts::Octile,
+        corners: Corners::Keep,
+    };
+
+    /// A lower bound of the cost between two cells where no factor is below `smallest_factor`.
+    #[inline]
+    pub fn bound(self, a: Cell, b: Cell, smallest_factor: u32) -> u64 {
+        // Each step has two cells.
+        self.costs.between(a, b) * 2 * u64::from(smallest_factor)
+    }
+}
+
+/// The factor that a cell is read with, from the unclamped sum of its layers.
+#[inline]
+pub fn clamp_factor(sum: i32) -> u32 {
+    sum.clamp(SMALLEST_FACTOR as i32, LARGEST_FACTOR as i32) as u32
+}

@@ -1,0 +1,279 @@
+//! Where a body is stopped, measured between outlines.
+
+use super::cell::{Cell, CellSize, Direction};
+use super::ground::OpenGround;
+use super::shape::Piece;
+use super::tile_space::Reader;
+use roadwright_geometry::DVec2;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// Cells that are looked at to find a gap. A room of 50 m has 40,000 of 0.25 m.
+const BUDGET: usize = 60_000;
+/// Number of levels into which the needed room is divided.
+const LEVELS: f64 = 256.0;
+
+/// Cosine of the largest angle, 60 degrees, between the sides of a gap and straight opposite. Walls at a right angle
+/// are a corner.
+const OPPOSITE: f64 = 0.5;
+
+/// A gap between obstacles.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gap {
+    /// Its width between the outlines, m.
+    pub width: f64,
+    /// Its middle, m.
+    pub at: DVec2,
+}
+
+/// A cell that the widest path may lead through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Open {
+    /// Room at the narrowest place so far, in levels.
+    room: u32,
+    /// Distance to the goal, so that of equal ones the nearest to it comes first.
+    closeness: i64,
+    cell: Cell,
+}
+
+/// How the widest path has come to a cell.
+#[derive(Debug, Clone, Copy)]
+struct Arrival {
+    before: Cell,
+    is_closed: bool,
+    /// Room at the narrowest place so far, in levels.
+    room: u32,
+    /// Room at the cell itself.
+    own_room: u32,
+}
+
+/// What a body meets on the widest path between two points.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Passage {
+    /// There is no path however narrow.
+    Closed,
+    /// None has been found within bounds.
+    Unknown,
+    /// The narrowest gap of the path.
+    Narrowest(Gap),
+    /// The path has no gap that is narrower than the body is wide.
+    Wide,
+}
+
+/// The widest path between two points, and its narrowest gap.
+///
+/// A path between the centres of cells does not cross an outline, so that thin walls count.
+pub(super) fn widest(
+    ground: &OpenGround,
+    reader: &Reader,
+    start: DVec2,
+    goal: DVec2,
+    needed: f64,
+) -> Passage {
+    let size = ground.profile(reader.profile).cell;
+    let (Some(first), Some(last)) = (size.cell_of(start), size.cell_of(goal)) else {
+        return Passage::Unknown;
+    };
+    let half = 0.5 * needed;
+    let room_at = |cell: Cell| {
+        let room = ground.clearance(reader.profile, reader.owner, size.centre(cell), half);
+        (room / half * LEVELS) as u32
+    };
+    let closeness = |cell: Cell| {
+        let distance = cell.distance(last);
+        -i64::from(distance.columns.max(distance.rows))
+    };
+    let mut arrivals: BTreeMap<Cell, Arrival> = BTreeMap::new();
+    let mut open = BinaryHeap::new();
+    let room = room_at(first);
+    arrivals.insert(
+        first,
+        Arrival {
+            before: first,
+            is_closed: false,
+            room,
+            own_room: room,
+        },
+    );
+    open.push(Open {
+        room,
+        closeness: closeness(first),
+        cell: first,
+    });
+    while let Some(Open { room, cell, .. }) = open.pop() {
+        let Some(arrival) = arrivals.get_mut(&cell).filter(|known| !known.is_closed) else {
+            continue;
+        };
+        arrival.is_closed = true;
+        if cell == last {
+            return narrowest(ground, reader, &arrivals, last, needed);
+        }
+        if arrivals.len() > BUDGET {
+            return Passage::Unknown;
+        }
+        for direction in Direction::ALL {
+            let to = cell.toward(direction);
+            if arrivals.get(&to).is_some_and(|known| known.room >= room) {
+                continue;
+            }
+            let there = room_at(to);
+            let reached = there.min(room);
+            if arrivals.get(&to).is_some_and(|known| known.room >= reached) {
+                continue;
+            }
+            let (a, b) = (size.centre(cell), size.centre(to));
+            // Far from all outlines a step of a cell crosses none.
+            let is_near = f64::from(there) / LEVELS * half < 2.0 * size.metres();
+            if is_near && !ground.line_is_free(reader.profile, reader.owner, a, b) {
+                continue;
+            }
+            let arrival = Arrival {
+                before: cell,
+                is_closed: false,
+                room: reached,
+                own_room: there,
+            };
+            arrivals.insert(to, arrival);
+            open.push(Open {
+                room: reached,
+                closeness: closeness(to),
+                cell: to,
+            });
+        }
+    }
+    Passage::Closed
+}
+
+/// The narrowest gap of a path. All places where the body might not fit are measured, because the centres of
+/// cells lie in the middle of some gaps and beside that of others.
+fn narrowest(
+    ground: &OpenGround,
+    reader: &Reader,
+    arrivals: &BTreeMap<Cell, Arrival>,
+    last: Cell,
+    needed: f64,
+) -> Passage {
+    let size = ground.profile(reader.profile).cell;
+    let mut least: Option<Gap> = None;
+    let mut at = last;
+    while let Some(arrival) = arrivals.get(&at) {
+        if f64::from(arrival.own_room) < LEVELS
+            && let Some(gap) = measure(ground, reader, size, at, needed)
+            && least.is_none_or(|least| gap.width < least.width)
+        {
+            least = Some(gap);
+        }
+        if arrival.before == at {
+            break;
+        }
+        at = arrival.before;
+    }
+    match least {
+        Some(gap) if gap.width < needed => Passage::Narrowest(gap),
+        _ => Passage::Wide,
+    }
+}
+
+/// Measures the gap in which a cell lies.
+fn measure(
+    ground: &OpenGround,
+    reader: &Reader,
+    size: CellSize,
+    cell: Cell,
+    needed: f64,
+) -> Option<Gap> {
+    let mut at = size.centre(cell);
+    let mut gap = None;
+    // From the middle of a gap its sides are seen better than from the centre of a cell.
+    for _ in 0..4 {
+        let pieces = ground.pieces_near(reader.profile, reader.owner, at, needed);
+        let Some(found) = across(&pieces, at) else {
+            break;
+        };
+        at = found.at;
+        if gap.is_none_or(|gap: Gap| found.width < gap.width) {
+            gap = Some(found);
+        }
+    }
+    gap
+}
+
+/// The gap between the piece nearest to a point and the nearest one opposite to it.
+fn across(pieces: &[Piece], at: DVec2) -> Option<Gap> {
+    let nearest = |pieces: &mut dyn Iterator<Item = &Piece>| {
+        let distance = |piece: &Piece| (piece.closest(at) - at).length();
+        pieces
+            .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+            .copied()
+    };
+    let first = nearest(&mut pieces.iter())?;
+    let toward = first.closest(at) - at;
+    let second = nearest(&mut pieces.iter().filter(|piece| {
+        let other = piece.closest(at) - at;
+        other.dot(toward) < -OPPOSITE * other.length() * toward.length()
+    }))?;
+    let line = shortest(&first, &second);
+    // Pieces that meet are the sides of a corner.
+    (line.length() > 1e-6).then(|| Gap {
+        width: line.length(),
+        at: 0.5 * (line.first + line.second),
+    })
+}
+
+/// Ends of a line between two pieces.
+#[derive(Debug, Clone, Copy)]
+struct Line {
+    first: DVec2,
+    second: DVec2,
+}
+
+impl Line {
+    fn length(&self) -> f64 {
+        (self.first - self.second).length()
+    }
+}
+
+/// The shortest line between two pieces. Where there are several, as between parallel edges, it is the one in
+/// their middle.
+fn shortest(first: &Piece, second: &Piece) -> Line {
+    const EQUAL: f64 = 1e-9;
+    let mut lines = Vec::new();
+    // One end of a shortest line is an end of an edge, or lies towards the centre of a circle.
+    for special in special_points(first) {
+        let start = end_toward(first, second, special);
+        lines.push(Line {
+            first: start,
+            second: second.closest(start),
+        });
+    }
+    for special in special_points(second) {
+        let start = end_toward(second, first, special);
+        lines.push(Line {
+            first: first.closest(start),
+            second: start,
+        });
+    }
+    let length = lines.iter().map(Line::length).fold(f64::INFINITY, f64::min);
+    lines.retain(|line| line.length() <= length + EQUAL);
+    let count = lines.len().max(1) as f64;
+    let middle = |end: fn(&Line) -> DVec2| lines.iter().map(end).sum::<DVec2>() / count;
+    Line {
+        first: middle(|line| line.first),
+        second: middle(|line| line.second),
+    }
+}
+
+/// The end of a line at a piece, from one of its special points.
+fn end_toward(piece: &Piece, other: &Piece, special: DVec2) -> DVec2 {
+    match piece {
+        Piece::Edge(..) => special,
+        Piece::Circle(_) => piece.closest(other.closest(special)),
+    }
+}
+
+/// The ends of an edge, or the centre of a circle.
+fn special_points(piece: &Piece) -> Vec<DVec2> {
+    match piece {
+        Piece::Edge(a, b) => vec![*a, *b],
+        Piece::Circle(circle) => vec![circle.centre],
+    }
+}

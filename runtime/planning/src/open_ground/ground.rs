@@ -1,0 +1,899 @@
+//! The map: items on the ground, and tiles of cells that are made when they are read.
+
+use super::cell::{Cell, CellSize};
+use super::cost::{PLAIN, clamp_factor};
+use super::grid::{GridError, GridMap, TILE};
+use super::item::{Item, ItemId, Mobility, Owner, Role};
+use super::paint::{Paint, Painting};
+use super::profile::{Heights, Profile};
+use super::raster::{self, Range, Sign, Sums, TILE_CELLS, TileKey};
+use super::shape::{Bounds, Piece, ShapeError};
+use roadwright_geometry::DVec2;
+use roadwright_geometry::oriented_box::OrientedBox;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Memory for tiles that are kept, in bytes, unless the caller says otherwise.
+pub const TILE_MEMORY: usize = 256 << 20;
+/// Bytes of a tile without moving bodies.
+const TILE_BYTES: usize = TILE_CELLS * 8;
+/// Edge of the squares by which items are found, m.
+const SQUARE: f64 = 32.0;
+/// An item in more squares than this is looked at wherever items are looked for.
+const MOST_SQUARES: u64 = 4096;
+/// Changes that are remembered. A search that has read its tiles before the oldest of them counts as
+/// outdated.
+const MOST_CHANGES: usize = 65_536;
+
+/// A profile of a map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProfileId(u32);
+
+/// Which items are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// All items.
+    Everything,
+    /// Only standing items.
+    Standing,
+}
+
+/// Number of changes so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Stamp(u64);
+
+impl Stamp {
+    /// The number, to be saved.
+    pub(super) fn count(self) -> u64 {
+        self.0
+    }
+
+    /// The stamp of a number that was saved.
+    pub(super) fn from_count(count: u64) -> Self {
+        Self(count)
+    }
+}
+
+/// How a part of the map has changed since a stamp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Change {
+    /// Nothing.
+    Unchanged,
+    /// It costs more in some places, or is blocked there.
+    Rose,
+    /// It may cost less in some places, or has been freed there: what was learned from it no longer holds.
+    Fell,
+}
+
+/// The items on the ground, and the map of each profile.
+///
+/// Tiles are made when they are read, kept while there is memory, and updated where items come, go and move.
+/// An updated tile equals one made from nothing.
+///
+/// ```
+/// use roadwright_geometry::{Pose, oriented_box::OrientedBox};
+/// use roadwright_planning::open_ground::*;
+///
+/// let mut ground = OpenGround::new();
+/// let jeep = Body { length: 3.34, width: 1.57, height: 1.59, ground_clearance: 0.2 };
+/// let jeep = ground.add_profile(Profile::new(jeep, CellSize::WAY_POINTS));
+/// let wall = Shape::Box(OrientedBox::new(Pose::new(0.0, 0.0, 0.0), 1.0, 20.0));
+/// let wall = ground.insert(Item::obstacle(wall, Heights::up_to(3.0)))?;
+/// assert_eq!(ground.factor(jeep, Cell::new(0, 0), Reading::Everything), 0);
+/// ground.remove(wall);
+/// assert_eq!(ground.factor(jeep, Cell::new(0, 0), Reading::Everything), 16);
+/// # Ok::<(), ShapeError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct OpenGround {
+    items: Vec<Slot>,
+    free: Vec<u32>,
+    squares: BTreeMap<(i32, i32), Vec<u32>>,
+    /// Items that lie in too many squares.
+    large: Vec<u32>,
+    owned: BTreeMap<Owner, Vec<ItemId>>,
+    paintings: BTreeMap<u32, Painting>,
+    maps: Vec<TileMap>,
+    stamp: Stamp,
+    standing_changes: ChangeLog,
+    /// Apart, because bodies that move in every step would soon push everything else out.
+    moving_changes: ChangeLog,
+    memory: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Slot {
+    generation: u32,
+    item: Option<Item>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct LoggedChange {
+    stamp: Stamp,
+    bounds: Bounds,
+    change: Change,
+}
+
+/// The latest changes of standing or of moving items.
+#[derive(Debug, Clone, Default)]
+struct ChangeLog {
+    changes: VecDeque<LoggedChange>,
+    /// The latest one that has been dropped.
+    forgotten: Stamp,
+}
+
+impl ChangeLog {
+    fn note(&mut self, change: LoggedChange) {
+        self.changes.push_back(change);
+        if self.changes.len() > MOST_CHANGES
+            && let Some(oldest) = self.changes.pop_front()
+        {
+            self.forgotten = oldest.stamp;
+        }
+    }
+
+    fn since(&self, stamp: Stamp, area: &Bounds) -> Change {
+        if stamp < self.forgotten {
+            return Change::Fell;
+        }
+        let newer = self.changes.iter().rev().take_while(|c| c.stamp > stamp);
+        let seen = newer.filter(|c| c.bounds.meets(area));
+        seen.map(|c| c.change).max().unwrap_or(Change::Unchanged)
+    }
+}
+
+/// The tiles of a profile.
+#[derive(Debug, Clone)]
+struct TileMap {
+    profile: Profile,
+    tiles: BTreeMap<TileKey, Tile>,
+    reads: u64,
+    /// Standing items that make some cells cost less than plain ground, in order of their numbers.
+    lowering: Vec<u32>,
+    /// Smallest factor of tiles where they lie.
+    smallest: BTreeMap<TileKey, u32>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Tile {
+    pub(super) standing: Sums,
+    /// Absent where nothing moves.
+    pub(super) moving: Option<Box<Sums>>,
+    last_read: u64,
+}
+
+impl Default for OpenGround {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl OpenGround {
+    /// Plain ground without an edge.
+    pub fn new() -> Self {
+        Self::with_memory(TILE_MEMORY)
+    }
+
+    /// Plain ground whose tiles may take some memory, in bytes. At least one tile is kept.
+    pub fn with_memory(memory: usize) -> Self {
+        Self {
+            items: Vec::new(),
+            free: Vec::new(),
+            squares: BTreeMap::new(),
+            large: Vec::new(),
+            owned: BTreeMap::new(),
+            paintings: BTreeMap::new(),
+            maps: Vec::new(),
+            stamp: Stamp::default(),
+            standing_changes: ChangeLog::default(),
+            moving_changes: ChangeLog::default(),
+            memory,
+        }
+    }
+
+    /// Adds a profile. An equal one is not added twice.
+    pub fn add_profile(&mut self, profile: Profile) -> ProfileId {
+        let known = self.maps.iter().position(|map| map.profile == profile);
+        if let Some(at) = known {
+            return ProfileId(at as u32);
+        }
+        let lowering = self.items.iter().zip(0..).filter_map(|(slot, index)| {
+            let item = slot.item.as_ref()?;
+            is_lowering(&profile, item).then_some(index)
+        });
+        let lowering = lowering.collect();
+        self.maps.push(TileMap {
+            profile,
+            tiles: BTreeMap::new(),
+            reads: 0,
+            lowering,
+            smallest: BTreeMap::new(),
+        });
+        ProfileId((self.maps.len() - 1) as u32)
+    }
+
+    /// The profile of an identifier.
+    pub fn profile(&self, id: ProfileId) -> &Profile {
+        &self.maps[id.0 as usize].profile
+    }
+
+    /// Puts an item on the ground.
+    ///
+    /// # Errors
+    /// If the map cannot hold its shape.
+    pub fn insert(&mut self, item: Item) -> Result<ItemId, ShapeError> {
+        item.check()?;
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.items.push(Slot {
+                generation: 0,
+                item: None,
+            });
+            (self.items.len() - 1) as u32
+        });
+        let id = ItemId {
+            index,
+            generation: self.items[index as usize].generation,
+        };
+        if let Some(owner) = item.owner {
+            self.owned.entry(owner).or_default().push(id);
+        }
+        self.place(index, item);
+        Ok(id)
+    }
+
+    /// Takes an item off the ground; `None` if it has been removed before.
+    pub fn remove(&mut self, id: ItemId) -> Option<Item> {
+        self.item(id)?;
+        let item = self.lift(id.index)?;
+        self.items[id.index as usize].generation += 1;
+        self.free.push(id.index);
+        if let Some(owner) = item.owner
+            && let Some(ids) = self.owned.get_mut(&owner)
+        {
+            ids.retain(|other| *other != id);
+            if ids.is_empty() {
+                self.owned.remove(&owner);
+            }
+        }
+        Some(item)
+    }
+
+    /// Puts another item in the place of one. It must have the same owner.
+    ///
+    /// # Errors
+    /// If the map cannot hold its shape; the item before stays then.
+    pub fn replace(&mut self, id: ItemId, item: Item) -> Result<(), ShapeError> {
+        item.check()?;
+        if self.item(id).is_none_or(|before| *before == item) {
+            return Ok(());
+        }
+        debug_assert_eq!(self.item(id).and_then(|before| before.owner), item.owner);
+        self.lift(id.index);
+        self.place(id.index, item);
+        Ok(())
+    }
+
+    /// An item; `None` if it has been removed.
+    pub fn item(&self, id: ItemId) -> Option<&Item> {
+        let slot = self.items.get(id.index as usize)?;
+        slot.item
+            .as_ref()
+            .filter(|_| slot.generation == id.generation)
+    }
+
+    fn place(&mut self, index: u32, item: Item) {
+        for map in &mut self.maps {
+            map.update(&item, Sign::Add);
+            if is_lowering(&map.profile, &item) {
+                let at = map.lowering.partition_point(|other| *other < index);
+                map.lowering.insert(at, index);
+            }
+        }
+        match squares_of(item.shape.bounds()) {
+            None => self.large.push(index),
+            Some(squares) => {
+                for square in in_range(squares) {
+                    self.squares.entry(square).or_default().push(index);
+                }
+            }
+        }
+        self.log(&item, Sign::Add);
+        self.items[index as usize].item = Some(item);
+    }
+
+    fn lift(&mut self, index: u32) -> Option<Item> {
+        let item = self.items[index as usize].item.take()?;
+        for map in &mut self.maps {
+            map.update(&item, Sign::Remove);
+            map.lowering.retain(|other| *other != index);
+        }
+        match squares_of(item.shape.bounds()) {
+            None => self.large.retain(|other| *other != index),
+            Some(squares) => {
+                for square in in_range(squares) {
+                    if let Some(indices) = self.squares.get_mut(&square) {
+                        indices.retain(|other| *other != index);
+                        if indices.is_empty() {
+                            self.squares.remove(&square);
+                        }
+                    }
+                }
+            }
+        }
+        self.log(&item, Sign::Remove);
+        Some(item)
+    }
+
+    fn log(&mut self, item: &Item, sign: Sign) {
+        let reach = self.maps.iter().map(|map| map.profile.reach());
+        let reach = reach.fold(0.0, f64::max);
+        let lowers = self
+            .maps
+            .iter()
+            .any(|map| raster::lowers(&map.profile, item));
+        // By what the item does, not by the tiles that happen to be in memory.
+        let change = if lowers || sign == Sign::Remove {
+            Change::Fell
+        } else {
+            Change::Rose
+        };
+        self.note(item.shape.bounds().grown(reach), item.mobility, change);
+    }
+
+    fn note(&mut self, bounds: Bounds, mobility: Mobility, change: Change) {
+        self.stamp.0 += 1;
+        let change = LoggedChange {
+            stamp: self.stamp,
+            bounds,
+            change,
+        };
+        match mobility {
+            Mobility::Stands => self.standing_changes.note(change),
+            Mobility::Moves => self.moving_changes.note(change),
+        }
+    }
+
+    /// The stamp of the map as it is now.
+    pub fn stamp(&self) -> Stamp {
+        self.stamp
+    }
+
+    /// How an area has changed since a stamp.
+    pub fn change_since(&self, stamp: Stamp, area: &Bounds, reading: Reading) -> Change {
+        let standing = self.standing_changes.since(stamp, area);
+        match reading {
+            Reading::Standing => standing,
+            Reading::Everything => standing.max(self.moving_changes.since(stamp, area)),
+        }
+    }
+
+    /// Paints a cell of a painted layer, and returns what was there. Layers are numbered by the caller, and
+    /// all of their cells have the size of the first one that was painted.
+    pub fn paint(&mut self, layer: u32, size: CellSize, cell: Cell, paint: Paint) -> Paint {
+        let painting = self
+            .paintings
+            .entry(layer)
+            .or_insert_with(|| Painting::new(size));
+        let size = painting.size();
+        let before = painting.paint(cell, paint);
+        if before == paint {
+            return before;
+        }
+        let half = DVec2::splat(0.5 * size.metres());
+        let centre = size.centre(cell);
+        let bounds = Bounds {
+            low: centre - half,
+            high: centre + half,
+        };
+        for map in &mut self.maps {
+            map.forget(bounds);
+        }
+        let change = if before.is_above(paint) {
+            Change::Fell
+        } else {
+            Change::Rose
+        };
+        self.note(bounds, Mobility::Stands, change);
+        before
+    }
+
+    /// The paint of a cell.
+    pub fn painted(&self, layer: u32, cell: Cell) -> Paint {
+        self.paintings
+            .get(&layer)
+            .map_or(Paint::default(), |painting| painting.at(cell))
+    }
+
+    /// Numbers of the items whose shape may meet an area, in order.
+    fn items_near(&self, area: Bounds) -> Vec<u32> {
+        let mut indices = self.large.clone();
+        match squares_of(area) {
+            Some(squares) => {
+                for square in in_range(squares) {
+                    indices.extend(self.squares.get(&square).into_iter().flatten());
+                }
+            }
+            None => indices.extend(self.squares.values().flatten()),
+        }
+        indices.sort_unstable();
+        indices.dedup();
+        indices
+    }
+
+    fn live_items_near(&self, area: Bounds) -> impl Iterator<Item = &Item> {
+        let indices = self.items_near(area).into_iter();
+        indices.filter_map(|index| self.items[index as usize].item.as_ref())
+    }
+
+    /// A tile. It is made if it is missing.
+    pub(super) fn tile(&mut self, profile: ProfileId, key: TileKey) -> &Tile {
+        let at = profile.0 as usize;
+        if !self.maps[at].tiles.contains_key(&key) {
+            let tile = self.make(profile, key);
+            self.make_room();
+            self.maps[at].tiles.insert(key, tile);
+        }
+        let map = &mut self.maps[at];
+        map.reads += 1;
+        let reads = map.reads;
+        // It has just been made where it was missing.
+        let tile = map.tiles.entry(key).or_insert_with(Tile::empty);
+        tile.last_read = reads;
+        tile
+    }
+
+    /// A tile from nothing.
+    fn make(&self, profile: ProfileId, key: TileKey) -> Tile {
+        let profile = &self.maps[profile.0 as usize].profile;
+        let mut tile = Tile::empty();
+        let reach = profile.reach();
+        let area = key.bounds(profile.cell).grown(reach);
+        for item in self.live_items_near(area) {
+            tile.update(profile, item, key, Sign::Add);
+        }
+        for painting in self.paintings.values() {
+            painting.draw(profile, key, &mut tile.standing);
+        }
+        tile
+    }
+
+    /// Drops the tiles that have not been read for longest if there is no memory for one more.
+    fn make_room(&mut self) {
+        let most = (self.memory / TILE_BYTES).max(1);
+        let kept: usize = self.maps.iter().map(TileMap::weight).sum();
+        if kept < most {
+            return;
+        }
+        for map in &mut self.maps {
+            // A quarter at once, so that looking for them does not happen at every tile.
+            let mut reads: Vec<u64> = map.tiles.values().map(|tile| tile.last_read).collect();
+            reads.sort_unstable();
+            let Some(limit) = reads.get(reads.len() / 4).copied() else {
+                continue;
+            };
+            map.tiles.retain(|_, tile| tile.last_read > limit);
+        }
+    }
+
+    /// Number of tiles that are kept, of all profiles. Those with moving bodies count twice.
+    pub fn kept_tiles(&self) -> usize {
+        self.maps.iter().map(TileMap::weight).sum()
+    }
+
+    /// Drops all tiles; they are made again when they are read.
+    pub fn drop_tiles(&mut self) {
+        self.maps.iter_mut().for_each(|map| map.tiles.clear());
+    }
+
+    /// Factor of a cell; 0 if it is blocked.
+    pub fn factor(&mut self, profile: ProfileId, cell: Cell, reading: Reading) -> u32 {
+        let tile = self.tile(profile, TileKey::of(cell));
+        tile.factor(TileKey::position(cell), reading, None)
+    }
+
+    /// The share of an owner's items in a tile; `None` if they add nothing.
+    pub(super) fn own_share(
+        &self,
+        profile: ProfileId,
+        key: TileKey,
+        owner: Owner,
+        reading: Reading,
+    ) -> Option<Sums> {
+        let profile = &self.maps[profile.0 as usize].profile;
+        let area = key.bounds(profile.cell);
+        let own = self.owned.get(&owner)?.iter();
+        let own = own.filter_map(|id| self.item(*id)).filter(|item| {
+            (reading == Reading::Everything || item.mobility == Mobility::Stands)
+                && raster::extent(profile, item).meets(&area)
+        });
+        let mut share = None;
+        for item in own {
+            let sums = share.get_or_insert_with(Sums::new);
+            raster::draw(profile, item, key, Sign::Add, sums);
+        }
+        share
+    }
+
+    /// Calls `each` with the factors of a tile, without the share of the owner's own items; 0 where a cell is
+    /// blocked. Returns whether something that moves, and is not the owner's, makes a
+    /// difference.
+    pub(super) fn read_tile(
+        &mut self,
+        profile: ProfileId,
+        key: TileKey,
+        owner: Option<Owner>,
+        reading: Reading,
+        mut each: impl FnMut(u32),
+    ) -> bool {
+        let own = |reading| owner.and_then(|owner| self.own_share(profile, key, owner, reading));
+        let own_standing = own(Reading::Standing);
+        let own = match reading {
+            Reading::Everything => own(Reading::Everything),
+            Reading::Standing => own_standing.clone(),
+        };
+        let tile = self.tile(profile, key);
+        let may_move = reading == Reading::Everything && tile.moving.is_some();
+        let mut moves = false;
+        for at in 0..TILE_CELLS {
+            let factor = tile.factor(at, reading, own.as_ref());
+            // By the factors, because sums that have come back to nothing may still be in memory.
+            moves |=
+                may_move && factor != tile.factor(at, Reading::Standing, own_standing.as_ref());
+            each(factor);
+        }
+        moves
+    }
+
+    /// A factor that no free cell of a profile is below.
+    ///
+    /// Plain ground is everywhere, so that only tiles with something cheaper are looked at. What moves can
+    /// only cost more.
+    pub fn smallest_factor(&mut self, profile: ProfileId) -> u32 {
+        let at = profile.0 as usize;
+        let map = &self.maps[at];
+        let size = map.profile.cell;
+        let mut keys = Vec::new();
+        for &index in &map.lowering {
+            let Some(item) = &self.items[index as usize].item else {
+                continue;
+            };
+            let extent = raster::extent(&map.profile, item);
+            let tiles = Range::cells(extent, size).tiles();
+            if tiles.area() > MOST_SQUARES {
+                return super::cost::SMALLEST_FACTOR;
+            }
+            keys.extend(in_range(tiles).map(|(y, x)| TileKey { y, x }));
+        }
+        for painting in self.paintings.values() {
+            let Some(lowered) = painting.lowered_tiles(size) else {
+                return super::cost::SMALLEST_FACTOR;
+            };
+            keys.extend(lowered);
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        let mut smallest = PLAIN as u32;
+        for key in keys {
+            let known = self.maps[at].smallest.get(&key).copied();
+            let least = known.unwrap_or_else(|| {
+                let tile = self.tile(profile, key);
+                let factors =
+                    (0..TILE_CELLS).map(|cell| tile.factor(cell, Reading::Standing, None));
+                // A cell that something standing and owned blocks is free for its owner.
+                let own = tile
+                    .standing
+                    .costs
+                    .iter()
+                    .map(|cost| clamp_factor(PLAIN.saturating_add(*cost)));
+                factors
+                    .filter(|f| *f > 0)
+                    .chain(own)
+                    .min()
+                    .unwrap_or(PLAIN as u32)
+            });
+            self.maps[at].smallest.insert(key, least);
+            smallest = smallest.min(least);
+        }
+        smallest
+    }
+
+    /// A rectangle of the map, as one that planners with arrays can use.
+    ///
+    /// # Errors
+    /// If it has no cell or too many.
+    pub fn window(
+        &mut self,
+        profile: ProfileId,
+        owner: Option<Owner>,
+        reading: Reading,
+        window: Window,
+    ) -> Result<GridMap, GridError> {
+        let mut map = GridMap::new(window.origin, window.columns, window.rows)?;
+        let high = Cell::new(
+            window.origin.x + (window.columns - 1) as i32,
+            window.origin.y + (window.rows - 1) as i32,
+        );
+        let cells = Range {
+            low: window.origin,
+            high,
+        };
+        for (y, x) in in_range(cells.tiles()) {
+            let key = TileKey { y, x };
+            let origin = key.origin();
+            let mut at = 0;
+            self.read_tile(profile, key, owner, reading, |factor| {
+                let cell = Cell::new(origin.x + at % TILE as i32, origin.y + at / TILE as i32);
+                at += 1;
+                if cells.contains(cell.x, cell.y) && factor != PLAIN as u32 {
+                    map.set(cell, factor);
+                }
+            });
+        }
+        Ok(map)
+    }
+
+    /// Obstacles that a body has to keep clear of, near an area.
+    fn in_the_way(
+        &self,
+        profile: ProfileId,
+        owner: Option<Owner>,
+        area: Bounds,
+    ) -> impl Iterator<Item = &Item> {
+        let profile = self.profile(profile);
+        self.live_items_near(area).filter(move |item| {
+            let is_own = item.owner.is_some() && item.owner == owner;
+            let effect = profile.effect(item.layer);
+            let stops = matches!(
+                effect,
+                super::profile::Effect::AsItIs | super::profile::Effect::Stops
+            );
+            let is_met =
+                matches!(item.role, Role::Obstacle(heights) if profile.is_in_the_way(heights));
+            is_met
+                && stops
+                && !is_own
+                && item.mobility == Mobility::Stands
+                && item.shape.bounds().meets(&area)
+        })
+    }
+
+    /// Whether a body overlaps nothing that stands. Cells are blocked sooner, because the body has to
+    /// stay clear while it follows a path.
+    pub fn is_free(&self, profile: ProfileId, owner: Option<Owner>, body: &OrientedBox) -> bool {
+        let reach = DVec2::splat(body.radius());
+        let area = Bounds {
+            low: body.centre - reach,
+            high: body.centre + reach,
+        };
+        self.in_the_way(profile, owner, area)
+            .all(|item| !item.shape.overlaps(body))
+    }
+
+    /// Distance from a point to the nearest obstacle that stands, m; `within` if it is no nearer.
+    pub(super) fn clearance(
+        &self,
+        profile: ProfileId,
+        owner: Option<Owner>,
+        point: DVec2,
+        within: f64,
+    ) -> f64 {
+        let area = around(point, within);
+        let near = self.in_the_way(profile, owner, area);
+        let distances = near.map(|item| item.shape.distance(point));
+        distances.fold(within, f64::min)
+    }
+
+    /// Whether a straight line meets an obstacle that stands.
+    pub(super) fn line_is_free(
+        &self,
+        profile: ProfileId,
+        owner: Option<Owner>,
+        a: DVec2,
+        b: DVec2,
+    ) -> bool {
+        let area = Bounds {
+            low: a.min(b),
+            high: a.max(b),
+        };
+        self.in_the_way(profile, owner, area)
+            .all(|item| !item.shape.meets_line(a, b))
+    }
+
+    /// Parts of outlines that come within a distance of a point.
+    pub(super) fn pieces_near(
+        &self,
+        profile: ProfileId,
+        owner: Option<Owner>,
+        point: DVec2,
+        within: f64,
+    ) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        for item in self.in_the_way(profile, owner, around(point, within)) {
+            item.shape.for_each_piece(|piece| {
+                if (piece.closest(point) - point).length() <= within {
+                    pieces.push(piece);
+                }
+            });
+        }
+        pieces
+    }
+}
+
+/// A rectangle of cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// The south-west cell.
+    pub origin: Cell,
+    /// Columns.
+    pub columns: u32,
+    /// Rows.
+    pub rows: u32,
+}
+
+fn around(point: DVec2, within: f64) -> Bounds {
+    Bounds {
+        low: point,
+        high: point,
+    }
+    .grown(within)
+}
+
+fn is_lowering(profile: &Profile, item: &Item) -> bool {
+    item.mobility == Mobility::Stands && raster::lowers(profile, item)
+}
+
+/// The squares that bounds lie in; `None` if they are too many.
+fn squares_of(bounds: Bounds) -> Option<Range> {
+    let square = |point: DVec2| {
+        let square = (point / SQUARE).floor();
+        Cell::new(square.x as i32, square.y as i32)
+    };
+    let squares = Range {
+        low: square(bounds.low),
+        high: square(bounds.high),
+    };
+    (squares.area() <= MOST_SQUARES).then_some(squares)
+}
+
+/// Rows and columns of a range.
+fn in_range(range: Range) -> impl Iterator<Item = (i32, i32)> {
+    (range.low.y..=range.high.y)
+        .flat_map(move |y| (range.low.x..=range.high.x).map(move |x| (y, x)))
+}
+
+impl TileMap {
+    fn weight(&self) -> usize {
+        let tiles = self.tiles.values();
+        tiles
+            .map(|tile| 1 + usize::from(tile.moving.is_some()))
+            .sum()
+    }
+
+    /// Draws an item into the tiles that are there, or takes it away.
+    fn update(&mut self, item: &Item, sign: Sign) {
+        let range = Range::cells(raster::extent(&self.profile, item), self.profile.cell).tiles();
+        if item.mobility == Mobility::Stands {
+            let in_rows = TileKey {
+                y: range.low.y,
+                x: i32::MIN,
+            }..=TileKey {
+                y: range.high.y,
+                x: i32::MAX,
+            };
+            let outdated: Vec<TileKey> = self
+                .smallest
+                .range(in_rows)
+                .map(|(key, _)| *key)
+                .filter(|key| range.contains(key.x, key.y))
+                .collect();
+            for key in outdated {
+                self.smallest.remove(&key);
+            }
+        }
+        let in_rows = TileKey {
+            y: range.low.y,
+            x: range.low.x,
+        }..=TileKey {
+            y: range.high.y,
+            x: range.high.x,
+        };
+        for (key, tile) in self.tiles.range_mut(in_rows) {
+            if range.contains(key.x, key.y) {
+                tile.update(&self.profile, item, *key, sign);
+            }
+        }
+    }
+
+    /// Drops tiles, which are made again when they are read.
+    fn forget(&mut self, bounds: Bounds) {
+        // A cell's centre may lie on the edge.
+        let bounds = bounds.grown(self.profile.cell.metres());
+        let range = Range::cells(bounds, self.profile.cell).tiles();
+        for (y, x) in in_range(range) {
+            let key = TileKey { y, x };
+            self.tiles.remove(&key);
+            self.smallest.remove(&key);
+        }
+    }
+}
+
+impl Tile {
+    fn empty() -> Self {
+        Self {
+            standing: Sums::new(),
+            moving: None,
+            last_read: 0,
+        }
+    }
+
+    fn update(&mut self, profile: &Profile, item: &Item, key: TileKey, sign: Sign) {
+        match item.mobility {
+            Mobility::Stands => raster::draw(profile, item, key, sign, &mut self.standing),
+            Mobility::Moves => {
+                let sums = self.moving.get_or_insert_with(|| Box::new(Sums::new()));
+                raster::draw(profile, item, key, sign, sums);
+            }
+        }
+    }
+
+    /// Factor of a cell without the share of an owner; 0 if it is blocked.
+    #[inline]
+    pub(super) fn factor(&self, at: usize, reading: Reading, own: Option<&Sums>) -> u32 {
+        let mut cost = self.standing.costs[at];
+        let mut blocks = self.standing.blocks[at];
+        if reading == Reading::Everything
+            && let Some(moving) = &self.moving
+        {
+            cost = cost.wrapping_add(moving.costs[at]);
+            blocks = blocks.wrapping_add(moving.blocks[at]);
+        }
+        if let Some(own) = own {
+            cost = cost.wrapping_sub(own.costs[at]);
+            blocks = blocks.wrapping_sub(own.blocks[at]);
+        }
+        if blocks > 0 {
+            0
+        } else {
+            clamp_factor(PLAIN.saturating_add(cost))
+        }
+    }
+}
+
+/// Size of cells with which an extent fits into some memory, in bytes, and how often the size that was wanted had to
+/// be doubled for it.
+pub fn fitting_cell_size(extent: Bounds, wanted: CellSize, memory: usize) -> FittingSize {
+    let size = extent.high - extent.low;
+    let mut fitting = FittingSize {
+        size: wanted,
+        doublings: 0,
+    };
+    loop {
+        let tile = fitting.size.metres() * TILE as f64;
+        let tiles = (size.x / tile).ceil().max(1.0) * (size.y / tile).ceil().max(1.0);
+        let doubled = CellSize::new(2.0 * fitting.size.metres());
+        match doubled {
+            Some(doubled) if tiles * TILE_BYTES as f64 > memory as f64 => {
+                fitting.size = doubled;
+                fitting.doublings += 1;
+            }
+            _ => return fitting,
+        }
+    }
+}
+
+/// Result of [`fitting_cell_size`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FittingSize {
+    /// The size.
+    pub size: CellSize,
+    /// Doublings of the size that was wanted.
+    pub doublings: u32,
+}
+
+/// Heights of something that reaches up into the sky.
+pub const WALL: Heights = Heights {
+    base: 0.0,
+    top: 1e6,
+};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,431 @@
+//! `hybrid_fuzzy_path`: plans of bounded work for agents that drive while they plan.
+//!
+//! A search ends when its budget of expansions is spent, and the agent drives to the cell that looked best
+//! then ([Gerdelan 2011], chapter 6). So that it does not come back to where it has been, it learns: the cost from a cell that a
+//! search has expanded is at least that of leaving the expanded area (RTAA*, [Koenig 2006]).
+
+use super::cell::{Cell, NodeIndex};
+use super::cost::Rules;
+use super::ground::{Change, OpenGround, ProfileId, Reading, Stamp};
+use super::item::Owner;
+use super::raster::{TILE_CELLS, TileKey};
+use super::search::{CellPath, DistanceEstimate, Estimate, Progress, Search};
+use super::space::Space;
+use super::tile_space::{Reader, Spot, SpotError, TileCache};
+use roadwright_geometry::{DVec2, Pose};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Parameters of the planner.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HybridParameters {
+    /// Rules of steps.
+    pub rules: Rules,
+    /// Cells that one search may expand.
+    pub budget: u64,
+    /// Distance of the way-point from a standing agent, m.
+    pub near: f64,
+    /// Time that the agent would take to the way-point beyond that, s.
+    pub ahead: f64,
+    /// Least time between two plans that are made because driver and plan disagree, s.
+    pub pause: f64,
+}
+
+impl Default for HybridParameters {
+    fn default() -> Self {
+        Self {
+            rules: Rules::default(),
+            budget: 4000,
+            // With way-points closer than a few lengths, speed follows a saw-tooth ([Gerdelan 2011],
+            // section 6.3).
+            near: 8.0,
+            ahead: 2.0,
+            pause: 0.25,
+        }
+    }
+}
+
+/// A trip of an agent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Trip {
+    /// Map of the agent's vehicle.
+    pub profile: ProfileId,
+    /// The agent.
+    pub owner: Option<Owner>,
+    /// Where it is.
+    pub from: Spot,
+    /// Where it is going.
+    pub to: Spot,
+}
+
+/// How a plan ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanEnd {
+    /// At the goal.
+    Goal,
+    /// At the cell that looked best when the budget was spent.
+    Budget,
+    /// Nowhere: everything within reach has been expanded. Whether there is no path is for
+    /// [`Reachability`](super::Reachability) to say, which reads finer cells.
+    WalledIn,
+    /// Nowhere: the agent or its goal is where it cannot be.
+    Spot(SpotError),
+}
+
+/// A path to the goal, or to where the search ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HybridPlan {
+    /// The path; empty if there is none.
+    pub path: CellPath,
+    /// Centres of its cells, m.
+    pub points: Vec<DVec2>,
+    /// How it ends.
+    pub end: PlanEnd,
+    /// Cells expanded, those to learn included.
+    pub expanded: u64,
+}
+
+/// Lower bounds of the cost to a goal that searches have learned.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+struct Learned {
+    /// Values of tiles, row by row; 0 where nothing has been learned.
+    tiles: BTreeMap<(i32, i32), Vec<u64>>,
+}
+
+impl Learned {
+    #[inline]
+    fn at(&self, cell: Cell) -> u64 {
+        if self.tiles.is_empty() {
+            return 0;
+        }
+        let key = TileKey::of(cell);
+        let tile = self.tiles.get(&(key.y, key.x));
+        tile.map_or(0, |tile| tile[TileKey::position(cell)])
+    }
+
+    fn raise(&mut self, cell: Cell, cost: u64) {
+        let key = TileKey::of(cell);
+        let tile = self.tiles.entry((key.y, key.x));
+        let tile = tile.or_insert_with(|| vec![0; TILE_CELLS]);
+        let known = &mut tile[TileKey::position(cell)];
+        *known = cost.max(*known);
+    }
+}
+
+/// The distance, or what has been learned where that is more.
+struct LearnedEstimate<'a> {
+    distance: DistanceEstimate,
+    learned: &'a Learned,
+}
+
+impl Estimate for LearnedEstimate<'_> {
+    #[inline]
+    fn cost_to_go(&self, node: NodeIndex, cell: Cell) -> u64 {
+        let distance = self.distance.cost_to_go(node, cell);
+        distance.max(self.learned.at(cell))
+    }
+}
+
+/// The planner of one agent. What it has learned is part of the agent's saved state.
+#[derive(Debug, Clone)]
+pub struct HybridPath {
+    parameters: HybridParameters,
+    memory: HybridMemory,
+    search: Search,
+}
+
+/// State that the planner keeps between plans.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct HybridMemory {
+    learned: Learned,
+    goal: Option<(i32, i32)>,
+    /// Smallest factor when the first value was learned.
+    smallest_factor: u32,
+    stamp: u64,
+    /// Time of the last plan, s.
+    planned_at: Option<f64>,
+}
+
+impl HybridMemory {
+    /// Whether both have learned the same about the same goal, at whatever time.
+    pub fn knows_as_much_as(&self, other: &Self) -> bool {
+        self.goal == other.goal && self.learned == other.learned
+    }
+}
+
+impl HybridPath {
+    /// A planner that has learned nothing.
+    pub fn new(parameters: HybridParameters) -> Self {
+        Self {
+            parameters,
+            memory: HybridMemory::default(),
+            search: Search::default(),
+        }
+    }
+
+    /// State kept between plans.
+    pub fn memory(&self) -> &HybridMemory {
+        &self.memory
+    }
+
+    /// Goes on with what a planner has kept.
+    pub fn restore(&mut self, memory: HybridMemory) {
+        self.memory = memory;
+    }
+
+    /// Number of tiles of which something has been learned.
+    pub fn learned_tiles(&self) -> usize {
+        self.memory.learned.tiles.len()
+    }
+
+    /// A plan at a time, s.
+    pub fn plan(&mut self, ground: &mut OpenGround, trip: &Trip, now: f64) -> HybridPlan {
+        self.memory.planned_at = Some(now);
+        let size = ground.profile(trip.profile).cell;
+        let goal = size.cell_of(trip.to.position);
+        self.forget_outdated(ground, trip, goal);
+        let mut seen = self.run(ground, trip, Reading::Everything);
+        if seen.has_moving {
+            // Learned values must not depend on what moves: it will be gone, and they would be too large.
+            let standing = self.run(ground, trip, Reading::Standing);
+            self.learn(&standing);
+            seen.plan.expanded += standing.plan.expanded;
+        } else {
+            self.learn(&seen);
+        }
+        seen.plan
+    }
+
+    /// Drops what has been learned if it is about another goal, or no longer a lower bound.
+    fn forget_outdated(&mut self, ground: &mut OpenGround, trip: &Trip, goal: Option<Cell>) {
+        let size = ground.profile(trip.profile).cell;
+        let smallest_factor = ground.smallest_factor(trip.profile);
+        let memory = &mut self.memory;
+        let goal = goal.map(|goal| (goal.x, goal.y));
+        let fell = memory.learned.tiles.keys().any(|(y, x)| {
+            let area = TileKey { y: *y, x: *x }.bounds(size);
+            let since = Stamp::from_count(memory.stamp);
+            ground.change_since(since, &area, Reading::Standing) == Change::Fell
+        });
+        if fell || goal != memory.goal || smallest_factor < memory.smallest_factor {
+            memory.learned = Learned::default();
+            memory.goal = goal;
+        }
+        if memory.learned.tiles.is_empty() {
+            memory.smallest_factor = smallest_factor;
+        }
+        memory.stamp = ground.stamp().count();
+    }
+
+    fn run(&mut self, ground: &mut OpenGround, trip: &Trip, reading: Reading) -> Run {
+        let reader = Reader {
+            profile: trip.profile,
+            owner: trip.owner,
+            reading,
+        };
+        let mut cache = TileCache::new(ground, reader);
+        let size = cache.cell_size();
+        let mut space = cache.space(ground);
+        let spots = space.open(trip.to).and_then(|goal| {
+            let start = space.open(trip.from)?;
+            Ok((start, goal))
+        });
+        let (start, goal) = match spots {
+            Ok(nodes) => nodes,
+            Err(error) => return Run::nowhere(PlanEnd::Spot(error)),
+        };
+        let rules = self.parameters.rules;
+        let estimate = LearnedEstimate {
+            distance: DistanceEstimate {
+                goal: space.cell(goal),
+                rules,
+                smallest_factor: space.smallest_factor(),
+            },
+            learned: &self.memory.learned,
+        };
+        let search = &mut self.search;
+        search.begin(&mut space, rules, &estimate, start, Some(goal));
+        let progress = search.advance(&mut space, &estimate, self.parameters.budget);
+        let (end, target) = match progress {
+            Progress::Found => (PlanEnd::Goal, Some(goal)),
+            Progress::Searching => {
+                let best = search.best_open(&space, &estimate);
+                (PlanEnd::Budget, best)
+            }
+            Progress::Exhausted => (PlanEnd::WalledIn, None),
+        };
+        let path = target.and_then(|target| search.path_to(&mut space, target));
+        let lessons = target.map_or(Vec::new(), |target| {
+            let cost = search.cost(target).unwrap_or(0);
+            let bound = cost + estimate.cost_to_go(target, space.cell(target));
+            let closed = search.closed().iter();
+            let lesson = |node: &NodeIndex| Lesson {
+                cell: space.cell(*node),
+                cost: bound - search.cost(*node).unwrap_or(bound).min(bound),
+            };
+            closed.map(lesson).collect()
+        });
+        let path = path.unwrap_or_default();
+        let expanded = search.expanded();
+        let points = path.cells.iter().map(|cell| size.centre(*cell)).collect();
+        Run {
+            has_moving: cache.has_moving(),
+            plan: HybridPlan {
+                path,
+                points,
+                end,
+                expanded,
+            },
+            lessons,
+        }
+    }
+
+    fn learn(&mut self, run: &Run) {
+        for lesson in &run.lessons {
+            self.memory.learned.raise(lesson.cell, lesson.cost);
+        }
+    }
+
+    /// The point of a plan that an agent should head for: the farthest one within the distance that its
+    /// speed asks for, m/s, that a straight line over free cells leads to. `None` if the plan has no points.
+    pub fn way_point(
+        &self,
+        ground: &mut OpenGround,
+        trip: &Trip,
+        plan: &HybridPlan,
+        speed: f64,
+    ) -> Option<DVec2> {
+        let reach = self.parameters.near + self.parameters.ahead * speed.abs();
+        let from = trip.from.position;
+        let nearest = plan.points.iter().enumerate();
+        let nearest = nearest.min_by(|a, b| {
+            let distance = |point: &DVec2| (*point - from).length_squared();
+            distance(a.1).total_cmp(&distance(b.1))
+        })?;
+        let mut best = *nearest.1;
+        let mut length = 0.0;
+        let mut before = from;
+        for &point in &plan.points[nearest.0..] {
+            length += (point - before).length();
+            before = point;
+            if length > reach {
+                break;
+            }
+            if self.is_visible(ground, trip, from, point) {
+                best = point;
+            }
+        }
+        Some(best)
+    }
+
+    /// Whether a straight line leads over free cells only. Those around its start do not count, because an
+    /// agent may stand closer to an obstacle than it would drive.
+    fn is_visible(&self, ground: &mut OpenGround, trip: &Trip, from: DVec2, to: DVec2) -> bool {
+        let profile = ground.profile(trip.profile);
+        let (size, radius) = (profile.cell, profile.body.circumscribed_radius());
+        let length = (to - from).length();
+        // Four looks for each cell miss no more than its very corner.
+        let steps = (4.0 * length / size.metres()).ceil().clamp(1.0, 4096.0);
+        let reading = Reading::Standing;
+        (0..=steps as u32).all(|step| {
+            let share = f64::from(step) / steps;
+            if share * length < radius {
+                return true;
+            }
+            let cell = size.nearest_cell(from + (to - from) * share);
+            ground.factor(trip.profile, cell, reading) > 0
+        })
+    }
+
+    /// Whether the agent should plan anew in the next step, at a time, s.
+    pub fn replans(&self, disagreement: Option<Disagreement>, now: f64) -> bool {
+        let since = self.memory.planned_at.map(|planned| now - planned);
+        disagreement.is_some() && since.is_none_or(|since| since >= self.parameters.pause)
+    }
+}
+
+/// A search that has ended.
+struct Run {
+    plan: HybridPlan,
+    lessons: Vec<Lesson>,
+    has_moving: bool,
+}
+
+impl Run {
+    fn nowhere(end: PlanEnd) -> Self {
+        Self {
+            plan: HybridPlan {
+                path: CellPath::default(),
+                points: Vec::new(),
+                end,
+                expanded: 0,
+            },
+            lessons: Vec::new(),
+            has_moving: false,
+        }
+    }
+}
+
+/// A lower bound of the cost from a cell to the goal.
+struct Lesson {
+    cell: Cell,
+    cost: u64,
+}
+
+/// Why driver and plan do not agree ([Gerdelan 2011], section 6.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Disagreement {
+    /// The way-point lies behind the vehicle.
+    Behind,
+    /// The way-point lies on the other side of the nearest obstacle than the one on which the driver passes.
+    OtherSide,
+    /// The vehicle cannot steer as sharply as it would have to.
+    TooSharp,
+}
+
+/// Motion that a driver intends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Driving {
+    /// Position of the vehicle, and the direction in which it moves.
+    pub pose: Pose,
+    /// Smallest radius that it can turn with at its speed, m.
+    pub turning_radius: f64,
+    /// The nearest obstacle ahead, and the curvature with which the driver steers around it, positive to the
+    /// left, 1/m; `None` if it does not.
+    pub avoiding: Option<Avoiding>,
+}
+
+/// An obstacle that a driver steers around.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Avoiding {
+    /// The point of it that is nearest.
+    pub obstacle: DVec2,
+    /// Curvature of the driver's path, 1/m, positive to the left.
+    pub curvature: f64,
+}
+
+impl Driving {
+    /// Why the driver disagrees with a way-point; `None` if it does not.
+    pub fn disagreement(&self, way_point: DVec2) -> Option<Disagreement> {
+        let local = self.pose.to_local(way_point);
+        let distance = local.length();
+        if distance == 0.0 {
+            return None;
+        }
+        if local.x < 0.0 {
+            return Some(Disagreement::Behind);
+        }
+        if let Some(avoiding) = self.avoiding {
+            let obstacle = self.pose.to_local(avoiding.obstacle);
+            let is_ahead = obstacle.x > 0.0 && obstacle.x < local.x;
+            // Side of the straight line to the obstacle on which the way-point lies.
+            let side = obstacle.perp_dot(local);
+            if is_ahead && side * avoiding.curvature < 0.0 {
+                return Some(Disagreement::OtherSide);
+            }
+        }
+        // Radius of the circle that leads to the way-point.
+        let radius = distance * distance / (2.0 * local.y.abs());
+        (radius < self.turning_radius).then_some(Disagreement::TooSharp)
+    }
+}

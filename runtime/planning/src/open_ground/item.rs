@@ -1,0 +1,85 @@
+//! Items on the ground: obstacles, areas and forecasts.
+
+use super::profile::{Heights, Layer};
+use super::shape::{Shape, ShapeError};
+
+/// The agent that an item belongs to, which does not see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Owner(pub u64);
+
+/// An item on the ground. Numbers of removed ones are given away again, under another generation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ItemId {
+    pub(super) index: u32,
+    pub(super) generation: u32,
+}
+
+/// Effect of an item on cells.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Role {
+    /// Blocks cells that a body cannot be at, if it is between the body's clearance and its height.
+    Obstacle(Heights),
+    /// Adds to the factor of those whose centre lies in it.
+    Area(i32),
+    /// Adds to the factor of cells that a moving body will reach: this much at the body, and nothing at
+    /// the point of the teardrop.
+    Forecast(i32),
+}
+
+/// Whether an item may be somewhere else in the next step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mobility {
+    /// It stands. Planners learn from it, and verdicts are based on it.
+    Stands,
+    /// It moves.
+    Moves,
+}
+
+/// Something on the ground.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Item {
+    /// Where it is.
+    pub shape: Shape,
+    /// Its effect.
+    pub role: Role,
+    /// The layer that it belongs to.
+    pub layer: Layer,
+    /// Whether it moves.
+    pub mobility: Mobility,
+    /// The agent that it belongs to.
+    pub owner: Option<Owner>,
+}
+
+impl Item {
+    /// A fixed obstacle.
+    pub fn obstacle(shape: Shape, heights: Heights) -> Self {
+        Self {
+            shape,
+            role: Role::Obstacle(heights),
+            layer: Layer::Obstacles,
+            mobility: Mobility::Stands,
+            owner: None,
+        }
+    }
+
+    /// An area of a layer that costs more or less than plain ground.
+    pub fn area(shape: Shape, layer: Layer, cost: i32) -> Self {
+        Self {
+            shape,
+            role: Role::Area(cost),
+            layer,
+            mobility: Mobility::Stands,
+            owner: None,
+        }
+    }
+
+    /// Whether maps can hold the item.
+    pub(super) fn check(&self) -> Result<(), ShapeError> {
+        self.shape.check()?;
+        match self.role {
+            // The comparison is false if a height is not a number.
+            Role::Obstacle(heights) if !(heights.base <= heights.top) => Err(ShapeError::Heights),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Planning on open ground: off the lanes, around walls, over cells.
+//!
+//! | part | what it holds |
+//! | --- | --- |
+//! | `cell.rs`, `cost.rs` | cells, directions, what a step costs |
+//! | `ground.rs`, `item.rs`, `profile.rs` | [`OpenGround`]: what lies on the ground, and tiles made of it for each profile |
+//! | `shape.rs`, `raster.rs`, `paint.rs` | shapes and painted layers, drawn into tiles as integers that can be taken away again |
+//! | `space.rs`, `grid.rs` | what searches run on; maps with edges in one array |
+//! | `search.rs`, `queue.rs` | Dijkstra's search and A*, in portions of expansions |
+//! | `grid_path.rs` | [`GridPath`]: the cheapest path, or the certainty that there is none |
+//! | `flow_field.rs` | [`FlowField`]: the cost to one goal from everywhere |
+//! | `pose_field.rs` | [`PoseField`]: the same for poses, with turning radius and reverse |
+//! | `incremental.rs` | [`IncrementalPath`]: D* Lite, which repairs its last plan |
+//! | `tile_space.rs` | the map as searches walk over it where it has no edge |
+//! | `hybrid.rs` | [`HybridPath`]: plans of bounded work that learn |
+//! | `reach.rs`, `gap.rs` | [`Reachability`]: whether there is a path, and if not, why |
+//! | `moving_ai.rs` | maps and problems of the Moving AI benchmarks |
+//! | `samples.rs` | maps made from seeds |
+
+mod cell;
+mod cost;
+mod flow_field;
+mod gap;
+mod grid;
+mod grid_path;
+mod ground;
+mod hybrid;
+mod incremental;
+mod item;
+pub mod moving_ai;
+mod paint;
+mod pose_field;
+mod profile;
+mod queue;
+mod raster;
+mod reach;
+pub mod samples;
+mod search;
+mod shape;
+mod space;
+mod tile_space;
+
+pub use cell::{Cell, CellDistance, CellSize, Direction, NodeIndex};
+pub use cost::{
+    CARRIAGEWAY, Corners, LARGEST_FACTOR, PLAIN, Rules, SMALLEST_FACTOR, StepCosts, clamp_factor,
+};
+pub use flow_field::FlowField;
+pub use gap::Gap;
+pub use grid::{GridError, GridMap, MOST_CELLS, TILE};
+pub use grid_path::{GridAnswer, GridPath, Guide};
+pub use ground::{
+    Change, FittingSize, OpenGround, ProfileId, Reading, Stamp, TILE_MEMORY, WALL, Window,
+    fitting_cell_size,
+};
+pub use hybrid::{
+    Avoiding, Disagreement, Driving, HybridMemory, HybridParameters, HybridPath, HybridPlan,
+    PlanEnd, Trip,
+};
+pub use incremental::{FactorChange, IncrementalPath, Restart};
+pub use item::{Item, ItemId, Mobility, Owner, Role};
+pub use paint::Paint;
+pub use pose_field::{
+    Gear, MOST_POSE_EDGE, Move, PoseField, PoseFieldError, PoseState, Reverse, Steering,
+};
+pub use profile::{
+    Body, Effect, Growth, Heights, Layer, LayerEffect, Measure, ObstacleCosts, Occupied, Profile,
+};
+pub use reach::{Reachability, Reason, Verdict, WalledIn};
+pub use search::{CellPath, DistanceEstimate, Estimate, NoEstimate, Progress, Search};
+pub use shape::{Bounds, Circle, Shape, ShapeError, Teardrop};
+pub use space::{Space, Step, for_each_step};
+pub use tile_space::{Reader, Spot, SpotError, TileCache, TileSpace};

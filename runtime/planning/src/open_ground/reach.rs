@@ -1,0 +1,348 @@
+//! Whether there is a path at all, and if not, why.
+//!
+//! Open ground has no edge, so a search that finds nothing would never end. But of two places that are
+//! not connected at least one lies in a finite room: of two searches in turns, from the start and from the
+//! goal, one runs dry. Cells are halved then, because a gap may be wide enough for the body and too narrow
+//! for the cells.
+
+use super::cell::{CellSize, NodeIndex};
+use super::cost::Rules;
+use super::gap::{self, Gap, Passage};
+use super::ground::{Change, OpenGround, ProfileId, Reading};
+use super::hybrid::Trip;
+use super::profile::{Growth, Measure, Occupied, Profile};
+use super::search::{CellPath, DistanceEstimate, Progress, Search};
+use super::space::Space;
+use super::tile_space::{Reader, SpotError, TileCache};
+use std::fmt;
+
+/// Expansions of one search before it is the other one's turn.
+const TURN: u64 = 512;
+/// Cells are halved down to this size where the room is too large to be searched for its widest gap.
+const FINER: CellSize = CellSize::FINEST_ROOM;
+
+/// State of the question whether there is a path.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Verdict {
+    /// Nothing yet. A spent budget is no verdict.
+    Searching,
+    /// There is one.
+    Reachable,
+    /// There is none.
+    NoPath(Reason),
+}
+
+/// Why there is no path.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Reason {
+    /// The agent overlaps an obstacle, or is nowhere.
+    Start(SpotError),
+    /// It would overlap an obstacle at its goal, or the goal is nowhere.
+    Goal(SpotError),
+    /// The agent cannot leave a room.
+    StartWalledIn(WalledIn),
+    /// The goal lies in a room that cannot be entered.
+    GoalWalledIn(WalledIn),
+}
+
+/// A room without a way out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WalledIn {
+    /// The widest gap that leads out of it, which is too narrow; `None` if there is no gap at all.
+    pub gap: Option<Gap>,
+    /// Width that the body needs, m.
+    pub needed: f64,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let spot = |error: &SpotError| match error {
+            SpotError::Outside => "is not within 10,000 km of the origin",
+            SpotError::Blocked => "is inside an obstacle",
+        };
+        let room = |room: &WalledIn, f: &mut fmt::Formatter<'_>| match room.gap {
+            None => Ok(()),
+            Some(gap) => write!(
+                f,
+                ": gap of {:.1} m at {:.1},{:.1} for a width of {:.1} m",
+                gap.width, gap.at.x, gap.at.y, room.needed
+            ),
+        };
+        match self {
+            Self::Start(error) => write!(f, "the start {}", spot(error)),
+            Self::Goal(error) => write!(f, "the goal {}", spot(error)),
+            Self::StartWalledIn(walls) => {
+                write!(f, "the start is walled in")?;
+                room(walls, f)
+            }
+            Self::GoalWalledIn(walls) => {
+                write!(f, "the goal is walled in")?;
+                room(walls, f)
+            }
+        }
+    }
+}
+
+/// Two searches in turns that decide whether there is a path.
+///
+/// They read what stands, with growth by half of the width, or by the circumscribed radius for bodies
+/// that turn on the spot.
+///
+/// ```
+/// use roadwright_geometry::{DVec2, Pose, oriented_box::OrientedBox};
+/// use roadwright_planning::open_ground::*;
+///
+/// let mut ground = OpenGround::new();
+/// // A room of 20 m with a door of 1.9 m.
+/// for (x, y, length, width) in [
+///     (-10.0, 0.0, 1.0, 21.0), (10.0, 0.0, 1.0, 21.0), (0.0, -10.0, 21.0, 1.0),
+///     (-5.725, 10.0, 9.55, 1.0), (5.725, 10.0, 9.55, 1.0),
+/// ] {
+///     let wall = Shape::Box(OrientedBox::new(Pose::new(x, y, 0.0), length, width));
+///     ground.insert(Item::obstacle(wall, Heights::up_to(3.0)))?;
+/// }
+/// let bus = Body { length: 8.0, width: 2.2, height: 3.0, ground_clearance: 0.2 };
+/// let trip = Trip {
+///     profile: ground.add_profile(Profile::new(bus, CellSize::WAY_POINTS)),
+///     owner: None,
+///     from: Spot::at(Pose::new(0.0, 0.0, 0.0)),
+///     to: Spot::anyhow(DVec2::new(0.0, 60.0)),
+/// };
+/// let mut searches = Reachability::new(&mut ground, trip);
+/// let verdict = loop {
+///     match searches.advance(&mut ground, 1000) {
+///         Verdict::Searching => continue,
+///         verdict => break verdict,
+///     }
+/// };
+/// let Verdict::NoPath(reason) = verdict else { return Err("there is none".into()) };
+/// assert_eq!(
+///     reason.to_string(),
+///     "the start is walled in: gap of 1.9 m at 0.0,10.0 for a width of 2.2 m",
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Reachability {
+    trip: Trip,
+    profile: ProfileId,
+    cache: TileCache,
+    forward: Side,
+    backward: Side,
+    verdict: Verdict,
+    expanded: u64,
+}
+
+/// A search from one of the two places.
+#[derive(Debug, Clone, Default)]
+struct Side {
+    search: Search,
+    origin: Option<NodeIndex>,
+}
+
+/// Which of the two searches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Start,
+    Goal,
+}
+
+impl Reachability {
+    /// Begins to decide about a trip.
+    pub fn new(ground: &mut OpenGround, trip: Trip) -> Self {
+        let profile = ground.profile(trip.profile);
+        let decisive = Profile {
+            growth: match profile.growth {
+                Growth::Footprint(_) => Growth::HalfWidth,
+                other => other,
+            },
+            measure: Measure::Outline,
+            occupied: Occupied::Anything,
+            ..profile.clone()
+        };
+        let profile = ground.add_profile(decisive);
+        let mut searches = Self {
+            trip,
+            profile,
+            cache: TileCache::new(ground, reader(&trip, profile)),
+            forward: Side::default(),
+            backward: Side::default(),
+            verdict: Verdict::Searching,
+            expanded: 0,
+        };
+        searches.begin(ground, profile);
+        searches
+    }
+
+    /// Begins both searches with the cells of a profile.
+    fn begin(&mut self, ground: &mut OpenGround, profile: ProfileId) {
+        self.profile = profile;
+        self.cache = TileCache::new(ground, reader(&self.trip, profile));
+        let mut space = self.cache.space(ground);
+        let start = match space.open(self.trip.from) {
+            Ok(node) => node,
+            Err(error) => {
+                self.verdict = Verdict::NoPath(Reason::Start(error));
+                return;
+            }
+        };
+        let goal = match space.open(self.trip.to) {
+            Ok(node) => node,
+            Err(error) => {
+                self.verdict = Verdict::NoPath(Reason::Goal(error));
+                return;
+            }
+        };
+        for (side, origin, other) in [
+            (&mut self.forward, start, goal),
+            (&mut self.backward, goal, start),
+        ] {
+            let estimate = toward(&mut space, other);
+            let rules = Rules::default();
+            side.search
+                .begin(&mut space, rules, &estimate, origin, Some(other));
+            side.origin = Some(origin);
+        }
+        self.verdict = Verdict::Searching;
+    }
+
+    /// Expands at most `budget` cells more, in both searches together. A verdict stands until
+    /// [`Self::is_outdated`] says that the map has changed.
+    pub fn advance(&mut self, ground: &mut OpenGround, budget: u64) -> Verdict {
+        let mut left = budget;
+        while self.verdict == Verdict::Searching && left > 0 {
+            let turn = left.min(TURN);
+            left -= turn;
+            let first = self.advance_side(ground, Origin::Start, turn.div_ceil(2));
+            self.conclude(ground, Origin::Start, first);
+            if self.verdict == Verdict::Searching && turn > 1 {
+                let second = self.advance_side(ground, Origin::Goal, turn / 2);
+                self.conclude(ground, Origin::Goal, second);
+            }
+        }
+        self.verdict
+    }
+
+    fn advance_side(&mut self, ground: &mut OpenGround, from: Origin, budget: u64) -> Progress {
+        let mut space = self.cache.space(ground);
+        let (side, other) = match from {
+            Origin::Start => (&mut self.forward, &self.backward),
+            Origin::Goal => (&mut self.backward, &self.forward),
+        };
+        let Some(target) = other.origin else {
+            return Progress::Exhausted;
+        };
+        let estimate = toward(&mut space, target);
+        let before = side.search.closed().len();
+        let progress = side.search.advance(&mut space, &estimate, budget);
+        let new = &side.search.closed()[before..];
+        self.expanded += new.len() as u64;
+        // A cell that both have expanded joins them.
+        if new.iter().any(|node| other.search.is_closed(*node)) {
+            return Progress::Found;
+        }
+        progress
+    }
+
+    fn conclude(&mut self, ground: &mut OpenGround, from: Origin, progress: Progress) {
+        match progress {
+            Progress::Searching => {}
+            Progress::Found => self.verdict = Verdict::Reachable,
+            Progress::Exhausted => self.look_closer(ground, from),
+        }
+    }
+
+    /// Halves the cells after a search has run dry, or gives the verdict.
+    fn look_closer(&mut self, ground: &mut OpenGround, from: Origin) {
+        let profile = ground.profile(self.profile).clone();
+        let needed = 2.0 * profile.growth_radius();
+        let finer = profile.cell.halved();
+        if profile.cell > CellSize::FINEST
+            && let Some(cell) = finer
+        {
+            let finer = ground.add_profile(Profile { cell, ..profile });
+            self.begin(ground, finer);
+            return;
+        }
+        let gap = match self.widest(ground, from, needed) {
+            // All gaps are wide enough, and only the cells are too coarse for them.
+            Passage::Wide => {
+                self.verdict = Verdict::Reachable;
+                return;
+            }
+            Passage::Unknown => {
+                if profile.cell > FINER
+                    && let Some(cell) = finer
+                {
+                    let finer = ground.add_profile(Profile { cell, ..profile });
+                    self.begin(ground, finer);
+                    return;
+                }
+                None
+            }
+            Passage::Closed => None,
+            Passage::Narrowest(gap) => Some(gap),
+        };
+        let walls = WalledIn { gap, needed };
+        self.verdict = Verdict::NoPath(match from {
+            Origin::Start => Reason::StartWalledIn(walls),
+            Origin::Goal => Reason::GoalWalledIn(walls),
+        });
+    }
+
+    /// The widest path out of the room of a search that has run dry. Outside there may be no end to the ground,
+    /// so the path begins in the room.
+    fn widest(&self, ground: &OpenGround, from: Origin, needed: f64) -> Passage {
+        let reader = reader(&self.trip, self.profile);
+        let (start, goal) = (self.trip.from.position, self.trip.to.position);
+        match from {
+            Origin::Start => gap::widest(ground, &reader, start, goal, needed),
+            Origin::Goal => gap::widest(ground, &reader, goal, start, needed),
+        }
+    }
+
+    /// The verdict so far.
+    pub fn verdict(&self) -> Verdict {
+        self.verdict
+    }
+
+    /// Cells expanded so far, by both searches and at all sizes of cells.
+    pub fn expanded(&self) -> u64 {
+        self.expanded
+    }
+
+    /// Size of the cells of the searches.
+    pub fn cell_size(&self) -> CellSize {
+        self.cache.cell_size()
+    }
+
+    /// Whether something that stands has come, gone or moved in the tiles that the searches have read, so
+    /// that they have to begin anew.
+    pub fn is_outdated(&self, ground: &OpenGround) -> bool {
+        self.cache.change(ground) != Change::Unchanged
+    }
+
+    /// The path that the search from the start has found, in the middle of cells; `None` before it has
+    /// reached the goal.
+    pub fn path(&mut self, ground: &mut OpenGround) -> Option<CellPath> {
+        let goal = self.backward.origin?;
+        let mut space = self.cache.space(ground);
+        self.forward.search.path_to(&mut space, goal)
+    }
+}
+
+fn reader(trip: &Trip, profile: ProfileId) -> Reader {
+    Reader {
+        profile,
+        owner: trip.owner,
+        reading: Reading::Standing,
+    }
+}
+
+fn toward(space: &mut impl Space, target: NodeIndex) -> DistanceEstimate {
+    DistanceEstimate {
+        goal: space.cell(target),
+        rules: Rules::default(),
+        smallest_factor: space.smallest_factor(),
+    }
+}

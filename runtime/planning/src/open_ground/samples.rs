@@ -1,0 +1,294 @@
+//! Maps made from seeds, for benchmarks and tests.
+
+use super::cell::Cell;
+use super::grid::GridMap;
+use super::ground::WALL;
+use super::item::Item;
+use super::profile::Heights;
+use super::shape::Shape;
+use roadwright_geometry::math::Stream;
+use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_geometry::{DVec2, Pose};
+
+/// A map on which rectangles block a share of the cells, or a little more.
+///
+/// The rectangles are 1 to `largest` cells wide and high, and lie anywhere.
+pub fn rectangles(columns: u32, rows: u32, share: f64, largest: u32, seed: u64) -> Option<GridMap> {
+    let mut map = GridMap::new(Cell::default(), columns, rows).ok()?;
+    let mut stream = Stream::new(seed, "rectangles", 0);
+    let wanted = (share.clamp(0.0, 0.9) * map.area() as f64) as u64;
+    let mut blocked = 0;
+    while blocked < wanted {
+        let west = stream.next_index(columns as usize) as i32;
+        let south = stream.next_index(rows as usize) as i32;
+        let width = 1 + stream.next_index(largest as usize) as i32;
+        let height = 1 + stream.next_index(largest as usize) as i32;
+        for y in south..south + height {
+            for x in west..west + width {
+                let before = map.set(Cell::new(x, y), 0);
+                blocked += u64::from(before.is_some_and(|factor| factor > 0));
+            }
+        }
+    }
+    Some(map)
+}
+
+/// A free cell of a map, drawn evenly; `None` if none is found in 10,000 draws.
+pub fn free_cell(map: &GridMap, stream: &mut Stream) -> Option<Cell> {
+    (0..10_000).find_map(|_| {
+        let cell = any_cell(map, stream);
+        (map.factor_at(cell) > 0).then_some(cell)
+    })
+}
+
+/// The free cells nearest to the south-west and to the north-east corner along the diagonal between them; `None` if
+/// there are not two.
+pub fn far_cells(map: &GridMap) -> Option<[Cell; 2]> {
+    let (columns, rows) = (u64::from(map.columns()), u64::from(map.rows()));
+    let steps = columns.max(rows);
+    let origin = map.origin();
+    let on_diagonal = |step: u64| {
+        let x = step * columns / steps;
+        let y = step * rows / steps;
+        Cell::new(origin.x + x as i32, origin.y + y as i32)
+    };
+    let is_free = |cell: &Cell| map.factor_at(*cell) > 0;
+    let first = (0..steps).map(on_diagonal).find(is_free)?;
+    let last = (0..steps).rev().map(on_diagonal).find(is_free)?;
+    (first != last).then_some([first, last])
+}
+
+/// A cell of a map, drawn evenly.
+pub fn any_cell(map: &GridMap, stream: &mut Stream) -> Cell {
+    let x = stream.next_index(map.columns() as usize) as i32;
+    let y = stream.next_index(map.rows() as usize) as i32;
+    Cell::new(map.origin().x + x, map.origin().y + y)
+}
+
+/// Obstacles of a map, and where it lies.
+#[derive(Debug, Clone)]
+pub struct BoxWorld {
+    /// Boxes of the map.
+    pub boxes: Vec<WorldBox>,
+    /// Edge of the square, m. Its south-west corner is the origin.
+    pub edge: f64,
+}
+
+/// A box with its heights.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WorldBox {
+    /// Outline.
+    pub outline: OrientedBox,
+    /// Heights.
+    pub heights: Heights,
+}
+
+impl WorldBox {
+    /// The box as an item of the map.
+    pub fn item(&self) -> Item {
+        Item::obstacle(Shape::Box(self.outline), self.heights)
+    }
+
+    /// The same box somewhere else.
+    pub fn shifted(&self, by: DVec2) -> Self {
+        let centre = self.outline.centre + by;
+        Self {
+            outline: OrientedBox {
+                centre,
+                ..self.outline
+            },
+            ..*self
+        }
+    }
+}
+
+/// Rooms along each edge of the maze.
+const MAZE_ROOMS: usize = 15;
+/// Rooms along each edge of the office.
+const OFFICE_ROOMS: usize = 6;
+/// Thickness of walls, as a share of a room.
+const MAZE_WALL: f64 = 0.1;
+
+/// A maze without loops of 15 by 15 rooms in a square, with 256 walls: about as many boxes as the maze of
+/// [Kuffner 1998] has, whose 2,780 triangles are 232.
+pub fn maze(edge: f64, seed: u64) -> BoxWorld {
+    let mut stream = Stream::new(seed, "maze", 0);
+    let doors = spanning_tree(MAZE_ROOMS, &mut stream);
+    let room = edge / MAZE_ROOMS as f64;
+    let mut boxes = Vec::new();
+    for_each_wall(MAZE_ROOMS, |wall| {
+        if !doors.contains(&wall) {
+            boxes.push(wall_box(wall, room, MAZE_WALL * room, [0.0, 1.0]));
+        }
+    });
+    BoxWorld { boxes, edge }
+}
+
+/// An office of 6 by 6 rooms of 4.5 m with doors of 1.2 m, tables on four legs and cabinets: 1,296 boxes,
+/// where that of [Kuffner 1998] has 15,320 triangles, which are 1,277.
+pub fn office(seed: u64) -> BoxWorld {
+    const ROOM: f64 = 4.5;
+    const DOOR: f64 = 1.2;
+    const WALL: f64 = 0.1;
+    let mut stream = Stream::new(seed, "office", 0);
+    let mut boxes = Vec::new();
+    for_each_wall(OFFICE_ROOMS, |wall| {
+        if wall.is_outer(OFFICE_ROOMS) {
+            boxes.push(wall_box(wall, ROOM, WALL, [0.0, 1.0]));
+        } else {
+            let from = stream.next_in(0.1, 0.9 - DOOR / ROOM);
+            boxes.push(wall_box(wall, ROOM, WALL, [0.0, from]));
+            boxes.push(wall_box(wall, ROOM, WALL, [from + DOOR / ROOM, 1.0]));
+        }
+    });
+    for room in 0..OFFICE_ROOMS * OFFICE_ROOMS {
+        let column = (room % OFFICE_ROOMS) as f64;
+        let row = (room / OFFICE_ROOMS) as f64;
+        let corner = DVec2::new(column, row) * ROOM;
+        for _ in 0..6 {
+            table(place_in(corner, ROOM, &mut stream), &mut boxes);
+        }
+        for _ in 0..2 {
+            let outline = OrientedBox::new(place_in(corner, ROOM, &mut stream), 0.5, 0.4);
+            let heights = Heights::up_to(1.8);
+            boxes.push(WorldBox { outline, heights });
+        }
+    }
+    BoxWorld {
+        boxes,
+        edge: ROOM * OFFICE_ROOMS as f64,
+    }
+}
+
+/// A place for a piece of furniture, along one of the walls more often than in the middle.
+fn place_in(corner: DVec2, room: f64, stream: &mut Stream) -> Pose {
+    let near_wall = |stream: &mut Stream| {
+        let share = stream.next_unit();
+        0.5 - 0.38 * (1.0 - share * share) * if stream.next_index(2) == 0 { 1.0 } else { -1.0 }
+    };
+    let place = corner + DVec2::new(near_wall(stream), near_wall(stream)) * room;
+    let turned = stream.next_index(2) as f64 * std::f64::consts::FRAC_PI_2;
+    Pose::new(place.x, place.y, turned)
+}
+
+fn table(pose: Pose, boxes: &mut Vec<WorldBox>) {
+    let (length, width) = (1.0, 0.5);
+    boxes.push(WorldBox {
+        outline: OrientedBox::new(pose, length, width),
+        heights: Heights {
+            base: 0.7,
+            top: 0.75,
+        },
+    });
+    for (ahead, left) in [(0.45, 0.2), (0.45, -0.2), (-0.45, 0.2), (-0.45, -0.2)] {
+        let place = pose.point(ahead, left);
+        boxes.push(WorldBox {
+            outline: OrientedBox::new(Pose::new(place.x, place.y, pose.heading), 0.05, 0.05),
+            heights: Heights::up_to(0.7),
+        });
+    }
+}
+
+/// A wall on the west or south side of a room. Rooms beyond the last one have no others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Wall {
+    column: usize,
+    row: usize,
+    is_west: bool,
+}
+
+impl Wall {
+    fn is_outer(self, rooms: usize) -> bool {
+        let along = if self.is_west { self.column } else { self.row };
+        along == 0 || along == rooms
+    }
+}
+
+fn for_each_wall(rooms: usize, mut visit: impl FnMut(Wall)) {
+    for row in 0..=rooms {
+        for column in 0..=rooms {
+            for is_west in [true, false] {
+                let beyond = if is_west { row } else { column };
+                if beyond < rooms {
+                    visit(Wall {
+                        column,
+                        row,
+                        is_west,
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// The part of a wall between two shares of its length.
+fn wall_box(wall: Wall, room: f64, thickness: f64, part: [f64; 2]) -> WorldBox {
+    let corner = DVec2::new(wall.column as f64, wall.row as f64) * room;
+    let along = if wall.is_west { DVec2::Y } else { DVec2::X };
+    let centre = corner + along * (0.5 * (part[0] + part[1]) * room);
+    let length = (part[1] - part[0]) * room + thickness;
+    WorldBox {
+        outline: OrientedBox {
+            centre,
+            forward: along,
+            half_length: 0.5 * length,
+            half_width: 0.5 * thickness,
+        },
+        heights: WALL,
+    }
+}
+
+/// Walls that are left out so that every room can be reached in just one way, by a walk that
+/// turns back in dead ends.
+fn spanning_tree(rooms: usize, stream: &mut Stream) -> std::collections::BTreeSet<Wall> {
+    let mut doors = std::collections::BTreeSet::new();
+    let mut is_visited = vec![false; rooms * rooms];
+    let mut walk = vec![0];
+    is_visited[0] = true;
+    while let Some(&room) = walk.last() {
+        let (column, row) = (room % rooms, room / rooms);
+        let wall = |column, row, is_west| Wall {
+            column,
+            row,
+            is_west,
+        };
+        let around = [
+            (column + 1 < rooms).then(|| (room + 1, wall(column + 1, row, true))),
+            (column > 0).then(|| (room - 1, wall(column, row, true))),
+            (row + 1 < rooms).then(|| (room + rooms, wall(column, row + 1, false))),
+            (row > 0).then(|| (room - rooms, wall(column, row, false))),
+        ];
+        let open: Vec<_> = around
+            .into_iter()
+            .flatten()
+            .filter(|(to, _)| !is_visited[*to])
+            .collect();
+        if open.is_empty() {
+            walk.pop();
+            continue;
+        }
+        let (to, door) = open[stream.next_index(open.len())];
+        is_visited[to] = true;
+        doors.insert(door);
+        walk.push(to);
+    }
+    doors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maze_and_office_have_as_many_boxes_as_those_of_the_source() {
+        assert_eq!(maze(150.0, 1).boxes.len(), 256);
+        assert_eq!(office(1).boxes.len(), 1296);
+    }
+
+    #[test]
+    fn rectangles_block_their_share() {
+        let map = rectangles(100, 50, 0.2, 8, 3).unwrap();
+        let blocked = map.cells().filter(|cell| map.factor_at(*cell) == 0).count();
+        assert!((1000..1064).contains(&blocked), "{blocked}");
+    }
+}

@@ -1,0 +1,325 @@
+//! Dijkstra's search and A*, in portions of expansions.
+
+use super::cell::{Cell, Direction, NodeIndex};
+use super::cost::{LARGEST_FACTOR, Rules};
+use super::queue::MonotoneQueue;
+use super::space::{Space, for_each_step};
+
+/// A lower bound of the cost from a cell to the goal.
+///
+/// It has to be consistent: it may fall along a step by no more than the step costs. Then each cell is
+/// expanded once, and the first path found is the cheapest.
+pub trait Estimate {
+    /// The bound for a cell.
+    fn cost_to_go(&self, node: NodeIndex, cell: Cell) -> u64;
+}
+
+/// Estimates nothing: with it A* is Dijkstra's search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct NoEstimate;
+
+impl Estimate for NoEstimate {
+    #[inline]
+    fn cost_to_go(&self, _node: NodeIndex, _cell: Cell) -> u64 {
+        0
+    }
+}
+
+/// The cost over free cells with the smallest factor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DistanceEstimate {
+    /// The goal.
+    pub goal: Cell,
+    /// Rules of steps.
+    pub rules: Rules,
+    /// A factor that no free cell is below.
+    pub smallest_factor: u32,
+}
+
+impl Estimate for DistanceEstimate {
+    #[inline]
+    fn cost_to_go(&self, _node: NodeIndex, cell: Cell) -> u64 {
+        self.rules.bound(cell, self.goal, self.smallest_factor)
+    }
+}
+
+/// How far a search has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// It has neither found the goal nor run dry.
+    Searching,
+    /// It has found the cheapest path.
+    Found,
+    /// All that can be reached from the start has been expanded, and the goal was not there.
+    Exhausted,
+}
+
+/// A path over cells.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CellPath {
+    /// From the start to the goal, both included.
+    pub cells: Vec<Cell>,
+    /// Sum of the costs of its steps.
+    pub cost: u64,
+}
+
+impl CellPath {
+    /// Its length in edges of cells.
+    pub fn length(&self) -> f64 {
+        let pairs = self.cells.windows(2);
+        let diagonal = pairs.filter(|pair| pair[0].x != pair[1].x && pair[0].y != pair[1].y);
+        let diagonal = diagonal.count();
+        let straight = self.cells.len().saturating_sub(1) - diagonal;
+        straight as f64 + diagonal as f64 * std::f64::consts::SQRT_2
+    }
+}
+
+/// State of a cell in a search.
+#[derive(Debug, Clone, Copy)]
+struct Label {
+    /// Cost from the start.
+    cost: u64,
+    /// The search that wrote this; those of earlier ones count as absent, so that starting a search
+    /// costs nothing.
+    run: u32,
+    state: LabelState,
+    /// Direction of the step that led here.
+    from: Direction,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LabelState {
+    Root,
+    Open,
+    Closed,
+    ClosedRoot,
+}
+
+/// A search from one cell. Its memory is used again by the next one.
+#[derive(Debug, Clone, Default)]
+pub struct Search {
+    labels: Vec<Label>,
+    queue: MonotoneQueue,
+    closed: Vec<NodeIndex>,
+    run: u32,
+    start: Option<NodeIndex>,
+    goal: Option<NodeIndex>,
+    expanded: u64,
+    rules: Rules,
+}
+
+impl Search {
+    /// Begins a search. Without a goal it expands all that can be reached.
+    ///
+    /// A start that is blocked is left nevertheless only if `space` gives it a factor; otherwise the search
+    /// is exhausted at once.
+    pub fn begin<S: Space>(
+        &mut self,
+        space: &mut S,
+        rules: Rules,
+        estimate: &impl Estimate,
+        start: NodeIndex,
+        goal: Option<NodeIndex>,
+    ) {
+        if self.run == u32::MAX {
+            self.labels.clear();
+            self.run = 0;
+        }
+        self.run += 1;
+        self.rules = rules;
+        self.start = Some(start);
+        self.goal = goal;
+        self.expanded = 0;
+        self.closed.clear();
+        self.grow(space.len());
+        let first = estimate.cost_to_go(start, space.cell(start));
+        let (unit, span) = key_scale(space, rules);
+        self.queue.restart(unit, span, first);
+        if space.factor(start) == 0 {
+            return;
+        }
+        self.labels[start.index()] = Label {
+            cost: 0,
+            run: self.run,
+            state: LabelState::Root,
+            from: Direction::from_index(0),
+        };
+        self.queue.push(first, start.0);
+    }
+
+    /// Expands at most `budget` cells more.
+    pub fn advance<S: Space>(
+        &mut self,
+        space: &mut S,
+        estimate: &impl Estimate,
+        budget: u64,
+    ) -> Progress {
+        let mut left = budget;
+        while let Some(entry) = self.queue.pop() {
+            let node = NodeIndex(entry.value);
+            if self.is_closed(node) {
+                continue;
+            }
+            if Some(node) == self.goal {
+                // So that it is found again when the search is asked once more.
+                self.queue.push(entry.key, entry.value);
+                return Progress::Found;
+            }
+            if left == 0 {
+                self.queue.push(entry.key, entry.value);
+                return Progress::Searching;
+            }
+            left -= 1;
+            self.expand(space, estimate, node);
+        }
+        Progress::Exhausted
+    }
+
+    #[inline]
+    fn expand<S: Space>(&mut self, space: &mut S, estimate: &impl Estimate, node: NodeIndex) {
+        self.expanded += 1;
+        self.closed.push(node);
+        let label = &mut self.labels[node.index()];
+        label.state = match label.state {
+            LabelState::Root | LabelState::ClosedRoot => LabelState::ClosedRoot,
+            LabelState::Open | LabelState::Closed => LabelState::Closed,
+        };
+        let cost_here = label.cost;
+        let (run, rules) = (self.run, self.rules);
+        // Asking the space for the cell of each neighbour would cost a division each.
+        let cell = space.cell(node);
+        let Self { labels, queue, .. } = self;
+        for_each_step(space, rules, node, |space, step| {
+            // Reading the neighbours may have made cells.
+            if labels.len() < space.len() {
+                grow(labels, space.len());
+            }
+            let label = &mut labels[step.to.index()];
+            let cost = cost_here + step.cost;
+            // A closed cell has its cheapest path, because the estimate is consistent.
+            if label.run == run && label.cost <= cost {
+                return;
+            }
+            *label = Label {
+                cost,
+                run,
+                state: LabelState::Open,
+                from: step.direction,
+            };
+            let key = cost + estimate.cost_to_go(step.to, cell.toward(step.direction));
+            queue.push(key, step.to.0);
+        });
+    }
+
+    fn grow(&mut self, len: usize) {
+        grow(&mut self.labels, len);
+    }
+
+    /// Cells expanded so far.
+    pub fn expanded(&self) -> u64 {
+        self.expanded
+    }
+
+    /// The cells expanded so far, in order.
+    pub fn closed(&self) -> &[NodeIndex] {
+        &self.closed
+    }
+
+    /// Cheapest cost known from the start to a cell.
+    #[inline]
+    pub fn cost(&self, node: NodeIndex) -> Option<u64> {
+        let label = self.labels.get(node.index())?;
+        (label.run == self.run).then_some(label.cost)
+    }
+
+    /// Whether a cell has been expanded.
+    #[inline]
+    pub fn is_closed(&self, node: NodeIndex) -> bool {
+        self.labels.get(node.index()).is_some_and(|label| {
+            label.run == self.run
+                && matches!(label.state, LabelState::Closed | LabelState::ClosedRoot)
+        })
+    }
+
+    /// The cell with the smallest sum of cost and estimate that has not been expanded. Of equal ones it is
+    /// that with the larger cost so far, and then that with the smaller index. `None` if there is none.
+    pub fn best_open<S: Space>(
+        &mut self,
+        space: &S,
+        estimate: &impl Estimate,
+    ) -> Option<NodeIndex> {
+        let mut equal: Vec<Candidate> = Vec::new();
+        loop {
+            // Entries with a larger key stay where they are: the queue could not take back smaller ones.
+            let entry = match equal.first() {
+                None => self.queue.pop(),
+                Some(_) => self.queue.pop_equal(),
+            };
+            let Some(entry) = entry else { break };
+            let node = NodeIndex(entry.value);
+            let Some(cost) = self.cost(node) else { break };
+            let key = cost + estimate.cost_to_go(node, space.cell(node));
+            // Entries of closed cells, and entries that a cheaper path has outdated, are skipped.
+            if !self.is_closed(node) && key == entry.key {
+                equal.push(Candidate { key, cost, node });
+            }
+        }
+        for candidate in &equal {
+            self.queue.push(candidate.key, candidate.node.0);
+        }
+        let better = |a: &Candidate, b: &Candidate| {
+            let by_cost = b.cost.cmp(&a.cost);
+            by_cost.then(a.node.cmp(&b.node))
+        };
+        equal.into_iter().min_by(better).map(|best| best.node)
+    }
+
+    /// The cheapest path known from the start to a cell; `None` if the cell has not been reached.
+    pub fn path_to<S: Space>(&self, space: &mut S, node: NodeIndex) -> Option<CellPath> {
+        let cost = self.cost(node)?;
+        let mut cells = vec![space.cell(node)];
+        let mut at = node;
+        loop {
+            let label = self.labels[at.index()];
+            if matches!(label.state, LabelState::Root | LabelState::ClosedRoot) {
+                break;
+            }
+            at = space.neighbours(at)[label.from.opposite().index()];
+            cells.push(space.cell(at));
+        }
+        cells.reverse();
+        Some(CellPath { cells, cost })
+    }
+}
+
+/// A cell at the edge of a search.
+struct Candidate {
+    key: u64,
+    cost: u64,
+    node: NodeIndex,
+}
+
+fn grow(labels: &mut Vec<Label>, len: usize) {
+    let absent = Label {
+        cost: 0,
+        run: 0,
+        state: LabelState::Open,
+        from: Direction::from_index(0),
+    };
+    if labels.len() < len {
+        labels.resize(len, absent);
+    }
+}
+
+/// The number that divides all keys of a search, and the largest difference between keys that are open at
+/// the same time.
+fn key_scale<S: Space>(space: &mut S, rules: Rules) -> (u64, u64) {
+    let uniform = space.uniform_factor();
+    let largest = u64::from(uniform.unwrap_or(LARGEST_FACTOR));
+    // A step raises the cost, and the estimate by no more than that.
+    let span = 2 * rules.costs.diagonal() * 2 * largest;
+    let unit = uniform.map_or(rules.costs.unit(), |factor| {
+        rules.costs.unit() * 2 * u64::from(factor)
+    });
+    (unit, span)
+}

@@ -1,0 +1,80 @@
+//! The interface of maps for searches: cells with factors, and their neighbours.
+
+use super::cell::{Cell, Direction, NodeIndex};
+use super::cost::{Corners, Rules, SMALLEST_FACTOR};
+
+/// Cells that a search can walk over.
+pub trait Space {
+    /// Number of indices given away so far. Spaces that make their cells when they are read grow.
+    fn len(&self) -> usize;
+
+    /// Whether no index has been given away.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The cell of an index.
+    fn cell(&self, node: NodeIndex) -> Cell;
+
+    /// The index of a cell; `None` outside of the space.
+    fn node(&mut self, cell: Cell) -> Option<NodeIndex>;
+
+    /// Factor of a cell; 0 if it is blocked.
+    fn factor(&self, node: NodeIndex) -> u32;
+
+    /// The eight neighbours, in the order of [`Direction::ALL`]. The node is not blocked, and neighbours
+    /// outside of the space are blocked.
+    fn neighbours(&mut self, node: NodeIndex) -> [NodeIndex; 8];
+
+    /// A factor that no free cell is below. Estimates are the better the larger it is.
+    fn smallest_factor(&mut self) -> u32 {
+        SMALLEST_FACTOR
+    }
+
+    /// The factor of all free cells, if it is the same for all.
+    fn uniform_factor(&mut self) -> Option<u32> {
+        None
+    }
+}
+
+/// A step to a neighbour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// Where it leads.
+    pub direction: Direction,
+    /// The cell that it enters.
+    pub to: NodeIndex,
+    /// Its cost.
+    pub cost: u64,
+}
+
+/// Calls `visit` for each step that the rules allow from a free cell.
+#[inline]
+pub fn for_each_step<S: Space>(
+    space: &mut S,
+    rules: Rules,
+    from: NodeIndex,
+    mut visit: impl FnMut(&S, Step),
+) {
+    let around = space.neighbours(from);
+    let own = space.factor(from);
+    let factors = around.map(|node| space.factor(node));
+    for direction in Direction::ALL {
+        let at = direction.index();
+        if factors[at] == 0 {
+            continue;
+        }
+        if direction.is_diagonal()
+            && rules.corners == Corners::Keep
+            && (factors[(at + 7) & 7] == 0 || factors[(at + 1) & 7] == 0)
+        {
+            continue;
+        }
+        let step = Step {
+            direction,
+            to: around[at],
+            cost: rules.costs.of(direction) * u64::from(own + factors[at]),
+        };
+        visit(space, step);
+    }
+}

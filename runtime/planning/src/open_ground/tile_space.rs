@@ -1,0 +1,391 @@
+//! The map as searches walk over it where it has no edge.
+
+use super::cell::{Cell, CellSize, Direction, NodeIndex};
+use super::cost::PLAIN;
+use super::grid::TILE;
+use super::ground::{Change, OpenGround, ProfileId, Reading, Stamp};
+use super::item::Owner;
+use super::raster::{TILE_CELLS, TileKey};
+use super::shape::Bounds;
+use super::space::Space;
+use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_geometry::{DVec2, MAX_COORDINATE, Pose};
+use std::collections::BTreeMap;
+
+/// A neighbouring tile that has not been looked up.
+const UNKNOWN: u32 = u32::MAX;
+/// Factor of cells that are too close to an obstacle to be driven over, and are opened so that an agent that
+/// stands there can leave.
+const OPENED: u32 = 8 * PLAIN as u32;
+/// How far beyond its own size an agent looks for a free cell, m.
+const WAY_OUT: f64 = 3.0;
+/// Headings that are tried for a goal without one.
+const HEADINGS: u32 = 16;
+
+/// Where a body is, or is to be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spot {
+    /// Centre of the body, m.
+    pub position: DVec2,
+    /// Its heading, rad; any will do if there is none.
+    pub heading: Option<f64>,
+}
+
+impl Spot {
+    /// The spot of a pose.
+    pub fn at(pose: Pose) -> Self {
+        Self {
+            position: pose.position,
+            heading: Some(pose.heading),
+        }
+    }
+
+    /// A spot for which any heading will do.
+    pub fn anyhow(position: DVec2) -> Self {
+        Self {
+            position,
+            heading: None,
+        }
+    }
+}
+
+/// Why a search cannot begin or end at a spot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpotError {
+    /// It is not within 10,000 km of the origin, or not a number.
+    Outside,
+    /// The body overlaps an obstacle there.
+    Blocked,
+}
+
+/// For whom a search reads the map.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reader {
+    /// Its map.
+    pub profile: ProfileId,
+    /// The agent, which does not see its own items.
+    pub owner: Option<Owner>,
+    /// Items that it sees.
+    pub reading: Reading,
+}
+
+/// The tiles that a search has read, as they were then.
+///
+/// A search that takes several steps keeps them, and [`Self::change`] reports how the map has changed since.
+#[derive(Debug, Clone)]
+pub struct TileCache {
+    reader: Reader,
+    size: CellSize,
+    slots: BTreeMap<TileKey, u32>,
+    keys: Vec<TileKey>,
+    factors: Vec<u16>,
+    /// The eight tiles around each tile.
+    links: Vec<[u32; 8]>,
+    smallest_factor: u32,
+    stamp: Stamp,
+    has_moving: bool,
+}
+
+/// A map of tiles while a search runs on it.
+pub struct TileSpace<'a> {
+    pub(super) cache: &'a mut TileCache,
+    pub(super) ground: &'a mut OpenGround,
+}
+
+impl TileCache {
+    /// A cache without tiles.
+    pub fn new(ground: &mut OpenGround, reader: Reader) -> Self {
+        Self {
+            reader,
+            size: ground.profile(reader.profile).cell,
+            slots: BTreeMap::new(),
+            keys: Vec::new(),
+            factors: Vec::new(),
+            links: Vec::new(),
+            smallest_factor: ground.smallest_factor(reader.profile),
+            stamp: ground.stamp(),
+            has_moving: false,
+        }
+    }
+
+    /// The map, to be searched.
+    pub fn space<'a>(&'a mut self, ground: &'a mut OpenGround) -> TileSpace<'a> {
+        TileSpace {
+            cache: self,
+            ground,
+        }
+    }
+
+    /// Size of the cells.
+    pub fn cell_size(&self) -> CellSize {
+        self.size
+    }
+
+    /// Whether something moves in one of the tiles.
+    pub fn has_moving(&self) -> bool {
+        self.has_moving
+    }
+
+    /// Number of tiles that have been read.
+    pub fn tiles(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// How the tiles have changed since the first one was read.
+    pub fn change(&self, ground: &OpenGround) -> Change {
+        self.change_of(ground, self.reader.reading)
+    }
+
+    /// The same for what is read otherwise.
+    pub(super) fn change_of(&self, ground: &OpenGround, reading: Reading) -> Change {
+        if ground.stamp() == self.stamp {
+            return Change::Unchanged;
+        }
+        // One question about the rectangle of all tiles is asked first: mostly nothing has changed.
+        let all = self.keys.iter().map(|key| key.bounds(self.size));
+        let all = all.reduce(|a, b| Bounds {
+            low: a.low.min(b.low),
+            high: a.high.max(b.high),
+        });
+        let Some(all) = all else {
+            return Change::Unchanged;
+        };
+        if ground.change_since(self.stamp, &all, reading) == Change::Unchanged {
+            return Change::Unchanged;
+        }
+        let changes = self.keys.iter().map(|key| {
+            let area = key.bounds(self.size);
+            ground.change_since(self.stamp, &area, reading)
+        });
+        changes.max().unwrap_or(Change::Unchanged)
+    }
+
+    fn position(&self, node: NodeIndex) -> usize {
+        node.index() % TILE_CELLS
+    }
+}
+
+impl TileSpace<'_> {
+    fn slot(&mut self, key: TileKey) -> u32 {
+        if let Some(slot) = self.cache.slots.get(&key) {
+            return *slot;
+        }
+        let slot = self.cache.keys.len() as u32;
+        self.cache.slots.insert(key, slot);
+        self.cache.keys.push(key);
+        self.cache.links.push([UNKNOWN; 8]);
+        let bounds = key.bounds(self.cache.size);
+        let limit = DVec2::splat(MAX_COORDINATE);
+        if bounds.low.cmplt(-limit).any() || bounds.high.cmpgt(limit).any() {
+            // The world ends here.
+            self.cache
+                .factors
+                .resize(self.cache.factors.len() + TILE_CELLS, 0);
+            return slot;
+        }
+        let Reader {
+            profile,
+            owner,
+            reading,
+        } = self.cache.reader;
+        let factors = &mut self.cache.factors;
+        let moves = self
+            .ground
+            .read_tile(profile, key, owner, reading, |factor| {
+                factors.push(factor as u16);
+            });
+        self.cache.has_moving |= moves;
+        slot
+    }
+
+    /// The slot of the tile beside another one.
+    fn linked(&mut self, slot: u32, direction: Direction) -> u32 {
+        let known = self.cache.links[slot as usize][direction.index()];
+        if known != UNKNOWN {
+            return known;
+        }
+        let key = self.cache.keys[slot as usize];
+        let (x, y) = direction.offset();
+        let beside = self.slot(TileKey {
+            y: key.y + y,
+            x: key.x + x,
+        });
+        self.cache.links[slot as usize][direction.index()] = beside;
+        self.cache.links[beside as usize][direction.opposite().index()] = slot;
+        beside
+    }
+
+    /// Makes it possible to leave a spot, or to reach it, although its cell is blocked: a body that
+    /// overlaps nothing there may be moved, without being turned, to the nearest free cell. Returns the
+    /// node of the spot.
+    ///
+    /// # Errors
+    /// If the spot lies outside of the world, or the body overlaps an obstacle there.
+    pub fn open(&mut self, spot: Spot) -> Result<NodeIndex, SpotError> {
+        let size = self.cache.size;
+        let cell = size.cell_of(spot.position).ok_or(SpotError::Outside)?;
+        let node = self.node(cell).ok_or(SpotError::Outside)?;
+        let body = self.body_at(spot).ok_or(SpotError::Blocked)?;
+        if self.factor(node) > 0 {
+            return Ok(node);
+        }
+        let reach = self.ground.profile(self.cache.reader.profile).body;
+        let reach = ((reach.circumscribed_radius() + WAY_OUT) / size.metres()).ceil() as u32;
+        // Breadth first over the cells at which the body overlaps nothing.
+        let mut opened = vec![cell];
+        let mut parents = vec![0];
+        let mut at = 0;
+        while at < opened.len() {
+            let from = opened[at];
+            for direction in Direction::ALL {
+                let to = from.toward(direction);
+                let away = to.distance(cell);
+                if away.columns.max(away.rows) > reach || opened.contains(&to) {
+                    continue;
+                }
+                let moved = OrientedBox {
+                    centre: size.centre(to),
+                    ..body
+                };
+                if !self.is_clear(&moved) {
+                    continue;
+                }
+                let is_free = self.node(to).is_some_and(|node| self.factor(node) > 0);
+                if !is_free {
+                    opened.push(to);
+                    parents.push(at);
+                    continue;
+                }
+                self.open_chain(&opened, &parents, at, to);
+                return Ok(node);
+            }
+            at += 1;
+        }
+        // Nothing free is near: the search will find that the spot is walled in.
+        self.set(node, OPENED);
+        Ok(node)
+    }
+
+    /// Opens the cells of a chain, and those beside its diagonal steps, which may not cut corners.
+    fn open_chain(&mut self, opened: &[Cell], parents: &[usize], last: usize, free: Cell) {
+        let mut at = last;
+        let mut beyond = free;
+        loop {
+            let cell = opened[at];
+            for open in [
+                cell,
+                Cell::new(cell.x, beyond.y),
+                Cell::new(beyond.x, cell.y),
+            ] {
+                if let Some(node) = self.node(open)
+                    && self.factor(node) == 0
+                {
+                    self.set(node, OPENED);
+                }
+            }
+            if at == 0 {
+                break;
+            }
+            beyond = cell;
+            at = parents[at];
+        }
+    }
+
+    fn set(&mut self, node: NodeIndex, factor: u32) {
+        self.cache.factors[node.index()] = factor as u16;
+    }
+
+    /// The outline of the body at a spot, at a heading at which it overlaps nothing; `None` if there is
+    /// none.
+    fn body_at(&self, spot: Spot) -> Option<OrientedBox> {
+        let body = self.ground.profile(self.cache.reader.profile).body;
+        let at = |heading| {
+            let pose = Pose {
+                position: spot.position,
+                heading,
+            };
+            body.footprint(pose)
+        };
+        if let Some(heading) = spot.heading {
+            return Some(at(heading)).filter(|body| self.is_clear(body));
+        }
+        let turned = |step| f64::from(step) * std::f64::consts::PI / f64::from(HEADINGS);
+        let mut outlines = (0..HEADINGS).map(|step| at(turned(step)));
+        outlines.find(|body| self.is_clear(body))
+    }
+
+    fn is_clear(&self, body: &OrientedBox) -> bool {
+        let Reader { profile, owner, .. } = self.cache.reader;
+        self.ground.is_free(profile, owner, body)
+    }
+}
+
+impl Space for TileSpace<'_> {
+    #[inline]
+    fn len(&self) -> usize {
+        self.cache.factors.len()
+    }
+
+    #[inline]
+    fn cell(&self, node: NodeIndex) -> Cell {
+        let key = self.cache.keys[node.index() / TILE_CELLS];
+        let at = self.cache.position(node);
+        let origin = key.origin();
+        Cell::new(origin.x + (at & 63) as i32, origin.y + (at >> 6) as i32)
+    }
+
+    fn node(&mut self, cell: Cell) -> Option<NodeIndex> {
+        let slot = self.slot(TileKey::of(cell));
+        Some(node_at(slot, TileKey::position(cell)))
+    }
+
+    #[inline]
+    fn factor(&self, node: NodeIndex) -> u32 {
+        u32::from(self.cache.factors[node.index()])
+    }
+
+    #[inline]
+    fn neighbours(&mut self, node: NodeIndex) -> [NodeIndex; 8] {
+        let at = self.cache.position(node) as i32;
+        let (x, y) = (at & 63, at >> 6);
+        let last = TILE as i32 - 1;
+        if x > 0 && x < last && y > 0 && y < last {
+            let at = node.0;
+            return [
+                at + 1,
+                at + 65,
+                at + 64,
+                at + 63,
+                at - 1,
+                at - 65,
+                at - 64,
+                at - 63,
+            ]
+            .map(NodeIndex);
+        }
+        let slot = (node.index() / TILE_CELLS) as u32;
+        Direction::ALL.map(|direction| {
+            let (right, up) = direction.offset();
+            let (x, y) = (x + right, y + up);
+            let beside = tile_beside(x, y);
+            let slot = beside.map_or(slot, |direction| self.linked(slot, direction));
+            node_at(slot, (((y & 63) << 6) | (x & 63)) as usize)
+        })
+    }
+
+    fn smallest_factor(&mut self) -> u32 {
+        self.cache.smallest_factor
+    }
+}
+
+fn node_at(slot: u32, position: usize) -> NodeIndex {
+    NodeIndex(slot * TILE_CELLS as u32 + position as u32)
+}
+
+/// Direction of the tile in which a column and row relative to this one lie; `None` for this tile.
+fn tile_beside(x: i32, y: i32) -> Option<Direction> {
+    let offset = (x >> 6, y >> 6);
+    Direction::ALL
+        .into_iter()
+        .find(|direction| direction.offset() == offset)
+}

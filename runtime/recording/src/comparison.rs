@@ -1,0 +1,512 @@
+//! Two runs beside each other: figures, trips of the same agents, and how their scenarios differ.
+
+use crate::results::RunResults;
+use roadwright_scenario::{DrivingSide, RoadNetwork, Scenario};
+use roadwright_simulation::{Status, TimeRow, Trip, agent_name};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Which of two runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// The first.
+    A,
+    /// The second.
+    B,
+}
+
+/// Which value of a figure is the better one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wish {
+    Larger,
+    Smaller,
+}
+
+/// A figure of two runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// What it is.
+    pub name: &'static str,
+    /// Its unit; empty for numbers.
+    pub unit: &'static str,
+    /// How it comes about.
+    pub hint: &'static str,
+    /// Of the first run; `None` if it has none.
+    pub a: Option<f64>,
+    /// Of the second.
+    pub b: Option<f64>,
+    wish: Wish,
+}
+
+impl Figure {
+    /// The second less the first.
+    pub fn difference(&self) -> Option<f64> {
+        Some(self.b? - self.a?)
+    }
+
+    /// Which is better; `None` if they are equal, or one has none.
+    pub fn better(&self) -> Option<Better> {
+        let difference = self.difference().filter(|difference| *difference != 0.0)?;
+        let is_larger_better = self.wish == Wish::Larger;
+        Some(if (difference > 0.0) == is_larger_better {
+            Better::B
+        } else {
+            Better::A
+        })
+    }
+
+    /// A value for people; a dash if there is none.
+    pub fn in_words(&self, value: Option<f64>) -> String {
+        // Numbers of things are whole.
+        let decimals = if self.unit.is_empty() { 0 } else { 2 };
+        value.map_or_else(|| "–".into(), |value| format!("{value:.decimals$}"))
+    }
+}
+
+/// A trip of an agent in both runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TripPair {
+    /// The agent.
+    pub agent: u64,
+    /// Which of its trips it is: those who start again have several, the first is 1.
+    pub number: usize,
+    /// In the first run; `None`: it had not ended.
+    pub a: Option<Trip>,
+    /// In the second.
+    pub b: Option<Trip>,
+}
+
+impl TripPair {
+    /// By how much it took longer in the second run, s; `None` if one has not ended, or not arrived.
+    pub fn difference(&self) -> Option<f64> {
+        Some(arrived(self.b.as_ref())?.seconds() - arrived(self.a.as_ref())?.seconds())
+    }
+
+    /// The trip in the second run, or else in the first.
+    pub fn any(&self) -> Option<&Trip> {
+        self.b.as_ref().or(self.a.as_ref())
+    }
+
+    /// Its name: of agents with several trips with the number of the trip.
+    pub fn name(&self) -> String {
+        let name = agent_name(self.agent);
+        match self.number {
+            1 => name,
+            more => format!("{name}, trip {more}"),
+        }
+    }
+}
+
+fn arrived(trip: Option<&Trip>) -> Option<&Trip> {
+    trip.filter(|trip| trip.status == Status::Arrived)
+}
+
+/// Two runs beside each other.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Comparison {
+    /// Figures and trips are those up to here, s: as long as the shorter run is.
+    pub until: f64,
+    /// The figures.
+    pub figures: Vec<Figure>,
+    /// All trips that have ended in one of the runs, those with the largest difference first, those of one run
+    /// alone last.
+    pub trips: Vec<TripPair>,
+    /// How the scenario of the second run differs from that of the first; empty: in nothing that drives.
+    pub changes: Vec<String>,
+}
+
+impl Comparison {
+    /// Compares two runs, up to the end of the shorter one.
+    pub fn new(a: &RunResults, b: &RunResults) -> Self {
+        let until = a.seconds().min(b.seconds());
+        let trips = pairs(ended(a, until), ended(b, until));
+        Self {
+            until,
+            figures: figures((a, b), until, &trips),
+            changes: changes(&a.scenario, &b.scenario),
+            trips,
+        }
+    }
+
+    /// The tables of a comparison: names of files, and texts.
+    pub fn tables(&self, names: [&str; 2], runs: [&RunResults; 2]) -> [(&'static str, String); 3] {
+        [
+            ("figures.csv", self.figures_as_csv(names)),
+            ("trips.csv", self.trips_as_csv()),
+            ("timeline.csv", timeline_as_csv(runs)),
+        ]
+    }
+
+    fn figures_as_csv(&self, [a, b]: [&str; 2]) -> String {
+        let mut text = String::from("figure,unit,a,b,difference,better\n");
+        let mut line = |cells: [String; 6]| {
+            text += &cells.map(|cell| quoted(&cell)).join(",");
+            text.push('\n');
+        };
+        let number =
+            |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:.4}"));
+        line(["run", "", a, b, "", ""].map(str::to_owned));
+        let until = format!("{:.3}", self.until);
+        line(["until", "s", &until, &until, "", ""].map(str::to_owned));
+        for figure in &self.figures {
+            let better = match figure.better() {
+                Some(Better::A) => "a",
+                Some(Better::B) => "b",
+                None => "",
+            };
+            line([
+                figure.name.to_lowercase(),
+                figure.unit.to_owned(),
+                number(figure.a),
+                number(figure.b),
+                number(figure.difference()),
+                better.to_owned(),
+            ]);
+        }
+        text
+    }
+
+    fn trips_as_csv(&self) -> String {
+        let mut text = String::from(
+            "agent,trip,stack,a_status,b_status,a_seconds_s,b_seconds_s,difference_s,a_standing_s,b_standing_s\n",
+        );
+        let status = |trip: &Option<Trip>| {
+            let status = trip.as_ref().map(|trip| format!("{:?}", trip.status));
+            status.unwrap_or_default().to_lowercase()
+        };
+        let of = |trip: &Option<Trip>, value: fn(&Trip) -> f64| {
+            let value = trip.as_ref().map(value);
+            value.map_or(String::new(), |value| format!("{value:.3}"))
+        };
+        for pair in &self.trips {
+            let stack = pair.any().map_or("", |trip| trip.stack.as_str());
+            let difference = pair.difference();
+            let written = writeln!(
+                text,
+                "{},{},{},{},{},{},{},{},{},{}",
+                pair.agent,
+                pair.number,
+                quoted(stack),
+                status(&pair.a),
+                status(&pair.b),
+                of(&pair.a, Trip::seconds),
+                of(&pair.b, Trip::seconds),
+                difference.map_or(String::new(), |difference| format!("{difference:.3}")),
+                of(&pair.a, |trip| trip.standing),
+                of(&pair.b, |trip| trip.standing),
+            );
+            written.expect("a text takes any text");
+        }
+        text
+    }
+}
+
+/// A field of a table: in quotes where its letters would end it.
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+fn timeline_as_csv([a, b]: [&RunResults; 2]) -> String {
+    let mut text = String::from("time_s");
+    for name in [
+        "arrived",
+        "mean_speed_mps",
+        "queue",
+        "waiting",
+        "contacts",
+        "faults",
+    ] {
+        let _ = write!(text, ",a_{name},b_{name}");
+    }
+    text.push('\n');
+    // Rows of both runs are those of full seconds.
+    let second = |row: &TimeRow| row.time.round() as u64;
+    let by_time = |run: &RunResults| -> BTreeMap<u64, TimeRow> {
+        run.rows.iter().map(|row| (second(row), *row)).collect()
+    };
+    let (a, b) = (by_time(a), by_time(b));
+    let mut times: Vec<u64> = a.keys().chain(b.keys()).copied().collect();
+    times.sort_unstable();
+    times.dedup();
+    let values: [fn(&TimeRow) -> String; 6] = [
+        |row| row.arrived.to_string(),
+        |row| format!("{:.4}", row.mean_speed),
+        |row| row.queue.to_string(),
+        |row| row.waiting.to_string(),
+        |row| row.contacts.to_string(),
+        |row| row.faults.to_string(),
+    ];
+    for time in times {
+        text += &time.to_string();
+        for value in values {
+            for run in [&a, &b] {
+                text.push(',');
+                text += &run.get(&time).map(value).unwrap_or_default();
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The trips that have ended up to a time.
+fn ended(run: &RunResults, until: f64) -> impl Iterator<Item = &Trip> {
+    run.trips.iter().filter(move |trip| trip.ended <= until)
+}
+
+/// Trips of the same agents, in the order in which each of them drove.
+fn pairs<'a>(
+    a: impl Iterator<Item = &'a Trip>,
+    b: impl Iterator<Item = &'a Trip>,
+) -> Vec<TripPair> {
+    let mut all: BTreeMap<(u64, usize), TripPair> = BTreeMap::new();
+    let mut put = |trip: &Trip, counts: &mut BTreeMap<u64, usize>, is_first: bool| {
+        let number = counts.entry(trip.agent).or_default();
+        *number += 1;
+        let pair = all
+            .entry((trip.agent, *number))
+            .or_insert_with(|| TripPair {
+                agent: trip.agent,
+                number: *number,
+                a: None,
+                b: None,
+            });
+        let side = if is_first { &mut pair.a } else { &mut pair.b };
+        *side = Some(trip.clone());
+    };
+    let mut counts = BTreeMap::new();
+    a.for_each(|trip| put(trip, &mut counts, true));
+    let mut counts = BTreeMap::new();
+    b.for_each(|trip| put(trip, &mut counts, false));
+    let mut pairs: Vec<TripPair> = all.into_values().collect();
+    // Those without a difference come last. The sort keeps the order of agents among equals.
+    let size = |pair: &TripPair| pair.difference().map_or(-1.0, f64::abs);
+    pairs.sort_by(|x, y| size(y).total_cmp(&size(x)));
+    pairs
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (mut sum, mut count) = (0.0, 0u32);
+    for value in values {
+        sum += value;
+        count += 1;
+    }
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+/// The figures of two runs up to a time.
+fn figures((a, b): (&RunResults, &RunResults), until: f64, pairs: &[TripPair]) -> Vec<Figure> {
+    let rows = |run: &RunResults| -> Vec<TimeRow> {
+        let rows = run.rows.iter();
+        rows.take_while(|row| row.time <= until + 1e-9)
+            .copied()
+            .collect()
+    };
+    let rows = [rows(a), rows(b)];
+    let runs = [a, b];
+    let last = |of: fn(&TimeRow) -> f64| [0, 1].map(|i: usize| rows[i].last().map(of));
+    let over_time = |of: fn(&TimeRow) -> f64| [0, 1].map(|i: usize| mean(rows[i].iter().map(of)));
+    let of_trips = |of: fn(&Trip) -> f64| {
+        let done = |run: &RunResults| {
+            let trips = ended(run, until).filter_map(|trip| arrived(Some(trip)));
+            mean(trips.map(of))
+        };
+        runs.map(done)
+    };
+    let speed = [0, 1].map(|i: usize| speed_of(&rows[i]));
+    let both = pairs.iter().filter(|pair| pair.difference().is_some());
+    let in_both = |of: fn(&TripPair) -> Option<&Trip>| {
+        let trips = both.clone().filter_map(of);
+        mean(trips.map(Trip::seconds))
+    };
+    let in_both = [
+        in_both(|pair| pair.a.as_ref()),
+        in_both(|pair| pair.b.as_ref()),
+    ];
+    use Wish::{Larger, Smaller};
+    let figure = |name, unit, hint, [a, b]: [Option<f64>; 2], wish| Figure {
+        name,
+        unit,
+        hint,
+        a,
+        b,
+        wish,
+    };
+    vec![
+        figure(
+            "Arrived",
+            "",
+            "Agents that have arrived.",
+            last(|row| row.arrived as f64),
+            Larger,
+        ),
+        figure(
+            "Mean trip time",
+            "s",
+            "Of all trips that arrived.",
+            of_trips(Trip::seconds),
+            Smaller,
+        ),
+        figure(
+            "The same trips",
+            "s",
+            "Mean time of the trips that arrived in both runs: long ones that only one run has finished do not count.",
+            in_both,
+            Smaller,
+        ),
+        figure(
+            "Mean speed",
+            "m/s",
+            "Of all who drove, over the whole time.",
+            speed,
+            Larger,
+        ),
+        figure(
+            "Standing a trip",
+            "s",
+            "How long a trip that arrived stood in queues.",
+            of_trips(|trip| trip.standing),
+            Smaller,
+        ),
+        figure(
+            "Queue",
+            "vehicles",
+            "Vehicles slower than 1 m/s, on average over time.",
+            over_time(|row| row.queue as f64),
+            Smaller,
+        ),
+        figure(
+            "Waiting",
+            "agents",
+            "Agents that wait for a free place to start, on average over time.",
+            over_time(|row| row.waiting as f64),
+            Smaller,
+        ),
+        figure(
+            "Without a way",
+            "",
+            "Agents that found no way to their destination.",
+            last(|row| row.refused as f64),
+            Smaller,
+        ),
+        figure(
+            "Contacts",
+            "",
+            "Contacts of vehicles.",
+            last(|row| row.contacts as f64),
+            Smaller,
+        ),
+        figure(
+            "Faults",
+            "",
+            "Faults of modules.",
+            last(|row| row.faults as f64),
+            Smaller,
+        ),
+    ]
+}
+
+/// The mean speed of all who drove, m/s: each second of each of them counts the same.
+fn speed_of(rows: &[TimeRow]) -> Option<f64> {
+    let driving: usize = rows.iter().map(|row| row.driving).sum();
+    let all: f64 = rows
+        .iter()
+        .map(|row| row.mean_speed * row.driving as f64)
+        .sum();
+    (driving > 0).then(|| all / driving as f64)
+}
+
+/// How a scenario differs from another one in what a run depends on: a line for each kind.
+fn changes(a: &Scenario, b: &Scenario) -> Vec<String> {
+    // Nearly all parts of two revisions of a document are shared.
+    if std::ptr::eq(a, b) {
+        return Vec::new();
+    }
+    let mut lines = Vec::new();
+    let side = |scenario: &Scenario| scenario.about().driving_side == DrivingSide::Left;
+    if side(a) != side(b) || a.about().country != b.about().country {
+        lines.push("driving side or country".into());
+    }
+    if a.settings() != b.settings() {
+        lines.push(settings_in_words(a, b));
+    }
+    let has_same_terrain = match (a.shared_terrain(), b.shared_terrain()) {
+        (Some(a), Some(b)) => std::sync::Arc::ptr_eq(&a, &b) || a == b,
+        (None, None) => true,
+        _ => false,
+    };
+    if !has_same_terrain {
+        lines.push("terrain".into());
+    }
+    lines.extend(roads(a.network(), b.network()));
+    lines.extend(of_maps("junctions", &nodes(a), &nodes(b)));
+    // Shared maps are one and the same.
+    if !std::ptr::eq(a.obstacles(), b.obstacles()) {
+        lines.extend(of_maps("obstacles", a.obstacles(), b.obstacles()));
+    }
+    lines.extend(of_maps("forests", a.forests(), b.forests()));
+    let places = (a.points_of_interest(), b.points_of_interest());
+    lines.extend(of_maps("places", places.0, places.1));
+    let types = (a.vehicle_types(), b.vehicle_types());
+    lines.extend(of_maps("vehicle types", types.0, types.1));
+    lines.extend(of_maps("stacks", a.stacks(), b.stacks()));
+    lines.extend(of_maps("agents", a.agents(), b.agents()));
+    lines.extend(of_maps("flows", a.flows(), b.flows()));
+    lines
+}
+
+fn settings_in_words(a: &Scenario, b: &Scenario) -> String {
+    let (a, b) = (a.settings(), b.settings());
+    if a.seed != b.seed {
+        format!("settings (seed {} and {})", a.seed, b.seed)
+    } else {
+        "settings".into()
+    }
+}
+
+fn nodes(
+    scenario: &Scenario,
+) -> BTreeMap<roadwright_scenario::NodeId, &roadwright_scenario::JunctionRules> {
+    let nodes = scenario.network().nodes();
+    nodes.map(|(id, node)| (id, &node.rules)).collect()
+}
+
+fn roads(a: &RoadNetwork, b: &RoadNetwork) -> Option<String> {
+    let has = |network: &RoadNetwork, id| network.road(id).is_some();
+    let added = b.roads().filter(|(id, _)| !has(a, *id)).count();
+    let gone = a.roads().filter(|(id, _)| !has(b, *id)).count();
+    let is_other = |id| match (a.shared_road(id), b.shared_road(id)) {
+        (Some(a), Some(b)) => !std::sync::Arc::ptr_eq(a, b) && a != b,
+        _ => false,
+    };
+    let changed = a.roads().filter(|(id, _)| is_other(*id)).count();
+    in_words("roads", [changed, added, gone])
+}
+
+fn of_maps<K: Ord, V: PartialEq>(
+    kind: &str,
+    a: &BTreeMap<K, V>,
+    b: &BTreeMap<K, V>,
+) -> Option<String> {
+    let added = b.keys().filter(|key| !a.contains_key(key)).count();
+    let gone = a.keys().filter(|key| !b.contains_key(key)).count();
+    let is_other = |(key, value): &(&K, &V)| b.get(key).is_some_and(|other| other != *value);
+    in_words(kind, [a.iter().filter(is_other).count(), added, gone])
+}
+
+fn in_words(kind: &str, counts: [usize; 3]) -> Option<String> {
+    let words = counts.into_iter().zip(["changed", "more", "gone"]);
+    let parts: Vec<String> = words
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    (!parts.is_empty()).then(|| format!("{kind}: {}", parts.join(", ")))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests;

@@ -1,0 +1,36 @@
+//! Runs with everything that observes them, the way back to any moment of the last minutes, and the
+//! comparison of two runs.
+//!
+//! | file | what it holds |
+//! | --- | --- |
+//! | `run.rs` | a world with its statistics, its heat map and the trace of one agent |
+//! | `rewind.rs` | checkpoints, and the interventions since: the way back to any moment |
+//! | `results.rs` | results of a run |
+//! | `comparison.rs` | figures and trips of two runs side by side |
+//!
+//! ```
+//! use roadwright_recording::{ObservedRun, Rewind};
+//! use roadwright_scenario::Scenario;
+//! use roadwright_simulation::builtin_modules;
+//! use std::sync::Arc;
+//!
+//! let modules = builtin_modules();
+//! let mut run = ObservedRun::new(Arc::new(Scenario::new("Town")), &modules, None)?;
+//! let mut rewind = Rewind::default();
+//! for _ in 0..10 {
+//!     rewind.watch(&run);
+//!     run.step();
+//! }
+//! let earlier = rewind.find(4, &run, None, &modules)?;
+//! assert_eq!(earlier.world().steps(), 4);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod comparison;
+mod results;
+mod rewind;
+mod run;
+
+pub use results::{Ran, RunResults};
+pub use rewind::{Intervention, Rewind, Timeline, steps};
+pub use run::{AgentTrace, HandDrive, HeatCells, ObservedRun, TracePoint};

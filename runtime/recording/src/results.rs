@@ -1,0 +1,86 @@
+//! Results of a run.
+
+use roadwright_scenario::Scenario;
+use roadwright_simulation::{Statistics, TimeRow, Trip};
+use std::sync::Arc;
+
+/// What a run runs now.
+#[derive(Debug, Clone, Copy)]
+pub struct Ran<'a> {
+    /// The scenario.
+    pub scenario: &'a Arc<Scenario>,
+    /// Whether it was edited since the start of the run.
+    pub is_edited: bool,
+}
+
+/// What has come of the run so far.
+#[derive(Debug, Clone, Default)]
+pub struct RunResults {
+    /// A row for each second, oldest first.
+    pub rows: Vec<TimeRow>,
+    /// The trips that have ended, in that order.
+    pub trips: Vec<Trip>,
+    /// What the run runs now.
+    pub scenario: Arc<Scenario>,
+    /// Whether the scenario was edited while it ran.
+    pub is_edited: bool,
+    /// What came of the run before the last reset, or of the future that was given up by going on from the
+    /// past.
+    pub before: Option<Arc<RunResults>>,
+}
+
+impl RunResults {
+    /// The results of a run that is over, without those of the one before it.
+    pub fn of(statistics: &Statistics, ran: Ran<'_>) -> Self {
+        Self {
+            rows: statistics.rows().to_vec(),
+            trips: statistics.trips().to_vec(),
+            scenario: ran.scenario.clone(),
+            is_edited: ran.is_edited,
+            before: None,
+        }
+    }
+
+    /// The results of now; the same ones if nothing has been added to them.
+    pub fn grown(
+        self: &Arc<Self>,
+        statistics: &Statistics,
+        ran: Ran<'_>,
+        before: Option<&Arc<Self>>,
+    ) -> Arc<Self> {
+        let (rows, trips) = (statistics.rows(), statistics.trips());
+        let has_same_before = match (&self.before, before) {
+            (None, None) => true,
+            (Some(known), Some(before)) => Arc::ptr_eq(known, before),
+            _ => false,
+        };
+        // Rows and trips are added and taken away at the end only.
+        let is_same = self.rows.last() == rows.last()
+            && self.trips.len() == trips.len()
+            && Arc::ptr_eq(&self.scenario, ran.scenario)
+            && has_same_before;
+        if is_same {
+            return self.clone();
+        }
+        Arc::new(Self {
+            before: before.cloned(),
+            ..Self::of(statistics, ran)
+        })
+    }
+
+    /// How long the run is, s.
+    pub fn seconds(&self) -> f64 {
+        self.rows.last().map_or(0.0, |row| row.time)
+    }
+
+    /// Whether there is something to compare: a curve needs two points.
+    pub fn is_some(&self) -> bool {
+        self.rows.len() > 1
+    }
+
+    /// About how many bytes it takes, without its scenario, which shares nearly all with the document.
+    pub fn bytes(&self) -> usize {
+        let stacks: usize = self.trips.iter().map(|trip| trip.stack.len()).sum();
+        self.rows.len() * size_of::<TimeRow>() + self.trips.len() * size_of::<Trip>() + stacks
+    }
+}

@@ -1,0 +1,265 @@
+//! The way back to any moment of the last minutes of a run.
+//!
+//! Every few seconds of simulated time the world is saved, and between two of these checkpoints all
+//! that people do to the run is written down. A moment is found again by restoring the checkpoint
+//! before it, and taking the steps from there with the same edits between the same steps: the same
+//! bits, whatever the machine.
+//!
+//! ```text
+//!   checkpoints   0 s       2 s       4 s       6 s   | now 7.3 s
+//!   events             e1             e2  e3          |
+//!   5.1 s is      restore 4 s, step to e2, e2, step to 5.1 s
+//! ```
+
+use crate::run::ObservedRun;
+use roadwright_agent::Registry;
+use roadwright_scenario::Scenario;
+use roadwright_simulation::{
+    CouplingOrder, Ground, HandControls, HeatCell, HeatMap, HeatPlace, SaveError, SavedWorld,
+    StatisticsMark,
+};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Time between two checkpoints, s of simulated time: more of them take more memory, and with fewer
+/// it takes longer to step to a moment.
+const PERIOD: f64 = 2.0;
+/// A run can be looked back at for so long, s of simulated time.
+const REACH: f64 = 300.0;
+/// Most memory for the way back; beyond, the oldest checkpoint goes.
+const MOST_BYTES: usize = 200_000_000;
+/// What a lanelet takes of a ground, bytes: a generous guess, for grounds that edits have left behind.
+const LANELET_BYTES: usize = 2_000;
+
+/// A change that a person makes to a run between two steps.
+#[derive(Debug, Clone)]
+pub enum Intervention {
+    /// The scenario is another one.
+    Update(Arc<Scenario>),
+    /// A person moves the controls of an agent, or gives it back.
+    Drive(u64, Option<HandControls>),
+    /// The trailers of an agent are let go or joined on.
+    Coupling(u64, CouplingOrder),
+}
+
+/// How far a run can be looked back at, and which moment is shown.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Timeline {
+    /// The oldest moment, s.
+    pub from: f64,
+    /// The present, s.
+    pub to: f64,
+    /// The moment that is shown instead of the present, s.
+    pub at: Option<f64>,
+    /// Bytes that the way back takes.
+    pub bytes: usize,
+    /// Why there is no way back, if there is none.
+    pub problem: Option<String>,
+}
+
+/// A run at one moment.
+pub(crate) struct Checkpoint {
+    pub(crate) step: u64,
+    pub(crate) saved: SavedWorld,
+    pub(crate) ground: Arc<Ground>,
+    pub(crate) scenario: Arc<Scenario>,
+    pub(crate) heat: HeatMap,
+    pub(crate) statistics: StatisticsMark,
+}
+
+impl Checkpoint {
+    /// Bytes that it takes; the ground counts if the checkpoint before has another one.
+    fn bytes(&self, before: Option<&Self>) -> usize {
+        let cell = size_of::<(HeatPlace, HeatCell)>();
+        let shares = before.is_some_and(|before| Arc::ptr_eq(&before.ground, &self.ground));
+        let ground = if shares {
+            0
+        } else {
+            self.ground.graph().lanelets().len() * LANELET_BYTES
+        };
+        self.saved.bytes() + self.heat.cells().len() * cell + self.statistics.bytes() + ground
+    }
+}
+
+/// The way back.
+#[derive(Default)]
+pub struct Rewind {
+    /// With their bytes, oldest first.
+    checkpoints: VecDeque<(Checkpoint, usize)>,
+    bytes: usize,
+    /// What was done before which step, in order.
+    events: VecDeque<(u64, Intervention)>,
+    /// Whether a checkpoint has to be kept before the next step.
+    is_due: bool,
+    /// Why there is none.
+    problem: Option<String>,
+}
+
+impl Rewind {
+    /// Before a step: keeps a checkpoint if one is due.
+    pub fn watch(&mut self, run: &ObservedRun) {
+        let world = run.world();
+        // One step at least: a step of the world may be longer than the period.
+        let every = steps(PERIOD, world.dt()).max(1);
+        let last = self.checkpoints.back().map(|(last, _)| last.step);
+        let is_due = self.is_due || last.is_none_or(|last| world.steps() >= last + every);
+        // A module that cannot be saved now cannot be later either.
+        if !is_due || self.problem.is_some() {
+            return;
+        }
+        self.is_due = false;
+        match run.checkpoint() {
+            Ok(checkpoint) => self.keep(checkpoint, steps(REACH, world.dt())),
+            Err(error) => {
+                *self = Self {
+                    problem: Some(problem(&error)),
+                    ..Self::default()
+                }
+            }
+        }
+    }
+
+    fn keep(&mut self, checkpoint: Checkpoint, reach: u64) {
+        let now = checkpoint.step;
+        let bytes = checkpoint.bytes(self.checkpoints.back().map(|(last, _)| last));
+        self.bytes += bytes;
+        self.checkpoints.push_back((checkpoint, bytes));
+        // The oldest goes when the one after it reaches back far enough, or memory runs out.
+        while let (Some((_, bytes)), Some((second, _))) =
+            (self.checkpoints.front(), self.checkpoints.get(1))
+            // The newest stays, however large it is: there is no second one then.
+            && (self.bytes > MOST_BYTES || second.step + reach <= now)
+        {
+            self.bytes -= bytes;
+            self.checkpoints.pop_front();
+            // What it shared with the one after it is that one's now.
+            if let Some((first, bytes)) = self.checkpoints.front_mut() {
+                let own = first.bytes(None);
+                self.bytes = self.bytes - *bytes + own;
+                *bytes = own;
+            }
+        }
+        let oldest = self.oldest();
+        while self.events.front().is_some_and(|(step, _)| *step < oldest) {
+            self.events.pop_front();
+        }
+    }
+
+    fn oldest(&self) -> u64 {
+        self.checkpoints.front().map_or(0, |(first, _)| first.step)
+    }
+
+    /// Notes what was done before a step.
+    pub fn note(&mut self, step: u64, event: Intervention) {
+        // A checkpoint of before it would be taken for one of after it.
+        self.cut(|at| at >= step);
+        let is_update = |event: &Intervention| matches!(event, Intervention::Update(_));
+        let has_one = |(at, before): &(u64, Intervention)| *at == step && is_update(before);
+        // A drag on the map makes many edits while the run stands still, and each of them holds a
+        // scenario: a checkpoint behind them all takes less.
+        if is_update(&event) && (self.is_due || self.events.iter().any(has_one)) {
+            self.events.retain(|before| !has_one(before));
+            self.is_due = true;
+            return;
+        }
+        self.events.push_back((step, event));
+    }
+
+    /// Drops the checkpoints of these steps, which are the last ones.
+    fn cut(&mut self, is_cut: impl Fn(u64) -> bool) {
+        while let Some((_, bytes)) = self.checkpoints.pop_back_if(|(last, _)| is_cut(last.step)) {
+            self.bytes -= bytes;
+        }
+    }
+
+    /// Forgets what was after a step: the run goes on from there.
+    pub fn cut_after(&mut self, step: u64) {
+        self.cut(|at| at > step);
+        self.events.retain(|(at, _)| *at <= step);
+        self.is_due = false;
+    }
+
+    /// A run at one of its steps. `on_the_way` is the same run at some other one: if that is between
+    /// the checkpoint and the wanted step, it goes on from there.
+    ///
+    /// # Errors
+    /// Why that moment cannot be found again, for people.
+    pub fn find(
+        &self,
+        step: u64,
+        run: &ObservedRun,
+        on_the_way: Option<ObservedRun>,
+        registry: &Registry,
+    ) -> Result<ObservedRun, String> {
+        let before = self
+            .checkpoints
+            .iter()
+            .rev()
+            .map(|(checkpoint, _)| checkpoint);
+        let Some(checkpoint) = before.clone().find(|checkpoint| checkpoint.step <= step) else {
+            return Err(self
+                .problem
+                .clone()
+                .unwrap_or_else(|| "Nothing is kept of that moment any more.".to_owned()));
+        };
+        let is_between =
+            |run: &ObservedRun| (checkpoint.step..=step).contains(&run.world().steps());
+        let mut found = match on_the_way.filter(is_between) {
+            Some(run) => run,
+            None => run
+                .at(checkpoint, registry)
+                .map_err(|error| problem(&error))?,
+        };
+        self.replay(&mut found, step, registry)?;
+        Ok(found)
+    }
+
+    /// Takes the steps to a later moment, with all that was done on the way.
+    fn replay(&self, run: &mut ObservedRun, to: u64, registry: &Registry) -> Result<(), String> {
+        // What was done before the run's own step is in it already.
+        let from = run.world().steps();
+        let mut events = self.events.iter().filter(|(step, _)| *step > from);
+        let mut next = events.next();
+        while run.world().steps() < to {
+            run.step();
+            while let Some((step, event)) = next
+                && *step == run.world().steps()
+            {
+                run.take(event, registry)?;
+                next = events.next();
+            }
+        }
+        Ok(())
+    }
+
+    /// What of it is shown: the moments between the oldest one and the present run's.
+    pub fn timeline(&self, run: &ObservedRun, shown: Option<&ObservedRun>) -> Timeline {
+        let world = run.world();
+        Timeline {
+            from: if self.checkpoints.is_empty() {
+                world.time()
+            } else {
+                self.oldest() as f64 * world.dt()
+            },
+            to: world.time(),
+            at: shown.map(|shown| shown.world().time()),
+            bytes: self.bytes,
+            problem: self.problem.clone(),
+        }
+    }
+}
+
+/// The steps of a time.
+pub fn steps(time: f64, dt: f64) -> u64 {
+    (time / dt).round().max(0.0) as u64
+}
+
+fn problem(error: &SaveError) -> String {
+    match error {
+        SaveError::Modules(modules) => format!(
+            "There is no way back in this run: {} cannot save what they keep.",
+            modules.join(", ")
+        ),
+        other => format!("There is no way back in this run: {other}."),
+    }
+}

@@ -1,0 +1,7 @@
+//! What pictures promise.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod ledges;
+mod left_hand;
+mod look;
+mod paint;

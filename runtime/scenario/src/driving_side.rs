@@ -1,0 +1,25 @@
+//! On which side of the road one drives.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// On which side of the road one drives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DrivingSide {
+    /// Left-hand traffic (Ireland, Japan).
+    Left,
+    /// Right-hand traffic.
+    #[default]
+    Right,
+}
+
+impl DrivingSide {
+    /// The sense in which one drives round an island: 1 counter-clockwise, -1 clockwise.
+    pub fn around(self) -> f64 {
+        match self {
+            Self::Right => 1.0,
+            Self::Left => -1.0,
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Vehicle types of scenarios that stand in files of their own.
+
+use crate::vehicle_file::{EXTENSION, FileReference, LARGEST, VehicleFile, hash};
+use crate::vehicle_type::VehicleType;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::{MapAccessDeserializer, StringDeserializer};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use std::path::{Component, Path};
+use std::sync::Arc;
+
+/// A reference as scenarios write it.
+#[derive(Debug, Serialize, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "VehicleReference")]
+pub(super) struct WrittenReference {
+    /// Path of the file, from the folder of the scenario, with `/` between folders.
+    file: String,
+    /// Hash of the text of the file: 16 hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hash: Option<String>,
+    /// What the file said; read where the file is not at hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    vehicle: Option<VehicleFile>,
+}
+
+/// A vehicle type in the text of a scenario: all of it, or the name of its file.
+#[derive(Debug)]
+pub(super) enum VehicleEntry {
+    Inline(Box<VehicleType>),
+    File(Box<WrittenReference>),
+}
+
+impl JsonSchema for VehicleEntry {
+    fn schema_name() -> Cow<'static, str> {
+        "VehicleEntry".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let inline = generator.subschema_for::<VehicleType>();
+        let file = generator.subschema_for::<WrittenReference>();
+        json_schema!({ "anyOf": [inline, file] })
+    }
+}
+
+impl<'de> Deserialize<'de> for VehicleEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(EntryVisitor)
+    }
+}
+
+struct EntryVisitor;
+
+impl<'de> Visitor<'de> for EntryVisitor {
+    type Value = VehicleEntry;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a vehicle type, or an object with `file`")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<VehicleEntry, A::Error> {
+        // The first key tells the two apart; it is read again by who understands it, so that errors
+        // name the place where they are.
+        let first: Option<String> = map.next_key()?;
+        let names_file = matches!(first.as_deref(), Some("file" | "hash" | "vehicle"));
+        let rest = MapAccessDeserializer::new(Again { first, map });
+        if names_file {
+            WrittenReference::deserialize(rest).map(|file| VehicleEntry::File(Box::new(file)))
+        } else {
+            VehicleType::deserialize(rest).map(|kind| VehicleEntry::Inline(Box::new(kind)))
+        }
+    }
+}
+
+/// A map whose first key has been read.
+struct Again<A> {
+    first: Option<String>,
+    map: A,
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Again<A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, A::Error> {
+        match self.first.take() {
+            Some(first) => seed
+                .deserialize(StringDeserializer::<A::Error>::new(first))
+                .map(Some),
+            None => self.map.next_key_seed(seed),
+        }
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        self.map.next_value_seed(seed)
+    }
+}
+
+/// Where files of vehicles are looked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum VehicleFiles<'a> {
+    /// In the folder of a scenario.
+    Folder(&'a Path),
+    /// Among these: paths and texts.
+    Given(&'a [(&'a str, &'a str)]),
+    /// Nowhere: a scenario that is only a text has to hold its vehicles.
+    None,
+}
+
+/// The vehicle type of an entry.
+///
+/// # Errors
+/// If its file cannot be read, leaves the folder or is not a vehicle.
+pub(super) fn resolve(entry: VehicleEntry, files: VehicleFiles<'_>) -> Result<VehicleType, String> {
+    let reference = match entry {
+        VehicleEntry::Inline(inline) => return Ok(*inline),
+        VehicleEntry::File(reference) => reference,
+    };
+    check_path(&reference.file)?;
+    let found = match files {
+        VehicleFiles::Folder(folder) => read(folder, &reference.file)?,
+        VehicleFiles::Given(files) => {
+            let mut files = files.iter();
+            let file = files.find(|(path, _)| *path == reference.file);
+            file.map(|(_, text)| (*text).to_owned())
+        }
+        VehicleFiles::None => None,
+    };
+    let (vehicle, hash) = match (found, reference.vehicle) {
+        (Some(text), _) => {
+            let vehicle = VehicleFile::from_text(&text)
+                .map_err(|error| at_line(&reference.file, error.line, &error.to_string()))?;
+            (vehicle, hash(&text))
+        }
+        // What a scenario holds has been read as a file is, but for what its numbers are to each
+        // other.
+        (None, Some(vehicle)) => {
+            vehicle
+                .check()
+                .map_err(|(key, why)| format!("vehicle.{key}: {why}"))?;
+            (vehicle, reference.hash.clone().unwrap_or_default())
+        }
+        (None, None) => return Err(format!("file: there is no file \"{}\"", reference.file)),
+    };
+    let mut kind = vehicle.vehicle_type();
+    kind.file = Some(Arc::new(FileReference {
+        path: reference.file,
+        was: reference.hash.filter(|kept| *kept != hash),
+        hash,
+        vehicle,
+    }));
+    Ok(kind)
+}
+
+fn at_line(file: &str, line: usize, error: &str) -> String {
+    match line {
+        0 => format!("file: {file}: {error}"),
+        line => format!("file: {file}:{line}: {error}"),
+    }
+}
+
+/// Refuses names that are not those of vehicle files, and paths that lead out of the folder.
+fn check_path(file: &str) -> Result<(), String> {
+    let stays = Path::new(file)
+        .components()
+        .all(|part| matches!(part, Component::Normal(_)));
+    if !stays || file.contains(['\\', ':']) {
+        return Err(format!(
+            "file: \"{file}\" leads out of the folder of the scenario: expected a path below it"
+        ));
+    }
+    if !file.ends_with(EXTENSION) {
+        return Err(format!(
+            "file: \"{file}\" is no vehicle file: expected a name that ends with {EXTENSION}"
+        ));
+    }
+    Ok(())
+}
+
+/// The text of a file below a folder; `None` if it is not there.
+fn read(folder: &Path, file: &str) -> Result<Option<String>, String> {
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let path = folder.join(file);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let failed = |error: std::io::Error| format!("file: {file}: {error}");
+    // A link may lead anywhere.
+    let inside = path.canonicalize().map_err(failed)?;
+    if !inside.starts_with(folder.canonicalize().map_err(failed)?) {
+        return Err(format!(
+            "file: \"{file}\" leads out of the folder of the scenario by a link"
+        ));
+    }
+    let text = roadwright_files::read_text(&path, LARGEST).map_err(failed)?;
+    Ok(Some(text))
+}
+
+/// A vehicle type as scenarios write it: by its file, which is written as well where it is not at
+/// hand.
+pub(super) struct WrittenType<'a>(pub(super) &'a VehicleType, pub(super) VehicleFiles<'a>);
+
+impl Serialize for WrittenType<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Some(file) = &self.0.file else {
+            return self.0.serialize(serializer);
+        };
+        let is_there = match self.1 {
+            VehicleFiles::Folder(folder) => read(folder, &file.path)
+                .ok()
+                .flatten()
+                .is_some_and(|text| hash(&text) == file.hash),
+            VehicleFiles::Given(_) | VehicleFiles::None => false,
+        };
+        WrittenReference {
+            file: file.path.clone(),
+            hash: (!file.hash.is_empty()).then(|| file.hash.clone()),
+            vehicle: (!is_there).then(|| file.vehicle.clone()),
+        }
+        .serialize(serializer)
+    }
+}

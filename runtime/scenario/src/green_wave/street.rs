@@ -1,0 +1,232 @@
+//! The way through a network that a wave of green is to follow.
+
+use super::NoWave;
+use crate::ids::{NodeId, ObjectId, RoadId};
+use crate::junction::Layout;
+use crate::junction_rules::Control;
+use crate::network::RoadNetwork;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Junctions with signals that can be chosen for one way.
+pub const MAX_STOPS: usize = 32;
+/// Slower is no speed to drive at, m/s.
+const LEAST_SPEED: f64 = 1.0;
+/// Roads that are chosen count for so much of their length: the way follows them where it can.
+const CHOSEN: f64 = 1e-3;
+
+/// A junction on a way.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stop {
+    /// By the index in the layout.
+    pub junction: usize,
+    /// The road by which one comes; none at the first.
+    pub before: Option<RoadId>,
+    /// The road by which one goes on; none at the last.
+    pub after: Option<RoadId>,
+    /// How far it is along the roads from the first junction, m; of a merged one the middle.
+    pub at: f64,
+}
+
+/// A way from junction to junction that passes none twice. It begins and ends at one with signals.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Street {
+    /// All junctions on it, in their order.
+    pub stops: Vec<Stop>,
+    /// How long one drives along it at what is allowed, s.
+    time: f64,
+}
+
+/// A road from one junction to another.
+#[derive(Clone, Copy)]
+struct Link {
+    road: RoadId,
+    to: usize,
+    length: f64,
+}
+
+impl Street {
+    /// The way through the junctions with signals of what is chosen: nodes, and both ends of roads. It begins
+    /// at that end whose junction has the smaller node. O(junctions * roads log roads).
+    ///
+    /// # Errors
+    /// If fewer than two or more than [`MAX_STOPS`] of them have signals, or no way leads through all.
+    pub fn through(
+        network: &RoadNetwork,
+        layout: &Layout,
+        chosen: &BTreeSet<ObjectId>,
+    ) -> Result<Self, NoWave> {
+        let stops = with_signals(network, layout, chosen);
+        match stops.len() {
+            0 | 1 => return Err(NoWave::TooFew),
+            count if count > MAX_STOPS => return Err(NoWave::TooMany(count)),
+            _ => {}
+        }
+        let map = Map::new(network, layout, chosen);
+        // The farthest from anywhere is an end, and the farthest from that is the other one.
+        let some = stops.first().copied().ok_or(NoWave::TooFew)?;
+        let end = map.order(some, &stops)?.last().copied().unwrap_or(some);
+        let mut order = map.order(end, &stops)?;
+        if order.last() < order.first() {
+            order.reverse();
+        }
+        map.street(&order)
+    }
+
+    /// Mean speed along it at what is allowed, m/s.
+    pub(super) fn free_speed(&self) -> f64 {
+        let length = self.stops.last().map_or(0.0, |stop| stop.at);
+        (length / self.time.max(1e-9)).max(LEAST_SPEED)
+    }
+}
+
+/// The junctions with signals that are chosen, or at the ends of roads that are.
+fn with_signals(
+    network: &RoadNetwork,
+    layout: &Layout,
+    chosen: &BTreeSet<ObjectId>,
+) -> BTreeSet<usize> {
+    let nodes = chosen.iter().flat_map(|object| match *object {
+        ObjectId::Node(id) => vec![id],
+        ObjectId::Road(id) => {
+            let road = network.road(id);
+            road.map(|road| vec![road.from, road.to])
+                .unwrap_or_default()
+        }
+        _ => Vec::new(),
+    });
+    let junctions = nodes.filter_map(|node| layout.junction_of.get(&node).copied());
+    let has_signals = |index: &usize| {
+        let junction = &layout.junctions[*index];
+        junction.control == Control::Signals && junction.plan.mode.rules()
+    };
+    junctions.filter(has_signals).collect()
+}
+
+/// Junctions and the roads between them.
+struct Map<'a> {
+    network: &'a RoadNetwork,
+    layout: &'a Layout,
+    chosen: &'a BTreeSet<ObjectId>,
+    links: BTreeMap<usize, Vec<Link>>,
+}
+
+impl<'a> Map<'a> {
+    fn new(network: &'a RoadNetwork, layout: &'a Layout, chosen: &'a BTreeSet<ObjectId>) -> Self {
+        let mut links: BTreeMap<usize, Vec<Link>> = BTreeMap::new();
+        for (id, road) in network.roads() {
+            let at = |node: NodeId| layout.junction_of.get(&node).copied();
+            let (Some(from), Some(to)) = (at(road.from), at(road.to)) else {
+                continue;
+            };
+            if from == to || layout.internal.contains(&id) || !road.is_drivable() {
+                continue;
+            }
+            for (own, other) in [(from, to), (to, from)] {
+                links.entry(own).or_default().push(Link {
+                    road: id,
+                    to: other,
+                    length: road.length(),
+                });
+            }
+        }
+        Self {
+            network,
+            layout,
+            chosen,
+            links,
+        }
+    }
+
+    /// How far each junction is from one of them, and the link by which one gets there from which other.
+    fn reached(&self, start: usize) -> BTreeMap<usize, (f64, Option<(usize, Link)>)> {
+        let mut found = BTreeMap::new();
+        // Distances are not negative: their bits have their order.
+        let mut open: BTreeMap<(u64, usize), Option<(usize, Link)>> = BTreeMap::new();
+        open.insert((0.0_f64.to_bits(), start), None);
+        while let Some(((bits, junction), by)) = open.pop_first() {
+            if found.contains_key(&junction) {
+                continue;
+            }
+            let distance = f64::from_bits(bits);
+            found.insert(junction, (distance, by));
+            for link in self.links.get(&junction).into_iter().flatten() {
+                let is_chosen = self.chosen.contains(&ObjectId::Road(link.road));
+                let length = if is_chosen {
+                    CHOSEN * link.length
+                } else {
+                    link.length
+                };
+                let next = ((distance + length).to_bits(), link.to);
+                open.entry(next).or_insert(Some((junction, *link)));
+            }
+        }
+        found
+    }
+
+    /// Junctions by their distance from one of them.
+    fn order(&self, start: usize, stops: &BTreeSet<usize>) -> Result<Vec<usize>, NoWave> {
+        let found = self.reached(start);
+        let distance = |stop: &usize| Some((found.get(stop)?.0.to_bits(), *stop));
+        let all: Option<Vec<_>> = stops.iter().map(distance).collect();
+        let mut all = all.ok_or(NoWave::NotOneWay)?;
+        all.sort_unstable();
+        Ok(all.into_iter().map(|(_, stop)| stop).collect())
+    }
+
+    /// The way from each junction to the next one.
+    fn street(&self, order: &[usize]) -> Result<Street, NoWave> {
+        let mut links: Vec<(usize, Link)> = Vec::new();
+        for pair in order.windows(2) {
+            let found = self.reached(pair[0]);
+            let (mut at, mut back) = (pair[1], Vec::new());
+            while let Some((_, Some((before, link)))) = found.get(&at) {
+                back.push((*before, *link));
+                at = *before;
+            }
+            links.extend(back.into_iter().rev());
+        }
+        let mut passed: BTreeSet<usize> = order.first().copied().into_iter().collect();
+        if !links.iter().all(|(_, link)| passed.insert(link.to)) {
+            return Err(NoWave::NotOneWay);
+        }
+        Ok(self.measured(&links))
+    }
+
+    fn measured(&self, links: &[(usize, Link)]) -> Street {
+        let (mut stops, mut at, mut time) = (Vec::new(), 0.0, 0.0);
+        for (i, (from, link)) in links.iter().enumerate() {
+            let before = i.checked_sub(1).map(|i| links[i].1.road);
+            let within = self.within(*from, before, link.road);
+            stops.push(Stop {
+                junction: *from,
+                before,
+                after: Some(link.road),
+                at: at + 0.5 * within,
+            });
+            let limit = self.network.road(link.road);
+            let limit = limit.map_or(LEAST_SPEED, |road| road.speed_limit.max(LEAST_SPEED));
+            time += (within + link.length) / limit;
+            at += within + link.length;
+        }
+        stops.extend(links.last().map(|(_, link)| Stop {
+            junction: link.to,
+            before: Some(link.road),
+            after: None,
+            at,
+        }));
+        Street { stops, time }
+    }
+
+    /// How far it is within a merged junction from the end of one road to that of another, m.
+    fn within(&self, junction: usize, before: Option<RoadId>, after: RoadId) -> f64 {
+        let nodes = &self.layout.junctions[junction].nodes;
+        let position = |road: RoadId| {
+            let road = self.network.road(road)?;
+            let own = [road.from, road.to];
+            let node = own.into_iter().find(|node| nodes.contains(node))?;
+            Some(self.network.node(node)?.position())
+        };
+        let ends = before.and_then(position).zip(position(after));
+        ends.map_or(0.0, |(a, b)| (b - a).length())
+    }
+}

@@ -1,0 +1,191 @@
+//! Which grip the ground has at a place.
+
+use crate::grip::GroundGrip;
+use crate::junction::{Junction, Layout};
+use crate::network::RoadNetwork;
+use crate::road::{Road, RoadClass};
+use crate::scenario::Scenario;
+use glam::DVec2;
+use roadwright_geometry::polygon;
+
+/// Side of a cell, m; larger where the roads reach too far for so many.
+const CELL: f64 = 8.0;
+/// Most cells.
+const MOST_CELLS: f64 = 4e6;
+/// Pieces of roads are at most so long, m: in a bend of 10 m the edge of a piece is 8 cm off.
+const PIECE: f64 = 2.5;
+/// How far the outline of a junction may be off, m.
+const TOLERANCE: f64 = 0.05;
+/// Most pieces: longer roads are cut into longer ones.
+const MOST_PIECES: f64 = 4e6;
+
+/// A piece of road or a junction.
+#[derive(Debug, Clone)]
+struct Piece {
+    outline: Vec<DVec2>,
+    layer: i8,
+    grip: f64,
+}
+
+/// The grip of a scenario's ground by place: roads with all that belongs to their cross-sections,
+/// junctions, and open ground.
+///
+/// A place is looked up among the pieces of one cell, so the time does not depend on how large the
+/// scenario is.
+#[derive(Debug, Clone)]
+pub struct GripMap {
+    grip: GroundGrip,
+    origin: DVec2,
+    cell: f64,
+    columns: usize,
+    rows: usize,
+    /// Where the pieces of each cell begin in `found`; one more than cells.
+    starts: Vec<u32>,
+    /// Numbers of pieces by cell, the highest layer first.
+    found: Vec<u32>,
+    pieces: Vec<Piece>,
+}
+
+impl GripMap {
+    /// The map of a scenario; `None` if its settings leave all grip at 1. O(length of all roads).
+    pub fn new(scenario: &Scenario, layout: &Layout) -> Option<Self> {
+        let grip = scenario.settings().grip;
+        if grip.is_whole() {
+            return None;
+        }
+        let network = scenario.network();
+        let whole: f64 = network.roads().map(|(_, road)| road.length()).sum();
+        let longest = PIECE.max(whole / MOST_PIECES);
+        let mut pieces = Vec::new();
+        for (id, road) in network.roads() {
+            if let Some((from, to)) = layout.remaining(id, road) {
+                add_road(road, from, to, longest, grip.of(road.class), &mut pieces);
+            }
+        }
+        let junctions = layout.junctions.iter();
+        pieces.extend(junctions.filter_map(|junction| junction_piece(network, junction, &grip)));
+        // Stable: of two on one layer the one that comes first counts.
+        pieces.sort_by_key(|piece| -i16::from(piece.layer));
+        Some(Self::of_pieces(grip, pieces))
+    }
+
+    fn of_pieces(grip: GroundGrip, pieces: Vec<Piece>) -> Self {
+        let corners = pieces
+            .iter()
+            .flat_map(|piece| piece.outline.iter().copied());
+        let corners: Vec<DVec2> = corners.collect();
+        let (low, high) = polygon::bounds(&corners).unwrap_or_default();
+        let size = (high - low).max(DVec2::ONE);
+        let cell = CELL.max((size.x * size.y / MOST_CELLS).sqrt());
+        let mut map = Self {
+            grip,
+            origin: low,
+            cell,
+            columns: (size.x / cell) as usize + 1,
+            rows: (size.y / cell) as usize + 1,
+            starts: Vec::new(),
+            found: Vec::new(),
+            pieces,
+        };
+        map.sort_into_cells();
+        map
+    }
+
+    /// Counts the pieces of each cell, then puts them there in their order.
+    fn sort_into_cells(&mut self) {
+        let mut starts = vec![0u32; self.columns * self.rows + 1];
+        let spans: Vec<_> = self.pieces.iter().map(|piece| self.span(piece)).collect();
+        for span in &spans {
+            for cell in self.cells(*span) {
+                // One further on: with the sums below each cell's number is where its pieces begin.
+                starts[cell + 1] += 1;
+            }
+        }
+        for cell in 1..starts.len() {
+            starts[cell] += starts[cell - 1];
+        }
+        let mut next = starts.clone();
+        let mut found = vec![0; starts[starts.len() - 1] as usize];
+        for (number, span) in (0u32..).zip(spans) {
+            for cell in self.cells(span) {
+                found[next[cell] as usize] = number;
+                next[cell] += 1;
+            }
+        }
+        (self.starts, self.found) = (starts, found);
+    }
+
+    fn span(&self, piece: &Piece) -> (DVec2, DVec2) {
+        polygon::bounds(&piece.outline).unwrap_or_default()
+    }
+
+    fn cells(&self, (low, high): (DVec2, DVec2)) -> impl Iterator<Item = usize> {
+        let index = |at: f64, most: usize| ((at / self.cell).max(0.0) as usize).min(most - 1);
+        let (low, high) = (low - self.origin, high - self.origin);
+        let columns = index(low.x, self.columns)..=index(high.x, self.columns);
+        let rows = index(low.y, self.rows)..=index(high.y, self.rows);
+        let width = self.columns;
+        rows.flat_map(move |row| columns.clone().map(move |column| row * width + column))
+    }
+
+    /// Share of the friction of tyres at a place for who is on some layers of roads, one bit each:
+    /// that of the uppermost road there on one of these layers, or of open ground.
+    pub fn at(&self, place: DVec2, layers: u32) -> f64 {
+        let local = (place - self.origin) / self.cell;
+        let is_inside = local.x >= 0.0 && local.y >= 0.0;
+        let (column, row) = (local.x as usize, local.y as usize);
+        if !is_inside || column >= self.columns || row >= self.rows {
+            return self.grip.open_ground.get();
+        }
+        let cell = row * self.columns + column;
+        let numbers = &self.found[self.starts[cell] as usize..self.starts[cell + 1] as usize];
+        let mut pieces = numbers.iter().map(|&number| &self.pieces[number as usize]);
+        let under = pieces.find(|piece| {
+            // Layers 32 apart share a bit.
+            let layer = 1u32 << i32::from(piece.layer).rem_euclid(32);
+            layers & layer != 0 && polygon::contains(&piece.outline, place)
+        });
+        under.map_or(self.grip.open_ground.get(), |piece| piece.grip)
+    }
+
+    /// What it was made of.
+    pub fn grip(&self) -> &GroundGrip {
+        &self.grip
+    }
+}
+
+fn add_road(road: &Road, from: f64, to: f64, longest: f64, grip: f64, pieces: &mut Vec<Piece>) {
+    let count = ((to - from) / longest).ceil().max(1.0);
+    // Widths may jump where sections meet: both ends of a piece have the width at its middle's side.
+    let cut = |s: f64| {
+        let pose = road.reference_line.pose(s);
+        let (right, left) = road.edges(s);
+        (pose.point(0.0, right), pose.point(0.0, left))
+    };
+    let mut before = cut(from);
+    for number in 1..=count as u32 {
+        let after = cut(from + (to - from) * f64::from(number) / count);
+        pieces.push(Piece {
+            // Out along the right edge and back along the left one.
+            outline: vec![before.0, after.0, after.1, before.1],
+            layer: road.layer,
+            grip,
+        });
+        before = after;
+    }
+}
+
+/// A junction has the grip of the most important road that meets there.
+fn junction_piece(network: &RoadNetwork, junction: &Junction, grip: &GroundGrip) -> Option<Piece> {
+    let roads = junction.arms.iter();
+    let roads = roads.filter_map(|arm| network.road(arm.road));
+    let kinds: Vec<(RoadClass, i8)> = roads.map(|road| (road.class, road.layer)).collect();
+    let class = kinds.iter().map(|(class, _)| *class).max()?;
+    let layer = kinds.iter().map(|(_, layer)| *layer).min()?;
+    let outline = junction.polygon_within(TOLERANCE);
+    (outline.len() >= 3).then(|| Piece {
+        outline,
+        layer,
+        grip: grip.of(class),
+    })
+}

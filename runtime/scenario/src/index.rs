@@ -1,0 +1,129 @@
+//! Dense indices as types, so that a swapped pair does not compile.
+
+use serde::{Deserialize, Serialize};
+
+/// Declares types of dense indices: plain wrappers of `u32` that serialise as one.
+///
+/// ```
+/// roadwright_scenario::index_type! {
+///     /// Index of a wheel.
+///     WheelIndex;
+/// }
+///
+/// let wheels = ["front", "rear"];
+/// let rear = WheelIndex::new(1);
+/// assert_eq!(wheels[rear.index()], "rear");
+/// assert_eq!(WheelIndex::from_index(1), rear);
+/// assert_eq!(format!("wheel {rear}, {rear:?}"), "wheel 1, 1");
+/// ```
+#[macro_export]
+macro_rules! index_type {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(
+            Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, ::serde::Serialize, ::serde::Deserialize,
+        )]
+        #[serde(transparent)]
+        pub struct $name(u32);
+
+        impl $name {
+            /// The index with a number.
+            #[inline]
+            pub const fn new(number: u32) -> Self {
+                Self(number)
+            }
+
+            /// The index of the element at a position in an array.
+            #[inline]
+            pub const fn from_index(index: usize) -> Self {
+                Self(index as u32)
+            }
+
+            /// All indices of an array of so many elements, in order.
+            #[inline]
+            pub fn up_to(count: usize) -> impl ExactSizeIterator<Item = Self> + DoubleEndedIterator + Clone {
+                (0..count as u32).map(Self)
+            }
+
+            /// The indices of a range, in order.
+            #[inline]
+            pub fn within(
+                range: ::std::ops::Range<Self>,
+            ) -> impl ExactSizeIterator<Item = Self> + DoubleEndedIterator + Clone {
+                (range.start.0..range.end.0).map(Self)
+            }
+
+            /// Its number.
+            #[inline]
+            pub const fn number(self) -> u32 {
+                self.0
+            }
+
+            /// Its position in an array.
+            #[inline]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl From<u32> for $name {
+            #[inline]
+            fn from(number: u32) -> Self {
+                Self(number)
+            }
+        }
+
+        impl From<$name> for u32 {
+            #[inline]
+            fn from(index: $name) -> Self {
+                index.0
+            }
+        }
+
+        impl ::std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                ::std::fmt::Debug::fmt(&self.0, f)
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                ::std::fmt::Display::fmt(&self.0, f)
+            }
+        }
+    )*};
+}
+
+index_type! {
+    /// Index of a lanelet in its lane graph.
+    LaneletIndex;
+    /// Index of a junction in the layout of its network.
+    JunctionIndex;
+    /// Index of a connection in its junction.
+    ///
+    /// ```compile_fail,E0308
+    /// use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
+    ///
+    /// let swapped = Connection::new(ConnectionIndex::new(2), JunctionIndex::new(5));
+    /// ```
+    ConnectionIndex;
+}
+
+/// One connection of a network: its junction, and which one of that junction it is.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+pub struct Connection {
+    /// The junction.
+    pub junction: JunctionIndex,
+    /// Which one of its connections.
+    pub number: ConnectionIndex,
+}
+
+impl Connection {
+    /// A connection of a junction.
+    #[inline]
+    pub const fn new(junction: JunctionIndex, number: ConnectionIndex) -> Self {
+        Self { junction, number }
+    }
+}

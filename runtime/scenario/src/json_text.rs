@@ -1,0 +1,104 @@
+//! Texts that are JSON: read with errors in the words of those who write files, and written so that they diff
+//! well.
+
+mod wording;
+mod write;
+
+pub(crate) use write::Writer;
+
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Why a scenario cannot be read or written.
+#[derive(Debug, Error)]
+pub enum FileError {
+    /// The file cannot be opened, read or written.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// The text is not a scenario.
+    #[error("{place}: {error}", place = place(path, error.line, error.column))]
+    Text {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with its text.
+        error: TextError,
+    },
+}
+
+fn place(path: &Path, line: usize, column: usize) -> String {
+    match (line, column) {
+        (0, _) => path.display().to_string(),
+        (line, 0) => format!("{}:{line}", path.display()),
+        (line, column) => format!("{}:{line}:{column}", path.display()),
+    }
+}
+
+/// What is wrong with the text of a scenario, and where.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[error("{}{message}", if key.is_empty() { String::new() } else { format!("{key}: ") })]
+pub struct TextError {
+    /// Line from 1; 0 if the whole text is meant.
+    pub line: usize,
+    /// Column from 1; 0 if the whole line is meant.
+    pub column: usize,
+    /// Path of the key, such as `roads.12.speed_limit`.
+    pub key: String,
+    /// What is wrong and what was expected.
+    pub message: String,
+}
+
+impl TextError {
+    pub(crate) fn whole(key: &str, message: String) -> Self {
+        Self {
+            line: 0,
+            column: 0,
+            key: key.into(),
+            message,
+        }
+    }
+}
+
+/// Reads a document of any format that is JSON, with errors in the words of those who write files.
+///
+/// # Errors
+/// If the text is not such a document: line, column, key, and what was expected.
+pub fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, TextError> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let document = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let key = error.path().to_string();
+        json_error(error.inner(), if key == "." { "" } else { &key })
+    })?;
+    deserializer.end().map_err(|error| json_error(&error, ""))?;
+    Ok(document)
+}
+
+/// A JSON error without the position that it repeats in its text.
+pub(crate) fn json_error(error: &serde_json::Error, key: &str) -> TextError {
+    let text = error.to_string();
+    // serde_json ends its messages with " at line 3 column 7"; the place stands before them here,
+    // in the form file:line:column that editors and terminals can follow.
+    let message = text.split(" at line ").next().unwrap_or(&text);
+    TextError {
+        line: error.line(),
+        column: error.column(),
+        // A key that could not be read has no name.
+        key: key.trim_end_matches(".?").into(),
+        message: wording::in_plain_words(message),
+    }
+}
+
+/// Writes a text to a file in one step, as [`roadwright_files::Beside`] says.
+///
+/// # Errors
+/// If the file cannot be written; what was there before is then untouched.
+pub fn save_text(text: &str, path: &Path) -> Result<(), FileError> {
+    roadwright_files::write(path, text.as_bytes()).map_err(|error| FileError::Io {
+        path: path.to_owned(),
+        error,
+    })
+}

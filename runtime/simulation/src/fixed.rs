@@ -1,0 +1,11 @@
+//! What stays as it is while a world runs.
+
+use crate::ground::Ground;
+use crate::vehicle_type::VehicleTypes;
+
+/// The parts of a world that steps read and never change.
+#[derive(Clone, Copy)]
+pub(crate) struct Fixed<'a> {
+    pub(crate) ground: &'a Ground,
+    pub(crate) types: &'a VehicleTypes,
+}

@@ -1,0 +1,144 @@
+//! What is asked of junctions and of their paths in each step, in two lists: laws and signals are large, and
+//! each look into one would wait for memory.
+
+use super::roads::JunctionLaw;
+use roadwright_scenario::junction::{Between, Layout, Light, Sign, SignalPlans, Signals};
+use roadwright_scenario::{Connection, ConnectionIndex, Control, JunctionIndex};
+use std::sync::Arc;
+
+/// Stands for no group of signals.
+const NO_GROUP: u32 = u32::MAX;
+
+/// The junctions of the roads, and the paths of each after those of the one before.
+pub(super) struct JunctionGists {
+    junctions: Vec<JunctionGist>,
+    paths: Vec<ConnectionGist>,
+}
+
+/// A junction, as those see it who come to it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct JunctionGist {
+    /// From one green of a stage of its signals to the next at most, s; without end where there are none.
+    pub(super) longest_cycle: f64,
+    /// Place of its first path.
+    first: u32,
+    group: u32,
+    pub(super) control: Control,
+    /// Whether those who come near it are looked out for.
+    pub(super) looks_out: bool,
+    /// Whether it matters there who goes first.
+    pub(super) is_ruled: bool,
+}
+
+/// One path of a junction.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ConnectionGist {
+    /// How far before the junction its stop line lies, where no buses drive, m.
+    pub(super) setback: f32,
+    /// The stages in which it has green, one bit each; none where there are no signals.
+    pub(crate) stages: u32,
+    /// Those of them in which it gives way to others with green, however the roads lie.
+    permitted: u32,
+    /// What who comes along it is told.
+    pub(crate) sign: Sign,
+    /// Whether who comes along it may turn at a red light.
+    pub(crate) may_turn_on_red: bool,
+    /// Whether the next one in a queue goes along it only some time after the one before.
+    pub(crate) has_follow_up: bool,
+    /// Whether it gives way to any other.
+    pub(crate) gives_way_to_any: bool,
+}
+
+impl JunctionGists {
+    /// O(paths * stages).
+    pub(super) fn new(layout: &Layout, laws: &[Arc<JunctionLaw>], plans: &SignalPlans) -> Self {
+        let (mut junctions, mut paths) = (Vec::new(), Vec::new());
+        let signals = plans.signals.iter().zip(plans.group_of());
+        for ((junction, law), (signals, group)) in layout.junctions.iter().zip(laws).zip(signals) {
+            let (right, signals) = (&law.right_of_way, signals.as_ref());
+            junctions.push(JunctionGist {
+                longest_cycle: signals
+                    .map_or(f64::INFINITY, |signals| signals.programme.longest_cycle()),
+                first: paths.len() as u32,
+                group: group.map_or(NO_GROUP, |group| group as u32),
+                control: right.control(),
+                looks_out: right.has_order() || group.is_some(),
+                is_ruled: junction.is_ruled(),
+            });
+            paths.extend(
+                law.setbacks_of_cars()
+                    .map(|(path, setback)| ConnectionGist::of(law, signals, (path, setback))),
+            );
+        }
+        Self { junctions, paths }
+    }
+
+    #[inline]
+    pub(super) fn junction(&self, junction: JunctionIndex) -> &JunctionGist {
+        &self.junctions[junction.index()]
+    }
+
+    #[inline]
+    pub(super) fn path(
+        &self,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+    ) -> &ConnectionGist {
+        &self.paths[self.junction(junction).first as usize + path.index()]
+    }
+}
+
+impl JunctionGist {
+    /// The group that its signals belong to.
+    #[inline]
+    pub(super) fn group(&self) -> Option<usize> {
+        (self.group != NO_GROUP).then_some(self.group as usize)
+    }
+}
+
+impl ConnectionGist {
+    fn of(
+        law: &JunctionLaw,
+        signals: Option<&Signals>,
+        (path, setback): (ConnectionIndex, f32),
+    ) -> Self {
+        let right = &law.right_of_way;
+        let bits = |is_in: &dyn Fn(&Signals, usize) -> bool| {
+            signals.map_or(0, |signals| {
+                let stages = 0..signals.greens.len();
+                let stages = stages.filter(|&stage| is_in(signals, stage));
+                stages.fold(0, |bits, stage| bits | 1u32 << stage)
+            })
+        };
+        Self {
+            setback,
+            stages: bits(&|signals, stage| signals.greens[stage][path.index()]),
+            permitted: bits(&|signals, stage| signals.is_permitted(path.index(), stage)),
+            sign: right.sign(path),
+            may_turn_on_red: right.may_turn_on_red(path),
+            has_follow_up: right.follow_up(path) > 0.0,
+            gives_way_to_any: right.gives_way_to_any(path),
+        }
+    }
+
+    /// Whether its signal is green in a stage.
+    #[inline]
+    pub(crate) fn has_green(&self, stage: u32) -> bool {
+        self.stages & 1 << stage != 0
+    }
+
+    /// Whether it has green in a stage only as far as it gives way to others with green.
+    #[inline]
+    pub(crate) fn is_permitted(&self, stage: u32) -> bool {
+        self.permitted & 1 << stage != 0
+    }
+
+    /// What its signal shows in a stage; if that ends, before which other one and in which part of the change.
+    #[inline]
+    pub(crate) fn light_in(&self, stage: u32, change: Option<(u32, Between)>) -> Light {
+        let change = change.map(|(next, between)| (self.has_green(next), between));
+        Light::of(self.has_green(stage), change)
+    }
+}

@@ -1,0 +1,49 @@
+//! The moment at which two bodies begin to overlap.
+
+use serde::{Deserialize, Serialize};
+
+/// What an agent collided with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Party {
+    /// Another agent.
+    Agent(u64),
+    /// An obstacle.
+    Obstacle(u32),
+    /// Trailers that were let go together and stand: their number.
+    Trailer(u32),
+    /// A tree of a forest.
+    Tree {
+        /// The forest.
+        forest: u32,
+        /// Number of the tree in it.
+        tree: u32,
+    },
+}
+
+impl Party {
+    /// The other agent, if it is one.
+    pub fn agent(self) -> Option<u64> {
+        match self {
+            Self::Agent(id) => Some(id),
+            Self::Obstacle(_) | Self::Trailer(_) | Self::Tree { .. } => None,
+        }
+    }
+}
+
+/// The moment at which two bodies begin to overlap.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Collision {
+    /// Simulation time, s.
+    pub time: f64,
+    /// The agent.
+    pub agent: u64,
+    /// What it hit.
+    pub with: Party,
+    /// Place, m.
+    pub x: f64,
+    /// Place, m.
+    pub y: f64,
+    /// How deep the bodies overlap, m.
+    pub depth: f64,
+}

@@ -1,0 +1,31 @@
+//! Records that all parts of a world know, and that know none of them: the floor of this crate.
+
+mod agent_index;
+mod collision;
+mod counts;
+mod failures;
+mod instances;
+mod level;
+mod loose;
+mod people;
+mod rigid_shape;
+mod route_id;
+mod rows;
+mod save_error;
+
+pub use agent_index::AgentIndex;
+pub use collision::{Collision, Party};
+pub(crate) use counts::{are_countable, are_distinct, are_short_counts};
+pub use failures::ModuleFailure;
+pub(crate) use failures::ModuleFailures;
+pub(crate) use instances::Instances;
+pub(crate) use level::keeps_to_lanes;
+pub use loose::LooseRecord;
+pub use people::{PeopleCounts, PersonRecord};
+pub use rigid_shape::RigidShape;
+pub(crate) use route_id::RouteId;
+pub(crate) use rows::{
+    Aside, Claim, Command, FARTHEST, Identity, LanePosition, Motion, Order, Phase, Progress,
+    Refusal, Statistics, Wish,
+};
+pub use save_error::SaveError;

@@ -1,0 +1,7 @@
+//! A route by its place in the store.
+
+use serde::{Deserialize, Serialize};
+
+/// A route in the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct RouteId(pub(crate) u32);

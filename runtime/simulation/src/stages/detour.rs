@@ -1,0 +1,69 @@
+//! One vehicle of a ring of full lanes that cannot turn is sent another way.
+
+use crate::agents::{AgentsRef, PlanColumns};
+use crate::clock::Clock;
+use crate::fixed::Fixed;
+use crate::ground::Ground;
+use crate::modules::Modules;
+use crate::route::{Route, Routes, Travel, goal_input};
+use crate::traffic::{Delays, Detour, StuckRing};
+use crate::vehicle_type::VehicleTypes;
+
+/// What planners are asked with.
+pub(crate) struct DetourInputs<'a> {
+    pub(crate) clock: &'a Clock,
+    pub(crate) ground: &'a Ground,
+    pub(crate) types: &'a VehicleTypes,
+    pub(crate) modules: &'a Modules,
+    pub(crate) delays: &'a Delays,
+}
+
+impl DetourInputs<'_> {
+    /// Sends the first head of a ring round that gets to its goal that way. Returns whether any does.
+    pub(crate) fn send_one(
+        &self,
+        ring: &StuckRing,
+        routes: &mut Routes,
+        agents: &mut PlanColumns<'_>,
+    ) -> bool {
+        let found = ring.detours.iter().find_map(|way| {
+            let route = self.route_by(way, routes, agents.lent())?;
+            Some((way.agent, route))
+        });
+        let Some((agent, route)) = found else {
+            return false;
+        };
+        let mut travel = Travel {
+            routes,
+            progress: &mut agents.progress[agent.index()],
+            claim: &mut agents.claim[agent.index()],
+        };
+        travel.replan(route, self.clock.step);
+        true
+    }
+
+    /// The route of an agent by another lane beyond the junction that it waits at; `None` if none leads
+    /// to its next goal, or that lies before.
+    fn route_by(&self, way: &Detour, routes: &Routes, agents: AgentsRef<'_>) -> Option<Route> {
+        let index = way.agent.index();
+        let progress = &agents.progress[index];
+        let route = routes.get(progress.route);
+        let goal_at = route.goal_at(progress.reached)?;
+        // Its goal comes before the place where it would turn off, or it is there already: nothing to
+        // be sent round.
+        if goal_at <= way.at || progress.at >= way.at {
+            return None;
+        }
+        let fixed = Fixed {
+            ground: self.ground,
+            types: self.types,
+        };
+        let (delays, agent) = (&self.delays.0, way.agent);
+        let asking = (self.modules).asking(self.clock, fixed, delays, agents.census, agent);
+        let goal = route.next_goal(progress.reached)?;
+        let beyond = asking.route(goal_input(goal, (way.exit, 0.0), asking.class)?)?;
+        let before = &route.lanelets[progress.at as usize..way.at as usize];
+        let lanelets = [before, &[way.connection], &beyond].concat();
+        Some(route.with_run((progress.at, goal_at), progress.reached, &lanelets))
+    }
+}

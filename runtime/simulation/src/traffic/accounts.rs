@@ -1,0 +1,75 @@
+//! Goes on with what some fitnesses ask about drives (`agents/accounts.rs`).
+
+use crate::agents::{Account, Accounts, Odometer};
+use crate::dynamics::Bodies;
+use crate::records::{AgentIndex, Collision, Progress, Statistics};
+use crate::route::Routes;
+use crate::vehicle_type::VehicleTypes;
+
+/// What is looked at.
+#[derive(Clone, Copy)]
+pub(crate) struct AccountInputs<'a> {
+    pub(crate) bodies: Bodies<'a>,
+    pub(crate) statistics: &'a [Statistics],
+    pub(crate) types: &'a VehicleTypes,
+    pub(crate) routes: &'a Routes,
+    pub(crate) collisions: &'a [Collision],
+    /// s.
+    pub(crate) dt: f64,
+}
+
+impl Accounts {
+    /// Goes on with the accounts at the end of a step.
+    pub(crate) fn watch(&mut self, scene: AccountInputs<'_>) {
+        let agents = scene.bodies.agents;
+        for agent in agents.driving() {
+            let account = self
+                .of
+                .entry(agents.identity[agent.index()].id)
+                .or_default();
+            account.watch(agent, scene);
+        }
+        // Each agent that drives has got an account in the loop, so more accounts than agents mean that
+        // somebody has left.
+        if self.of.len() > agents.count() {
+            self.of.retain(|&id, _| agents.find(id).is_some());
+        }
+        for collision in &scene.collisions[self.counted.min(scene.collisions.len())..] {
+            for id in std::iter::once(collision.agent).chain(collision.with.agent()) {
+                if let Some(account) = self.of.get_mut(&id) {
+                    account.collisions += 1;
+                }
+            }
+        }
+        self.counted = scene.collisions.len();
+    }
+}
+
+impl Account {
+    fn watch(&mut self, agent: AgentIndex, scene: AccountInputs<'_>) {
+        let agents = scene.bodies.agents;
+        let index = agent.index();
+        let (motion, progress) = (&agents.motion[index], &agents.progress[index]);
+        self.energy += 0.5 * motion.speed * motion.speed * scene.dt;
+        self.goal_distance = goal_distance(agent, progress, scene);
+        if progress.reached != self.reached {
+            let now = Odometer::of(&scene.statistics[index]);
+            // With other goals fewer may have been reached than before: that ends no part.
+            if progress.reached > self.reached {
+                self.segments.add(self.begin, now, scene.dt);
+            }
+            (self.reached, self.begin) = (progress.reached, now);
+        }
+    }
+}
+
+/// Straight from the middle of the body to the last goal, m; 0 without one.
+fn goal_distance(agent: AgentIndex, progress: &Progress, scene: AccountInputs<'_>) -> f64 {
+    let who = &scene.bodies.agents.identity[agent.index()];
+    let Some(goal) = scene.routes.get(progress.route).goals.last() else {
+        return 0.0;
+    };
+    let goal = goal.position(scene.bodies.ground.graph());
+    let body = scene.types.get(who.vehicle_type).body_centre;
+    (scene.bodies.pose(agent).point(body, 0.0) - goal).length()
+}

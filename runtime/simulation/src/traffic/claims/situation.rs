@@ -1,0 +1,402 @@
+//! Where agents are and how they move, as far as junctions decide by it.
+
+use super::Grant;
+use crate::agents::AgentsRef;
+use crate::clock::Clock;
+use crate::fixed::Fixed;
+use crate::ground::Ground;
+use crate::records::AgentIndex;
+use crate::route::{Route, Routes};
+use crate::traffic::{Index, Lanes, People, SignalStates};
+use crate::vehicle_type::{VehicleType, VehicleTypes};
+use roadwright_scenario::alleys::AlleySide;
+use roadwright_scenario::junction::{Light, Sign};
+use roadwright_scenario::lane_graph::LaneletIndex;
+use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
+
+/// Space left behind the last vehicle beyond the junction, m.
+pub(super) const EXIT_GAP: f64 = 2.0;
+/// Acceleration that drivers are expected to have, m/s^2.
+const EXPECTED_ACCELERATION: f64 = 1.5;
+/// Who moves is expected to gain speed a little, m/s^2: so everybody leaves some day.
+const LEAST_ACCELERATION: f64 = 0.1;
+/// Slower than this is about to set out, m/s.
+const HARDLY_MOVING: f64 = 1.0;
+/// Nobody is expected to drive slower through a junction, m/s.
+const LEAST_SPEED: f64 = 3.0;
+/// Who needs harder braking than this to stop for amber goes on, m/s^2.
+const AMBER_BRAKING: f64 = 3.0;
+/// The same for who has not been let in, m/s^2: it brakes already. Were it judged as who comes with its turn, it
+/// would be let go on wherever it brakes a little late.
+const BRAKING_FIRMLY: f64 = 4.5;
+
+/// Slower than this counts as standing, m/s.
+pub(super) const STANDING: f64 = 0.5;
+/// Who stops so far before a stop line does not come to it, m: stop lines rarely move farther.
+pub(super) const FAR: f64 = 15.0;
+
+/// Length that a vehicle of a type takes in a queue, m.
+pub(crate) fn space(vehicle_type: &VehicleType) -> f64 {
+    vehicle_type.whole_length + EXIT_GAP
+}
+
+/// What requests are decided by, but for the agents, which change in between.
+#[derive(Clone, Copy)]
+pub(crate) struct Setting<'a> {
+    pub(crate) ground: &'a Ground,
+    pub(crate) types: &'a VehicleTypes,
+    pub(crate) routes: &'a Routes,
+    pub(crate) index: &'a Index,
+    pub(crate) signals: &'a SignalStates,
+    pub(crate) people: &'a People,
+    /// The step, and what it is in seconds.
+    pub(crate) step: u64,
+    pub(crate) dt: f64,
+    /// Time until junctions decide again, s.
+    pub(crate) period: f64,
+}
+
+/// A setting without the people on foot: they change in between as well.
+#[derive(Clone, Copy)]
+pub(crate) struct Given<'a> {
+    pub(crate) clock: &'a Clock,
+    pub(crate) fixed: Fixed<'a>,
+    pub(crate) routes: &'a Routes,
+    pub(crate) index: &'a Index,
+    pub(crate) signals: &'a SignalStates,
+}
+
+impl<'a> Given<'a> {
+    pub(super) fn beside<'p>(self, people: &'p People) -> Setting<'p>
+    where
+        'a: 'p,
+    {
+        Setting {
+            ground: self.fixed.ground,
+            types: self.fixed.types,
+            routes: self.routes,
+            index: self.index,
+            signals: self.signals,
+            people,
+            step: self.clock.step,
+            dt: self.clock.dt,
+            period: self.clock.beat_period(),
+        }
+    }
+}
+
+/// What requests are decided by.
+#[derive(Clone, Copy)]
+pub(super) struct Situation<'a> {
+    setting: Setting<'a>,
+    pub(super) agents: AgentsRef<'a>,
+}
+
+impl<'a> Setting<'a> {
+    /// s.
+    pub(crate) fn time(&self) -> f64 {
+        self.step as f64 * self.dt
+    }
+
+    pub(super) fn with(self, agents: AgentsRef<'a>) -> Situation<'a> {
+        Situation {
+            setting: self,
+            agents,
+        }
+    }
+}
+
+impl<'a> std::ops::Deref for Situation<'a> {
+    type Target = Setting<'a>;
+
+    fn deref(&self) -> &Setting<'a> {
+        &self.setting
+    }
+}
+
+impl<'a> Situation<'a> {
+    pub(super) fn route(&self, agent: AgentIndex) -> &'a Route {
+        self.routes.get(self.agents.progress[agent.index()].route)
+    }
+
+    /// The lane from which an agent comes to the connection at an index of its route.
+    pub(super) fn lane_before(&self, agent: AgentIndex, at: u32) -> Option<LaneletIndex> {
+        self.route(agent).lanelet(at.checked_sub(1)?)
+    }
+
+    pub(super) fn vehicle_type(&self, agent: AgentIndex) -> &'a VehicleType {
+        let number = self.agents.identity[agent.index()].vehicle_type;
+        self.types.get(number)
+    }
+
+    pub(super) fn speed(&self, agent: AgentIndex) -> f64 {
+        self.agents.motion[agent.index()].speed.max(0.0)
+    }
+
+    pub(super) fn is_long(&self, agent: AgentIndex) -> bool {
+        self.vehicle_type(agent).is_long()
+    }
+
+    /// Whether an agent waits for somebody in an alley, whoever that is.
+    pub(super) fn heeds_alley(&self, agent: AgentIndex, side: AlleySide) -> bool {
+        let passing = self.ground.alleys().passing(side);
+        passing.holds_up(self.is_long(agent), true)
+    }
+
+    /// Whether two agents cannot pass each other in an alley.
+    pub(super) fn hold_up(&self, agent: AgentIndex, other: AgentIndex, side: AlleySide) -> bool {
+        let passing = self.ground.alleys().passing(side);
+        passing.holds_up(self.is_long(agent), self.is_long(other))
+    }
+
+    /// What room on lanes is counted by.
+    pub(super) fn lanes(&self) -> Lanes<'a> {
+        Lanes {
+            ground: self.ground,
+            types: self.types,
+            index: self.setting.index,
+            agents: self.agents,
+        }
+    }
+
+    /// Length that a vehicle takes in a queue, m.
+    pub(super) fn space(&self, agent: AgentIndex) -> f64 {
+        space(self.vehicle_type(agent))
+    }
+
+    /// Where the rear axle of an agent is along the lanelet at an index of its route, m: negative
+    /// before it, more than its length beyond.
+    ///
+    /// ```text
+    ///     |--- 30 m ---|--- 12 m ---|--- 50 m ---|
+    ///         10 m ^ rear axle                        along the second lanelet it is at -20 m
+    /// ```
+    pub(super) fn along(&self, agent: AgentIndex, at: u32) -> f64 {
+        let (progress, position) = (
+            &self.agents.progress[agent.index()],
+            &self.agents.position[agent.index()],
+        );
+        let route = self.route(agent);
+        let (first, last) = (progress.at.min(at), progress.at.max(at));
+        // A lanelet that is left sideways is beside the one after it in the route, which is driven in
+        // its place: it does not count twice.
+        let between: f64 = (first..last)
+            .filter_map(|at| Some((route.lanelet(at)?, route.lanelet(at + 1)?)))
+            .filter(|(lanelet, next)| self.ground.leads_to(*lanelet, *next))
+            .map(|(lanelet, _)| self.ground.length(lanelet))
+            .sum();
+        if progress.at < at {
+            position.s - between
+        } else {
+            position.s + between
+        }
+    }
+
+    /// Where the front of an agent is along the lanelet at an index of its route, m.
+    pub(super) fn front(&self, agent: AgentIndex, at: u32) -> f64 {
+        self.along(agent, at) + self.vehicle_type(agent).front
+    }
+
+    /// Where the rear is, m.
+    pub(super) fn rear(&self, agent: AgentIndex, at: u32) -> f64 {
+        self.along(agent, at) - self.vehicle_type(agent).rear_overhang
+    }
+
+    /// Where the rear axle of the holder of a grant is along its connection, m.
+    fn along_of(&self, grant: &Grant) -> f64 {
+        let noted = grant.noted.0;
+        if noted.is_nan() {
+            self.along(grant.agent, grant.at)
+        } else {
+            noted
+        }
+    }
+
+    /// Where its front is, m.
+    pub(super) fn front_of(&self, grant: &Grant) -> f64 {
+        self.along_of(grant) + self.vehicle_type(grant.agent).front
+    }
+
+    /// Where its rear is, m.
+    pub(super) fn rear_of(&self, grant: &Grant) -> f64 {
+        self.along_of(grant) - self.vehicle_type(grant.agent).rear_overhang
+    }
+
+    /// The speed that an agent is expected to reach on the lanelet at an index of its route, m/s.
+    fn expected_speed(&self, agent: AgentIndex, at: u32) -> f64 {
+        let allowed = self.route(agent).lanelet(at);
+        let allowed = allowed.map_or(LEAST_SPEED, |lanelet| {
+            self.ground.lanelet(lanelet).free_speed
+        });
+        allowed.max(self.speed(agent)).max(LEAST_SPEED)
+    }
+
+    /// How long an agent takes for a distance, if nothing holds it up, s.
+    pub(super) fn time_for(&self, distance: f64, agent: AgentIndex, at: u32) -> f64 {
+        let top = self.expected_speed(agent, at);
+        time_to_cover(distance, self.speed(agent), top, EXPECTED_ACCELERATION)
+    }
+
+    /// How long it takes for it if it gains speed as it does now, s: who drives behind another one gains
+    /// less than it could. Who hardly moves is expected to set out.
+    pub(super) fn time_as_it_drives(&self, distance: f64, agent: AgentIndex, at: u32) -> f64 {
+        let speed = self.speed(agent);
+        let acceleration = match speed > HARDLY_MOVING {
+            true => self.agents.motion[agent.index()]
+                .acceleration
+                .clamp(LEAST_ACCELERATION, EXPECTED_ACCELERATION),
+            false => EXPECTED_ACCELERATION,
+        };
+        let top = self.expected_speed(agent, at);
+        time_to_cover(distance, speed, top, acceleration)
+    }
+
+    /// What the signal of a path shows; green where there are none.
+    pub(super) fn light(&self, path: Connection) -> Light {
+        self.signals.light(self.ground, path)
+    }
+
+    /// Whether an agent whose front is so far before the stop line, m, is expected to stop there for
+    /// amber.
+    pub(super) fn can_stop(&self, agent: AgentIndex, distance: f64) -> bool {
+        self.can_stop_by(AMBER_BRAKING, agent, distance)
+    }
+
+    /// Whether an agent can stop within a distance, m, by so much braking on dry ground, m/s^2.
+    fn can_stop_by(&self, braking: f64, agent: AgentIndex, distance: f64) -> bool {
+        let speed = self.speed(agent);
+        speed * speed <= 2.0 * self.braking(agent, braking) * distance
+    }
+
+    /// The braking that is expected of an agent: so much on dry ground, m/s^2.
+    pub(super) fn braking(&self, agent: AgentIndex, dry: f64) -> f64 {
+        let position = &self.agents.position[agent.index()];
+        let kind = self.vehicle_type(agent);
+        self.ground.expected_braking(dry, position, kind)
+    }
+
+    /// Whether an agent stands before the connection at an index of its route, or could stop well before.
+    pub(super) fn stands_or_is_far(&self, agent: AgentIndex, at: u32) -> bool {
+        let speed = self.speed(agent);
+        let distance = -self.front(agent, at);
+        speed < STANDING
+            || speed * speed <= 2.0 * self.braking(agent, AMBER_BRAKING) * (distance - FAR)
+    }
+
+    /// Whether the signal of a path stops an agent that has been let in already, and whose front is so far
+    /// before the stop line, m.
+    pub(super) fn is_called_back_by_light(
+        &self,
+        path: Connection,
+        agent: AgentIndex,
+        distance: f64,
+    ) -> bool {
+        self.is_stopped_by(AMBER_BRAKING, path, agent, distance)
+    }
+
+    /// The same for an agent that has not been let in.
+    pub(super) fn is_stopped_by_light(
+        &self,
+        path: Connection,
+        agent: AgentIndex,
+        distance: f64,
+    ) -> bool {
+        self.is_stopped_by(BRAKING_FIRMLY, path, agent, distance)
+    }
+
+    /// Whether a signal stops an agent so far before the stop line, m; at amber if it can by so much braking.
+    fn is_stopped_by(
+        &self,
+        braking: f64,
+        path: Connection,
+        agent: AgentIndex,
+        distance: f64,
+    ) -> bool {
+        match self.light(path) {
+            Light::Green => false,
+            Light::Amber => self.can_stop_by(braking, agent, distance),
+            Light::Red | Light::RedAmber => true,
+        }
+    }
+
+    /// Whether the signal of a path is red, and one may turn along it nevertheless.
+    pub(super) fn may_turn_on_red(&self, path: Connection) -> bool {
+        self.ground.connection_gist(path).may_turn_on_red && self.light(path).is_red()
+    }
+
+    /// What an agent is told at the stop line of a path.
+    pub(super) fn sign(&self, path: Connection) -> Sign {
+        self.ground.connection_gist(path).sign
+    }
+
+    /// Whether who comes along a path of a junction gives way to who comes along another one: by the
+    /// rules, unless the stage of their signals lets one of them go only as far as it gives way.
+    pub(super) fn gives_way(
+        &self,
+        junction: JunctionIndex,
+        path: ConnectionIndex,
+        other: ConnectionIndex,
+    ) -> bool {
+        let is_permitted = |path| {
+            self.signals
+                .is_permitted(self.ground, Connection::new(junction, path))
+        };
+        let right = &self.ground.law(junction).right_of_way;
+        match (is_permitted(path), is_permitted(other)) {
+            (true, false) => self.ground.in_conflict(junction, path, other),
+            (false, true) => false,
+            _ => right.gives_way(path, other),
+        }
+    }
+
+    /// How far before a junction the stop line of a path lies, m.
+    pub(super) fn setback(
+        &self,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+    ) -> f64 {
+        let has_buses = self.types.sets_lines_back;
+        self.ground.setback(junction, path, has_buses)
+    }
+
+    /// How far the front of the holder of a grant of a junction is before the stop line, m; negative
+    /// beyond it.
+    pub(super) fn before_line(&self, junction: JunctionIndex, grant: &Grant) -> f64 {
+        -self.front_of(grant) - self.setback(Connection::new(junction, grant.path))
+    }
+}
+
+/// How long a distance takes at a constant acceleration `a` up to a speed, s.
+fn time_to_cover(distance: f64, speed: f64, top: f64, a: f64) -> f64 {
+    if distance <= 0.0 {
+        return 0.0;
+    }
+    // From v to the top speed with a: (top² - v²) / 2 a.
+    let to_top = (top * top - speed * speed).max(0.0) / (2.0 * a);
+    if distance < to_top {
+        // d = v t + a t^2 / 2
+        return ((speed * speed + 2.0 * a * distance).sqrt() - speed) / a;
+    }
+    // `top` is never 0: it is the least speed at least.
+    (top - speed).max(0.0) / a + (distance - to_top) / top
+}
+
+#[cfg(test)]
+mod tests {
+    use super::time_to_cover;
+
+    #[test]
+    fn times_are_those_of_constant_acceleration() {
+        // From standing 12 m at 1.5 m/s^2: t = sqrt(2 d / a) = 4 s.
+        assert!((time_to_cover(12.0, 0.0, 20.0, 1.5) - 4.0).abs() < 1e-12);
+        // At the top speed already.
+        assert!((time_to_cover(30.0, 10.0, 10.0, 1.5) - 3.0).abs() < 1e-12);
+        // 6 m/s after 4 s and 12 m, then 6 m more.
+        assert!((time_to_cover(18.0, 0.0, 6.0, 1.5) - 5.0).abs() < 1e-12);
+        // Slowly: 5 m at 0.1 m/s^2.
+        assert!((time_to_cover(5.0, 0.0, 20.0, 0.1) - 10.0).abs() < 1e-12);
+        assert_eq!(time_to_cover(-1.0, 3.0, 6.0, 1.5), 0.0);
+    }
+}

@@ -1,0 +1,428 @@
+//! A small city of our own making, as an OpenStreetMap file.
+//!
+//! It stands where real extracts are not at hand, and has what these have: signals, a roundabout and a mini
+//! roundabout, one-way streets, a dual carriageway whose crossings merge, turn restrictions, a bridge, signs,
+//! footpaths, private yards, houses, a park with a lake, and trees.
+//!
+//! ```text
+//!   y 600 ──┬────┬────┬────┬────┬──   k0 .. k4: avenues from south to north, x = 0, 150 .. 600
+//!           │    │    │    │    │     s0 .. s4: streets from west to east,  y = 0, 150 .. 600
+//!   y 450 ──┼────O────┼────┼────┼──   O: roundabout, at k1/s3
+//!           │    │    │    │    │     =: dual carriageway along s2, two lanes each way
+//!   y 300 ==╪====╪====╪====╪====╪==   bridge: from k0/s0.5 over k1 to k2
+//!           │    │    │    │    │
+//!   y 150 ──┼────┼────┼────┼────┼──
+//!           ├──bridge──┤   │    │
+//!   y 0   ──┴────┴────┴────┴────┴──
+//! ```
+
+use std::fmt::Write;
+
+/// Nodes with signals in the city; no two of them are one crossing.
+pub const CITY_SIGNALS: usize = 7;
+/// Turn restrictions in the city that can be kept.
+pub const CITY_RESTRICTIONS: usize = 4;
+
+/// South-western corner, degrees: in Dublin, where traffic keeps left.
+const ORIGIN: (f64, f64) = (53.34, -6.27);
+/// Metres for each degree of latitude, and for each of longitude there.
+const METRES: (f64, f64) = (111_195.0, 66_400.0);
+/// Distance of streets from each other, m.
+const BLOCK: f64 = 150.0;
+/// Streets in each direction.
+const STREETS: usize = 5;
+/// How far streets go on beyond the outermost crossing, m.
+const EDGE: f64 = 120.0;
+/// From one carriageway of the wide street to the other, m.
+const APART: f64 = 14.0;
+/// The street with two carriageways, and the crossing with the roundabout (avenue, street).
+const WIDE: usize = 2;
+const ROUNDABOUT: (usize, usize) = (1, 3);
+/// Radius of the roundabout, m. Sine of 45 degrees, for its corners.
+const RADIUS: f64 = 18.0;
+const DIAGONAL: f64 = std::f64::consts::FRAC_1_SQRT_2;
+
+/// A place, m east and north of the corner.
+#[derive(Debug, Clone, Copy)]
+struct At(f64, f64);
+
+/// The elements written so far. Ids count upwards over all of them.
+#[derive(Debug, Default)]
+struct File {
+    nodes: String,
+    ways: String,
+    relations: String,
+    last: i64,
+}
+
+/// Crossings of one avenue with one street: the nodes that the avenue and the street pass.
+#[derive(Debug, Clone)]
+struct Crossing {
+    /// From south to north; two at the wide street and around a roundabout.
+    along_avenue: Vec<i64>,
+    /// Westbound and eastbound carriageway or, elsewhere, from west to east.
+    along_street: Vec<i64>,
+}
+
+impl File {
+    fn id(&mut self) -> i64 {
+        self.last += 1;
+        self.last
+    }
+
+    fn node(&mut self, at: At, tags: &str) -> i64 {
+        let id = self.id();
+        let latitude = ORIGIN.0 + at.1 / METRES.0;
+        let longitude = ORIGIN.1 + at.0 / METRES.1;
+        let tags = tagged(tags);
+        let _ = writeln!(
+            self.nodes,
+            r#"<node id="{id}" lat="{latitude:.7}" lon="{longitude:.7}">{tags}</node>"#
+        );
+        id
+    }
+
+    fn way(&mut self, nodes: &[i64], tags: &str) -> i64 {
+        let id = self.id();
+        let nodes: String = nodes
+            .iter()
+            .map(|node| format!(r#"<nd ref="{node}"/>"#))
+            .collect();
+        let tags = tagged(tags);
+        let _ = writeln!(self.ways, r#"<way id="{id}">{nodes}{tags}</way>"#);
+        id
+    }
+
+    fn area(&mut self, corners: &[At], tags: &str) -> i64 {
+        let mut nodes: Vec<i64> = corners.iter().map(|at| self.node(*at, "")).collect();
+        nodes.extend(nodes.first().copied());
+        self.way(&nodes, tags)
+    }
+
+    fn relation(&mut self, members: &[(&str, i64, &str)], tags: &str) {
+        let id = self.id();
+        let members: String = members
+            .iter()
+            .map(|(kind, member, role)| {
+                format!(r#"<member type="{kind}" ref="{member}" role="{role}"/>"#)
+            })
+            .collect();
+        let tags = tagged(tags);
+        let _ = writeln!(
+            self.relations,
+            r#"<relation id="{id}">{members}{tags}</relation>"#
+        );
+    }
+
+    fn restriction(&mut self, kind: &str, from: i64, via: i64, to: i64) {
+        let members = [
+            ("way", from, "from"),
+            ("node", via, "via"),
+            ("way", to, "to"),
+        ];
+        self.relation(&members, &format!("type=restriction restriction={kind}"));
+    }
+}
+
+/// Tags as `key=value key=value`; underscores of names stand for blanks.
+fn tagged(tags: &str) -> String {
+    let pairs = tags
+        .split_whitespace()
+        .filter_map(|pair| pair.split_once('='));
+    pairs
+        .map(|(key, value)| {
+            let value = if key == "name" {
+                value.replace('_', " ")
+            } else {
+                value.to_owned()
+            };
+            format!(r#"<tag k="{key}" v="{value}"/>"#)
+        })
+        .collect()
+}
+
+fn rectangle(west: f64, south: f64, width: f64, height: f64) -> [At; 4] {
+    [
+        At(west, south),
+        At(west + width, south),
+        At(west + width, south + height),
+        At(west, south + height),
+    ]
+}
+
+/// The city as OSM XML: the same text every time.
+#[must_use]
+pub fn city() -> String {
+    let mut file = File::default();
+    let crossings = crossings(&mut file);
+    let avenues = avenues(&mut file, &crossings);
+    let streets = streets(&mut file, &crossings);
+    restrictions(&mut file, &crossings, &avenues, &streets);
+    bridge(&mut file, &crossings);
+    back_streets(&mut file);
+    land(&mut file);
+    let File {
+        nodes,
+        ways,
+        relations,
+        ..
+    } = file;
+    format!("<?xml version=\"1.0\"?>\n<osm version=\"0.6\">\n{nodes}{ways}{relations}</osm>\n")
+}
+
+fn centre(avenue: usize, street: usize) -> At {
+    At(avenue as f64 * BLOCK, street as f64 * BLOCK)
+}
+
+/// What a crossing has: signals along the second and the middle avenue, signs elsewhere.
+fn control(avenue: usize, street: usize) -> &'static str {
+    match (avenue, street) {
+        (2 | 3, 1 | 3) | (2, 4) => "highway=traffic_signals",
+        (4, 1) => "highway=mini_roundabout",
+        (4, 3) => "highway=stop stop=all",
+        _ => "",
+    }
+}
+
+/// Indexed by avenue, then street.
+fn crossings(file: &mut File) -> Vec<Vec<Crossing>> {
+    let mut of = |avenue: usize, street: usize| {
+        let At(x, y) = centre(avenue, street);
+        if (avenue, street) == ROUNDABOUT {
+            return roundabout(file, At(x, y));
+        }
+        if street == WIDE {
+            let signals = if avenue == 2 {
+                "highway=traffic_signals"
+            } else {
+                ""
+            };
+            let south = file.node(At(x, y - APART / 2.0), signals);
+            let north = file.node(At(x, y + APART / 2.0), signals);
+            return Crossing {
+                along_avenue: vec![south, north],
+                along_street: vec![north, south],
+            };
+        }
+        let node = file.node(At(x, y), control(avenue, street));
+        Crossing {
+            along_avenue: vec![node],
+            along_street: vec![node],
+        }
+    };
+    (0..STREETS)
+        .map(|avenue| (0..STREETS).map(|street| of(avenue, street)).collect())
+        .collect()
+}
+
+/// A ring that is driven clockwise, as where traffic keeps left.
+fn roundabout(file: &mut File, At(x, y): At) -> Crossing {
+    let mut corner =
+        |east: f64, north: f64| file.node(At(x + RADIUS * east, y + RADIUS * north), "");
+    let (south, south_west) = (corner(0.0, -1.0), corner(-DIAGONAL, -DIAGONAL));
+    let (west, north_west) = (corner(-1.0, 0.0), corner(-DIAGONAL, DIAGONAL));
+    let (north, north_east) = (corner(0.0, 1.0), corner(DIAGONAL, DIAGONAL));
+    let (east, south_east) = (corner(1.0, 0.0), corner(DIAGONAL, -DIAGONAL));
+    let ring = [
+        south, south_west, west, north_west, north, north_east, east, south_east, south,
+    ];
+    file.way(&ring, "highway=tertiary junction=roundabout name=Ring");
+    Crossing {
+        along_avenue: vec![south, north],
+        along_street: vec![west, east],
+    }
+}
+
+/// Draws a line through crossings in stretches, each a way, without those inside of a crossing that has its
+/// own (the ring of a roundabout). The ids of the stretches, in order.
+fn line(
+    file: &mut File,
+    start: At,
+    stops: &[Vec<i64>],
+    end: At,
+    tags: &str,
+    gap: Option<usize>,
+) -> Vec<i64> {
+    let mut last = file.node(start, "");
+    let mut ways = Vec::new();
+    for (number, stop) in stops.iter().enumerate() {
+        let (Some(&first), Some(&beyond)) = (stop.first(), stop.last()) else {
+            continue;
+        };
+        if gap == Some(number) {
+            ways.push(file.way(&[last, first], tags));
+        } else {
+            let mut nodes = vec![last];
+            nodes.extend(stop);
+            ways.push(file.way(&nodes, tags));
+        }
+        last = beyond;
+    }
+    let end = file.node(end, "");
+    ways.push(file.way(&[last, end], tags));
+    ways
+}
+
+/// The second avenue is one-way to the south, the fourth to the north; the middle one has four lanes.
+fn avenues(file: &mut File, crossings: &[Vec<Crossing>]) -> Vec<Vec<i64>> {
+    let far = (STREETS - 1) as f64 * BLOCK + EDGE;
+    let mut all = Vec::new();
+    for (number, own) in crossings.iter().enumerate() {
+        let x = number as f64 * BLOCK;
+        let stops: Vec<Vec<i64>> = own.iter().map(|c| c.along_avenue.clone()).collect();
+        let kind = match number {
+            2 => "highway=secondary lanes=4 maxspeed=50",
+            3 => "highway=residential oneway=yes lanes=2",
+            4 => "highway=tertiary lanes=2",
+            _ => "highway=residential",
+        };
+        let tags = format!("{kind} name=Avenue_{number}");
+        let gap = (number == ROUNDABOUT.0).then_some(ROUNDABOUT.1);
+        all.push(line(file, At(x, -EDGE), &stops, At(x, far), &tags, gap));
+    }
+    all
+}
+
+/// The middle street has two carriageways; the first one is one-way to the east.
+fn streets(file: &mut File, crossings: &[Vec<Crossing>]) -> Vec<Vec<i64>> {
+    let far = (STREETS - 1) as f64 * BLOCK + EDGE;
+    let mut all = Vec::new();
+    for number in 0..STREETS {
+        let y = number as f64 * BLOCK;
+        let own: Vec<Vec<i64>> = crossings
+            .iter()
+            .map(|avenue| avenue[number].along_street.clone())
+            .collect();
+        let name = format!("name=Street_{number}");
+        if number == WIDE {
+            let tags = format!("highway=primary oneway=yes lanes=2 maxspeed=60 {name}");
+            // Traffic keeps left: the northern carriageway leads to the east.
+            let eastbound: Vec<Vec<i64>> = own.iter().map(|pair| vec![pair[0]]).collect();
+            let westbound: Vec<Vec<i64>> = own.iter().rev().map(|pair| vec![pair[1]]).collect();
+            let (north, south) = (y + APART / 2.0, y - APART / 2.0);
+            let mut ways = line(
+                file,
+                At(-EDGE, north),
+                &eastbound,
+                At(far, north),
+                &tags,
+                None,
+            );
+            ways.extend(line(
+                file,
+                At(far, south),
+                &westbound,
+                At(-EDGE, south),
+                &tags,
+                None,
+            ));
+            all.push(ways);
+            continue;
+        }
+        let kind = match number {
+            0 => "highway=residential oneway=yes",
+            3 => "highway=tertiary",
+            _ => "highway=residential",
+        };
+        let gap = (number == ROUNDABOUT.1).then_some(ROUNDABOUT.0);
+        let tags = format!("{kind} {name}");
+        all.push(line(file, At(-EDGE, y), &own, At(far, y), &tags, gap));
+    }
+    all
+}
+
+/// Stretch `n` of a street ends at crossing `n`, and stretch `n + 1` begins there.
+fn restrictions(
+    file: &mut File,
+    crossings: &[Vec<Crossing>],
+    avenues: &[Vec<i64>],
+    streets: &[Vec<i64>],
+) {
+    let via = |avenue: usize, street: usize| crossings[avenue][street].along_street[0];
+    file.restriction("no_right_turn", avenues[2][1], via(2, 1), streets[1][3]);
+    file.restriction("no_left_turn", avenues[2][1], via(2, 1), streets[1][2]);
+    file.restriction("only_straight_on", streets[1][4], via(4, 1), streets[1][5]);
+    file.restriction("no_u_turn", streets[4][2], via(2, 4), streets[4][2]);
+    // Without a way that it leads to: told, not kept.
+    let members = [("way", avenues[0][1], "from"), ("node", via(0, 1), "via")];
+    file.relation(&members, "type=restriction restriction=no_left_turn");
+}
+
+/// A street over the second avenue, with ramps that end at the first and the third.
+fn bridge(file: &mut File, crossings: &[Vec<Crossing>]) {
+    let y = BLOCK / 2.0;
+    let start = crossings[0][0].along_avenue[0];
+    let end = crossings[2][1].along_avenue[0];
+    let (west, east) = (
+        file.node(At(BLOCK - 40.0, y - 8.0), ""),
+        file.node(At(BLOCK + 40.0, y + 8.0), ""),
+    );
+    let low = file.node(At(50.0, y - 40.0), "");
+    file.way(&[start, low, west], "highway=residential name=Ramp");
+    file.way(
+        &[west, east],
+        "highway=residential bridge=yes layer=1 name=Bridge",
+    );
+    let high = file.node(At(BLOCK + 90.0, y + 35.0), "");
+    file.way(&[east, high, end], "highway=residential name=Ramp");
+}
+
+/// Short streets near each other, a footpath, a private yard and a gate.
+fn back_streets(file: &mut File) {
+    // Two lanes that leave a back street 7 m apart: their junctions merge.
+    let at = |file: &mut File, x: f64, y: f64| file.node(At(x, y), "");
+    for (number, y) in [(0, 500.0), (1, 540.0)] {
+        let street: Vec<i64> = [660.0, 700.0, 707.0, 760.0]
+            .map(|x| at(file, x, y))
+            .to_vec();
+        file.way(
+            &street,
+            &format!("highway=residential name=Back_street_{number}"),
+        );
+        let (up, down) = (at(file, 700.0, y + 18.0), at(file, 707.0, y - 18.0));
+        file.way(&[street[1], up], "highway=service name=Mews");
+        file.way(&[street[2], down], "highway=service name=Mews");
+        let yard = at(file, 790.0, y);
+        file.way(&[street[3], yard], "highway=service access=private");
+        let path = at(file, 760.0, y + 30.0);
+        file.way(&[street[3], path], "highway=footway");
+    }
+}
+
+/// Rows of houses in most blocks, a school in parts, a park with a lake, and trees.
+fn land(file: &mut File) {
+    for avenue in 0..STREETS - 1 {
+        for street in 0..STREETS - 1 {
+            let At(x, y) = centre(avenue, street);
+            if (avenue, street) == (3, 3) {
+                let park = rectangle(x + 20.0, y + 20.0, BLOCK - 40.0, BLOCK - 40.0);
+                file.area(&park, "leisure=park name=Park");
+                file.area(&rectangle(x + 50.0, y + 50.0, 40.0, 30.0), "natural=water");
+                for number in 0..6 {
+                    file.node(
+                        At(x + 25.0 + 18.0 * f64::from(number), y + 26.0),
+                        "natural=tree",
+                    );
+                }
+                continue;
+            }
+            // The bridge passes there.
+            if street == 0 && avenue < 2 {
+                continue;
+            }
+            for house in 0..3 {
+                let west = x + 22.0 + 36.0 * f64::from(house);
+                let height = 3 + house;
+                let tags = format!("building=house building:levels={height}");
+                file.area(&rectangle(west, y + 24.0, 30.0, 14.0), &tags);
+                file.area(&rectangle(west, y + BLOCK - 40.0, 30.0, 14.0), &tags);
+            }
+        }
+    }
+    // A school around a yard, and one house that stands in a street.
+    let outer = file.area(&rectangle(640.0, 20.0, 60.0, 60.0), "");
+    let inner = file.area(&rectangle(655.0, 35.0, 30.0, 30.0), "");
+    let members = [("way", outer, "outer"), ("way", inner, "inner")];
+    file.relation(&members, "type=multipolygon building=school name=School");
+    file.area(&rectangle(225.0, 146.0, 12.0, 12.0), "building=house");
+}

@@ -1,0 +1,103 @@
+//! What the tests of several crates share. Only dev-dependencies name this crate.
+//!
+//! Soak tests and tests over random cases run at a tenth of their length with a fixed seed, so that the whole
+//! suite stays short. `.ci/nightly` runs them whole (`ROADWRIGHT_SLOW=1`) with a seed that it draws and prints
+//! (`ROADWRIGHT_SEED`).
+//!
+//! ```
+//! // Both variables are unset in a usual run.
+//! # if std::env::var_os("ROADWRIGHT_SLOW").is_none() {
+//! assert_eq!(roadwright_testing::scaled(500), 50);
+//! assert_eq!(roadwright_testing::scaled(7), 1);
+//! # }
+//! ```
+
+mod city;
+
+pub use city::{CITY_RESTRICTIONS, CITY_SIGNALS, city};
+
+use std::path::PathBuf;
+
+/// Set to anything but `0` for soak tests and random tests at full length.
+pub const SLOW: &str = "ROADWRIGHT_SLOW";
+/// The seed of random tests, a whole number. Each test has a fixed one of its own where it is not set.
+pub const SEED: &str = "ROADWRIGHT_SEED";
+/// The folder with real data, such as extracts of OpenStreetMap in its subfolder `osm`.
+pub const TEST_DATA: &str = "ROADWRIGHT_TEST_DATA";
+
+/// Share of a long test that a usual run does: one in so many.
+const SHARE: u64 = 10;
+
+/// Whether long tests run at full length.
+#[must_use]
+pub fn is_slow() -> bool {
+    std::env::var_os(SLOW).is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+/// The number of cases, repeats or seconds that a long test does now: all of `whole`, or a tenth of it but at
+/// least one.
+#[must_use]
+pub fn scaled(whole: u64) -> u64 {
+    if is_slow() {
+        whole
+    } else {
+        (whole / SHARE).max(1)
+    }
+}
+
+/// The seed of a random test: that of the environment, or `fixed`.
+///
+/// # Panics
+///
+/// If the environment gives something else than a whole number.
+#[must_use]
+pub fn seed(fixed: u64) -> u64 {
+    match std::env::var(SEED) {
+        Ok(text) => match text.parse() {
+            Ok(seed) => seed,
+            Err(error) => panic!("{SEED} is {text:?}, which is no seed: {error}"),
+        },
+        Err(_) => fixed,
+    }
+}
+
+/// A file of real data, by its path in the folder that the environment names. For tests that are marked
+/// `#[ignore = "set ROADWRIGHT_TEST_DATA"]`.
+///
+/// # Panics
+///
+/// If the environment names no folder, or the file is missing there.
+#[must_use]
+pub fn data(file: &str) -> PathBuf {
+    let Some(folder) = std::env::var_os(TEST_DATA) else {
+        panic!("set {TEST_DATA} to the folder with {file}")
+    };
+    let path = PathBuf::from(folder).join(file);
+    assert!(
+        path.exists(),
+        "{} is missing; {TEST_DATA} names its folder",
+        path.display()
+    );
+    path
+}
+
+/// The library of an example plugin, by the name of its crate with underscores.
+///
+/// The crate of the test names the plugin among its dev-dependencies, so cargo builds the library with the test
+/// and leaves it beside the test program.
+///
+/// # Panics
+///
+/// If it is not there.
+#[must_use]
+pub fn plugin_library(name: &str) -> PathBuf {
+    use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+    let mut path = std::env::current_exe().unwrap_or_default();
+    path.set_file_name(format!("{DLL_PREFIX}{name}{DLL_SUFFIX}"));
+    assert!(
+        path.exists(),
+        "{} is missing: name the plugin among the dev-dependencies of the test",
+        path.display()
+    );
+    path
+}

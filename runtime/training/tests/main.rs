@@ -1,0 +1,7 @@
+//! What trainings and measurements promise.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod forest_rigid;
+mod forest_training;
+mod manoeuvres;
+mod runs;
