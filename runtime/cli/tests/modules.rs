@@ -132,7 +132,7 @@ fn module_of(source: &Path, src: &Path) -> Option<String> {
     let is_test = |part: &&str| part.trim_end_matches(".rs").ends_with("tests");
     let module = parts[0].trim_end_matches(".rs");
     let is_left_out =
-        ["lib", "testing"].contains(&module) || parts.iter().any(|part| is_test(&part));
+        ["lib", "testing"].contains(&module) || parts.iter().any(|part| is_test(part));
     (!is_left_out).then(|| module.to_owned())
 }
 

@@ -86,8 +86,8 @@ fn length_of_raw_string(text: &str) -> Option<usize> {
 /// That of a character in quotes; `None` for a lifetime.
 fn length_of_character(text: &str) -> Option<usize> {
     let rest = text.strip_prefix('\'')?;
-    if rest.starts_with('\\') {
-        return rest[1..].find('\'').map(|at| at + 3);
+    if let Some(escaped) = rest.strip_prefix('\\') {
+        return escaped.find('\'').map(|at| at + 3);
     }
     let first = rest.chars().next()?;
     rest[first.len_utf8()..]

@@ -113,7 +113,7 @@ fn flow_fields_by_sweeps_and_by_search_are_equal() {
 /// Edits a map at random while the start moves along its path or jumps, and holds D* Lite to A*.
 fn incremental_is_exact(seed: u64, edits: usize) {
     let rules = all_rules().nth(seed as usize % 4).unwrap();
-    let is_hilly = seed % 3 == 0;
+    let is_hilly = seed.is_multiple_of(3);
     let mut stream = Stream::new(seed, "edits", 0);
     let map = random_map(seed, is_hilly);
     let mut goal = samples::free_cell(&map, &mut stream).unwrap();

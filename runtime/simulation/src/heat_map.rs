@@ -3,8 +3,8 @@
 use crate::records::AgentIndex;
 use crate::session::Observer;
 use crate::world::World;
+use roadwright_scenario::RoadId;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind, NO_LANELET};
-use roadwright_scenario::{Connection, RoadId};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

@@ -5,7 +5,7 @@ use crate::session::Observer;
 use crate::traffic::Claims;
 use crate::world::World;
 use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
-use roadwright_scenario::{Connection, Control, JunctionIndex, NodeId, RoadEnd, RoadId};
+use roadwright_scenario::{Control, JunctionIndex, NodeId, RoadEnd, RoadId};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -4,7 +4,6 @@ use crate::route::Route;
 use crate::world::World;
 use roadwright_agent::Indicator;
 use roadwright_geometry::centre_line::CentreLine;
-use roadwright_scenario::Connection;
 use roadwright_scenario::junction::Turn;
 use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind, NO_LANELET};
 

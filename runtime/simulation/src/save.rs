@@ -25,7 +25,7 @@ use crate::messages::{Groups, Log};
 use crate::modules::{
     Anew, Decider, SavedInstance, SavedMembership, SavedStacks, SavedSwap, Succession,
 };
-use crate::options::{ModuleOverrides, RunOptions, SimulationError};
+use crate::options::{ModuleOverrides, RunOptions};
 use crate::records::{AgentIndex, Identity, ModuleFailures, SaveError, are_countable};
 use crate::route::Routes;
 use crate::stages::company::MOST_SPAWNED;

@@ -2,7 +2,6 @@
 //! that nobody watches.
 
 use crate::scenarios::{crate_at, crossroads, draw, street, west_to_east};
-use roadwright_scenario::Connection;
 use roadwright_scenario::*;
 use roadwright_simulation::{
     Ending, HandControls, HeatCell, HeatMap, HeatPlace, Observer, RunOptions, Session, World,

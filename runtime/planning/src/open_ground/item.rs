@@ -77,8 +77,11 @@ impl Item {
     pub(super) fn check(&self) -> Result<(), ShapeError> {
         self.shape.check()?;
         match self.role {
-            // The comparison is false if a height is not a number.
-            Role::Obstacle(heights) if !(heights.base <= heights.top) => Err(ShapeError::Heights),
+            Role::Obstacle(Heights { base, top })
+                if base > top || base.is_nan() || top.is_nan() =>
+            {
+                Err(ShapeError::Heights)
+            }
             _ => Ok(()),
         }
     }

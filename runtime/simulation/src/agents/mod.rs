@@ -18,8 +18,8 @@ pub(crate) use lent::{
 };
 
 use crate::records::{
-    AgentIndex, Aside, Claim, Command, Identity, LanePosition, Motion, Order, Phase, Progress,
-    Statistics, Wish, are_distinct, keeps_to_lanes,
+    AgentIndex, Aside, Claim, Command, Identity, LanePosition, Motion, Phase, Progress, Statistics,
+    Wish, are_distinct, keeps_to_lanes,
 };
 use crate::route::Routes;
 pub(crate) use rare::{Column, Rare};
@@ -321,6 +321,7 @@ impl Identity {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::records::Order;
     use serde_json::Value;
 
     fn driver(id: u64) -> AgentRow {

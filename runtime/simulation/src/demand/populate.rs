@@ -7,7 +7,7 @@ use roadwright_geometry::math::Stream;
 use roadwright_scenario::lane_graph::{
     LaneGraph, LaneletIndex, LaneletKind, NO_LANELET, ROOM_FOR_CHANGE,
 };
-use roadwright_scenario::{Connection, Place, Scenario, VehicleClass};
+use roadwright_scenario::{Place, Scenario, VehicleClass};
 use std::collections::BTreeMap;
 
 /// Least distance between two starts on one lane, m.

@@ -5,7 +5,7 @@
 
 use roadwright_scenario::junction::Layout;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind};
-use roadwright_scenario::{Connection, JunctionIndex, NodeId, RoadId, RoadNetwork};
+use roadwright_scenario::{JunctionIndex, NodeId, RoadId, RoadNetwork};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Stands for no ring.

@@ -16,12 +16,10 @@ pub(crate) use succession::{Anew, SavedStacks, Succession};
 use crate::agents::{Agents, Census};
 use crate::clock::Clock;
 use crate::fixed::Fixed;
-use crate::ground::Ground;
 use crate::options::{ModuleOverrides, RunOptions, SimulationError};
 use crate::records::{AgentIndex, Instances, ModuleFailure, ModuleFailures};
 use crate::route::Asking;
 use crate::summary::{FreshStart, ModuleRecord, SwapRecord};
-use crate::vehicle_type::VehicleTypes;
 use boundary::Membership;
 use pool::Pools;
 use roadwright_agent::{

@@ -4,7 +4,6 @@ use crate::records::AgentIndex;
 use crate::traffic::LaneEntry;
 use crate::vehicle_type::VehicleType;
 use roadwright_plugin_api::{BehaviourInput, NOTHING};
-use roadwright_scenario::Connection;
 use roadwright_scenario::junction::Turn;
 use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind, NO_LANELET};
 

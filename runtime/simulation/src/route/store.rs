@@ -2,7 +2,6 @@
 
 use super::{GroundPath, Leg, Route};
 use crate::records::{RouteId, are_distinct};
-use roadwright_scenario::LaneletIndex;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::hash::Hasher;
@@ -181,6 +180,7 @@ fn hash(route: &Route) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use roadwright_scenario::LaneletIndex;
 
     fn route(lanelets: &[u32]) -> Route {
         Route {

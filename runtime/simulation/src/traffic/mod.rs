@@ -18,7 +18,6 @@ use crate::clock::Clock;
 use crate::fixed::Fixed;
 use crate::ground::Ground;
 use crate::route::Routes;
-use crate::vehicle_type::VehicleTypes;
 pub(crate) use accounts::AccountInputs;
 pub(crate) use claims::{Claims, Detour, Given, Setting, StuckRing, space};
 pub use claims::{Ticket, Waits, Why};

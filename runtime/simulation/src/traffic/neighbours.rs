@@ -24,7 +24,6 @@ use glam::DVec2;
 use rayon::prelude::*;
 use roadwright_geometry::heading_of;
 use roadwright_geometry::math::wrap_angle;
-use roadwright_scenario::LaneletIndex;
 
 /// Circles around bodies with less room than this between them are neighbours, m.
 const MARGIN: f64 = 8.0;
@@ -391,6 +390,7 @@ mod tests {
     use roadwright_geometry::math::Stream;
     use roadwright_geometry::oriented_box::OrientedBox;
     use roadwright_geometry::unit;
+    use roadwright_scenario::LaneletIndex;
     use roadwright_scenario::{Scenario, Shape};
     use std::collections::BTreeSet;
 

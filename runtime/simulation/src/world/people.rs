@@ -2,10 +2,7 @@
 
 use crate::agents::ClaimColumns;
 use crate::clock::Clock;
-use crate::ground::Ground;
-use crate::route::Routes;
 use crate::traffic::{People, Roadside, SignalStates};
-use crate::vehicle_type::VehicleTypes;
 
 /// What follows from where people are once junctions have decided: drivers stop for those whose crossing
 /// is gone, and signals hear who waits.

@@ -13,8 +13,8 @@ use super::walls::Wall;
 use super::{Claims, Grant, Waits, Why};
 use crate::agents::AgentsRef;
 use crate::records::AgentIndex;
+use roadwright_scenario::JunctionIndex;
 use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
-use roadwright_scenario::{Connection, JunctionIndex};
 
 /// Who is farther from a way is not looked at, m: everybody stops in less.
 const SIGHT: f64 = 100.0;

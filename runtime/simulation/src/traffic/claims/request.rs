@@ -9,7 +9,7 @@ use crate::fixed::Fixed;
 use crate::ground::{Ground, PROFILE_BRAKING, WARMED};
 use crate::records::{AgentIndex, LanePosition, Motion};
 use crate::route::{Route, Routes};
-use crate::vehicle_type::{VehicleType, VehicleTypes};
+use crate::vehicle_type::VehicleType;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use std::hint::black_box;

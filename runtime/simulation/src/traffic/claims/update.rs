@@ -11,13 +11,8 @@ use super::situation::{Given, Setting, Situation};
 use super::walls::{Wall, keep_first};
 use super::{Claims, Grant, Noted, Scratch, request};
 use crate::agents::ClaimColumns;
-use crate::clock::Clock;
-use crate::ground::Ground;
 use crate::records::{AgentIndex, Refusal};
-use crate::route::Routes;
 use crate::traffic::people::{Over, People};
-use crate::traffic::{Index, SignalStates};
-use crate::vehicle_type::VehicleTypes;
 use roadwright_scenario::junction::Light;
 use roadwright_scenario::{Connection, JunctionIndex};
 

@@ -12,8 +12,8 @@ use super::rule::GENTLE;
 use super::situation::Situation;
 use super::{Claims, Grant};
 use crate::records::AgentIndex;
+use roadwright_scenario::Connection;
 use roadwright_scenario::junction::Interval;
-use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 
 /// A place to wait: index in the route, and m along the lanelet there.
 pub(super) type Wall = (u32, f32);
