@@ -1,6 +1,8 @@
 //! One run of a course: what a measure is made of.
 
-use crate::course::{Course, CourseError, End, LOOK, Setup, drive_manoeuvre, driver_of};
+use crate::course::{
+    Course, CourseError, End, LOOK, Setup, drive_manoeuvre, driver_of, manoeuvre_builds,
+};
 use failure::failure_of;
 pub(crate) use failure::in_words;
 use roadwright_agent::Registry;
@@ -174,9 +176,7 @@ pub fn measure_while(
         gone: 0,
     };
     run.finish(goes_on);
-    let records = run.world().modules().into_iter();
-    let modules = records.map(|m| format!("{} {} {}", m.slot, m.module, m.build));
-    let modules: Vec<String> = modules.collect();
+    let modules = builds_of(run.world());
     let steps = run.world().steps();
     if let Some(reason) = failure_of(run.world()) {
         return Ok(Measured::failed(seed, reason, modules, steps));
@@ -195,6 +195,43 @@ pub fn measure_while(
         steps,
         handling,
     })
+}
+
+/// Modules from outside that a course uses, with their builds as runs report them. Drives nothing.
+///
+/// # Errors
+/// If the setup does not fit the course, or the scenario cannot be run.
+pub(crate) fn builds(
+    course: &Course,
+    setup: &Setup,
+    modules: &Registry,
+    seed: u64,
+) -> Result<Vec<String>, CourseError> {
+    let scenario = course.scenario(seed, setup)?;
+    if course.is_manoeuvre() {
+        return Ok(manoeuvre_builds(&scenario, modules));
+    }
+    let options = RunOptions {
+        seed: Some(seed),
+        dt: setup.dt,
+        dynamics: setup.dynamics,
+        ..RunOptions::default()
+    };
+    let world = World::new(&scenario, modules, &options);
+    let world = world.map_err(|error| CourseError::Simulation {
+        course: course.name.clone(),
+        seed,
+        error: Box::new(error),
+    })?;
+    Ok(builds_of(&world))
+}
+
+/// Modules from outside in a world, with their builds: slot, id and build of each.
+pub(crate) fn builds_of(world: &World) -> Vec<String> {
+    let records = world.modules().into_iter();
+    records
+        .map(|module| format!("{} {} {}", module.slot, module.module, module.build))
+        .collect()
 }
 
 /// A run under way.

@@ -12,7 +12,7 @@ mod setup;
 pub(crate) use draft::driver_of;
 pub use ends::{End, Ends, Stuck};
 pub(crate) use ends::{LOOK, Moment, passes_through};
-pub(crate) use manoeuvre::drive as drive_manoeuvre;
+pub(crate) use manoeuvre::{builds as manoeuvre_builds, drive as drive_manoeuvre};
 pub use setup::Setup;
 
 use draft::Draft;
@@ -169,6 +169,12 @@ impl Course {
 
     /// The fitness of courses that have no score of their own.
     pub const GENERAL_FITNESS: &'static str = "crash_and_speed";
+
+    /// Whether its drivers have a destination that they can reach. Where they have none, drives end by mileage or
+    /// time only.
+    pub fn has_arrival(&self) -> bool {
+        !matches!(self.kind, Kind::ObstacleStream)
+    }
 
     /// A scenario of one's own as a course: its agents drive until they arrive or its time is over.
     /// Seeds are those of its run: they change what is drawn at random, such as who comes from flows.

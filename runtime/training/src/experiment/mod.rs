@@ -20,10 +20,11 @@ pub use summary::{Estimate, Summary};
 pub use verify::{Difference, NotChecked, draw, enough_rows, escape_chance, not_checked, tenth};
 
 use crate::course::{Course, CourseError, Setup};
-use crate::measure::{Measured, MileageMark, RunRow, measure, measure_logged};
+use crate::measure::{Measured, MileageMark, RunRow, builds, measure, measure_logged};
 use crate::statistics::Moments;
 use rayon::prelude::*;
 use roadwright_agent::{Fitness, Registry};
+use serde::Serialize;
 use thiserror::Error;
 
 /// Runs that a thread does between two looks at the stopping rule.
@@ -184,6 +185,11 @@ impl RunSeries<'_> {
             same(&results.head, &earlier.head)?;
             same_direction(&results.head, &earlier.head)?;
             results.head.modules.clone_from(&earlier.head.modules);
+            // Before the first run, because a finished experiment has none.
+            if !earlier.fitnesses().is_empty() {
+                let ours = builds(self.course, self.setup, self.modules, self.first_seed)?;
+                same_modules(&results.head, &ours)?;
+            }
             // Earlier rows go through the rule again, in their order: the sums have the same bits as
             // without a pause, and rows beyond the end are dropped.
             for row in earlier.rows {
@@ -324,21 +330,30 @@ fn check_any_succeeded(results: &Results) -> Result<(), ExperimentError> {
 
 /// Holds the builds of modules from outside to those that the rows before were made with.
 fn same_modules(head: &Head, modules: &[String]) -> Result<(), ExperimentError> {
+    match other_builds(&head.modules, modules) {
+        None => Ok(()),
+        Some(words) => Err(ExperimentError::Modules(words)),
+    }
+}
+
+/// Compares the modules from outside that a file was made with, each with its build, with those in use. Returns
+/// the difference in words that follow "made", or `None` if they are the same.
+pub(crate) fn other_builds(made_with: &[String], modules: &[String]) -> Option<String> {
     let without = |ours: &[String], theirs: &[String]| -> Vec<String> {
         ours.iter()
             .filter(|module| !theirs.contains(module))
             .cloned()
             .collect()
     };
-    let ours = without(modules, &head.modules).join(", ");
-    let theirs = without(&head.modules, modules).join(", ");
+    let ours = without(modules, made_with).join(", ");
+    let theirs = without(made_with, modules).join(", ");
     let words = match (theirs.is_empty(), ours.is_empty()) {
-        (true, true) => return Ok(()),
+        (true, true) => return None,
         (true, false) => format!("without {ours}, which is used here"),
         (false, true) => format!("with {theirs}, which is not used here"),
         (false, false) => format!("with {theirs}, and {ours} is used here"),
     };
-    Err(ExperimentError::Modules(words))
+    Some(words)
 }
 
 /// Whether the same direction is better in two heads.
@@ -381,21 +396,35 @@ fn same(ours: &Head, theirs: &Head) -> Result<(), ExperimentError> {
     for (what, theirs, ours) in pairs {
         differ(what, theirs, ours)?;
     }
-    // As texts: what is compared is what the error shows.
-    let text = |value: &dyn std::fmt::Debug| format!("{value:?}");
-    let pairs = [
-        ("the setup", text(&theirs.setup), text(&ours.setup)),
-        (
-            "the first seed",
-            text(&theirs.first_seed),
-            text(&ours.first_seed),
-        ),
-        ("the stopping rule", text(&theirs.stop), text(&ours.stop)),
-        ("the level", text(&theirs.level), text(&ours.level)),
-    ];
-    pairs
-        .iter()
-        .try_for_each(|(what, theirs, ours)| differ(what, theirs, ours))
+    let texts = |head: &Head| {
+        let setup = &head.setup;
+        [
+            ("the vehicle", setting(&setup.vehicle)),
+            ("the level of dynamics", setting(&setup.dynamics)),
+            ("the time step", setting(&setup.dt)),
+            ("the list of drivers", setting(&setup.drivers)),
+            ("the choice of modules", setting(&setup.modules)),
+            ("the choice of fitnesses", setting(&setup.fitness)),
+            ("the first seed", head.first_seed.to_string()),
+            ("the stopping rule", head.stop.to_string()),
+            ("the level", head.level.to_string()),
+        ]
+    };
+    let pairs = texts(theirs).into_iter().zip(texts(ours));
+    for ((what, theirs), (_, ours)) in pairs {
+        differ(what, &theirs, &ours)?;
+    }
+    Ok(())
+}
+
+/// A setting of a setup as it stands in files.
+fn setting(value: &impl Serialize) -> String {
+    match serde_json::to_string(value).as_deref() {
+        Ok("null") => "not set".into(),
+        Ok("[]" | "{}") => "empty".into(),
+        Ok(text) => text.into(),
+        Err(error) => error.to_string(),
+    }
 }
 
 fn differ(what: &'static str, theirs: &str, ours: &str) -> Result<(), ExperimentError> {

@@ -94,9 +94,17 @@ pub enum ResultsError {
     /// A newer program has made it.
     #[error("version {0} is newer than {VERSION}, which this program knows: use a newer one")]
     Newer(u32),
-    /// The stopping rule cannot be.
+    /// The version has never existed.
+    #[error("version {0} of the format has never existed: the file was changed")]
+    NoVersion(u32),
+    /// It has a seal, which its version does not have.
+    #[error(
+        "it has a seal, and files of version 1 have none: its version was changed after it had been written"
+    )]
+    SealOfLater,
+    /// The stopping rule cannot be. Not a source of the error, whose words would be said twice then.
     #[error("head.stop: {0}")]
-    Stop(#[from] super::StopError),
+    Stop(String),
     /// A row does not fit the others.
     #[error("row {number} (seed {seed}): {what}")]
     Row {
@@ -217,7 +225,14 @@ impl Results {
         if results.version > VERSION {
             return Err(ResultsError::Newer(results.version));
         }
-        results.head.stop.check()?;
+        if results.version == 0 {
+            return Err(ResultsError::NoVersion(0));
+        }
+        if !results.is_sealed() && !results.seal.is_empty() {
+            return Err(ResultsError::SealOfLater);
+        }
+        let stop = results.head.stop.check();
+        stop.map_err(|error| ResultsError::Stop(error.to_string()))?;
         for (index, row) in results.rows.iter().enumerate() {
             let wrong = |what| ResultsError::Row {
                 number: index + 1,

@@ -2,6 +2,7 @@
 
 use crate::statistics::{AsymptoticSequence, Moments};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use thiserror::Error;
 
 /// Runs before a rule that watches may stop: fewer do not tell a standard error.
@@ -89,6 +90,38 @@ pub enum StopError {
     /// An interval needs a level.
     #[error("level {0}: expected above 0 and below 1")]
     Level(f64),
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Runs { runs } => write!(f, "{runs} runs"),
+            Self::StandardError {
+                at_most,
+                min_runs,
+                max_runs,
+            } => write!(
+                f,
+                "a standard error of {at_most} after {min_runs} to {max_runs} runs"
+            ),
+            Self::Width {
+                at_most,
+                min_runs,
+                max_runs,
+            } => write!(
+                f,
+                "an interval of width {at_most} after {min_runs} to {max_runs} runs"
+            ),
+            Self::Difference {
+                against,
+                min_runs,
+                max_runs,
+            } => write!(
+                f,
+                "a difference to the results {against:016x} after {min_runs} to {max_runs} runs"
+            ),
+        }
+    }
 }
 
 impl Stop {

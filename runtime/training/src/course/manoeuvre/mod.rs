@@ -196,7 +196,7 @@ pub(crate) fn drive(
     };
     let manoeuvre = course.begin(&beginning).ok_or_else(nobody)?;
     let driver = make::<dyn Controller>(modules, &stack.controller).ok_or_else(nobody)?;
-    let version = driver.logic.version();
+    let modules_in_use = builds_of(&driver, stack);
     let mut run = ManoeuvreRun {
         manoeuvre,
         driver,
@@ -212,24 +212,39 @@ pub(crate) fn drive(
         driver: super::driver_of(&agent.stack),
         ..run.drive_row(id, end, stack, modules)
     };
-    let modules = if version.is_empty() {
-        Vec::new()
-    } else {
-        vec![format!("controller {} {version}", stack.controller.module)]
-    };
     let steps = (drive.time / run.dt).round() as u64;
     if let Some(reason) = run.failure {
-        return Ok(Measured::failed(seed, reason, modules, steps));
+        return Ok(Measured::failed(seed, reason, modules_in_use, steps));
     }
     let drives = vec![drive];
     crate::measure::check_scores(course, seed, &drives)?;
     Ok(Measured {
         row: summarize(seed, &drives, run.hash).ok_or_else(nobody)?,
         drives,
-        modules,
+        modules: modules_in_use,
         steps,
         handling: None,
     })
+}
+
+/// The driver's module with its build, if it comes from outside.
+fn builds_of(driver: &Module<dyn Controller>, stack: &Stack) -> Vec<String> {
+    let build = driver.logic.version();
+    if build.is_empty() {
+        return Vec::new();
+    }
+    vec![format!("controller {} {build}", stack.controller.module)]
+}
+
+/// Modules from outside that drive the scenario of a manoeuvre, with their builds.
+pub(crate) fn builds(scenario: &Scenario, modules: &Registry) -> Vec<String> {
+    let agent = scenario.agents().values().next();
+    let stack = agent.and_then(|agent| scenario.stacks().get(&agent.stack));
+    let driver = stack.and_then(|stack| {
+        let driver = make::<dyn Controller>(modules, &stack.controller)?;
+        Some(builds_of(&driver, stack))
+    });
+    driver.unwrap_or_default()
 }
 
 /// A module with the parameters of a stack; the world has taken it already.
