@@ -1,6 +1,6 @@
 //! `roadwright bench compare`: comparison of results in pairs with the same seed.
 
-use super::course::{check_failures, read};
+use super::course::{check_failures, read, tell_version};
 use super::course_arguments::Compare;
 use crate::Outcome;
 use crate::commands::print_json;
@@ -55,12 +55,14 @@ pub(crate) fn compare(arguments: &Compare) -> anyhow::Result<Outcome> {
         bail!("--level {}: expected above 0 and below 1", arguments.level);
     }
     let first = read(&arguments.first)?;
+    tell_version(&first, &arguments.first);
     check_failures(&first, &arguments.first, arguments.without_failed)?;
     tell_unfinished(&first, &arguments.first);
     let mut found: Vec<(&Path, Paired)> = Vec::new();
     let mut failed = Vec::new();
     for path in &arguments.others {
         let other = read(path)?;
+        tell_version(&other, path);
         check_failures(&other, path, arguments.without_failed)?;
         tell_unfinished(&other, path);
         failed.push(other.failures().len());

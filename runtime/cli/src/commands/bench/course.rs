@@ -80,6 +80,7 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     let against = arguments.until_difference.as_deref();
     let against = against.map(read).transpose()?;
     if let (Some(other), Some(path)) = (&against, &arguments.until_difference) {
+        tell_version(other, path);
         check_failures(other, path, arguments.without_failed)?;
     }
     let experiment = RunSeries {
@@ -129,7 +130,7 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
                 difference,
             },
         )?,
-        None => print(&course, &summary, difference.as_ref())?,
+        None => print(arguments, &course, &summary, difference.as_ref())?,
     }
     // If interrupted, or with failed runs, there are fewer results than requested.
     let is_whole = summary.stopped.is_some() && summary.failed == 0;
@@ -328,6 +329,17 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Results> {
     Ok(results)
 }
 
+/// Says what the hash of results does not cover.
+pub(super) fn tell_version(results: &Results, path: &Path) {
+    if !results.is_sealed() {
+        let path = path.display();
+        say!(
+            "{path}: the hash of these older results covers the rows only, not course, drivers, fitness and \
+             direction; `roadwright bench verify {path}` computes them again"
+        );
+    }
+}
+
 /// Refuses to compare results with failed runs unless requested.
 pub(super) fn check_failures(
     results: &Results,
@@ -414,7 +426,12 @@ impl Watcher for Looker<'_> {
     }
 }
 
-fn print(course: &Course, summary: &Summary, difference: Option<&Against>) -> anyhow::Result<()> {
+fn print(
+    arguments: &Run,
+    course: &Course,
+    summary: &Summary,
+    difference: Option<&Against>,
+) -> anyhow::Result<()> {
     let mut out = terminal::out();
     let last = summary.first_seed + summary.runs + summary.failed as u64 - 1;
     writeln!(out, "{}: {}", course.name, course.doc)?;
@@ -478,7 +495,10 @@ fn print(course: &Course, summary: &Summary, difference: Option<&Against>) -> an
         }
         Some(Stopped::Reached) => writeln!(out, "stopped    the requested precision was reached")?,
         Some(Stopped::Runs) => writeln!(out, "stopped    all runs are complete")?,
-        None => say!("interrupted; with --out the same command continues from here"),
+        None if arguments.out.is_some() => {
+            say!("interrupted; the same command continues from here");
+        }
+        None => say!("interrupted; with --out it could be resumed"),
     }
     out.flush()?;
     Ok(())
