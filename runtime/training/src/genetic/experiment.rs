@@ -25,8 +25,8 @@ pub const VERSION: u32 = 1;
 /// Fewer drives or test courses than this tell little ([Gerdelan 2011], table 10.4).
 const FEW: usize = 30;
 
-/// The fitness of experiments that name none, on scenarios and on courses without a score of their own:
-/// it counts contacts, time above the limit and drives that do not arrive.
+/// The fitness of experiments that name none, on scenarios and on courses without a score of their own on which
+/// drives can arrive: it counts contacts, time above the limit and drives that do not arrive.
 pub const DEFAULT_FITNESS: &str = "safe_arrival";
 
 /// Largest experiment file that is read, bytes.
@@ -149,7 +149,8 @@ pub struct Experiment {
     /// Which parameters are genes: `module.parameter`, `module.*` or `module.prefix*`.
     pub genes: Vec<String>,
     /// The fitness module that scores drives, with its weights if they are not 1. Whether lower or higher
-    /// is better the module says. Absent: the course's where that has a score of its own, else `safe_arrival`.
+    /// is better the module says. Absent: the course's where that has a score of its own or no drive can arrive, else
+    /// `safe_arrival`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitness: Option<NameOr<ModuleSetting>>,
     /// Seeds of the courses.
@@ -292,14 +293,16 @@ impl Experiment {
         experiment
     }
 
-    /// Names the fitness of an experiment that names none, unless its course has a score of its own. Records of
-    /// older versions name none, and mean that of the course.
+    /// Names the fitness of an experiment that names none, unless its course has a score of its own or nobody can
+    /// arrive on it. Records of older versions name none, and mean that of the course.
     fn name_fitness(&mut self) {
         let course = self.course.as_deref();
-        let has_own_score = course.is_some_and(|name| {
-            Course::named(name).is_ok_and(|course| course.fitness != Course::GENERAL_FITNESS)
+        let takes_course_fitness = course.is_some_and(|name| {
+            Course::named(name).is_ok_and(|course| {
+                course.fitness != Course::GENERAL_FITNESS || !course.has_arrival()
+            })
         });
-        if self.fitness.is_none() && !has_own_score {
+        if self.fitness.is_none() && !takes_course_fitness {
             self.fitness = Some(NameOr::Name(DEFAULT_FITNESS.into()));
         }
     }
@@ -529,9 +532,12 @@ mod tests {
         let experiment = Experiment::from_text(TEXT).unwrap();
         assert_eq!(experiment.operators, Operators::default());
         assert_eq!(experiment.plan().elite, Elite::Rerun);
-        // One that names no fitness gets one that does not reward speeding; what is named stays.
+        // One that names no fitness gets one that does not reward speeding, unless no drive can arrive; what is named
+        // stays.
+        assert_eq!(experiment.fitness, None);
+        let arrives = TEXT.replace("obstacle-stream", "old-town");
         assert_eq!(
-            experiment.fitness,
+            Experiment::from_text(&arrives).unwrap().fitness,
             Some(NameOr::Name(DEFAULT_FITNESS.into()))
         );
         let named = TEXT.replace(
