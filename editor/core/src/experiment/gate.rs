@@ -199,6 +199,10 @@ impl Evaluate for Gated<'_> {
     fn hash(&self) -> u64 {
         self.inner.hash()
     }
+
+    fn modules(&self) -> Vec<String> {
+        self.inner.modules()
+    }
 }
 
 #[cfg(test)]

@@ -182,7 +182,7 @@ impl Thread {
             (_, Err(error)) => return self.show(Phase::Failed(error)),
         };
         self.picture.problem = Some(problem.clone());
-        let mut record = Record::new(&self.experiment, problem.genome(), problem.hash());
+        let mut record = Record::new(&self.experiment, problem.genome(), &*problem);
         let mut next = Next::Breed;
         while next != Next::End {
             let done = match next {

@@ -32,7 +32,9 @@ pub struct Objective {
 pub struct Driven {
     /// Who it is.
     pub name: String,
-    /// How many of the runs were completed.
+    /// Drives in its runs.
+    pub drives: usize,
+    /// How many of them were completed.
     pub completed: usize,
     /// For each objective its value on each course; all drivers have the same courses in the same order.
     pub values: Vec<Vec<f64>>,
@@ -45,7 +47,9 @@ pub struct Standing {
     pub name: String,
     /// Runs, each on a course of its own.
     pub runs: usize,
-    /// How many were completed.
+    /// Drives in these runs.
+    pub drives: usize,
+    /// How many of them were completed.
     pub completed: usize,
     /// Mean of each objective with its interval.
     pub estimates: Vec<Estimate>,
@@ -63,6 +67,17 @@ pub struct Front {
     pub objectives: Vec<Objective>,
     /// Those on the front first, and among both the better ones in the first objective.
     pub drivers: Vec<Standing>,
+    /// Courses that were left out because a module failed on them.
+    pub failed: usize,
+}
+
+/// What becomes of courses on which a module failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failed {
+    /// There is no comparison then, because failures are not random.
+    Refuse,
+    /// They are left out, for all drivers.
+    LeaveOut,
 }
 
 impl Front {
@@ -80,6 +95,7 @@ impl Front {
             let standing = Standing {
                 name: driver.name.clone(),
                 runs: driver.values.first().map_or(0, Vec::len),
+                drives: driver.drives,
                 completed: driver.completed,
                 estimates: estimates
                     .map(|values| Estimate::of(values, LEVEL))
@@ -96,6 +112,7 @@ impl Front {
         Self {
             objectives,
             drivers: ranked.into_iter().map(|(_, standing)| standing).collect(),
+            failed: 0,
         }
     }
 }
@@ -149,38 +166,61 @@ impl Problem {
     /// they could have leaned further without ending the drive. `note` is told of each driver that is done.
     ///
     /// # Errors
-    /// If a course cannot be driven, or a module failed on one.
+    /// If a course cannot be driven, or a module failed on one that is not left out, or on all.
     pub fn front(
         &self,
         drivers: &[(String, Chromosome)],
         courses: &[u64],
+        failed: Failed,
         note: &(dyn Fn() + Sync),
     ) -> Result<Front, CourseError> {
-        let mut driven = Vec::new();
-        let mut objectives = Vec::new();
+        let mut all: Vec<Vec<Measured>> = Vec::new();
+        // Courses on which nobody has failed so far.
+        let mut is_sound = vec![true; courses.len()];
         for (name, genes) in drivers {
             let runs: Result<Vec<Measured>, CourseError> = courses
                 .par_iter()
                 .map(|&course| self.measure(genes, course))
                 .collect();
             let runs = runs?;
+            for (is_sound, run) in is_sound.iter_mut().zip(&runs) {
+                *is_sound &= run.row.failed.is_none();
+            }
             // Drivers are compared course by course, and failures are not random.
-            if let Some((seed, reason)) = first_failure(&runs) {
+            let is_refused = failed == Failed::Refuse || !is_sound.contains(&true);
+            if let Some((seed, reason)) = first_failure(&runs).filter(|_| is_refused) {
                 return Err(CourseError::Failed {
                     course: name.clone(),
                     seed,
                     reason,
                 });
             }
+            // Nobody looks at single drives, and there may be many.
+            let rows = runs.into_iter().map(|run| Measured {
+                drives: Vec::new(),
+                ..run
+            });
+            all.push(rows.collect());
+            note();
+        }
+        let mut driven = Vec::new();
+        let mut objectives = Vec::new();
+        for ((name, _), runs) in drivers.iter().zip(all) {
+            let sound = runs.into_iter().zip(&is_sound);
+            let sound = sound.filter_map(|(run, &is_sound)| is_sound.then_some(run));
+            let runs: Vec<Measured> = sound.collect();
             objectives = self.objectives(&runs);
             driven.push(Driven {
                 name: name.clone(),
+                drives: runs.iter().map(|run| run.row.drives).sum(),
                 completed: runs.iter().map(|run| run.row.completed).sum(),
                 values: self.values(&runs),
             });
-            note();
         }
-        Ok(Front::of(objectives, &driven))
+        Ok(Front {
+            failed: is_sound.iter().filter(|is_sound| !**is_sound).count(),
+            ..Front::of(objectives, &driven)
+        })
     }
 
     fn objectives(&self, runs: &[Measured]) -> Vec<Objective> {
@@ -230,6 +270,7 @@ mod tests {
     fn driven(name: &str, time: [f64; 4], margin: [f64; 4]) -> Driven {
         Driven {
             name: name.into(),
+            drives: 4,
             completed: 4,
             values: vec![time.to_vec(), margin.to_vec()],
         }

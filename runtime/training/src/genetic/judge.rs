@@ -122,6 +122,11 @@ pub trait Evaluate: Sync {
     fn hash(&self) -> u64 {
         0
     }
+
+    /// Modules from outside that drive, each with its build: a training is not resumed with others.
+    fn modules(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// What is known of a candidate after its runs.

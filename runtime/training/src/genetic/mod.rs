@@ -52,7 +52,7 @@ pub use breeder::{Breeder, Candidate, Elite, Method, Nursery, Plan, Start};
 pub use cma::CmaEs;
 pub use cross_entropy::{CrossEntropy, Learning};
 pub use experiment::Experiment;
-pub use front::{Driven, Front, Objective, Standing};
+pub use front::{Driven, Failed, Front, Objective, Standing};
 pub use genes::{Chromosome, Gene, GeneError, Genome, Preset, parameters, put_preset};
 pub use halving::{Halving, halve};
 pub use judge::{

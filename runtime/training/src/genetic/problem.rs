@@ -6,6 +6,7 @@ use super::genes::{GeneError, Genome};
 use super::judge::{CandidateRun, Evaluate, Manners, RunOrFailure};
 use crate::course::{Course, CourseError, End, Setup};
 use crate::experiment::{self as bench, ExperimentError, Results};
+use crate::measure::builds_of;
 use crate::{Measured, RunRow, measure, measure_while};
 use roadwright_agent::{Controller, Fitness, Registry};
 use roadwright_geometry::DVec2;
@@ -64,6 +65,8 @@ pub struct Problem {
     drives: usize,
     hash: u64,
     lower_is_better: bool,
+    /// Modules from outside, with their builds.
+    builds: Vec<String>,
     /// Time step while breeding, s; the course's without.
     breeding_dt: Option<f64>,
 }
@@ -122,7 +125,7 @@ impl Problem {
         };
         // The first course is made as a trial: what is wrong for all shows before anybody is bred.
         let trial = course.scenario(experiment.seeds.train[0], &setup)?;
-        World::new(&trial, modules, &RunOptions::default())?;
+        let world = World::new(&trial, modules, &RunOptions::default())?;
         let id = setup.first_fitness(&course);
         let entries = modules.of::<dyn Fitness>();
         let entry = entries.iter().find(|entry| entry.info.id == id);
@@ -131,6 +134,7 @@ impl Problem {
         Ok(Self {
             drives: trial.agents().len().max(1),
             hash: hasher.finish(),
+            builds: builds_of(&world),
             // Longer steps while breeding only: champions are chosen and judged with the step of the
             // scenario.
             breeding_dt: (experiment.time_compression > 1.0)
@@ -267,9 +271,12 @@ impl Problem {
         let breeds = experiment.method == Method::Genetic && clones > MANY_CLONES;
         let why = || {
             format!(
-                "operators.r: with {} genes {:.0} % of the children of one parent equal it, so \
+                "operators.r: with {} {:.0} % of the children of one parent equal it, so \
                  generations hardly change; raise r, train more genes, or use the method \"cma_es\"",
-                self.genome.genes().len(),
+                match self.genome.genes().len() {
+                    1 => "1 gene".into(),
+                    genes => format!("{genes} genes"),
+                },
                 100.0 * clones
             )
         };
@@ -362,6 +369,10 @@ impl Evaluate for Problem {
 
     fn hash(&self) -> u64 {
         self.hash
+    }
+
+    fn modules(&self) -> Vec<String> {
+        self.builds.clone()
     }
 }
 

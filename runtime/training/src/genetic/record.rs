@@ -7,8 +7,9 @@
 use super::breeder::{Breeder, Candidate};
 use super::experiment::Experiment;
 use super::genes::{Genome, Preset};
-use super::judge::{Judgement, Manners};
+use super::judge::{Evaluate, Judgement, Manners};
 use super::pool::Birth;
+use crate::experiment::other_builds;
 use serde::{Deserialize, Serialize};
 use std::hash::Hasher;
 use thiserror::Error;
@@ -102,6 +103,10 @@ pub struct Record {
     pub genes: Vec<String>,
     /// Hash of what the candidates drive on, 16 hexadecimal digits.
     pub course_hash: String,
+    /// Modules from outside that its drives were driven with, each with its build; `None` in records of programs
+    /// that did not write it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modules: Option<Vec<String>>,
     /// Hash of everything in the record, 64 hexadecimal digits: a damaged record is neither resumed, compared nor
     /// applied. In records of version 1 it covers the generations only and has 16 digits.
     pub hash: String,
@@ -121,6 +126,25 @@ pub enum RecordError {
     /// It was made by another version.
     #[error("version {0} of the format is not known: a newer Roadwright has made it")]
     Version(u32),
+    /// The version has never existed.
+    #[error("version {0} of the format has never existed: it was changed")]
+    NoVersion(u32),
+    /// It has a field that records of its version do not have.
+    #[error(
+        "it has the field \"{0}\", which records of version 1 do not have: its version was changed"
+    )]
+    FieldOfLater(&'static str),
+    /// Its experiment breaks a rule of experiment files.
+    #[error("experiment.{key}: {message}")]
+    Experiment {
+        /// Key of the experiment.
+        key: &'static str,
+        /// What is wrong.
+        message: String,
+    },
+    /// It was made with other modules from outside, or other builds of them.
+    #[error("it was made {0}; only the same builds resume or verify it")]
+    Modules(String),
     /// It is not what was written.
     #[error("it does not have the hash that stands in it: it was damaged or changed")]
     Damaged,
@@ -140,14 +164,15 @@ pub enum RecordError {
 
 impl Record {
     /// The record of a training that has not begun.
-    pub fn new(experiment: &Experiment, genome: &Genome, course_hash: u64) -> Self {
+    pub fn new(experiment: &Experiment, genome: &Genome, evaluate: &dyn Evaluate) -> Self {
         Self {
             format: FORMAT.into(),
             version: VERSION,
             roadwright: env!("CARGO_PKG_VERSION").into(),
             experiment: experiment.clone(),
             genes: genome.genes().iter().map(|gene| gene.name()).collect(),
-            course_hash: format!("{course_hash:016x}"),
+            course_hash: format!("{:016x}", evaluate.hash()),
+            modules: Some(evaluate.modules()),
             hash: String::new(),
             generations: Vec::new(),
             champion: None,
@@ -201,7 +226,11 @@ impl Record {
             &self.generations,
             &self.champion,
         );
-        let text = serde_json::to_vec(&all).expect("a record is plain data");
+        let text = match &self.modules {
+            None => serde_json::to_vec(&all),
+            Some(modules) => serde_json::to_vec(&(all, modules)),
+        };
+        let text = text.expect("a record is plain data");
         blake3::hash(&text).to_hex().to_string()
     }
 
@@ -232,10 +261,15 @@ impl Record {
             let message = format!("its format is \"{}\", not \"{FORMAT}\"", header.format);
             return Err(RecordError::Text(message));
         }
-        if !(1..=VERSION).contains(&header.version) {
-            return Err(RecordError::Version(header.version));
+        match header.version {
+            0 => return Err(RecordError::NoVersion(0)),
+            1..=VERSION => {}
+            newer => return Err(RecordError::Version(newer)),
         }
         let record: Self = serde_json::from_str(text).map_err(no_record)?;
+        if !record.is_sealed() {
+            record.check_first_version()?;
+        }
         let hash = if record.is_sealed() {
             record.seal()
         } else {
@@ -244,10 +278,27 @@ impl Record {
         if record.hash != hash {
             return Err(RecordError::Damaged);
         }
+        // The rules that the experiment had to obey when it was a file: what breaks them is refused before anything
+        // is bred, driven or allocated.
+        if let Some((key, message)) = record.experiment.fault() {
+            return Err(RecordError::Experiment { key, message });
+        }
         Ok(record)
     }
 
-    /// Whether the record can go on as another one begins: only when to stop may have changed.
+    /// Refuses fields that only later versions have.
+    fn check_first_version(&self) -> Result<(), RecordError> {
+        if !self.roadwright.is_empty() {
+            return Err(RecordError::FieldOfLater("roadwright"));
+        }
+        if self.modules.is_some() {
+            return Err(RecordError::FieldOfLater("modules"));
+        }
+        Ok(())
+    }
+
+    /// Whether the record can go on as another one begins, with the same builds of modules: only when to stop may
+    /// have changed.
     ///
     /// # Errors
     /// What is different.
@@ -266,7 +317,10 @@ impl Record {
         if self.course_hash != fresh.course_hash {
             return Err(RecordError::Other("what is driven on"));
         }
-        Ok(())
+        // A record that does not say its builds can only be held to what it says.
+        let builds = self.modules.as_deref().zip(fresh.modules.as_deref());
+        let other = builds.and_then(|(theirs, ours)| other_builds(theirs, ours));
+        other.map_or(Ok(()), |words| Err(RecordError::Modules(words)))
     }
 
     /// Tells a new breeder all generations again.

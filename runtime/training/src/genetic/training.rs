@@ -134,7 +134,7 @@ impl<'a> Training<'a> {
             genome,
             evaluate,
             breeder: breeder(experiment, genome)?,
-            record: Record::new(experiment, genome, evaluate.hash()),
+            record: Record::new(experiment, genome, evaluate),
             reports: Vec::new(),
             leaders: Vec::new(),
         })
@@ -143,7 +143,8 @@ impl<'a> Training<'a> {
     /// A training that goes on where a record ends.
     ///
     /// # Errors
-    /// If the record is of another experiment, or not what its breeder asks for.
+    /// If the record is of another experiment, was made with other builds of modules, or is not what its breeder
+    /// asks for.
     pub fn resume(
         experiment: &'a Experiment,
         genome: &'a Genome,
@@ -152,6 +153,8 @@ impl<'a> Training<'a> {
     ) -> Result<Self, TrainingError> {
         let mut training = Self::new(experiment, genome, evaluate)?;
         record.check_same(&training.record)?;
+        // Of a record that does not say its builds nobody knows what the generations so far were driven with.
+        training.record.modules.clone_from(&record.modules);
         // Generation by generation: the leaders of the pool are collected as they were.
         for generation in &record.generations {
             training.take_over(generation)?;
@@ -301,7 +304,8 @@ impl<'a> Training<'a> {
                 best = Some((mean, genes));
             }
         }
-        let (validation, genes) = best.ok_or_else(|| self.nobody())?;
+        let (validation, genes) =
+            best.ok_or_else(|| self.nobody(&failed_finalists, finalists.len()))?;
         let test = Seeds::all(self.experiment.seeds.test);
         let start = run_each(self.evaluate, &self.genome.start(), &test);
         let held_out = run_each(self.evaluate, genes, &test);
@@ -365,12 +369,18 @@ impl<'a> Training<'a> {
         failures.and_then(|failures| failures.into_iter().next())
     }
 
-    fn nobody(&self) -> TrainingError {
-        let all = self.record.generations.iter().flatten();
-        let failure = all
-            .filter_map(|judged| judged.judgement.failure.clone())
-            .next();
-        let why = failure.unwrap_or_else(|| "all were ended early, because they stood".into());
+    /// Error of a training without a champion: why the finalists, if there were any, or all individuals failed.
+    fn nobody(&self, failed_finalists: &[String], finalists: usize) -> TrainingError {
+        let mut all = self.record.generations.iter().flatten();
+        let why = match failed_finalists.first() {
+            Some(first) => format!(
+                "{} of {finalists} finalists failed on a validation course ({first})",
+                failed_finalists.len()
+            ),
+            None => all
+                .find_map(|judged| judged.judgement.failure.clone())
+                .unwrap_or_else(|| "all were ended early, because they stood".into()),
+        };
         TrainingError::Nobody(self.reports.len(), why)
     }
 }
@@ -631,6 +641,106 @@ mod tests {
             mean_score(&runs.unwrap())
         };
         assert!(mean(&champion.held_out) <= mean(&champion.start));
+    }
+
+    /// The sum of the genes, but modules fail on all courses of validation.
+    struct FailsLate;
+
+    impl Evaluate for FailsLate {
+        fn run(&self, genes: &[f64], course: u64) -> Result<CandidateRun, String> {
+            if (10..=12).contains(&course) {
+                return Err(format!("seed {course}: tired"));
+            }
+            SumOfGenes.run(genes, course)
+        }
+    }
+
+    #[test]
+    fn finalists_that_fail_are_counted_and_the_first_failure_is_told() {
+        let (genome, experiment) = (genome(), experiment("genetic"));
+        let mut training = Training::new(&experiment, &genome, &FailsLate).unwrap();
+        train(&mut training);
+        let all = training.finalists().len();
+        let said = training.champion().unwrap_err().to_string();
+        let expected =
+            format!("{all} of {all} finalists failed on a validation course (seed 10: tired)");
+        assert!(said.contains(&expected), "{said}");
+        assert!(!said.contains("stood"), "{said}");
+    }
+
+    /// The sum of the genes, driven by a module of some build.
+    struct Built(&'static str);
+
+    impl Evaluate for Built {
+        fn run(&self, genes: &[f64], course: u64) -> Result<CandidateRun, String> {
+            SumOfGenes.run(genes, course)
+        }
+
+        fn modules(&self) -> Vec<String> {
+            vec![format!("controller x {}", self.0)]
+        }
+    }
+
+    #[test]
+    fn a_training_is_not_resumed_with_another_build() {
+        let (genome, experiment) = (genome(), experiment("genetic"));
+        let mut training = Training::new(&experiment, &genome, &Built("1")).unwrap();
+        training.step();
+        let mut record = Record::from_text(&training.record().to_text()).unwrap();
+        let resume = |record: &Record, build| {
+            let built = Built(build);
+            let resumed = Training::resume(&experiment, &genome, &built, record);
+            resumed
+                .map(|mut training| training.record().modules.clone())
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(
+            resume(&record, "1"),
+            Ok(Some(vec!["controller x 1".into()]))
+        );
+        let said = resume(&record, "2").unwrap_err();
+        let expected = "made with controller x 1, and controller x 2 is used here";
+        assert!(said.contains(expected), "{said}");
+        // A record of before says nothing, is read, and claims nothing when it goes on.
+        record.modules = None;
+        let older = Record::from_text(&record.to_text()).unwrap();
+        assert_eq!(resume(&older, "2"), Ok(None));
+    }
+
+    #[test]
+    fn a_record_is_held_to_the_rules_of_experiments_and_of_its_version() {
+        let (genome, experiment) = (genome(), experiment("genetic"));
+        let mut training = Training::new(&experiment, &genome, &SumOfGenes).unwrap();
+        training.step();
+        let honest = training.record().clone();
+        type Forge = fn(&mut Experiment);
+        let forgeries: [(&str, Forge); 6] = [
+            ("seeds", |e| e.seeds.validate = e.seeds.train),
+            ("seeds", |e| e.seeds.validate = [0, u64::MAX]),
+            ("seeds", |e| e.seeds.test = [20, 1_000_000_000_020]),
+            ("seeds", |e| e.seeds.train = [9, 1]),
+            ("runs", |e| e.runs = 1_000_000_000),
+            ("stop", |e| e.stop.generations = u32::MAX),
+        ];
+        for (expected, forge) in forgeries {
+            let mut forged = honest.clone();
+            forge(&mut forged.experiment);
+            let found = Record::from_text(&forged.to_text());
+            assert!(
+                matches!(&found, Err(RecordError::Experiment { key, .. }) if *key == expected),
+                "{expected}: {found:?}"
+            );
+        }
+        let text = honest.clone().to_text();
+        for (version, expected) in [
+            ("0", RecordError::NoVersion(0)),
+            ("1", RecordError::FieldOfLater("roadwright")),
+        ] {
+            let version = format!("\"version\":{version},\"roadwright\"");
+            let edited = text.replacen("\"version\":2,\"roadwright\"", &version, 1);
+            assert_ne!(edited, text);
+            assert_eq!(Record::from_text(&edited), Err(expected));
+        }
     }
 
     /// Nobody gets anywhere.

@@ -98,7 +98,7 @@ pub(crate) struct Compare {
     pub(crate) record: PathBuf,
     /// Other records with the same test courses, to compare champions course by course
     pub(crate) others: Vec<PathBuf>,
-    /// Compare the test courses on which no champion failed, although failures are not random
+    /// Leave out the test courses on which a champion failed, although failures are not random
     #[arg(long)]
     pub(crate) without_failed: bool,
     /// Print one JSON document and nothing else
@@ -117,6 +117,9 @@ pub(crate) struct Verify {
     pub(crate) record: PathBuf,
     #[command(flatten)]
     pub(crate) sample: SampleFlags,
+    /// Folder of the experiment, from which it names its scenario [default: that of the record]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
     /// Check the signature FILE.minisig beside the record with this public key
     #[arg(long, value_name = "KEY.pub")]
     pub(crate) signed_by: Option<PathBuf>,
@@ -146,6 +149,12 @@ pub(crate) struct Front {
     /// Also drive the best individuals of this many last generations
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) last: usize,
+    /// Folder of the experiment, from which it names its scenario [default: that of the record]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+    /// Leave out the test courses on which a driver failed, although failures are not random
+    #[arg(long)]
+    pub(crate) without_failed: bool,
     /// Number of test courses, from the first on [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) runs: Option<u64>,

@@ -17,10 +17,10 @@ pub(super) fn compare(arguments: &Compare) -> anyhow::Result<Outcome> {
     let record = load_record(&arguments.record)?;
     let champion = champion(&record, &arguments.record)?;
     tell_version(&record, &arguments.record);
+    check_failures(champion, &arguments.record, arguments.without_failed)?;
     if arguments.others.is_empty() {
         return compare_genes(&record, champion, arguments.json);
     }
-    check_failures(champion, &arguments.record, arguments.without_failed)?;
     let rows = compare_champions(arguments, (&record, champion))?;
     if arguments.json {
         print_json(&serde_json::json!({"record": arguments.record, "others": rows}))?;
@@ -45,10 +45,18 @@ fn compare_genes(
                 serde_json::json!({"gene": gene, "before": before, "trained": after})
             })
             .collect();
-        print_json(&serde_json::json!({"changed": changed, "genes": rows}))?;
+        let failed = failed_courses(champion);
+        print_json(&serde_json::json!({"changed": changed, "failed": failed, "genes": rows}))?;
         return Ok(Outcome::Fine);
     }
     let mut out = terminal::out();
+    let (failed, courses) = (failed_courses(champion), champion.held_out.len());
+    if failed > 0 {
+        writeln!(
+            out,
+            "the champion failed on {failed} of {courses} test courses, which count nowhere"
+        )?;
+    }
     writeln!(out, "{:<46}{:<14}trained", "gene", "before")?;
     for (gene, change) in rows {
         let (before, after) = change;
@@ -114,21 +122,25 @@ fn compare_champions(
         .collect())
 }
 
+/// Test courses on which a champion failed.
+fn failed_courses(champion: &RecordedChampion) -> usize {
+    let failed = champion.held_out.iter().filter(|score| score.is_none());
+    failed.count()
+}
+
 /// Refuses to compare champions that failed on test courses unless requested.
 fn check_failures(
     champion: &RecordedChampion,
     path: &Path,
     without_failed: bool,
 ) -> anyhow::Result<()> {
-    let courses = champion.held_out.len();
-    let failed = champion.held_out.iter().filter(|score| score.is_none());
-    let failed = failed.count();
+    let (failed, courses) = (failed_courses(champion), champion.held_out.len());
     if failed == 0 || without_failed {
         return Ok(());
     }
     bail!(
         "{}: the champion failed on {failed} of {courses} test courses, and failures are not random; \
-         --without-failed compares the others",
+         --without-failed leaves them out",
         path.display()
     )
 }

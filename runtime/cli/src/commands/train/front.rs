@@ -3,16 +3,20 @@
 use super::arguments::Front as Arguments;
 use super::compare::check_comparable;
 use super::preset::champion;
-use super::run::problem;
+use super::run::problem_of_record;
 use super::{load_record, threads};
 use crate::commands::plot::{Figure, Line, Point};
 use crate::commands::{keep_stdout, write_json};
 use crate::outputs::{Inputs, Outputs};
-use crate::{Outcome, progress, terminal};
+use crate::terminal::{self, say};
+use crate::{Outcome, progress};
 use anyhow::{Context, bail};
+use roadwright_training::CourseError;
 use roadwright_training::experiment::Estimate;
 use roadwright_training::genetic::record::{Generation, Record};
-use roadwright_training::genetic::{Chromosome, Front, Genome, Objective, Problem, Standing};
+use roadwright_training::genetic::{
+    Chromosome, Failed, Front, Genome, Objective, Problem, Standing,
+};
 use roadwright_vehicle::proving::Look;
 use std::io::Write;
 use std::path::Path;
@@ -25,7 +29,12 @@ pub(super) fn front(arguments: &Arguments) -> anyhow::Result<Outcome> {
     if let Some(folder) = &arguments.plots {
         outputs.folder("--plots", folder)?;
     }
-    let problem = problem(&arguments.extensions, &arguments.record, &record.experiment)?;
+    let problem = problem_of_record(
+        &arguments.extensions,
+        &arguments.record,
+        arguments.folder.as_deref(),
+        &record.experiment,
+    )?;
     let mut drivers = vec![("before training".to_owned(), problem.genome().start())];
     add(
         &mut drivers,
@@ -120,9 +129,29 @@ fn drive(
     let courses: Vec<u64> = (first..first + runs).collect();
     let pool = threads(arguments.workers)?;
     let bar = progress::bar(drivers.len() as u64, arguments.json);
-    let front = pool.install(|| problem.front(drivers, &courses, &|| bar.inc(1)));
+    let failed = match arguments.without_failed {
+        true => Failed::LeaveOut,
+        false => Failed::Refuse,
+    };
+    let front = pool.install(|| problem.front(drivers, &courses, failed, &|| bar.inc(1)));
     bar.finish_and_clear();
-    Ok(front?)
+    let front = front.map_err(|error| match error {
+        CourseError::Failed { .. } if failed == Failed::Refuse => {
+            anyhow::Error::new(error).context(
+                "a driver failed on a test course, and failures are not random; --without-failed leaves such courses \
+                 out",
+            )
+        }
+        error => error.into(),
+    })?;
+    if front.failed > 0 {
+        say!(
+            "a driver failed on {} of {} test courses; they are left out",
+            front.failed,
+            courses.len()
+        );
+    }
+    Ok(front)
 }
 
 fn print(front: &Front) -> anyhow::Result<()> {
@@ -145,7 +174,7 @@ fn print(front: &Front) -> anyhow::Result<()> {
     }
     writeln!(out, "  front")?;
     for driver in &front.drivers {
-        let share = format!("{}/{}", driver.completed, driver.runs);
+        let share = format!("{}/{}", driver.completed, driver.drives);
         write!(out, "{:<28} {share:>11}", driver.name)?;
         for estimate in &driver.estimates {
             write!(out, "  {:>28}", spread(estimate))?;

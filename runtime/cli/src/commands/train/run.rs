@@ -45,7 +45,12 @@ pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
         }
     }
     progress::catch_interrupt();
-    let mut training = begin(arguments, &experiment, &problem)?;
+    let (mut training, state) = begin(arguments, &experiment, &problem)?;
+    // A record that is finished stays as it is.
+    let out = out.filter(|_| state == State::UnderWay);
+    if state == State::Finished && !is_quiet {
+        say!("the training is over already: its record is not written again");
+    }
     // An unwritable path is detected now, not after the first generation.
     keep(out.as_ref(), &mut training)?;
     let pool = threads(arguments.workers)?;
@@ -144,6 +149,29 @@ pub(super) fn problem(
     })
 }
 
+/// The experiment of a record with its modules and its scenario, which are looked for in the folder of the
+/// experiment: that of the record if none is named.
+pub(super) fn problem_of_record(
+    flags: &ExtensionFlags,
+    path: &Path,
+    folder: Option<&Path>,
+    experiment: &Experiment,
+) -> anyhow::Result<Prepared> {
+    let named = path.file_name().unwrap_or_default();
+    let place = folder.map_or_else(|| path.to_owned(), |folder| folder.join(named));
+    if let Some(scenario) = &experiment.scenario {
+        let file = place.with_file_name(scenario);
+        if !file.exists() {
+            bail!(
+                "{}: the scenario of its experiment is not there: {}; --folder DIR names the folder of the experiment",
+                path.display(),
+                file.display()
+            );
+        }
+    }
+    problem(flags, &place, experiment)
+}
+
 /// Returns the modules that an experiment may use.
 fn wanted(experiment: &Experiment, scenario: Option<&Scenario>) -> Wanted {
     let mut ids = BTreeSet::new();
@@ -160,12 +188,21 @@ fn wanted(experiment: &Experiment, scenario: Option<&Scenario>) -> Wanted {
     Wanted::Ids(ids)
 }
 
+/// Whether there is something left to breed or to judge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// There is, or the training has not begun.
+    UnderWay,
+    /// Its record has a champion, and the stopping rule asks for no more.
+    Finished,
+}
+
 /// Starts a training, or resumes it.
 fn begin<'a>(
     arguments: &TrainRun,
     experiment: &'a Experiment,
     problem: &'a Problem,
-) -> anyhow::Result<Training<'a>> {
+) -> anyhow::Result<(Training<'a>, State)> {
     if let Some(out) = arguments.out.as_deref().filter(|out| out.exists()) {
         if !arguments.resume {
             bail!(
@@ -175,10 +212,16 @@ fn begin<'a>(
         }
         let record = load_record(out)?;
         let training = Training::resume(experiment, problem.genome(), problem, &record);
-        return training.with_context(|| format!("cannot resume {}", out.display()));
+        let training = training.with_context(|| format!("cannot resume {}", out.display()))?;
+        let state = match record.champion.is_some() && training.is_over() {
+            true => State::Finished,
+            false => State::UnderWay,
+        };
+        return Ok((training, state));
     }
     // A training that was stopped before its first generation has no record yet, so it starts.
-    Ok(Training::new(experiment, problem.genome(), problem)?)
+    let training = Training::new(experiment, problem.genome(), problem)?;
+    Ok((training, State::UnderWay))
 }
 
 /// Claims the path of the record.

@@ -1,12 +1,12 @@
 //! `roadwright train verify`: checks whether the record of a training matches its experiment.
 
 use super::arguments::Verify;
-use super::run::problem;
+use super::run::problem_of_record;
 use super::{load_record, tell_version, threads};
 use crate::commands::sampling::{Plan, Sampling};
 use crate::commands::{keep_stdout, signature, write_json};
 use crate::{Outcome, progress, terminal};
-use anyhow::bail;
+use anyhow::{Context, bail};
 use roadwright_training::genetic::record::{Record, RecordError};
 use roadwright_training::genetic::{TrainingError, Verification};
 use serde::Serialize;
@@ -31,6 +31,17 @@ struct Verified {
     not_checked: Vec<&'static str>,
 }
 
+/// Text of the experiment for people, which changes nothing.
+const ABOUT: &str = "experiment.about";
+/// Builds of modules, which older programs did not write.
+const MODULES: &str = "modules";
+
+/// Fields of a record that breeding and driving again say nothing about.
+fn not_checked(record: &Record) -> Vec<&'static str> {
+    let builds = record.modules.is_none().then_some(MODULES);
+    [ABOUT].into_iter().chain(builds).collect()
+}
+
 pub(super) fn verify(arguments: &Verify) -> anyhow::Result<Outcome> {
     let document = arguments.json.then(keep_stdout).transpose()?;
     let record = load_record(&arguments.record)?;
@@ -44,7 +55,8 @@ pub(super) fn verify(arguments: &Verify) -> anyhow::Result<Outcome> {
     }
     tell_version(&record, &arguments.record);
     let experiment = &record.experiment;
-    let problem = problem(&arguments.extensions, &arguments.record, experiment)?;
+    let (path, folder) = (&arguments.record, arguments.folder.as_deref());
+    let problem = problem_of_record(&arguments.extensions, path, folder, experiment)?;
     let verification = Verification::new(experiment, problem.genome(), &*problem, &record);
     let mut verified = match verification {
         Ok(verification) => drive(arguments, &record, &verification)?,
@@ -53,7 +65,10 @@ pub(super) fn verify(arguments: &Verify) -> anyhow::Result<Outcome> {
             wrong: vec![error.to_string()],
             ..Verified::new(&record)
         },
-        Err(error) => return Err(error.into()),
+        Err(error) => {
+            let at = || arguments.record.display().to_string();
+            return Err(error).with_context(at);
+        }
     };
     if let Some(key) = &arguments.signed_by {
         verified
@@ -115,7 +130,7 @@ impl Verified {
             wrong: Vec::new(),
             different: Vec::new(),
             struck_out: record.struck_out(),
-            not_checked: vec!["experiment.about"],
+            not_checked: not_checked(record),
         }
     }
 
@@ -144,7 +159,11 @@ impl Verified {
             )?;
         }
         for field in &self.not_checked {
-            writeln!(out, "not checked: {field} (it is free text)")?;
+            let why = match *field {
+                MODULES => "the record does not say with which builds of modules it was made",
+                _ => "it is free text",
+            };
+            writeln!(out, "not checked: {field} ({why})")?;
         }
         out.flush()
     }
