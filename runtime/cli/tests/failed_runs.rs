@@ -221,6 +221,96 @@ fn a_champion_that_fails_on_a_test_course_says_so() {
     assert!(told(&refused).contains("--without-failed"));
     code_of(&compare(&["--without-failed"]), 0);
     code_of(&train(folder.path(), "train verify r.json"), 0);
+    // Alone, and on a front, it is refused as well.
+    for words in ["train compare r.json", "train front r.json --last 1"] {
+        let refused = train_or_compare(folder.path(), words);
+        code_of(&refused, 2);
+        assert!(told(&refused).contains("--without-failed"), "{words}");
+    }
+    let alone = train_or_compare(folder.path(), "train compare r.json --without-failed");
+    code_of(&alone, 0);
+    let says = format!("the champion failed on {failed} of 6 test courses");
+    let shown = String::from_utf8_lossy(&alone.stdout).into_owned();
+    assert!(shown.starts_with(&says), "{shown}");
+    let front = "train front r.json --last 1 --without-failed --json";
+    let front = train(folder.path(), front);
+    code_of(&front, 0);
+    let front = document(&front);
+    let left_out = front["failed"].as_u64().unwrap();
+    assert!(left_out >= failed, "{front}");
+    for driver in front["drivers"].as_array().unwrap() {
+        assert_eq!(driver["runs"].as_u64().unwrap() + left_out, 6, "{driver}");
+        assert_eq!(driver["drives"], driver["runs"], "one vehicle a run");
+    }
+}
+
+/// Calls the program with the script, if the command takes scripts.
+fn train_or_compare(folder: &Path, words: &str) -> Output {
+    if words.starts_with("train compare") {
+        let words: Vec<&str> = words.split(' ').collect();
+        return roadwright(folder, "", &words);
+    }
+    train(folder, words)
+}
+
+/// Changes the script without changing what it does.
+fn rebuild(folder: &Path) {
+    let path = folder.join("scripts/tired.rhai");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(path, format!("// Another build.\n{text}")).unwrap();
+}
+
+#[test]
+fn finished_results_are_not_shown_for_a_changed_script() {
+    let folder = experiment(1000.0);
+    let run = "bench run arena --use controller=pursuit --use behaviour=tired.rhai --runs 3 --out rows.json";
+    code_of(&train(folder.path(), run), 0);
+    let read = || std::fs::read_to_string(folder.path().join("rows.json")).unwrap();
+    let before = read();
+    let again = train(folder.path(), run);
+    code_of(&again, 0);
+    assert_eq!(read(), before);
+    rebuild(folder.path());
+    let refused = train(folder.path(), run);
+    code_of(&refused, 2);
+    let said = told(&refused);
+    assert!(
+        said.contains("the results were made with behaviour tired.rhai"),
+        "{said}"
+    );
+    assert_eq!(read(), before);
+}
+
+#[test]
+fn a_training_goes_on_with_the_same_script_only() {
+    let folder = experiment(1000.0);
+    let resume = "train x.experiment.json --out r.json --resume --quiet";
+    code_of(&train(folder.path(), resume), 0);
+    let read = || std::fs::read_to_string(folder.path().join("r.json")).unwrap();
+    let finished = read();
+    let record = Record::from_text(&finished).unwrap();
+    let modules = record.modules.unwrap();
+    assert!(
+        modules.len() == 1 && modules[0].starts_with("behaviour tired.rhai "),
+        "{modules:?}"
+    );
+    let path = folder.path().join("r.json");
+    let written = || std::fs::metadata(&path).unwrap().modified().unwrap();
+    let first = written();
+    code_of(&train(folder.path(), resume), 0);
+    assert_eq!((read(), written()), (finished.clone(), first));
+    rebuild(folder.path());
+    let longer = format!("{resume} --generations 3");
+    for words in [resume, &longer, "train verify r.json"] {
+        let refused = train(folder.path(), words);
+        code_of(&refused, 2);
+        let said = told(&refused);
+        assert!(
+            said.contains("it was made with behaviour tired.rhai"),
+            "{words}: {said}"
+        );
+        assert_eq!(read(), finished, "{words}");
+    }
 }
 
 #[test]

@@ -277,7 +277,7 @@ fn each_field_of_a_record_that_is_compared_or_applied_is_found_when_it_is_forged
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("4 of 4 generations run again"), "{said}");
     type Forge = fn(&mut Record);
-    let forgeries: [(&str, Forge); 19] = [
+    let forgeries: [(&str, Forge); 21] = [
         ("course", |r| r.experiment.course = Some("parking".into())),
         ("vehicle", |r| {
             r.experiment.vehicle = Some("enviro_400".into())
@@ -322,6 +322,10 @@ fn each_field_of_a_record_that_is_compared_or_applied_is_found_when_it_is_forged
         ("champion: changes", |r| {
             champion(r).changes[0].1 = "7".into()
         }),
+        ("champion: manners left out", |r| champion(r).manners = None),
+        ("modules", |r| {
+            r.modules = Some(vec!["controller x 1".into()]);
+        }),
     ];
     for (name, forge) in forgeries {
         let mut forged = honest.clone();
@@ -333,6 +337,146 @@ fn each_field_of_a_record_that_is_compared_or_applied_is_found_when_it_is_forged
     let mut without = honest.clone();
     without.champion = None;
     assert_eq!(verify(&without).0, Some(1));
+}
+
+#[test]
+fn the_experiment_in_a_record_obeys_the_rules_of_experiment_files() {
+    let (folder, honest) = with_record();
+    type Forge = fn(&mut Record);
+    let forgeries: [(&str, Forge); 5] = [
+        ("experiment.seeds: validate and test overlap", |r| {
+            r.experiment.seeds.test = r.experiment.seeds.validate;
+        }),
+        (
+            "experiment.seeds: validate: [200, 18446744073709551615]",
+            |r| {
+                r.experiment.seeds.validate = [200, u64::MAX];
+            },
+        ),
+        ("experiment.seeds: test: [201, 1000000000201]", |r| {
+            r.experiment.seeds.test[1] = 1_000_000_000_201;
+        }),
+        ("experiment.runs: 1000000000 is out of range", |r| {
+            r.experiment.runs = 1_000_000_000;
+        }),
+        ("experiment.operators", |r| r.experiment.operators.n = 0),
+    ];
+    let scenario = crate::common::scenario("obstacle-field");
+    std::fs::copy(scenario, folder.path().join("s.scenario.json")).unwrap();
+    for (expected, forge) in forgeries {
+        let mut forged = honest.clone();
+        forge(&mut forged);
+        std::fs::write(folder.path().join("forged.json"), forged.to_text()).unwrap();
+        for words in [
+            "train verify forged.json",
+            "train compare forged.json",
+            "train front forged.json",
+            "train apply forged.json --to s.scenario.json --stack idm",
+            "train x.experiment.json --resume --out forged.json",
+        ] {
+            let output = call(folder.path(), words);
+            let said = told(&output);
+            assert_eq!(output.status.code(), Some(2), "{words}: {said}");
+            assert!(said.contains(expected), "{words}: {said}");
+        }
+    }
+}
+
+#[test]
+fn an_older_version_written_into_a_file_does_not_break_its_seal() {
+    let (folder, honest) = with_results(RUN);
+    let text = honest.to_text();
+    let write = |text: &str| std::fs::write(folder.path().join("edited.json"), text).unwrap();
+    let edited = |version: &str| text.replacen("\"version\": 2", version, 1);
+    for (version, expected) in [
+        ("\"version\": 1", "files of version 1 have none"),
+        ("\"version\": 0", "has never existed"),
+    ] {
+        write(&edited(version).replacen("\"level\":0.95", "\"level\":0.5", 1));
+        for words in [
+            "bench compare rows.json edited.json",
+            "bench compare edited.json rows.json",
+            "bench verify edited.json",
+        ] {
+            let output = call(folder.path(), words);
+            let said = told(&output);
+            assert_eq!(output.status.code(), Some(2), "{words}: {said}");
+            assert!(said.contains(expected), "{words}: {said}");
+        }
+    }
+    // A true file of version 1 has no seal, and a comparison says what its hash does not cover.
+    let seal = format!("\"seal\": \"{}\",\n", honest.seal);
+    let first = edited("\"version\": 1").replacen(&seal, "", 1);
+    assert!(!first.contains("seal"), "{first}");
+    write(&first);
+    let output = call(folder.path(), "bench compare rows.json edited.json");
+    let said = told(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(
+        said.contains("edited.json: the hash of these older results covers the rows only"),
+        "{said}"
+    );
+    let said = told(&call(folder.path(), "bench compare rows.json rows.json"));
+    assert!(!said.contains("older results"), "{said}");
+}
+
+#[test]
+fn a_stopping_rule_that_cannot_be_is_told_once_and_another_one_in_words() {
+    let (folder, honest) = with_results(RUN);
+    let mut forged = honest;
+    forged.head.stop = Stop::Runs { runs: 0 };
+    let (code, said) = verify(folder.path(), &forged);
+    assert_eq!(code, Some(2), "{said}");
+    assert_eq!(said.matches("0 runs: expected 1 to").count(), 1, "{said}");
+    let output = call(folder.path(), &RUN.replace("--runs 30", "--runs 24"));
+    let said = told(&output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("the stopping rule is 30 runs there, and 24 runs here"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_record_beside_other_files_is_verified_with_the_folder_of_its_experiment() {
+    let folder = tempfile::tempdir().unwrap();
+    let (made, kept) = (folder.path().join("made"), folder.path().join("kept"));
+    std::fs::create_dir(&made).unwrap();
+    std::fs::create_dir(&kept).unwrap();
+    let scenario = std::fs::read_to_string(crate::common::scenario("obstacle-field")).unwrap();
+    let short = scenario.replace("\"duration\": 120.0", "\"duration\": 20.0");
+    assert_ne!(short, scenario);
+    std::fs::write(made.join("s.scenario.json"), short).unwrap();
+    let experiment = EXPERIMENT
+        .replace(
+            "\"course\": \"pendulum\"",
+            "\"scenario\": \"s.scenario.json\"",
+        )
+        .replace("\"stack\": \"pole_balance\"", "\"stack\": \"fuzzy_driver\"")
+        .replace("pole_balance.*", "fuzzy_driver.rule_avoid_*")
+        .replace("\"generations\": 4", "\"generations\": 1");
+    std::fs::write(made.join("x.experiment.json"), experiment).unwrap();
+    let call = |words: &str, code: i32, expected: &str| {
+        let output = call(folder.path(), words);
+        let said = told(&output);
+        assert_eq!(output.status.code(), Some(code), "{words}: {said}");
+        assert!(said.contains(expected), "{words}: {said}");
+    };
+    call(
+        "train made/x.experiment.json --out kept/r.json --quiet",
+        0,
+        "",
+    );
+    for verb in ["verify", "front"] {
+        let words = format!("train {verb} kept/r.json");
+        call(&words, 2, "--folder DIR names the folder of the experiment");
+    }
+    call(
+        "train verify kept/r.json --folder made",
+        0,
+        "reproduced bit for bit",
+    );
+    call("train front kept/r.json --folder made", 0, "on it");
 }
 
 fn champion(record: &mut Record) -> &mut roadwright_training::genetic::record::RecordedChampion {
