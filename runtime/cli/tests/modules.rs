@@ -131,8 +131,7 @@ fn module_of(source: &Path, src: &Path) -> Option<String> {
     let parts: Vec<_> = inside.iter().map(|part| part.to_str().unwrap()).collect();
     let is_test = |part: &&str| part.trim_end_matches(".rs").ends_with("tests");
     let module = parts[0].trim_end_matches(".rs");
-    let is_left_out =
-        ["lib", "testing"].contains(&module) || parts.iter().any(|part| is_test(part));
+    let is_left_out = ["lib", "testing"].contains(&module) || parts.iter().any(is_test);
     (!is_left_out).then(|| module.to_owned())
 }
 
