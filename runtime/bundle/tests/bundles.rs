@@ -231,7 +231,7 @@ fn bundles_that_are_not_what_they_say_are_refused() {
     let wrong = [
         (
             error_after(|files| drop(files.remove("manifest.json"))),
-            "no manifest.json",
+            "manifest.json is missing",
         ),
         (
             error_after(|files| drop(files.insert("evil.so".into(), b"\x7fELF".to_vec()))),

@@ -133,9 +133,9 @@ use Verdict::{Fails, Fine};
 const VERDICTS: [(&str, Verdict); 47] = [
     // The same plugin is sound if it is not told to go wrong.
     ("", Fine("drive")),
-    ("print", Fine("1 lines; host->log is for that")),
+    ("print", Fine("1 lines; use host->log instead")),
     ("log", Fine("drive")),
-    ("flood", Fine("300000 lines; host->log is for that")),
+    ("flood", Fine("300000 lines; use host->log instead")),
     ("leave a child", Fine("drive")),
     ("panic in drop", Fine("drive")),
     (
@@ -189,8 +189,8 @@ const VERDICTS: [(&str, Verdict); 47] = [
     ),
     ("process id", Fails("two processes", "differ")),
     ("address", Fails("two processes", "differ")),
-    ("row number", Fails("batches of 1 and 7", "cut into 1")),
-    ("order dependent", Fails("batches of 1 and 7", "cut into 1")),
+    ("row number", Fails("batches of 1 and 7", "split into slices of 1")),
+    ("order dependent", Fails("batches of 1 and 7", "split into slices of 1")),
     ("hidden state", Fails("state", "saved and restored")),
     ("shared scratch", Fails("two threads", "as it declares")),
     // What it costs.
@@ -532,7 +532,7 @@ fn who_ends_the_program_late_is_named_at_the_next_start_and_then_kept_out() {
     // Named, and loaded all the same.
     assert!(second.1.contains(before), "{}", second.1);
     assert!(
-        second.1.contains("UTC (SIGSEGV): with --isolate"),
+        second.1.contains("UTC (SIGSEGV): use --isolate"),
         "{}",
         second.1
     );

@@ -21,6 +21,7 @@ const CRATES: &[Layered] = &[Layered {
             "defaults",
             "driving_side",
             "ids",
+            "index",
             "json_text",
             "lane_type",
             "named",
@@ -60,7 +61,7 @@ const CRATES: &[Layered] = &[Layered {
 
 /// The code of a source without comments, texts and what follows `#[cfg(test)]`.
 fn code(source: &str) -> String {
-    let own = source.split("#[cfg(test)]\nmod tests {").next();
+    let own = source.split("\nmod tests {").next();
     let lines = own.unwrap_or_default().lines();
     let lines = lines.map(|line| line.split("//").next().unwrap_or_default());
     let mut code = String::new();

@@ -393,7 +393,7 @@ fn one_handler_is_called_for_an_agent_of_a_run_step_by_step() {
         ],
     );
     assert_eq!(gone.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&gone.stderr).contains("agent 99 does not drive"));
+    assert!(String::from_utf8_lossy(&gone.stderr).contains("agent 99 is not driving"));
 }
 
 #[test]

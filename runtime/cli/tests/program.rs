@@ -334,7 +334,7 @@ fn unusable_calls_end_with_two_and_say_why() {
     refused(&["run", &file, "--seconds=-3"], "--seconds");
     refused(
         &["run", &file, "--use", "controller=nobody"],
-        "there are: fuzzy_driver, fuzzy_mechanic, idm, pursuit, bay_parking",
+        "expected one of: fuzzy_driver, fuzzy_mechanic, idm, pursuit, bay_parking",
     );
     refused(&["run", &file, "--use", "brakes"], "expected SLOT=MODULE");
     refused(
@@ -390,7 +390,7 @@ fn unusable_calls_end_with_two_and_say_why() {
     );
     refused(
         &["controller", "eval", "fuzzy_driver", "--input", "angle=0.3"],
-        "there are: fuzzy_driver.route.speed",
+        "expected one of: fuzzy_driver.route.speed",
     );
     refused(&["controller", "show", "nobody"], "controller list");
     refused(&["frobnicate"], "unrecognized subcommand");

@@ -306,8 +306,8 @@ fn what_a_restored_run_cannot_do_is_refused() {
         (&["--seed", "7"][..], "cannot be used with '--seed"),
         (&["--populate", "7"], "cannot be used with '--populate"),
         (&["--seconds", "4"], "which is at 10.00 s"),
-        (&["--explain", "1@4"], "--explain: 4 s lies before"),
-        (&["--couple", "1@4"], "--couple: 4 s lies before"),
+        (&["--explain", "1@4"], "--explain: 4 s is before"),
+        (&["--couple", "1@4"], "--couple: 4 s is before"),
     ] {
         let call = [&["run", file, "--restore", "a.rw"], words].concat();
         let output = roadwright(folder, &call);

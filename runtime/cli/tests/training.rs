@@ -355,7 +355,7 @@ fn trained_values_are_compared_and_applied() {
             &[&words[..], &["--out", "trained.scenario.json"]].concat(),
         )
     };
-    refused(&apply("nobody"), "it has: fuzzy_driver, idm, pursuit");
+    refused(&apply("nobody"), "expected one of: fuzzy_driver, idm, pursuit");
     refused(&apply("idm"), "it does not use fuzzy_driver");
     // With the module put in first it goes there as well.
     let put = |module: &str| {
@@ -458,7 +458,7 @@ fn what_was_paid_for_being_fast_is_told_beside_the_time() {
     assert_eq!(flat["objectives"].as_array().unwrap().len(), 1);
     refused(
         &front(&["--runs", "3"]),
-        "the experiment has 2 test courses",
+        "the experiment has only 2 test courses",
     );
 }
 
@@ -593,7 +593,7 @@ fn what_is_absurd_is_refused() {
     refused(&roadwright(folder.path(), &["train"]), "EXPERIMENT");
     refused(
         &roadwright(folder.path(), &["train", "study", "love"]),
-        "there are: chromosomes",
+        "expected one of: chromosomes",
     );
     refused(
         &roadwright(

@@ -123,7 +123,7 @@ fn a_vehicle_that_does_not_keep_to_its_limits_is_told() {
     std::fs::write(&file, vehicle.to_string()).unwrap();
     let output = call(&["vehicle", "test", path]);
     assert_eq!(code(&output), 2);
-    assert!(stderr(&output).contains("limits.looping: there is no such manoeuvre"));
+    assert!(stderr(&output).contains("limits.looping: unknown manoeuvre"));
     vehicle["limits"] = serde_json::json!({});
     vehicle["performance"]["max_speed"] = 60.0.into();
     std::fs::write(&file, vehicle.to_string()).unwrap();
