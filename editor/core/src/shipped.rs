@@ -156,7 +156,7 @@ mod tests {
         for index in 0..ALL.len() {
             assert!(document(index).scenario().bounds().is_some());
         }
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
         let files = std::fs::read_dir(folder).expect("scenarios ship with the program");
         let paths = files.filter_map(|entry| Some(entry.ok()?.path()));
         let scenarios = paths.filter(|path| path.to_string_lossy().ends_with(".scenario.json"));

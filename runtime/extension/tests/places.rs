@@ -348,7 +348,7 @@ fn a_script_calls_people_to_a_crossing_and_is_told_where_there_is_none() {
     let faults = road.world.faults();
     let told = |what: &str| faults.keys().any(|text| text.contains(what));
     assert!(told("node 4711 has no crossing"), "{faults:?}");
-    assert!(told("-1 is no node"), "{faults:?}");
+    assert!(told("-1 is not a node"), "{faults:?}");
     // Both cross before the car comes.
     run(&mut road.world, 40.0);
     assert_eq!(road.world.summary().people.unwrap().arrived, 2);

@@ -130,7 +130,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     fn shipped(name: &str) -> Scenario {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
         file::load(&folder.join(format!("{name}.scenario.json"))).unwrap()
     }
 
