@@ -189,8 +189,14 @@ const VERDICTS: [(&str, Verdict); 47] = [
     ),
     ("process id", Fails("two processes", "differ")),
     ("address", Fails("two processes", "differ")),
-    ("row number", Fails("batches of 1 and 7", "split into slices of 1")),
-    ("order dependent", Fails("batches of 1 and 7", "split into slices of 1")),
+    (
+        "row number",
+        Fails("batches of 1 and 7", "split into slices of 1"),
+    ),
+    (
+        "order dependent",
+        Fails("batches of 1 and 7", "split into slices of 1"),
+    ),
     ("hidden state", Fails("state", "saved and restored")),
     ("shared scratch", Fails("two threads", "as it declares")),
     // What it costs.

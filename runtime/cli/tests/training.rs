@@ -355,7 +355,10 @@ fn trained_values_are_compared_and_applied() {
             &[&words[..], &["--out", "trained.scenario.json"]].concat(),
         )
     };
-    refused(&apply("nobody"), "expected one of: fuzzy_driver, idm, pursuit");
+    refused(
+        &apply("nobody"),
+        "expected one of: fuzzy_driver, idm, pursuit",
+    );
     refused(&apply("idm"), "it does not use fuzzy_driver");
     // With the module put in first it goes there as well.
     let put = |module: &str| {

@@ -129,7 +129,7 @@ fn what_can_be_known_is_found_before_running() {
     let inside = |body: &str| format!("fn behave(me) {{\n  if me.time > 1e9 {{ {body} }}\n}}");
     for (text, line, words) in [
         ("fn on_arive(agent) {}\nfn behave(agent) {}".into(), 1, "did you mean \"on_arrive\"?"),
-        ("fn on_sunset(agent) {}\nfn behave(agent) {}".into(), 1, "the host calls no handler"),
+        ("fn on_sunset(agent) {}\nfn behave(agent) {}".into(), 1, "the host does not call the handler"),
         ("fn on_message(agent) {}\nfn behave(agent) {}".into(), 1, "write fn on_message(agent, message)"),
         (inside("me.speed = 5.0;"), 2, "agent.speed can be read, but not set"),
         (inside("me.sped_factor = 1.0;"), 2, "did you mean \"speed_factor\"?"),
@@ -406,7 +406,7 @@ fn a_script_that_always_faults_is_switched_off() {
             .count()
     };
     assert_eq!(
-        (told("always"), told("20 faults in a row")),
+        (told("always"), told("20 consecutive faults")),
         (1, 1),
         "{faults:?}"
     );

@@ -205,7 +205,7 @@ fn a_script_that_fails_is_stood_in_for_by_demand_and_told_once() {
         (
             "range",
             "fn decide(signal) { if signal.time > 2.0 { 7 } }",
-            "there is no stage 7; they are 0 to 1",
+            "there is no stage 7; expected 0 to 1",
         ),
     ] {
         let id = format!("{name}.rhai");

@@ -216,7 +216,7 @@ fn what_fails_when_it_comes_to_it_is_found_and_what_is_well_formed_is_fine() {
         (
             "fn decide(signal) { if signal.elapsed > 900.0 { \"green\" } else { 0 } }".into(),
             "fn decide(signal) { if signal.elapsed > 900.0 { () } else { 0 } }".into(),
-            "decide gives a stage, or () to keep it, and not",
+            "decide must return a stage, or () to keep the current one, not",
         ),
         (
             plain(

@@ -460,7 +460,7 @@ fn a_policy_that_lets_nobody_else_go_is_overruled() {
     let wrong = SignalControllers::new(ground, &Registry::default());
     let said = wrong.err().unwrap().to_string();
     assert!(
-        said.contains("\"selfish\"; there are: fixed, actuated"),
+        said.contains("\"selfish\"; expected one of: fixed, actuated"),
         "{said}"
     );
 }
