@@ -27,7 +27,7 @@
 //!
 //! ```
 //! use roadwright_agent::{
-//!     Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Registry, Step,
+//!     Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Registry, Step,
 //! };
 //! use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 //!

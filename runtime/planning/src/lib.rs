@@ -36,9 +36,9 @@
 //! let (from, to) = (graph.locate(&start).ok_or("no lane")?, graph.locate(&end).ok_or("no lane")?);
 //!
 //! let question = PlannerInput {
-//!     strip: from.0,
+//!     strip: from.0.number(),
 //!     s: from.1,
-//!     goal_strip: to.0,
+//!     goal_strip: to.0.number(),
 //!     goal_s: to.1,
 //!     bus: 0,
 //!     may_change_first: 1,

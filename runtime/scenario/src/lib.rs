@@ -29,7 +29,7 @@
 //!     class: RoadClass::Residential,
 //!     layer: 0,
 //!     access: RoadAccess::All,
-//!     speed_limit: 50.0 / 3.6,
+//!     speed_limit: (50.0 / 3.6).into(),
 //!     reference_line: ReferenceLine::straight(ends[0], ends[1])?,
 //!     lane_offset,
 //!     lane_sections: vec![lanes],

@@ -118,7 +118,7 @@ impl fmt::Display for Reason {
 /// let Verdict::NoPath(reason) = verdict else { return Err("there is none".into()) };
 /// assert_eq!(
 ///     reason.to_string(),
-///     "the start is walled in: gap of 1.9 m at 0.0,10.0 for a width of 2.2 m",
+///     "the start is walled in: gap of 1.9 m at 0.0,10.5 for a width of 2.2 m",
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -16,14 +16,14 @@
 //!
 //! ```
 //! use roadwright_scenario::VehicleType;
-//! use roadwright_vehicle::rigid::{ALL_LAYERS, CarState, Controls, Entry, Flat, RigidModel, Yard};
+//! use roadwright_vehicle::rigid::{ALL_LAYERS, CarEntry, CarState, Controls, Flat, RigidModel, Yard};
 //!
 //! let model = RigidModel::from(&VehicleType::car());
 //! let mut state = CarState::at_rest(&model, Default::default(), &Flat);
 //! for _ in 0..50 {
 //!     let controls = Controls { acceleration: 2.0, ..Controls::default() };
 //!     let yard = Yard::new(&Flat, 200.0);
-//!     let entry = Entry { model: &model, state: &mut state, controls, layers: ALL_LAYERS, towed: &mut [] };
+//!     let entry = CarEntry { model: &model, state: &mut state, controls, layers: ALL_LAYERS, towed: &mut [] };
 //!     yard.step(vec![entry], Vec::new(), 0.02);
 //! }
 //! assert!((state.speed(&model) - 2.0).abs() < 0.1);

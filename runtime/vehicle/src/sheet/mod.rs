@@ -153,7 +153,8 @@ mod tests {
         file.performance.max_speed = 90.0.into();
         let found = Sheet::of(&file).contradictions();
         assert!(
-            found.len() == 1 && found[0].starts_with("performance.max_speed: 90 m/s"),
+            found.len() == 1
+                && found[0].starts_with("performance.max_speed: the file states 90 m/s"),
             "{found:?}"
         );
     }
