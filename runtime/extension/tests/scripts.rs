@@ -131,7 +131,7 @@ fn what_can_be_known_is_found_before_running() {
         ("fn on_arive(agent) {}\nfn behave(agent) {}".into(), 1, "did you mean \"on_arrive\"?"),
         ("fn on_sunset(agent) {}\nfn behave(agent) {}".into(), 1, "the host does not call the handler"),
         ("fn on_message(agent) {}\nfn behave(agent) {}".into(), 1, "write fn on_message(agent, message)"),
-        (inside("me.speed = 5.0;"), 2, "agent.speed can be read, but not set"),
+        (inside("me.speed = 5.0;"), 2, "agent.speed is read-only"),
         (inside("me.sped_factor = 1.0;"), 2, "did you mean \"speed_factor\"?"),
         (inside("me.stopp();"), 2, "did you mean \"stop\"?"),
         (inside("for one in me.nearby(5.0) { let x = one.sped; }"), 2, "other has no property \"sped\""),

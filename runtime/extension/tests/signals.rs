@@ -246,11 +246,11 @@ fn a_script_that_fails_is_stood_in_for_by_demand_and_told_once() {
         ),
         (
             "fn behave(agent) { let s = agent.signal(1); s.stage = 3; }",
-            "signal.stage can be read, but not set",
+            "signal.stage is read-only",
         ),
         (
             "fn behave(agent) { agent.signal(1).request(9) }",
-            "there is no stage 9; they are 0 to 1",
+            "there is no stage 9; expected 0 to 1",
         ),
     ] {
         let told = compile("x.rhai", text, None)

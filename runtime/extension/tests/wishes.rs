@@ -2,7 +2,6 @@
 
 use crate::common::run;
 use crate::road::Road;
-use crate::scenarios::{draw, street};
 use roadwright_scenario::{AgentId, DynamicsLevel, Edit, Place, RoadId, Stack};
 use roadwright_simulation::{Ground, RunOptions, SavedWorld, Status, World, agent_name};
 
@@ -179,38 +178,6 @@ fn a_car_parks_at_the_kerb_and_pulls_out_again() {
     run(&mut road.world, 100.0);
     assert_eq!(road.is_gone(1), Some(Status::Arrived));
     assert!(road.world.collisions().is_empty());
-}
-
-#[test]
-fn a_car_pulls_over_behind_a_junction_and_not_in_it() {
-    let parked = |from: f64| {
-        let script = format!(
-            "fn behave(agent) {{
-                if agent.once(\"park\", agent.x > {from:?}) {{ agent.pull_over(-2.5, 80.0); }}
-            }}
-            fn on_arrive(agent) {{ agent.wait(200.0); }}"
-        );
-        let mut road = Road::new(&script, 1);
-        let side_street = street("side street");
-        draw(
-            &mut road.scenario,
-            (500.0, -200.0),
-            (500.0, 0.0),
-            &side_street,
-        );
-        road.edit([]);
-        road.run(90.0);
-        let car = road.car(1);
-        assert!(car.speed < 0.2, "{car:?}");
-        car.pose.position
-    };
-    // Positive control: without a junction ahead it stops within the distance.
-    let before = parked(300.0);
-    assert!((360.0..395.0).contains(&before.x), "{before}");
-    // Here that distance ends in the middle of the junction.
-    let behind = parked(420.0);
-    assert!((570.0..640.0).contains(&behind.x), "{behind}");
-    assert!((behind.y + 7.375).abs() < 0.6, "{behind}");
 }
 
 #[test]
