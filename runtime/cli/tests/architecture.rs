@@ -1,7 +1,6 @@
 //! Dependencies between crates point one way, and ARCHITECTURE.md names existing crates and paths.
 
 use crate::common::{files_below, root};
-use crate::tidy::code_of;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -185,108 +184,6 @@ fn arrows_point_one_way() {
             }
         }
     }
-}
-
-/// The modules of the simulation from the floor up: each may name those before it. What all know lies in
-/// `records`; who only reads a world stands behind `world`.
-const SIMULATION: [&str; 35] = [
-    "options",
-    "records",
-    "hash",
-    "vehicle_type",
-    "ground",
-    "route",
-    "agents",
-    "clock",
-    "snapshot",
-    "hands",
-    "dynamics",
-    "coupling",
-    "summary",
-    "fixed",
-    "modules",
-    "traffic",
-    "demand",
-    "messages",
-    "setup",
-    "perception",
-    "stages",
-    "edit",
-    "fitness",
-    "stage",
-    "world",
-    "session",
-    "heat_map",
-    "inspect",
-    "junction_watch",
-    "lamps",
-    "planned_route",
-    "report",
-    "save",
-    "statistics",
-    "unmet",
-];
-
-/// The part of a source that is no test.
-fn without_tests(code: &str) -> &str {
-    let is_test = |at: usize| {
-        let next = code[at..].lines().nth(1).unwrap_or_default();
-        next.contains("mod ") && next.ends_with('{')
-    };
-    let mut marks = code.match_indices("#[cfg(test)]");
-    let first = marks.find(|(at, _)| is_test(*at));
-    first.map_or(code, |(at, _)| &code[..at])
-}
-
-/// The modules at the top of its crate that a source names.
-fn modules_named(code: &str) -> BTreeSet<&str> {
-    let paths = code.split("crate::").skip(1);
-    let end = |path: &str| path.find(|c: char| !c.is_alphanumeric() && c != '_');
-    paths
-        .map(|path| &path[..end(path).unwrap_or(path.len())])
-        .collect()
-}
-
-/// The arrows that point up, or to what has no place in the order, as module, file and module.
-fn arrows_up(source: &Path, order: &[&str]) -> Vec<(String, String, String)> {
-    let place = |module: &str| order.iter().position(|known| *known == module);
-    let mut files = Vec::new();
-    files_below(source.to_owned(), &["rs"], &mut files);
-    let mut found = Vec::new();
-    for file in files {
-        let path = file.strip_prefix(source).unwrap().display().to_string();
-        let own = path.split(['/', '.']).next().unwrap_or_default().to_owned();
-        let is_test = path.contains("tests") || ["lib", "testing"].contains(&own.as_str());
-        if is_test {
-            continue;
-        }
-        let code = code_of(&std::fs::read_to_string(&file).unwrap());
-        let here = place(&own);
-        for module in modules_named(without_tests(&code)) {
-            // What begins with a capital is exported by the crate; macros have no module.
-            let is_module =
-                source.join(module).exists() || source.join(format!("{module}.rs")).exists();
-            if is_module && place(module).is_none_or(|there| here.is_none_or(|here| there > here)) {
-                found.push((own.clone(), path.clone(), module.to_owned()));
-            }
-        }
-    }
-    found
-}
-
-#[test]
-fn modules_of_the_simulation_point_one_way() {
-    let source = root().join("runtime/simulation/src");
-    let up = arrows_up(&source, &SIMULATION);
-    assert!(up.is_empty(), "these point up: {up:?}");
-    for module in SIMULATION {
-        let exists = source.join(module).exists() || source.join(format!("{module}.rs")).exists();
-        assert!(exists, "{module} is in the order and not there");
-    }
-    // The search finds an arrow.
-    let mut turned = SIMULATION;
-    turned.swap(4, 5);
-    assert!(!arrows_up(&source, &turned).is_empty());
 }
 
 #[test]

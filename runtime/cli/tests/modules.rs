@@ -1,6 +1,8 @@
 //! The modules of a crate stand in layers, as the crates do.
 
 use crate::common::{files_below, root};
+use crate::tidy::code_of;
+use crate::world_access::without_tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -13,7 +15,9 @@ struct Layered {
     layers: &'static [&'static [&'static str]],
 }
 
-const CRATES: &[Layered] = &[Layered {
+const CRATES: &[Layered] = &[SCENARIO, SIMULATION];
+
+const SCENARIO: Layered = Layered {
     folder: "runtime/scenario",
     layers: &[
         // Words of files.
@@ -57,20 +61,54 @@ const CRATES: &[Layered] = &[Layered {
         &["alleys"],
         &["check"],
     ],
-}];
+};
 
-/// The code of a source without comments, texts and what follows `#[cfg(test)]`.
+const SIMULATION: Layered = Layered {
+    folder: "runtime/simulation",
+    layers: &[
+        // Records that all modules know.
+        &["options"],
+        &["records"],
+        &["hash"],
+        &["vehicle_type"],
+        &["ground"],
+        &["route"],
+        &["agents"],
+        &["clock"],
+        &["snapshot"],
+        &["hands"],
+        &["dynamics"],
+        &["coupling"],
+        &["summary"],
+        &["fixed"],
+        &["modules"],
+        &["traffic"],
+        &["demand"],
+        &["messages"],
+        &["setup"],
+        &["perception"],
+        &["stages"],
+        &["edit"],
+        &["fitness"],
+        &["stage"],
+        &["world"],
+        // Modules that only read a world.
+        &["session"],
+        &["heat_map"],
+        &["inspect"],
+        &["junction_watch"],
+        &["lamps"],
+        &["planned_route"],
+        &["report"],
+        &["save"],
+        &["statistics"],
+        &["unmet"],
+    ],
+};
+
+/// The code of a source without comments, texts and tests.
 fn code(source: &str) -> String {
-    let own = source.split("\nmod tests {").next();
-    let lines = own.unwrap_or_default().lines();
-    let lines = lines.map(|line| line.split("//").next().unwrap_or_default());
-    let mut code = String::new();
-    for line in lines {
-        // What stands between quotes is every second part.
-        code.extend(line.split('"').step_by(2));
-        code.push('\n');
-    }
-    code
+    code_of(&without_tests(source).join("\n"))
 }
 
 /// The word that a text begins with.
@@ -109,10 +147,13 @@ fn used(code: &str) -> BTreeSet<&str> {
 
 /// The modules of a crate, and in which of them the names of its root are.
 fn modules(lib: &str) -> (BTreeSet<String>, BTreeMap<String, String>) {
-    let code = code(&lib.replace("#[cfg(test)]\nmod testing;\n", ""));
+    let code = code(lib);
     let mut modules = BTreeSet::new();
     let mut names = BTreeMap::new();
-    for statement in code.split(';').map(str::trim) {
+    // A comment in front of a statement is left as a `_`.
+    let is_filler = |c: char| c == '_' || c.is_whitespace();
+    for statement in code.split(';') {
+        let statement = statement.trim_start_matches(is_filler).trim_end();
         let statement = statement.trim_start_matches("pub ");
         if let Some(module) = statement.strip_prefix("mod ") {
             modules.insert(word(module).to_owned());
@@ -146,6 +187,11 @@ fn faults(src: &Path, layers: &[&[&str]]) -> Vec<String> {
             faults.push(format!("{module} has no place in the layers"));
         }
     }
+    for module in layers.iter().copied().flatten() {
+        if !modules.contains(*module) {
+            faults.push(format!("{module} is in the layers and not there"));
+        }
+    }
     let mut files: Vec<PathBuf> = Vec::new();
     files_below(src.to_owned(), &["rs"], &mut files);
     for file in files {
@@ -175,6 +221,14 @@ fn arrows_between_modules_point_one_way() {
         let faults = faults(&root().join(layered.folder).join("src"), layered.layers);
         assert!(faults.is_empty(), "{}: {faults:#?}", layered.folder);
     }
+}
+
+#[test]
+fn an_order_that_is_turned_round_is_seen() {
+    let mut turned = SIMULATION.layers.to_vec();
+    turned.swap(4, 5);
+    let src = root().join(SIMULATION.folder).join("src");
+    assert!(!faults(&src, &turned).is_empty());
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 /// The lines of a source without those of its test modules, each of which ends with a brace of its own indent.
-fn without_tests(text: &str) -> Vec<&str> {
+pub(crate) fn without_tests(text: &str) -> Vec<&str> {
     let mut code = Vec::new();
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
