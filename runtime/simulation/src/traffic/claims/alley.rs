@@ -5,7 +5,7 @@
 //!              hold                     hold
 //!   [B3] [B2]  [B1]  |     [A1] ->      |           A1 was let in; B1 waits for it. Once B1
 //!   -----------------'------------------'------     has waited for six seconds, A2 is no
-//!                                       [A2]        longer let in: the next one is B1.
+//!                                       [A2]        longer let in: B1 is next.
 //! ```
 //!
 //! A vehicle requests an alley as it requests a junction. On the open road it waits before the alley. If
@@ -20,9 +20,9 @@
 //! vehicles with tickets wait for no alley. A vehicle that waits for an alley holds neither alley nor
 //! ticket. It keeps others out of alleys, not out of junctions, and only vehicles that requested later. The
 //! first to request is blocked only by vehicles inside.
-//! **Why no vehicle waits indefinitely, while the lanes beyond drain:** vehicles inside leave, vehicles of
-//! the other direction that requested later are no longer let in, and of those that requested earlier at
-//! most as many go first as can request at once.
+//! **Why no vehicle waits indefinitely, while the lanes beyond drain:** vehicles inside leave, and vehicles
+//! of the other direction are no longer let in if they requested later. Of the vehicles that requested
+//! earlier, at most as many go first as can request at once.
 //!
 //! Where cars pass each other but a bus passes no vehicle, or where only two buses do not pass each other,
 //! only the vehicles concerned wait for each other ([`Passing`](roadwright_scenario::alleys::Passing)).
@@ -168,7 +168,7 @@ impl Alleys {
         own.map(|hold| hold.at + 1).max().unwrap_or(0)
     }
 
-    /// Updates which vehicles are inside or have left, and finds those that may come to an alley soon.
+    /// Updates which vehicles are inside or have left, and finds the agents that may come to an alley soon.
     pub(super) fn look(&mut self, situation: &Situation<'_>, near: &mut Vec<AgentIndex>) {
         self.held.retain_mut(|hold| {
             let way = situation.ground.alleys().direction(hold.side);
@@ -343,7 +343,7 @@ impl Alleys {
         let alleys = situation.ground.alleys();
         let route = situation.route(agent);
         let space = situation.space(agent);
-        // If the first one is known, what lies before it does not count.
+        // If the first alley is known, what lies before it does not count.
         let mut start = first.map_or(0.0, |side| alleys.direction(side).from);
         let (mut s, mut clear) = (start, 0.0);
         let mut at = from;

@@ -12,8 +12,8 @@
 //!
 //! Each head waits for one lane, so finding rings means following one arrow from each head: O(heads). All
 //! heads of a ring are let in at once if each fits into the place that the next one leaves and no other
-//! vehicle is in their way. At signals the heads call and hold the stages that give them green, as agents
-//! may, until all have it. If a ring has stood for long, one of its heads that can take another route is
+//! vehicle blocks them. At signals the heads call and hold the stages that give them green, as agents may,
+//! until all have it. If a ring has stood for long, one of its heads that can take another route is
 //! rerouted. If none can, the ring is counted and stays; no vehicle is ever removed.
 
 use super::request::{Need, Request};
@@ -33,10 +33,11 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 const RATE: f64 = 1.0;
 /// Rate at which a head of a ring that cannot turn looks for another route, Hz. The search is expensive.
 const DETOUR_RATE: f64 = 0.1;
-/// A vehicle that has stood this long may be in a ring, s. Queues that move also stand for a moment.
+/// A vehicle that has stood for less than this cannot be in a ring, s, because queues that move also stand
+/// for a moment.
 pub(super) const STANDS: f64 = 3.0;
-/// When all heads of a ring have stood this long, one is rerouted, s. The second value applies if heads
-/// need green, which may take two cycles of each signal.
+/// Time for which all heads of a ring have to stand before one of them is rerouted, s. The second value
+/// applies if heads need green, which may take two cycles of each signal.
 const TURNS_WITHIN: f64 = 60.0;
 const TURNS_WITHIN_AT_SIGNALS: f64 = 240.0;
 /// Time after which heads request green, s. Most queues have moved on by then.
@@ -54,11 +55,11 @@ pub(super) const AT_LINE: f64 = 3.0;
 #[derive(Debug, Clone)]
 struct Head {
     request: Request,
-    /// What it needs, all at once.
+    /// The connections that it needs, all at once.
     needs: Vec<Need>,
     /// Index of the need that leads to the full lane.
     full: usize,
-    /// The vehicle for which it waits, if that one comes through an alley.
+    /// The oncoming vehicle for which it waits, if it waits for an alley.
     oncoming: Option<AgentIndex>,
     /// Number of the head of that lane; `None` if the lane may be moving.
     next: Option<usize>,
@@ -103,7 +104,7 @@ pub(crate) struct StuckRing {
 type Batch = Vec<(Request, Vec<Need>)>;
 
 impl Claims {
-    /// Lets rings of full lanes turn, and collects those that have stood for long.
+    /// Lets rings of full lanes turn, and collects rings that have stood for long.
     pub(super) fn turn_rings(
         &mut self,
         clock: &Clock,
@@ -277,7 +278,8 @@ impl Claims {
         !alleys.is_empty()
     }
 
-    /// What the heads of a ring need, if all of them may enter now and find room when all do.
+    /// The requests and needs of the heads of a ring, if all of them may enter now and find room when all
+    /// do.
     fn batch(
         &self,
         ring: &[usize],

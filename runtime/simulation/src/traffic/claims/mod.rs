@@ -24,14 +24,14 @@
 //! next junction and will not lose their turn (`rule.rs`): a vehicle that others count on keeps its turn at
 //! amber near its line, and when its junction is to change. No other vehicle takes that room
 //! (`promise.rs`): vehicles that spawn or change lanes leave it free. A vehicle that counts on another may
-//! have to wait for it, but that one has a lower ticket in whichever junction, because the tickets of all
+//! have to wait for it. The other has a lower ticket even in another junction, because the tickets of all
 //! junctions are drawn in one order. A vehicle that passes before others, with a ticket out of that order,
 //! counts on no vehicle.
 //! **Why no vehicle waits indefinitely outside, while its exit drains:** after at most a minute of waiting
-//! a request is locked (`rule.rs`): it need not give way any more, and no vehicle on a conflicting
-//! connection is let in before it. A vehicle that cannot move because of a queue on a connection without
-//! conflicts, for which no vehicle requests, or because of a queue on the lane it is leaving, holds no
-//! ticket (`request.rs`).
+//! a request is locked (`rule.rs`): the vehicle need not give way any more, and no vehicle on a conflicting
+//! connection is let in before it. A vehicle holds no ticket (`request.rs`) while a queue keeps it from
+//! driving that stands on a connection without conflicts, where no grants are needed, or on the lane that
+//! the vehicle is leaving.
 //! **Why full lanes that wait for each other in a ring start to move:** they are let in together, or one of
 //! the vehicles is rerouted (`gridlock.rs`).
 //!
@@ -245,7 +245,7 @@ pub(crate) struct Claims {
 struct Scratch {
     requests: Vec<Request>,
     approaches: Vec<Approach>,
-    /// What vehicles that are no longer passed over wait for.
+    /// Vehicles that are no longer passed over, with what others leave to them.
     pending: Vec<Pending>,
     needs: Vec<Need>,
     /// Agents that may come to an alley soon.

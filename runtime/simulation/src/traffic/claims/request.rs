@@ -27,8 +27,8 @@ const MAX_CHAIN: usize = 4;
 /// Number of lanelets within which a vehicle ahead has to enter the same junction to count as heading into
 /// it: an approach, the connection and their seams.
 const WAY_IN: u32 = 4;
-/// A standing vehicle is in the way if its rear is within this distance of the end of a lane, or of the
-/// front of a vehicle on the lane that this one is leaving, m.
+/// A standing vehicle blocks this one if its rear is within this distance of the end of the lane, or ahead
+/// of this one on a lane that it is leaving, m.
 const IN_THE_WAY: f64 = 5.0;
 
 /// A request of an agent to enter a junction.
@@ -182,7 +182,7 @@ impl Situation<'_> {
             return false;
         };
         // No waiting vehicle may be ahead on the lanelets up to the junction. A vehicle that does not enter
-        // the junction does not hold up the agent, but vehicles ahead of that one may.
+        // the junction does not hold up the agent, but vehicles ahead of it may.
         let own = self.agents.progress[agent.index()].at;
         let lanelets = (own + 1..connection).filter_map(|at| route.lanelet(at));
         let beyond = lanelets.flat_map(|lanelet| self.index.on_lanelet(lanelet));
@@ -212,8 +212,8 @@ impl Situation<'_> {
     }
 
     /// Whether a queue on a connection without conflicts reaches back to the end of a lane. Vehicles need
-    /// no request for it, so one may stand there for long, and a vehicle behind it that turns off would
-    /// keep others out meanwhile.
+    /// no request for such a connection and may stand there for long. A vehicle that turns off behind them
+    /// would keep others out meanwhile.
     fn reaches_back_to(&self, lane: LaneletIndex) -> bool {
         let mut ways = self.ground.successors(lane).iter();
         ways.any(|&way| {
@@ -225,8 +225,8 @@ impl Situation<'_> {
         })
     }
 
-    /// Whether a vehicle stands close ahead on the lane that this one is leaving. This one cannot pass it
-    /// before the lane change is complete, and the other may wait for this one.
+    /// Whether a vehicle stands close ahead on the lane that this vehicle is leaving. It cannot be passed
+    /// before the lane change is complete, and may itself wait for this vehicle.
     fn is_behind_queue_on_lane_left(&self, agent: AgentIndex) -> bool {
         let position = &self.agents.position[agent.index()];
         if position.leaving == NO_LANELET {

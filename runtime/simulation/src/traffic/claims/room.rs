@@ -34,8 +34,8 @@ pub(super) enum Trust {
     LetIn,
 }
 
-/// Distance up to which lanes beyond a junction are considered, m. Vehicles farther away are out of the
-/// way. A street that is cut into short pieces is considered as a whole.
+/// Distance up to which lanes beyond a junction are considered, m. Vehicles farther away do not block it. A
+/// street that is cut into short pieces is considered as a whole.
 pub(super) const FAR_ENOUGH: f64 = 30.0;
 const MOST_LANES: usize = 4;
 
@@ -91,8 +91,8 @@ impl Claims {
     /// Whether a vehicle would find room beyond a junction, so that it does not come to a stop in it.
     ///
     /// Room is counted as if all vehicles there stood in a queue, bumper to bumper with a gap. Their
-    /// present positions and speeds do not count, because they may all have to stop, except vehicles that
-    /// are trusted to drive on. A lane that is only passed on the way to the next junction of a chain must
+    /// present positions and speeds do not count, because they may all have to stop. Only vehicles that are
+    /// trusted to drive on are left out. A lane that is only passed, between two junctions of a chain, must
     /// be empty of all others. If a vehicle continues from a short lane without a request, the next lane
     /// counts as well.
     ///
@@ -126,9 +126,9 @@ impl Claims {
         fits || room >= self.reach_of(&beyond, situation)
     }
 
-    /// What is left of the lanes beyond a junction when all vehicles that are there, or have been promised
-    /// a place, stand in a queue, m; negative if they do not fit. Vehicles that are trusted to drive on
-    /// into the next junction leave no queue behind.
+    /// Length that remains of the lanes beyond a junction when all vehicles that are there, or have been
+    /// promised a place, stand in a queue, m; negative if they do not fit. Vehicles that are trusted to
+    /// drive on into the next junction leave no queue behind.
     pub(super) fn room_beyond(
         &self,
         request: &Request,

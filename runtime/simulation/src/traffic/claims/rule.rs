@@ -11,7 +11,7 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, Control, JunctionIndex};
 
 /// A vehicle is not let in if it would have to wait longer than this inside for another one, s. A larger
-/// value lets in more vehicles, which then stand in each other's way.
+/// value lets in more vehicles, which then obstruct each other.
 pub(super) const LONGEST_WAIT_INSIDE: f64 = 1.0;
 /// Time after the departure of the other vehicle at which a requesting one arrives where vehicles alternate
 /// without signs or lights, s. A vehicle that has to wait inside stops there and starts again, and so do
@@ -54,7 +54,7 @@ pub(super) enum Verdict {
 /// State of a junction on which it decides.
 pub(super) struct JunctionState<'a> {
     pub(super) inside: &'a [Grant],
-    /// What vehicles that are no longer passed over wait for.
+    /// Vehicles that are no longer passed over, with what others leave to them.
     pub(super) pending: &'a [Pending],
     /// Vehicles that come near.
     pub(super) approaches: &'a [Approach],
@@ -107,8 +107,8 @@ impl Claims {
         if before.is_some() && needs.len() > 1 {
             return Verdict::Refused(Refusal::Occupied);
         }
-        // A vehicle that trusts another one waits for it if need be. That one has the lower ticket, as do
-        // all that were let in earlier. A vehicle that passes before others does not have the highest
+        // A vehicle that trusts another waits for it if necessary. The other has the lower ticket, like all
+        // vehicles that were let in earlier. A vehicle that passes before others does not have the highest
         // ticket, so it trusts no vehicle.
         if before.is_some()
             && let Err(refusal) = self.find_room(request, needs, pending, Trust::Nobody, situation)
@@ -217,11 +217,11 @@ pub(super) struct Pending {
     pub(super) path: Connection,
     /// Whether the waiting vehicle is a bus or lorry.
     pub(super) is_long: bool,
-    /// What others leave to it.
+    /// The room or connection that others leave to it.
     pub(super) reserved: Reserved,
 }
 
-/// What others leave to a vehicle that is no longer passed over.
+/// The room or connection that others leave to a vehicle that is no longer passed over.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Reserved {
     /// Its connection through the junction.
@@ -326,7 +326,7 @@ pub(super) fn is_stopped(
 }
 
 /// The ticket before which a vehicle finds a place among those inside, `None` for after all of them, or a
-/// refusal if others are in its way or are no longer passed over.
+/// refusal if others block it or are no longer passed over.
 pub(super) fn find_place(
     request: &Request,
     need: &Need,
@@ -351,8 +351,8 @@ pub(super) fn find_place(
     }
 }
 
-/// The ticket before which there is a place for a vehicle among those that have been let in: `Some(None)`
-/// for after all of them, `None` if there is no place.
+/// The ticket before which there is a place for a vehicle among the vehicles that have been let in:
+/// `Some(None)` for after all of them, `None` if there is no place.
 ///
 /// Usually a vehicle comes after all others. But a vehicle that was let in early may still be so far away
 /// that it is not disturbed if another one passes first. On a major road, where vehicles follow each other,
@@ -368,7 +368,7 @@ fn place_among(
     let Some(first) = others().find(in_the_way) else {
         return Some(None);
     };
-    // A vehicle that passes before the first one in its way also passes before all with later tickets.
+    // A vehicle that passes before the first that it meets also passes before all with later tickets.
     let mut later = others().skip_while(|grant| grant.ticket < first.ticket);
     let is_undisturbed = later.all(|grant| passes_before(request, need, grant, situation));
     is_undisturbed.then_some(Some(first.ticket))
@@ -440,7 +440,7 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, situation: &Situ
     if distance < speed * speed / (2.0 * braking) + speed * situation.period {
         return true;
     }
-    // A vehicle with a sign waits until the other one is nearly gone, because a gap begins behind it.
+    // A vehicle with a sign waits until the other is nearly gone, because the gap begins behind it.
     let way = situation
         .ground
         .connection_gist(Connection::new(need.junction, need.path));
@@ -465,8 +465,8 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, situation: &Situ
     meeting.time_to_leave(grant, situation) - comes > longest_wait
 }
 
-/// Whether a vehicle approaches to which this one has to give way: it has the right of way, has not been
-/// let in yet, and would arrive within the critical gap.
+/// Whether a vehicle approaches to which this vehicle has to give way: it has the right of way, has not
+/// been let in yet, and would arrive within the critical gap.
 fn gives_way(
     request: &Request,
     need: &Need,

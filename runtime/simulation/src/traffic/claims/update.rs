@@ -313,10 +313,10 @@ impl Claims {
         situation: &Situation<'_>,
     ) {
         // Only a vehicle that is held up by others is pending. A vehicle whose exit is full is not, because
-        // others should not wait for a queue that is not in their way. A vehicle that waits for an alley
-        // keeps others out of the alley but not out of the junction, by which those inside leave. A ring
-        // that others fill does count, and so does room that others take whenever this vehicle has a red
-        // light.
+        // others should not wait for a queue that does not concern them. A vehicle that waits for an alley
+        // keeps others out of the alley but not out of the junction, by which vehicles inside the alley
+        // leave. A ring that others fill does count, and so does room that others take whenever this
+        // vehicle has a red light.
         let ring = |need: &Need| {
             let ring = situation.ground.ring(need.exit)?;
             ring.lanelets.first().copied()
@@ -441,10 +441,10 @@ impl Claims {
     }
 }
 
-/// The index of its route from which on the holder of a grant must return what it has because the signal of
-/// that junction stops it. `distance` is how far its front is before the line, m. If there are narrow bends
-/// before the junction, it stops before these. A vehicle in them continues: it would block the bends behind
-/// it, and a vehicle that waits for them may be in its way.
+/// The index of the route from which on a grant's holder must return its grants, because the signal of that
+/// junction stops it. `distance` is how far its front is before the line, m. If there are narrow bends
+/// before the junction, it stops before these. A vehicle in a bend continues, because it would block the
+/// bend, and vehicles that wait for the bend may block the vehicle.
 fn stopped_by_light(
     junction: JunctionIndex,
     grant: &Grant,
