@@ -306,8 +306,8 @@ impl People {
     }
 }
 
-/// Lateral offset of a pedestrian from the middle of the crossing, m. Pedestrians keep to the right of
-/// oncoming ones, and do not all walk in one line.
+/// Lateral offset of a pedestrian from the middle of the crossing, m. Pedestrians keep to the
+/// right, and do not all walk in one line.
 fn lane_for(id: u64, is_from_right: bool, width: f64) -> f64 {
     let free = (0.5 * width - RADIUS - 0.1).max(0.0);
     // Five lines from the middle of the crossing outwards, at 0.15 to 0.95 of the free width.
