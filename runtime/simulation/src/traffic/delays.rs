@@ -1,4 +1,4 @@
-//! Expected delays by standing vehicles, for planners.
+//! Expected delays caused by standing vehicles, for planners.
 
 use crate::agents::AgentsRef;
 use crate::clock::Clock;

@@ -6,7 +6,7 @@ use crate::vehicle_type::VehicleType;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
-/// The room of a vehicle with a heading: the part of the room beside its lane that it does not use.
+/// The free room of a vehicle at a heading: what remains of the room beside its lane.
 ///
 /// ```text
 ///           .------.

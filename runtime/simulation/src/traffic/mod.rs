@@ -32,7 +32,7 @@ pub(crate) use people::{People, Roadside};
 pub use signals::StagePhase;
 pub(crate) use signals::{Shown, SignalStates, Wish as StageWish, look as look_at_signals};
 
-/// The relations between agents.
+/// The state that concerns agents in relation to each other.
 pub(crate) struct Traffic {
     /// Positions of agents.
     pub(crate) index: Index,
@@ -44,7 +44,7 @@ pub(crate) struct Traffic {
     pub(crate) signals: SignalStates,
     /// Contacts between bodies.
     pub(crate) contacts: Contacts,
-    /// Delays by standing vehicles.
+    /// Delays caused by standing vehicles.
     pub(crate) delays: Delays,
     /// Times at which conflicts in junctions were left.
     pub(crate) encroachment: Encroachment,

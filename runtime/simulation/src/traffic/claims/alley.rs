@@ -44,7 +44,7 @@ use serde::{Deserialize, Serialize};
 
 /// Distance before an alley at which vehicles wait, m.
 const BEFORE: f64 = 1.0;
-/// A vehicle that is this far in an alley is no longer held back before it, m.
+/// Distance into an alley beyond which a vehicle is no longer held back before it, m.
 const INSIDE: f64 = 0.5;
 
 /// An alley that a vehicle may be in.
@@ -90,7 +90,7 @@ pub(super) struct AlleyRequest {
     pub(super) agent: AgentIndex,
     /// The first alley that it needs.
     first: AlleyNeed,
-    /// Where it waits: index in the route, and m along the lanelet there.
+    /// Where it waits: index in the route, and position along the lanelet there, m.
     pub(super) hold: (u32, f32),
 }
 
@@ -147,8 +147,8 @@ impl Alleys {
             && self.waiting.is_sorted_by_key(|one| one.agent)
     }
 
-    /// Revokes what an agent holds from an index of its route on, unless it is in an alley already. Then it
-    /// has all that it needs to leave, and keeps it.
+    /// Revokes what an agent holds, starting at an index of its route, unless it is in an alley already.
+    /// Then it has all that it needs to leave, and keeps it.
     pub(super) fn forget_from(&mut self, agent: AgentIndex, at: u32) {
         let mut own = self.held.iter().filter(|hold| hold.agent == agent);
         if !own.any(|hold| hold.has_entered) {
@@ -328,8 +328,8 @@ impl Alleys {
         None
     }
 
-    /// The alleys that an agent needs at once from an index of its route on: up to the first place beyond
-    /// the lanelet at `beyond` where it can stand clear of them.
+    /// The alleys that an agent needs at once, starting at an index of its route: up to the first place
+    /// beyond the lanelet at `beyond` where it can stand clear of them.
     pub(super) fn chain(
         &self,
         agent: AgentIndex,
@@ -414,8 +414,8 @@ impl Alleys {
         }
     }
 
-    /// Whether a vehicle that keeps alleys for itself can have them only when `inside` has left. That one
-    /// spawned in one of them, so it must not wait in turn.
+    /// Whether a vehicle that keeps alleys for itself can have them only when `inside` has left. That
+    /// vehicle spawned in one of them, so it must not wait for the keeper in turn.
     fn waits_for(&self, keeper: AgentIndex, inside: AgentIndex, kept: &[Kept]) -> bool {
         let mut sides = kept
             .iter()
@@ -428,8 +428,8 @@ impl Alleys {
     }
 
     /// Whether a vehicle finds room between the end of an alley and the end of its lane if all vehicles
-    /// that are there, or have been let into the alley before it, stand in a queue. So it does not come to
-    /// a stop in the alley. An alley that ends with its lane counts as an ordinary lane.
+    /// that are there, or have been let into the alley before it, stand in a queue. Otherwise it might stop
+    /// in the alley. An alley that ends with its lane counts as an ordinary lane.
     fn has_room_behind(
         &self,
         agent: AgentIndex,
@@ -578,7 +578,7 @@ impl Alleys {
         known.is_ok_and(|place| self.waiting[place].at < at)
     }
 
-    /// The oncoming agents for which an agent waits that needs the alleys `needs`.
+    /// The oncoming agents that keep an agent out of alleys.
     pub(super) fn whom(
         &self,
         agent: AgentIndex,
@@ -615,7 +615,7 @@ impl Alleys {
     }
 }
 
-/// How far ahead of its rear axle an agent requests, m.
+/// How far ahead of its rear axle an agent makes requests, m.
 fn reach_of(agent: AgentIndex, situation: &Situation<'_>) -> f64 {
     let (motion, position) = (&situation.agents.motion, &situation.agents.position);
     let (motion, position) = (&motion[agent.index()], &position[agent.index()]);

@@ -76,7 +76,7 @@ impl Claims {
         &self.closed
     }
 
-    /// The junctions that have a vehicle nearer than where it would be held back, in growing order, each
+    /// The junctions that have a vehicle nearer than where it would be held back, in ascending order, each
     /// once. O(agents).
     pub(crate) fn approached(
         &self,
@@ -89,7 +89,7 @@ impl Claims {
         each_once(near.map(|way| way.junction))
     }
 
-    /// Whether no vehicle is too near to the junctions from which vehicles are held back.
+    /// Whether no vehicle is nearer to the junctions than where it would be held back from them.
     pub(crate) fn held_back_are_clear(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> bool {
         let near = self.approached(setting, agents);
         let mut junctions = self.held_back.iter();
@@ -165,7 +165,7 @@ impl Claims {
     }
 
     /// The junctions with a vehicle inside, or with an approaching vehicle that cannot stop before them, in
-    /// growing order, each once. O(agents).
+    /// ascending order, each once. O(agents).
     pub(crate) fn occupied(
         &self,
         setting: Setting<'_>,
@@ -187,8 +187,8 @@ impl Claims {
         closed.all(|junction| occupied.binary_search(junction).is_err())
     }
 
-    /// Whether all vehicles at the stop lines of the closed junctions stand, all others are far away, and
-    /// so are vehicles that have left the junctions.
+    /// Whether all vehicles at the stop lines of the closed junctions stand still and all others are far
+    /// away, including vehicles that have left the junctions.
     pub(crate) fn queues_stand(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> bool {
         let situation = setting.with(agents);
         let asking = self.scratch.requests.iter();
@@ -246,7 +246,7 @@ fn drivers(agents: AgentsRef<'_>) -> impl Iterator<Item = AgentIndex> + '_ {
     driving.filter(move |&agent| agents.position[agent.index()].is_on_lane())
 }
 
-/// Junctions in growing order, each once.
+/// Junctions in ascending order, each once.
 fn each_once(junctions: impl Iterator<Item = JunctionIndex>) -> Vec<JunctionIndex> {
     let mut all: Vec<JunctionIndex> = junctions.collect();
     all.sort_unstable();

@@ -59,7 +59,7 @@ impl Entries {
 }
 
 impl Claims {
-    /// Whether a vehicle would enter sooner after the one before it than the sign allows.
+    /// Whether a vehicle would follow the one before it sooner than the sign allows.
     pub(super) fn still_looks(
         &self,
         request: &Request,
@@ -94,7 +94,7 @@ impl Claims {
             )
         });
         let entered = self.entries.0.get(&line);
-        // In seconds from the present step on, so negative for a vehicle that has entered.
+        // In seconds relative to the present step, so negative for a vehicle that has entered.
         let entered =
             entered.map(|&step| situation.dt * -(situation.step.saturating_sub(step) as f64));
         let before = enters.chain(entered).reduce(f64::max);

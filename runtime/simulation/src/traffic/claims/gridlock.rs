@@ -29,7 +29,7 @@ use roadwright_scenario::Connection;
 use roadwright_scenario::junction::Light;
 use roadwright_scenario::lane_graph::LaneletIndex;
 
-/// Rate at which rings are searched, Hz.
+/// Rate of the search for rings, Hz.
 const RATE: f64 = 1.0;
 /// Rate at which a head of a ring that cannot turn looks for another route, Hz. The search is expensive.
 const DETOUR_RATE: f64 = 0.1;
@@ -188,7 +188,7 @@ impl Claims {
         }
     }
 
-    /// Vehicles that stand at a junction without room beyond, each with the one for which it waits.
+    /// Vehicles that stand at a junction without room beyond, each with the vehicle that it waits for.
     fn heads(&self, scratch: &Scratch, situation: &Situation<'_>) -> Vec<Head> {
         let agents = situation.agents;
         let standing = scratch.requests.iter().filter(|request| {

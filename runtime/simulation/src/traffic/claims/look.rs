@@ -11,7 +11,7 @@ use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 /// A grant of an agent at a junction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ticket {
-    /// Its place in the order of the junction, from 1 on. On conflicting connections the lower number
+    /// Its place in the order of the junction, starting at 1. On conflicting connections the lower number
     /// passes first.
     pub number: u32,
     /// The agent.
@@ -25,7 +25,7 @@ pub struct Ticket {
     /// Where it waits inside for vehicles that pass first, m along the connection; `None` if it need not
     /// wait.
     pub wall: Option<f64>,
-    /// The ids of those vehicles, in growing order.
+    /// The ids of those vehicles, in ascending order.
     pub behind: Vec<u64>,
 }
 

@@ -3,7 +3,7 @@
 //! ```text
 //!        approach          |  junction  |   exit
 //!   ---------------------->|~~~~~~~~~~~~|------------------>
-//!     asks from here ^     ^ stop line  ^ room for its length?
+//! requests from here ^     ^ stop line  ^ room for its length?
 //! ```
 //!
 //! An agent requests entry when its braking distance reaches the stop line. A request names all connections
@@ -29,9 +29,9 @@
 //! counts on no vehicle.
 //! **Why no vehicle waits indefinitely outside, while its exit drains:** after at most a minute of waiting
 //! a request is locked (`rule.rs`): the vehicle need not give way any more, and no vehicle on a conflicting
-//! connection is let in before it. A vehicle holds no ticket (`request.rs`) while a queue keeps it from
-//! driving that stands on a connection without conflicts, where no grants are needed, or on the lane that
-//! the vehicle is leaving.
+//! connection is let in before it. A vehicle that cannot drive because of a queue holds no ticket
+//! (`request.rs`) if the queue stands on a connection without conflicts, where no grants are needed, or on
+//! the lane that the vehicle is leaving.
 //! **Why full lanes that wait for each other in a ring start to move:** they are let in together, or one of
 //! the vehicles is rerouted (`gridlock.rs`).
 //!
@@ -228,11 +228,11 @@ pub(crate) struct Claims {
     /// Connections that are covered by bodies off the lanes, in order. Updated before each decision.
     #[serde(skip)]
     taken: Vec<Connection>,
-    /// Leaves rings as they are, for tests that compare with this.
+    /// Whether rings are left unresolved, as a baseline for tests.
     #[cfg(test)]
     #[serde(skip)]
     pub(crate) leaves_rings: bool,
-    /// Treats alleys as ordinary roads, for tests that compare with this.
+    /// Whether alleys are treated as ordinary roads, as a baseline for tests.
     #[cfg(test)]
     #[serde(skip)]
     pub(crate) leaves_alleys: bool,
@@ -255,7 +255,7 @@ struct Scratch {
     alley_requests: Vec<AlleyRequest>,
     alley_needs: Vec<AlleyNeed>,
     kept_alleys: Vec<Kept>,
-    /// Agents that must return their grants, each with the index in its route from which on.
+    /// Agents that must return their grants, each with the first index in its route that is revoked.
     revoked: Vec<(AgentIndex, u32)>,
     /// How long pedestrians have kept vehicles from driving over each busy crossing, s.
     kept: Vec<f64>,
@@ -277,7 +277,7 @@ impl PartialEq for Scratch {
     }
 }
 
-/// A grant as other parts of the traffic read it.
+/// A grant as the other parts of traffic see it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Held {
     pub(super) junction: JunctionIndex,
@@ -509,7 +509,7 @@ impl Claims {
         self.counts.missed_turns += missed;
     }
 
-    /// How well the law was kept.
+    /// Counts of breaches, waits and interventions at junctions.
     pub(crate) fn counts(&self) -> LawCounts {
         self.counts
     }
@@ -526,7 +526,7 @@ impl Claims {
             .any(|grant| grant.agent == agent && grant.at == at)
     }
 
-    /// Takes over the grants of other roads. `lanelet` maps their lanelets to those of the present roads.
+    /// Takes over the grants from before an edit of the roads. `lanelet` maps old lanelets to present ones.
     /// `moved` returns the connection and exit that now correspond to a vehicle's grant in a junction at an
     /// index of its route, or `None` to drop the grant.
     pub(crate) fn take_over(
@@ -602,7 +602,7 @@ impl Claims {
         self.alleys.holders(side)
     }
 
-    /// Revokes the grants of a vehicle from an index of its route on.
+    /// Revokes the grants of a vehicle, starting at an index of its route.
     pub(crate) fn forget_from(&mut self, agent: AgentIndex, at: u32) {
         self.alleys.forget_from(agent, at);
         self.keep(|grant| grant.agent != agent || grant.at < at);

@@ -9,8 +9,8 @@ use crate::records::{AgentIndex, Refusal};
 use crate::traffic::people::{Over, People};
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 
-/// Time between a vehicle leaving a lane of a crossing and a pedestrian arriving there that is required to
-/// let the vehicle in, s.
+/// Least time between a vehicle's departure from a lane of a crossing and a pedestrian's arrival there for
+/// the vehicle to be let in, s.
 const TIME_BEFORE_PEOPLE: f64 = 1.0;
 /// A vehicle that needs harder braking than this to stop for pedestrians continues, as at amber, m/s^2.
 const STOPPING_FOR_PEOPLE: f64 = 3.0;
@@ -82,8 +82,8 @@ impl Situation<'_> {
         )
     }
 
-    /// Whether the holder of a grant that has not entered must return it because of pedestrians, since it
-    /// can still stop. Its front is at `distance` before the stop line, m.
+    /// Whether the holder of a grant must return it because of pedestrians: it has not entered, its front
+    /// is at `distance` before the stop line, m, and it can still stop.
     pub(super) fn is_stopped_by_people(
         &self,
         junction: JunctionIndex,

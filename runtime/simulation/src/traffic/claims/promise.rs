@@ -17,9 +17,8 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, JunctionIndex};
 
 impl Claims {
-    /// Whether a vehicle with a length in a queue of `own`, m, may spawn on a lane in addition to others
-    /// that spawn there in the same step, so that vehicles that have been promised room there still find
-    /// it.
+    /// Whether a vehicle that takes `own` metres in a queue may spawn on a lane, in addition to others that
+    /// spawn there in the same step, and still leave the room that has been promised to other vehicles.
     pub(crate) fn may_appear(
         &self,
         lanes: Lanes<'_>,
@@ -36,8 +35,8 @@ impl Claims {
         promised + taken + own <= tail.reach
     }
 
-    /// Whether vehicles that have been promised room on a lane fit behind a vehicle at a place on it, m. A
-    /// vehicle that begins to change to or from the lane may have to wait there between two lanes.
+    /// Whether vehicles that have been promised room on a lane still fit behind a vehicle at a position on
+    /// it, m. A vehicle that begins to change to or from the lane may have to wait there between two lanes.
     pub(crate) fn leaves_promised(
         &self,
         lanes: Lanes<'_>,

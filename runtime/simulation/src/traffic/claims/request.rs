@@ -14,9 +14,9 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use std::hint::black_box;
 
-/// A vehicle requests this much before its braking distance reaches the stop line, m, so that a free
-/// junction lets it in before it would brake. With a larger value it holds the junction for longer before
-/// it enters, and others wait.
+/// A vehicle makes its request this much before its braking distance reaches the stop line, m, so that a
+/// free junction lets it in before it would brake. With a larger value it holds the junction for longer
+/// before it enters, and others wait.
 const ASKING_MARGIN: f64 = 12.0;
 /// How long before it reaches a junction a vehicle is seen by others, s: a little more than the longest
 /// critical gap.
@@ -143,8 +143,8 @@ impl Situation<'_> {
     }
 
     /// The index in the route at which the holder of a grant has to stop for the signals of that junction:
-    /// where it enters the junction, or the first of the narrow bends before it between which it does not
-    /// fit (`needs`). `None` if an earlier junction decides for both.
+    /// where it enters the junction, or at the first of the narrow bends before it, if it does not fit
+    /// between them (`needs`). `None` if an earlier junction decides for both.
     pub(super) fn law_from(&self, grant: &Grant) -> Option<u32> {
         if grant.is_first {
             return Some(grant.at);
@@ -171,8 +171,8 @@ impl Situation<'_> {
         Some(first)
     }
 
-    /// Whether a vehicle is the foremost on its lane that has not been let in yet, before the connection at
-    /// an index of its route.
+    /// Whether a vehicle is the first on its lane before the connection at an index of its route, not
+    /// counting vehicles that have been let in.
     pub(super) fn has_turn(&self, agent: AgentIndex, connection: u32) -> bool {
         let route = self.route(agent);
         let contested = route
@@ -249,9 +249,9 @@ impl Situation<'_> {
     }
 }
 
-/// Collects the next contested connection of every agent that is close enough to request it, or that
-/// approaches a junction in which others give way to it, and the agents inside junctions that were not let
-/// in.
+/// Collects the next contested connection of every agent that is close enough to request it, the agents
+/// that approach a junction in which others give way to them, and the agents that are inside a junction
+/// without having been let in.
 pub(super) fn collect(
     step: u64,
     Fixed { ground, types }: Fixed<'_>,
@@ -295,7 +295,7 @@ pub(super) fn collect(
         let vehicle_type = types.get(who.vehicle_type);
         let reach = reach(ground, motion, position, vehicle_type);
         let sight = reach.max(SIGHT * motion.speed + vehicle_type.front);
-        // Most agents are in the middle of a lane and are skipped here, without a look at their routes.
+        // Most agents are in the middle of a lane and are skipped here, without reading their routes.
         if remaining >= sight {
             continue;
         }
@@ -331,8 +331,8 @@ pub(super) fn collect(
     }
 }
 
-/// Reads the lanelets of the next agents from an index on, and the next ones on their routes, because
-/// reading them one by one would wait for memory each time (`perception/warm.rs`).
+/// Touches the lanelets of the next agents, starting at an index, and the next lanelets on their routes,
+/// because reading them one by one would wait for memory each time (`perception/warm.rs`).
 fn warm(ground: &Ground, routes: &Routes, agents: AgentsRef<'_>, from: usize) {
     let batch = from..(from + WARMED).min(agents.capacity());
     let on_lanes = batch
@@ -350,9 +350,9 @@ fn warm(ground: &Ground, routes: &Routes, agents: AgentsRef<'_>, from: usize) {
     black_box(ahead.map(|lanelet| ground.length(lanelet)).sum::<f64>());
 }
 
-/// The first contested connection of a route from the lanelet `from` on that has not been granted: its
-/// index in the route, the connection, and the distance to its start, m. `None` if that is beyond the
-/// reach. `distance` is the remaining length of the lanelet, m.
+/// The first contested connection of a route that has not been granted, starting at the lanelet `from`: its
+/// index in the route, the connection, and the distance to its start, m. `None` if it is out of reach.
+/// `distance` is the remaining length of the lanelet, m.
 #[inline]
 fn next_contested(
     ground: &Ground,
@@ -381,8 +381,8 @@ fn next_contested(
     None
 }
 
-/// How far ahead of its rear axle a vehicle requests, m. Example: at 8 m/s a car whose front is 3.6 m
-/// before its rear axle requests from 64 / (2 * 1.8) + 12 + 3.6 = 33 m.
+/// How far ahead of its rear axle a vehicle makes requests, m. Example: at 8 m/s a car whose front is 3.6 m
+/// before its rear axle makes them from 64 / (2 * 1.8) + 12 + 3.6 = 33 m.
 #[inline]
 pub(super) fn reach(
     ground: &Ground,

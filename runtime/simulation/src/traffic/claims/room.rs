@@ -16,7 +16,7 @@ const SEEKS_FOR: f32 = 10.0;
 const AT_END: f64 = 12.0;
 /// A vehicle that is faster than this inside a junction leaves it soon, m/s.
 const DRIVES_OUT: f64 = 3.0;
-/// Time that a vehicle which has to enter while its signal is green may need beyond that on an empty lane,
+/// Additional time that a vehicle may need to enter while its signal is green, compared with an empty lane,
 /// s.
 const TIME_TO_ENTER: f64 = 2.0;
 /// Share of a ring that may be taken. Before each vehicle that waits to join it some metres stay empty that
@@ -216,7 +216,7 @@ impl Claims {
                 }
             }
         }
-        // In the order of their tickets, in which they arrive.
+        // In the order of their tickets, which is also their order of arrival.
         for grant in self.promised(situation.agents, need.junction, need.exit) {
             let (agent, at) = (grant.agent, grant.at + 1);
             if agent != request.agent && stays(agent, at) {
@@ -234,8 +234,8 @@ impl Claims {
         reach - taken - seekers.sum::<f64>()
     }
 
-    /// How far vehicles drive onto a lane if they are held back before a junction that changes, m; the
-    /// whole length for most lanes.
+    /// How far vehicles can drive onto a lane, m. Less than its length only if they are held back before a
+    /// junction that is to change.
     fn held_up_to(&self, lane: LaneletIndex, situation: &Situation<'_>) -> f64 {
         situation.ground.length(lane) - self.kept_free_before_end(lane, situation)
     }
@@ -251,7 +251,7 @@ impl Claims {
         }
         let drives_out =
             situation.speed(agent) >= DRIVES_OUT && situation.front(agent, beyond) > 0.0;
-        // Connections without conflicts are never granted.
+        // There are no grants for connections without conflicts.
         let mut ways = beyond..granted_to;
         let mut next = || {
             ways.find_map(|at| {
@@ -384,9 +384,9 @@ impl Situation<'_> {
     }
 }
 
-/// Length in a queue of the vehicles at the end of a lane beside an exit that can only continue by changing
-/// to it, m. The room that the next vehicle leaves there is theirs. Otherwise more vehicles would always be
-/// let in, count on that room, and hold them and all vehicles behind them where they are.
+/// Queue length of the vehicles that wait at the end of an adjacent lane and can continue only by changing
+/// to the exit, m. The room that the next vehicle leaves there is theirs. Otherwise vehicles that are let
+/// in later would always count on it, and keep them and all vehicles behind them where they are.
 fn space_for_seekers(exit: LaneletIndex, situation: &Situation<'_>) -> f64 {
     let lanes = situation.ground.graph().changing_onto(exit);
     let seeking = lanes.filter_map(|lane| {

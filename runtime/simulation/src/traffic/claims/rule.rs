@@ -13,18 +13,17 @@ use roadwright_scenario::{Connection, Control, JunctionIndex};
 /// A vehicle is not let in if it would have to wait longer than this inside for another one, s. A larger
 /// value lets in more vehicles, which then obstruct each other.
 pub(super) const LONGEST_WAIT_INSIDE: f64 = 1.0;
-/// Time after the departure of the other vehicle at which a requesting one arrives where vehicles alternate
-/// without signs or lights, s. A vehicle that has to wait inside stops there and starts again, and so do
-/// all vehicles behind it. With 0, a plain crossing passes 3 % fewer vehicles, and with a wait of 1 s
-/// inside 9 % fewer.
+/// Where vehicles alternate without signs or lights, a requesting vehicle arrives this long after the other
+/// one has left, s. A vehicle that has to wait inside stops there and starts again, and so do all vehicles
+/// behind it. With 0, a plain crossing passes 3 % fewer vehicles, and with a wait of 1 s inside 9 % fewer.
 const COMES_AFTER: f64 = 0.5;
-/// Deceleration that a place to wait inside may demand, m/s^2.
+/// Deceleration that stopping before a conflict may require, m/s^2.
 const BRAKING: f64 = 4.5;
 /// A vehicle that has been let in is passed over only if gentle braking is enough for it, m/s^2, and if the
 /// other one leaves at least this long before it arrives, s.
 pub(super) const GENTLE: f64 = 2.0;
 const LEAST_TIME_BETWEEN: f64 = 1.0;
-/// Wait after which a request is not passed over any more, s.
+/// Waiting time after which a request is no longer passed over, s.
 const LOCK_AFTER: f64 = 60.0;
 /// Time for which a vehicle gives way where no approach has a sign, s. At signals, the time for which a
 /// vehicle gives way when it turns across the oncoming traffic; it is not passed over after that either,
@@ -56,7 +55,7 @@ pub(super) struct JunctionState<'a> {
     pub(super) inside: &'a [Grant],
     /// Vehicles that are no longer passed over, with what others leave to them.
     pub(super) pending: &'a [Pending],
-    /// Vehicles that come near.
+    /// Vehicles that approach.
     pub(super) approaches: &'a [Approach],
 }
 
@@ -173,7 +172,7 @@ fn kind_of(junction: JunctionIndex, situation: &Situation<'_>) -> (Control, bool
     (situation.ground.control(junction), has_signals)
 }
 
-/// How long a vehicle has waited in which it could have been let in, s.
+/// How long a vehicle has waited during which it could have been let in, s.
 fn waited(request: &Request, junction: JunctionIndex, situation: &Situation<'_>) -> f64 {
     let age = request.age(situation);
     if situation.ground.signal_group_of(junction).is_none() {
@@ -191,7 +190,7 @@ fn waited(request: &Request, junction: JunctionIndex, situation: &Situation<'_>)
 pub(super) fn lock_after(control: Control, has_signals: bool) -> f64 {
     match control {
         Control::AllWayStop | Control::Zipper => 0.0,
-        // Each may wait for the next one, in a circle.
+        // Each vehicle may wait for the next one, in a circle.
         Control::Uncontrolled | Control::MiniRoundabout => TURN_AFTER,
         _ if has_signals => TURN_AFTER,
         _ => LOCK_AFTER,
@@ -210,7 +209,7 @@ pub(super) fn keep_out_after(control: Control, has_signals: bool) -> f64 {
     }
 }
 
-/// A connection for which a vehicle waits that is no longer passed over.
+/// A connection that is awaited by a vehicle which is no longer passed over.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pending {
     /// Junction and connection.
@@ -304,7 +303,7 @@ fn to_line(request: &Request, situation: &Situation<'_>) -> f64 {
     -situation.front(request.agent, request.at) - situation.setback(request.path)
 }
 
-/// Whether a sign or pedestrians stop a vehicle, and which of them.
+/// Whether a vehicle is stopped by a sign or by pedestrians; the refusal says by which.
 pub(super) fn is_stopped(
     request: &Request,
     need: &Need,
@@ -378,7 +377,7 @@ fn place_among(
 /// the conflict some time before the other one arrives and, if it has to give way to it, enters at least a
 /// critical gap before that.
 fn passes_before(request: &Request, need: &Need, grant: &Grant, situation: &Situation<'_>) -> bool {
-    // Vehicles on one lane go in their order.
+    // Vehicles on one lane pass in their order.
     if situation.lane_before(request.agent, need.at) == situation.lane_before(grant.agent, grant.at)
     {
         return false;
@@ -507,7 +506,7 @@ fn comes_within(
     situation.time_for(way, other.agent, other.at) < waits + gap
 }
 
-/// Smallest time to the next vehicle with the right of way at which a vehicle enters, s. It shrinks with
+/// Smallest gap before the next vehicle with the right of way that a vehicle accepts, s. It shrinks with
 /// waiting.
 fn critical_gap(request: &Request, need: &Need, situation: &Situation<'_>) -> f64 {
     let patience = (request.age(situation) / LOCK_AFTER).min(1.0);

@@ -16,7 +16,7 @@ use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 
 /// Space left behind the last vehicle beyond the junction, m.
 pub(super) const EXIT_GAP: f64 = 2.0;
-/// Acceleration that drivers are expected to have, m/s^2.
+/// Acceleration that is assumed for drivers, m/s^2.
 const EXPECTED_ACCELERATION: f64 = 1.5;
 /// Smallest acceleration that is assumed for a moving vehicle, m/s^2, so that every vehicle is expected to
 /// leave eventually.
@@ -33,8 +33,8 @@ const BRAKING_FIRMLY: f64 = 4.5;
 
 /// Speed below which a vehicle counts as standing, m/s.
 pub(super) const STANDING: f64 = 0.5;
-/// A vehicle that stops this far before a stop line is out of its reach, m, because stop lines rarely move
-/// farther.
+/// Distance before a stop line at which a stopping vehicle is clear of it, m, because edits rarely move a
+/// stop line farther.
 pub(super) const FAR: f64 = 15.0;
 
 /// Length that a vehicle of a type takes in a queue, m.
@@ -42,7 +42,7 @@ pub(crate) fn space(vehicle_type: &VehicleType) -> f64 {
     vehicle_type.whole_length + EXIT_GAP
 }
 
-/// The inputs of decisions except the agents, which change in between.
+/// The inputs of decisions, without the agents, which change during a decision.
 #[derive(Clone, Copy)]
 pub(crate) struct Setting<'a> {
     pub(crate) ground: &'a Ground,
@@ -58,7 +58,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) period: f64,
 }
 
-/// A setting without the pedestrians, which change in between as well.
+/// A setting without the pedestrians, which also change during a decision.
 #[derive(Clone, Copy)]
 pub(crate) struct Given<'a> {
     pub(crate) clock: &'a Clock,
@@ -151,7 +151,7 @@ impl<'a> Situation<'a> {
         passing.holds_up(self.is_long(agent), self.is_long(other))
     }
 
-    /// The lanes as seen by the functions that count room on them.
+    /// The data from which room on lanes is counted.
     pub(super) fn lanes(&self) -> Lanes<'a> {
         Lanes {
             ground: self.ground,
@@ -233,7 +233,7 @@ impl<'a> Situation<'a> {
         allowed.max(self.speed(agent)).max(LEAST_SPEED)
     }
 
-    /// How long an agent takes for a distance, if nothing holds it up, s.
+    /// Time that an agent needs for a distance if nothing holds it up, s.
     pub(super) fn time_for(&self, distance: f64, agent: AgentIndex, at: u32) -> f64 {
         let top = self.expected_speed(agent, at);
         time_to_cover(distance, self.speed(agent), top, EXPECTED_ACCELERATION)
@@ -264,13 +264,13 @@ impl<'a> Situation<'a> {
         self.can_stop_by(AMBER_BRAKING, agent, distance)
     }
 
-    /// Whether an agent can stop within a distance, m, with a braking, m/s^2 on dry ground.
+    /// Whether an agent can stop within `distance`, m, at a deceleration, m/s^2 on dry ground.
     fn can_stop_by(&self, braking: f64, agent: AgentIndex, distance: f64) -> bool {
         let speed = self.speed(agent);
         speed * speed <= 2.0 * self.braking(agent, braking) * distance
     }
 
-    /// The braking that is expected of an agent for which it is `dry` on dry ground, m/s^2.
+    /// Deceleration expected of an agent where it is, given the value for dry ground, m/s^2.
     pub(super) fn braking(&self, agent: AgentIndex, dry: f64) -> f64 {
         let position = &self.agents.position[agent.index()];
         let kind = self.vehicle_type(agent);
@@ -308,7 +308,7 @@ impl<'a> Situation<'a> {
     }
 
     /// Whether a signal stops an agent at `distance` before the stop line, m; at amber only if it can stop
-    /// with this braking.
+    /// at this deceleration.
     fn is_stopped_by(
         &self,
         braking: f64,

@@ -51,7 +51,7 @@ impl Claims {
         let ground = fixed.ground;
         self.look_off_lanes(ground, &given.index.off_lanes);
         let mut scratch = std::mem::take(&mut self.scratch);
-        // First out, then in, so that room that becomes free is granted again in the same step.
+        // First out, then in, so that room that becomes free can be granted in the same step.
         let situation = given.beside(people).with(agents.lent());
         self.note_places(&situation);
         self.keep(|grant| is_inside(grant, &situation));
@@ -134,7 +134,7 @@ impl Claims {
         }
     }
 
-    /// Revokes grants from an index of a route on.
+    /// Revokes grants, starting at an index of a route.
     pub(super) fn take_back(
         &mut self,
         revoked: &[(AgentIndex, u32)],
@@ -219,7 +219,7 @@ impl Claims {
         let from_the_road = std::mem::take(&mut scratch.alley_requests);
         let mut alleys = from_the_road.iter().peekable();
         for request in &requests {
-            // In one order with the requests for alleys from the open road.
+            // Merged with the requests for alleys from the open road into one order.
             let is_earlier =
                 |other: &&AlleyRequest| (other.since, other.id) < (request.since, request.id);
             while let Some(earlier) = alleys.next_if(is_earlier) {
@@ -345,8 +345,8 @@ impl Claims {
             pending.extend(last.map(on_way));
             return;
         }
-        // In all of them. Otherwise it would keep others out of one junction while it waits for the next,
-        // because each junction has its own waiting time.
+        // All junctions or none. Otherwise it would keep others out of one junction while it waits for the
+        // next, because each junction has its own waiting time.
         let keeps_out = |need: &Need| keeps_others_out(request, need.junction, situation);
         let mut with_law = needs.iter().filter(|need| need.has_law);
         if needs.first().is_some_and(keeps_out) && with_law.all(keeps_out) {
@@ -354,7 +354,8 @@ impl Claims {
         }
     }
 
-    /// Why the alleys beyond a junction keep a vehicle out of it. Fills `needs` with those alleys.
+    /// Decides whether the alleys beyond a junction keep a vehicle out of it. Fills `needs` with these
+    /// alleys.
     fn decide_beyond(
         &self,
         request: &Request,
@@ -441,10 +442,10 @@ impl Claims {
     }
 }
 
-/// The index of the route from which on a grant's holder must return its grants, because the signal of that
-/// junction stops it. `distance` is how far its front is before the line, m. If there are narrow bends
-/// before the junction, it stops before these. A vehicle in a bend continues, because it would block the
-/// bend, and vehicles that wait for the bend may block the vehicle.
+/// The first index of its route that a grant's holder must return, because the signal of that junction
+/// stops it. `distance` is how far its front is before the line, m. If there are narrow bends before the
+/// junction, it stops before these. A vehicle in a bend continues, because it would block the bend, and
+/// vehicles that wait for the bend may block the vehicle.
 fn stopped_by_light(
     junction: JunctionIndex,
     grant: &Grant,
@@ -466,7 +467,7 @@ fn stopped_by_light(
     (distance >= 0.0 && is_stopped()).then_some(first)
 }
 
-/// Whether the rear of a vehicle that holds a grant has not left the junction.
+/// Whether a vehicle that holds a grant has not completely left the junction.
 fn is_inside(grant: &Grant, situation: &Situation<'_>) -> bool {
     if !situation.agents.drives(grant.agent) {
         return false;

@@ -16,7 +16,7 @@ pub struct Waits {
     pub node: NodeId,
     /// The reason.
     pub why: Why,
-    /// The ids of the agents for which it waits, if any, in growing order.
+    /// The ids of the agents for which it waits, if any, in ascending order.
     pub whom: Vec<u64>,
 }
 
@@ -194,7 +194,7 @@ impl Claims {
         needs.into_iter().map(|(side, _)| side).collect()
     }
 
-    /// The agents for which one waits at a connection of a junction.
+    /// The agents that `agent` waits for at a connection of a junction.
     fn whom(
         &self,
         agent: AgentIndex,

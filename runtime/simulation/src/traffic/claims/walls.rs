@@ -85,9 +85,9 @@ pub(super) fn keep_first(walls: &mut Vec<(AgentIndex, Wall)>) {
 
 /// A conflict that begins within this distance of the start of a connection counts as beginning with it, m.
 const AT_BEGIN: f64 = 0.5;
-/// A vehicle that is this far into a conflict is not held back before it, m.
+/// Distance into a conflict beyond which a vehicle is no longer held back before it, m.
 const INSIDE: f64 = 0.5;
-/// Time, besides one decision period, by which a merging vehicle brakes before it would have to, s.
+/// Time that a merging vehicle allows before it has to brake, besides one decision period, s.
 const REACTION: f64 = 0.2;
 
 /// A conflict of two agents in a junction that the second has not left yet.

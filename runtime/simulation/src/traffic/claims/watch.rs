@@ -1,4 +1,4 @@
-//! Watches how the law is kept: which vehicles enter uninvited or at red, and how long others wait.
+//! Monitors compliance: which vehicles enter uninvited or at red, and which ones approach signals.
 
 use super::situation::Situation;
 use super::{Claims, Scratch};
@@ -71,7 +71,8 @@ impl Claims {
         }
     }
 
-    /// Finds the vehicles that approach signals, both those not let in and those let in and not there yet.
+    /// Finds the vehicles that approach signals, including vehicles that have been let in but have not
+    /// entered.
     pub(super) fn find_arrivals(&self, situation: &Situation<'_>, scratch: &mut Scratch) {
         let Scratch {
             approaches,

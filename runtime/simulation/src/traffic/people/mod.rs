@@ -51,8 +51,8 @@ const BEFORE_KERB: f64 = 0.4;
 const COMES_FROM: f64 = 2.4;
 /// Distance beyond the other kerb at which pedestrians disappear, m.
 const GOES_TO: f64 = 1.0;
-/// Time that pedestrians may keep a vehicle before it is let in ahead of pedestrians that have not started,
-/// s.
+/// Time for which pedestrians may keep a vehicle waiting before it is let in ahead of pedestrians that have
+/// not started, s.
 pub(super) const PATIENCE_OF_DRIVERS: f64 = 20.0;
 /// Wait at a zebra after which pedestrians go before all vehicles that can still stop, s. Vehicles that
 /// cannot stop have left the junction long before the wait reaches a minute.
@@ -178,7 +178,7 @@ impl People {
     }
 
     /// Moves to the ground after an edit. Pedestrians whose crossing is unchanged continue. If the crossing
-    /// has gone or moved, pedestrians on it walk to the other side, and those who have not set off
+    /// has gone or moved, pedestrians on it walk to the other side, and pedestrians that have not set off
     /// disappear.
     pub(crate) fn take_over(&mut self, before: &Ground, after: &Ground, rate: f64, clock: &Clock) {
         let (old, new) = (before.crossings().sites(), after.crossings().sites());

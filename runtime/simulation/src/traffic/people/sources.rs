@@ -7,7 +7,7 @@ use roadwright_geometry::math::{Stream, ln};
 use roadwright_scenario::{RoadEnd, RoadId};
 use serde::{Deserialize, Serialize};
 
-/// Largest delay of the next arrival in a save, s.
+/// How long ago the next arrival in a save may have been due, s.
 const LATEST: f64 = 10.0;
 
 /// The pedestrians that arrive at one side of a crossing.

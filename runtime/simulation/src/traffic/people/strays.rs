@@ -42,7 +42,7 @@ pub(crate) struct Stray {
     waits: bool,
 }
 
-/// What strays and drivers need to know of each other.
+/// The data that strays and drivers need about each other.
 pub(crate) struct Roadside<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,

@@ -162,8 +162,8 @@ impl People {
         })
     }
 
-    /// Whether a pedestrian at a crossing is, or soon will be, where a vehicle drives that leaves the
-    /// crossing as stated by `over`. `slack` is the required time between the two, s.
+    /// Whether a pedestrian at a crossing is, or soon will be, in the path of the vehicle that `over`
+    /// describes. `slack` is the required time between the two, s.
     pub(crate) fn are_in_the_way(
         &self,
         crossing: u32,
@@ -194,7 +194,7 @@ impl People {
         })
     }
 
-    /// Sets the positions of uncoupled trailers from now on.
+    /// Sets the positions of uncoupled trailers.
     pub(crate) fn heed(&mut self, standing: impl Iterator<Item = (OrientedBox, u32)>) {
         self.seen.standing.clear();
         self.seen.standing.extend(standing);
@@ -227,7 +227,7 @@ impl People {
         !standing.is_empty() && self.wall(person, site, standing) < stretch.to + RADIUS
     }
 
-    /// How far a pedestrian gets that wants to reach a position, m along its path.
+    /// How far a pedestrian that wants to reach a position gets, m along its path.
     fn before_standing(
         &self,
         person: usize,
@@ -338,7 +338,7 @@ impl People {
             let across = site.seen_from(vehicle.across, self.is_from_right[person]);
             (across, across.from - RADIUS - BEFORE_LANE)
         });
-        // A pedestrian that is in the lane already leaves it, since no vehicle is let in then.
+        // A pedestrian that is already in the lane leaves it, since no vehicle is let in then.
         let ahead =
             lanes.filter(|&(across, edge)| overlap(stretch, across) && along <= edge + NEAR);
         ahead.fold(wanted, |reached, (_, edge)| reached.min(edge.max(along)))
@@ -407,7 +407,7 @@ mod tests {
         assert_eq!(north(3.0 + 1.1 * reach, 0.0), None);
         assert_eq!(north(0.0, 7.0), None);
         assert_eq!(north(0.0, 5.0), None);
-        // Exactly before it, the body stays ahead.
+        // Exactly at the limit the body still counts as ahead.
         is(north(0.0, 4.0 - reach), 0.0);
         // Rotated.
         let turned = OrientedBox::new(Pose::new(0.0, 5.0, 0.5), 6.0, 2.0);

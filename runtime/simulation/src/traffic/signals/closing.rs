@@ -6,7 +6,7 @@ use crate::ground::Ground;
 use roadwright_scenario::JunctionIndex;
 
 impl Phase {
-    /// Whether signals are closing before or after an edit of theirs.
+    /// Whether signals are closing because of an edit, before or after it.
     pub(super) fn is_closing(self) -> bool {
         matches!(
             self,

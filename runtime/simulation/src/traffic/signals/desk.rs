@@ -1,5 +1,5 @@
-//! Requests to the signals of one programme: the stages that agents call and hold, and what the host
-//! records while other rules than its own decide.
+//! Requests to the signals of one programme: the stages that agents call and hold, and the records that the
+//! host keeps while agents or modules decide.
 
 use super::detectors::Comer;
 use crate::agents::Census;
@@ -44,7 +44,7 @@ pub(super) struct Desk {
     pub(super) is_off_clock: bool,
     /// Whether the module failed to decide when it was last called.
     pub(super) is_by_demand: bool,
-    /// Time since which vehicles or pedestrians wait for each stage, s. Kept where a module decides, and
+    /// Time when vehicles or pedestrians began to wait for each stage, s. Kept where a module decides, and
     /// after the first request.
     waiting: Vec<Option<f64>>,
     /// Vehicles within the detectors, by id.
@@ -91,7 +91,7 @@ impl Desk {
         calls.fold(0, |bits, own| bits | 1u32 << own.stage)
     }
 
-    /// Time until which a stage is held, as seen at a time, s; `None` if it is not held.
+    /// Time until which a stage is held, judged at `time`, s; `None` if it is not held.
     pub(super) fn hold_of(&self, stage: u32, time: f64) -> Option<f64> {
         let holds = self.requests.iter().filter_map(|own| match own.wish {
             Wish::Hold(until) if own.stage == stage && until > time => Some(until),
@@ -103,7 +103,8 @@ impl Desk {
         Some(until.min(bound)).filter(|until| *until > time)
     }
 
-    /// Whether the present stage is held. The longest hold counts from the first time that it is.
+    /// Whether the present stage is held. The limit of a hold counts from the first time that this is the
+    /// case.
     pub(super) fn holds(&mut self, stage: u32, time: f64) -> bool {
         self.requests
             .retain(|own| !matches!(own.wish, Wish::Hold(until) if until <= time));
@@ -135,7 +136,7 @@ impl Desk {
     pub(super) fn starved(&self, time: f64, longest: impl Fn() -> f64) -> Option<u32> {
         let waits = self.waiting.iter().zip(0u32..);
         let waits = waits.filter_map(|(since, stage)| Some(((*since)?, stage)));
-        // Of two equal waits the smaller number counts, in every run.
+        // Of two equal waits the stage with the smaller number counts, in every run.
         let (since, stage) = waits.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
         (time - since >= longest()).then_some(stage)
     }

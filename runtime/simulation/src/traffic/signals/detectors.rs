@@ -116,7 +116,7 @@ impl SignalStates {
         let (state, desk) = (&self.states[group], &self.desks[group]);
         let programme = ground.programme(group);
         let by_path = demand_by_path(comers, group);
-        // Signals count to the end of the step, whereas the module receives the time of its call.
+        // The times of signals refer to the end of the step, but the module receives the time of its call.
         let time = clock.end_of_step();
         let called = self.calls(group) | desk.called();
         let stage_facts = |(number, &times)| StageFacts {

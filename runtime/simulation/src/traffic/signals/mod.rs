@@ -82,7 +82,7 @@ struct State {
     phase: Phase,
     /// Start of the phase, s.
     since: f64,
-    /// Time since which a vehicle or pedestrian waits for another stage, s.
+    /// Time when a vehicle or pedestrian began to wait for another stage, s.
     opposed: f64,
 }
 
@@ -110,7 +110,7 @@ pub(crate) struct Shown {
     pub(crate) is_closing: bool,
     /// Start of the phase, s.
     pub(crate) since: f64,
-    /// Time since which a vehicle or pedestrian waits for another stage, s; infinite if none does.
+    /// Time when a vehicle or pedestrian began to wait for another stage, s; infinite if none waits.
     pub(crate) opposed: f64,
     /// Whether requests of agents have interrupted fixed times.
     pub(crate) is_off_clock: bool,
@@ -229,7 +229,7 @@ impl State {
         }
     }
 
-    /// Starts the programme after an edit; if it starts with green, then after red and amber.
+    /// Starts the programme after an edit. If it starts with green, red and amber come first.
     fn open(&mut self, programme: &Programme, time: f64) {
         *self = Self::begin(programme, time);
         let is_shown = programme.longest_intergreen().red_amber > 0.0;
@@ -239,8 +239,8 @@ impl State {
         }
     }
 
-    /// Whether fixed times are read off the clock: unless an agent calls or holds a stage, and after that
-    /// as soon as the clock shows the same stage for long enough to keep its shortest green.
+    /// Whether fixed times are read off the clock: not while an agent calls or holds a stage, and after
+    /// that only once the clock shows the same stage for long enough to keep its shortest green.
     fn is_on_clock(&self, programme: &Programme, time: f64, desk: &mut Desk) -> bool {
         if programme.mode != SignalMode::Fixed {
             return false;
@@ -300,7 +300,7 @@ impl State {
             times: &programme.stages,
             facts: None,
         };
-        // Waits that are too long come before any decision, and calls before the policy.
+        // Excessive waits take precedence over every decision, and calls over the policy.
         let starved = desk.starved(time, || LONGEST_WAIT.max(programme.cycle()));
         let by_call = SignalView {
             calls: called,
@@ -381,7 +381,8 @@ impl SignalStates {
         (controllers, comers): (&mut SignalControllers, &[Comer]),
     ) -> Vec<(usize, String)> {
         let is_due = controllers.are_due(clock);
-        // Decisions by demand and modules change only when they are made.
+        // Decisions by demand and modules can change only in steps with new arrivals or a module that is
+        // due.
         let is_decided = arrivals.is_some() || is_due;
         let mut demand = std::mem::take(&mut self.demand);
         if arrivals.is_some() {

@@ -34,8 +34,8 @@ impl SignalStates {
         }
     }
 
-    /// How the signals of a junction let pedestrians walk in one of `stages` (one bit each); `None` while
-    /// they do not.
+    /// The state of the signals of a junction if pedestrians may walk in the present stage, which must be
+    /// one of `stages` (one bit each).
     pub(in crate::traffic) fn walk(
         &self,
         ground: &Ground,

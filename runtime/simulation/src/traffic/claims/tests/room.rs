@@ -342,8 +342,8 @@ fn who_stands_behind_one_that_stays_leaves_its_place_to_nobody() {
             (2.0 * room..3.0 * room).contains(&length),
             "two cars fit in between: {length} m"
         );
-        // One vehicle at the end of the lane that drives no farther or through the junction, and one behind
-        // it.
+        // The first vehicle stands at the end of the lane, where it stays or continues. The second one
+        // stands behind it and continues.
         let s = length - kind.front - 0.5;
         if stays {
             stand.car(1, &way[2..3], s, 0.0);
