@@ -13,7 +13,7 @@ const WAY_TO_CHANGE: f64 = 10.0;
 /// Braking that is expected of the vehicle ahead during a lane change, m/s^2.
 const STOPPING: f64 = 2.0;
 
-/// The data from which room on lanes is counted.
+/// The data for counting room on lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct Lanes<'a> {
     pub(crate) ground: &'a Ground,
@@ -25,7 +25,7 @@ pub(crate) struct Lanes<'a> {
 /// The part of a lane that is open to vehicles which enter it at its start.
 #[derive(Clone, Copy)]
 pub(super) struct Tail<'a> {
-    /// How far they can drive onto it at most, m.
+    /// Greatest distance that they can drive onto it, m.
     pub(super) reach: f64,
     /// Vehicles up to that position, from back to front.
     pub(super) there: &'a [LaneEntry],

@@ -87,7 +87,7 @@ struct Pair {
 pub(crate) struct Neighbours {
     bodies: Vec<Followed>,
     pairs: Vec<Pair>,
-    /// Room between bodies up to which they are listed, m.
+    /// Greatest room between listed bodies, m.
     margin: f32,
 }
 

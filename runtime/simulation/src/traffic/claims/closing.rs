@@ -1,8 +1,8 @@
 //! Junctions that an edit is to change: no more vehicles are let in until all have left.
 //!
-//! Where stop lines move outward, a vehicle that stands before one now would find itself inside.
-//! Approaching vehicles are therefore first held back at [`FAR`] before the junction, while nearer vehicles
-//! proceed as usual. The junction is closed when these are through.
+//! Where stop lines move outward, a vehicle that now stands before a line would find itself inside the
+//! junction. Approaching vehicles are therefore first held back at [`FAR`] before the junction, while
+//! nearer vehicles proceed as usual. The junction is closed when these are through.
 //!
 //! Connections without a conflict need no ticket, such as one into a lane of its own or out of a ring.
 //! Vehicles on them are held by walls at the cut, because the road would otherwise change under them.

@@ -42,7 +42,7 @@ const TURNS_WITHIN: f64 = 60.0;
 const TURNS_WITHIN_AT_SIGNALS: f64 = 240.0;
 /// Time after which heads request green, s. Most queues have moved on by then.
 const ASKS_FOR_GREEN: f64 = 15.0;
-/// Lanelets from an exit on within which the vehicle is found that keeps it full.
+/// Maximum number of lanelets, starting at an exit, on which the vehicle that keeps it full is searched for.
 const QUEUE: usize = 12;
 /// Maximum number of adjacent lanes that are followed in that search.
 const MOST_LANES_BESIDE: usize = 8;
@@ -322,9 +322,9 @@ impl Claims {
         Some(batch)
     }
 
-    /// Whether a head may enter all that it needs after all vehicles that have been let in, since a vehicle
-    /// that passes before others may count on no vehicle. It need not give way, because vehicles with the
-    /// right of way would not get far.
+    /// Whether a head may enter all that it needs, after all vehicles that have been let in. It comes last
+    /// because a vehicle that passes before others may count on no vehicle. It need not give way, because
+    /// vehicles with the right of way would not get far.
     fn may_come_last(&self, head: &Head, scratch: &Scratch, situation: &Situation<'_>) -> bool {
         head.needs.iter().all(|need| {
             if self.closed.contains(&need.junction) {

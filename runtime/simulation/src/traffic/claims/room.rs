@@ -339,9 +339,8 @@ impl Situation<'_> {
         place + kind.front
     }
 
-    /// Whether nothing can keep the holder of a grant that has not entered from entering: no pedestrian may
-    /// cross its connection, and there is no signal that may end its green before; or it can no longer
-    /// stop.
+    /// Whether the holder of a grant, which has not entered, is sure to enter: no pedestrian may cross its
+    /// connection and no signal may end its green first, or it can no longer stop.
     fn is_bound_to_enter(
         &self,
         grant: &Grant,

@@ -151,7 +151,7 @@ impl<'a> Situation<'a> {
         passing.holds_up(self.is_long(agent), self.is_long(other))
     }
 
-    /// The data from which room on lanes is counted.
+    /// The data for counting room on lanes.
     pub(super) fn lanes(&self) -> Lanes<'a> {
         Lanes {
             ground: self.ground,

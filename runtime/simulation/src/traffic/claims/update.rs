@@ -315,8 +315,8 @@ impl Claims {
         // Only a vehicle that is held up by others is pending. A vehicle whose exit is full is not, because
         // others should not wait for a queue that does not concern them. A vehicle that waits for an alley
         // keeps others out of the alley but not out of the junction, by which vehicles inside the alley
-        // leave. A ring that others fill does count, and so does room that others take whenever this
-        // vehicle has a red light.
+        // leave. A vehicle is also pending if others fill a ring before it, or take its room whenever it
+        // has a red light.
         let ring = |need: &Need| {
             let ring = situation.ground.ring(need.exit)?;
             ring.lanelets.first().copied()

@@ -61,7 +61,7 @@ impl fmt::Display for Why {
             Self::NoRoom => "room beyond",
             Self::Inside => "a vehicle that passes first inside",
             Self::People => "pedestrians",
-            Self::Closed => "the edit of the junction",
+            Self::Closed => "an edit of the junction",
             Self::OffLanes => "a vehicle off the lanes in its path",
             Self::Alley(road) => return write!(f, "its turn in the alley of {road}"),
         })

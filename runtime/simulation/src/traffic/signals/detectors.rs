@@ -13,7 +13,7 @@ use roadwright_scenario::junction::Turn;
 use roadwright_scenario::{Connection, RoadId};
 use std::collections::BTreeMap;
 
-/// Distance before the stop line within which vehicles are seen, m: queues of twenty cars.
+/// Distance before the stop line within which vehicles are seen, m (a queue of twenty cars).
 const SIGHT: f64 = 150.0;
 /// Speed below which a vehicle stands in the queue or creeps, m/s.
 const CREEPING: f64 = 1.5;

@@ -342,7 +342,7 @@ fn who_stands_behind_one_that_stays_leaves_its_place_to_nobody() {
             (2.0 * room..3.0 * room).contains(&length),
             "two cars fit in between: {length} m"
         );
-        // The first vehicle stands at the end of the lane, where it stays or continues. The second one
+        // The first vehicle stands at the end of the lane and either stays or continues. The second one
         // stands behind it and continues.
         let s = length - kind.front - 0.5;
         if stays {
