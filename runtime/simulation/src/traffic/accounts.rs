@@ -1,4 +1,4 @@
-//! Goes on with what some fitnesses ask about drives (`agents/accounts.rs`).
+//! Updates the accounts of drives that some fitness functions need (`agents/accounts.rs`).
 
 use crate::agents::{Account, Accounts, Odometer};
 use crate::dynamics::Bodies;
@@ -6,7 +6,7 @@ use crate::records::{AgentIndex, Collision, Progress, Statistics};
 use crate::route::Routes;
 use crate::vehicle_type::VehicleTypes;
 
-/// What is looked at.
+/// Inputs of the accounts.
 #[derive(Clone, Copy)]
 pub(crate) struct AccountInputs<'a> {
     pub(crate) bodies: Bodies<'a>,
@@ -14,12 +14,12 @@ pub(crate) struct AccountInputs<'a> {
     pub(crate) types: &'a VehicleTypes,
     pub(crate) routes: &'a Routes,
     pub(crate) collisions: &'a [Collision],
-    /// s.
+    /// Length of a step, s.
     pub(crate) dt: f64,
 }
 
 impl Accounts {
-    /// Goes on with the accounts at the end of a step.
+    /// Updates the accounts at the end of a step.
     pub(crate) fn watch(&mut self, scene: AccountInputs<'_>) {
         let agents = scene.bodies.agents;
         for agent in agents.driving() {
@@ -29,8 +29,8 @@ impl Accounts {
                 .or_default();
             account.watch(agent, scene);
         }
-        // Each agent that drives has got an account in the loop, so more accounts than agents mean that
-        // somebody has left.
+        // Each driving agent has an account after the loop, so if there are more accounts than agents, some
+        // agents have left.
         if self.of.len() > agents.count() {
             self.of.retain(|&id, _| agents.find(id).is_some());
         }
@@ -54,7 +54,7 @@ impl Account {
         self.goal_distance = goal_distance(agent, progress, scene);
         if progress.reached != self.reached {
             let now = Odometer::of(&scene.statistics[index]);
-            // With other goals fewer may have been reached than before: that ends no part.
+            // After a change of goals fewer may have been reached than before, which ends no segment.
             if progress.reached > self.reached {
                 self.segments.add(self.begin, now, scene.dt);
             }
@@ -63,7 +63,7 @@ impl Account {
     }
 }
 
-/// Straight from the middle of the body to the last goal, m; 0 without one.
+/// Straight distance from the middle of the body to the last goal, m; 0 without a goal.
 fn goal_distance(agent: AgentIndex, progress: &Progress, scene: AccountInputs<'_>) -> f64 {
     let who = &scene.bodies.agents.identity[agent.index()];
     let Some(goal) = scene.routes.get(progress.route).goals.last() else {

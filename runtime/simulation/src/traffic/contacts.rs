@@ -1,10 +1,10 @@
 //! Collisions: vehicles and obstacles whose bodies overlap. They are counted, not resolved.
 //!
-//! There are two searches. Bodies that move freely are compared as boxes with those that are near
-//! ([`Search::contacts`], `neighbours.rs`). Bodies that follow their lanes are compared by their order along the
-//! lanes ([`Search::contacts_in_order`]): that needs no poses and no grid, but sees only those ahead
-//! on the own route, and is done on the beat only, five times a second. `--verify` lets all bodies be
-//! compared as boxes, in each step.
+//! There are two searches. Bodies that move freely are compared as boxes with bodies near them
+//! ([`Search::contacts`], `neighbours.rs`). Bodies that follow their lanes are compared by their order
+//! along the lanes ([`Search::contacts_in_order`]). That needs no poses and no grid, but considers only
+//! vehicles ahead on the agent's route, and is done only on the beat, five times a second. With `--verify`
+//! all bodies are compared as boxes in each step.
 
 use super::neighbours::keeps_order;
 use super::{Index, LaneEntry, Neighbours};
@@ -32,13 +32,13 @@ pub(crate) struct Contact {
 }
 
 impl Contact {
-    /// The deepest of several contacts of a pair comes first.
+    /// Sort key by which the deepest of several contacts of a pair comes first.
     pub(crate) fn shallowness(&self) -> Reverse<u64> {
-        // Depths are positive: their bits are ordered as they are.
+        // Depths are positive, so the order of their bits is that of their values.
         Reverse(self.depth.to_bits())
     }
 
-    /// Contacts are counted in this order: by ids, never by indices.
+    /// Sort key in which contacts are counted: ids, never indices.
     pub(crate) fn order(&self, id_of: impl Fn(AgentIndex) -> u64) -> (u64, u64, Party) {
         let own = id_of(self.agent);
         let other = self.other.map_or(u64::MAX, id_of);
@@ -46,7 +46,7 @@ impl Contact {
     }
 }
 
-/// What the search for contacts reads.
+/// Inputs of the search for contacts.
 #[derive(Clone, Copy)]
 pub(crate) struct Search<'a> {
     pub(crate) bodies: Bodies<'a>,
@@ -54,8 +54,8 @@ pub(crate) struct Search<'a> {
     pub(crate) routes: &'a Routes,
     pub(crate) index: &'a Index,
     pub(crate) neighbours: &'a Neighbours,
-    /// Whether the bodies of vehicles that follow their lanes are compared too, not only their
-    /// order along the lanes.
+    /// Whether vehicles that follow their lanes are also compared as boxes, not only by their order along
+    /// the lanes.
     pub(crate) verify: bool,
 }
 
@@ -69,7 +69,7 @@ impl Search<'_> {
         self.bodies.agents.identity[agent.index()].id
     }
 
-    /// Whether contacts of an agent with others like it are found by their order along the lanes.
+    /// Whether contacts of an agent with others of its kind are found by their order along the lanes.
     fn keeps_order(&self, agent: AgentIndex) -> bool {
         keeps_order(&self.bodies.agents.identity[agent.index()], self.verify)
     }
@@ -79,7 +79,7 @@ impl Search<'_> {
         (lanelet != NO_LANELET).then(|| self.bodies.ground.lanelet(lanelet).layer)
     }
 
-    /// A contact of two agents, as that of the one with the smaller id.
+    /// A contact of two agents, attributed to the one with the smaller id.
     fn contact(&self, a: AgentIndex, b: AgentIndex, place: DVec2, depth: f64) -> Contact {
         let (agent, other) = if self.id(a) < self.id(b) {
             (a, b)
@@ -95,8 +95,8 @@ impl Search<'_> {
         }
     }
 
-    /// The contacts of an agent that keeps to its lane: with obstacles, and with those before it
-    /// along its lane and the next ones on its route. `at` is the place of its entry in the index.
+    /// The contacts of an agent that keeps to its lane: with obstacles, and with vehicles ahead along its
+    /// lane and the next ones on its route. `at` is the position of its entry in the index.
     pub(crate) fn contacts_in_order(&self, at: usize, out: &mut Vec<Contact>) {
         let entries = self.index.entries();
         let own = entries[at];
@@ -104,11 +104,11 @@ impl Search<'_> {
             return;
         }
         let ground = self.bodies.ground;
-        // An agent in a lane change has two entries. Both look ahead along their lanelet; only the
-        // one on the lane that it follows looks at obstacles and at the lanelets after it.
+        // An agent in a lane change has two entries. Both look ahead along their lanelet; only the one on
+        // the lane that it follows considers obstacles and the lanelets after it.
         let is_on = self.bodies.agents.position[own.agent.index()].lanelet == own.lanelet;
         let has_standing = !self.bodies.dynamics.standing.is_empty();
-        // Farther ahead no rear can overlap the own front, whatever the other vehicle is.
+        // Farther ahead no rear can overlap the agent's front, whatever the other vehicle is.
         let reach = self.vehicle_type(own.agent).front + self.types.largest_overhang;
         let mut distance = ground.length(own.lanelet) - own.s;
         if is_on && (has_standing || self.is_near_obstacles(&own, distance <= reach)) {
@@ -125,10 +125,10 @@ impl Search<'_> {
             self.contact_with(&own, other, other.s - own.s, out);
         }
         if !is_on {
-            // Only from its own lane does it come to the next one.
+            // Only its own lane leads to the next lanelet.
             return;
         }
-        // Mostly the lane goes on for longer than that: then its route is not looked at.
+        // Usually the lane continues beyond that distance, and the route is not read.
         if distance > reach {
             return;
         }
@@ -151,14 +151,14 @@ impl Search<'_> {
         }
     }
 
-    /// The lanelets of an agent's route after the one that it is on.
+    /// The lanelets of an agent's route after its present one.
     fn lanelets_ahead(&self, agent: AgentIndex) -> impl Iterator<Item = LaneletIndex> {
         let progress = &self.bodies.agents.progress[agent.index()];
         let route = self.routes.get(progress.route);
         (progress.at + 1..).map_while(|at| route.lanelet(at))
     }
 
-    /// Whether an agent may touch obstacles where it is; its front may be on the next lanelet already.
+    /// Whether an agent may touch obstacles where it is. Its front may already be on the next lanelet.
     fn is_near_obstacles(&self, own: &LaneEntry, is_at_end: bool) -> bool {
         if self.bodies.ground.obstacles.is_empty() {
             return false;
@@ -178,8 +178,8 @@ impl Search<'_> {
         is_near(own.lanelet) || is_at_end && next().is_some_and(is_near)
     }
 
-    /// The contact of an agent that keeps to its lane with another like it, whose rear axle is a
-    /// distance before its own, m.
+    /// The contact of an agent that keeps to its lane with another of its kind, whose rear axle is
+    /// `distance` ahead of its own, m.
     fn contact_with(
         &self,
         own: &LaneEntry,
@@ -197,8 +197,8 @@ impl Search<'_> {
         }
         let beside = self.bodies.offset_on(own.agent, own.lanelet)
             - self.bodies.offset_on(other.agent, other.lanelet);
-        // Both overlaps are lengths along and across the lane; the smaller one is how far the bodies
-        // would have to move apart, as for boxes.
+        // Both overlaps are lengths, along and across the lane. The smaller one is the distance by which
+        // the bodies would have to move apart, as for boxes.
         let across = 0.5 * (own_type.width + other_type.width) - beside.abs();
         if across > 0.0 {
             let place = self.bodies.pose(own.agent).point(own_type.front, 0.0);
@@ -207,19 +207,19 @@ impl Search<'_> {
         }
     }
 
-    /// Contacts of a body with obstacles and with bodies of a larger number, as boxes.
+    /// Contacts of a body with obstacles and with bodies that have a larger number, as boxes.
     pub(crate) fn contacts(&self, number: usize, out: &mut Vec<Contact>) {
         let Some((agent, part)) = self.neighbours.body(number) else {
             return;
         };
-        // Made at most once, and mostly not at all.
+        // Computed at most once, and usually not at all.
         let mut own: Option<OrientedBox> = None;
         let mut body = || *own.get_or_insert_with(|| self.bodies.body(agent, part, self.types));
         for other in self.neighbours.may_touch(number) {
             let Some((other_agent, other_part)) = self.neighbours.body(other) else {
                 continue;
             };
-            // A bridge and the road below it do not meet.
+            // A bridge and the road below it are on different layers.
             if let (Some(a), Some(b)) = (self.layer(agent), self.layer(other_agent))
                 && a != b
             {
@@ -253,8 +253,8 @@ impl Search<'_> {
         }
     }
 
-    /// Contacts of a body, which lies within a circle, with trailers that were let go: one with those of
-    /// a train, the deepest.
+    /// Contacts of a body, which lies within a circle, with uncoupled trailers. Only the deepest contact
+    /// with a train counts.
     fn contacts_with_standing(
         &self,
         agent: AgentIndex,
@@ -270,7 +270,7 @@ impl Search<'_> {
                 if (standing.centre - middle).length_squared() > reach * reach {
                     return 0.0;
                 }
-                // Below a trailer that it is joined to, or backs up to, a vehicle reaches by design.
+                // By design a vehicle reaches below a trailer that it couples to or backs up to.
                 if at == 0 && self.bodies.lines_up_with(agent, train, self.types) {
                     return 0.0;
                 }
@@ -314,7 +314,7 @@ impl Search<'_> {
                         tree,
                     },
                 };
-                // An obstacle may have several bodies: it counts once, by the deepest.
+                // An obstacle may have several bodies, and counts once, by the deepest contact.
                 if let Some(known) = out[first..].iter_mut().find(|contact| contact.with == with) {
                     known.depth = known.depth.max(depth);
                     return;
@@ -331,7 +331,7 @@ impl Search<'_> {
     }
 }
 
-/// Remembers which bodies overlap, so that a collision is counted once.
+/// Remembers which bodies overlap, so that each collision is counted once.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Contacts {
     touching: Touching,
@@ -339,7 +339,7 @@ pub(crate) struct Contacts {
     pub(crate) log: Vec<Collision>,
 }
 
-/// Pairs that overlapped when they were looked for last.
+/// Pairs that overlapped in the last search.
 type Touching = BTreeSet<(u64, Party)>;
 
 impl Contacts {
@@ -359,7 +359,7 @@ impl Contacts {
         );
     }
 
-    /// Takes the contacts of those that are compared by their order along lanes, once in so many steps.
+    /// Takes the contacts that are found by order along lanes, once in `steps` steps.
     pub(crate) fn take_in_order(
         &mut self,
         time: f64,
@@ -377,7 +377,7 @@ impl Contacts {
     }
 }
 
-/// Logs the contacts that are new, and adds all to the crash ratings, for so many steps.
+/// Logs new contacts, and adds all contacts to the crash ratings for this many steps.
 fn take(
     known: &mut Touching,
     log: &mut Vec<Collision>,
@@ -391,8 +391,8 @@ fn take(
     let mut touching = Touching::new();
     for contact in contacts {
         let id = agents.identity[contact.agent.index()].id;
-        // Both are rated: the depth counts in every step of an overlap, so a long and deep one is
-        // worse than a scrape.
+        // Both agents are rated. The depth counts in every step of an overlap, so a long and deep overlap
+        // is worse than a scrape.
         for agent in [Some(contact.agent), contact.other].into_iter().flatten() {
             let statistics = &mut agents.statistics[agent.index()];
             let (depth, steps) = (contact.depth as f32, steps as f32);
@@ -400,7 +400,8 @@ fn take(
             statistics.squared_penetration += depth * depth * steps;
         }
         touching.insert((id, contact.with));
-        // The log has one line when bodies begin to overlap, and the next one after they parted.
+        // The log has one line when bodies begin to overlap, and another when they do so again after a
+        // separation.
         if !known.contains(&(id, contact.with)) {
             log.push(Collision {
                 time,
@@ -446,7 +447,7 @@ mod tests {
                 &mut ContactColumns::of(&mut stand.agents),
             );
         }
-        // One collision that lasts: those who are compared as boxes do not end it.
+        // One lasting collision, which the search by boxes does not end.
         assert_eq!(contacts.log.len(), 1);
         for agent in [a, b] {
             let counted = &stand.agents.statistics[agent.index()];

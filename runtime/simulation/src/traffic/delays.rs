@@ -1,4 +1,4 @@
-//! Expected delays: where vehicles stand, for planners.
+//! Expected delays caused by standing vehicles, for planners.
 
 use crate::agents::AgentsRef;
 use crate::clock::Clock;
@@ -6,11 +6,11 @@ use roadwright_agent::Rate;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET};
 use serde::{Deserialize, Serialize};
 
-/// What each standing vehicle adds to the expected time on a lanelet, s.
+/// Expected extra time on a lanelet per standing vehicle, s.
 const DELAY_PER_VEHICLE: f32 = 4.0;
-/// How often expected delays are counted, Hz.
+/// Rate at which expected delays are counted, Hz.
 const RATE: f64 = 1.0;
-/// A vehicle that stands for longer counts, s.
+/// Standing time after which a vehicle counts, s.
 const PATIENCE: f64 = 2.0;
 
 /// Expected extra time on each lanelet, s.
@@ -22,7 +22,7 @@ impl Delays {
         Self(vec![0.0; lanelets])
     }
 
-    /// Takes the delays over to other roads; `moved` says which lanelet is which.
+    /// Transfers the delays to other roads; `moved` has the new lanelet of each old one.
     pub(crate) fn move_to(&mut self, moved: &[LaneletIndex], graph: &LaneGraph) {
         let mut delays = Self::new(graph.lanelets().len());
         for (&delay, &lanelet) in self.0.iter().zip(moved) {
@@ -38,12 +38,12 @@ impl Delays {
         if !Rate::new(RATE, clock.dt).is_due(clock.step, 0) {
             return;
         }
-        // Counted again from nothing: a jam that has dissolved leaves no trace. Once a second is often
-        // enough for planners, which plan for minutes, and keeps the walk over all agents rare.
+        // Counted anew each time, so that a jam that has dissolved leaves no trace. Once a second is often
+        // enough for planners, which plan for minutes, and keeps the loop over all agents rare.
         self.0.fill(0.0);
         for agent in agents.driving() {
             let position = &agents.position[agent.index()];
-            // Everybody stands for a moment at a stop line; that is no jam.
+            // Every vehicle stands for a moment at a stop line, which is no jam.
             if position.is_on_lane() && agents.progress[agent.index()].standing > PATIENCE {
                 self.0[position.lanelet.index()] += DELAY_PER_VEHICLE;
             }

@@ -1,18 +1,18 @@
-//! Post-encroachment: how soon one vehicle comes to a place in a junction that another has left.
+//! Post-encroachment time: how soon a vehicle reaches a conflict in a junction after another has left it.
 //!
-//! The places are the conflicts of the junction's connections: a stretch on each of both. A vehicle
-//! leaves one with its rear, and comes to one with its front [Allen 1978].
+//! The conflicts are those of the junction's connections, with an interval on each of the two. A vehicle
+//! leaves a conflict with its rear, and reaches it with its front [Allen 1978].
 //!
 //! ```text
 //!            interval of A on its connection
 //!                 |<----->|
 //!   A ----[====]--+-------+-------->      A has left when its rear passes the right end
-//!                 |   B   |               B comes when its front passes the beginning
+//!                 |   B   |               B arrives when its front passes the start
 //!                 |   ^   |               of its own interval, on its own connection
 //! ```
 //!
-//! Only vehicles that hold a grant are looked at: the others do not drive through contested junctions,
-//! or do so uninvited, which is counted for itself.
+//! Only vehicles that hold a grant are considered. Others do not drive through contested junctions, or do
+//! so uninvited, which is counted separately.
 
 use super::Claims;
 use super::claims::Held;
@@ -26,23 +26,23 @@ use roadwright_scenario::junction::Interval;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A vehicle that comes this much later disturbs nobody, s.
+/// Delay after which an arriving vehicle counts as undisturbed, s.
 const LATEST: f64 = 5.0;
 
-/// Time that is noted if one comes in the very step in which another leaves, s: 0 would mean that
-/// nobody was there.
+/// Time that is recorded if one vehicle arrives in the very step in which the other leaves, s, because 0
+/// means that there was no other vehicle.
 const LEAST: f32 = 1e-3;
 
-/// A conflict: its junction, and its number there.
+/// A conflict: its junction and its number there.
 type Place = (JunctionIndex, u32);
 
-/// When both sides of conflicts were last left, s. Watched only where a fitness asks for it.
+/// When both sides of conflicts were last left, s. Recorded only if a fitness function needs it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Encroachment {
     left: BTreeMap<Place, [Option<f64>; 2]>,
 }
 
-/// The parts that are looked at.
+/// Inputs of the observation.
 #[derive(Clone, Copy)]
 pub(crate) struct EncroachmentInputs<'a> {
     pub(crate) ground: &'a Ground,
@@ -51,7 +51,7 @@ pub(crate) struct EncroachmentInputs<'a> {
     pub(crate) claims: &'a Claims,
 }
 
-/// A vehicle that passes a conflict: which, on which side of it, and where both its ends are on the
+/// A vehicle at a conflict: the vehicle, the side of the conflict, and the positions of its ends on the
 /// connection before and after the step, m.
 struct Passing {
     agent: AgentIndex,
@@ -73,8 +73,8 @@ impl Passing {
 }
 
 impl Encroachment {
-    /// Notes which vehicles have left a conflict in the step that ends at a time, s, and which have come
-    /// to one that another has left.
+    /// Records the vehicles that have left a conflict in the step that ends at `time`, s, and rates those
+    /// that have reached one that another has left.
     pub(crate) fn watch(
         &mut self,
         time: f64,
@@ -86,7 +86,7 @@ impl Encroachment {
         for held in scene.claims.held() {
             collect(held, dt, scene, agents.lent(), &mut passing);
         }
-        // All leave before anybody comes, so that their order does not matter.
+        // All departures come before any arrival, so that their order does not matter.
         for vehicle in passing.iter().filter(|vehicle| vehicle.leaves()) {
             self.left.entry(vehicle.place).or_default()[vehicle.side] = Some(time);
         }
@@ -103,14 +103,14 @@ impl Encroachment {
                 passed
             };
         }
-        // Old times are forgotten: nobody who comes now is rated by them, and the map stays small.
+        // Old times are dropped, because they affect no arriving vehicle, and the map stays small.
         let is_recent = |left: Option<f64>| left.is_some_and(|left| time - left < LATEST);
         self.left
             .retain(|_, sides| sides.iter().any(|&left| is_recent(left)));
     }
 }
 
-/// The conflicts that a vehicle with a grant is about to pass, or passes.
+/// Collects the conflicts that a vehicle with a grant is about to pass or passes.
 fn collect(
     held: Held,
     dt: f64,
@@ -126,9 +126,9 @@ fn collect(
             .lanelet(at)
             .map(|lanelet| scene.ground.length(lanelet))
     };
-    // The front is ahead of the rear axle and the rear behind it, so a vehicle passes places of the
-    // connection while its axle is on the lanelet before, on it, or on the one after.
-    // Distance of the rear axle along the connection.
+    // The front is ahead of the rear axle and the rear behind it, so a vehicle passes positions of the
+    // connection while its axle is on the lanelet before, on it, or on the one after. `along` is the
+    // distance of the rear axle along the connection.
     let along = match progress.at {
         at if at == held.at => Some(position.s),
         at if at + 1 == held.at => length(at).map(|length| position.s - length),
@@ -138,7 +138,7 @@ fn collect(
     let Some(along) = along else { return };
     let vehicle_type = scene.types.get(agents.identity[agent].vehicle_type);
     let way = agents.motion[agent].speed * dt;
-    // Where both ends were a step ago: they passed a place if it lies in between.
+    // Positions of both ends one step ago. They passed each position in between.
     let ends = |offset: f64| (along + offset - way, along + offset);
     let conflicts = scene.ground.conflicts(held.junction, false);
     for (number, conflict) in (0u32..).zip(conflicts.list()) {
@@ -149,10 +149,10 @@ fn collect(
         };
         let (first, second) = conflict.intervals;
         let mut interval = if side == 0 { first } else { second };
-        // Two that only end in one lane meet nowhere in the junction.
+        // Connections that only end in one lane do not meet in the junction.
         let is_met = interval.from < interval.to;
         if conflict.is_merge {
-            // From where they meet, one follows the other.
+            // From where they meet, one vehicle follows the other.
             interval.to = interval.from;
         }
         if is_met {
@@ -178,7 +178,7 @@ mod tests {
     const SPEED: f64 = 6.0;
 
     impl Stand {
-        /// Puts a car that drives straight across at a distance along its connection, m.
+        /// Puts a car that drives straight across at a position along its connection, m.
         fn put(&mut self, agent: AgentIndex, along: f64) {
             let index = agent.index();
             let route = self
@@ -200,8 +200,8 @@ mod tests {
         }
     }
 
-    /// The least time that the second of two cars sees that cross at an even speed, the second so
-    /// much later, s; and where both meet the conflict, m.
+    /// The least time for the second of two cars that cross at a constant speed, with a delay of the
+    /// second, s; and the intervals of the conflict, m.
     fn crossing(delay: f64) -> (f32, Interval, Interval) {
         let mut stand = Stand::crossing();
         let mut routes = Vec::new();
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(
             seen(agents[0]),
             0.0,
-            "nobody was there before the first one"
+            "no vehicle was there before the first"
         );
         let (first, second) = stand
             .ground
@@ -253,7 +253,7 @@ mod tests {
             let seen = f64::from(seen);
             assert!((seen - (came - left)).abs() <= DT + 1e-6, "{delay}: {seen}");
         }
-        // Who comes long after is in nobody's way.
+        // A vehicle that arrives long after the other is not disturbed.
         assert_eq!(crossing(12.0).0, 0.0);
     }
 }

@@ -1,10 +1,10 @@
-//! A search for each of many numbers, by one thread or by several.
+//! A search for each of many numbers, by one or several threads.
 
 use crate::modules::SLICE;
 use rayon::prelude::*;
 
-/// Calls `search` with the numbers up to `count`, shared out among helpers; what it finds comes
-/// in the order of numbers.
+/// Calls `search` for each number below `count`, shared among the threads of `helpers` if given. The
+/// results are in the order of numbers.
 pub(crate) fn find<T: Send>(
     helpers: Option<&rayon::ThreadPool>,
     count: usize,

@@ -1,4 +1,4 @@
-//! Who is where: vehicles by lanelet and by place.
+//! The positions of vehicles, by lanelet and in a grid.
 
 use crate::agents::AgentsRef;
 use crate::dynamics::Bodies;
@@ -9,16 +9,16 @@ use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
-/// A vehicle's place on a lanelet.
+/// The position of a vehicle on a lanelet.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct LaneEntry {
-    /// Place of the rear axle, m.
+    /// Position of the rear axle, m.
     pub(crate) s: f64,
     pub(crate) lanelet: LaneletIndex,
     pub(crate) agent: AgentIndex,
 }
 
-/// Side of a cell of the place index, m.
+/// Side of a cell of the grid, m.
 const CELL: f64 = 20.0;
 /// No entry.
 const ABSENT: u32 = u32::MAX;
@@ -30,53 +30,53 @@ struct Range {
     count: u32,
 }
 
-// Example: of many lanelets three have vehicles.
+// Example: three of many lanelets have vehicles.
 //
 //   occupied   4, 0, 2                               in the order of their first vehicle
 //   ranges     4: (0, 2)   0: (2, 1)   2: (3, 2)     first entry and count
 //   entries    [4, s 3.1] [4, s 20.5] [0, s 7.0] [2, s 1.2] [2, s 9.9]
 //
-// The vehicle ahead of one on its lanelet is the next entry, if that is on the same lanelet; the
-// hindmost of a lanelet is the first of its range. Neither needs a search.
+// The vehicle ahead of another on its lanelet is the next entry, if that is on the same lanelet. The
+// hindmost vehicle of a lanelet is the first of its range. Neither needs a search.
 
 /// A body off the lanes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OffLane {
     pub(crate) body: OrientedBox,
-    /// The layers of roads on which it is, one bit each.
+    /// The road layers on which it is, one bit each.
     pub(crate) layers: u32,
 }
 
 /// Vehicles by lanelet, from back to front, and in a grid.
 #[derive(Default)]
 pub(crate) struct Index {
-    /// The vehicles of one lanelet after those of another.
+    /// The vehicles of all lanelets, grouped by lanelet.
     entries: Vec<LaneEntry>,
     /// Entries of each lanelet.
     ranges: Vec<Range>,
     /// Lanelets with a vehicle.
     occupied: Vec<LaneletIndex>,
-    /// The same, one bit a lanelet: most that are looked at are empty, and all bits of a city lie in the
-    /// nearest cache.
+    /// The same, one bit per lanelet. Most lookups are of empty lanelets, and all bits of a city fit into
+    /// the nearest cache.
     is_occupied: Vec<u64>,
-    /// LaneEntry of each agent on its own lanelet.
+    /// The entry of each agent on its own lanelet.
     entry_of: Vec<u32>,
-    /// Whether the grid shows where agents are now.
+    /// Whether the grid is up to date.
     is_located: bool,
-    /// Agents in the grid, by their number in it: once for each of their bodies.
+    /// Agents in the grid, by number: once for each of their bodies.
     located: Vec<AgentIndex>,
-    /// Which of an agent's bodies it is, by the same number: 0 is the vehicle, 1 its first trailer.
+    /// Which body of the agent it is, by the same number: 0 is the vehicle, 1 its first trailer.
     parts: Vec<u8>,
     /// Middles of the bodies.
     pub(crate) middles: Vec<DVec2>,
     grid: GridIndex,
-    /// How many agents drive.
+    /// Number of driving agents.
     pub(crate) driving: usize,
-    /// Whether any of them is off the lanes: only those are looked out for by lane traffic.
+    /// Whether any of them is off the lanes. Lane traffic watches only these by position.
     pub(crate) any_off_lane: bool,
-    /// The bodies off the lanes: vehicles with their trailers, and trailers that stand alone.
+    /// Bodies off the lanes: vehicles with their trailers, and uncoupled trailers.
     pub(crate) off_lanes: Vec<OffLane>,
-    /// Radius of the largest of them around its middle, m.
+    /// Radius of the largest body in the grid around its middle, m.
     pub(crate) largest: f64,
 }
 
@@ -89,29 +89,30 @@ impl Index {
         }
     }
 
-    /// Enters all agents on the lanes where they are now, and in the grid if any of them is off the
-    /// lanes. O(agents), apart from the order on crowded lanelets.
+    /// Enters all agents on their present lanes, and in the grid if any of them is off the lanes.
+    /// O(agents), apart from the sorting on crowded lanelets.
     pub(crate) fn rebuild(&mut self, bodies: &Bodies<'_>, types: &VehicleTypes) {
         let agents = bodies.agents;
         self.clear(agents.capacity());
         for agent in agents.driving() {
             let position = &agents.position[agent.index()];
-            // In a lane change a body is on two lanes, and whoever follows on either must see it. It is
-            // entered on both with the s of its new lane, which is near enough: the two lie side
-            // by side.
+            // In a lane change a body is on two lanes, and vehicles that follow on either must see it. It
+            // is entered on both with the s of its new lane, which is accurate enough because the two lie
+            // side by side.
             lanelets_of(position).for_each(|lanelet| self.count(lanelet));
             self.driving += 1;
             self.any_off_lane |= !position.is_on_lane();
         }
         self.fill(agents);
         self.note_off_lanes(bodies, types);
-        // On lanes their order says who is near. Off them bodies are looked for by place in every step.
+        // On lanes the order of vehicles shows which are near. Off the lanes bodies are searched by
+        // position in every step.
         if self.any_off_lane {
             self.locate(bodies, types);
         }
     }
 
-    /// Notes the bodies off the lanes. O(agents) if there are any.
+    /// Collects the bodies off the lanes. O(agents) if there are any.
     fn note_off_lanes(&mut self, bodies: &Bodies<'_>, types: &VehicleTypes) {
         self.off_lanes.clear();
         let standing = bodies.dynamics.standing.footprints(types);
@@ -136,7 +137,7 @@ impl Index {
         }
     }
 
-    /// Enters all agents in the grid where they are now, unless that has been done. O(agents).
+    /// Enters all agents in the grid at their present positions, unless that has been done. O(agents).
     pub(crate) fn locate(&mut self, bodies: &Bodies<'_>, types: &VehicleTypes) {
         if self.is_located {
             return;
@@ -165,7 +166,7 @@ impl Index {
         self.grid.rebuild(&self.middles, CELL);
     }
 
-    /// Gives back the room of the grid, which has to be made anew when it is wanted next.
+    /// Frees the memory of the grid, which is rebuilt when it is next needed.
     pub(crate) fn forget_places(&mut self) {
         self.is_located = false;
         self.located = Vec::new();
@@ -174,11 +175,11 @@ impl Index {
         self.grid = GridIndex::new();
     }
 
-    /// Calls `visit` with the number and the middle of the agents around a place, at least those
+    /// Calls `visit` with the number and the middle of the bodies around a place, including at least all
     /// within `reach` metres.
     #[inline]
     pub(crate) fn for_each_near(&self, place: DVec2, reach: f64, visit: impl FnMut(u32, DVec2)) {
-        debug_assert!(self.is_located, "nobody has asked for the grid");
+        debug_assert!(self.is_located, "the grid has not been built");
         self.grid.for_each_within(place, reach, visit);
     }
 
@@ -192,23 +193,24 @@ impl Index {
         }
     }
 
-    /// The bodies in the grid, by their number: their agents, and which of their bodies they are.
+    /// The bodies in the grid by number: the agent, and which of its bodies it is.
     pub(crate) fn bodies(&self) -> impl Iterator<Item = (AgentIndex, u8)> + '_ {
         self.located.iter().copied().zip(self.parts.iter().copied())
     }
 
-    /// The agent of a body in the grid, and which of its bodies it is: 0 is the vehicle, 1 its first trailer.
+    /// The agent of a body in the grid, and which of its bodies it is: 0 is the vehicle, 1 its first
+    /// trailer.
     pub(crate) fn body(&self, number: u32) -> (AgentIndex, u8) {
         (self.located[number as usize], self.parts[number as usize])
     }
 
-    /// The entries of all lanelets, those of one after those of another.
+    /// The entries of all lanelets, grouped by lanelet.
     pub(crate) fn entries(&self) -> &[LaneEntry] {
         &self.entries
     }
 
     fn clear(&mut self, capacity: usize) {
-        // Only lanelets that had a vehicle: a city has many thousands, most of them empty.
+        // Only lanelets that had a vehicle, because a city has many thousands, most of them empty.
         for &lanelet in &self.occupied {
             self.ranges[lanelet.index()] = Range::default();
             self.is_occupied[lanelet.index() / 64] = 0;
@@ -230,20 +232,21 @@ impl Index {
         range.count += 1;
     }
 
-    /// Puts the entries of each lanelet together, from back to front.
+    /// Groups the entries by lanelet, from back to front.
     fn fill(&mut self, agents: AgentsRef<'_>) {
-        // A counting sort: each lanelet has been counted, so every lanelet gets its range of the
-        // entries first, and then each entry is put into its range. The order of lanelets among
-        // each other is that of their first vehicle; nobody reads it.
+        // A counting sort: the vehicles of each lanelet have been counted, so every lanelet first gets its
+        // range of the entries, and then each entry is put into its range. The lanelets are in the order of
+        // their first vehicle, which has no meaning.
         let mut first = 0;
         for &lanelet in &self.occupied {
             let range = &mut self.ranges[lanelet.index()];
             (range.first, first) = (first, first + range.count);
-            // Counted again while they are filled.
+            // Counted again while the range is filled.
             range.count = 0;
         }
         self.entries.resize(first as usize, LaneEntry::default());
-        // Vehicles of a flow stand from front to back by index: backwards they need no moving.
+        // The vehicles of a flow are ordered from front to back by index, so that none has to be moved in
+        // reverse order.
         for agent in agents.driving().rev() {
             let position = &agents.position[agent.index()];
             let s = position.s;
@@ -251,7 +254,7 @@ impl Index {
                 self.enter(LaneEntry { s, lanelet, agent }, agents);
             }
         }
-        // The entry on the lanelet that an agent follows, not the one on a lanelet that it leaves.
+        // The entry on the lanelet that an agent follows, not the one on a lanelet that it is leaving.
         for (place, entry) in (0u32..).zip(&self.entries) {
             if agents.position[entry.agent.index()].lanelet == entry.lanelet {
                 self.entry_of[entry.agent.index()] = place;
@@ -259,14 +262,14 @@ impl Index {
         }
     }
 
-    /// Puts an entry among those of its lanelet that are there already.
+    /// Inserts an entry among the entries of its lanelet.
     #[inline]
     fn enter(&mut self, entry: LaneEntry, agents: AgentsRef<'_>) {
         let range = &mut self.ranges[entry.lanelet.index()];
         let start = range.first as usize;
         let mut at = start + range.count as usize;
         range.count += 1;
-        // Few share a lanelet, so each moves past those in front of it.
+        // Few vehicles share a lanelet, so entries in front are shifted one by one.
         while at > start && is_behind(&entry, &self.entries[at - 1], agents) {
             self.entries[at] = self.entries[at - 1];
             at -= 1;
@@ -290,13 +293,13 @@ impl Index {
         self.on_lanelet(lanelet).first().copied()
     }
 
-    /// The vehicle before an agent on its own lanelet.
+    /// The vehicle ahead of an agent on its own lanelet.
     #[inline]
     pub(crate) fn ahead_on_lanelet(&self, agent: AgentIndex) -> Option<LaneEntry> {
         self.all_ahead_on_lanelet(agent).next().copied()
     }
 
-    /// The vehicles before an agent on its own lanelet, from the next one on.
+    /// The vehicles ahead of an agent on its own lanelet, nearest first.
     #[inline]
     pub(crate) fn all_ahead_on_lanelet(
         &self,
@@ -308,25 +311,25 @@ impl Index {
         ahead.take_while(move |entry| Some(entry.lanelet) == own)
     }
 
-    /// Bytes for all agents.
+    /// Bytes used for all agents.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<LaneEntry>() * self.entries.len()
             + size_of::<u32>() * (self.entry_of.len() + self.located.len() + self.occupied.len())
             + size_of::<DVec2>() * self.middles.len()
             + self.parts.len()
-            // The grid keeps id, cell and place of each.
+            // The grid stores id, cell and position of each body.
             + 24 * self.middles.len()
     }
 }
 
-/// The lanelets on which an agent is entered.
+/// The lanelets on which an agent has an entry.
 #[inline]
 fn lanelets_of(position: &LanePosition) -> impl Iterator<Item = LaneletIndex> {
     let lanelets = [position.lanelet, position.leaving];
     lanelets.into_iter().filter(|&id| id != NO_LANELET)
 }
 
-/// The order on a lanelet; of two in one place the one with the smaller id is behind.
+/// The order on a lanelet. Of two vehicles at the same position the one with the smaller id is behind.
 fn is_behind(a: &LaneEntry, b: &LaneEntry, agents: AgentsRef<'_>) -> bool {
     let id = |entry: &LaneEntry| agents.identity[entry.agent.index()].id;
     a.s.total_cmp(&b.s).then_with(|| id(a).cmp(&id(b))).is_lt()
@@ -368,7 +371,7 @@ mod tests {
         fn lanelets_hold_their_vehicles_from_back_to_front(
             places in proptest::collection::vec((0u32..6, 0u32..8, 0.0..50.0f64), 0..40),
         ) {
-            // A lanelet of 6 or 7 stands for none that is being left.
+            // A leaving lanelet of 6 or 7 stands for none.
             let places: Vec<_> = places
                 .into_iter()
                 .map(|(on, leaving, s)| {

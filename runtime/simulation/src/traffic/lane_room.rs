@@ -1,4 +1,4 @@
-//! How much room a vehicle has beside the lane that it keeps to, before obstacles.
+//! Room that a vehicle has beside its lane before it touches an obstacle.
 
 use crate::ground::Ground;
 use crate::records::LanePosition;
@@ -6,12 +6,12 @@ use crate::vehicle_type::VehicleType;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
-/// The room of a vehicle with a heading: what it leaves of the room beside its lane.
+/// The free room of a vehicle at a heading: what remains of the room beside its lane.
 ///
 /// ```text
 ///           .------.
-///         '         '.      From the rear axle on the body goes straight on, and the lane turns away
-///   ---[==o==========]'     from it by the sum of what both headings differ, metre by metre.
+///         '         '.      The body is straight from the rear axle on, and the lane turns away from
+///   ---[==o==========]'     it by the sum of the differences of heading, metre by metre.
 ///                      '
 /// ```
 pub(super) struct LaneRoom<'a> {
@@ -21,10 +21,11 @@ pub(super) struct LaneRoom<'a> {
 }
 
 impl LaneRoom<'_> {
-    /// How far its points may move without touching an obstacle, m, at least; 0 or less if nothing is known.
+    /// Distance by which its points may move without touching an obstacle, m; a lower bound. 0 or less if
+    /// nothing is known.
     pub(super) fn of(&self, position: &LanePosition) -> f64 {
         let &LanePosition { lanelet, s, t, .. } = position;
-        // Before the start or beyond the end of its lanelet a body is beside nothing that is known.
+        // Nothing is known of the surroundings before the start or beyond the end of a lanelet.
         let is_on = lanelet != NO_LANELET && (0.0..=self.ground.length(lanelet)).contains(&s);
         if !is_on {
             return 0.0;
@@ -44,8 +45,9 @@ impl LaneRoom<'_> {
         lanes.room_aside(lanelet, self.vehicle_type.is_long())
     }
 
-    /// By how much at most the body leaves the lane from one place of a lanelet to another, m, which may be beyond
-    /// its end; infinity where obstacles are near, or where the lanes beyond are not known or short.
+    /// Greatest distance by which the body leaves the lane between two positions on a lanelet, m, of which
+    /// the second may lie beyond its end. Infinite near obstacles, or where the lanes beyond are unknown or
+    /// short.
     fn drift_ahead(&self, lanelet: LaneletIndex, (from, to): (f64, f64)) -> f64 {
         let here = self.drift_on(lanelet, (from, to));
         let over = to - self.ground.length(lanelet);
@@ -55,7 +57,7 @@ impl LaneRoom<'_> {
         here + self.drift_beyond(self.ground.successors(lanelet), over, |_| (0.0, over))
     }
 
-    /// The same where the first place may be before its start.
+    /// The same for a first position that may lie before the start.
     fn drift_behind(&self, lanelet: LaneletIndex, (from, to): (f64, f64)) -> f64 {
         let here = self.drift_on(lanelet, (from, to));
         if from >= 0.0 {
@@ -65,8 +67,8 @@ impl LaneRoom<'_> {
         here + self.drift_beyond(before, -from, |length| (length + from, length))
     }
 
-    /// The most of several lanelets beyond an end, over so many metres of each; `stretch` says which of one of a
-    /// length, m.
+    /// The greatest drift on the lanelets beyond an end, over `over` metres of each. `stretch` returns the
+    /// interval for a lanelet's length, m.
     fn drift_beyond(
         &self,
         lanelets: &[LaneletIndex],
@@ -84,11 +86,11 @@ impl LaneRoom<'_> {
         drifts.reduce(f64::max).unwrap_or(f64::INFINITY)
     }
 
-    /// The same between two places that are on a lanelet, or cut where it ends.
+    /// The same between two positions on a lanelet, cut off at its ends.
     fn drift_on(&self, lanelet: LaneletIndex, (from, to): (f64, f64)) -> f64 {
         let line = self.ground.line(lanelet);
         let (spacing, last) = (line.spacing(), line.count() - 1);
-        // Whole pieces: those that are begun count.
+        // Whole pieces, including those that are only partly covered.
         let first = ((from / spacing).max(0.0) as usize).min(last);
         let end = ((to / spacing).max(0.0).ceil() as usize).min(last);
         let poses = line.poses()[first..=end].iter();

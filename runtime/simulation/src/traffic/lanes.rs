@@ -1,4 +1,4 @@
-//! Room on lanes: how far those come who drive onto one, and who can change from one to the next.
+//! Room on lanes: how far vehicles can drive onto a lane, and which vehicles can change to an adjacent one.
 
 use super::{Index, LaneEntry, space};
 use crate::agents::AgentsRef;
@@ -8,12 +8,12 @@ use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
-/// How far a body goes on until it is out of the lane that it leaves, m.
+/// Distance that a body drives until it has left its old lane, m.
 const WAY_TO_CHANGE: f64 = 10.0;
-/// How hard others are expected to brake while one changes lanes behind them, m/s^2.
+/// Braking that is expected of the vehicle ahead during a lane change, m/s^2.
 const STOPPING: f64 = 2.0;
 
-/// What room on lanes is counted by.
+/// The data for counting room on lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct Lanes<'a> {
     pub(crate) ground: &'a Ground,
@@ -22,24 +22,24 @@ pub(crate) struct Lanes<'a> {
     pub(crate) agents: AgentsRef<'a>,
 }
 
-/// What those find who come onto a lane at its start.
+/// The part of a lane that is open to vehicles which enter it at its start.
 #[derive(Clone, Copy)]
 pub(super) struct Tail<'a> {
-    /// How far they can drive up at most, m.
+    /// Greatest distance that they can drive onto it, m.
     pub(super) reach: f64,
-    /// Who is there up to that place, from back to front.
+    /// Vehicles up to that position, from back to front.
     pub(super) there: &'a [LaneEntry],
-    /// Whether that is the whole lane, and nobody is between it and another one.
+    /// Whether this is the whole lane, and no vehicle is between it and another lane.
     pub(super) is_whole: bool,
 }
 
 impl<'a> Lanes<'a> {
-    /// The part of a lane that those reach who come onto it: up to the hindmost vehicle that is between it
-    /// and the lane beside. It may have to wait there for somebody on the other one.
+    /// The part of a lane that entering vehicles can reach: up to the hindmost vehicle that is between it
+    /// and an adjacent lane, and may have to wait there for vehicles on the other lane.
     pub(super) fn tail(self, lanelet: LaneletIndex) -> Tail<'a> {
         let all = self.index.on_lanelet(lanelet);
-        // From back to front: the first one that is between two lanes is where those who come may have
-        // to stop.
+        // From back to front. Entering vehicles may have to stop at the first vehicle that is between two
+        // lanes.
         match all.iter().position(|entry| self.is_between(entry, lanelet)) {
             None => Tail {
                 reach: self.queue_end(lanelet),
@@ -54,12 +54,12 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// Where the first one stands who waits at the end of a lane, m: at its end, or at the stop line before it.
+    /// Where the first vehicle waits at the end of a lane, m: at its end, or at the stop line before it.
     pub(super) fn queue_end(self, lanelet: LaneletIndex) -> f64 {
         self.ground.length(lanelet) - self.line_before_end(lanelet)
     }
 
-    /// How far before the end of a lane the stop lines of the ways beyond lie, m; 0 for most.
+    /// Distance of the stop lines of the connections beyond a lane from its end, m; 0 for most.
     pub(super) fn line_before_end(self, lanelet: LaneletIndex) -> f64 {
         let ways = self.ground.successors(lanelet).iter();
         let lines = ways.filter_map(|&way| {
@@ -76,13 +76,14 @@ impl<'a> Lanes<'a> {
     /// Whether a vehicle on a lane is on another one as well.
     fn is_between(self, entry: &LaneEntry, lanelet: LaneletIndex) -> bool {
         let position = &self.agents.position[entry.agent.index()];
-        // On its way over from this lane, or to it.
+        // It is changing from this lane or to it.
         position.lanelet != lanelet || position.leaving != NO_LANELET
     }
 
-    /// Whether a vehicle at a place of a lane, m, can go on so far that it gets over to the lane beside, even
-    /// if who is ahead of it stops. Between two lanes it would hold up both, and perhaps those whom it then
-    /// waits for. Within `room` metres it has to be over in any case.
+    /// Whether a vehicle at a position on a lane, m, can drive far enough to complete a change to the
+    /// adjacent lane even if the vehicle ahead of it stops. Between two lanes it would hold up both, and
+    /// perhaps the vehicles for which it then waits. It has to complete the change within `room` metres in
+    /// any case.
     pub(crate) fn has_way_to_change(
         self,
         agent: AgentIndex,
@@ -95,7 +96,7 @@ impl<'a> Lanes<'a> {
         };
         let gap = self.rear(leader) - (s + self.vehicle_type(agent).front);
         let speed = self.agents.motion[leader.agent.index()].speed.max(0.0);
-        // If who is ahead stops, it does so only after its braking distance, which is room as well.
+        // If the vehicle ahead stops, it still covers its braking distance, which is room as well.
         gap + speed * speed / (2.0 * STOPPING) >= WAY_TO_CHANGE.min(room)
     }
 
@@ -130,7 +131,7 @@ mod tests {
         }
     }
 
-    /// A road of 300 m with two lanes, from the right.
+    /// A road of 300 m with its two lanes, from the right.
     fn road() -> (Stand, Vec<LaneletIndex>) {
         let stand = Stand::on(&[((0.0, 0.0), (300.0, 0.0), 2, 0)]);
         let lanes = stand.lanes_from_the_right();
@@ -141,7 +142,7 @@ mod tests {
     fn who_comes_onto_a_lane_gets_up_to_the_hindmost_one_that_is_between_two() {
         let (mut stand, right_and_left) = road();
         let [right, left] = right_and_left[..] else {
-            panic!("two lanes");
+            panic!("there are two lanes");
         };
         for (id, s) in [(1, 20.0), (2, 60.0), (3, 100.0)] {
             stand.car(id, &[right], s, 0.0);
@@ -149,7 +150,7 @@ mod tests {
         stand.look();
         let tail = lanes(&stand).tail(right);
         assert_eq!((tail.reach, tail.there.len()), (300.0, 3));
-        // The second one has begun to change to the left lane, and stands.
+        // The second vehicle has begun to change to the left lane, and stands.
         stand.agents.position[1].lanelet = left;
         stand.agents.position[1].leaving = right;
         stand.look();
@@ -164,15 +165,15 @@ mod tests {
 
     #[test]
     fn who_stands_close_behind_another_one_has_no_way_over() {
-        // (gap ahead, m, speed of the one ahead, m/s, room, m, whether there is a way)
+        // (gap ahead, m, speed of the vehicle ahead, m/s, room, m, whether it can change)
         let cases = [
             (2.0, 0.0, 100.0, false),
             (9.9, 0.0, 100.0, false),
             (10.1, 0.0, 100.0, true),
-            // It goes on for v^2 / 4 at least.
+            // The vehicle ahead drives at least v^2 / 4 farther.
             (2.0, 5.0, 100.0, false),
             (2.0, 6.0, 100.0, true),
-            // The lane ends before.
+            // The lane ends earlier.
             (6.0, 0.0, 5.0, true),
         ];
         for (gap, speed, room, expected) in cases {

@@ -1,5 +1,4 @@
-//! Traffic: who is where, who may enter which junction, what signals show, who touches whom, who
-//! stands.
+//! Traffic: the positions of agents, their claims at junctions, signals, contacts, delays and pedestrians.
 
 mod accounts;
 mod claims;
@@ -33,28 +32,28 @@ pub(crate) use people::{People, Roadside};
 pub use signals::StagePhase;
 pub(crate) use signals::{Shown, SignalStates, Wish as StageWish, look as look_at_signals};
 
-/// What agents are to each other.
+/// The state that concerns agents in relation to each other.
 pub(crate) struct Traffic {
-    /// Who is where.
+    /// Positions of agents.
     pub(crate) index: Index,
-    /// Who could touch whom.
+    /// Bodies that could touch each other.
     pub(crate) neighbours: Neighbours,
-    /// What junctions have granted.
+    /// Grants of junctions.
     pub(crate) claims: Claims,
-    /// What traffic signals show.
+    /// State of traffic signals.
     pub(crate) signals: SignalStates,
-    /// Who touches whom.
+    /// Contacts between bodies.
     pub(crate) contacts: Contacts,
-    /// Where vehicles stand.
+    /// Delays caused by standing vehicles.
     pub(crate) delays: Delays,
-    /// When places in junctions were left.
+    /// Times at which conflicts in junctions were left.
     pub(crate) encroachment: Encroachment,
-    /// People on foot.
+    /// Pedestrians.
     pub(crate) people: People,
 }
 
 impl Traffic {
-    /// Without any agents.
+    /// Traffic without agents.
     pub(crate) fn new(ground: &Ground) -> Self {
         let lanelets = ground.graph().lanelets().len();
         Self {
@@ -69,7 +68,7 @@ impl Traffic {
         }
     }
 
-    /// What junctions decide by.
+    /// The inputs by which junctions decide.
     pub(crate) fn setting<'a>(
         &'a self,
         clock: &Clock,

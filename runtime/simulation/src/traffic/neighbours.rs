@@ -1,18 +1,18 @@
-//! Which bodies could touch: neighbours, and obstacles close by, found anew only when bodies have moved.
+//! Bodies that could touch: neighbours and obstacles nearby, searched again only when bodies have moved.
 //!
-//! In a hundredth of a second a vehicle comes a few centimetres far, and most have metres around them. So
-//! pairs of bodies that are near each other are listed with the room between them, and until both have used
-//! it up nobody looks at them again. The list holds as long as nobody has gone half of [`MARGIN`]. Such lists
-//! are those of molecular dynamics ([Verlet 1967]). Obstacles do not move, so the room to them is a matter of
-//! one body alone.
+//! In a hundredth of a second a vehicle moves a few centimetres, and most have metres of room around them.
+//! So pairs of nearby bodies are listed with the room between them, and not examined again until both
+//! together have used it up. The list is valid as long as no body has moved by half of [`MARGIN`]. Such
+//! lists are used in molecular dynamics ([Verlet 1967]). Obstacles do not move, so the room to them
+//! concerns one body alone.
 //!
 //! ```text
-//!         .---.               .---.      Circles around A and B are 3 m apart. A has moved by 1.2 m since,
-//!        (  A  )-----3 m-----(  B  )     and B by 1.5 m: they cannot touch yet, however they drove. At
-//!         '---'               '---'      3 m in sum their boxes are compared, step by step.
+//!         .---.               .---.      Circles around A and B are 3 m apart. Since then A has moved by
+//!        (  A  )-----3 m-----(  B  )     1.2 m and B by 1.5 m: they cannot touch yet, however they drove.
+//!         '---'               '---'      From a sum of 3 m on their boxes are compared in each step.
 //! ```
 //!
-//! Nothing depends on it but time: whatever could touch is compared as if all were.
+//! This affects only the running time: all bodies that could touch are compared, as if all pairs were.
 
 use super::lane_room::LaneRoom;
 use super::{Index, find};
@@ -25,37 +25,37 @@ use rayon::prelude::*;
 use roadwright_geometry::heading_of;
 use roadwright_geometry::math::wrap_angle;
 
-/// Circles around bodies with less room than this between them are neighbours, m.
+/// Bodies whose circles have less room than this between them are neighbours, m.
 const MARGIN: f64 = 8.0;
-/// Room to obstacles is looked for up to this, m.
+/// Distance up to which room to obstacles is determined, m.
 const OBSTACLE_MARGIN: f64 = 1.0;
-/// Moves are added up when they are at least this, m, so that none is lost to rounding.
+/// Moves are added up once they reach this, m, so that none is lost to rounding.
 const LEAST_MOVE: f64 = 1e-3;
-/// Room counts as that much less, m: more than moves that are not added up yet, and rounding to single
+/// Safety margin on room, m: more than the moves that have not been added up yet, and rounding to single
 /// precision.
 const SLACK: f64 = 0.01;
 
-/// What bodies and their surroundings are looked up in.
+/// The data that describes bodies and their surroundings.
 #[derive(Clone, Copy)]
 pub(crate) struct Shapes<'a> {
     pub(crate) bodies: Bodies<'a>,
     pub(crate) types: &'a VehicleTypes,
-    /// Whether bodies that keep to their lanes are compared with each other, too.
+    /// Whether bodies that keep to their lanes are compared with each other as well.
     pub(crate) verify: bool,
 }
 
-/// A body, and how far it has moved since neighbours were listed.
+/// A body with the distance that it has moved since neighbours were listed.
 #[derive(Debug, Clone, Copy)]
 struct Followed {
-    /// Where its vehicle's rear axle, or the middle of its trailer, was when moves were added up last.
+    /// Position of its vehicle's rear axle, or of the middle of its trailer, when moves were last added up.
     place: DVec2,
     heading: f32,
-    /// Since neighbours were listed, m: no point of it has moved farther.
+    /// Distance since neighbours were listed, m. No point of the body has moved farther.
     moved: f32,
-    /// It touches no obstacle before it has moved so far, m.
+    /// It touches no obstacle until it has moved this far, m.
     free_to: f32,
     agent: AgentIndex,
-    /// Where its pairs begin.
+    /// Index of its first pair.
     first: u32,
     vehicle_type: u16,
     /// Which body of its agent: 0 is the vehicle, 1 its first trailer.
@@ -63,31 +63,31 @@ struct Followed {
     state: State,
 }
 
-/// What is known of a followed body.
+/// State of a followed body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// It drives, and is compared with all others.
     Free,
-    /// It drives, and is not compared with others like it.
+    /// It drives, and is not compared with others in this state.
     KeepsOrder,
     /// Its agent has left.
     Gone,
 }
 
-/// A neighbour of a body that has a lower number.
+/// A neighbour of a body with a lower number.
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     other: u32,
-    /// They do not touch before both have moved so far together, m; below 0 if their circles meet.
+    /// They do not touch until both together have moved this far, m; negative if their circles meet.
     room: f32,
 }
 
-/// The bodies that are compared, each with those near it.
+/// The bodies that are compared, each with its neighbours.
 #[derive(Default)]
 pub(crate) struct Neighbours {
     bodies: Vec<Followed>,
     pairs: Vec<Pair>,
-    /// With how much room between them bodies are listed, m.
+    /// Greatest room between listed bodies, m.
     margin: f32,
 }
 
@@ -102,7 +102,8 @@ impl Shapes<'_> {
         }
     }
 
-    /// Place and heading of a body, and how far its farthest point is from that place at most, m.
+    /// Position and heading of a body, and an upper bound of the distance of its farthest point from that
+    /// position, m.
     #[inline]
     fn find(&self, agent: AgentIndex, part: u8) -> (DVec2, f64, f64) {
         match part {
@@ -118,7 +119,8 @@ impl Shapes<'_> {
         }
     }
 
-    /// How far a body may move without touching an obstacle, m, at least; looked for up to `most`.
+    /// Distance that a body may move without touching an obstacle, m; a lower bound. Determined up to
+    /// `most`.
     fn room_to_obstacles(&self, body: &Followed, most: f64) -> f64 {
         if most == 0.0 {
             return 0.0;
@@ -134,7 +136,7 @@ impl Shapes<'_> {
         self.bodies.ground.obstacles.room_around(&covered, most)
     }
 
-    /// The same of a vehicle by what is known of the lane that it keeps to; 0 or less if nothing is known.
+    /// The same for a vehicle, from what is known of its lane; 0 or less if nothing is known.
     fn room_on_lane(&self, agent: AgentIndex) -> f64 {
         let Bodies { ground, agents, .. } = self.bodies;
         let vehicle_type = agents.identity[agent.index()].vehicle_type;
@@ -147,32 +149,32 @@ impl Shapes<'_> {
     }
 }
 
-/// Whether contacts of an agent with others like it are found by their order along the lanes.
+/// Whether contacts of an agent with others of its kind are found by their order along the lanes.
 pub(super) fn keeps_order(who: &Identity, verify: bool) -> bool {
     keeps_to_lanes(who.level) && !verify
 }
 
-/// No point of a vehicle is farther from the middle of its rear axle, m.
+/// Upper bound of the distance of a vehicle's points from the middle of its rear axle, m.
 fn reach(kind: &VehicleType) -> f64 {
     kind.body_centre.abs() + kind.radius
 }
 
 impl Neighbours {
-    /// Follows all bodies to where they are at the end of a step. The index is that of now.
+    /// Follows all bodies to their positions at the end of a step. The index must be up to date.
     pub(crate) fn follow(
         &mut self,
         shapes: Shapes<'_>,
         index: &mut Index,
         helpers: Option<&rayon::ThreadPool>,
     ) {
-        // With somebody off the lanes the grid is made in each step, and needs no list with a margin.
+        // With a vehicle off the lanes the grid is rebuilt in each step, so the list needs no margin.
         if index.any_off_lane || !self.holds_still(shapes, index.driving, helpers) {
             self.list(shapes, index, helpers);
         }
         self.look_for_obstacles(shapes, helpers);
     }
 
-    /// Forgets all: what is known of vehicle types or obstacles may have changed.
+    /// Forgets everything, because vehicle types or obstacles may have changed.
     pub(crate) fn forget(&mut self) {
         self.bodies.clear();
         self.pairs.clear();
@@ -183,7 +185,7 @@ impl Neighbours {
         self.bodies.len()
     }
 
-    /// The agent of a body, and which of its bodies it is; `None` if it has left.
+    /// The agent of a body, and which of its bodies it is; `None` if the agent has left.
     pub(crate) fn body(&self, number: usize) -> Option<(AgentIndex, u8)> {
         let body = &self.bodies[number];
         (body.state != State::Gone).then_some((body.agent, body.part))
@@ -195,7 +197,7 @@ impl Neighbours {
         body.moved >= body.free_to
     }
 
-    /// The bodies of larger numbers that one may touch now.
+    /// The bodies with larger numbers that a body may touch now.
     #[inline]
     pub(crate) fn may_touch(&self, number: usize) -> impl Iterator<Item = usize> + '_ {
         let body = &self.bodies[number];
@@ -207,13 +209,13 @@ impl Neighbours {
         near.map(|pair| pair.other as usize)
     }
 
-    /// Bytes for all bodies.
+    /// Bytes used for all bodies.
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(&self.bodies[..]) + size_of_val(&self.pairs[..])
     }
 
-    /// Adds up how far bodies have moved. Returns whether the list still holds: nobody has come who is not
-    /// in it, nobody has another body, and nobody has moved by half of the margin.
+    /// Adds up how far bodies have moved. Returns whether the list is still valid: no body is missing in it
+    /// or has changed, and none has moved by half of the margin.
     fn holds_still(
         &mut self,
         shapes: Shapes<'_>,
@@ -235,7 +237,7 @@ impl Neighbours {
                 return false;
             }
             body.go_to(shapes.find(body.agent, body.part));
-            // Not so either if that is no number.
+            // Also false if the distance is not a number.
             2.0 * body.moved <= margin
         };
         let is_vehicle = |body: &&Followed| body.part == 0 && body.state != State::Gone;
@@ -248,7 +250,7 @@ impl Neighbours {
         index.locate(&shapes.bodies, shapes.types);
         self.list_located(shapes, index, helpers);
         if !index.any_off_lane {
-            // Nobody else looks into it in most steps.
+            // The grid is not needed by others in most steps.
             index.forget_places();
         }
     }
@@ -283,7 +285,7 @@ impl Neighbours {
         find(helpers, bodies.len(), &mut found, |number, found| {
             add_pairs(number, bodies, shapes, index, margin, found);
         });
-        // Counted first, and then summed.
+        // Counts first, then sums.
         for (own, _) in &found {
             self.bodies[*own as usize].first += 1;
         }
@@ -295,12 +297,12 @@ impl Neighbours {
         self.pairs.extend(found.into_iter().map(|(_, pair)| pair));
     }
 
-    /// Finds out how far those may move who have used up the room to obstacles that they had.
+    /// Determines how far bodies may move that have used up their room to obstacles.
     fn look_for_obstacles(&mut self, shapes: Shapes<'_>, helpers: Option<&rayon::ThreadPool>) {
         let obstacles = &shapes.bodies.ground.obstacles;
         let displaced = shapes.bodies.dynamics.rigid.displaced();
         if obstacles.is_empty() || !displaced.is_empty() {
-            // What moves itself is looked at in each step.
+            // Obstacles that move are examined in each step.
             self.bodies.iter_mut().for_each(|body| body.free_to = 0.0);
             return;
         }
@@ -315,8 +317,8 @@ impl Neighbours {
     }
 }
 
-/// Calls `visit` with all bodies, shared out among helpers, until it returns `false` for one. Returns whether
-/// it never did.
+/// Calls `visit` for all bodies, shared among the threads of `helpers`, until it returns `false` for one.
+/// Returns whether it never did.
 fn all(
     bodies: &mut [Followed],
     helpers: Option<&rayon::ThreadPool>,
@@ -332,7 +334,7 @@ fn all(
 }
 
 impl Followed {
-    /// Adds up that it has moved.
+    /// Adds up a move.
     #[inline]
     fn go_to(&mut self, (place, heading, lever): (DVec2, f64, f64)) {
         let turned = wrap_angle(heading - f64::from(self.heading)).abs();
@@ -345,7 +347,7 @@ impl Followed {
     }
 }
 
-/// Adds the neighbours of larger numbers of a body, each with the number of that body.
+/// Adds the neighbours of a body that have larger numbers, each with the number of the body.
 fn add_pairs(
     number: usize,
     bodies: &[Followed],
@@ -358,7 +360,7 @@ fn add_pairs(
     let middle = index.middles[number];
     let radius_of = |number: usize| index.radius(number, &shapes.bodies, shapes.types);
     let radius = radius_of(number);
-    // More than the margin by what is not added up of moves.
+    // More than the margin by the moves that have not been added up.
     let margin = margin + SLACK;
     index.for_each_near(middle, radius + index.largest + margin, |other, place| {
         let other_number = other as usize;
@@ -367,7 +369,7 @@ fn add_pairs(
             return;
         }
         let theirs = &bodies[other_number];
-        // Nobody collides with what it tows.
+        // A vehicle does not collide with its trailers.
         let is_own = theirs.agent == own.agent;
         let keep_order = own.state == State::KeepsOrder && theirs.state == State::KeepsOrder;
         if is_own || keep_order {
@@ -394,13 +396,13 @@ mod tests {
     use roadwright_scenario::{Scenario, Shape};
     use std::collections::BTreeSet;
 
-    /// Two streets that cross, with posts and boxes beside them, and some on them, and one with posts along it.
+    /// Two crossing streets with posts and boxes beside them and on them, and a third with posts along it.
     fn surroundings() -> Scenario {
         let mut scenario = Scenario::new("posts");
         for (from, to) in [((-60.0, 0.0), (60.0, 0.0)), ((0.0, -60.0), (0.0, 60.0))] {
             draw_street(&mut scenario, (from, to), &street(1, 1));
         }
-        // Along this one posts stand farther from the lanes than who keeps to them can touch.
+        // Posts along this street are out of reach of vehicles that keep to their lanes.
         let aside = ((-60.0, -90.0), (60.0, -90.0));
         draw_street(&mut scenario, aside, &street(1, 1));
         for number in 0..32 {
@@ -483,14 +485,14 @@ mod tests {
         contacts.iter().map(pair).collect()
     }
 
-    /// Moves everybody for a step, some along their lanes and some anywhere.
+    /// Moves all vehicles for a step, some along their lanes and some anywhere.
     fn move_all(stand: &mut Stand, stream: &mut Stream, dt: f64) {
         for agent in stand.agents.census().by_growing_id() {
             let index = agent.index();
             let id = stand.agents.identity[index].id;
             let motion = &mut stand.agents.motion[index];
             let place = motion.pose.point(motion.speed * dt, 0.0);
-            // A third stays close to its lane, so that what is known of lanes counts.
+            // A third of them stays close to its lane, so that what is known of lanes counts.
             let wild = if id.is_multiple_of(3) { 0.02 } else { 1.5 };
             motion.pose.heading += wild * stream.next_in(-1.0, 1.0) * dt;
             motion.pose.position = place;
@@ -521,7 +523,7 @@ mod tests {
             stand.agents.release();
             stand.agents.note_told();
             if stand.agents.census().count() < 16 || step % 97 == 0 {
-                // Half of all where the lane says that there is room.
+                // Half of them where the lane has known room beside it.
                 let any = stream.next_u64();
                 let lane = match step % 2 {
                     0 => free[(any % free.len() as u64) as usize],
@@ -529,9 +531,9 @@ mod tests {
                 };
                 let length = stand.ground.length(lane);
                 let (s, speed) = (stream.next_in(0.0, length), stream.next_in(0.0, 14.0));
-                let id = ids.next().expect("without an end");
+                let id = ids.next().expect("ids do not end");
                 let agent = stand.car(id, &[lane], s, speed);
-                // Buses as well, whose tails reach over the start of a lanelet.
+                // Buses as well, whose tails extend before the start of a lanelet.
                 stand.agents.identity[agent.index()].vehicle_type = (id % kinds) as u16;
                 stand.agents.motion[agent.index()].pose.heading += stream.next_in(-0.6, 0.6);
             }
@@ -557,7 +559,7 @@ mod tests {
                 types: &stand.types,
                 verify: false,
             };
-            // Alone and with helpers by turns.
+            // With and without helper threads in turn.
             let helpers = (step % 5 < 2).then_some(&pool);
             neighbours.follow(shapes, &mut stand.index, helpers);
             lists += u32::from(neighbours.bodies.iter().all(|body| body.moved == 0.0));
@@ -581,7 +583,7 @@ mod tests {
         for (from, to) in [((-60.0, 0.0), (60.0, 0.0)), ((0.0, -60.0), (0.0, 60.0))] {
             draw_street(&mut scenario, (from, to), &street(1, 1));
         }
-        // As near to ways through the junction as they may be without a word.
+        // As near to connections as posts may stand while the lanes still have room beside them.
         let bare = Ground::new(&scenario);
         let of_lanelet = |id: LaneletIndex| bare.graph().lanelet(id);
         let lanes = bare.graph().indices();

@@ -1,35 +1,37 @@
-//! Alleys: stretches on which two vehicles do not fit side by side are driven one direction at a time, in turns.
+//! Alleys: stretches on which two vehicles do not fit side by side. One direction uses them at a time, in
+//! turns.
 //!
 //! ```text
 //!              hold                     hold
-//!   [B3] [B2]  [B1]  |     [A1] ->      |           A1 was let in; B1 waits for it, and after
-//!   -----------------'------------------'------     it has waited for six seconds A2 is not let
-//!                                       [A2]        in any more: the next one is B1.
+//!   [B3] [B2]  [B1]  |     [A1] ->      |           A1 was let in; B1 waits for it. Once B1
+//!   -----------------'------------------'------     has waited for six seconds, A2 is no
+//!                                       [A2]        longer let in: B1 is next.
 //! ```
 //!
-//! Who wants in asks as at a junction: on the open road it waits before the alley; where there is no
-//! place between a junction and the alley, what lets it into the junction lets it into the alley as well,
-//! or into neither. Who goes the same way follows, as long as nobody has waited at the other end for
-//! [`TURN_AFTER`]; then nobody who has asked later is let in from this end, until that one is.
+//! A vehicle requests an alley as it requests a junction. On the open road it waits before the alley. If
+//! there is no room to stand between a junction and the alley, it is let into both at once or into neither.
+//! Vehicles in the same direction follow each other until a vehicle has waited at the other end for
+//! [`TURN_AFTER`]. Then no vehicle that requested later is let in from this end before that one.
 //!
-//! **Why nobody waits in a circle:** a vehicle gets all alleys at once up to the first place where it can
-//! stand clear of alleys and junctions, and asks from such a place, or from a stop line before all of
-//! them. So who holds an alley never waits for another one, and never gives one back for which somebody
-//! could wait in turn; it waits only as everybody does, for tickets of junctions, and those who hold
-//! tickets wait for no alley. Who waits for an alley holds neither alley nor ticket. It keeps others out
-//! of alleys, not out of junctions, and only those who have asked later: the one that asked first is
-//! held up by nobody but those inside.
-//! **Why nobody waits for ever, while the lanes beyond drain:** those inside leave, those of the other
-//! direction who asked later are not let in any more, and of those who asked before at most as many as
-//! can ask at once go first.
+//! **Why waiting never forms a circle:** a vehicle gets all alleys at once up to the first place where it
+//! can stand clear of alleys and junctions, and requests them from such a place or from a stop line before
+//! all of them. So a vehicle that holds an alley never waits for another alley, and never returns one for
+//! which another vehicle could wait in turn. Like any vehicle it waits only for tickets of junctions, and
+//! vehicles with tickets wait for no alley. A vehicle that waits for an alley holds neither alley nor
+//! ticket. It keeps others out of alleys, not out of junctions, and only vehicles that requested later. The
+//! first to request is blocked only by vehicles inside.
+//! **Why no vehicle waits indefinitely, while the lanes beyond drain:** vehicles inside leave, and vehicles
+//! of the other direction are no longer let in if they requested later. Of the vehicles that requested
+//! earlier, at most as many go first as can request at once.
 //!
-//! Where cars pass each other and buses nobody, or two buses do not pass each other, only those wait for each other
-//! ([`Passing`](roadwright_scenario::alleys::Passing)). Such an alley reaches farther than one of two cars within it,
-//! and who needs both gets both at once, so nobody waits within one for the other.
+//! Where cars pass each other but a bus passes no vehicle, or where only two buses do not pass each other,
+//! only the vehicles concerned wait for each other ([`Passing`](roadwright_scenario::alleys::Passing)).
+//! Such an alley extends beyond an alley for two cars that lies within it. A vehicle that needs both gets
+//! both at once, so no vehicle waits within one for the other.
 //!
-//! Who is inside without having been let in (it appeared there, or its driver does not look) counts as
-//! holding the alley until it has left. Where it cannot leave without the next alley, nobody keeps that from
-//! it who needs the one that it is in.
+//! A vehicle inside that was not let in (it spawned there, or its driver does not look) counts as holding
+//! the alley until it has left. If it cannot leave without the next alley, vehicles that need the alley it
+//! is in do not keep the next one from it.
 
 use super::request::{Need, Request, reach};
 use super::rule::TURN_AFTER;
@@ -40,9 +42,9 @@ use roadwright_scenario::alleys::{AlleyDirection, AlleySide};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use serde::{Deserialize, Serialize};
 
-/// Who waits before an alley stands so far before it, m.
+/// Distance before an alley at which vehicles wait, m.
 const BEFORE: f64 = 1.0;
-/// Who is so far in an alley, m, is not held back before it any more.
+/// Distance into an alley beyond which a vehicle is no longer held back before it, m.
 const INSIDE: f64 = 0.5;
 
 /// An alley that a vehicle may be in.
@@ -50,27 +52,27 @@ const INSIDE: f64 = 0.5;
 struct Hold {
     agent: AgentIndex,
     side: AlleySide,
-    /// Index in the agent's route of the lanelet, and that.
+    /// Index of the lanelet in the agent's route.
     at: u32,
     lanelet: LaneletIndex,
     /// Whether its front has reached the alley.
     has_entered: bool,
 }
 
-/// Since when a vehicle waits on the open road for an alley.
+/// A vehicle that waits on the open road for an alley.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Waiter {
     agent: AgentIndex,
     /// Index in its route of the alley's lanelet.
     at: u32,
-    /// The step in which it asked.
+    /// Step of its request.
     since: u64,
 }
 
-/// Who holds which alley, and who waits for one.
+/// Which agents hold which alleys, and which wait for one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Alleys {
-    /// In the order in which they were granted.
+    /// In the order of the grants.
     held: Vec<Hold>,
     /// By agent.
     waiting: Vec<Waiter>,
@@ -82,17 +84,18 @@ pub(super) type AlleyNeed = (AlleySide, u32);
 /// A vehicle that wants into an alley from the open road.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AlleyRequest {
-    /// The step in which it asked.
+    /// Step of the request.
     pub(super) since: u64,
     pub(super) id: u64,
     pub(super) agent: AgentIndex,
     /// The first alley that it needs.
     first: AlleyNeed,
-    /// Where it waits: index in the route, and m along the lanelet there.
+    /// Where it waits: index in the route, and position along the lanelet there, m.
     pub(super) hold: (u32, f32),
 }
 
-/// Somebody who has waited so long for an alley that those from the other end who asked later wait for it.
+/// A vehicle that has waited so long for an alley that vehicles from the other end that requested later
+/// wait for it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kept {
     agent: AgentIndex,
@@ -100,7 +103,7 @@ pub(super) struct Kept {
 }
 
 impl Alleys {
-    /// All of it for a hash, with ids in the place of indices.
+    /// The state for a hash, with ids instead of indices.
     pub(super) fn hashed(&self, id_of: impl Fn(AgentIndex) -> u64) -> impl Serialize {
         let held = self.held.iter();
         let held = held.map(|hold| {
@@ -128,7 +131,7 @@ impl Alleys {
         (held.collect::<Vec<_>>(), waiting)
     }
 
-    /// Whether all indices are those of a ground and of so many agents.
+    /// Whether all indices fit a ground and this number of agents.
     pub(super) fn fits(&self, ground: &Ground, agents: usize) -> bool {
         let (alleys, lanelets) = (
             ground.alleys().list().len(),
@@ -144,8 +147,8 @@ impl Alleys {
             && self.waiting.is_sorted_by_key(|one| one.agent)
     }
 
-    /// Takes back what is held from an index of an agent's route on, unless it is in an alley already: then
-    /// it has all that it needs to leave, and keeps it.
+    /// Revokes what an agent holds, starting at an index of its route, unless it is in an alley already.
+    /// Then it has all that it needs to leave, and keeps it.
     pub(super) fn forget_from(&mut self, agent: AgentIndex, at: u32) {
         let mut own = self.held.iter().filter(|hold| hold.agent == agent);
         if !own.any(|hold| hold.has_entered) {
@@ -153,19 +156,19 @@ impl Alleys {
         }
     }
 
-    /// Takes back all that an agent holds.
+    /// Revokes all that an agent holds.
     pub(super) fn forget(&mut self, agent: AgentIndex) {
         self.held.retain(|hold| hold.agent != agent);
     }
 
-    /// The index of an agent's route up to which it holds alleys; 0 if it holds none. Its way is not planned
-    /// anew before that: it could lead through an alley that somebody else holds.
+    /// The index of an agent's route up to which it holds alleys; 0 if it holds none. Its route is not
+    /// replanned before that index, because it could then lead through an alley that another vehicle holds.
     pub(super) fn held_to(&self, agent: AgentIndex) -> u32 {
         let own = self.held.iter().filter(|hold| hold.agent == agent);
         own.map(|hold| hold.at + 1).max().unwrap_or(0)
     }
 
-    /// Notes who has left and who is inside, and finds those who may come to an alley soon.
+    /// Updates which vehicles are inside or have left, and finds the agents that may come to an alley soon.
     pub(super) fn look(&mut self, situation: &Situation<'_>, near: &mut Vec<AgentIndex>) {
         self.held.retain_mut(|hold| {
             let way = situation.ground.alleys().direction(hold.side);
@@ -185,7 +188,7 @@ impl Alleys {
             if !position.is_on_lane() {
                 continue;
             }
-            // Most agents come to no alley soon, wherever their routes lead: they are done here.
+            // Most agents come to no alley soon, whatever their routes, and are skipped here.
             let way = situation.ground.way_to_alleys(position.lanelet);
             if way == f64::INFINITY {
                 continue;
@@ -199,7 +202,7 @@ impl Alleys {
         }
     }
 
-    /// Notes an agent that is inside without having been let in.
+    /// Records an agent that is inside without having been let in.
     fn watch(&mut self, agent: AgentIndex, situation: &Situation<'_>) {
         let at = situation.agents.progress[agent.index()].at;
         let lanelet = situation.agents.position[agent.index()].lanelet;
@@ -227,12 +230,12 @@ impl Alleys {
         held.any(|hold| (hold.agent, hold.side, hold.at) == (agent, side, at))
     }
 
-    /// Whether who asked from the open road has been let in.
+    /// Whether the first alley of a request from the open road has been granted.
     pub(super) fn has_first(&self, request: &AlleyRequest) -> bool {
         self.has(request.agent, request.first)
     }
 
-    /// Those who hold an alley in the other direction and cannot be passed there.
+    /// Vehicles that hold an alley in the other direction and cannot be passed there.
     fn oncoming<'a>(
         &'a self,
         agent: AgentIndex,
@@ -246,7 +249,8 @@ impl Alleys {
         held.filter(move |hold| situation.hold_up(agent, hold.agent, hold.side))
     }
 
-    /// Who of those near alleys wants into one from the open road, in the order in which they asked.
+    /// Collects the requests for alleys from the open road among the agents in `near`, in the order in
+    /// which they were made.
     pub(super) fn collect(
         &mut self,
         near: &[AgentIndex],
@@ -284,8 +288,8 @@ impl Alleys {
         out.sort_unstable_by_key(|request| (request.since, request.id));
     }
 
-    /// The next alley in the way of an agent that it does not hold, and where it waits for it; `None` if it
-    /// is far, or if a junction before it lets it in.
+    /// The next alley on an agent's route that it does not hold, and where the agent waits for it. `None`
+    /// if the alley is far away, or if a junction before it lets the agent in.
     fn next(
         &self,
         agent: AgentIndex,
@@ -324,8 +328,8 @@ impl Alleys {
         None
     }
 
-    /// The alleys that an agent needs at once from an index of its route on: up to the first place where it
-    /// can stand clear of them, beyond the lanelet at `beyond`.
+    /// The alleys that an agent needs at once, starting at an index of its route: up to the first place
+    /// beyond the lanelet at `beyond` where it can stand clear of them.
     pub(super) fn chain(
         &self,
         agent: AgentIndex,
@@ -339,14 +343,14 @@ impl Alleys {
         let alleys = situation.ground.alleys();
         let route = situation.route(agent);
         let space = situation.space(agent);
-        // Where the first one is known, what lies before it does not count.
+        // If the first alley is known, what lies before it does not count.
         let mut start = first.map_or(0.0, |side| alleys.direction(side).from);
         let (mut s, mut clear) = (start, 0.0);
         let mut at = from;
         while let Some(lanelet) = route.lanelet(at) {
             let length = situation.ground.length(lanelet);
             if situation.ground.lanelet(lanelet).is_connection() {
-                // Nobody stands there; and the stop line before it is in the alley.
+                // No vehicle stands there, and the stop line before it is in the alley.
                 clear = 0.0;
             } else {
                 for &side in alleys.on(lanelet) {
@@ -354,7 +358,7 @@ impl Alleys {
                     if way.from < start || !situation.heeds_alley(agent, side) {
                         continue;
                     }
-                    // One may lie within another.
+                    // One alley may lie within another.
                     clear += (way.from - s).max(0.0);
                     if clear >= space && at > beyond {
                         return;
@@ -379,7 +383,7 @@ impl Alleys {
         }
     }
 
-    /// Whether an agent may have alleys now, or why not.
+    /// Whether an agent may have alleys now; the reason if not.
     pub(super) fn decide(
         &self,
         agent: AgentIndex,
@@ -410,8 +414,8 @@ impl Alleys {
         }
     }
 
-    /// Whether one that keeps alleys for itself can have them only when another vehicle has left: that appeared in
-    /// one of them, and must not wait in turn.
+    /// Whether a vehicle that keeps alleys for itself can have them only when `inside` has left. That
+    /// vehicle spawned in one of them, so it must not wait for the keeper in turn.
     fn waits_for(&self, keeper: AgentIndex, inside: AgentIndex, kept: &[Kept]) -> bool {
         let mut sides = kept
             .iter()
@@ -423,9 +427,9 @@ impl Alleys {
         })
     }
 
-    /// Whether a vehicle finds room between the end of an alley and the end of its lane, if all who are
-    /// there or have been let into the alley before it stand in a queue; so it does not come to stand in
-    /// the alley. An alley that ends with its lane is a lane as others are.
+    /// Whether a vehicle finds room between the end of an alley and the end of its lane if all vehicles
+    /// that are there, or have been let into the alley before it, stand in a queue. Otherwise it might stop
+    /// in the alley. An alley that ends with its lane counts as an ordinary lane.
     fn has_room_behind(
         &self,
         agent: AgentIndex,
@@ -454,11 +458,11 @@ impl Alleys {
             .map(|hold| hold.agent);
         let others = there.chain(promised).filter(|&other| other != agent);
         let taken: f64 = others.map(|other| situation.space(other)).sum();
-        // What is longer than the place finds it empty.
+        // A vehicle that is longer than this stretch has to find it empty.
         taken == 0.0 || taken + situation.space(agent) <= end - way.to
     }
 
-    /// Lets an agent into alleys.
+    /// Grants alleys to an agent.
     pub(super) fn grant(
         &mut self,
         agent: AgentIndex,
@@ -474,15 +478,16 @@ impl Alleys {
         }));
     }
 
-    /// What an agent keeps from those who have asked later, from the other end, if it has waited so long.
+    /// Keeps alleys for an agent from vehicles at the other end that requested later, if it has waited long
+    /// enough.
     pub(super) fn keep_for(agent: AgentIndex, age: f64, needs: &[AlleyNeed], kept: &mut Vec<Kept>) {
         if age >= TURN_AFTER {
             kept.extend(needs.iter().map(|&(side, _)| Kept { agent, side }));
         }
     }
 
-    /// Whether an agent that wants into an alley from the open road is the foremost there that has not
-    /// been let in.
+    /// Whether an agent that requests an alley from the open road is the foremost there that has not been
+    /// let in.
     pub(super) fn has_turn(&self, request: &AlleyRequest, situation: &Situation<'_>) -> bool {
         let (agent, (hold_at, hold_s)) = (request.agent, request.hold);
         let route = situation.route(agent);
@@ -519,7 +524,7 @@ impl Alleys {
         out: &mut Vec<AlleyNeed>,
     ) {
         let (side, at) = request.first;
-        // All of the first one is needed, and the place behind it counts.
+        // All of the first alley is needed, and the stretch behind it counts.
         self.chain(
             request.agent,
             at,
@@ -530,7 +535,7 @@ impl Alleys {
         );
     }
 
-    /// The alleys that an agent waits for on the open road; false if it does not.
+    /// Finds the alleys for which an agent waits on the open road. Returns false if there are none.
     pub(super) fn needs_from_the_road(
         &self,
         agent: AgentIndex,
@@ -551,7 +556,7 @@ impl Alleys {
         true
     }
 
-    /// The same of a request to a junction.
+    /// Finds the alleys that a request to a junction needs beyond it.
     pub(super) fn needs_beyond(
         &self,
         request: &Request,
@@ -566,14 +571,14 @@ impl Alleys {
         }
     }
 
-    /// Whether an alley that an agent does not hold lies before an index of its route: then it asks for
+    /// Whether an alley that an agent does not hold lies before an index of its route. Then it requests
     /// nothing beyond.
     pub(super) fn is_held_up_before(&self, agent: AgentIndex, at: u32) -> bool {
         let known = self.waiting.binary_search_by_key(&agent, |one| one.agent);
         known.is_ok_and(|place| self.waiting[place].at < at)
     }
 
-    /// Those whom an agent waits for that needs alleys.
+    /// The oncoming agents that keep an agent out of alleys.
     pub(super) fn whom(
         &self,
         agent: AgentIndex,
@@ -584,7 +589,7 @@ impl Alleys {
         others.map(|hold| hold.agent).collect()
     }
 
-    /// Of those, who is nearest to leaving: others come behind it.
+    /// The oncoming agent that is nearest to leaving; others follow behind it.
     pub(super) fn first_of(
         &self,
         agent: AgentIndex,
@@ -603,14 +608,14 @@ impl Alleys {
         others.first().map(|hold| hold.agent)
     }
 
-    /// Who holds an alley in one direction, in the order in which they were let in.
+    /// Agents that hold an alley in one direction, in the order in which they were let in.
     pub(super) fn holders(&self, side: AlleySide) -> impl Iterator<Item = AgentIndex> + '_ {
         let held = self.held.iter().filter(move |hold| hold.side == side);
         held.map(|hold| hold.agent)
     }
 }
 
-/// How far ahead of its rear axle an agent asks, m.
+/// How far ahead of its rear axle an agent makes requests, m.
 fn reach_of(agent: AgentIndex, situation: &Situation<'_>) -> f64 {
     let (motion, position) = (&situation.agents.motion, &situation.agents.position);
     let (motion, position) = (&motion[agent.index()], &position[agent.index()]);
@@ -622,8 +627,8 @@ fn reach_of(agent: AgentIndex, situation: &Situation<'_>) -> f64 {
     )
 }
 
-/// Where one waits on the open road before an alley on the lanelet at an index of the route; `None` if a
-/// junction lets in.
+/// Where a vehicle waits on the open road before an alley on the lanelet at an index of its route; `None`
+/// if a junction lets it in.
 fn hold_before(
     way: AlleyDirection,
     here: u32,
@@ -640,7 +645,7 @@ fn hold_before(
     if situation.ground.contested(lanelet).is_some() {
         return None;
     }
-    // Nobody stands on a connection, though nothing crosses it.
+    // No vehicle stands on a connection, even if nothing crosses it.
     if situation.ground.lanelet(lanelet).is_connection() && before > here {
         before -= 1;
         lanelet = route.lanelet(before)?;

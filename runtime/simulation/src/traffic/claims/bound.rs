@@ -1,10 +1,10 @@
-//! How long anybody waits for a junction at most.
+//! The longest possible wait at a junction.
 //!
-//! Who has waited long enough is locked: nobody whose way meets its own is let in before it any more.
-//! Then each lane can have one vehicle that was let in before, and each of those leaves in the time
-//! that the slowest and longest of them takes for the longest way. At signals all that happens in the
-//! greens of two cycles, as long as no agent holds a stage. A vehicle begins to ask when it is third in
-//! the queue at most, so this comes up to three times.
+//! A vehicle that has waited long enough is locked: no more vehicles on conflicting connections are let in
+//! before it. Each lane can then still have one vehicle that was let in earlier, and each of those leaves
+//! in the time that the slowest and longest of them takes for the longest connection. At signals all of
+//! that happens in the greens of two cycles, as long as no agent holds a stage. A vehicle makes its request
+//! when it is at most third in the queue, so this adds up at most three times.
 
 use super::Claims;
 use super::rule::keep_out_after;
@@ -13,17 +13,17 @@ use crate::traffic::people::{PATIENCE, PATIENCE_OF_DRIVERS};
 use roadwright_scenario::junction::WALKING_SPEED;
 use roadwright_scenario::{JunctionIndex, NodeId};
 
-/// Who leaves a junction drives so fast at least on average, m/s, and is so long at most, m.
+/// Lowest average speed of a vehicle that leaves a junction, m/s, and its greatest length, m.
 const LEAST_SPEED: f64 = 3.0;
 const LONGEST: f64 = 12.0;
-/// Vehicles that ask on one lane at once at most: they do from 12 m before the line.
+/// Maximum number of vehicles that request on one lane at once. They request from 12 m before the line.
 const ASKING: f64 = 3.0;
-/// A vehicle leaves so much time before people, and people walk on beyond the kerb for a while, s.
+/// Time that a vehicle leaves before pedestrians, and that pedestrians take to walk clear of the kerb, s.
 const BEFORE_PEOPLE: f64 = 3.0;
 
 impl Ground {
-    /// How long anybody who asks for the junction of a node waits at most, while the lanes beyond it
-    /// drain and nobody stands in it, s; `None` if there is no such node.
+    /// The longest wait of a vehicle that requests the junction of a node, while the lanes beyond it drain
+    /// and no vehicle stands in it, s; `None` if there is no such node.
     pub fn longest_wait_at(&self, node: NodeId) -> Option<f64> {
         let junction = self.roads.junction_of(node)?;
         Some(Claims::bound(junction, self))
@@ -31,12 +31,12 @@ impl Ground {
 }
 
 impl Claims {
-    /// How long anybody who asks for a junction waits at most, while the lanes beyond it drain and
-    /// nobody stands in it, s.
+    /// The longest wait of a vehicle that requests a junction, while the lanes beyond it drain and no
+    /// vehicle stands in it, s.
     pub(crate) fn bound(junction: JunctionIndex, ground: &Ground) -> f64 {
         let ways = ground.connections_through(junction);
         let longest = ways.lengths.fold(0.0, f64::max);
-        // One after the other, from each lane a vehicle that clears the way with its whole length.
+        // One after the other, a vehicle from each lane clears the connection with its whole length.
         let passing = ways.lanes as f64 * (longest + LONGEST) / LEAST_SPEED;
         let control = ground.control(junction);
         let signals = ground.signals(junction);
@@ -45,23 +45,23 @@ impl Claims {
         alone + kept_at_most(junction, alone, ground)
     }
 
-    /// The longest time for which anybody has waited for a junction since its roads were changed, s.
+    /// The longest wait at a junction since its roads were last changed, s.
     pub(crate) fn longest_wait(&self, junction: JunctionIndex) -> f64 {
         f64::from(self.longest_waits[junction.index()])
     }
 }
 
-/// What people on foot may add to a wait, s. Each time that somebody has waited for [`PATIENCE`], all
-/// who wait with him walk over the longest stretch; in between vehicles that have waited for
-/// [`PATIENCE_OF_DRIVERS`] go first. At signals people walk in stages, which are counted already, but
-/// who turns over a crossing waits for those who step on it, and for the last of them.
+/// Time that pedestrians may add to a wait, s. Whenever a pedestrian has waited for [`PATIENCE`], all that
+/// wait at the crossing walk over the longest stretch. In between, vehicles that have waited for
+/// [`PATIENCE_OF_DRIVERS`] go first. At signals pedestrians walk in stages, which are counted already, but
+/// a vehicle that turns over a crossing waits for pedestrians that step onto it, and for the last of them.
 fn kept_at_most(junction: JunctionIndex, alone: f64, ground: &Ground) -> f64 {
     let sites = ground.crossings().sites();
     let own = ground.crossings().of_junction(junction);
     let walks = own.map(|number| {
         sites[number as usize].crossing.longest_stretch() / WALKING_SPEED + BEFORE_PEOPLE
     });
-    // A way leads over two arms at most.
+    // A connection crosses two arms at most.
     let mut walks: Vec<f64> = walks.collect();
     walks.sort_unstable_by(|a, b| b.total_cmp(a));
     let walking: f64 = walks.iter().take(2).sum();

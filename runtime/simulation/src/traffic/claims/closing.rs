@@ -1,11 +1,11 @@
-//! Junctions that an edit is to change: nobody is let in any more, until all have left.
+//! Junctions that an edit is to change: no more vehicles are let in until all have left.
 //!
-//! Where stop lines move outward, whoever stands before them now would find itself inside. There those who
-//! come are held back first, [`FAR`] before the junction, while it goes on as before for those who are
-//! nearer; only when these are through it is closed.
+//! Where stop lines move outward, a vehicle that now stands before a line would find itself inside the
+//! junction. Approaching vehicles are therefore first held back at [`FAR`] before the junction, while
+//! nearer vehicles proceed as usual. The junction is closed when these are through.
 //!
-//! Ways without a conflict need no ticket: who turns into a lane of its own, or leaves a ring. Those who
-//! come along them are held by walls at the cut, since the road would change under them otherwise.
+//! Connections without a conflict need no ticket, such as one into a lane of its own or out of a ring.
+//! Vehicles on them are held by walls at the cut, because the road would otherwise change under them.
 
 use super::request::Need;
 use super::situation::{FAR, STANDING, Setting, Situation};
@@ -16,25 +16,25 @@ use crate::records::AgentIndex;
 use roadwright_scenario::JunctionIndex;
 use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
 
-/// Who is farther from a way is not looked at, m: everybody stops in less.
+/// Distance from a connection up to which vehicles are considered, m. Every vehicle stops in less.
 const SIGHT: f64 = 100.0;
 
-/// Who is held back may stand so much nearer, m.
+/// How much nearer than required a held vehicle may stand, m.
 const SLACK: f64 = 0.5;
 
-/// The next way of an agent into a junction from which those who come are held back.
+/// The next connection of an agent into a junction from which vehicles are held back.
 struct ComingJunction {
     junction: JunctionIndex,
     /// Index of the connection in the route.
     at: u32,
-    /// From the front to its start, m.
+    /// Distance from the front to its start, m.
     distance: f64,
-    /// How far before it the agent is held, m; 0 where the lane is too short for that.
+    /// How far before it the agent is held, m; 0 if the lane is too short for that.
     hold: f64,
 }
 
 impl ComingJunction {
-    /// Whether the agent is at the place where it is held, or has not come to it.
+    /// Whether the agent is at the place where it is held, or has not reached it.
     fn is_before_hold(&self) -> bool {
         self.distance >= self.hold - SLACK
     }
@@ -46,37 +46,37 @@ impl ComingJunction {
     }
 }
 
-/// A way of an agent through a junction where others cross, on which it meets nobody.
+/// A connection of an agent through a junction that conflicts with no other, while others there do.
 struct FreeConnection {
     junction: JunctionIndex,
     /// Index of the connection in the route.
     at: u32,
-    /// From the front to its start, m; negative inside.
+    /// Distance from the front to its start, m; negative inside.
     distance: f64,
 }
 
 impl Claims {
-    /// Lets nobody into some junctions any more, and opens all others.
+    /// Closes some junctions to further vehicles, and opens all others.
     pub(crate) fn close(&mut self, junctions: Vec<JunctionIndex>) {
         self.closed = junctions;
     }
 
-    /// Holds those who come back from some junctions, and from no others.
+    /// Holds approaching vehicles back from these junctions and from no others.
     pub(crate) fn hold_back_from(&mut self, junctions: Vec<JunctionIndex>) {
         self.held_back = junctions;
     }
 
-    /// The junctions from which those who come are held back.
+    /// The junctions from which approaching vehicles are held back.
     pub(crate) fn held_back(&self) -> &[JunctionIndex] {
         &self.held_back
     }
 
-    /// The junctions into which nobody is let any more.
+    /// The junctions that are closed to further vehicles.
     pub(crate) fn closed(&self) -> &[JunctionIndex] {
         &self.closed
     }
 
-    /// The junctions before which somebody is nearer than where one would be held back, in growing order, each
+    /// The junctions that have a vehicle nearer than where it would be held back, in ascending order, each
     /// once. O(agents).
     pub(crate) fn approached(
         &self,
@@ -89,14 +89,14 @@ impl Claims {
         each_once(near.map(|way| way.junction))
     }
 
-    /// Whether nobody is nearer to the junctions from which those who come are held back.
+    /// Whether no vehicle is nearer to the junctions than where it would be held back from them.
     pub(crate) fn held_back_are_clear(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> bool {
         let near = self.approached(setting, agents);
         let mut junctions = self.held_back.iter();
         junctions.all(|junction| near.binary_search(junction).is_err())
     }
 
-    /// Whether an agent that needs some ways is held back from one of them.
+    /// Whether an agent is held back from one of the connections that it needs.
     pub(super) fn is_held_back(
         &self,
         agent: AgentIndex,
@@ -110,19 +110,19 @@ impl Claims {
             })
     }
 
-    /// Whether who has been let in is held back nevertheless: it can still stop.
+    /// Whether a vehicle that has been let in is held back nevertheless, because it can still stop.
     pub(super) fn is_called_back(&self, grant: &Grant, situation: &Situation<'_>) -> bool {
         self.junction_to_hold_before(grant.agent, situation)
             .is_some_and(|way| way.at == grant.at && way.can_be_held(grant.agent, situation))
     }
 
-    /// The next way of an agent into a junction from which those who come are held back, if it is not far.
+    /// The next connection of an agent into a junction from which vehicles are held back, if it is near.
     fn junction_to_hold_before(
         &self,
         agent: AgentIndex,
         situation: &Situation<'_>,
     ) -> Option<ComingJunction> {
-        // Mostly nobody is held back anywhere: then routes are not looked at.
+        // Usually no vehicle is held back anywhere, and routes are not read.
         if self.held_back.is_empty() {
             return None;
         }
@@ -130,7 +130,7 @@ impl Claims {
         ways.find(|way| self.held_back.contains(&way.junction))
     }
 
-    /// How far before the end of a lane vehicles are held back, m; 0 for most.
+    /// How far before the end of a lane vehicles are held back, m; 0 for most lanes.
     pub(super) fn kept_free_before_end(
         &self,
         lane: LaneletIndex,
@@ -147,7 +147,7 @@ impl Claims {
         if leads_there { FAR } else { 0.0 }
     }
 
-    /// Holds those back who come, and can stop.
+    /// Holds back the approaching vehicles that can stop.
     pub(super) fn hold_back(&self, situation: &Situation<'_>, out: &mut Vec<(AgentIndex, Wall)>) {
         let coming = drivers(situation.agents)
             .filter_map(|agent| Some((agent, self.junction_to_hold_before(agent, situation)?)));
@@ -155,7 +155,8 @@ impl Claims {
         out.extend(held.map(|(agent, way)| (agent, (way.at, -way.hold as f32))));
     }
 
-    /// The junctions that are to be changed: nobody is let in any more, or those who come are held back.
+    /// The junctions that are to be changed: those that are closed or, if there are none, those from which
+    /// vehicles are held back.
     pub(crate) fn changing(&self) -> &[JunctionIndex] {
         match self.closed.is_empty() {
             true => &self.held_back,
@@ -163,8 +164,8 @@ impl Claims {
         }
     }
 
-    /// The junctions in which somebody is, or comes into and cannot stop before, in growing order, each
-    /// once. O(agents).
+    /// The junctions with a vehicle inside, or with an approaching vehicle that cannot stop before them, in
+    /// ascending order, each once. O(agents).
     pub(crate) fn occupied(
         &self,
         setting: Setting<'_>,
@@ -179,15 +180,15 @@ impl Claims {
         each_once(self.busy.iter().copied().chain(freely))
     }
 
-    /// Whether all have left the junctions into which nobody is let any more.
+    /// Whether all vehicles have left the closed junctions.
     pub(crate) fn closed_are_empty(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> bool {
         let occupied = self.occupied(setting, agents);
         let mut closed = self.closed.iter();
         closed.all(|junction| occupied.binary_search(junction).is_err())
     }
 
-    /// Whether all stand who have come to the stop lines of those junctions, and all others are far from
-    /// them; those who have left them as well.
+    /// Whether all vehicles at the stop lines of the closed junctions stand still and all others are far
+    /// away, including vehicles that have left the junctions.
     pub(crate) fn queues_stand(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> bool {
         let situation = setting.with(agents);
         let asking = self.scratch.requests.iter();
@@ -205,7 +206,7 @@ impl Claims {
             })
     }
 
-    /// What an agent waits for at a wall before a way without a conflict.
+    /// Why an agent waits at a wall before a connection without a conflict.
     pub(super) fn waits_before_closed(
         &self,
         connection: LaneletIndex,
@@ -223,7 +224,7 @@ impl Claims {
         })
     }
 
-    /// Holds those who come to closed junctions along ways without a conflict, and can stop.
+    /// Holds the vehicles that approach closed junctions on connections without a conflict and can stop.
     pub(super) fn hold_before_closed(
         &self,
         situation: &Situation<'_>,
@@ -245,7 +246,7 @@ fn drivers(agents: AgentsRef<'_>) -> impl Iterator<Item = AgentIndex> + '_ {
     driving.filter(move |&agent| agents.position[agent.index()].is_on_lane())
 }
 
-/// Junctions in growing order, each once.
+/// Junctions in ascending order, each once.
 fn each_once(junctions: impl Iterator<Item = JunctionIndex>) -> Vec<JunctionIndex> {
     let mut all: Vec<JunctionIndex> = junctions.collect();
     all.sort_unstable();
@@ -254,7 +255,7 @@ fn each_once(junctions: impl Iterator<Item = JunctionIndex>) -> Vec<JunctionInde
 }
 
 impl Situation<'_> {
-    /// The junction that a moving agent has left a few metres ago.
+    /// The junction that a moving agent left a few metres ago.
     fn just_left(&self, agent: AgentIndex) -> Option<JunctionIndex> {
         let at = self.agents.progress[agent.index()].at.checked_sub(1)?;
         let lanelet = self.route(agent).lanelet(at)?;
@@ -265,7 +266,7 @@ impl Situation<'_> {
         (beyond < FAR && self.speed(agent) >= STANDING).then_some(junction)
     }
 
-    /// The ways into junctions that an agent will come to next.
+    /// The connections into junctions that an agent will reach next.
     fn coming_junctions(self, agent: AgentIndex) -> impl Iterator<Item = ComingJunction> {
         let route = self.route(agent);
         let first = self.agents.progress[agent.index()].at;
@@ -289,13 +290,13 @@ impl Situation<'_> {
         })
     }
 
-    /// The free ways that an agent is on, or will come to next, each with the agent.
+    /// The connections without a conflict that an agent is on or will reach next, each with the agent.
     fn free_connections(
         self,
         agent: AgentIndex,
     ) -> impl Iterator<Item = (AgentIndex, FreeConnection)> {
         let route = self.route(agent);
-        // With its rear it may still be on the one behind it.
+        // Its rear may still be on the previous one.
         let first = self.agents.progress[agent.index()].at.saturating_sub(1);
         let lanelets = (first..).map_while(move |at| Some((at, route.lanelet(at)?)));
         let near = lanelets.map(move |(at, lanelet)| (at, lanelet, -self.front(agent, at)));

@@ -1,10 +1,10 @@
-//! How fast one vehicle follows another over a line with a sign: each of them looks for itself.
+//! How soon one vehicle follows another over a line with a sign, where each has to look for itself.
 //!
 //! ```text
 //!                    | line
-//!   -----------------|~~~~~~       B may enter a follow-up time after A has entered, or
-//!       [C]  [B]     |  [A]        later; so one gap in the traffic that passes lets in
-//!   -----------------|~~~~~~       fewer than fit into it.
+//!   -----------------|~~~~~~       B may enter a follow-up time after A, or later, so
+//!       [C]  [B]     |  [A]        one gap in the traffic with priority lets in fewer
+//!   -----------------|~~~~~~       vehicles than would fit into it.
 //! ```
 
 use super::request::{Need, Request};
@@ -16,15 +16,15 @@ use roadwright_scenario::{Connection, JunctionIndex};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Entries that were longer ago than any follow-up time are forgotten, s.
+/// Age after which entries are forgotten, s. It exceeds every follow-up time.
 const FORGOTTEN_AFTER: f64 = 10.0;
 
-/// The steps in which somebody last drove over the lines with signs, by the lanelets that end there.
+/// The steps in which a vehicle last drove over the lines with signs, by the lanelets that end there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Entries(BTreeMap<LaneletIndex, u64>);
 
 impl Entries {
-    /// The same on other roads; `lanelet` gives what a lanelet is there.
+    /// The same on other roads; `lanelet` maps a lanelet to them.
     pub(super) fn moved(&self, lanelet: impl Fn(LaneletIndex) -> Option<LaneletIndex>) -> Self {
         let entries = self.0.iter();
         Self(
@@ -34,7 +34,7 @@ impl Entries {
         )
     }
 
-    /// Notes that the holder of a grant in a junction drives over its line now.
+    /// Records that the holder of a grant in a junction drives over its line now.
     pub(super) fn note(
         &mut self,
         junction: JunctionIndex,
@@ -49,7 +49,8 @@ impl Entries {
             return;
         }
         if let Some(line) = situation.lane_before(grant.agent, grant.at) {
-            // Cleared here and not each step: the list is as long as lines were crossed of late.
+            // Old entries are removed here and not in each step, so the list is as long as the number of
+            // lines crossed recently.
             let kept = (FORGOTTEN_AFTER / situation.dt) as u64;
             self.0.retain(|_, step| *step + kept > situation.step);
             self.0.insert(line, situation.step);
@@ -58,7 +59,7 @@ impl Entries {
 }
 
 impl Claims {
-    /// Whether a vehicle would enter sooner after the one before it than the sign on its way lets it.
+    /// Whether a vehicle would follow the one before it sooner than the sign allows.
     pub(super) fn still_looks(
         &self,
         request: &Request,
@@ -78,7 +79,7 @@ impl Claims {
         let Some(line) = situation.lane_before(request.agent, need.at) else {
             return false;
         };
-        // Who has been let in and is on its way to the line has not been noted yet.
+        // Vehicles that have been let in and are still driving to the line have not been recorded yet.
         let grants = self.granted[need.junction.index()].iter();
         let coming = grants.filter(|grant| {
             !grant.has_entered
@@ -93,7 +94,7 @@ impl Claims {
             )
         });
         let entered = self.entries.0.get(&line);
-        // In seconds from the present step on, so below 0 for who has entered.
+        // In seconds relative to the present step, so negative for a vehicle that has entered.
         let entered =
             entered.map(|&step| situation.dt * -(situation.step.saturating_sub(step) as f64));
         let before = enters.chain(entered).reduce(f64::max);

@@ -1,21 +1,20 @@
-//! Rings of full lanes: who is first on each of them waits for room on the next one.
+//! Rings of full lanes: the first vehicle (head) of each lane waits for room on the next one.
 //!
 //! ```text
 //!      A ->  |             A waits for room behind B, B for room behind C, C behind D, D behind A.
-//!    --------+--------     Each has the right to go, and none has room: no rule of one junction
-//!     ^      |      B      helps. But if all four go at once, each finds the place that the next
+//!    --------+--------     Each may go, and none has room. No rule of a single junction
+//!     ^      |      B      helps. But if all four go at once, each takes the place that the next
 //!     |      |      |      one leaves.
 //!     D      |      v
 //!    --------+--------
 //!            |  <- C
 //! ```
 //!
-//! Each head waits for one lane, so looking for rings is following one arrow from each of them:
-//! O(heads). Of a ring all heads are let in at once, if each fits into the place that the next one
-//! leaves and nobody else is in their ways. Where there are signals, the heads call and hold the stages
-//! that give them green, as agents may, until all have it. Where a ring has stood for long, one of its
-//! heads that can take another way is sent round. Where none can, the ring is counted, and stays: nobody
-//! is taken out.
+//! Each head waits for one lane, so finding rings means following one arrow from each head: O(heads). All
+//! heads of a ring are let in at once if each fits into the place that the next one leaves and no other
+//! vehicle blocks them. At signals the heads call and hold the stages that give them green, as agents may,
+//! until all have it. If a ring has stood for long, one of its heads that can take another route is
+//! rerouted. If none can, the ring is counted and stays; no vehicle is ever removed.
 
 use super::request::{Need, Request};
 use super::room::Trust;
@@ -30,42 +29,44 @@ use roadwright_scenario::Connection;
 use roadwright_scenario::junction::Light;
 use roadwright_scenario::lane_graph::LaneletIndex;
 
-/// How often rings are looked for, Hz.
+/// Rate of the search for rings, Hz.
 const RATE: f64 = 1.0;
-/// How often somebody in a ring that cannot turn looks for another way, Hz: searching costs much.
+/// Rate at which a head of a ring that cannot turn looks for another route, Hz. The search is expensive.
 const DETOUR_RATE: f64 = 0.1;
-/// Who has stood for so long may be in a ring, s: queues that move stand for a moment as well.
+/// A vehicle that has stood for less than this cannot be in a ring, s, because queues that move also stand
+/// for a moment.
 pub(super) const STANDS: f64 = 3.0;
-/// When all heads of a ring have stood for so long, one is sent round, s; and where they need green, which
-/// may take two rounds of each signal.
+/// Time for which all heads of a ring have to stand before one of them is rerouted, s. The second value
+/// applies if heads need green, which may take two cycles of each signal.
 const TURNS_WITHIN: f64 = 60.0;
 const TURNS_WITHIN_AT_SIGNALS: f64 = 240.0;
-/// From when on they ask for green, s: most queues move on by then.
+/// Time after which heads request green, s. Most queues have moved on by then.
 const ASKS_FOR_GREEN: f64 = 15.0;
-/// Lanelets from an exit on within which the vehicle is found that keeps it full.
+/// Maximum number of lanelets, starting at an exit, on which the vehicle that keeps it full is searched for.
 const QUEUE: usize = 12;
-/// And so many lanes beside each other.
+/// Maximum number of adjacent lanes that are followed in that search.
 const MOST_LANES_BESIDE: usize = 8;
-/// Nobody farther from its stop line than this is let in with a ring, m: the others would wait for it.
-/// With more it might see red before it is there, and the ring would have turned in part.
+/// A vehicle farther from its stop line than this is not let in with a ring, m, because the others would
+/// wait for it. With a larger value it might see red before it gets there, and only part of the ring would
+/// have turned.
 pub(super) const AT_LINE: f64 = 3.0;
 
-/// Who is first on a lane, and waits for room.
+/// The first vehicle on a lane, which waits for room.
 #[derive(Debug, Clone)]
 struct Head {
     request: Request,
-    /// What it needs, and has to get at once.
+    /// The connections that it needs, all at once.
     needs: Vec<Need>,
-    /// Which of those leads to the full lane.
+    /// Index of the need that leads to the full lane.
     full: usize,
-    /// Whom it waits for, if that is who comes through an alley.
+    /// The oncoming vehicle for which it waits, if it waits for an alley.
     oncoming: Option<AgentIndex>,
-    /// The head of that lane, by its number; the lane may be moving.
+    /// Number of the head of that lane; `None` if the lane may be moving.
     next: Option<usize>,
 }
 
 impl Head {
-    /// Whether its way in has a signal.
+    /// Whether it enters at a signal.
     fn needs_green(&self, situation: &Situation<'_>) -> bool {
         situation
             .ground
@@ -73,37 +74,37 @@ impl Head {
             .is_some()
     }
 
-    /// Its id, and the junction and path that it waits to enter.
+    /// Its id, and the connection that it waits to enter.
     fn asked_connection(&self) -> (u64, Connection) {
         (self.request.id, self.request.path)
     }
 }
 
-/// A way round for the head of a ring.
+/// A detour for the head of a ring.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Detour {
     pub(crate) agent: AgentIndex,
-    /// Index in its route of the connection in whose place it takes another one.
+    /// Index in its route of the connection that is replaced.
     pub(crate) at: u32,
-    /// That one, and the lane beyond it.
+    /// The new connection and the lane beyond it.
     pub(crate) connection: LaneletIndex,
     pub(crate) exit: LaneletIndex,
 }
 
-/// A ring that stands.
+/// A ring that does not move.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct StuckRing {
-    /// The smallest id of its heads: so it is known again.
+    /// Smallest id of its heads, by which it is recognised.
     pub(crate) first_id: u64,
     /// In the order in which they are tried.
     pub(crate) detours: Vec<Detour>,
 }
 
-/// What is let in together.
+/// Requests that are granted together.
 type Batch = Vec<(Request, Vec<Need>)>;
 
 impl Claims {
-    /// Lets rings of full lanes turn, and notes those that have stood for long.
+    /// Lets rings of full lanes turn, and collects rings that have stood for long.
     pub(super) fn turn_rings(
         &mut self,
         clock: &Clock,
@@ -126,12 +127,12 @@ impl Claims {
         let heads = self.heads(scratch, &setting.with(agents.lent()));
         let rings = rings_among(&heads);
         let first_ids: Vec<u64> = rings.iter().map(|ring| first_id(ring, &heads)).collect();
-        // A ring that is gone may come again, and counts again then.
+        // A ring that has dissolved may form again, and then counts again.
         self.gridlocked.retain(|id| first_ids.contains(id));
         let may_search = is_due(DETOUR_RATE);
         for (ring, first_id) in rings.iter().zip(first_ids) {
-            // Made anew for each ring: whoever has been let in with the one before counts. Heads are in
-            // one ring at most, since each waits for one other.
+            // Renewed for each ring, so that vehicles let in with the ring before count. A head is in at
+            // most one ring, since it waits for one other head.
             let situation = &setting.with(agents.lent());
             if let Some(batch) = self.batch(ring, &heads, scratch, situation) {
                 self.counts.rotations += 1;
@@ -142,8 +143,8 @@ impl Claims {
             let signals = ring
                 .iter()
                 .filter(|&&number| heads[number].needs_green(situation));
-            // Signals decide how long the ring may stand before somebody is sent round, also while
-            // nobody asks for green yet: so they are collected first, and taken back below.
+            // Signals determine how long the ring may stand before a vehicle is rerouted, even while no
+            // vehicle requests green yet. So they are collected first and removed again below.
             let before = scratch.asks_for_green.len();
             scratch
                 .asks_for_green
@@ -164,22 +165,22 @@ impl Claims {
         }
     }
 
-    /// The rings that stood in the last update, and could do with somebody being sent round.
+    /// Takes the rings that stood in the last update and need a vehicle to be rerouted.
     pub(crate) fn stuck_rings(&mut self) -> Vec<StuckRing> {
         std::mem::take(&mut self.scratch.stuck)
     }
 
-    /// Who waits for green with a ring of full lanes: id, junction and path.
+    /// Vehicles that wait for green with a ring of full lanes: id and connection.
     pub(crate) fn asks_for_green(&self) -> &[(u64, Connection)] {
         &self.scratch.asks_for_green
     }
 
-    /// Counts that somebody in a ring was sent round.
+    /// Counts a vehicle in a ring that was rerouted.
     pub(crate) fn count_sent_round(&mut self) {
         self.counts.sent_round += 1;
     }
 
-    /// Counts a ring that nothing could be done about, once for as long as it stands.
+    /// Counts a ring that could not be resolved, once for as long as it stands.
     pub(crate) fn count_gridlock(&mut self, first_id: u64) {
         if !self.gridlocked.contains(&first_id) {
             self.gridlocked.push(first_id);
@@ -187,14 +188,14 @@ impl Claims {
         }
     }
 
-    /// Who stands at a junction and has no room beyond, with whom it waits for.
+    /// Vehicles that stand at a junction without room beyond, each with the vehicle that it waits for.
     fn heads(&self, scratch: &Scratch, situation: &Situation<'_>) -> Vec<Head> {
         let agents = situation.agents;
         let standing = scratch.requests.iter().filter(|request| {
             let refused = agents.claim[request.agent.index()].refused;
             matches!(
                 refused,
-                // Who stands at a red light may have no room either.
+                // A vehicle at a red light may have no room either.
                 Refusal::NoRoom | Refusal::Red | Refusal::Occupied | Refusal::Alley
             ) && agents.progress[request.agent.index()].standing >= STANDS
         });
@@ -240,7 +241,7 @@ impl Claims {
         let full = (0..needs.len()).find(|&i| {
             !self.has_room(request, &needs[i], i == last, &[], Trust::LetIn, situation)
         })?;
-        // The ring of a roundabout has a rule of its own, with which it never locks.
+        // The ring of a roundabout has a rule of its own, which keeps it from locking.
         let is_roundabout = situation.ground.ring(needs[full].exit).is_some();
         (!is_roundabout).then_some(Head {
             request: *request,
@@ -251,7 +252,7 @@ impl Claims {
         })
     }
 
-    /// Who comes through an alley that somebody needs at a junction, or beyond it.
+    /// The vehicle that comes through an alley which a request needs at or beyond a junction.
     fn oncoming(
         &self,
         request: &Request,
@@ -277,7 +278,8 @@ impl Claims {
         !alleys.is_empty()
     }
 
-    /// What the heads of a ring need, if all of them may enter now, and find room when all do.
+    /// The requests and needs of the heads of a ring, if all of them may enter now and find room when all
+    /// do.
     fn batch(
         &self,
         ring: &[usize],
@@ -289,7 +291,7 @@ impl Claims {
         for &number in ring {
             let head = &heads[number];
             let next = &heads[head.next?];
-            // Who waits for an alley cannot go before all have left it.
+            // A vehicle that waits for an alley cannot go before all have left it.
             if self.needs_alley(&head.request, &head.needs, situation) {
                 return None;
             }
@@ -299,7 +301,7 @@ impl Claims {
             let (leaves, comes) = [next, head]
                 .map(|head| situation.space(head.request.agent))
                 .into();
-            // Where a lane holds more than fits already, it gets no fuller.
+            // A lane that already holds more than fits gets no fuller.
             let fits = comes <= leaves
                 || self.room_beyond(&head.request, need, Trust::Nobody, situation) + leaves
                     >= comes;
@@ -320,8 +322,9 @@ impl Claims {
         Some(batch)
     }
 
-    /// Whether a head may enter all that it needs, after all who have been let in: who passes before others
-    /// may count on nobody. It need not give way: those with the right of way would not get far.
+    /// Whether a head may enter all that it needs, after all vehicles that have been let in. It comes last
+    /// because a vehicle that passes before others may count on no vehicle. It need not give way, because
+    /// vehicles with the right of way would not get far.
     fn may_come_last(&self, head: &Head, scratch: &Scratch, situation: &Situation<'_>) -> bool {
         head.needs.iter().all(|need| {
             if self.closed.contains(&need.junction) {
@@ -329,7 +332,7 @@ impl Claims {
             }
             let distance = -situation.front(head.request.agent, need.at);
             let is_first = need.at == head.request.at;
-            // At amber it may not get away before the light is red, and the others would wait for it.
+            // At amber the light may turn red before it has entered, and the others would wait for it.
             let is_green =
                 situation.light(Connection::new(need.junction, need.path)) == Light::Green;
             if is_first && distance > AT_LINE || need.has_law && !is_green {
@@ -354,8 +357,8 @@ impl Claims {
         }
     }
 
-    /// Who is let in with a ring goes on at amber, whatever it does to the brakes: it stands at the line,
-    /// and the others count on it.
+    /// Makes a vehicle that is let in with a ring continue at amber, however hard it could brake. It stands
+    /// at the line, and the others count on it.
     fn keep_at_amber(&mut self, agent: AgentIndex, needs: &[Need]) {
         for need in needs {
             let grants = &mut self.granted[need.junction.index()];
@@ -365,8 +368,8 @@ impl Claims {
         }
     }
 
-    /// Other lanes with room that the heads of a ring can drive onto from where they are, in the order of
-    /// ids and lanelets. Whether a way to their goals leads on from there, planners know.
+    /// Other lanes with room that the heads of a ring can enter from where they are, in the order of ids
+    /// and lanelets. Planners know whether a route to their goals leads on from there.
     fn detours(&self, ring: &[usize], heads: &[Head], situation: &Situation<'_>) -> Vec<Detour> {
         let mut ring = ring.to_vec();
         ring.sort_unstable();
@@ -410,8 +413,8 @@ impl Claims {
     }
 }
 
-/// Whether two of a ring meet in a junction: then one would wait inside for the other, and the other
-/// perhaps for the room that it leaves.
+/// Whether the connections of two heads of a ring conflict in a junction. Then one would wait inside for
+/// the other, which might wait for the room that the first leaves.
 fn are_in_conflict(one: &[Need], other: &[Need], situation: &Situation<'_>) -> bool {
     one.iter().any(|a| {
         let same = other.iter().filter(|b| b.junction == a.junction);
@@ -421,13 +424,13 @@ fn are_in_conflict(one: &[Need], other: &[Need], situation: &Situation<'_>) -> b
     })
 }
 
-/// Who stands first in the queue that fills a lane: the foremost on it, or on the lanes that it goes on
-/// to, up to where it waits.
+/// The vehicle at the head of the queue that fills a lane: the foremost one on it, or on the lanes where
+/// that one continues, up to where it waits.
 fn blocker(exit: LaneletIndex, situation: &Situation<'_>) -> Option<AgentIndex> {
     foremost_of(foremost(exit, situation)?, situation)
 }
 
-/// Who stands first in the queue of a vehicle.
+/// The vehicle at the head of the queue in which `first` stands.
 fn foremost_of(mut first: AgentIndex, situation: &Situation<'_>) -> Option<AgentIndex> {
     for _ in 0..QUEUE {
         let agent = first.index();
@@ -447,8 +450,8 @@ fn foremost_of(mut first: AgentIndex, situation: &Situation<'_>) -> Option<Agent
     None
 }
 
-/// Who is first in the queue at the start of a lane: the foremost on it or, where one in the queue waits for
-/// a gap on the lane beside, the foremost there.
+/// The first vehicle in the queue at the start of a lane: the foremost one on it or, if a vehicle in the
+/// queue waits for a gap on an adjacent lane, the foremost one there.
 fn foremost(lane: LaneletIndex, situation: &Situation<'_>) -> Option<AgentIndex> {
     let mut lane = lane;
     for _ in 0..MOST_LANES_BESIDE {
@@ -479,8 +482,9 @@ fn first_id(ring: &[usize], heads: &[Head]) -> u64 {
 
 /// The rings in which heads wait for each other, in the order of the smallest number in each.
 ///
-/// Each head has one arrow at most. Following it from an unmarked head, with the number of the walk as
-/// the mark, one comes to an end, to a mark of an earlier walk, or back to one of this walk: a ring.
+/// Each head has at most one arrow. Following arrows from an unmarked head, with the number of the walk as
+/// the mark, leads to an end, to a mark of an earlier walk, or back to a mark of this walk, which is a
+/// ring.
 fn rings_among(heads: &[Head]) -> Vec<Vec<usize>> {
     let mut marks = vec![usize::MAX; heads.len()];
     let mut rings = Vec::new();
@@ -501,7 +505,7 @@ fn rings_among(heads: &[Head]) -> Vec<Vec<usize>> {
     rings
 }
 
-/// The heads of a ring, from one of them on.
+/// The heads of a ring, starting with one of them.
 fn ring_from(start: usize, heads: &[Head]) -> Vec<usize> {
     let mut ring = vec![start];
     let mut at = heads[start].next;

@@ -1,4 +1,4 @@
-//! What a junction has granted, and which of its ways are free now: for people.
+//! The tickets of a junction and its free connections, as shown to users.
 
 use super::rule::is_held_up;
 use super::walls::Meeting;
@@ -8,28 +8,29 @@ use crate::records::AgentIndex;
 use roadwright_scenario::junction::Light;
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 
-/// What an agent has been granted at a junction.
+/// A grant of an agent at a junction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ticket {
-    /// Its place in the order of the junction, from 1 on: of two whose ways meet, the lower one
+    /// Its place in the order of the junction, starting at 1. On conflicting connections the lower number
     /// passes first.
     pub number: u32,
     /// The agent.
     pub agent: u64,
-    /// The path that it is for, by its number in the junction.
+    /// Number of its connection in the junction.
     pub path: ConnectionIndex,
     /// Whether its front has passed the stop line.
     pub has_entered: bool,
-    /// Whether it was let in; if not, it is inside nevertheless, and others keep off it.
+    /// Whether it was let in. If not, it is inside nevertheless, and others keep clear.
     pub is_invited: bool,
-    /// Where it waits inside for others who pass first, m along the path; `None` if it need not.
+    /// Where it waits inside for vehicles that pass first, m along the connection; `None` if it need not
+    /// wait.
     pub wall: Option<f64>,
-    /// Those others, by growing id.
+    /// The ids of those vehicles, in ascending order.
     pub behind: Vec<u64>,
 }
 
 impl Claims {
-    /// What a junction has granted, in the order of its tickets. O(tickets^2).
+    /// The tickets of a junction in their order. O(tickets^2).
     pub(crate) fn tickets_of(
         &self,
         junction: JunctionIndex,
@@ -43,7 +44,7 @@ impl Claims {
             let waits = claim.wall_at == grant.at + 1;
             let before = granted
                 .iter()
-                // In the order of tickets: those that pass first stand before its own.
+                // The list is in the order of tickets, so vehicles that pass first stand before it.
                 .take_while(|other| other.ticket < grant.ticket);
             let met = before.filter(|other| {
                 let path = Connection::new(junction, grant.path);
@@ -66,16 +67,16 @@ impl Claims {
         (1..).zip(granted).map(ticket).collect()
     }
 
-    /// The agents that a junction has granted something.
+    /// The agents that hold grants of a junction.
     pub(crate) fn holders(&self, junction: JunctionIndex) -> impl Iterator<Item = AgentIndex> + '_ {
         self.granted[junction.index()]
             .iter()
             .map(|grant| grant.agent)
     }
 
-    /// Whether a path of a junction is free: its signal is green, nobody on foot is in its way, nobody who has been let in before is
-    /// in its way, and nobody comes to whom it gives way, within the critical gap. Room beyond and
-    /// signs to stop at are those of a vehicle, and do not count.
+    /// Whether a connection of a junction is free: its signal is green, no pedestrian or vehicle that was
+    /// let in earlier blocks it, and no vehicle with the right of way over it arrives within the critical
+    /// gap. Room beyond and stop signs concern a single vehicle and do not count.
     pub(crate) fn is_free(
         &self,
         Connection {
@@ -94,7 +95,7 @@ impl Claims {
         let granted = &self.granted[junction.index()];
         let own = granted.iter().find(|grant| grant.path == path);
         if let Some(own) = own {
-            // Somebody has been let in along it already, or waits inside for those before.
+            // A vehicle has been let in along it already, or waits inside for vehicles before it.
             return agents.claim[own.agent.index()].wall_at != own.at + 1;
         }
         let is_in_the_way = |grant: &Grant| {

@@ -1,42 +1,43 @@
-//! Who may enter a junction, and what has been granted.
+//! Which vehicles may enter a junction, and what they have been granted.
 //!
 //! ```text
 //!        approach          |  junction  |   exit
 //!   ---------------------->|~~~~~~~~~~~~|------------------>
-//!     asks from here ^     ^ stop line  ^ room for its length?
+//! requests from here ^     ^ stop line  ^ room for its length?
 //! ```
 //!
-//! An agent asks when its braking distance reaches the stop line. A request names all connections
-//! that the agent needs at once: if it fits nowhere between two junctions, it needs both. Whether it
-//! may enter stands in `rule.rs`: signals, signs and right of way say who may ask for his turn, and
-//! there must be room beyond. Who is let in draws a ticket. Where two ways through the junction meet,
-//! the lower ticket passes first, and the other waits before that place (`walls.rs`); so several can
-//! be inside at once. Reservations of places in time [Dresner 2008] need drivers who are punctual; an
-//! order does not.
+//! An agent requests entry when its braking distance reaches the stop line. A request names all connections
+//! that the agent needs at once: if it fits nowhere between two junctions, it needs both. `rule.rs` decides
+//! whether it may enter: signals, signs and right of way determine whose turn it is, and there must be room
+//! beyond. A vehicle that is let in draws a ticket. Where two connections conflict, the lower ticket passes
+//! first and the other vehicle waits before the conflict (`walls.rs`), so several vehicles can be inside at
+//! once. Reserving places in time [Dresner 2008] needs punctual drivers; an order does not.
 //!
-//! **Invariant:** of two agents whose connections conflict, only the one with the lower ticket is in
-//! the places where they meet, until its rear has left them. Tickets on one lane are in the order of
-//! its vehicles: who has another vehicle cut in before it, or finds red before it has entered, gives
-//! its ticket back and asks again.
+//! **Invariant:** of two agents whose connections conflict, only the one with the lower ticket is in the
+//! places where they meet, until its rear has left them. Tickets on one lane are in the order of its
+//! vehicles: a vehicle returns its ticket and requests again if another vehicle cuts in before it, or if
+//! its signal turns red before it has entered.
 //!
-//! **Why nobody waits for ever inside:** waiting goes from higher to lower tickets only, never in a
-//! circle; who holds the lowest one waits for nobody, has been promised room beyond, and leaves. Room is
-//! counted as if nobody there drove on, but for who has been let into the next junction and will not lose
-//! its turn (`rule.rs`): who is counted on keeps it at amber near its line, and when its junction is to change.
-//! Nobody else takes that room (`promise.rs`): who appears, or changes lanes, leaves it to those who count
-//! on it. Who counts on somebody may have to wait for it. That goes to a lower ticket as well, in whatever
-//! junction: numbers are drawn in one order for all junctions, and who passes before others, with a number
-//! out of that order, counts on nobody.
-//! **Why nobody waits for ever outside, while its exit drains:** who has waited for a minute at most is locked
-//! (`rule.rs`): it need not give way any more, and nobody whose way conflicts with it is let in before. Who
-//! cannot drive for a queue over a way that nobody else meets, and so asks nobody, or for one on the lane that it
-//! is leaving, holds no ticket (`request.rs`).
-//! **Why full lanes that wait for each other in a ring move on:** they are let in together, or one of them
-//! is sent round (`gridlock.rs`).
+//! **Why no vehicle waits indefinitely inside:** vehicles wait for lower tickets only, so waiting never
+//! forms a circle. The holder of the lowest ticket waits for no vehicle, has been promised room beyond, and
+//! leaves. Room is counted as if no vehicle there moved on, except vehicles that have been let into the
+//! next junction and will not lose their turn (`rule.rs`): a vehicle that others count on keeps its turn at
+//! amber near its line, and when its junction is to change. No other vehicle takes that room
+//! (`promise.rs`): vehicles that spawn or change lanes leave it free. A vehicle that counts on another may
+//! have to wait for it. The other has a lower ticket even in another junction, because the tickets of all
+//! junctions are drawn in one order. A vehicle that passes before others, with a ticket out of that order,
+//! counts on no vehicle.
+//! **Why no vehicle waits indefinitely outside, while its exit drains:** after at most a minute of waiting
+//! a request is locked (`rule.rs`): the vehicle need not give way any more, and no vehicle on a conflicting
+//! connection is let in before it. A vehicle that cannot drive because of a queue holds no ticket
+//! (`request.rs`) if the queue stands on a connection without conflicts, where no grants are needed, or on
+//! the lane that the vehicle is leaving.
+//! **Why full lanes that wait for each other in a ring start to move:** they are let in together, or one of
+//! the vehicles is rerouted (`gridlock.rs`).
 //!
-//! **How often:** every fifth of a second, or every step if that is longer; in each step while somebody is
-//! on foot at a crossing, since people walk in each. Where it counts how far one drives until the next
-//! decision that time is allowed for, so steps of 1 and of 100 ms are equally safe.
+//! **How often:** every fifth of a second, or every step if that is longer; in each step while pedestrians
+//! are at a crossing, since they walk in each. Where the distance driven until the next decision matters,
+//! that period is allowed for, so steps of 1 and of 100 ms are equally safe.
 //!
 //! # Example
 //!
@@ -55,20 +56,21 @@
 //!
 //! | step | what happens | tickets |
 //! | --- | --- | --- |
-//! | 100 | A is near enough and asks; nobody is inside | A 1 |
-//! | 103 | B asks; it would have to wait long for A inside | A 1 |
-//! | 105 | C asks; it does not meet A | A 1, C 2 |
-//! | 130 | A will have left X when B comes there, and C will have left Y | A 1, C 2, B 3 |
-//! | 160 | A is gone; B is inside and waits before Y for C, who is late | C 2, B 3 |
-//! | 210 | C has left Y; B goes on | B 3 |
+//! | 100 | A is near enough and requests; no vehicle is inside | A 1 |
+//! | 103 | B requests; it would have to wait long inside for A | A 1 |
+//! | 105 | C requests; it does not meet A | A 1, C 2 |
+//! | 130 | A will have left X when B gets there, and C will have left Y | A 1, C 2, B 3 |
+//! | 160 | A has left; B is inside and waits before Y for C, which is late | C 2, B 3 |
+//! | 210 | C has left Y; B continues | B 3 |
 //!
 //! # Parts
 //!
-//! `request.rs` finds who asks, and for what; `situation.rs` knows where everybody is; `rule.rs` decides;
-//! `follow_up.rs` knows how fast one follows another at a sign; `update.rs` does all of that in its time;
-//! `promise.rs` knows who counts on room beyond; `closing.rs` empties junctions that are to change;
-//! `alley.rs` lets into stretches that are too narrow for two;
-//! `walls.rs` holds the order inside; `gridlock.rs` resolves rings of full lanes; this file keeps what is granted.
+//! `request.rs` finds the requests and what they need; `situation.rs` knows where the agents are; `rule.rs`
+//! decides; `follow_up.rs` knows how soon one vehicle may follow another at a sign; `update.rs` runs all of
+//! this in each decision; `promise.rs` knows which vehicles count on room beyond; `closing.rs` empties
+//! junctions that are to change; `alley.rs` lets vehicles into stretches that are too narrow for two;
+//! `walls.rs` enforces the order inside; `gridlock.rs` resolves rings of full lanes; this file keeps the
+//! grants.
 
 mod alley;
 mod bound;
@@ -108,9 +110,9 @@ pub(crate) use situation::{Given, Setting};
 pub use waits::{Waits, Why};
 use watch::Intruder;
 
-/// Tickets begin here, so that there are lower ones for those who are inside without having drawn one.
+/// First ticket. Lower numbers are left for vehicles that are inside without having drawn a ticket.
 const FIRST_TICKET: u64 = 1 << 32;
-/// From one ticket to the next: there are others in between, for those who pass before somebody that
+/// Distance between successive tickets. The numbers in between are for vehicles that pass before one that
 /// was let in earlier.
 const TICKET_STEP: u64 = 1 << 20;
 
@@ -123,33 +125,33 @@ struct Grant {
     agent: AgentIndex,
     /// Number of the connection in its junction.
     path: ConnectionIndex,
-    /// Index of the connection in the agent's route: a route can lead through one junction twice.
+    /// Index of the connection in the agent's route; a route can lead through one junction twice.
     at: u32,
     /// Lanelet beyond the junction.
     exit: LaneletIndex,
-    /// Of two whose ways meet, the lower one passes first.
+    /// On conflicting connections the lower ticket passes first.
     ticket: u64,
-    /// How long it is expected to be held up by others, s.
+    /// Time for which other vehicles are expected to delay it, s.
     delay: f32,
     /// Whether the agent's front has reached the connection.
     has_entered: bool,
     /// Whether it was let in.
     is_invited: bool,
-    /// Whether it is the first of a chain: only there signals are looked at, unless it is a narrow bend.
+    /// Whether it is the first of a chain. Signals count only there, or behind narrow bends.
     is_first: bool,
     /// Whether it was let in together with a ring of full lanes.
     is_in_ring: bool,
     /// Whether it was let in to turn at a red light.
     is_on_red: bool,
-    /// Where its front was when an edit has moved the stop line under it, m: it can wait there for others
-    /// even if they meet it before. 0 for all others.
+    /// Position of the agent's front when an edit moved the stop line behind it, m. It may wait there for
+    /// others even if their conflict begins earlier. 0 for all others.
     stands_at: f32,
     #[serde(skip)]
     noted: Noted,
 }
 
-/// Where the rear axle of the holder of a grant is along its connection, m, while an update lasts: nobody
-/// moves meanwhile, and it is asked for often. Not a number before and after, and not state.
+/// Position of the rear axle of a grant's holder along its connection, m. Cached during an update, in which
+/// no vehicle moves, because it is read often. NaN before and after; not part of the state.
 #[derive(Debug, Clone, Copy)]
 struct Noted(f64);
 
@@ -170,7 +172,7 @@ impl PartialEq for Noted {
 }
 
 impl Grant {
-    /// For who is let in alone, and has not entered yet.
+    /// Creates the grant of a vehicle that is let in alone and has not entered yet.
     fn new(
         agent: AgentIndex,
         path: ConnectionIndex,
@@ -196,40 +198,41 @@ impl Grant {
     }
 }
 
-/// What all junctions have granted.
+/// The grants of all junctions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Claims {
     /// Grants of each junction, in the order of their tickets.
     granted: Vec<Vec<Grant>>,
     /// Junctions with a grant. Few of thousands have one, and only those are visited in a step.
     busy: Vec<JunctionIndex>,
-    /// The next ticket.
+    /// Next ticket.
     next_ticket: u64,
     counts: LawCounts,
-    /// The longest wait at each junction, s.
+    /// Longest wait at each junction, s.
     longest_waits: Vec<f32>,
-    /// When somebody last drove over each line with a sign.
+    /// When a vehicle last drove over each line with a sign.
     entries: Entries,
-    /// Rings of full lanes that are counted as locked, by the smallest id of their heads.
+    /// Rings of full lanes that are counted as locked, by the smallest agent id of their heads.
     gridlocked: Vec<u64>,
-    /// Who is in which alley.
+    /// Which vehicles are in which alleys.
     alleys: Alleys,
-    /// Whether junctions decide in the next step, whatever their turn: they are new.
+    /// Whether junctions decide in the next step even if it is not their turn, because they are new.
     is_overdue: bool,
-    /// Junctions that are to be changed: nobody is let in any more. Not saved: edits that wait are not.
+    /// Junctions that are to be changed. No more vehicles are let in. Not saved, because pending edits are
+    /// not.
     #[serde(skip)]
     closed: Vec<JunctionIndex>,
-    /// Junctions from which those who come are held back, since their stop lines are to move outward.
+    /// Junctions from which arriving vehicles are held back, because their stop lines are to move outward.
     #[serde(skip)]
     held_back: Vec<JunctionIndex>,
-    /// Junctions and paths on which bodies off the lanes are, in order. Noted anew before each decision.
+    /// Connections that are covered by bodies off the lanes, in order. Updated before each decision.
     #[serde(skip)]
     taken: Vec<Connection>,
-    /// Rings are left as they are: what a test compares with.
+    /// Whether rings are left unresolved, as a baseline for tests.
     #[cfg(test)]
     #[serde(skip)]
     pub(crate) leaves_rings: bool,
-    /// Alleys are roads as others are: what a test compares with.
+    /// Whether alleys are treated as ordinary roads, as a baseline for tests.
     #[cfg(test)]
     #[serde(skip)]
     pub(crate) leaves_alleys: bool,
@@ -237,24 +240,24 @@ pub(crate) struct Claims {
     scratch: Scratch,
 }
 
-/// Lists that are filled again in every step; kept, so that a step allocates nothing.
+/// Buffers that are refilled in every step, kept so that a step allocates nothing.
 #[derive(Debug, Clone, Default)]
 struct Scratch {
     requests: Vec<Request>,
     approaches: Vec<Approach>,
-    /// What those wait for who are not passed over any more.
+    /// Vehicles that are no longer passed over, with what others leave to them.
     pending: Vec<Pending>,
     needs: Vec<Need>,
-    /// Who may come to an alley soon.
+    /// Agents that may come to an alley soon.
     near_alleys: Vec<AgentIndex>,
-    /// Who wants into alleys from the open road, what somebody needs of them, and what is kept for those
-    /// who have waited for long.
+    /// Requests for alleys from the open road, the alleys that one request needs, and the alleys that are
+    /// kept for agents that have waited long.
     alley_requests: Vec<AlleyRequest>,
     alley_needs: Vec<AlleyNeed>,
     kept_alleys: Vec<Kept>,
-    /// Who has to give its grants back, and from which index of its route on.
+    /// Agents that must return their grants, each with the first index in its route that is revoked.
     revoked: Vec<(AgentIndex, u32)>,
-    /// For how long people have kept vehicles from driving over each busy crossing, s.
+    /// How long pedestrians have kept vehicles from driving over each busy crossing, s.
     kept: Vec<f64>,
     intruders: Vec<Intruder>,
     /// Whether junctions have decided in this step.
@@ -274,7 +277,7 @@ impl PartialEq for Scratch {
     }
 }
 
-/// A grant, as other parts of traffic read it.
+/// A grant as the other parts of traffic see it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Held {
     pub(super) junction: JunctionIndex,
@@ -285,7 +288,7 @@ pub(super) struct Held {
 }
 
 impl Claims {
-    /// All that is granted to those who were let in.
+    /// All grants of vehicles that were let in.
     pub(super) fn held(&self) -> impl Iterator<Item = Held> + '_ {
         let busy = self.busy.iter();
         busy.flat_map(|&junction| {
@@ -315,7 +318,7 @@ impl Claims {
         }
     }
 
-    /// Bytes of what is held and asked for; the empty lists of junctions are those of the ground.
+    /// Bytes of the grants and requests. The empty lists of junctions are counted with the ground.
     pub(crate) fn bytes(&self) -> usize {
         let held: usize = self
             .busy
@@ -325,11 +328,12 @@ impl Claims {
         held * size_of::<Grant>() + self.scratch.requests.capacity() * size_of::<Request>()
     }
 
-    /// All of it for a hash, with ids in the place of indices: the same wherever agents are stored.
+    /// The state for a hash, with ids instead of indices, so that it does not depend on where agents are
+    /// stored.
     pub(crate) fn hashed(&self, id_of: impl Fn(AgentIndex) -> u64) -> impl Serialize {
         let mut granted = Vec::new();
         for (junction, grants) in self.by_junction() {
-            // In the order of tickets, which decides.
+            // In the order of tickets, which is significant.
             granted.extend(grants.iter().map(|grant| {
                 let id = id_of(grant.agent);
                 (
@@ -349,7 +353,7 @@ impl Claims {
         )
     }
 
-    /// Whether all that is held belongs to the junctions of a ground and to so many agents.
+    /// Whether all grants fit the junctions of a ground and this number of agents.
     pub(crate) fn fits(&self, ground: &Ground, agents: usize) -> bool {
         let junctions = ground.junction_count();
         let lanelets = ground.graph().lanelets().len();
@@ -373,7 +377,7 @@ impl Claims {
             && busy.all(|&junction| (junction.index()) < junctions)
     }
 
-    /// Lets a vehicle in, on the connection at an index of its route; it may be inside already.
+    /// Lets a vehicle in on the connection at an index of its route. It may be inside already.
     pub(crate) fn hold(
         &mut self,
         agent: AgentIndex,
@@ -393,8 +397,8 @@ impl Claims {
         self.add(junction, grant);
     }
 
-    /// Gives an agent a ticket after all others whose front an edit has found so far beyond the start of a
-    /// connection, m.
+    /// Gives a ticket after all others to an agent whose front an edit has placed at `front` beyond the
+    /// start of a connection, m.
     pub(crate) fn hold_standing(
         &mut self,
         agent: AgentIndex,
@@ -427,7 +431,7 @@ impl Claims {
         if list.is_empty() {
             self.busy.push(junction);
         }
-        // Behind those with the same ticket, who have it for longer.
+        // After those with the same ticket, which have had it for longer.
         let place = list.partition_point(|other| other.ticket <= grant.ticket);
         list.insert(place, grant);
     }
@@ -437,13 +441,13 @@ impl Claims {
         let list = &self.granted[junction.index()];
         let place = list.partition_point(|grant| grant.ticket < ticket);
         let lower = place.checked_sub(1).map(|i| list[i].ticket);
-        // After twenty in one gap two have the same one: then they go in the order of the list.
+        // After twenty in one gap two tickets are equal. Then the order of the list decides.
         let lower = lower.unwrap_or(ticket.saturating_sub(TICKET_STEP));
         lower + (ticket - lower) / 2
     }
 
-    /// Gives an agent that is inside a junction without having drawn a ticket the lowest one: others
-    /// keep off it.
+    /// Gives the lowest ticket to an agent that is inside a junction without having drawn one, so that
+    /// others keep clear.
     pub(crate) fn hold_inside(
         &mut self,
         agent: AgentIndex,
@@ -455,7 +459,8 @@ impl Claims {
         exit: LaneletIndex,
     ) {
         let next = self.draw_ticket();
-        // One below the lowest: it is inside already, so it waits for nobody, and all others for it.
+        // One below the lowest: it is inside already, so it waits for no vehicle and all others wait for
+        // it.
         let first = self.granted[junction.index()].first();
         let ticket = first.map_or(next, |first| first.ticket.saturating_sub(1));
         let grant = Grant {
@@ -466,7 +471,7 @@ impl Claims {
         self.add(junction, grant);
     }
 
-    /// The lowest ticket of each agent; `u64::MAX` for those without.
+    /// The lowest ticket of each agent; `u64::MAX` for agents without a ticket.
     pub(crate) fn tickets(&self, agents: usize) -> Vec<u64> {
         let mut tickets = vec![u64::MAX; agents];
         for grant in self.granted.iter().flatten() {
@@ -476,7 +481,7 @@ impl Claims {
         tickets
     }
 
-    /// Whether there are alleys that are driven by turns.
+    /// Whether there are alleys that are used by one direction at a time.
     #[cfg(test)]
     fn heeds_alleys(&self, ground: &Ground) -> bool {
         !ground.alleys().is_empty() && !self.leaves_alleys
@@ -504,12 +509,12 @@ impl Claims {
         self.counts.missed_turns += missed;
     }
 
-    /// How the law was kept.
+    /// Counts of breaches, waits and interventions at junctions.
     pub(crate) fn counts(&self) -> LawCounts {
         self.counts
     }
 
-    /// Counts vehicles whose controllers had to be held back.
+    /// Counts vehicles whose controllers had to be overruled at a stop line.
     pub(crate) fn count_held(&mut self, held: u64) {
         self.counts.held_by_law += held;
     }
@@ -521,9 +526,9 @@ impl Claims {
             .any(|grant| grant.agent == agent && grant.at == at)
     }
 
-    /// Takes over what was held on other roads; `lanelet` gives the lanelet that one is now, and `moved`
-    /// the connection and the exit that a vehicle's grant in a junction, for an index of its route, is for
-    /// now, or `None` to drop it.
+    /// Takes over the grants from before an edit of the roads. `lanelet` maps old lanelets to present ones.
+    /// `moved` returns the connection and exit that now correspond to a vehicle's grant in a junction at an
+    /// index of its route, or `None` to drop the grant.
     pub(crate) fn take_over(
         &mut self,
         held: &Self,
@@ -533,7 +538,7 @@ impl Claims {
         (self.next_ticket, self.counts) = (held.next_ticket, held.counts);
         self.gridlocked.clone_from(&held.gridlocked);
         self.entries = held.entries.moved(lanelet);
-        // Grants are moved one by one: an edit can split a junction or give its connections other numbers.
+        // Grants are moved one by one, because an edit can split a junction or renumber its connections.
         for (junction, grants) in held.by_junction() {
             for grant in grants {
                 if let Some((
@@ -555,16 +560,15 @@ impl Claims {
                 }
             }
         }
-        // An edit can make one junction of two.
-        // Then a vehicle may hold two connections with one ticket: they stand in the order of its
-        // route.
+        // An edit can merge two junctions. Then a vehicle may hold two connections with one ticket, and
+        // they are sorted in the order of its route.
         for grants in &mut self.granted {
             grants.sort_unstable_by_key(|grant| (grant.ticket, grant.at));
         }
     }
 
-    /// For each agent index the smallest index of its route for which that agent holds anything;
-    /// `u32::MAX` for agents that hold nothing.
+    /// For each agent the smallest index of its route for which it holds a grant; `u32::MAX` for agents
+    /// without grants.
     pub(crate) fn firsts(&self, agents: usize) -> Vec<u32> {
         let mut firsts = vec![u32::MAX; agents];
         for grant in self.granted.iter().flatten() {
@@ -593,26 +597,26 @@ impl Claims {
         self.alleys.held_to(agent)
     }
 
-    /// Who holds one direction of an alley.
+    /// Agents that hold one direction of an alley.
     pub(crate) fn alley_holders(&self, side: AlleySide) -> impl Iterator<Item = AgentIndex> + '_ {
         self.alleys.holders(side)
     }
 
-    /// Takes back the grants of a vehicle from an index of its route on.
+    /// Revokes the grants of a vehicle, starting at an index of its route.
     pub(crate) fn forget_from(&mut self, agent: AgentIndex, at: u32) {
         self.alleys.forget_from(agent, at);
         self.keep(|grant| grant.agent != agent || grant.at < at);
     }
 
-    /// Takes back all grants of a vehicle.
+    /// Revokes all grants of a vehicle.
     pub(crate) fn forget(&mut self, agent: AgentIndex) {
         self.alleys.forget(agent);
         self.keep(|grant| grant.agent != agent);
     }
 
-    /// Keeps the grants for which `stays` holds; a junction without any is not busy any more.
+    /// Keeps the grants for which `stays` holds. A junction without grants is no longer busy.
     fn keep(&mut self, stays: impl Fn(&Grant) -> bool) {
-        // A junction leaves the list of busy ones with its last grant; `hold` puts it back.
+        // A junction leaves the list of busy ones with its last grant. `hold` adds it again.
         let granted = &mut self.granted;
         self.busy.retain(|&junction| {
             let list = &mut granted[junction.index()];
@@ -621,7 +625,7 @@ impl Claims {
         });
     }
 
-    /// Who comes near signals; `None` in steps in which junctions do not look.
+    /// Vehicles that approach signals; `None` in steps in which junctions do not decide.
     pub(crate) fn arrivals(&self) -> Option<&[Arrival]> {
         let scratch = &self.scratch;
         scratch.has_decided.then_some(&scratch.arrivals)

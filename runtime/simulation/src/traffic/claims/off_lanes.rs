@@ -1,5 +1,6 @@
-//! Bodies off the lanes that are in junctions: pushed there, steered by hand, or put down. They draw no
-//! tickets, and hold all ways that they touch: nobody is let in along those until they are gone.
+//! Bodies off the lanes that are in junctions, because they were pushed there, are steered by hand or were
+//! put down. They draw no tickets but block all connections that they touch: no vehicle is let in on those
+//! until they have gone.
 
 use super::Claims;
 use super::request::Need;
@@ -9,13 +10,13 @@ use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::Connection;
 
-/// What a car on a way covers beside its middle, m, with a hand's breadth.
+/// Half the width that a car on a connection covers, with a small margin, m.
 const HALF_WIDTH: f64 = 1.1;
-/// Length of the pieces that a way is looked at in, m.
+/// Length of the pieces in which a connection is examined, m.
 const PIECE: f64 = 1.0;
 
 impl Claims {
-    /// Notes on which ways bodies off the lanes are. O(bodies, and lanes near each).
+    /// Records the connections that bodies off the lanes touch. O(bodies, and lanes near each).
     pub(super) fn look_off_lanes(&mut self, ground: &Ground, bodies: &[OffLane]) {
         let taken = &mut self.taken;
         taken.clear();
@@ -32,7 +33,7 @@ impl Claims {
         taken.dedup();
     }
 
-    /// Whether a body off the lanes is in the way of a request.
+    /// Whether a body off the lanes blocks a request.
     pub(super) fn is_taken(&self, needs: &[Need]) -> bool {
         let taken = &self.taken;
         !taken.is_empty()
@@ -44,7 +45,7 @@ impl Claims {
     }
 }
 
-/// Whether a body lies on what a car covers along a line, no farther from `s` than `reach`, m.
+/// Whether a body overlaps what a car covers along a line within `reach` of `s`, m.
 fn lies_on(body: &OrientedBox, line: CentreLine<'_>, s: f64, reach: f64) -> bool {
     let (from, to) = ((s - reach).max(0.0), (s + reach).min(line.length()));
     let pieces = ((to - from) / PIECE).ceil().max(1.0);

@@ -1,5 +1,5 @@
-//! How junctions look at people on foot: whom vehicles are kept from driving over, and what vehicles
-//! that have been let in take of crossings.
+//! How junctions take pedestrians into account: which vehicles they keep from driving, and which parts of
+//! crossings are taken by vehicles that have been let in.
 
 use super::request::{Need, Request};
 use super::situation::{Given, Situation};
@@ -9,14 +9,15 @@ use crate::records::{AgentIndex, Refusal};
 use crate::traffic::people::{Over, People};
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 
-/// A vehicle is let in if it has left a lane of a crossing so long before somebody comes there, s.
+/// Least time between a vehicle's departure from a lane of a crossing and a pedestrian's arrival there for
+/// the vehicle to be let in, s.
 const TIME_BEFORE_PEOPLE: f64 = 1.0;
-/// Who needs harder braking than this to stop for people goes on, m/s^2: as at amber.
+/// A vehicle that needs harder braking than this to stop for pedestrians continues, as at amber, m/s^2.
 const STOPPING_FOR_PEOPLE: f64 = 3.0;
 
 impl Situation<'_> {
-    /// Whether people keep a vehicle from driving along a path of a junction, which is at an index of
-    /// its route. `slack`: the time between it and them that is wanted, s.
+    /// Whether pedestrians keep a vehicle from driving along the connection at an index of its route.
+    /// `slack` is the required time between it and them, s.
     fn is_kept_by_people(
         &self,
         agent: AgentIndex,
@@ -46,8 +47,7 @@ impl Situation<'_> {
         })
     }
 
-    /// Whether somebody on foot is, or within a moment will be, where one drives along a path of a
-    /// junction.
+    /// Whether a pedestrian is, or soon will be, where vehicles drive along a connection of a junction.
     pub(super) fn is_walked(
         &self,
         Connection {
@@ -72,7 +72,7 @@ impl Situation<'_> {
         })
     }
 
-    /// Whether people keep a vehicle that asks out of a junction.
+    /// Whether pedestrians keep a requesting vehicle out of a junction.
     pub(super) fn waits_for_people(&self, request: &Request, need: &Need) -> bool {
         self.is_kept_by_people(
             request.agent,
@@ -82,8 +82,8 @@ impl Situation<'_> {
         )
     }
 
-    /// Whether the holder of a grant that has not entered, and whose front is so far before the stop
-    /// line, m, has to give it back to people: it can still stop.
+    /// Whether the holder of a grant must return it because of pedestrians: it has not entered, its front
+    /// is at `distance` before the stop line, m, and it can still stop.
     pub(super) fn is_stopped_by_people(
         &self,
         junction: JunctionIndex,
@@ -104,8 +104,8 @@ impl Situation<'_> {
 }
 
 impl Claims {
-    /// Lets people say whether they want to walk, and takes back what they do not leave to drivers who
-    /// can still stop.
+    /// Lets pedestrians decide whether they want to walk, and revokes the grants of vehicles that have to
+    /// wait for them and can still stop.
     pub(super) fn heed_people(
         &mut self,
         given: Given<'_>,
@@ -113,8 +113,9 @@ impl Claims {
         agents: &mut ClaimColumns<'_>,
         scratch: &mut Scratch,
     ) {
-        // How long vehicles have been kept is needed before people decide: after a while people let
-        // them go first. What people take back is found after that, with what they want.
+        // How long vehicles have been kept is needed before pedestrians decide, because after a while they
+        // let vehicles go first. Which grants to revoke is determined afterwards, when their decisions are
+        // known.
         let situation = given.beside(people).with(agents.lent());
         let busy = people.busy().iter();
         let kept = busy.map(|&number| self.kept_by_people(number, &scratch.requests, &situation));
@@ -131,7 +132,7 @@ impl Claims {
         self.take_back(&scratch.revoked, agents);
     }
 
-    /// What vehicles that have been let in, and have not left a crossing, take of it.
+    /// The parts of a crossing that are taken by vehicles that have been let in and have not left it.
     pub(super) fn over(&self, crossing: u32, situation: &Situation<'_>) -> Vec<Over> {
         let site = &situation.ground.crossings().sites()[crossing as usize];
         let grants = self.granted[site.junction.index()].iter();
@@ -146,8 +147,8 @@ impl Claims {
         over.collect()
     }
 
-    /// Who has been let in over a busy crossing, has not entered, and has to give its grants back to
-    /// people.
+    /// Finds vehicles that have been let in over a busy crossing, have not entered, and must return their
+    /// grants because of pedestrians.
     pub(super) fn find_kept_by_people(
         &self,
         busy: &[u32],
@@ -158,7 +159,8 @@ impl Claims {
         for &crossing in busy {
             let junction = situation.ground.crossings().sites()[crossing as usize].junction;
             for grant in &self.granted[junction.index()] {
-                // Between the junctions of a chain nobody can stand: only the first one is given back.
+                // No vehicle can stand between the junctions of a chain, so only the grant of the first is
+                // returned.
                 let may_stop = grant.is_invited && grant.is_first;
                 let distance = situation.before_line(junction, grant);
                 if may_stop
@@ -171,8 +173,8 @@ impl Claims {
         }
     }
 
-    /// For how long the vehicle that people keep longest from driving over a crossing has waited, s; one
-    /// that has been let in after a long wait, and has not entered, counts as well.
+    /// The longest time for which pedestrians have kept a vehicle from driving over a crossing, s. A
+    /// vehicle that was let in after a long wait and has not entered counts as well.
     pub(super) fn kept_by_people(
         &self,
         crossing: u32,
@@ -181,7 +183,7 @@ impl Claims {
     ) -> f64 {
         let site = &situation.ground.crossings().sites()[crossing as usize];
         let leads_over = |path: ConnectionIndex| site.taken(path, false).is_some();
-        // Time at a red light is no wait for people.
+        // Time at a red light does not count as waiting for pedestrians.
         let with_green = |age: f64| match situation.ground.signals(site.junction) {
             Some(_) => age.min(situation.signals.time_in_stage(
                 situation.ground,

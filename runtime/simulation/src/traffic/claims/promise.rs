@@ -1,11 +1,11 @@
-//! Room beyond junctions that has been promised: who is let in counts on it, so nobody else may take it.
+//! Promised room beyond junctions: vehicles that are let in count on it, so no other vehicle may take it.
 //!
 //! ```text
 //!     junction |            a lane beyond it
 //!   -----------+-------------------------------------
 //!     A   B    |   C     D  .                  E        A and B have been let in and count on room behind D,
-//!   -----------+---------- '.--------------------      which waits for a gap beside E's lane: what is ahead
-//!              |             ' -> F                    of D nobody reaches.
+//!   -----------+---------- '.--------------------      which waits for a gap in F's lane. No vehicle
+//!              |             ' -> F                    can reach the room ahead of D.
 //! ```
 
 use super::room::FAR_ENOUGH;
@@ -17,8 +17,8 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, JunctionIndex};
 
 impl Claims {
-    /// Whether a vehicle of a length in a queue, m, may appear on a lane, beside others that appear there in
-    /// the same step: those who have been promised room there find it still.
+    /// Whether a vehicle that takes `own` metres in a queue may spawn on a lane, in addition to others that
+    /// spawn there in the same step, and still leave the room that has been promised to other vehicles.
     pub(crate) fn may_appear(
         &self,
         lanes: Lanes<'_>,
@@ -35,8 +35,8 @@ impl Claims {
         promised + taken + own <= tail.reach
     }
 
-    /// Whether those who have been promised room on a lane fit behind a vehicle at a place of it, m: one that
-    /// begins to change to or from it may have to wait there between two lanes.
+    /// Whether vehicles that have been promised room on a lane still fit behind a vehicle at a position on
+    /// it, m. A vehicle that begins to change to or from the lane may have to wait there between two lanes.
     pub(crate) fn leaves_promised(
         &self,
         lanes: Lanes<'_>,
@@ -53,23 +53,24 @@ impl Claims {
             .map(|entry| entry.agent)
             .chain(just_changed(lanes, lanelet));
         let taken: f64 = behind.map(|agent| lanes.space(agent)).sum();
-        // Where another one keeps them from coming so far already, nothing changes for them.
+        // If another vehicle already keeps them from getting that far, nothing changes for them.
         tail.reach < s || promised + taken <= lanes.rear(&own)
     }
 
-    /// Length that those take in a queue who have been promised room on a lane beyond a junction and are
+    /// Length in a queue of the vehicles that have been promised room on a lane beyond a junction and are
     /// not there yet, m; `None` if there are none.
     fn promised_length(&self, lanes: Lanes<'_>, lanelet: LaneletIndex) -> Option<f64> {
         let promised = self.promised_from(lanes, lanelet, FAR_ENOUGH);
         (promised > 0.0).then_some(promised)
     }
 
-    /// The same, 0 if there are none. Where one comes onto a lane from a short one without asking anybody,
-    /// those come on who do not fit there; so far, m, is looked back.
+    /// The same, 0 if there are none. If vehicles continue onto this lane from a short one without a
+    /// request, the vehicles that do not fit on the short one count. `far` is the distance that is searched
+    /// backwards, m.
     fn promised_from(&self, lanes: Lanes<'_>, lanelet: LaneletIndex, far: f64) -> f64 {
         let ground = lanes.ground;
         let ways = ground.graph().predecessors(lanelet);
-        // All connections that end where a lane begins are those of one junction.
+        // All connections to the start of a lane belong to one junction.
         if let Some(Connection { junction, .. }) =
             ways.iter().find_map(|&way| ground.contested(way))
         {
@@ -85,7 +86,7 @@ impl Claims {
         };
         count(way);
         let before = match ground.lanelet(way).is_connection() {
-            // Where roads join without a bend, lanes follow each other with nothing in between.
+            // Where roads join without a bend, lanes follow each other directly.
             false => way,
             true => {
                 let &[before] = ground.graph().predecessors(way) else {
@@ -99,14 +100,14 @@ impl Claims {
             return 0.0;
         }
         let coming = self.promised_from(lanes, before, far - length);
-        // Mostly nobody is promised anything there, and who drives there already is no promise.
+        // Usually no vehicle is promised room there, and vehicles that already drive there are no promise.
         if coming == 0.0 {
             return 0.0;
         }
         (coming + taken - length).max(0.0)
     }
 
-    /// What is held by those who are still in a junction or before it, and have been promised room on a lane
+    /// Grants of vehicles that are still in a junction or before it and have been promised room on a lane
     /// beyond it.
     pub(super) fn promised<'s>(
         &'s self,
@@ -121,7 +122,8 @@ impl Claims {
     }
 }
 
-/// Who has changed to a lane since the index was made: it is known only on the lane that it came from.
+/// Vehicles that have changed to a lane since the index was built, which lists them only on their former
+/// lane.
 fn just_changed(lanes: Lanes<'_>, target: LaneletIndex) -> impl Iterator<Item = AgentIndex> {
     let beside = lanes.ground.graph().changing_onto(target);
     let others = beside.flat_map(move |lane| lanes.index.on_lanelet(lane));

@@ -1,4 +1,4 @@
-//! Who asks to enter a junction, and for which connections.
+//! Requests to enter junctions, and the connections that they need.
 
 use super::gridlock::STANDS;
 use super::situation::Situation;
@@ -14,26 +14,27 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use std::hint::black_box;
 
-/// A vehicle asks this much before its braking distance reaches the stop line, m: then a free junction
-/// lets it in before it would brake for it. With a larger value it holds the junction for longer
+/// A vehicle makes its request this much before its braking distance reaches the stop line, m, so that a
+/// free junction lets it in before it would brake. With a larger value it holds the junction for longer
 /// before it enters, and others wait.
 const ASKING_MARGIN: f64 = 12.0;
-/// Others see a vehicle this long before it comes to a junction, s: the longest critical gap and a
-/// little.
+/// How long before it reaches a junction a vehicle is seen by others, s: a little more than the longest
+/// critical gap.
 const SIGHT: f64 = 8.0;
-/// Junctions in a row that a vehicle may need at once, because it fits nowhere between them.
+/// Maximum number of junctions in a row that a vehicle requests at once because it fits nowhere between
+/// them.
 const MAX_CHAIN: usize = 4;
-/// Lanelets ahead on which a vehicle in front counts as on its way into the same junction: an
-/// approach, the connection and their seams.
+/// Number of lanelets within which a vehicle ahead has to enter the same junction to count as heading into
+/// it: an approach, the connection and their seams.
 const WAY_IN: u32 = 4;
-/// Who stands with its rear nearer than this beyond the end of a lane, or ahead on a lane that one is leaving, is in
-/// the way, m.
+/// A standing vehicle blocks this one if its rear is within this distance of the end of the lane, or ahead
+/// of this one on a lane that it is leaving, m.
 const IN_THE_WAY: f64 = 5.0;
 
-/// An agent that wants to enter.
+/// A request of an agent to enter a junction.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Request {
-    /// The step in which it first asked for this connection.
+    /// Step of the first request for this connection.
     pub(super) since: u64,
     pub(super) id: u64,
     pub(super) agent: AgentIndex,
@@ -53,24 +54,23 @@ pub(super) struct Need {
     pub(super) at: u32,
     /// Lanelet beyond the junction.
     pub(super) exit: LaneletIndex,
-    /// Whether its signals and signs count: it is the first one, or there were only narrow bends before.
+    /// Whether its signals and signs count: it is the first one, or only narrow bends lie before it.
     pub(super) has_law: bool,
 }
 
 impl Request {
-    /// Who asked sooner goes first, of two that asked in the same step the one with the smaller id: both as one
-    /// number.
+    /// The order of requests as one number: by the step of the request, then by id.
     pub(super) fn place_in_order(&self) -> u128 {
         u128::from(self.since) << 64 | u128::from(self.id)
     }
 
-    /// How long it has been waiting, s.
+    /// How long the vehicle has waited, s.
     pub(super) fn age(&self, situation: &Situation<'_>) -> f64 {
         situation.step.saturating_sub(self.since) as f64 * situation.dt
     }
 }
 
-/// An agent that comes near a junction and has not been let in.
+/// An agent that approaches a junction and has not been let in.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Approach {
     /// Junction and connection.
@@ -78,20 +78,20 @@ pub(super) struct Approach {
     pub(super) agent: AgentIndex,
     /// Index of the connection in its route.
     pub(super) at: u32,
-    /// From its front to the stop line, m.
+    /// Distance from its front to the stop line, m.
     pub(super) distance: f64,
 }
 
 impl Situation<'_> {
-    /// The connections that a vehicle needs at once: up to the first lane on which it can stand
-    /// without its rear in a junction.
+    /// The connections that a vehicle needs at once: up to the first lane on which it can stand without its
+    /// rear in a junction.
     ///
     /// ```text
     ///      | junction 1 |--8 m--| junction 2 |------ 40 m ------
     /// ```
     ///
     /// A bus of 10 m that enters junction 1 alone would stand in it while it waits for junction 2. It
-    /// asks for both. A car of 4.5 m fits in between and asks for one after the other.
+    /// requests both. A car of 4.5 m fits in between and requests one after the other.
     pub(super) fn needs(&self, request: &Request, out: &mut Vec<Need>) {
         out.clear();
         let (route, space) = (self.route(request.agent), self.space(request.agent));
@@ -102,8 +102,8 @@ impl Situation<'_> {
             if out.len() == MAX_CHAIN {
                 return;
             }
-            // A connection that nothing conflicts with needs no grant, but it is no place to stand
-            // either; as a lanelet of the route its length counts as room like that of a lane.
+            // A connection without conflicts needs no grant, but it is no place to stand either. As a
+            // lanelet of the route its length counts as room like that of a lane.
             match (self.ground.contested(lanelet), route.lanelet(at + 1)) {
                 (
                     Some(Connection {
@@ -120,13 +120,14 @@ impl Situation<'_> {
                         has_law: out.is_empty() || !is_ruled,
                     });
                     is_ruled |= self.ground.is_ruled(junction);
-                    // In a ring one may stand: there is room to move on while one place is free.
+                    // A vehicle may stand in a ring, where there is room to move on as long as one place is
+                    // free.
                     if self.ground.ring(exit).is_some() {
                         return;
                     }
                     room = 0.0;
                 }
-                // The route ends in the junction: no exit, nothing to wait for beyond it.
+                // The route ends in the junction, so there is no exit and nothing to wait for beyond it.
                 (Some(_), None) => return,
                 (None, _) => {
                     room += self.ground.length(lanelet);
@@ -141,9 +142,9 @@ impl Situation<'_> {
         }
     }
 
-    /// The index in the route of the holder of a grant at which it has to stop for the signals of that
-    /// junction: where it enters it, or the first of the narrow bends before it between which it does not fit
-    /// (`needs`). `None` if a junction before rules for both.
+    /// The index in the route at which the holder of a grant has to stop for the signals of that junction:
+    /// where it enters the junction, or at the first of the narrow bends before it, if it does not fit
+    /// between them (`needs`). `None` if an earlier junction decides for both.
     pub(super) fn law_from(&self, grant: &Grant) -> Option<u32> {
         if grant.is_first {
             return Some(grant.at);
@@ -170,8 +171,8 @@ impl Situation<'_> {
         Some(first)
     }
 
-    /// Whether the vehicle is the foremost on its lane that is not let in yet, before the connection at
-    /// an index of its route.
+    /// Whether a vehicle is the first on its lane before the connection at an index of its route, not
+    /// counting vehicles that have been let in.
     pub(super) fn has_turn(&self, agent: AgentIndex, connection: u32) -> bool {
         let route = self.route(agent);
         let contested = route
@@ -180,8 +181,8 @@ impl Situation<'_> {
         let Some(Connection { junction, .. }) = contested else {
             return false;
         };
-        // On the lanelets up to the junction nobody may be ahead who still waits. Who does not drive into it
-        // at all does not hold up the agent, but those may who are ahead of that one.
+        // No waiting vehicle may be ahead on the lanelets up to the junction. A vehicle that does not enter
+        // the junction does not hold up the agent, but vehicles ahead of it may.
         let own = self.agents.progress[agent.index()].at;
         let lanelets = (own + 1..connection).filter_map(|at| route.lanelet(at));
         let beyond = lanelets.flat_map(|lanelet| self.index.on_lanelet(lanelet));
@@ -210,8 +211,9 @@ impl Situation<'_> {
             && !self.is_behind_queue_on_lane_left(agent)
     }
 
-    /// Whether a queue reaches back to the end of a lane over a way that nobody else meets. Nobody asks for those,
-    /// so one may stand there for long; who is behind and turns off would keep others out meanwhile.
+    /// Whether a queue on a connection without conflicts reaches back to the end of a lane. Vehicles need
+    /// no request for such a connection and may stand there for long. A vehicle that turns off behind them
+    /// would keep others out meanwhile.
     fn reaches_back_to(&self, lane: LaneletIndex) -> bool {
         let mut ways = self.ground.successors(lane).iter();
         ways.any(|&way| {
@@ -223,14 +225,14 @@ impl Situation<'_> {
         })
     }
 
-    /// Whether somebody stands close ahead on the lane that a vehicle is leaving: it cannot pass that one before it
-    /// is across, and that one may wait for it.
+    /// Whether a vehicle stands close ahead on the lane that this vehicle is leaving. It cannot be passed
+    /// before the lane change is complete, and may itself wait for this vehicle.
     fn is_behind_queue_on_lane_left(&self, agent: AgentIndex) -> bool {
         let position = &self.agents.position[agent.index()];
         if position.leaving == NO_LANELET {
             return false;
         }
-        // Lanes side by side differ in length in a bend.
+        // Adjacent lanes differ in length in a bend.
         let share = position.s / self.ground.length(position.lanelet);
         let own = share * self.ground.length(position.leaving);
         let front = own + self.vehicle_type(agent).front;
@@ -247,9 +249,9 @@ impl Situation<'_> {
     }
 }
 
-/// The next contested connection of every agent that is close enough to ask, and of those that come
-/// near junctions in which others give way to them; and who is in a junction without having been let
-/// in.
+/// Collects the next contested connection of every agent that is close enough to request it, the agents
+/// that approach a junction in which others give way to them, and the agents that are inside a junction
+/// without having been let in.
 pub(super) fn collect(
     step: u64,
     Fixed { ground, types }: Fixed<'_>,
@@ -271,7 +273,8 @@ pub(super) fn collect(
         }
         let (who, position) = (&agents.identity[index], &agents.position[index]);
         let claim = &mut agents.claim[index];
-        // Why it was refused is known to those who are decided before it; it stays while it asks.
+        // The last refusal matters to agents that are decided earlier, so it stays while the agent
+        // requests.
         let refused = std::mem::take(&mut claim.refused);
         claim.wall_at = 0;
         if !who.drives() || !position.is_on_lane() {
@@ -292,7 +295,7 @@ pub(super) fn collect(
         let vehicle_type = types.get(who.vehicle_type);
         let reach = reach(ground, motion, position, vehicle_type);
         let sight = reach.max(SIGHT * motion.speed + vehicle_type.front);
-        // Most agents are in the middle of a lane: they are done here, without their routes.
+        // Most agents are in the middle of a lane and are skipped here, without reading their routes.
         if remaining >= sight {
             continue;
         }
@@ -314,8 +317,8 @@ pub(super) fn collect(
         if distance >= reach {
             continue;
         }
-        // Its place in the order is that of the step in which it first asked for this connection.
-        // A new route resets `asked_for`: the agent queues again for what it needs now.
+        // Its place in the order is that of the step in which it first requested this connection. A new
+        // route resets `asked_for`, so the agent queues again for what it needs now.
         claim.ask(at, step);
         claim.refused = refused;
         requests.push(Request {
@@ -328,8 +331,8 @@ pub(super) fn collect(
     }
 }
 
-/// Looks at the lanelets of the next agents from an index on, and at those that come next on their routes:
-/// one after the other each would wait for memory (`perception/warm.rs`).
+/// Touches the lanelets of the next agents, starting at an index, and the next lanelets on their routes,
+/// because reading them one by one would wait for memory each time (`perception/warm.rs`).
 fn warm(ground: &Ground, routes: &Routes, agents: AgentsRef<'_>, from: usize) {
     let batch = from..(from + WARMED).min(agents.capacity());
     let on_lanes = batch
@@ -347,9 +350,9 @@ fn warm(ground: &Ground, routes: &Routes, agents: AgentsRef<'_>, from: usize) {
     black_box(ahead.map(|lanelet| ground.length(lanelet)).sum::<f64>());
 }
 
-/// The first contested connection in a route that has not been granted, from the lanelet `from` on:
-/// its index in the route, junction and path, and how far away it begins, m. `None` if that is beyond
-/// the reach. `distance` is what is left of the lanelet, m.
+/// The first contested connection of a route that has not been granted, starting at the lanelet `from`: its
+/// index in the route, the connection, and the distance to its start, m. `None` if it is out of reach.
+/// `distance` is the remaining length of the lanelet, m.
 #[inline]
 fn next_contested(
     ground: &Ground,
@@ -363,7 +366,7 @@ fn next_contested(
     while distance < reach {
         at += 1;
         let lanelet = route.lanelet(at)?;
-        // Where the lane has to be changed first, nothing beyond is asked for.
+        // Nothing is requested beyond a place where the vehicle has to change lanes first.
         if !ground.leads_to(before, lanelet) {
             return None;
         }
@@ -378,8 +381,8 @@ fn next_contested(
     None
 }
 
-/// How far ahead of its rear axle a vehicle asks, m. Example: a car whose front is 3.6 m before its
-/// rear axle asks at 8 m/s from 64 / (2 * 1.8) + 12 + 3.6 = 33 m.
+/// How far ahead of its rear axle a vehicle makes requests, m. Example: at 8 m/s a car whose front is 3.6 m
+/// before its rear axle makes them from 64 / (2 * 1.8) + 12 + 3.6 = 33 m.
 #[inline]
 pub(super) fn reach(
     ground: &Ground,

@@ -1,4 +1,4 @@
-//! Room beyond junctions: who would not find any is not let in.
+//! Room beyond junctions: a vehicle that would not find any is not let in.
 
 use super::request::{Need, Request};
 use super::rule::{LONGEST_WAIT_INSIDE, Pending, Reserved};
@@ -10,35 +10,36 @@ use crate::route::{Route, place_to_wait};
 use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::LaneletIndex;
 
-/// Who has been seeking a gap for so long, s, within so many metres of the end of its lane, gets the room that
-/// becomes free on the lane beside.
+/// A vehicle that has sought a gap for this long, s, within this distance of the end of its lane, m, gets
+/// the room that becomes free on the adjacent lane.
 const SEEKS_FOR: f32 = 10.0;
 const AT_END: f64 = 12.0;
-/// Who is faster than this inside a junction leaves it soon, m/s.
+/// A vehicle that is faster than this inside a junction leaves it soon, m/s.
 const DRIVES_OUT: f64 = 3.0;
-/// Who is to enter while its signal is green may need so much longer than if nobody were before it, s.
+/// Additional time that a vehicle may need to enter while its signal is green, compared with an empty lane,
+/// s.
 const TIME_TO_ENTER: f64 = 2.0;
-/// Of a ring so much may be taken. Before each who waits to join it some metres stay empty that nobody
-/// can use, so a ring that is quite full comes to a standstill; and the fuller it is, the slower it turns.
-/// With this share the most pass (0.6 to 1 were tried with cars and buses).
+/// Share of a ring that may be taken. Before each vehicle that waits to join it some metres stay empty that
+/// no vehicle can use, so a completely full ring comes to a standstill, and the fuller it is, the slower it
+/// turns. This share passes the most vehicles (0.6 to 1 were tried with cars and buses).
 const RING_SHARE: f64 = 0.7;
 
-/// Whom room on a lane is counted without, because they drive on.
+/// The vehicles that are left out of the count of room on a lane, because they will drive on.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Trust {
-    /// For who passes before others.
+    /// None, for a vehicle that passes before others.
     Nobody,
-    /// Who has been let into the next junction, hardly waits there for others, and does not lose its turn any
-    /// more, to a red light or to people on foot.
+    /// Vehicles that have been let into the next junction, hardly wait there for others, and will not lose
+    /// their turn to a red light or to pedestrians.
     LetIn,
 }
 
-/// Lanes beyond a junction are looked at up to this distance, m: who is farther away is out of the way. A
-/// street that is cut into short pieces is looked at as a whole.
+/// Distance up to which lanes beyond a junction are considered, m. Vehicles farther away do not block it. A
+/// street that is cut into short pieces is considered as a whole.
 pub(super) const FAR_ENOUGH: f64 = 30.0;
 const MOST_LANES: usize = 4;
 
-/// A lane beyond a junction: its index in the route, and how far beyond it begins, m.
+/// A lane beyond a junction: its index in the route, and its distance from the junction, m.
 #[derive(Clone, Copy)]
 struct Part {
     at: u32,
@@ -46,7 +47,7 @@ struct Part {
     begin: f64,
 }
 
-/// Lanes that one drives along without asking anybody in between.
+/// Lanes that a vehicle follows without a request in between.
 struct LanesBeyond {
     parts: [Part; MOST_LANES],
     count: usize,
@@ -71,11 +72,11 @@ impl LanesBeyond {
     }
 }
 
-/// The lane of a route behind one that ends so far away, m, if one drives on there without asking anybody: who
-/// waits for an alley there stands before it.
+/// The lane of a route after one that ends at `end`, m, if a vehicle continues onto it without a request. A
+/// vehicle that waits for an alley there stands before it.
 fn next_lane(route: &Route, at: u32, end: f64, ground: &Ground) -> Option<Part> {
     let way = route.lanelet(at + 1)?;
-    // Where roads join without a bend, lanes follow each other with nothing in between.
+    // Where roads join without a bend, lanes follow each other directly.
     let (at, lane, length) = match ground.lanelet(way).is_connection() {
         true => (at + 2, route.lanelet(at + 2)?, ground.length(way)),
         false => (at + 1, way, 0.0),
@@ -87,14 +88,15 @@ fn next_lane(route: &Route, at: u32, end: f64, ground: &Ground) -> Option<Part> 
 }
 
 impl Claims {
-    /// Whether the vehicle would find room beyond a junction, so that it does not come to stand in it.
+    /// Whether a vehicle would find room beyond a junction, so that it does not come to a stop in it.
     ///
-    /// Room is counted as if all that is there stood in a queue, bumper to bumper with a gap: their
-    /// places and speeds now do not count, since they may all have to stop; but for who is trusted to drive
-    /// on. A lane that is only passed, on the way to the next junction of a chain, must be empty of all others.
-    /// Where one drives on from a short lane without asking anybody, the next one counts as well.
+    /// Room is counted as if all vehicles there stood in a queue, bumper to bumper with a gap. Their
+    /// present positions and speeds do not count, because they may all have to stop. Only vehicles that are
+    /// trusted to drive on are left out. A lane that is only passed, between two junctions of a chain, must
+    /// be empty of all others. If a vehicle continues from a short lane without a request, the next lane
+    /// counts as well.
     ///
-    /// Example: an exit of 20 m, one car of 4.5 m that waits there, another that has been let in and
+    /// Example: an exit of 20 m, one car of 4.5 m that waits there, and another that has been let in and
     /// has not passed yet. They take 2 * (4.5 + 2) = 13 m. A car fits, a bus of 10 m does not.
     pub(super) fn has_room(
         &self,
@@ -108,7 +110,7 @@ impl Claims {
         if let Some(ring) = situation.ground.ring(need.exit) {
             let connection = situation.route(request.agent).lanelet(need.at);
             let goes_round = connection.is_some_and(|id| situation.ground.ring(id).is_some());
-            // Who has waited for long is the next one to get in, wherever it enters the ring.
+            // A vehicle that has waited long is the next to get in, at whichever entry of the ring.
             let first = ring.lanelets.first();
             let is_kept = pending
                 .iter()
@@ -118,15 +120,15 @@ impl Claims {
         let beyond = self.lanes_beyond(request, need, situation);
         let room =
             self.room_on(&beyond, request, need, trust, situation) - kept_room(need, pending);
-        // What is beyond may be shorter than the vehicle, where junctions behind it are asked as well
-        // (`Situation::needs`): then it has to be empty, and that is enough.
+        // The lanes beyond may be shorter than the vehicle if junctions behind them are requested as well
+        // (`Situation::needs`). Then they have to be empty, and that is enough.
         let fits = is_last && room >= situation.space(request.agent);
         fits || room >= self.reach_of(&beyond, situation)
     }
 
-    /// What is left of the lanes beyond a junction when all that is there, or has been promised a place,
-    /// stands in a queue, m; negative if they do not fit. Who is trusted to drive on into the next junction
-    /// leaves no queue behind.
+    /// Length that remains of the lanes beyond a junction when all vehicles that are there, or have been
+    /// promised a place, stand in a queue, m; negative if they do not fit. Vehicles that are trusted to
+    /// drive on into the next junction leave no queue behind.
     pub(super) fn room_beyond(
         &self,
         request: &Request,
@@ -138,8 +140,8 @@ impl Claims {
         self.room_on(&beyond, request, need, trust, situation)
     }
 
-    /// The lanes beyond a junction up to the first one at whose end somebody may have to wait, or that
-    /// is far enough away.
+    /// The lanes beyond a junction up to the first one at whose end a vehicle may have to wait, or that is
+    /// far enough away.
     fn lanes_beyond(
         &self,
         request: &Request,
@@ -166,7 +168,7 @@ impl Claims {
         beyond
     }
 
-    /// How far one drives up on lanes beyond a junction if nobody is there, m.
+    /// How far a vehicle can drive onto the lanes beyond a junction if they are empty, m.
     fn reach_of(&self, beyond: &LanesBeyond, situation: &Situation<'_>) -> f64 {
         let last = beyond.last();
         let reach = self.held_up_to(last.lane, situation);
@@ -183,7 +185,7 @@ impl Claims {
     ) -> f64 {
         let last = beyond.last();
         let tail = situation.lanes().tail(last.lane);
-        // From the end backwards: who is behind somebody that stays there stays as well.
+        // From the end backwards, because a vehicle behind one that stays there stays as well.
         let mut drive_on = trust == Trust::LetIn && tail.is_whole;
         let mut stays = |agent: AgentIndex, at: u32| {
             drive_on = drive_on && self.drives_on(agent, at, situation);
@@ -198,7 +200,7 @@ impl Claims {
                 true => tail.there,
                 false => situation.index.on_lanelet(part.lane),
             };
-            // With those on the way to the next lane, which nobody else meets.
+            // Including vehicles on the connection to the next lane, which conflicts with no other.
             let on_way = match parts.get(number + 1) {
                 Some(next) if next.at == part.at + 2 => {
                     let way = situation.route(request.agent).lanelet(part.at + 1);
@@ -214,7 +216,7 @@ impl Claims {
                 }
             }
         }
-        // In the order of their tickets, which is that in which they come.
+        // In the order of their tickets, which is also their order of arrival.
         for grant in self.promised(situation.agents, need.junction, need.exit) {
             let (agent, at) = (grant.agent, grant.at + 1);
             if agent != request.agent && stays(agent, at) {
@@ -232,14 +234,15 @@ impl Claims {
         reach - taken - seekers.sum::<f64>()
     }
 
-    /// Up to where those drive up on a lane who are held back before a junction that changes, m; its end for
-    /// most.
+    /// How far vehicles can drive onto a lane, m. Less than its length only if they are held back before a
+    /// junction that is to change.
     fn held_up_to(&self, lane: LaneletIndex, situation: &Situation<'_>) -> f64 {
         situation.ground.length(lane) - self.kept_free_before_end(lane, situation)
     }
 
-    /// Whether a vehicle is sure to drive on from the lane at an index of its route: it has been let into the
-    /// next junction, and is in it and drives, or hardly waits for others there and cannot lose its turn.
+    /// Whether a vehicle is sure to drive on from the lane at an index of its route: it has been let into
+    /// the next junction, and either drives in it, or hardly waits for others there and cannot lose its
+    /// turn.
     fn drives_on(&self, agent: AgentIndex, at: u32, situation: &Situation<'_>) -> bool {
         let granted_to = situation.agents.claim[agent.index()].granted_to;
         let beyond = at + 1;
@@ -248,7 +251,7 @@ impl Claims {
         }
         let drives_out =
             situation.speed(agent) >= DRIVES_OUT && situation.front(agent, beyond) > 0.0;
-        // Ways that nobody else meets are granted to nobody.
+        // There are no grants for connections without conflicts.
         let mut ways = beyond..granted_to;
         let mut next = || {
             ways.find_map(|at| {
@@ -283,9 +286,8 @@ impl Claims {
         })
     }
 
-    /// Whether one more vehicle fits into a ring, and another one beside it, within [`RING_SHARE`] of
-    /// its length: so everybody in the ring can move on to where it leaves it. An empty ring takes
-    /// everybody.
+    /// Whether one more vehicle fits into a ring, and another one beside it, within [`RING_SHARE`] of its
+    /// length, so that every vehicle in the ring can move on to its exit. An empty ring takes any vehicle.
     fn ring_has_room(&self, ring: &Ring, request: &Request, situation: &Situation<'_>) -> bool {
         let agents = situation.agents;
         let is_there = |agent: AgentIndex, lanelet: LaneletIndex| {
@@ -297,7 +299,7 @@ impl Claims {
                 .map(|entry| entry.agent)
                 .filter(move |&agent| is_there(agent, lanelet))
         });
-        // Who has been let in, and is not in the ring yet.
+        // Vehicles that have been let in and are not in the ring yet.
         let junctions = ring.junctions.iter();
         let coming = junctions.flat_map(|&junction| &self.granted[junction.index()]);
         let coming = coming.filter(|grant| {
@@ -314,7 +316,7 @@ impl Claims {
     }
 }
 
-/// Room on the lane beyond a junction that is left to those who have waited long for it, m.
+/// Room on the lane beyond a junction that is kept for vehicles that have waited long for it, m.
 fn kept_room(need: &Need, pending: &[Pending]) -> f64 {
     let kept = pending.iter().map(|pending| match pending.reserved {
         Reserved::Room(exit, length) if exit == need.exit => length,
@@ -324,22 +326,21 @@ fn kept_room(need: &Need, pending: &[Pending]) -> f64 {
 }
 
 impl Situation<'_> {
-    /// How far a vehicle is sure to drive up on a lane at an index of its route, m: without end, but where it
-    /// has to change lanes and may wait for a gap.
+    /// How far a vehicle is sure to drive onto a lane at an index of its route, m: infinite, unless it has
+    /// to change lanes and may wait for a gap.
     fn waits_up_to(&self, agent: AgentIndex, at: u32, lane: LaneletIndex) -> f64 {
         let changes = self.route(agent).lane_changes_on(at, self.ground);
         let kind = self.vehicle_type(agent);
         let place = place_to_wait(self.ground.length(lane), changes);
-        // On a short lane it does not wait: it would do so in the junction.
+        // On a short lane it does not wait, because it would do so in the junction.
         if changes == 0 || place < kind.rear_overhang {
             return f64::INFINITY;
         }
         place + kind.front
     }
 
-    /// Whether nothing keeps the holder of a grant, which has not entered, from entering: nobody may walk over
-    /// its way, and there is no signal that may show something else than green before; or it cannot stop any
-    /// more.
+    /// Whether the holder of a grant, which has not entered, is sure to enter: no pedestrian may cross its
+    /// connection and no signal may end its green first, or it can no longer stop.
     fn is_bound_to_enter(
         &self,
         grant: &Grant,
@@ -361,7 +362,7 @@ impl Situation<'_> {
         green > enters && !self.may_be_walked_over(grant.agent, Connection::new(junction, path))
     }
 
-    /// Whether people may walk over a path of a junction as long as signals show what they show.
+    /// Whether pedestrians may cross a connection of a junction while the signals show their present stage.
     fn may_be_walked_over(
         &self,
         agent: AgentIndex,
@@ -382,9 +383,9 @@ impl Situation<'_> {
     }
 }
 
-/// Length in a queue of those, m, who stand at the end of a lane beside an exit, and get nowhere but by changing
-/// to it: the room that the next vehicle leaves there is theirs. Others would be let in for ever, count on
-/// that room, and keep them where they are, and with them all who stand behind.
+/// Queue length of the vehicles that wait at the end of an adjacent lane and can continue only by changing
+/// to the exit, m. The room that the next vehicle leaves there is theirs. Otherwise vehicles that are let
+/// in later would always count on it, and keep them and all vehicles behind them where they are.
 fn space_for_seekers(exit: LaneletIndex, situation: &Situation<'_>) -> f64 {
     let lanes = situation.ground.graph().changing_onto(exit);
     let seeking = lanes.filter_map(|lane| {

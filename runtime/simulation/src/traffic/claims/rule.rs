@@ -1,4 +1,4 @@
-//! What junctions decide by.
+//! The rules by which junctions decide.
 
 use super::request::{Approach, Need, Request};
 use super::room::Trust;
@@ -10,38 +10,38 @@ use roadwright_scenario::junction::{GAP_ON_RED, Sign};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, Control, JunctionIndex};
 
-/// Nobody is let in who would have to wait longer inside for another, s. A larger value lets more
-/// in, who then stand in each other's way.
+/// A vehicle is not let in if it would have to wait longer than this inside for another one, s. A larger
+/// value lets in more vehicles, which then obstruct each other.
 pub(super) const LONGEST_WAIT_INSIDE: f64 = 1.0;
-/// Where one goes after the other, without sign or light, who asks comes so long after the other has left, s:
-/// who has to wait inside stops there and starts anew, and all who come behind with it. With 0 a plain crossing
-/// passes 3 % less, and where one may wait 1 s inside 9 %.
+/// Where vehicles alternate without signs or lights, a requesting vehicle arrives this long after the other
+/// one has left, s. A vehicle that has to wait inside stops there and starts again, and so do all vehicles
+/// behind it. With 0, a plain crossing passes 3 % fewer vehicles, and with a wait of 1 s inside 9 % fewer.
 const COMES_AFTER: f64 = 0.5;
-/// Braking that a place to wait inside may need, m/s^2.
+/// Deceleration that stopping before a conflict may require, m/s^2.
 const BRAKING: f64 = 4.5;
-/// Who has been let in is passed over only where braking gently is enough for it, m/s^2, and where the
-/// other one has left so long before, s.
+/// A vehicle that has been let in is passed over only if gentle braking is enough for it, m/s^2, and if the
+/// other one leaves at least this long before it arrives, s.
 pub(super) const GENTLE: f64 = 2.0;
 const LEAST_TIME_BETWEEN: f64 = 1.0;
-/// Who has waited longer than this is not passed over any more, s.
+/// Waiting time after which a request is no longer passed over, s.
 const LOCK_AFTER: f64 = 60.0;
-/// Where nobody has a sign one gives way for so long, s. At signals it is for who turns across the oncoming
-/// traffic, who is not passed over after it either: on a lane that others use as well it would hold them up for all
-/// of their green.
+/// Time for which a vehicle gives way where no approach has a sign, s. At signals, the time for which a
+/// vehicle gives way when it turns across the oncoming traffic; it is not passed over after that either,
+/// because on a shared lane it would block the others for all of their green.
 pub(super) const TURN_AFTER: f64 = 6.0;
-/// Where nobody has a sign one is passed over for so long, s.
+/// Time for which a vehicle is passed over where no approach has a sign, s.
 const OPEN_FOR: f64 = 30.0;
-/// With waiting drivers take shorter gaps, down to this share of the critical gap.
+/// Smallest share of the critical gap that drivers accept. They accept shorter gaps the longer they wait.
 const LEAST_GAP_SHARE: f64 = 0.6;
-/// Slower than this counts as standing, m/s.
+/// Speed below which a vehicle counts as standing, m/s.
 const STANDING: f64 = 0.2;
-/// A vehicle that stands this near to its stop line has stopped at it, m.
+/// A vehicle that stands within this distance of its stop line has stopped at it, m.
 const AT_LINE: f64 = 4.0;
 
-/// What comes of a request.
+/// Outcome of a request.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Verdict {
-    /// With a ticket before that of another one, or after all of them.
+    /// With a ticket before another one, or after all others.
     Granted {
         before: Option<u64>,
     },
@@ -50,17 +50,17 @@ pub(super) enum Verdict {
     Refused(Refusal),
 }
 
-/// What a junction decides by.
+/// State of a junction on which it decides.
 pub(super) struct JunctionState<'a> {
     pub(super) inside: &'a [Grant],
-    /// What those wait for who are not passed over any more.
+    /// Vehicles that are no longer passed over, with what others leave to them.
     pub(super) pending: &'a [Pending],
-    /// Who comes near.
+    /// Vehicles that approach.
     pub(super) approaches: &'a [Approach],
 }
 
 impl Claims {
-    /// All that a request needs is granted, or nothing.
+    /// Grants all that a request needs, or nothing.
     pub(super) fn decide(
         &self,
         request: &Request,
@@ -89,7 +89,7 @@ impl Claims {
             return Verdict::Refused(Refusal::Looks);
         }
         // All or nothing. A vehicle that had the first junction of a chain and waited for the second would
-        // stand in the first one and keep everybody out of it.
+        // stand in the first and block it.
         let mut before = None;
         for need in needs {
             let junction = JunctionState {
@@ -102,12 +102,13 @@ impl Claims {
                 Err(refusal) => return Verdict::Refused(refusal),
             }
         }
-        // One ticket counts in all junctions of a chain: it is after all others.
+        // One ticket counts in all junctions of a chain, so it comes after all others.
         if before.is_some() && needs.len() > 1 {
             return Verdict::Refused(Refusal::Occupied);
         }
-        // Who trusts somebody waits for it if need be, and it has the lower ticket, as all have who were let in
-        // before. Who passes before others has not the highest one, so it trusts nobody.
+        // A vehicle that trusts another waits for it if necessary. The other has the lower ticket, like all
+        // vehicles that were let in earlier. A vehicle that passes before others does not have the highest
+        // ticket, so it trusts no vehicle.
         if before.is_some()
             && let Err(refusal) = self.find_room(request, needs, pending, Trust::Nobody, situation)
         {
@@ -116,7 +117,7 @@ impl Claims {
         Verdict::Granted { before }
     }
 
-    /// Whether there is room on all lanes beyond the junctions that a request needs, or why not.
+    /// Whether there is room on all lanes beyond the junctions that a request needs; the reason if not.
     fn find_room(
         &self,
         request: &Request,
@@ -126,8 +127,8 @@ impl Claims {
         situation: &Situation<'_>,
     ) -> Result<(), Refusal> {
         let (last, passed) = needs.split_last().expect("there are needs");
-        // A lane that is only passed becomes free when others let it: who waits for it long keeps them
-        // from entering it. Whether the exit drains is not theirs to say.
+        // A lane that is only passed becomes free when other vehicles let it, so a vehicle that has waited
+        // long for it keeps them from entering it. Whether the exit drains is not up to them.
         let mut passed = passed.iter();
         if !passed.all(|need| self.has_room(request, need, false, pending, trust, situation)) {
             return Err(Refusal::Occupied);
@@ -139,7 +140,7 @@ impl Claims {
     }
 }
 
-/// Those of the approaches, in the order of their junctions, that lead to one.
+/// The approaches that lead to a junction. `approaches` is sorted by junction.
 pub(super) fn of_junction(approaches: &[Approach], junction: JunctionIndex) -> &[Approach] {
     let from = approaches.partition_point(|approach| approach.path.junction < junction);
     let to = approaches.partition_point(|approach| approach.path.junction <= junction);
@@ -156,7 +157,7 @@ pub(super) fn is_locked(
     waited(request, junction, situation) >= lock_after(control, has_signals)
 }
 
-/// Whether a request is not passed over any more: who conflicts with it has to wait.
+/// Whether a request is no longer passed over, so that vehicles that conflict with it have to wait.
 pub(super) fn keeps_others_out(
     request: &Request,
     junction: JunctionIndex,
@@ -171,13 +172,13 @@ fn kind_of(junction: JunctionIndex, situation: &Situation<'_>) -> (Control, bool
     (situation.ground.control(junction), has_signals)
 }
 
-/// How long somebody has waited while it could have been let in, s.
+/// Waiting time of a vehicle in which it could have been let in, s.
 fn waited(request: &Request, junction: JunctionIndex, situation: &Situation<'_>) -> f64 {
     let age = request.age(situation);
     if situation.ground.signal_group_of(junction).is_none() {
         return age;
     }
-    // Time at a red light gives no right to go before others when it turns green.
+    // Time spent at a red light gives no right to go before others when it turns green.
     age.min(
         situation
             .signals
@@ -185,20 +186,21 @@ fn waited(request: &Request, junction: JunctionIndex, situation: &Situation<'_>)
     )
 }
 
-/// How long one gives way, s; at signals, with green.
+/// How long a vehicle gives way, s; at signals, time with green.
 pub(super) fn lock_after(control: Control, has_signals: bool) -> f64 {
     match control {
         Control::AllWayStop | Control::Zipper => 0.0,
-        // Each may wait for the next one round, in a circle.
+        // Each vehicle may wait for the next one, in a circle.
         Control::Uncontrolled | Control::MiniRoundabout => TURN_AFTER,
         _ if has_signals => TURN_AFTER,
         _ => LOCK_AFTER,
     }
 }
 
-/// How long one waits before one is not passed over any more, s; at signals, with green. Where nobody has a sign
-/// those go meanwhile who meet nobody inside: if all waited for the first one after [`TURN_AFTER`], five sixths as
-/// many would pass where four legs meet, and half as many at a mini roundabout of six.
+/// How long a vehicle waits before it is no longer passed over, s; at signals, time with green. Where no
+/// approach has a sign, vehicles without a conflict inside may go meanwhile. If all waited for the first
+/// one after [`TURN_AFTER`], five sixths as many would pass where four arms meet, and half as many at a
+/// mini roundabout with six.
 pub(super) fn keep_out_after(control: Control, has_signals: bool) -> f64 {
     match control {
         Control::Uncontrolled => OPEN_FOR,
@@ -207,30 +209,30 @@ pub(super) fn keep_out_after(control: Control, has_signals: bool) -> f64 {
     }
 }
 
-/// A connection that somebody waits for who is not passed over any more.
+/// A connection that is awaited by a vehicle which is no longer passed over.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pending {
     /// Junction and connection.
     pub(super) path: Connection,
-    /// Whether it is a bus or lorry that waits.
+    /// Whether the waiting vehicle is a bus or lorry.
     pub(super) is_long: bool,
-    /// What others leave to it.
+    /// The room or connection that others leave to it.
     pub(super) reserved: Reserved,
 }
 
-/// What others leave to somebody who is not passed over any more.
+/// The room or connection that others leave to a vehicle that is no longer passed over.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Reserved {
-    /// Its way through the junction.
+    /// Its connection through the junction.
     Way,
-    /// Room in a ring, by its first lanelet.
+    /// Room in a ring, identified by the ring's first lanelet.
     Ring(LaneletIndex),
-    /// So much room on the lane beyond the junction, m.
+    /// This much room on the lane beyond the junction, m.
     Room(LaneletIndex, f64),
 }
 
-/// Whether somebody at signals has waited for room beyond them for so long that the next one is its own, though
-/// its signal is red: those with green in the stages between would take it each time.
+/// Whether a vehicle at signals has waited for room beyond them for so long that the next room is its own
+/// even if its signal is red. Otherwise vehicles with green in the stages between would take it each time.
 pub(super) fn is_passed_over_for_room(
     request: &Request,
     junction: JunctionIndex,
@@ -239,7 +241,8 @@ pub(super) fn is_passed_over_for_room(
     request.age(situation) >= situation.ground.longest_cycle(junction)
 }
 
-/// Before whose ticket a vehicle may enter a junction now, or after all of them; or why it may not.
+/// The ticket before which a vehicle may enter a junction now, `None` for after all of them, or why it may
+/// not enter.
 fn may_enter(
     request: &Request,
     need: &Need,
@@ -251,7 +254,7 @@ fn may_enter(
     if need.at == request.at && situation.light(path).is_red() {
         return turns_on_red(request, need, junction, situation);
     }
-    // The light of the first junction has been looked at already.
+    // The light of the first junction has been checked already.
     let is_behind_bend = need.has_law && need.at != request.at;
     if is_behind_bend
         && situation.is_stopped_by_light(path, request.agent, to_line(request, situation))
@@ -265,8 +268,8 @@ fn may_enter(
     find_place(request, need, junction, situation)
 }
 
-/// The same for who turns at a red light where that is allowed: others never wait for it, however long it
-/// has waited, and it passes after all who have been let in.
+/// Like [`may_enter`], for a vehicle that may turn at a red light. Other vehicles never wait for it,
+/// however long it has waited, and it passes after all that have been let in.
 fn turns_on_red(
     request: &Request,
     need: &Need,
@@ -287,7 +290,7 @@ fn turns_on_red(
     }
 }
 
-/// Whether a vehicle that asks is stopped by the signal of the first junction that it needs.
+/// Whether the signal of the first junction that a request needs stops the vehicle.
 pub(super) fn is_stopped_by_light(request: &Request, situation: &Situation<'_>) -> bool {
     let distance = to_line(request, situation);
     let turns_on_red =
@@ -295,19 +298,19 @@ pub(super) fn is_stopped_by_light(request: &Request, situation: &Situation<'_>) 
     !turns_on_red && situation.is_stopped_by_light(request.path, request.agent, distance)
 }
 
-/// How far the front of a vehicle that asks is before the first stop line, m.
+/// Distance from the front of a requesting vehicle to the first stop line, m.
 fn to_line(request: &Request, situation: &Situation<'_>) -> f64 {
     -situation.front(request.agent, request.at) - situation.setback(request.path)
 }
 
-/// Whether a sign or people on foot stop a vehicle, and which of them.
+/// Whether a vehicle is stopped by a sign or by pedestrians; the refusal says by which.
 pub(super) fn is_stopped(
     request: &Request,
     need: &Need,
     situation: &Situation<'_>,
 ) -> Result<(), Refusal> {
-    // Signs are for who comes to the first junction of a chain that has any: between it and the next one
-    // nobody can stand, so there is no line to stop at.
+    // Signs apply to a vehicle at the first junction of a chain that has any. No vehicle can stand between
+    // it and the next one, so there is no line to stop at.
     let is_stop = situation.sign(Connection::new(need.junction, need.path)) == Sign::Stop;
     if need.has_law
         && is_stop
@@ -321,8 +324,8 @@ pub(super) fn is_stopped(
     Ok(())
 }
 
-/// Before whose ticket a vehicle finds a place among those inside, or after all of them; or that others
-/// are in its way, or are not passed over any more.
+/// The ticket before which a vehicle finds a place among those inside, `None` for after all of them, or a
+/// refusal if others block it or are no longer passed over.
 pub(super) fn find_place(
     request: &Request,
     need: &Need,
@@ -330,7 +333,8 @@ pub(super) fn find_place(
     situation: &Situation<'_>,
 ) -> Result<Option<u64>, Refusal> {
     let before = place_among(request, need, junction.inside, situation).ok_or(Refusal::Occupied)?;
-    // Who waits for room in a ring keeps others out of that ring (`has_room`), not out of the junction.
+    // A vehicle that waits for room in a ring keeps others out of that ring (`has_room`), not out of the
+    // junction.
     let mut earlier = junction
         .pending
         .iter()
@@ -346,12 +350,12 @@ pub(super) fn find_place(
     }
 }
 
-/// Before whose ticket there is a place for a vehicle among those who have been let in: `Some(None)`
-/// after all of them, `None` nowhere.
+/// The ticket before which there is a place for a vehicle among the vehicles that have been let in:
+/// `Some(None)` for after all of them, `None` if there is no place.
 ///
-/// Mostly it comes after all. But who has been let in from far away may still be so far that it is not
-/// disturbed if another one passes first; on a major road, where vehicles follow each other, nobody
-/// would get in between them otherwise.
+/// Usually a vehicle comes after all others. But a vehicle that was let in early may still be so far away
+/// that it is not disturbed if another one passes first. On a major road, where vehicles follow each other,
+/// no vehicle would get in between them otherwise.
 fn place_among(
     request: &Request,
     need: &Need,
@@ -363,17 +367,17 @@ fn place_among(
     let Some(first) = others().find(in_the_way) else {
         return Some(None);
     };
-    // Before the first one that is in the way is before all with later tickets, too.
+    // A vehicle that passes before the first that it meets also passes before all with later tickets.
     let mut later = others().skip_while(|grant| grant.ticket < first.ticket);
     let is_undisturbed = later.all(|grant| passes_before(request, need, grant, situation));
     is_undisturbed.then_some(Some(first.ticket))
 }
 
-/// Whether a vehicle that asks can pass before one that has been let in, without disturbing it: it has
-/// left the place where they meet a while before the other one comes, and a critical gap before if it
-/// has to give way to it.
+/// Whether a requesting vehicle can pass before one that has been let in without disturbing it: it leaves
+/// the conflict some time before the other one arrives and, if it has to give way to it, enters at least a
+/// critical gap before that.
 fn passes_before(request: &Request, need: &Need, grant: &Grant, situation: &Situation<'_>) -> bool {
-    // Vehicles on one lane go in their order.
+    // Vehicles on one lane pass in their order.
     if situation.lane_before(request.agent, need.at) == situation.lane_before(grant.agent, grant.at)
     {
         return false;
@@ -385,15 +389,15 @@ fn passes_before(request: &Request, need: &Need, grant: &Grant, situation: &Situ
     };
     let speed = situation.speed(grant.agent);
     let distance = theirs.from - situation.front_of(grant);
-    // The other one would have to wait: only who can still do so before the place, and gently, is made
-    // to.
+    // The other one would have to wait. That is only asked of a vehicle that can still stop gently before
+    // the conflict.
     if !grant.is_invited || distance < speed * speed / (2.0 * GENTLE) + speed * situation.period {
         return false;
     }
     let comes = situation.time_for(distance, grant.agent, grant.at);
     let is_merge = conflicts.is_merge(need.path, grant.path);
-    // Into one lane the other follows from where they meet, so the rear need not have left the whole
-    // place.
+    // Where both merge into one lane, the other follows from the point where they meet, so the rear need
+    // not have left the whole conflict.
     let end = if is_merge { own.from } else { own.to };
     let way = end - situation.rear(request.agent, need.at);
     let leaves = situation.time_for(way, request.agent, need.at);
@@ -409,14 +413,14 @@ fn has_stopped(agent: AgentIndex, distance: f64, situation: &Situation<'_>) -> b
     situation.speed(agent) < STANDING && distance < AT_LINE
 }
 
-/// Whether a vehicle that was let in before keeps this one out: the place where they meet is so near
-/// that it could not stop before it, or it would have to wait there for long.
+/// Whether a vehicle that was let in earlier keeps this one out: their conflict is so near that this one
+/// could not stop before it, or would have to wait there for long.
 ///
 /// ```text
 ///              |  u |
-///   v ---------+....#....      v may enter before u has left the hatched place, if it can stop
-///              |  | |          before it, and if u will have left when v comes there. Who goes
-///                 v            first is settled: v has the higher ticket.
+///   v ---------+....#....      v may enter before u has left the hatched area if it can stop
+///              |  | |          before it and u will have left when v arrives. The order is
+///                 v            settled: v has the higher ticket.
 /// ```
 fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, situation: &Situation<'_>) -> bool {
     let agent = request.agent;
@@ -430,12 +434,12 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, situation: &Situ
     };
     let speed = situation.speed(agent);
     let distance = meeting.own.from - situation.front(agent, need.at);
-    // It could not stop before the place any more, so it may not count on anybody's leaving in time.
+    // It can no longer stop before the conflict, so it must not count on any vehicle leaving in time.
     let braking = situation.braking(agent, BRAKING);
     if distance < speed * speed / (2.0 * braking) + speed * situation.period {
         return true;
     }
-    // Who has a sign waits until the other one is nearly gone: a gap begins behind it.
+    // A vehicle with a sign waits until the other is nearly gone, because the gap begins behind it.
     let way = situation
         .ground
         .connection_gist(Connection::new(need.junction, need.path));
@@ -444,12 +448,13 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, situation: &Situ
         && situation.gives_way(need.junction, need.path, grant.path)
         && !is_locked(request, need.junction, situation);
     let comes = match waits_for_gap {
-        // As if it were there: all the time that the other takes to leave counts as waiting.
+        // As if it were there already: all the time that the other takes to leave counts as waiting.
         true => 0.0,
         false => situation.time_for(distance, agent, need.at),
     };
-    // Who joins a ring sets out so that it comes when the other has left: sooner it would creep to the
-    // place and join slowly, and those behind in the ring, who have little room, would stop for it.
+    // A vehicle that joins a ring sets out so that it arrives when the other has left. If it set out
+    // sooner, it would creep to the merge and join slowly, and vehicles behind in the ring, which have
+    // little room, would stop for it.
     let joins = meeting.is_merge && situation.gives_way(need.junction, need.path, grant.path);
     let longest_wait = match situation.ground.control(need.junction) {
         Control::Uncontrolled | Control::AllWayStop | Control::MiniRoundabout => -COMES_AFTER,
@@ -459,8 +464,8 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, situation: &Situ
     meeting.time_to_leave(grant, situation) - comes > longest_wait
 }
 
-/// Whether somebody comes whom a vehicle has to let pass: who has the right of way, has not been let
-/// in yet, and would be there within the critical gap.
+/// Whether a vehicle approaches to which this vehicle has to give way: it has the right of way, has not
+/// been let in yet, and would arrive within the critical gap.
 fn gives_way(
     request: &Request,
     need: &Need,
@@ -480,7 +485,7 @@ fn gives_way(
     others.any(|other| comes_within(gap, other, request, need, situation))
 }
 
-/// Whether another one that may drive comes to where it meets a vehicle less than a gap, s, after that
+/// Whether another vehicle that may proceed reaches the conflict less than `gap` seconds after this one
 /// could enter.
 fn comes_within(
     gap: f64,
@@ -496,21 +501,21 @@ fn comes_within(
     let waits = situation.time_for(to_line, request.agent, need.at);
     let conflicts = situation.ground.conflicts(need.junction, false);
     let met = conflicts.between(other.path.number, need.path);
-    // Until it is where both ways meet, and not only at its own line.
+    // The distance to the conflict, not only to its own line.
     let way = other.distance + met.map_or(0.0, |(place, _)| place.from);
     situation.time_for(way, other.agent, other.at) < waits + gap
 }
 
-/// The time to the next vehicle with the right of way before which one enters, s; with waiting it
-/// becomes less.
+/// Smallest gap before the next vehicle with the right of way that a vehicle accepts, s. It shrinks with
+/// waiting.
 fn critical_gap(request: &Request, need: &Need, situation: &Situation<'_>) -> f64 {
     let patience = (request.age(situation) / LOCK_AFTER).min(1.0);
     let right = &situation.ground.law(need.junction).right_of_way;
     right.critical_gap(need.path) * (1.0 - (1.0 - LEAST_GAP_SHARE) * patience)
 }
 
-/// Whether a vehicle with the right of way cannot make use of it: it stands behind another, waits for
-/// people on foot, or has no room beyond.
+/// Whether a vehicle with the right of way cannot make use of it, because it stands behind another one,
+/// waits for pedestrians, or has no room beyond.
 pub(super) fn is_held_up(other: &Approach, situation: &Situation<'_>) -> bool {
     let refused = situation.agents.claim[other.agent.index()].refused;
     situation.speed(other.agent) < STANDING

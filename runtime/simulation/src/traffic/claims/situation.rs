@@ -1,4 +1,4 @@
-//! Where agents are and how they move, as far as junctions decide by it.
+//! The positions and motions of agents by which junctions decide.
 
 use super::Grant;
 use crate::agents::AgentsRef;
@@ -16,23 +16,25 @@ use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 
 /// Space left behind the last vehicle beyond the junction, m.
 pub(super) const EXIT_GAP: f64 = 2.0;
-/// Acceleration that drivers are expected to have, m/s^2.
+/// Acceleration that is assumed for drivers, m/s^2.
 const EXPECTED_ACCELERATION: f64 = 1.5;
-/// Who moves is expected to gain speed a little, m/s^2: so everybody leaves some day.
+/// Smallest acceleration that is assumed for a moving vehicle, m/s^2, so that every vehicle is expected to
+/// leave eventually.
 const LEAST_ACCELERATION: f64 = 0.1;
-/// Slower than this is about to set out, m/s.
+/// Speed below which a vehicle is expected to set out, m/s.
 const HARDLY_MOVING: f64 = 1.0;
-/// Nobody is expected to drive slower through a junction, m/s.
+/// Lowest speed at which a vehicle is expected to drive through a junction, m/s.
 const LEAST_SPEED: f64 = 3.0;
-/// Who needs harder braking than this to stop for amber goes on, m/s^2.
+/// A vehicle that needs harder braking than this to stop for amber continues, m/s^2.
 const AMBER_BRAKING: f64 = 3.0;
-/// The same for who has not been let in, m/s^2: it brakes already. Were it judged as who comes with its turn, it
-/// would be let go on wherever it brakes a little late.
+/// The same for a vehicle that has not been let in and therefore brakes already, m/s^2. With
+/// [`AMBER_BRAKING`] it would be allowed to continue whenever it brakes a little late.
 const BRAKING_FIRMLY: f64 = 4.5;
 
-/// Slower than this counts as standing, m/s.
+/// Speed below which a vehicle counts as standing, m/s.
 pub(super) const STANDING: f64 = 0.5;
-/// Who stops so far before a stop line does not come to it, m: stop lines rarely move farther.
+/// Distance before a stop line at which a stopping vehicle is clear of it, m, because edits rarely move a
+/// stop line farther.
 pub(super) const FAR: f64 = 15.0;
 
 /// Length that a vehicle of a type takes in a queue, m.
@@ -40,7 +42,7 @@ pub(crate) fn space(vehicle_type: &VehicleType) -> f64 {
     vehicle_type.whole_length + EXIT_GAP
 }
 
-/// What requests are decided by, but for the agents, which change in between.
+/// The inputs of decisions, without the agents, which change during a decision.
 #[derive(Clone, Copy)]
 pub(crate) struct Setting<'a> {
     pub(crate) ground: &'a Ground,
@@ -49,14 +51,14 @@ pub(crate) struct Setting<'a> {
     pub(crate) index: &'a Index,
     pub(crate) signals: &'a SignalStates,
     pub(crate) people: &'a People,
-    /// The step, and what it is in seconds.
+    /// The step and its length in seconds.
     pub(crate) step: u64,
     pub(crate) dt: f64,
-    /// Time until junctions decide again, s.
+    /// Time until the next decision, s.
     pub(crate) period: f64,
 }
 
-/// A setting without the people on foot: they change in between as well.
+/// A setting without the pedestrians, which also change during a decision.
 #[derive(Clone, Copy)]
 pub(crate) struct Given<'a> {
     pub(crate) clock: &'a Clock,
@@ -85,7 +87,7 @@ impl<'a> Given<'a> {
     }
 }
 
-/// What requests are decided by.
+/// The inputs of decisions.
 #[derive(Clone, Copy)]
 pub(super) struct Situation<'a> {
     setting: Setting<'a>,
@@ -93,7 +95,7 @@ pub(super) struct Situation<'a> {
 }
 
 impl<'a> Setting<'a> {
-    /// s.
+    /// Present time, s.
     pub(crate) fn time(&self) -> f64 {
         self.step as f64 * self.dt
     }
@@ -137,7 +139,7 @@ impl<'a> Situation<'a> {
         self.vehicle_type(agent).is_long()
     }
 
-    /// Whether an agent waits for somebody in an alley, whoever that is.
+    /// Whether an agent waits for any vehicle in an alley.
     pub(super) fn heeds_alley(&self, agent: AgentIndex, side: AlleySide) -> bool {
         let passing = self.ground.alleys().passing(side);
         passing.holds_up(self.is_long(agent), true)
@@ -149,7 +151,7 @@ impl<'a> Situation<'a> {
         passing.holds_up(self.is_long(agent), self.is_long(other))
     }
 
-    /// What room on lanes is counted by.
+    /// The data for counting room on lanes.
     pub(super) fn lanes(&self) -> Lanes<'a> {
         Lanes {
             ground: self.ground,
@@ -178,8 +180,8 @@ impl<'a> Situation<'a> {
         );
         let route = self.route(agent);
         let (first, last) = (progress.at.min(at), progress.at.max(at));
-        // A lanelet that is left sideways is beside the one after it in the route, which is driven in
-        // its place: it does not count twice.
+        // A lanelet that is left by a lane change lies beside the next one of the route, which is driven in
+        // its place, so it does not count twice.
         let between: f64 = (first..last)
             .filter_map(|at| Some((route.lanelet(at)?, route.lanelet(at + 1)?)))
             .filter(|(lanelet, next)| self.ground.leads_to(*lanelet, *next))
@@ -197,7 +199,7 @@ impl<'a> Situation<'a> {
         self.along(agent, at) + self.vehicle_type(agent).front
     }
 
-    /// Where the rear is, m.
+    /// Position of the rear, m.
     pub(super) fn rear(&self, agent: AgentIndex, at: u32) -> f64 {
         self.along(agent, at) - self.vehicle_type(agent).rear_overhang
     }
@@ -212,12 +214,12 @@ impl<'a> Situation<'a> {
         }
     }
 
-    /// Where its front is, m.
+    /// Position of its front, m.
     pub(super) fn front_of(&self, grant: &Grant) -> f64 {
         self.along_of(grant) + self.vehicle_type(grant.agent).front
     }
 
-    /// Where its rear is, m.
+    /// Position of its rear, m.
     pub(super) fn rear_of(&self, grant: &Grant) -> f64 {
         self.along_of(grant) - self.vehicle_type(grant.agent).rear_overhang
     }
@@ -231,14 +233,14 @@ impl<'a> Situation<'a> {
         allowed.max(self.speed(agent)).max(LEAST_SPEED)
     }
 
-    /// How long an agent takes for a distance, if nothing holds it up, s.
+    /// Time that an agent needs for a distance if nothing holds it up, s.
     pub(super) fn time_for(&self, distance: f64, agent: AgentIndex, at: u32) -> f64 {
         let top = self.expected_speed(agent, at);
         time_to_cover(distance, self.speed(agent), top, EXPECTED_ACCELERATION)
     }
 
-    /// How long it takes for it if it gains speed as it does now, s: who drives behind another one gains
-    /// less than it could. Who hardly moves is expected to set out.
+    /// The same with its present acceleration, s, because a vehicle that follows another one gains less
+    /// speed than it could. A vehicle that hardly moves is expected to set out.
     pub(super) fn time_as_it_drives(&self, distance: f64, agent: AgentIndex, at: u32) -> f64 {
         let speed = self.speed(agent);
         let acceleration = match speed > HARDLY_MOVING {
@@ -251,31 +253,32 @@ impl<'a> Situation<'a> {
         time_to_cover(distance, speed, top, acceleration)
     }
 
-    /// What the signal of a path shows; green where there are none.
+    /// The light that the signal of a connection shows; green if it has none.
     pub(super) fn light(&self, path: Connection) -> Light {
         self.signals.light(self.ground, path)
     }
 
-    /// Whether an agent whose front is so far before the stop line, m, is expected to stop there for
+    /// Whether an agent whose front is at `distance` before the stop line, m, is expected to stop there for
     /// amber.
     pub(super) fn can_stop(&self, agent: AgentIndex, distance: f64) -> bool {
         self.can_stop_by(AMBER_BRAKING, agent, distance)
     }
 
-    /// Whether an agent can stop within a distance, m, by so much braking on dry ground, m/s^2.
+    /// Whether an agent can stop within `distance`, m, at a deceleration, m/s^2 on dry ground.
     fn can_stop_by(&self, braking: f64, agent: AgentIndex, distance: f64) -> bool {
         let speed = self.speed(agent);
         speed * speed <= 2.0 * self.braking(agent, braking) * distance
     }
 
-    /// The braking that is expected of an agent: so much on dry ground, m/s^2.
+    /// Deceleration expected of an agent where it is, given the value for dry ground, m/s^2.
     pub(super) fn braking(&self, agent: AgentIndex, dry: f64) -> f64 {
         let position = &self.agents.position[agent.index()];
         let kind = self.vehicle_type(agent);
         self.ground.expected_braking(dry, position, kind)
     }
 
-    /// Whether an agent stands before the connection at an index of its route, or could stop well before.
+    /// Whether an agent stands before the connection at an index of its route, or could stop well before
+    /// it.
     pub(super) fn stands_or_is_far(&self, agent: AgentIndex, at: u32) -> bool {
         let speed = self.speed(agent);
         let distance = -self.front(agent, at);
@@ -283,8 +286,8 @@ impl<'a> Situation<'a> {
             || speed * speed <= 2.0 * self.braking(agent, AMBER_BRAKING) * (distance - FAR)
     }
 
-    /// Whether the signal of a path stops an agent that has been let in already, and whose front is so far
-    /// before the stop line, m.
+    /// Whether the signal of a connection stops an agent that has been let in already and whose front is at
+    /// `distance` before the stop line, m.
     pub(super) fn is_called_back_by_light(
         &self,
         path: Connection,
@@ -304,7 +307,8 @@ impl<'a> Situation<'a> {
         self.is_stopped_by(BRAKING_FIRMLY, path, agent, distance)
     }
 
-    /// Whether a signal stops an agent so far before the stop line, m; at amber if it can by so much braking.
+    /// Whether a signal stops an agent at `distance` before the stop line, m; at amber only if it can stop
+    /// at this deceleration.
     fn is_stopped_by(
         &self,
         braking: f64,
@@ -319,18 +323,18 @@ impl<'a> Situation<'a> {
         }
     }
 
-    /// Whether the signal of a path is red, and one may turn along it nevertheless.
+    /// Whether the signal of a connection is red but vehicles may turn along it.
     pub(super) fn may_turn_on_red(&self, path: Connection) -> bool {
         self.ground.connection_gist(path).may_turn_on_red && self.light(path).is_red()
     }
 
-    /// What an agent is told at the stop line of a path.
+    /// The sign at the stop line of a connection.
     pub(super) fn sign(&self, path: Connection) -> Sign {
         self.ground.connection_gist(path).sign
     }
 
-    /// Whether who comes along a path of a junction gives way to who comes along another one: by the
-    /// rules, unless the stage of their signals lets one of them go only as far as it gives way.
+    /// Whether traffic on one connection of a junction gives way to traffic on another: by the rules,
+    /// unless the stage of their signals lets only one of them proceed if it gives way.
     pub(super) fn gives_way(
         &self,
         junction: JunctionIndex,
@@ -349,7 +353,7 @@ impl<'a> Situation<'a> {
         }
     }
 
-    /// How far before a junction the stop line of a path lies, m.
+    /// How far before a junction the stop line of a connection lies, m.
     pub(super) fn setback(
         &self,
         Connection {
@@ -368,7 +372,7 @@ impl<'a> Situation<'a> {
     }
 }
 
-/// How long a distance takes at a constant acceleration `a` up to a speed, s.
+/// Time for a distance at a constant acceleration `a` up to a speed, s.
 fn time_to_cover(distance: f64, speed: f64, top: f64, a: f64) -> f64 {
     if distance <= 0.0 {
         return 0.0;
@@ -379,7 +383,7 @@ fn time_to_cover(distance: f64, speed: f64, top: f64, a: f64) -> f64 {
         // d = v t + a t^2 / 2
         return ((speed * speed + 2.0 * a * distance).sqrt() - speed) / a;
     }
-    // `top` is never 0: it is the least speed at least.
+    // `top` is never 0, because it is at least the lowest expected speed.
     (top - speed).max(0.0) / a + (distance - to_top) / top
 }
 
@@ -391,7 +395,7 @@ mod tests {
     fn times_are_those_of_constant_acceleration() {
         // From standing 12 m at 1.5 m/s^2: t = sqrt(2 d / a) = 4 s.
         assert!((time_to_cover(12.0, 0.0, 20.0, 1.5) - 4.0).abs() < 1e-12);
-        // At the top speed already.
+        // Already at the top speed.
         assert!((time_to_cover(30.0, 10.0, 10.0, 1.5) - 3.0).abs() < 1e-12);
         // 6 m/s after 4 s and 12 m, then 6 m more.
         assert!((time_to_cover(18.0, 0.0, 6.0, 1.5) - 5.0).abs() < 1e-12);

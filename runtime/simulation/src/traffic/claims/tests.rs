@@ -1,4 +1,4 @@
-//! Junctions with cars put at them by hand.
+//! Tests of junctions with cars placed at them by hand.
 
 mod lights;
 mod order;
@@ -20,7 +20,7 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{Control, JunctionRules, RoadId, SignalMode, SignalPlan};
 
 impl Stand {
-    /// A car so far before the junction, m, that drives straight on.
+    /// A car at a distance before the junction, m, that drives straight on.
     fn comes(&mut self, id: u64, direction: DVec2, before: f64, speed: f64) -> AgentIndex {
         let lanelets = self.straight(direction);
         let s = self.ground.length(lanelets[0]) - before;
@@ -54,7 +54,7 @@ impl Stand {
         self.signals.update(&clock, &self.ground, arrivals, modules);
     }
 
-    /// Lets the signals go on to a step, without anybody.
+    /// Advances the signals to a step, without any vehicle.
     fn wait_until(&mut self, step: u64) {
         let clock = crate::testing::clock(step - 1);
         let modules = (&mut SignalControllers::default(), &[][..]);
@@ -66,7 +66,7 @@ impl Stand {
         self.agents.claim[agent.index()].granted_to == 2
     }
 
-    /// Moves a car so far beyond the start of its last lanelet.
+    /// Moves a car to a distance beyond the start of its last lanelet.
     fn drive_out(&mut self, agent: AgentIndex, beyond: f64) {
         let index = agent.index();
         let route = self.routes.get(self.agents.progress[index].route);
@@ -75,7 +75,7 @@ impl Stand {
         self.agents.progress[index].at = 2;
     }
 
-    /// Cars stand on the exit, one behind the other, up to the junction; their ids begin with 100.
+    /// Fills the exit with a queue of standing cars, up to the junction. Their ids start at 100.
     fn fill_exit(&mut self, direction: DVec2) {
         let exit = self.straight(direction)[2];
         let length = self.ground.length(exit);
@@ -107,7 +107,7 @@ impl Stand {
         self.agents.claim[agent.index()].refused
     }
 
-    /// Moves a car along its connection, its rear axle so far from its start, m.
+    /// Moves a car onto its connection, with its rear axle at `s`, m.
     fn drive_in(&mut self, agent: AgentIndex, s: f64) {
         let index = agent.index();
         let route = self.routes.get(self.agents.progress[index].route);
@@ -131,7 +131,7 @@ fn ruled(control: Control) -> Stand {
     })
 }
 
-/// The same with junctions that have rules.
+/// Like `two_crossings`, with rules for the junctions.
 fn two_crossings_of(apart: f64, rules: &JunctionRules) -> (Stand, [LaneletIndex; 5]) {
     let roads = [
         ((-100.0, 0.0), (0.0, 0.0), 1, 1),
@@ -162,7 +162,7 @@ fn granted_to(stand: &Stand, agent: AgentIndex) -> u32 {
     stand.agents.claim[agent.index()].granted_to
 }
 
-/// The lanelets from the only way in of a road straight on.
+/// The lanelets straight ahead from the only entry of a road.
 fn straight_on(stand: &Stand, road: u32) -> Vec<LaneletIndex> {
     let graph = stand.ground.graph();
     let lanes = graph.lanes_of(RoadId(road)).flat_map(|(_, pieces)| pieces);

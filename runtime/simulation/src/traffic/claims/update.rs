@@ -1,4 +1,4 @@
-//! What all junctions decide: who has left, who asks, who is let in, and who has to wait inside.
+//! One decision of all junctions: which vehicles have left, request, are let in, and have to wait inside.
 
 use super::alley::{AlleyNeed, AlleyRequest, Alleys, Kept};
 use super::gridlock::AT_LINE;
@@ -17,8 +17,8 @@ use roadwright_scenario::junction::Light;
 use roadwright_scenario::{Connection, JunctionIndex};
 
 impl Claims {
-    /// Lets junctions decide if it is time; in between only those who drive no more give back what they
-    /// have: their indices will be somebody else's.
+    /// Lets junctions decide if it is time. In between, only vehicles that no longer drive return their
+    /// grants, because their indices will be reused.
     pub(crate) fn update(
         &mut self,
         given: Given<'_>,
@@ -39,8 +39,8 @@ impl Claims {
         }
     }
 
-    /// Takes back the grants of agents that have left their junctions or may not enter them any more,
-    /// decides all requests, and says where those inside have to wait.
+    /// Revokes the grants of agents that have left their junctions or may no longer enter them, decides all
+    /// requests, and sets where vehicles inside have to wait.
     fn decide_now(&mut self, given: Given<'_>, agents: &mut ClaimColumns<'_>, people: &mut People) {
         let Given {
             clock,
@@ -51,7 +51,7 @@ impl Claims {
         let ground = fixed.ground;
         self.look_off_lanes(ground, &given.index.off_lanes);
         let mut scratch = std::mem::take(&mut self.scratch);
-        // First out, then in: a place that becomes free is given away in the same step.
+        // First out, then in, so that room that becomes free can be granted in the same step.
         let situation = given.beside(people).with(agents.lent());
         self.note_places(&situation);
         self.keep(|grant| is_inside(grant, &situation));
@@ -61,7 +61,8 @@ impl Claims {
         }
         self.find_revoked(&situation, &mut scratch.revoked);
         self.take_back(&scratch.revoked, agents);
-        // After grants are taken back: who has lost its turn asks again in this step.
+        // After grants have been revoked, so that a vehicle that has lost its turn requests again in this
+        // step.
         request::collect(clock.step, fixed, routes, agents, &mut scratch);
         if !people.busy().is_empty() {
             self.heed_people(given, people, agents, &mut scratch);
@@ -72,9 +73,9 @@ impl Claims {
             let (near, out) = (&scratch.near_alleys, &mut scratch.alley_requests);
             self.alleys.collect(near, &situation, out);
         }
-        // Before anybody is let in, since those who are inside uninvited count for them.
+        // Before any vehicle is let in, because vehicles that are inside uninvited count for the decisions.
         self.watch(&mut scratch.intruders, agents.statistics, &situation);
-        // Of two that asked in the same step the smaller id goes first. Ids are unique, so the order
+        // Of two requests made in the same step the smaller id goes first. Ids are unique, so the order
         // does not depend on where agents are stored.
         scratch
             .requests
@@ -83,8 +84,8 @@ impl Claims {
             .approaches
             .sort_unstable_by_key(|approach| approach.path.junction);
         self.decide_all(setting, agents, &mut scratch);
-        // Rings are made of those whom the decisions have refused for want of room; and walls need the
-        // tickets of all who have been let in.
+        // Rings consist of vehicles that have just been refused for lack of room, and walls need the
+        // tickets of all vehicles that have been let in.
         self.turn_rings(clock, setting, agents, &mut scratch);
         let situation = setting.with(agents.lent());
         self.set_walls(&situation, &mut scratch.walls);
@@ -105,7 +106,7 @@ impl Claims {
         let situation = setting.with(agents.lent());
         self.find_arrivals(&situation, &mut scratch);
         self.scratch = scratch;
-        // Last: people wait for everybody who has been let in, in this step as well.
+        // Last, because pedestrians wait for all vehicles that have been let in, including in this step.
         let busy = people.busy().iter();
         let over: Vec<Vec<Over>> = busy
             .map(|&crossing| self.over(crossing, &situation))
@@ -114,7 +115,7 @@ impl Claims {
         self.forget_places();
     }
 
-    /// Notes where the holders of grants are, until they move.
+    /// Caches the positions of the holders of grants until they move.
     fn note_places(&mut self, situation: &Situation<'_>) {
         for &junction in &self.busy {
             for grant in &mut self.granted[junction.index()] {
@@ -133,7 +134,7 @@ impl Claims {
         }
     }
 
-    /// Takes grants back from an index of a route on.
+    /// Revokes grants, starting at an index of a route.
     pub(super) fn take_back(
         &mut self,
         revoked: &[(AgentIndex, u32)],
@@ -146,13 +147,14 @@ impl Claims {
         }
     }
 
-    /// Who has not entered yet and has to give its grants back: its signal has turned red, or another
-    /// vehicle has cut in before it.
+    /// Finds vehicles that have not entered yet and must return their grants, because their signal has
+    /// turned red or another vehicle has cut in before them.
     fn find_revoked(&self, situation: &Situation<'_>, out: &mut Vec<(AgentIndex, u32)>) {
         out.clear();
         for &junction in &self.busy {
             for grant in &self.granted[junction.index()] {
-                // Who is in the junction is beyond its line, wherever that lies before it.
+                // A vehicle in the junction is beyond its line, however far before the junction the line
+                // lies.
                 if situation.front_of(grant) > 0.0 {
                     continue;
                 }
@@ -162,7 +164,7 @@ impl Claims {
                 }
                 let path = Connection::new(junction, grant.path);
                 let light = situation.light(path);
-                // At amber it goes on if others count on that, and it is over the line before red.
+                // At amber it continues if others count on that and it crosses the line before red.
                 let is_near = distance <= AT_LINE;
                 let is_kept =
                     || grant.is_in_ring || is_near && self.is_counted_on(grant, situation);
@@ -187,8 +189,8 @@ impl Claims {
         }
     }
 
-    /// Whether others have been let onto a lane on which the holder of a grant is, or comes to before it enters:
-    /// they may count on its driving on.
+    /// Whether others have been let onto a lane on which the holder of a grant is, or which it uses before
+    /// it enters. They may count on it to drive on.
     fn is_counted_on(&self, grant: &Grant, situation: &Situation<'_>) -> bool {
         let from = situation.agents.progress[grant.agent.index()].at;
         let mut lanes = (from..grant.at).filter_map(|at| situation.route(grant.agent).lanelet(at));
@@ -202,7 +204,7 @@ impl Claims {
         })
     }
 
-    /// Decides the requests in their order.
+    /// Decides the requests in order.
     fn decide_all(
         &mut self,
         setting: Setting<'_>,
@@ -211,12 +213,13 @@ impl Claims {
     ) {
         scratch.pending.clear();
         scratch.kept_alleys.clear();
-        // Taken out while they are gone through, and put back: the rest of the scratch is written.
+        // Taken out for the loop and put back afterwards, because the rest of the scratch is written
+        // meanwhile.
         let requests = std::mem::take(&mut scratch.requests);
         let from_the_road = std::mem::take(&mut scratch.alley_requests);
         let mut alleys = from_the_road.iter().peekable();
         for request in &requests {
-            // In one order with those who want into an alley from the open road.
+            // Merged with the requests for alleys from the open road into one order.
             let is_earlier =
                 |other: &&AlleyRequest| (other.since, other.id) < (request.since, request.id);
             while let Some(earlier) = alleys.next_if(is_earlier) {
@@ -224,12 +227,12 @@ impl Claims {
             }
             let situation = setting.with(agents.lent());
             self.note_wait(request, &situation);
-            // Who stands behind another vehicle that waits cannot enter, and is not pending either:
-            // it would hold up others although it could not drive.
+            // A vehicle behind another one that waits cannot enter. It is not pending either, because it
+            // would hold up others although it could not drive.
             let refused = if !situation.has_turn(request.agent, request.at) {
                 Refusal::NotFirst
             } else if self.alleys.is_held_up_before(request.agent, request.at) {
-                // With a ticket it would wait for somebody who may wait for that ticket.
+                // With a ticket it would wait for a vehicle that may wait for that ticket.
                 Refusal::Alley
             } else {
                 self.decide_one(request, setting, agents, scratch)
@@ -242,7 +245,7 @@ impl Claims {
         (scratch.requests, scratch.alley_requests) = (requests, from_the_road);
     }
 
-    /// Decides a request to a junction, with the alleys beyond it; returns why it is refused.
+    /// Decides a request to a junction and the alleys beyond it. Returns why it is refused.
     fn decide_one(
         &mut self,
         request: &Request,
@@ -251,8 +254,8 @@ impl Claims {
         scratch: &mut Scratch,
     ) -> Refusal {
         let situation = setting.with(agents.lent());
-        // First of all: most of those who wait stand at a red light. But who waits for an alley, or has waited
-        // long for room, keeps that meanwhile.
+        // First of all, because most waiting vehicles stand at a red light. But a vehicle that waits for an
+        // alley, or has waited long for room, keeps its claim to it meanwhile.
         let is_red = is_stopped_by_light(request, &situation);
         let keeps_room = || is_passed_over_for_room(request, request.path.junction, &situation);
         if is_red && !self.heeds_alleys(setting.ground) && !keeps_room() {
@@ -301,7 +304,7 @@ impl Claims {
         }
     }
 
-    /// What others leave to somebody who is not let in, if it has waited for long enough.
+    /// Records what others leave to a vehicle that is not let in, if it has waited long enough.
     fn reserve_for(
         request: &Request,
         refusal: Refusal,
@@ -309,10 +312,11 @@ impl Claims {
         pending: &mut Vec<Pending>,
         situation: &Situation<'_>,
     ) {
-        // Only who is held up by others is pending. One whose exit is full is not: others are not to wait
-        // for a queue that is not in their way. One that waits for an alley keeps others out of that, and
-        // not out of the junction: those inside leave by it. A ring that others fill is, and so is room
-        // that others take whenever one has a red light.
+        // Only a vehicle that is held up by others is pending. A vehicle whose exit is full is not, because
+        // others should not wait for a queue that does not concern them. A vehicle that waits for an alley
+        // keeps others out of the alley but not out of the junction, by which vehicles inside the alley
+        // leave. A vehicle is also pending if others fill a ring before it, or take its room whenever it
+        // has a red light.
         let ring = |need: &Need| {
             let ring = situation.ground.ring(need.exit)?;
             ring.lanelets.first().copied()
@@ -341,8 +345,8 @@ impl Claims {
             pending.extend(last.map(on_way));
             return;
         }
-        // In all of them, or it would keep others out of one for whom it waits at the next: each junction
-        // has a time of its own.
+        // All junctions or none. Otherwise it would keep others out of one junction while it waits for the
+        // next, because each junction has its own waiting time.
         let keeps_out = |need: &Need| keeps_others_out(request, need.junction, situation);
         let mut with_law = needs.iter().filter(|need| need.has_law);
         if needs.first().is_some_and(keeps_out) && with_law.all(keeps_out) {
@@ -350,7 +354,8 @@ impl Claims {
         }
     }
 
-    /// Why the alleys beyond a junction keep somebody out of it; fills `needs` with those.
+    /// Decides whether the alleys beyond a junction keep a vehicle out of it. Fills `needs` with these
+    /// alleys.
     fn decide_beyond(
         &self,
         request: &Request,
@@ -394,7 +399,7 @@ impl Claims {
         agents.claim[request.agent.index()].refused = refused;
     }
 
-    /// Lets those wait before alleys who have not been let in.
+    /// Holds vehicles that have not been let in before their alleys.
     fn hold_before_alleys(&self, requests: &[AlleyRequest], out: &mut Vec<(AgentIndex, Wall)>) {
         let waiting = requests.iter().filter(|one| !self.alleys.has_first(one));
         out.extend(waiting.map(|one| (one.agent, one.hold)));
@@ -409,7 +414,7 @@ impl Claims {
     }
 
     /// Grants all that a request needs, before a ticket or after all. Returns the index in the agent's
-    /// route before which it may enter connections now.
+    /// route before which it may now enter connections.
     pub(super) fn grant(
         &mut self,
         request: &Request,
@@ -417,8 +422,8 @@ impl Claims {
         before: Option<u64>,
         is_on_red: bool,
     ) -> u32 {
-        // Only who needs a single junction passes before somebody; a chain gets one ticket after all
-        // others.
+        // Only a vehicle that needs a single junction passes before another one. A chain gets one ticket
+        // after all others.
         let between = before.zip(needs.first());
         let ticket = match between {
             Some((before, need)) => self.ticket_before(need.junction, before),
@@ -437,10 +442,10 @@ impl Claims {
     }
 }
 
-/// From which index of its route on the holder of a grant has to give back what it has, since the signal of
-/// that junction stops it; `distance` is how far its front is before the line, m. Where narrow bends lie before
-/// it, it stops before these. Who is in them goes on: they would not be free behind it, and who waits for
-/// them may be in its way.
+/// The first index of its route that a grant's holder must return, because the signal of that junction
+/// stops it. `distance` is how far its front is before the line, m. If there are narrow bends before the
+/// junction, it stops before these. A vehicle in a bend continues, because it would block the bend, and
+/// vehicles that wait for the bend may block the vehicle.
 fn stopped_by_light(
     junction: JunctionIndex,
     grant: &Grant,
@@ -462,7 +467,7 @@ fn stopped_by_light(
     (distance >= 0.0 && is_stopped()).then_some(first)
 }
 
-/// Whether a vehicle that holds a grant has not left the junction with its rear.
+/// Whether a vehicle that holds a grant has not completely left the junction.
 fn is_inside(grant: &Grant, situation: &Situation<'_>) -> bool {
     if !situation.agents.drives(grant.agent) {
         return false;

@@ -1,4 +1,4 @@
-//! Why an agent waits at a junction, and for whom: for people.
+//! Why an agent waits at a junction and for which agents, as shown to users.
 
 use super::request::Request;
 use super::situation::Situation;
@@ -9,14 +9,14 @@ use roadwright_scenario::alleys::AlleySide;
 use roadwright_scenario::{Connection, NodeId, RoadId};
 use std::fmt;
 
-/// What an agent waits for at a junction.
+/// The reason why an agent waits at a junction, and the agents it waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waits {
-    /// The smallest node of the junction; of one at an end of its road for an alley.
+    /// The smallest node of the junction; for an alley, of the junction at an end of its road.
     pub node: NodeId,
-    /// Why.
+    /// The reason.
     pub why: Why,
-    /// The agents that it waits for, as far as it waits for any, in the order of their ids.
+    /// The ids of the agents for which it waits, if any, in ascending order.
     pub whom: Vec<u64>,
 }
 
@@ -29,23 +29,23 @@ pub enum Why {
     Red,
     /// It has to stop at the stop line first.
     Stop,
-    /// Somebody with the right of way comes.
+    /// A vehicle with the right of way approaches.
     GivesWay,
-    /// It follows another one at a sign, and looks for itself.
+    /// It follows another vehicle at a sign, and has to look for itself.
     Looks,
-    /// Others are in its way, or have waited for longer.
+    /// Other vehicles block it, or have waited longer.
     Occupied,
     /// There is no room beyond.
     NoRoom,
-    /// It has been let in, and another one passes first.
+    /// It has been let in, and another vehicle passes first.
     Inside,
-    /// People on foot cross, or want to.
+    /// Pedestrians cross, or want to.
     People,
     /// An edit changes the junction as soon as it is empty.
     Closed,
-    /// Somebody off the lanes is in the junction, on its way.
+    /// A body off the lanes in the junction blocks it.
     OffLanes,
-    /// Somebody comes through an alley of this road, or has waited for it for longer.
+    /// A vehicle comes through an alley of this road, or has waited longer for it.
     Alley(RoadId),
 }
 
@@ -55,14 +55,14 @@ impl fmt::Display for Why {
             Self::Queue => "the vehicle ahead",
             Self::Red => "green",
             Self::Stop => "a stop at the line",
-            Self::GivesWay => "who has the right of way",
-            Self::Looks => "a look at the sign",
-            Self::Occupied => "who is let in before",
+            Self::GivesWay => "traffic with the right of way",
+            Self::Looks => "a gap to the vehicle ahead at the sign",
+            Self::Occupied => "vehicles let in earlier",
             Self::NoRoom => "room beyond",
-            Self::Inside => "who passes first inside",
-            Self::People => "people on foot",
-            Self::Closed => "the change of the junction",
-            Self::OffLanes => "somebody off the lanes in its way",
+            Self::Inside => "a vehicle that passes first inside",
+            Self::People => "pedestrians",
+            Self::Closed => "an edit of the junction",
+            Self::OffLanes => "a vehicle off the lanes in its path",
             Self::Alley(road) => return write!(f, "its turn in the alley of {road}"),
         })
     }
@@ -79,7 +79,7 @@ impl fmt::Display for Waits {
 }
 
 impl Claims {
-    /// What an agent waits for; `None` if it waits for no junction.
+    /// Where and why an agent waits; `None` if it does not wait at a junction.
     pub(crate) fn waits(
         &self,
         agent: AgentIndex,
@@ -92,8 +92,8 @@ impl Claims {
             return Some(waits);
         }
         let (at, why) = match claim.refused {
-            // Not refused: it waits at a wall inside, or not at all. `wall_at` is one more than the
-            // place on the route.
+            // Not refused, so it waits at a wall inside, or not at all. `wall_at` is one more than the
+            // index in the route.
             Refusal::None => (claim.wall_at.checked_sub(1)?, Why::Inside),
             Refusal::NotFirst => (claim.asked_for, Why::Queue),
             Refusal::Red => (claim.asked_for, Why::Red),
@@ -105,7 +105,7 @@ impl Claims {
             Refusal::People => (claim.asked_for, Why::People),
             Refusal::Closed => (claim.asked_for, Why::Closed),
             Refusal::OffLanes => (claim.asked_for, Why::OffLanes),
-            // It is told above.
+            // Handled above.
             Refusal::Alley => return None,
         };
         let connection = situation.route(agent).lanelet(at)?;
@@ -113,7 +113,7 @@ impl Claims {
             return self.waits_before_closed(connection, situation);
         };
         if why == Why::Inside && !self.has(agent, path.junction, at) {
-            // It is held back before a junction for which it does not ask yet.
+            // It is held back before a junction that it does not request yet.
             return self.waits_before_closed(connection, situation);
         }
         let whom = self.whom(agent, at, path, why, situation);
@@ -131,7 +131,7 @@ impl Claims {
         })
     }
 
-    /// Those who wait for one direction of an alley, as the first of their lane. O(vehicles).
+    /// The vehicles that wait for one direction of an alley as the first of their lane. O(vehicles).
     pub(crate) fn waiting_for(
         &self,
         side: AlleySide,
@@ -146,7 +146,7 @@ impl Claims {
         agents.driving().filter(waits).collect()
     }
 
-    /// What an agent waits for that an alley keeps from going on.
+    /// Where and why an agent waits if an alley keeps it from driving on.
     fn waits_for_alley(&self, agent: AgentIndex, situation: &Situation<'_>) -> Option<Waits> {
         let claim = &situation.agents.claim[agent.index()];
         if situation.ground.alleys().is_empty() || claim.refused != Refusal::Alley {
@@ -167,8 +167,8 @@ impl Claims {
         })
     }
 
-    /// The alleys that an agent needs at once and does not hold, where it stands: on the open road, or at
-    /// a junction.
+    /// The alleys that an agent needs at once and does not hold from where it stands, on the open road or
+    /// at a junction.
     fn alleys_needed(&self, agent: AgentIndex, situation: &Situation<'_>) -> Vec<AlleySide> {
         let claim = &situation.agents.claim[agent.index()];
         let mut needs = Vec::new();
@@ -194,7 +194,7 @@ impl Claims {
         needs.into_iter().map(|(side, _)| side).collect()
     }
 
-    /// The agents that one waits for at a path of a junction.
+    /// The agents that `agent` waits for at a connection of a junction.
     fn whom(
         &self,
         agent: AgentIndex,
@@ -220,7 +220,7 @@ impl Claims {
                 .map(|entry| entry.agent)
                 .into_iter()
                 .collect(),
-            // Who asks has no ticket yet, and would draw the highest.
+            // A requesting vehicle has no ticket yet, and would draw the highest.
             Why::Occupied => met(u64::MAX),
             Why::Inside => {
                 let own = granted.iter().find(|grant| grant.agent == agent);

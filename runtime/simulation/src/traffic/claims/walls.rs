@@ -1,11 +1,11 @@
-//! Where those wait who have been let into a junction: before the places that others pass first.
+//! Where vehicles that have been let into a junction wait: before the places where others pass first.
 //!
 //! ```text
-//!   ticket 7:  |  |            The car with ticket 8 has been let in, and waits before the place
-//!              |  v            where it meets the car with ticket 7, until that one's rear has
-//!    ----------+..#..+----     left it. Waiting goes from higher to lower tickets only, so it
-//!     [8]  -> |   #  |         never goes round in a circle; and who has the lowest ticket waits
-//!    ----------+..#..+----     for nobody, has room beyond, and leaves.
+//!   ticket 7:  |  |            The car with ticket 8 has been let in and waits before its
+//!              |  v            conflict with the car with ticket 7 until the rear of that
+//!    ----------+..#..+----     car has left it. Cars wait for lower tickets only, so waiting
+//!     [8]  -> |   #  |         never forms a circle; the car with the lowest ticket waits
+//!    ----------+..#..+----     for no other, has room beyond, and leaves.
 //! ```
 
 use super::rule::GENTLE;
@@ -15,13 +15,13 @@ use crate::records::AgentIndex;
 use roadwright_scenario::Connection;
 use roadwright_scenario::junction::Interval;
 
-/// A place to wait: index in the route, and m along the lanelet there.
+/// A place to wait: index in the route, and position along the lanelet there, m.
 pub(super) type Wall = (u32, f32);
 
 impl Claims {
-    /// Finds how long each holder of a grant is held up by others, and the nearest place at which it
-    /// has to wait in each, as (agent, place); those that need not wait are left out. O(pairs of grants in one
-    /// junction).
+    /// Finds how long each holder of a grant is delayed by others, and the first place in each junction at
+    /// which it has to wait, as (agent, place). Agents that need not wait are left out. O(pairs of grants
+    /// in one junction).
     pub(super) fn set_walls(
         &mut self,
         situation: &Situation<'_>,
@@ -34,7 +34,7 @@ impl Claims {
                 only.delay = 0.0;
                 continue;
             }
-            // In the order of their tickets, so that the delays of those before are known.
+            // In the order of their tickets, so that the delays of earlier ones are known.
             for i in 0..grants.len() {
                 let (before, rest) = grants.split_at_mut(i);
                 let grant = &mut rest[0];
@@ -52,9 +52,11 @@ impl Claims {
                     };
                     let delay = meeting.delay(front, grant, other, situation);
                     grant.delay = grant.delay.max(delay);
-                    // Who is in the place already leaves it: standing there would help nobody.
+                    // A vehicle that is already in the conflict leaves it, because standing there would
+                    // help no other.
                     let stop = meeting.own.from.max(f64::from(grant.stands_at));
-                    // Whose way is met where it begins waits at its line, out of the way of a bus.
+                    // A vehicle whose conflict begins with its connection waits at its line, clear of a
+                    // turning bus.
                     let line = -situation.setback(Connection::new(junction, grant.path));
                     let stop = match stop < AT_BEGIN && front <= line + INSIDE {
                         true => stop.min(line),
@@ -73,7 +75,7 @@ impl Claims {
     }
 }
 
-/// Of several places to wait of an agent the first on its way counts.
+/// Keeps the first place to wait of each agent along its route.
 pub(super) fn keep_first(walls: &mut Vec<(AgentIndex, Wall)>) {
     walls.sort_unstable_by(|(a, (at, s)), (b, (other_at, other_s))| {
         (a, at).cmp(&(b, other_at)).then(s.total_cmp(other_s))
@@ -81,25 +83,25 @@ pub(super) fn keep_first(walls: &mut Vec<(AgentIndex, Wall)>) {
     walls.dedup_by_key(|(agent, _)| *agent);
 }
 
-/// A place where ways meet that begins no farther on begins with the way, m.
+/// A conflict that begins within this distance of the start of a connection counts as beginning with it, m.
 const AT_BEGIN: f64 = 0.5;
-/// Who is so far in a place where ways meet is not held back before it, m.
+/// Distance into a conflict beyond which a vehicle is no longer held back before it, m.
 const INSIDE: f64 = 0.5;
-/// Who joins another one brakes for it this long before it would have to, s, and a decision.
+/// Time that a merging vehicle allows before it has to brake, besides one decision period, s.
 const REACTION: f64 = 0.2;
 
-/// The place where the ways of two agents in a junction meet, and which the other has not left.
+/// A conflict of two agents in a junction that the second has not left yet.
 pub(super) struct Meeting {
-    /// On the agent's own connection, m.
+    /// Interval on the agent's own connection, m.
     pub(super) own: Interval,
-    /// How far the other's rear is from where one may go on behind it, m.
+    /// Distance from the other's rear to where the agent may follow it, m.
     way_out: f64,
-    /// Whether both go on in one lane.
+    /// Whether both continue in one lane.
     pub(super) is_merge: bool,
 }
 
 impl Meeting {
-    /// Where an agent meets the holder of a grant; `None` where it does not, or does not any more.
+    /// The conflict of an agent with the holder of a grant; `None` if there is none, or no longer.
     pub(super) fn of(
         Connection {
             junction,
@@ -113,7 +115,7 @@ impl Meeting {
         let conflicts = situation.ground.conflicts(junction, is_long);
         let met = conflicts.between(path, other.path);
         let (own, theirs) = met.or_else(|| conflicts.again(path, other.path))?;
-        // Into one lane one follows the other from where they meet.
+        // Where both merge into one lane, one follows the other from where they meet.
         let is_merge = conflicts.is_merge(path, other.path);
         let end = if is_merge { theirs.from } else { theirs.to };
         let way_out = end - situation.rear_of(other);
@@ -124,14 +126,15 @@ impl Meeting {
         })
     }
 
-    /// How long the other takes to leave the place, s.
+    /// How long the other one takes to leave the conflict, s.
     pub(super) fn time_to_leave(&self, other: &Grant, situation: &Situation<'_>) -> f64 {
         situation.time_as_it_drives(self.way_out, other.agent, other.at) + f64::from(other.delay)
     }
 
-    /// Whether the holder of a grant, which comes to its place to wait in so many metres and to where it
-    /// joins the other so long, s, before that one has left it, need not slow down yet. A wall before it
-    /// would make it creep there and join slowly; those who come behind would have to brake for it.
+    /// Whether the holder of a grant need not slow down yet for the vehicle with which it merges.
+    /// `distance` is how far its place to wait is ahead, m, and `delay` how much too early it would arrive
+    /// at the conflict, s. A wall would make it creep there and merge slowly, and vehicles behind would
+    /// have to brake for it.
     fn rolls_on(
         &self,
         distance: f64,
@@ -147,8 +150,8 @@ impl Meeting {
         distance > speed * (REACTION + situation.period) + speed * speed / (2.0 * braking)
     }
 
-    /// How long the holder of a grant, whose front is at a place on its connection, m, has to wait for the
-    /// other one, s.
+    /// How long the holder of a grant, whose front is at `front` along its connection, m, has to wait for
+    /// the other one, s.
     fn delay(&self, front: f64, grant: &Grant, other: &Grant, situation: &Situation<'_>) -> f32 {
         let distance = self.own.from - front;
         let comes = situation.time_for(distance, grant.agent, grant.at);

@@ -1,4 +1,4 @@
-//! Watches what the law is kept like: who enters uninvited or on red, and how long others wait.
+//! Monitors compliance: which vehicles enter uninvited or at red, and which ones approach signals.
 
 use super::situation::Situation;
 use super::{Claims, Scratch};
@@ -18,8 +18,8 @@ pub(super) struct Intruder {
 }
 
 impl Claims {
-    /// Counts who has entered since the last step, and gives those inside who were not let in what they
-    /// need, so that others keep off them: they pass first, since they are there already.
+    /// Counts vehicles that have entered since the last step, and gives uninvited vehicles inside the
+    /// grants that they need, so that others keep clear. They pass first, because they are there already.
     pub(super) fn watch(
         &mut self,
         intruders: &mut [Intruder],
@@ -35,12 +35,12 @@ impl Claims {
                 self.entries.note(junction, grant, situation);
                 let is_red = !grant.is_on_red
                     && situation.light(Connection::new(junction, grant.path)).is_red()
-                    // Behind a narrow bend there is no line: one stops before it.
+                    // Behind a narrow bend there is no line; vehicles stop before it.
                     && situation.law_from(grant) == Some(grant.at);
                 self.counts.red_passed += u64::from(is_red);
             }
         }
-        // By id: their tickets follow each other in that order.
+        // By id, so that their tickets follow each other in that order.
         intruders
             .sort_unstable_by_key(|intruder| situation.agents.identity[intruder.agent.index()].id);
         for intruder in intruders {
@@ -48,8 +48,9 @@ impl Claims {
             if self.has(intruder.agent, junction, intruder.at) {
                 continue;
             }
-            // Who appears in a junction has not entered it, nor has who appears with its front in it: its
-            // rear axle is there before it has gone as far as that is ahead.
+            // A vehicle that spawned in a junction has not entered it, nor has one that spawned with its
+            // front in it: its rear axle gets there before the vehicle has driven the distance between the
+            // two.
             let agent = intruder.agent;
             let way = statistics[agent.index()].distance;
             if intruder.at > 0 && way >= situation.vehicle_type(agent).front {
@@ -60,7 +61,8 @@ impl Claims {
                 self.counts.red_passed += u64::from(is_red);
             }
             let route = situation.route(intruder.agent);
-            // A route that ends in the junction leads nowhere: then the connection itself is the exit.
+            // A route that ends in the junction has no lane beyond, so the connection itself serves as the
+            // exit.
             let beyond = route.lanelet(intruder.at + 1);
             let Some(exit) = beyond.or_else(|| route.lanelet(intruder.at)) else {
                 continue;
@@ -69,7 +71,8 @@ impl Claims {
         }
     }
 
-    /// Who comes near a signal: those who have not been let in, and those who have and are not there yet.
+    /// Finds the vehicles that approach signals, including vehicles that have been let in but have not
+    /// entered.
     pub(super) fn find_arrivals(&self, situation: &Situation<'_>, scratch: &mut Scratch) {
         let Scratch {
             approaches,
@@ -101,7 +104,7 @@ impl Claims {
             let setback = situation.setback(other.path);
             waiting((other.agent, other.at), other.path, other.distance, setback)
         }));
-        // Before a narrow bend one waits for the signals behind it.
+        // Before a narrow bend vehicles wait for the signals behind it.
         for request in requests {
             if situation.ground.is_ruled(request.path.junction) {
                 continue;
@@ -135,13 +138,14 @@ impl Claims {
 }
 
 impl Situation<'_> {
-    /// Whether what keeps an agent from entering is that there is no room beyond.
+    /// Whether lack of room beyond keeps an agent from entering.
     fn lacks_room(&self, agent: AgentIndex) -> bool {
         let refused = self.agents.claim[agent.index()].refused;
         matches!(refused, Refusal::NoRoom | Refusal::OffLanes)
     }
 
-    /// Whether an agent stands behind another one on one of some lanes, which are in order: it cannot drive either.
+    /// Whether an agent stands behind another one on one of `lanes`, which are sorted, so it cannot drive
+    /// either.
     fn is_behind_one_of(&self, agent: AgentIndex, at: u32, lanes: &[LaneletIndex]) -> bool {
         let is_there = |lane| lanes.binary_search(&lane).is_ok();
         let is_behind = self.agents.claim[agent.index()].refused == Refusal::NotFirst;

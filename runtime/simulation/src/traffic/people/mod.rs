@@ -1,27 +1,28 @@
-//! People on foot: who comes to crossings, waits, and walks over them.
+//! Pedestrians: they arrive at crossings, wait, and walk over them.
 //!
 //! ```text
-//!      kerb |  lane   |  lane   | kerb       A person (o) on the carriageway keeps the lane that is
-//!           |    ^    |    :    |            ahead of him free of vehicles that are not let in yet, and
+//!      kerb |  lane   |  lane   | kerb       A pedestrian (o) on the carriageway keeps the lane
+//!           |    ^    |    :    |            ahead free of vehicles that are not let in yet, and
 //!    o ---> |    :    |    v    |            waits before a lane that a vehicle has been let into.
 //! ```
 //!
-//! Vehicles and people exclude each other as vehicles do: in an order that is settled when somebody
-//! starts. A vehicle is let into a junction only if nobody on foot is, or soon will be, where it drives
-//! over a crossing; from then on it waits for nobody on foot. Who walks waits for those who have been let
-//! in, and for nobody else. So neither waits for the other in a circle.
+//! Vehicles and pedestrians exclude each other as vehicles do, in an order that is settled when one of them
+//! starts. A vehicle is let into a junction only if no pedestrian is, or soon will be, where it drives over
+//! a crossing. From then on it waits for no pedestrian. A walking pedestrian waits for vehicles that have
+//! been let in, and for no others. So they never wait for each other in a circle.
 //!
-//! At a zebra people go first: who comes to it keeps vehicles from being let in, and those who have been
-//! let in, have not entered and can still stop lose their turn. Two rules end every wait:
-//! a vehicle that people have kept for [`PATIENCE_OF_DRIVERS`] goes before who comes after, and people
-//! of whom one has waited for [`PATIENCE`] go before all vehicles that can still stop.
-//! At signals people walk in the stages in which what they cross is red (`walk_stages`).
+//! At a zebra pedestrians go first: a pedestrian that arrives keeps vehicles from being let in, and
+//! vehicles that have been let in, have not entered and can still stop lose their turn. Two rules end every
+//! wait: a vehicle that pedestrians have kept for [`PATIENCE_OF_DRIVERS`] goes before pedestrians that
+//! arrive later, and if one pedestrian has waited for [`PATIENCE`], all there go before every vehicle that
+//! can still stop. At signals pedestrians walk in the stages in which the lanes they cross have red
+//! (`walk_stages`).
 //!
 //! # Parts
 //!
-//! `sources.rs` says who comes when, `walk.rs` when they wait and how they walk; how vehicles look at
-//! them is in `traffic/claims/on_foot.rs`. People whose crossing an edit has taken away finish their way
-//! (`strays.rs`).
+//! `sources.rs` decides when pedestrians arrive, `walk.rs` when they wait and how they walk; how vehicles
+//! react to them is in `traffic/claims/on_foot.rs`. Pedestrians whose crossing is removed by an edit still
+//! walk to the other side (`strays.rs`).
 
 mod sources;
 mod strays;
@@ -41,64 +42,67 @@ use thiserror::Error;
 pub(crate) use walk::Over;
 use walk::Seen;
 
-/// Radius of the space that a person takes, m: shoulders are 0.6 m wide.
+/// Radius of the space that a pedestrian takes, m; shoulders are 0.6 m wide.
 pub const RADIUS: f64 = 0.3;
-/// People stand so far before a kerb, m.
+/// Distance from the kerb at which pedestrians wait, m.
 const BEFORE_KERB: f64 = 0.4;
-/// They come from so far before it, m: drivers heed them two seconds before they are there.
+/// Distance from the kerb at which pedestrians appear, m. Drivers see them two seconds before they reach
+/// it.
 const COMES_FROM: f64 = 2.4;
-/// They are gone so far beyond the other kerb, m.
+/// Distance beyond the other kerb at which pedestrians disappear, m.
 const GOES_TO: f64 = 1.0;
-/// A vehicle that people have kept for so long is let in before people who have not started, s.
+/// Time for which pedestrians may keep a vehicle waiting before it is let in ahead of pedestrians that have
+/// not started, s.
 pub(super) const PATIENCE_OF_DRIVERS: f64 = 20.0;
-/// Who has waited for so long at a zebra goes before all vehicles that can still stop, s. Those that
-/// cannot have left the junction long before he has waited for a minute.
+/// Wait at a zebra after which pedestrians go before all vehicles that can still stop, s. Vehicles that
+/// cannot stop have left the junction long before the wait reaches a minute.
 pub(super) const PATIENCE: f64 = 25.0;
-/// People at one crossing at once at most: more find no room to stand.
+/// Maximum number of pedestrians at one crossing. There is no room for more to stand.
 const MOST_AT_CROSSING: usize = 200;
 
-/// People on foot, a column for each concern; in the order in which they came.
+/// Pedestrians, a column per property, in the order of arrival.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct People {
     id: Vec<u64>,
     /// Number of the crossing in the ground.
     crossing: Vec<u32>,
-    /// Whether they come from the right kerb, seen outward from the junction.
+    /// Whether they come from the right kerb, as seen outward from the junction.
     is_from_right: Vec<bool>,
-    /// How far they are from the kerb that they have come from, m; negative before it.
+    /// Distance from the kerb that they started from, m; negative before it.
     along: Vec<f64>,
-    /// How far they walk beside the middle of the strip, m.
+    /// Lateral offset from the middle of the crossing, m.
     beside: Vec<f64>,
-    /// Since when they wait, s; infinite while they walk.
+    /// When they began to wait, s; infinite while they walk.
     since: Vec<f64>,
     strays: Vec<Stray>,
     sources: Vec<Source>,
     counts: PeopleCounts,
-    /// The number of the last one.
+    /// Number of the last pedestrian.
     last_id: u64,
-    /// What is derived in each step from all that.
+    /// Data derived from the above in each step.
     #[serde(skip)]
     seen: Seen,
 }
 
-/// Why nobody can be called to a crossing.
+/// Why no pedestrian can be called to a crossing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum NoCrossing {
-    /// There is none.
+    /// The junction has no crossing.
     #[error("the junction of node {0} has no crossing; `roadwright junction` lists them")]
     AtNode(u32),
-    /// There is none over that road.
+    /// The junction has no crossing over that road.
     #[error(
         "the junction of node {0} has no crossing over road {1}; `roadwright junction` lists them"
     )]
     OverRoad(u32, u32),
-    /// So many wait there that there is no room.
+    /// There is no room for more pedestrians.
     #[error("too many people are at the crossing of node {0} already")]
     Full(u32),
 }
 
 impl People {
-    /// Nobody yet; `rate` people an hour will come to each side of the crossings that say nothing else.
+    /// No pedestrians yet. `rate` pedestrians per hour will arrive at each side of crossings that have no
+    /// rate of their own.
     pub(crate) fn new(ground: &Ground, rate: f64, seed: u64) -> Self {
         Self {
             sources: sources::of(ground, rate, seed, 0.0),
@@ -106,23 +110,24 @@ impl People {
         }
     }
 
-    /// Whether nobody is there and nobody will come.
+    /// Whether no pedestrians are left and none will come.
     pub(crate) fn is_over(&self) -> bool {
         self.id.is_empty() && self.strays.is_empty() && self.sources.iter().all(Source::is_dry)
     }
 
-    /// Whether there never was anybody, and nobody will come: then a run is as if people were unknown.
+    /// Whether there never was a pedestrian and none will come. Then a run behaves as if there were no
+    /// pedestrians at all.
     pub(crate) fn is_untouched(&self) -> bool {
         self.last_id == 0 && self.is_over()
     }
 
-    /// What became of them so far, if anybody has come.
+    /// Counts of pedestrians so far, if any has come.
     pub(crate) fn summary(&self) -> Option<PeopleCounts> {
         (self.counts.came > 0).then_some(self.counts)
     }
 
-    /// Lets somebody come to a crossing of the junction of a node: over a road, or over the first arm
-    /// that has one. The side is the one to which fewer have come. Returns the number of the person.
+    /// Adds a pedestrian at a crossing of the junction of a node: over the given road, or over the first
+    /// arm that has a crossing. It starts on the side where fewer pedestrians are. Returns its number.
     ///
     /// # Errors
     /// If there is no such crossing, or no room at it.
@@ -146,13 +151,13 @@ impl People {
         let crossing = numbers.find(is_meant).ok_or_else(none)?;
         let own = (0..self.id.len()).filter(|&i| self.crossing[i] == crossing);
         let from_right = own.clone().filter(|&i| self.is_from_right[i]).count();
-        // To the side that has fewer: of those who are there not more than half come from the right.
+        // On the side with fewer: at most half of those present come from the right.
         let is_from_right = 2 * from_right <= own.count();
         self.come(crossing, is_from_right, &sites[crossing as usize])
             .ok_or(NoCrossing::Full(node.0))
     }
 
-    /// Lets somebody come; `None` if there is no room.
+    /// Adds a pedestrian; `None` if there is no room.
     fn come(&mut self, crossing: u32, is_from_right: bool, site: &CrossingSite) -> Option<u64> {
         let there = self.crossing.iter().filter(|other| **other == crossing);
         if there.count() >= MOST_AT_CROSSING {
@@ -172,11 +177,12 @@ impl People {
         Some(id)
     }
 
-    /// Goes over to the ground after an edit. Whose crossing is as it was goes on; whose crossing is gone
-    /// or elsewhere finishes his way, or goes away if he has not set off.
+    /// Moves to the ground after an edit. Pedestrians whose crossing is unchanged continue. If the crossing
+    /// has gone or moved, pedestrians on it walk to the other side, and pedestrians that have not set off
+    /// disappear.
     pub(crate) fn take_over(&mut self, before: &Ground, after: &Ground, rate: f64, clock: &Clock) {
         let (old, new) = (before.crossings().sites(), after.crossings().sites());
-        // By where it lies: an edit gives crossings other numbers.
+        // Matched by position, because an edit renumbers crossings.
         let is_same = |a: &CrossingSite, b: &CrossingSite| {
             let (a, b) = (&a.crossing, &b.crossing);
             (a.road, a.end, a.right_kerb, a.length, a.width)
@@ -196,7 +202,7 @@ impl People {
             }
             *stays = false;
             let site = &old[crossing];
-            // Who stands before the kerb goes away; who is beyond the other one is there.
+            // Pedestrians before the kerb disappear. Pedestrians beyond the other one have arrived.
             if self.along[person] > 0.0 && self.along[person] < site.crossing.length {
                 let place = self.place(person, site);
                 let end = self.end(person, site);
@@ -204,12 +210,12 @@ impl People {
             }
         }
         self.keep(&stays);
-        // What was derived is of the old ground.
+        // The derived data belongs to the old ground.
         self.seen = Seen::default();
         self.renew_sources(after, rate, clock);
     }
 
-    /// Where a person will be beyond the other kerb, m.
+    /// Position of a pedestrian beyond the other kerb, m.
     fn end(&self, person: usize, site: &CrossingSite) -> DVec2 {
         let crossing = &site.crossing;
         let across = if self.is_from_right[person] {
@@ -220,7 +226,7 @@ impl People {
         crossing.right_kerb.point(self.beside[person], across)
     }
 
-    /// Takes out those for whom `stays` does not hold.
+    /// Removes the pedestrians for which `stays` does not hold.
     fn keep(&mut self, stays: &[bool]) {
         fn retain<T>(column: &mut Vec<T>, stays: &[bool]) {
             let mut stays = stays.iter();
@@ -234,7 +240,7 @@ impl People {
         retain(&mut self.since, stays);
     }
 
-    /// Where a person is, m.
+    /// Position of a pedestrian, m.
     fn place(&self, person: usize, site: &CrossingSite) -> DVec2 {
         let crossing = &site.crossing;
         let along = self.along[person];
@@ -246,7 +252,7 @@ impl People {
         crossing.right_kerb.point(self.beside[person], across)
     }
 
-    /// All people, in the order of their numbers.
+    /// All pedestrians, in the order of their numbers.
     pub(crate) fn records(&self, ground: &Ground) -> Vec<PersonRecord> {
         let sites = ground.crossings().sites();
         let walkers = (0..self.id.len()).map(|person| {
@@ -272,7 +278,7 @@ impl People {
         all
     }
 
-    /// Whether all columns are of one length, and all that they say can be on a ground: for saves.
+    /// Whether all columns have the same length and their values fit a ground; for saves.
     pub(crate) fn fits(&self, ground: &Ground, clock: &Clock) -> bool {
         let sites = ground.crossings().sites();
         let n = self.id.len();
@@ -300,18 +306,18 @@ impl People {
     }
 }
 
-/// How far beside the middle of the strip a person walks, m: to the right of who comes the other way,
-/// and not all in one line.
+/// Lateral offset of a pedestrian from the middle of the crossing, m. Pedestrians keep to the
+/// right, and do not all walk in one line.
 fn lane_for(id: u64, is_from_right: bool, width: f64) -> f64 {
     let free = (0.5 * width - RADIUS - 0.1).max(0.0);
-    // Five lines from the middle of the strip outwards, at 0.15 to 0.95 of what is free.
+    // Five lines from the middle of the crossing outwards, at 0.15 to 0.95 of the free width.
     let share = 0.15 + 0.2 * (id / 2 % 5) as f64;
-    // Outward of the strip is to the right of who walks from the right kerb to the left one.
+    // The outward side is on the right of a pedestrian that walks from the right kerb to the left one.
     let side = if is_from_right { 1.0 } else { -1.0 };
     side * free * share.min(1.0)
 }
 
-/// Whether two places on the way across overlap.
+/// Whether two intervals across the carriageway overlap.
 fn overlap(a: Interval, b: Interval) -> bool {
     a.from < b.to && b.from < a.to
 }

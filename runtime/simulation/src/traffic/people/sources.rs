@@ -1,4 +1,4 @@
-//! Who comes to crossings, and when: a Poisson process for each side.
+//! Arrivals of pedestrians at crossings: a Poisson process for each side.
 
 use super::People;
 use crate::clock::Clock;
@@ -7,22 +7,22 @@ use roadwright_geometry::math::{Stream, ln};
 use roadwright_scenario::{RoadEnd, RoadId};
 use serde::{Deserialize, Serialize};
 
-/// The next person of a save was due at most so long ago, s.
+/// How long ago the next arrival in a save may have been due, s.
 const LATEST: f64 = 10.0;
 
-/// Those who come to one side of a crossing.
+/// The pedestrians that arrive at one side of a crossing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Source {
-    /// Road, end and side: by this it is known again after an edit.
+    /// Road, end and side, by which the source is recognised after an edit.
     key: (RoadId, bool, bool),
-    /// People per hour.
+    /// Pedestrians per hour.
     rate: f64,
     stream: Stream,
-    /// When the next one comes, s.
+    /// Time of the next arrival, s.
     next_time: f64,
 }
 
-/// The sources of all crossings, that of the right kerb before that of the left one.
+/// The sources of all crossings, the right kerb before the left one.
 pub(super) fn of(ground: &Ground, rate: f64, seed: u64, time: f64) -> Vec<Source> {
     let sites = ground.crossings().sites().iter();
     let sides = sites.flat_map(|site| [(site, true), (site, false)]);
@@ -31,7 +31,8 @@ pub(super) fn of(ground: &Ground, rate: f64, seed: u64, time: f64) -> Vec<Source
             let crossing = &site.crossing;
             let is_start = crossing.end == RoadEnd::Start;
             let key = (crossing.road, is_start, is_from_right);
-            // A stream for each side of each end of each road: another crossing disturbs none of them.
+            // Each side of each end of each road has its own stream, so that another crossing disturbs none
+            // of them.
             let number =
                 u64::from(crossing.road.0) * 4 + 2 * u64::from(is_start) + u64::from(is_from_right);
             let mut source = Source {
@@ -47,20 +48,20 @@ pub(super) fn of(ground: &Ground, rate: f64, seed: u64, time: f64) -> Vec<Source
 }
 
 impl Source {
-    /// Whether nobody will come.
+    /// Whether no pedestrian will arrive.
     pub(super) fn is_dry(&self) -> bool {
         self.rate <= 0.0
     }
 
-    /// Whether its numbers can be. The next person cannot have been due long ago, or all who would have come
+    /// Whether its values are possible. The next arrival cannot have been due long ago, or all pedestrians
     /// since then would appear in one step.
     pub(super) fn is_sound(&self, clock: &Clock) -> bool {
         (0.0..=1e6).contains(&self.rate) && self.next_time >= clock.time() - LATEST
     }
 
-    /// Goes on as the same source did before an edit.
+    /// Continues the same source from before an edit.
     fn continue_from(&mut self, before: &Self) {
-        // With another rate the gap that has been drawn does not fit any more.
+        // With another rate the gap that has been drawn no longer fits.
         let is_same = before.rate.to_bits() == self.rate.to_bits();
         self.stream = before.stream.clone();
         if is_same {
@@ -68,18 +69,18 @@ impl Source {
         }
     }
 
-    /// Time to the next one, s: exponential.
+    /// Time to the next arrival, s; exponentially distributed.
     fn gap(&mut self) -> f64 {
         if self.is_dry() {
             return f64::INFINITY;
         }
-        // A unit number is below 1, so the logarithm is finite.
+        // A unit number is less than 1, so the logarithm is finite.
         -ln(1.0 - self.stream.next_unit()) * 3600.0 / self.rate
     }
 }
 
 impl People {
-    /// Lets those come whose time it is.
+    /// Adds the pedestrians that are due.
     pub(crate) fn appear(&mut self, clock: &Clock, ground: &Ground) {
         let time = clock.time();
         let sites = ground.crossings().sites();
@@ -93,7 +94,7 @@ impl People {
         }
     }
 
-    /// Takes the rates that hold on a ground from now on.
+    /// Applies the rates of a ground from now on.
     pub(crate) fn renew_sources(&mut self, ground: &Ground, rate: f64, clock: &Clock) {
         let mut sources = of(ground, rate, clock.seed, clock.time());
         for source in &mut sources {

@@ -1,10 +1,10 @@
-//! People whose crossing an edit has taken away while they walked: they finish their way, and drivers
-//! who see them and can stop do.
+//! Pedestrians whose crossing was removed by an edit while they walked. They walk to the other side, and
+//! drivers that can stop for them do.
 //!
 //! ```text
 //!        |    :       wall
-//!        |    o--->    |  [ car ]     The wall is where the lane of the car comes near what is left of
-//!        |             |              the way; a person waits before a car that cannot stop there.
+//!        |    o--->    |  [ car ]     The wall is where the lane of the car comes near the rest of
+//!        |             |              the path; pedestrians wait for a car that cannot stop there.
 //! ```
 
 use super::{People, RADIUS};
@@ -19,21 +19,21 @@ use roadwright_geometry::{DVec2, Pose, heading_of};
 use roadwright_scenario::junction::WALKING_SPEED;
 use serde::{Deserialize, Serialize};
 
-/// Of the way that is left, drivers heed so much, m: about two lanes.
+/// Length of the rest of the path that drivers take into account, m: about two lanes.
 const HEEDED: f64 = 7.0;
-/// The middle of a lane that comes so near to it is held up, m: half a bus and half a person.
+/// A lane whose middle comes this near to the path is blocked, m: half a bus and half a pedestrian.
 const NEAR: f64 = 1.8;
-/// Drivers stop so far before, m.
+/// Distance before the path at which drivers stop, m.
 const BEFORE: f64 = 2.0;
-/// They look so far ahead, s, and at least so far, m.
+/// How far ahead drivers look, s, and the least distance, m.
 const SIGHT: f64 = 6.0;
 const LEAST_SIGHT: f64 = 20.0;
-/// Who needs harder braking than this to stop drives on, m/s^2.
+/// A driver that needs harder braking than this to stop continues, m/s^2.
 const BRAKING: f64 = 4.5;
-/// From one place of a lane that is looked at to the next, m.
+/// Distance between the points of a lane that are examined, m.
 const STEP: f64 = 1.0;
 
-/// Somebody who finishes his way.
+/// A pedestrian without a crossing that still walks to the other side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Stray {
     id: u64,
@@ -42,7 +42,7 @@ pub(crate) struct Stray {
     waits: bool,
 }
 
-/// What strays and drivers see of each other.
+/// The data that strays and drivers need about each other.
 pub(crate) struct Roadside<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
@@ -72,7 +72,7 @@ impl Stray {
         self.place.is_finite() && self.end.is_finite()
     }
 
-    /// Where he is after a way, m.
+    /// Position after a distance, m.
     fn after(&self, way: f64) -> DVec2 {
         let left = self.end - self.place;
         let length = left.length();
@@ -83,7 +83,7 @@ impl Stray {
         }
     }
 
-    /// From a place to what drivers heed of the way that is left, m.
+    /// Distance from a place to the part of the remaining path that drivers take into account, m.
     fn distance_to(&self, place: DVec2) -> f64 {
         let way = self.after(HEEDED) - self.place;
         let share = (place - self.place).dot(way) / way.length_squared().max(1e-9);
@@ -92,18 +92,18 @@ impl Stray {
 }
 
 impl People {
-    /// Whether anybody finishes a way whose crossing is gone.
+    /// Whether there are pedestrians whose crossing has gone.
     pub(crate) fn has_strays(&self) -> bool {
         !self.strays.is_empty()
     }
 
-    /// Holds drivers up who can stop before strays, as walls on their routes. O(strays * drivers).
+    /// Holds drivers that can stop before strays, by walls on their routes. O(strays * drivers).
     pub(crate) fn hold_for_strays(&self, roadside: &Roadside<'_>, agents: &mut ClaimColumns<'_>) {
         for agent in agents.by_growing_id() {
             let nearest = self.wall_for(agent, roadside, agents.lent());
             let claim = &mut agents.claim[agent.index()];
             let Some((at, s)) = nearest else { continue };
-            // A junction may hold it up as well: the wall that it comes to first counts.
+            // A junction may hold it up as well; the nearer wall counts.
             let is_first = claim.wall_at == 0 || (at + 1, s as f32) < (claim.wall_at, claim.wall_s);
             if is_first {
                 (claim.wall_at, claim.wall_s) = (at + 1, s as f32);
@@ -111,7 +111,7 @@ impl People {
         }
     }
 
-    /// Where an agent has to stop for strays: index in its route, and m along the lanelet there.
+    /// Where an agent has to stop for strays: index in its route, and position along the lanelet there, m.
     fn wall_for(
         &self,
         agent: AgentIndex,
@@ -145,8 +145,8 @@ impl People {
                     .strays
                     .iter()
                     .any(|stray| stray.distance_to(place) < NEAR);
-                // Only the nearest place counts: who cannot stop before it would come to stand on the
-                // way of the stray, where it keeps him from walking on.
+                // Only the nearest place counts. A driver that cannot stop before it would come to a stop
+                // on the path of the stray and block it.
                 if is_near && way >= 0.0 {
                     let can_stop = speed * speed <= 2.0 * BRAKING * way;
                     return can_stop.then_some((at, s - BEFORE));
@@ -158,7 +158,7 @@ impl People {
         None
     }
 
-    /// Lets strays walk for a step; they wait for vehicles that come across their next metre.
+    /// Lets strays walk for a step. They wait for vehicles that would cross their next metre.
     pub(crate) fn walk_strays(&mut self, clock: &Clock, bodies: &Bodies<'_>, types: &VehicleTypes) {
         let agents = bodies.agents;
         let boxes: Vec<(Pose, f64, &VehicleType)> = agents
@@ -173,7 +173,7 @@ impl People {
         let way = WALKING_SPEED * clock.dt;
         for stray in &mut self.strays {
             let (here, next) = (stray.place, stray.after(1.0));
-            // Who is in the way already walks on: to stand there would help nobody.
+            // A stray in the path of a vehicle already walks on, because standing there would help neither.
             stray.waits = boxes
                 .iter()
                 .any(|vehicle| sweeps(vehicle, next) && !sweeps(vehicle, here));
@@ -189,11 +189,11 @@ impl People {
     }
 }
 
-/// Whether a vehicle is, or before it can stop will be, where somebody stands.
+/// Whether a vehicle covers a place, or will cover it before it can stop.
 fn sweeps((pose, speed, vehicle_type): &(Pose, f64, &VehicleType), place: DVec2) -> bool {
     let local = pose.to_local(place);
     let half = 0.5 * vehicle_type.width + RADIUS + 0.2;
-    // Half a second until it brakes, and the way until it stands.
+    // Half a second until it brakes, and the braking distance.
     let stopping = speed * speed / (2.0 * BRAKING) + speed * 0.5;
     let ahead = vehicle_type.front + stopping + RADIUS + 0.2;
     let behind = -vehicle_type.rear_overhang - RADIUS;

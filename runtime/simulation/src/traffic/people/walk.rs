@@ -1,4 +1,4 @@
-//! When people wait and how they walk.
+//! When pedestrians wait and how they walk.
 
 use super::{BEFORE_KERB, GOES_TO, PATIENCE, PATIENCE_OF_DRIVERS, People, RADIUS, overlap};
 use crate::clock::Clock;
@@ -9,73 +9,73 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::JunctionIndex;
 use roadwright_scenario::junction::{Interval, WALK_WINDOW, WALKING_SPEED};
 
-/// People stop so far before a lane that they have to let somebody pass on, m.
+/// Distance before a lane at which pedestrians stop for a vehicle, m.
 const BEFORE_LANE: f64 = 0.2;
-/// And so far before what stands on their way, m.
+/// Distance before an obstacle at which pedestrians stop, m.
 const BEFORE_STANDING: f64 = 0.2;
-/// Places that are nearer than this are one, m.
+/// Positions closer than this count as equal, m.
 const NEAR: f64 = 1e-6;
 
-/// What a vehicle that has been let in takes of a crossing.
+/// The part of a crossing that is taken by a vehicle that has been let in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Over {
-    /// Of the way across, m from the right kerb.
+    /// Interval across the carriageway, m from the right kerb.
     pub(crate) across: Interval,
-    /// In how long its rear will have left the strip, s.
+    /// Time until its rear has left the crossing, s.
     pub(crate) leaves: f64,
 }
 
-/// What is derived of people in each step.
+/// Data about pedestrians that is derived in each step.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seen {
-    /// The people at each crossing.
+    /// Pedestrians at each crossing.
     by_crossing: Vec<Vec<u32>>,
-    /// Of each person whether it is about to walk, if vehicles let it.
+    /// Whether each pedestrian is about to walk, if vehicles let it.
     wants: Vec<bool>,
-    /// Whether somebody at a crossing has waited for long.
+    /// Whether a pedestrian at each crossing has waited for long.
     is_locked: Vec<bool>,
-    /// The crossings at which somebody is.
+    /// Crossings with pedestrians.
     busy: Vec<u32>,
-    /// What stands about and is no lane traffic, and the layers of roads on which it does.
+    /// Obstacles outside lane traffic, with the road layers on which they stand.
     standing: Vec<(OrientedBox, u32)>,
 }
 
-// Derived: people with different leftovers are equal.
+// Derived data, so pedestrians with different leftovers are equal.
 impl PartialEq for Seen {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-/// Where a person is on its way across.
+/// Where a pedestrian is on the crossing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Stage {
-    /// Comes to a place to wait, or stands there, before a stretch of the way, m from its kerb.
+    /// Approaches a place to wait, or stands there, before a stretch of the crossing, m from its kerb.
     Before(Interval),
-    /// Is on a stretch.
+    /// On a stretch.
     On(Interval),
-    /// Is beyond all of them.
+    /// Beyond all stretches.
     Over,
 }
 
 impl People {
-    /// Whether anybody is at a crossing. O(1).
+    /// Whether any pedestrian is at a crossing. O(1).
     #[inline]
     pub(crate) fn are_at(&self, crossing: u32) -> bool {
         let list = self.seen.by_crossing.get(crossing as usize);
         list.is_some_and(|list| !list.is_empty())
     }
 
-    /// The crossings at which somebody is, in their order.
+    /// The crossings with pedestrians, in order.
     pub(crate) fn busy(&self) -> &[u32] {
         &self.seen.busy
     }
 
-    /// Looks at who is where.
+    /// Collects the pedestrians at each crossing.
     pub(crate) fn gather(&mut self, ground: &Ground) {
         let seen = &mut self.seen;
         let sites = ground.crossings().sites();
-        // In most worlds there is nobody, and a city has thousands of crossings.
+        // Most worlds have no pedestrians, and a city has thousands of crossings.
         let is_empty = self.id.is_empty() && seen.busy.is_empty();
         if is_empty && seen.by_crossing.len() == sites.len() {
             return;
@@ -95,8 +95,8 @@ impl People {
         seen.is_locked.resize(sites.len(), false);
     }
 
-    /// Decides who wants to walk, after [`People::gather`]. `kept` says of each busy crossing for how
-    /// long the vehicle that people keep longest from driving over it has waited, s.
+    /// Decides which pedestrians want to walk, after [`People::gather`]. `kept` has for each busy crossing
+    /// the longest time for which pedestrians have kept a vehicle from driving over it, s.
     pub(crate) fn decide(
         &mut self,
         clock: &Clock,
@@ -110,7 +110,7 @@ impl People {
         for (&crossing, &kept) in seen.busy.iter().zip(kept) {
             let site = &sites[crossing as usize];
             let own = &seen.by_crossing[crossing as usize];
-            // Infinite while they walk, which counts as no wait.
+            // Infinite while they walk, which does not count as waiting.
             let wait = |&person: &u32| (time - self.since[person as usize]).max(0.0);
             let longest = own.iter().map(wait).fold(0.0, f64::max);
             let (may_walk, is_locked) = match site.walk_stages {
@@ -121,8 +121,8 @@ impl People {
                 Some(stages) => {
                     let walk = signals.walk(ground, site.junction, stages, time);
                     let needed = site.crossing.longest_stretch() / WALKING_SPEED;
-                    // Later than in the first seconds somebody sets off only if nobody loses by it: no
-                    // vehicle is kept by people, and nobody waits for another stage.
+                    // After the first seconds pedestrians set off only if that costs others nothing: they
+                    // keep no vehicle, and no vehicle or pedestrian waits for another stage.
                     let may = walk.is_some_and(|walk| {
                         let is_early = walk.elapsed <= WALK_WINDOW;
                         walk.left >= needed && (is_early || (kept == 0.0 && !walk.is_opposed))
@@ -133,7 +133,7 @@ impl People {
             seen.is_locked[crossing as usize] = is_locked;
             for &person in own {
                 let index = person as usize;
-                // Who finds his way blocked does not set off, and keeps nobody waiting.
+                // A pedestrian that is blocked does not set off, and keeps no vehicle waiting.
                 let wants = match self.stage(index, site) {
                     Stage::Before(stretch) => {
                         may_walk && !self.is_blocked(index, site, stretch, &seen.standing)
@@ -146,7 +146,7 @@ impl People {
         self.seen = seen;
     }
 
-    /// The stages that people wait for at signals: crossing and stages, one bit each.
+    /// The stages for which pedestrians wait at signals: junction and stages, one bit each.
     pub(crate) fn calls<'a>(
         &'a self,
         ground: &'a Ground,
@@ -162,8 +162,8 @@ impl People {
         })
     }
 
-    /// Whether somebody at a crossing is, or soon will be, where a vehicle drives over it that would
-    /// have left the strip in a time, s. `slack` is the time between the two that is wanted, s.
+    /// Whether a pedestrian at a crossing is, or soon will be, in the path of the vehicle that `over`
+    /// describes. `slack` is the required time between the two, s.
     pub(crate) fn are_in_the_way(
         &self,
         crossing: u32,
@@ -186,21 +186,22 @@ impl People {
                 Stage::On(stretch) => overlap(stretch, across) && comes < over.leaves + slack,
                 Stage::Before(stretch) => {
                     let wants = self.seen.wants[person] && overlap(stretch, across);
-                    // Who has waited for long keeps vehicles out however far away they still are.
+                    // A pedestrian that has waited for long keeps vehicles out however far away it still
+                    // is.
                     wants && (is_locked || comes < over.leaves + slack)
                 }
             }
         })
     }
 
-    /// Where trailers stand that nobody tows, from now on.
+    /// Sets the positions of uncoupled trailers.
     pub(crate) fn heed(&mut self, standing: impl Iterator<Item = (OrientedBox, u32)>) {
         self.seen.standing.clear();
         self.seen.standing.extend(standing);
     }
 
-    /// Where a person comes to what stands on his way ahead, m along it; infinite if nothing does. Who is
-    /// in it already walks out of it.
+    /// Position at which a pedestrian meets the next obstacle ahead, m along its path; infinite if there is
+    /// none. A pedestrian that is inside an obstacle already walks out of it.
     fn wall(&self, person: usize, site: &CrossingSite, standing: &[(OrientedBox, u32)]) -> f64 {
         let along = self.along[person];
         let left = site.crossing.right_kerb.left();
@@ -215,7 +216,7 @@ impl People {
         walls.fold(f64::INFINITY, |first, ahead| first.min(along + ahead))
     }
 
-    /// Whether something stands on a stretch of a person's way, or on what is before it.
+    /// Whether an obstacle stands on a stretch of a pedestrian's path, or before it.
     fn is_blocked(
         &self,
         person: usize,
@@ -226,7 +227,7 @@ impl People {
         !standing.is_empty() && self.wall(person, site, standing) < stretch.to + RADIUS
     }
 
-    /// How far a person comes who wants to come to a place, m along his way.
+    /// How far a pedestrian that wants to reach a position gets, m along its path.
     fn before_standing(
         &self,
         person: usize,
@@ -253,8 +254,8 @@ impl People {
         Stage::Over
     }
 
-    /// Lets everybody walk for a step. `over` says for each busy crossing what vehicles that have been
-    /// let in and have not left it take of it.
+    /// Lets all pedestrians walk for a step. `over` has for each busy crossing the parts taken by vehicles
+    /// that have been let in and have not left it.
     pub(crate) fn walk(&mut self, clock: &Clock, ground: &Ground, over: &[Vec<Over>]) {
         let sites = ground.crossings().sites();
         let busy = std::mem::take(&mut self.seen.busy);
@@ -268,12 +269,12 @@ impl People {
         }
         self.seen.busy = busy;
         if self.leave(sites) {
-            // Those who are left have other numbers.
+            // The remaining pedestrians have other numbers.
             self.gather(ground);
         }
     }
 
-    /// One step of one person.
+    /// One step of one pedestrian.
     fn step(&mut self, person: usize, site: &CrossingSite, vehicles: &[Over], clock: &Clock) {
         let along = self.along[person];
         let wanted = along + WALKING_SPEED * clock.dt;
@@ -284,7 +285,7 @@ impl People {
                 let wait_at = stretch.from - BEFORE_KERB;
                 let is_there = wanted >= wait_at;
                 if is_there && self.may_start(person, site, stretch, vehicles) {
-                    // Beyond the place to wait, so that it counts as on its way.
+                    // Beyond the place to wait, so that it counts as walking.
                     wanted.max(wait_at + 2.0 * NEAR)
                 } else {
                     wanted.min(wait_at)
@@ -306,8 +307,8 @@ impl People {
         }
     }
 
-    /// Whether a person before a stretch sets off: everybody who has been let in will have left each lane
-    /// when it comes there.
+    /// Whether a pedestrian before a stretch sets off: every vehicle that has been let in will have left
+    /// each lane by the time the pedestrian gets there.
     fn may_start(
         &self,
         person: usize,
@@ -323,7 +324,7 @@ impl People {
         self.seen.wants[person] && vehicles.iter().all(is_free)
     }
 
-    /// How far a person on a stretch comes: not into a lane that somebody has been let into.
+    /// How far a pedestrian on a stretch gets: not into a lane that a vehicle has been let into.
     fn held(
         &self,
         person: usize,
@@ -337,13 +338,13 @@ impl People {
             let across = site.seen_from(vehicle.across, self.is_from_right[person]);
             (across, across.from - RADIUS - BEFORE_LANE)
         });
-        // Who is in the lane already leaves it: a vehicle is not let in then.
+        // A pedestrian that is already in the lane leaves it, since no vehicle is let in then.
         let ahead =
             lanes.filter(|&(across, edge)| overlap(stretch, across) && along <= edge + NEAR);
         ahead.fold(wanted, |reached, (_, edge)| reached.min(edge.max(along)))
     }
 
-    /// Takes out who has reached the other side; says whether anybody has.
+    /// Removes pedestrians that have reached the other side. Returns whether there were any.
     fn leave(&mut self, sites: &[CrossingSite]) -> bool {
         let there = |person: usize| {
             let crossing = &sites[self.crossing[person] as usize].crossing;
@@ -359,13 +360,14 @@ impl People {
     }
 }
 
-/// How far ahead on a way a person comes to a body, m; `None` if he passes it or is in it.
+/// Distance along a direction at which a pedestrian meets a body, m; `None` if it passes the body or is
+/// inside it.
 fn enters(body: &OrientedBox, place: DVec2, way: DVec2) -> Option<f64> {
     let reach = RADIUS + BEFORE_STANDING;
     let side = body.forward.perp();
     let offset = place - body.centre;
     let (mut first, mut last) = (f64::NEG_INFINITY, f64::INFINITY);
-    // Between the two long sides and between the two short ones: where both hold he is in it.
+    // Between the two long sides and between the two short ones. Where both hold, the pedestrian is inside.
     for (axis, half) in [(body.forward, body.half_length), (side, body.half_width)] {
         let (at, speed) = (offset.dot(axis), way.dot(axis));
         let half = half + reach;
@@ -401,13 +403,13 @@ mod tests {
         };
         is(north(0.0, 0.0), 4.0 - reach);
         is(north(3.0 + 0.9 * reach, 0.0), 4.0 - reach);
-        // Beside it, beyond it, in it.
+        // Beside it, beyond it, inside it.
         assert_eq!(north(3.0 + 1.1 * reach, 0.0), None);
         assert_eq!(north(0.0, 7.0), None);
         assert_eq!(north(0.0, 5.0), None);
-        // He stands before it to the bit: it stays ahead.
+        // Exactly at the limit the body still counts as ahead.
         is(north(0.0, 4.0 - reach), 0.0);
-        // Askew.
+        // Rotated.
         let turned = OrientedBox::new(Pose::new(0.0, 5.0, 0.5), 6.0, 2.0);
         let ahead = enters(&turned, DVec2::ZERO, DVec2::Y);
         assert!(

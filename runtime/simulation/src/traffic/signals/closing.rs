@@ -1,12 +1,12 @@
-//! Signals that an edit changes show amber, then red, before they begin anew. Where somebody is still in
-//! their junction, they do so before the edit enters, and stay red until it has.
+//! Signals that an edit changes show amber, then red, before they start again. If their junction is still
+//! occupied, they do so before the edit is applied, and stay red until it has been.
 
 use super::{Desk, Phase, SignalStates, State};
 use crate::ground::Ground;
 use roadwright_scenario::JunctionIndex;
 
 impl Phase {
-    /// Whether signals close, before what an edit has changed, or is to change.
+    /// Whether signals are closing because of an edit, before or after it.
     pub(super) fn is_closing(self) -> bool {
         matches!(
             self,
@@ -16,7 +16,7 @@ impl Phase {
 }
 
 impl State {
-    /// What signals show that an edit has changed.
+    /// State of signals that an edit has changed.
     fn closing(time: f64) -> Self {
         Self {
             stage: 0,
@@ -29,8 +29,8 @@ impl State {
 }
 
 impl SignalStates {
-    /// Takes over what was shown on other ground; what has changed closes first, and goes on closing where
-    /// it has begun to already.
+    /// Takes over the state from other ground. Signals that have changed close first, and continue to close
+    /// if they have already begun.
     pub(crate) fn take_over(&mut self, before: &Ground, after: &Ground, time: f64) {
         let both = (0..after.programmes().count()).map(|group| {
             let same = before.group_like(after, group);
@@ -43,14 +43,14 @@ impl SignalStates {
         (self.states, self.desks) = both.collect();
     }
 
-    /// What a group of new signals shows if those that were there before close already.
+    /// State of a group of new signals if the previous ones are already closing.
     fn closing_before(&self, before: &Ground, after: &Ground, group: usize) -> Option<State> {
         let mut nodes = after
             .signal_group(group)
             .flat_map(|junction| after.junction_nodes(junction));
         let old = nodes.find_map(|node| before.signal_group_at(node.0))?;
         let State { phase, since, .. } = self.states[old];
-        // Who would get green first may be another one now: red again, and then from there.
+        // Other connections may get green first now, so it returns to red and continues from there.
         let phase = match phase {
             Phase::Opening => Phase::ClosingRed,
             other => other,
@@ -61,16 +61,16 @@ impl SignalStates {
         })
     }
 
-    /// Closes the signals of some junctions until an edit has entered; others that were closed so go on,
+    /// Closes the signals of some junctions until an edit has been applied. Other closed signals continue
     /// as after an edit.
     pub(crate) fn close(&mut self, ground: &Ground, junctions: &[JunctionIndex], time: f64) {
         let groups = junctions.iter().filter_map(|&j| ground.signals(j));
         let groups: Vec<usize> = groups.map(|(group, _)| group).collect();
         for (group, state) in self.states.iter_mut().enumerate() {
             let is_to_close = groups.contains(&group);
-            // Both pairs of amber and red look alike; they differ in what comes after. One begins the
-            // new programme by itself, the other stays red until the edit has entered. So a phase is
-            // exchanged for its twin, and what is shown does not begin again.
+            // Both pairs of amber and red look alike but differ in what follows. One starts the new
+            // programme by itself, the other stays red until the edit has been applied. So a phase is
+            // exchanged for its twin, and its time does not start again.
             state.phase = match (state.phase, is_to_close) {
                 (phase @ (Phase::LastAmber | Phase::Closed), true) => phase,
                 (Phase::LastAmber, false) => Phase::ClosingAmber,

@@ -1,5 +1,5 @@
-//! What is asked of the signals of one programme beyond who waits there: stages that agents call and
-//! hold, and what the host keeps while others than its own rules decide.
+//! Requests to the signals of one programme: the stages that agents call and hold, and the records that the
+//! host keeps while agents or modules decide.
 
 use super::detectors::Comer;
 use crate::agents::Census;
@@ -8,24 +8,24 @@ use roadwright_scenario::Connection;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A stage is held for so long at most, from when somebody has begun to hold it, s. Those who cross wait
-/// meanwhile, whoever they are.
+/// Longest time for which a stage is held, from the start of the hold, s. All crossing traffic waits
+/// meanwhile.
 pub(crate) const LONGEST_HOLD: f64 = 120.0;
-/// Requests that one programme keeps at once.
+/// Maximum number of requests that one programme keeps.
 const MOST_REQUESTS: usize = 64;
-/// Detectors lie so far before the stop line, m.
+/// Distance of detectors from the stop line, m.
 const DETECTOR: f64 = 40.0;
 
-/// What an agent wants of a stage.
+/// A request of an agent concerning a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Wish {
-    /// That it comes next.
+    /// The stage is to come next.
     Call,
-    /// That it stays until a time, s.
+    /// The stage is to stay until a time, s.
     Hold(f64),
 }
 
-/// What an agent has asked for.
+/// A request with its agent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Request {
     agent: u64,
@@ -33,27 +33,29 @@ struct Request {
     wish: Wish,
 }
 
-/// What is asked of one programme.
+/// The requests to one programme, with their waiting times and detectors.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Desk {
-    /// In the order in which they came; of each agent one call and one hold.
+    /// In the order of their arrival; at most one call and one hold per agent.
     requests: Vec<Request>,
-    /// When the stage that is shown began to be held, s.
+    /// When the hold of the present stage began, s.
     held_since: Option<f64>,
-    /// Whether a request has taken fixed times out of their order.
+    /// Whether a request has interrupted fixed times.
     pub(super) is_off_clock: bool,
-    /// Whether the module could not say which stage is next when it was asked last.
+    /// Whether the module failed to decide when it was last called.
     pub(super) is_by_demand: bool,
-    /// Since when somebody waits for each stage, s: where a module decides, and from the first request on.
+    /// Time when vehicles or pedestrians began to wait for each stage, s. Kept where a module decides, and
+    /// after the first request.
     waiting: Vec<Option<f64>>,
     /// Vehicles within the detectors, by id.
     near: Vec<u64>,
-    /// How many have come there since the stage began, by junction and path.
+    /// Number of vehicles that have arrived there since the stage began, by connection.
     arrivals: BTreeMap<Connection, u32>,
 }
 
 impl Desk {
-    /// Takes a request; an agent has one call and one hold. `false` if there are too many.
+    /// Takes a request, replacing an earlier one of the same kind by the agent. Returns `false` if there
+    /// are too many.
     pub(super) fn ask(&mut self, agent: u64, stage: u32, wish: Wish, stages: usize) -> bool {
         let is_call = wish == Wish::Call;
         self.requests
@@ -66,42 +68,43 @@ impl Desk {
         true
     }
 
-    /// Forgets what an agent has asked for.
+    /// Drops the requests of an agent.
     pub(super) fn release(&mut self, agent: u64) {
         self.requests.retain(|known| known.agent != agent);
     }
 
-    /// Forgets that an agent has called a stage.
+    /// Drops the call of an agent.
     pub(super) fn withdraw_call(&mut self, agent: u64) {
         self.requests
             .retain(|known| known.agent != agent || known.wish != Wish::Call);
     }
 
-    /// Forgets what those have asked for who are not there any more.
+    /// Drops the requests of agents that no longer exist.
     pub(super) fn forget_gone(&mut self, agents: Census<'_>) {
         self.requests
             .retain(|known| agents.find(known.agent).is_some());
     }
 
-    /// The stages that are called, one bit each.
+    /// The called stages, one bit each.
     pub(super) fn called(&self) -> u32 {
         let calls = self.requests.iter().filter(|own| own.wish == Wish::Call);
         calls.fold(0, |bits, own| bits | 1u32 << own.stage)
     }
 
-    /// Until when a stage is to be kept at a time, s; `None` if nobody wants that.
+    /// Time until which a stage is held, judged at `time`, s; `None` if it is not held.
     pub(super) fn hold_of(&self, stage: u32, time: f64) -> Option<f64> {
         let holds = self.requests.iter().filter_map(|own| match own.wish {
             Wish::Hold(until) if own.stage == stage && until > time => Some(until),
             _ => None,
         });
         let until = holds.reduce(f64::max)?;
-        // However often it is asked for again: the bound counts from the first hold of this green.
+        // However often the request is repeated, the bound counts from the first hold of this green.
         let bound = self.held_since.unwrap_or(time) + LONGEST_HOLD;
         Some(until.min(bound)).filter(|until| *until > time)
     }
 
-    /// Whether the stage that is shown is held; from then on the longest hold counts.
+    /// Whether the present stage is held. The limit of a hold counts from the first time that this is the
+    /// case.
     pub(super) fn holds(&mut self, stage: u32, time: f64) -> bool {
         self.requests
             .retain(|own| !matches!(own.wish, Wish::Hold(until) if until <= time));
@@ -112,14 +115,14 @@ impl Desk {
         is_held
     }
 
-    /// Begins to count who waits for how long.
+    /// Starts to record waiting times.
     pub(super) fn watch(&mut self, stages: usize) {
         self.waiting.resize(stages, None);
     }
 
-    /// Notes which stages somebody waits for, one bit each.
+    /// Records the stages that vehicles or pedestrians wait for, one bit each.
     pub(super) fn note_waits(&mut self, bits: u32, time: f64) {
-        // Who need not wait any more and comes back later begins anew.
+        // A wait that ends and resumes later starts from zero.
         for (stage, since) in self.waiting.iter_mut().enumerate() {
             if bits & (1u32 << stage) == 0 {
                 *since = None;
@@ -129,16 +132,16 @@ impl Desk {
         }
     }
 
-    /// The stage that somebody has been waiting for longest, if that is too long.
+    /// The stage with the longest wait, if that wait is too long.
     pub(super) fn starved(&self, time: f64, longest: impl Fn() -> f64) -> Option<u32> {
         let waits = self.waiting.iter().zip(0u32..);
         let waits = waits.filter_map(|(since, stage)| Some(((*since)?, stage)));
-        // Of two that have waited equally long the smaller number, in every run.
+        // Of two equal waits the stage with the smaller number counts, in every run.
         let (since, stage) = waits.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
         (time - since >= longest()).then_some(stage)
     }
 
-    /// A stage has just got green: who has called it has it.
+    /// Notes that a stage has just become green, which fulfils the calls for it.
     pub(super) fn begin_green(&mut self, stage: u32) {
         self.requests
             .retain(|own| own.wish != Wish::Call || own.stage != stage);
@@ -146,12 +149,12 @@ impl Desk {
         self.arrivals.clear();
     }
 
-    /// Counts who has come to the detectors since the last time.
+    /// Counts the vehicles that have reached the detectors since the last time.
     pub(super) fn detect(&mut self, comers: &[Comer], group: usize) {
         let within = |comer: &&Comer| comer.group == group && comer.distance <= DETECTOR;
         let mut near = Vec::new();
         for comer in comers.iter().filter(within) {
-            // Counted when he comes into reach: who was there at the last look has been counted.
+            // Counted on arrival; vehicles that were there at the last look have been counted.
             if self.near.binary_search(&comer.id).is_err() {
                 *self.arrivals.entry(comer.path).or_default() += 1;
             }
@@ -161,12 +164,12 @@ impl Desk {
         self.near = near;
     }
 
-    /// How many have come on a path since the stage began.
+    /// Number of vehicles that have arrived on a connection since the stage began.
     pub(super) fn arrivals(&self, path: Connection) -> u32 {
         self.arrivals.get(&path).copied().unwrap_or(0)
     }
 
-    /// Whether what it keeps is about stages that there are.
+    /// Whether all that it records concerns stages that exist.
     pub(super) fn fits(&self, stages: usize) -> bool {
         let mut requests = self.requests.iter();
         requests.all(|own| (own.stage as usize) < stages)
@@ -175,7 +178,7 @@ impl Desk {
             && are_short_counts(self.arrivals.values().copied())
     }
 
-    /// Whether there is nothing on it.
+    /// Whether there are no requests or records.
     pub(super) fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -1,5 +1,4 @@
-//! Who comes near signals, and what can be seen of them: for modules that decide about them, and for
-//! behaviours that look at them.
+//! The vehicles that approach signals, and the facts about signals that modules and behaviours see.
 
 use super::policy::planned;
 use super::{Phase, SignalStates};
@@ -14,14 +13,14 @@ use roadwright_scenario::junction::Turn;
 use roadwright_scenario::{Connection, RoadId};
 use std::collections::BTreeMap;
 
-/// Vehicles are seen so far before the stop line, m: queues of twenty cars.
+/// Distance before the stop line within which vehicles are seen, m (a queue of twenty cars).
 const SIGHT: f64 = 150.0;
-/// Who is slower than this stands in the queue or creeps, m/s.
+/// Speed below which a vehicle stands in the queue or creeps, m/s.
 const CREEPING: f64 = 1.5;
-/// Lanelets ahead on which signals are looked for.
+/// Number of lanelets ahead in which signals are looked for.
 const MOST_AHEAD: u32 = 8;
 
-/// A vehicle that comes near signals.
+/// A vehicle that approaches signals.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Comer {
     /// Number of the programme.
@@ -29,15 +28,15 @@ pub(crate) struct Comer {
     /// Junction and connection.
     pub(super) path: Connection,
     pub(super) id: u64,
-    /// From its front to the stop line, m.
+    /// Distance from its front to the stop line, m.
     pub(super) distance: f64,
-    /// m/s.
+    /// Speed, m/s.
     speed: f64,
     /// How long it has been standing, s.
     standing: f64,
 }
 
-/// All who come near signals. O(agents).
+/// All vehicles that approach signals. O(agents).
 pub(crate) fn look(
     ground: &Ground,
     types: &VehicleTypes,
@@ -70,7 +69,7 @@ fn comer(
             return None;
         }
         let lanelet = route.lanelet(at)?;
-        // A lane beside is no way further.
+        // A change to an adjacent lane adds no distance.
         if ground.leads_to(before, lanelet) {
             if let Some(path) = ground.contested(lanelet)
                 && let Some((group, _)) = ground.signals(path.junction)
@@ -92,7 +91,7 @@ fn comer(
     None
 }
 
-/// What vehicles make of the demand on each path.
+/// The demand of vehicles on each connection.
 fn demand_by_path(comers: &[Comer], group: usize) -> BTreeMap<Connection, Demand> {
     let mut demand: BTreeMap<_, Demand> = BTreeMap::new();
     for comer in comers.iter().filter(|comer| comer.group == group) {
@@ -106,7 +105,7 @@ fn demand_by_path(comers: &[Comer], group: usize) -> BTreeMap<Connection, Demand
 }
 
 impl SignalStates {
-    /// What can be seen of the signals of a programme. O(vehicles that come near signals).
+    /// Facts about the signals of a programme. O(vehicles that approach signals).
     pub(crate) fn facts(
         &self,
         clock: &Clock,
@@ -117,7 +116,7 @@ impl SignalStates {
         let (state, desk) = (&self.states[group], &self.desks[group]);
         let programme = ground.programme(group);
         let by_path = demand_by_path(comers, group);
-        // Signals count to the end of the step; the module is told the time at which it is asked.
+        // The times of signals refer to the end of the step, but the module receives the time of its call.
         let time = clock.end_of_step();
         let called = self.calls(group) | desk.called();
         let stage_facts = |(number, &times)| StageFacts {
@@ -152,7 +151,7 @@ impl SignalStates {
                 let mut demand = by_path.get(&path).copied().unwrap_or_default();
                 demand.arrivals = desk.arrivals(path);
                 let bits = ground.connection_gist(path).stages;
-                // Ways with green in several stages count in each of them.
+                // Connections with green in several stages count in each of them.
                 for (number, stage) in facts.stages.iter_mut().enumerate() {
                     if bits & (1u32 << number) != 0 {
                         stage.demand = stage.demand.with(demand);

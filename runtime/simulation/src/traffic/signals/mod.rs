@@ -1,17 +1,17 @@
-//! What traffic signals show, step by step.
+//! The state of traffic signals, step by step.
 //!
-//! Junctions that follow one programme have one state. Who decides which stage is next is a policy
-//! (`policy.rs`): fixed times, demand, or a module. What no policy can change is kept here: the
-//! shortest green, amber and red for all between two stages, and that nobody waits for ever.
+//! Junctions that follow one programme share one state. A policy (`policy.rs`) decides which stage is next:
+//! fixed times, demand, or a module. The rules that no policy can change are kept here: the shortest green,
+//! amber and red for all between two stages, and the limit on every wait.
 //!
 //! ```text
 //!   green ---- min ---- kept or held ---- next is named, or max since others wait ---- amber ---- red ---- next
 //! ```
 //!
-//! Fixed times are read off the clock, with amber and red, so that no step is lost over hours; when an
-//! agent calls or holds a stage they leave the clock, and are on it again as soon as the stage that it
-//! says has green for long enough.
-//! After an edit of the signals themselves all of them show amber, then red, and then begin.
+//! Fixed times, with amber and red, are read off the clock, so that they do not drift by steps over hours.
+//! When an agent calls or holds a stage they leave the clock. They return to it as soon as the clock shows
+//! the same stage with enough green left. After an edit of the signals themselves all of them show amber,
+//! then red, and then start again.
 
 mod closing;
 mod desk;
@@ -33,31 +33,32 @@ use roadwright_scenario::{Connection, JunctionIndex, SignalMode};
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
 
-/// Vehicles with green that come to the stop line within this keep it, s [HCM 2016, chapter 19: the
-/// passage time of a detector].
+/// Vehicles with green that are within this time of the stop line keep the green, s [HCM 2016, chapter 19:
+/// the passage time of a detector].
 const PASSAGE: f64 = 3.0;
-/// So do those within this, however slow they are, m: they start from a queue.
+/// Vehicles within this distance of the stop line keep the green at any speed, m, because they start from a
+/// queue.
 const AT_LINE: f64 = 15.0;
-/// Times are sums of steps.
+/// Tolerance for times, which are sums of steps, s.
 const ROUNDING: f64 = 1e-9;
 
-/// Part of a stage.
+/// Phase of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
     Green,
     Amber,
     AllRed,
-    /// Amber for all, before what an edit has changed begins.
+    /// Amber for all, before signals that an edit has changed start again.
     ClosingAmber,
-    /// Red for all after that.
+    /// Red for all after `ClosingAmber`.
     ClosingRed,
     /// Amber for all, before an edit that waits until the junction is empty.
     LastAmber,
-    /// Red for all after that, until the edit has entered.
+    /// Red for all after `LastAmber`, until the edit has been applied.
     Closed,
-    /// Red, with amber beside it for who gets green next.
+    /// Red for all, with amber for the connections that get green next.
     RedAmber,
-    /// The same before the first stage of what an edit has changed.
+    /// The same before the first stage of signals that an edit has changed.
     Opening,
 }
 
@@ -72,90 +73,90 @@ impl From<Option<Between>> for Phase {
     }
 }
 
-/// What one programme shows.
+/// State of one programme.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct State {
     stage: u32,
-    /// The stage after it, once it ends.
+    /// Next stage, once this one ends.
     next: u32,
     phase: Phase,
-    /// When the phase began, s.
+    /// Start of the phase, s.
     since: f64,
-    /// Since when somebody waits for another stage, s.
+    /// Time when a vehicle or pedestrian began to wait for another stage, s.
     opposed: f64,
 }
 
-/// Part of a stage, as people see it.
+/// Phase of a stage, as shown to users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StagePhase {
-    /// Green for who is in the stage.
+    /// Green for the connections of the stage.
     Green,
-    /// Amber for who loses green.
+    /// Amber for the connections that lose green.
     Amber,
     /// Red for all.
     AllRed,
-    /// Red for all, with amber beside it for who gets green.
+    /// Red for all, with amber for the connections that get green next.
     RedAmber,
 }
 
-/// What one programme shows, for those who look into a junction.
+/// State of one programme, as shown by inspections of a junction.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shown {
     pub(crate) stage: usize,
-    /// The stage after it; while there is green by demand, that is not known yet.
+    /// Next stage. Not known yet while there is green by demand.
     pub(crate) next: usize,
     pub(crate) phase: StagePhase,
-    /// Whether signals that an edit has changed close before they begin anew.
+    /// Whether the signals close because an edit has changed them.
     pub(crate) is_closing: bool,
-    /// When the phase began, s.
+    /// Start of the phase, s.
     pub(crate) since: f64,
-    /// Since when somebody waits for another stage, s; infinite if nobody does.
+    /// Time when a vehicle or pedestrian began to wait for another stage, s; infinite if none waits.
     pub(crate) opposed: f64,
-    /// Whether requests of agents have taken fixed times out of their order.
+    /// Whether requests of agents have interrupted fixed times.
     pub(crate) is_off_clock: bool,
-    /// Until when agents hold the stage, s.
+    /// Time until which agents hold the stage, s.
     pub(crate) held_until: Option<f64>,
 }
 
-/// Who waits with a ring of full lanes asks once a second for a green of so many seconds.
+/// Duration of the green that a vehicle in a ring of full lanes requests once a second, s.
 const HELD_FOR_RINGS: f64 = 2.5;
 
-/// Who comes near a signal.
+/// A vehicle that approaches a signal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrival {
     /// Junction and connection.
     pub(super) path: Connection,
-    /// From its front to the stop line, m.
+    /// Distance from its front to the stop line, m.
     pub(super) distance: f64,
-    /// m/s.
+    /// Speed, m/s.
     pub(super) speed: f64,
     /// Whether it could drive if it had green.
     pub(super) has_room: bool,
 }
 
-/// Who wants what of one programme.
+/// Demand on one programme.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Demand {
-    /// The stages that somebody waits for, one bit each.
+    /// Stages that vehicles or pedestrians wait for, one bit each.
     calls: u32,
-    /// Whether somebody with green comes near.
+    /// Whether a vehicle with green approaches.
     extends: bool,
 }
 
-/// What all signals show, in the order of the groups of [`Ground::signal_groups`].
+/// State of all signals, in the order of the groups of [`Ground::signal_groups`].
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct SignalStates {
     states: Vec<State>,
-    /// What is asked of each programme.
+    /// Requests to each programme.
     desks: Vec<Desk>,
     demand: Vec<Demand>,
-    /// Programmes with the stages in which people who wait there would walk, one bit each.
+    /// Programmes with the stages in which waiting pedestrians would walk, one bit each.
     #[serde(skip)]
     walks: Vec<(usize, u32)>,
 }
 
 impl State {
-    /// At the beginning of a world, or of a programme.
+    /// State at the start of a world or of a programme.
     fn begin(programme: &Programme, time: f64) -> Self {
         let mut state = Self {
             stage: 0,
@@ -174,7 +175,7 @@ impl State {
         (self.phase, self.since) = (phase, time);
     }
 
-    /// Where times are fixed.
+    /// Reads the state of fixed times off the clock.
     fn read_off(&mut self, programme: &Programme, time: f64) {
         let (stage, within) = programme.stage_at(time);
         let next = programme.next(stage);
@@ -185,7 +186,7 @@ impl State {
         (self.stage, self.next) = (stage as u32, next as u32);
     }
 
-    /// What it shows at a time, s, after what it has shown, who has come and what is asked of it.
+    /// Advances the state to a time, s, by its previous state, the demand and the requests.
     fn go_on(
         &mut self,
         programme: &Programme,
@@ -196,7 +197,7 @@ impl State {
     ) {
         let lasts = |duration: f64| time - self.since + ROUNDING < duration;
         let intergreen = programme.intergreen(self.stage as usize, self.next as usize);
-        // Asked for only where a programme begins or ends: it looks at all of them.
+        // Called only where a programme begins or ends, because it examines all pairs of stages.
         let closing = || programme.longest_intergreen();
         match self.phase {
             Phase::ClosingAmber if lasts(closing().amber) => {}
@@ -228,7 +229,7 @@ impl State {
         }
     }
 
-    /// Begins the programme after an edit: where that is with green, after red and amber.
+    /// Starts the programme after an edit. If it starts with green, red and amber come first.
     fn open(&mut self, programme: &Programme, time: f64) {
         *self = Self::begin(programme, time);
         let is_shown = programme.longest_intergreen().red_amber > 0.0;
@@ -238,8 +239,8 @@ impl State {
         }
     }
 
-    /// Whether fixed times are read off the clock: unless somebody calls or holds a stage, and after that
-    /// from when the clock shows the same stage for long enough to keep its shortest green.
+    /// Whether fixed times are read off the clock: not while an agent calls or holds a stage, and after
+    /// that only once the clock shows the same stage for long enough to keep its shortest green.
     fn is_on_clock(&self, programme: &Programme, time: f64, desk: &mut Desk) -> bool {
         if programme.mode != SignalMode::Fixed {
             return false;
@@ -260,7 +261,7 @@ impl State {
         !desk.is_off_clock
     }
 
-    /// The stage that is to come, if the green of this one is to end.
+    /// The next stage, if the green of the present one is to end.
     fn wanted(
         &mut self,
         programme: &Programme,
@@ -278,7 +279,7 @@ impl State {
         };
         let times = programme.stages[self.stage as usize];
         let is_short = time - self.since + ROUNDING < times.min;
-        // The longest hold counts from the first moment on, be the green short or not.
+        // The longest hold counts from its start, even during the shortest green.
         let is_held = desk.holds(self.stage, time);
         if is_short || is_held {
             return None;
@@ -290,7 +291,7 @@ impl State {
             opposed_for,
             calls: others,
             is_extended: demand.extends,
-            // Only fixed times ask for it, and most signals have none.
+            // Only fixed times use it, and most signals have none.
             planned: if is_fixed {
                 planned(programme, time)
             } else {
@@ -299,7 +300,7 @@ impl State {
             times: &programme.stages,
             facts: None,
         };
-        // Who has waited for too long goes before what anybody decides, and calls before the policy.
+        // Excessive waits take precedence over every decision, and calls over the policy.
         let starved = desk.starved(time, || LONGEST_WAIT.max(programme.cycle()));
         let by_call = SignalView {
             calls: called,
@@ -309,12 +310,12 @@ impl State {
             .or_else(|| by_call.next_called())
             .or_else(|| policy.decide(desk, view))
             .filter(|next| *next != self.stage && (*next as usize) < programme.stages.len());
-        // No policy keeps a green for longer than its longest while others wait.
+        // No policy can exceed the longest green while others wait.
         let is_overdue = !is_fixed && view.is_overdue();
         wanted.or_else(|| view.next_called().filter(|_| is_overdue))
     }
 
-    /// Until the green can end; while it changes, until the next stage begins, s.
+    /// Time until the green can end or, between stages, until the next stage begins, s.
     fn remaining(&self, programme: &Programme, desk: &Desk, time: f64) -> f64 {
         let intergreen = programme.intergreen(self.stage as usize, self.next as usize);
         let closing = programme.longest_intergreen();
@@ -344,7 +345,7 @@ impl State {
 }
 
 impl SignalStates {
-    /// At the beginning of a world.
+    /// State at the start of a world.
     pub(crate) fn new(ground: &Ground) -> Self {
         let states: Vec<State> = ground.programmes().map(|p| State::begin(p, 0.0)).collect();
         Self {
@@ -355,7 +356,7 @@ impl SignalStates {
         }
     }
 
-    /// Whether there is a state for each programme of a ground, of stages that it has.
+    /// Whether there is a state for each programme of a ground, with stages that exist.
     pub(crate) fn fit(&self, ground: &Ground) -> bool {
         let count = ground.programmes().count();
         let mut pairs = self.states.iter().zip(&self.desks).zip(ground.programmes());
@@ -369,8 +370,9 @@ impl SignalStates {
             })
     }
 
-    /// What they show in the next step, after who comes near them; `None`: as in the step before. Modules that are due are asked;
-    /// `comers` are those who come near, if any of them is. Returns what went wrong, by programme.
+    /// Advances the signals to the next step. `arrivals` are the vehicles that approach them, or `None` to
+    /// keep the demand of the step before. Modules that are due decide; `comers` are the vehicles that
+    /// modules see, if any module is due. Returns the faults, by programme.
     pub(crate) fn update(
         &mut self,
         clock: &Clock,
@@ -379,7 +381,8 @@ impl SignalStates {
         (controllers, comers): (&mut SignalControllers, &[Comer]),
     ) -> Vec<(usize, String)> {
         let is_due = controllers.are_due(clock);
-        // What demand and modules decide changes only when somebody looks.
+        // Decisions by demand and modules can change only in steps with new arrivals or a module that is
+        // due.
         let is_decided = arrivals.is_some() || is_due;
         let mut demand = std::mem::take(&mut self.demand);
         if arrivals.is_some() {
@@ -437,22 +440,22 @@ impl SignalStates {
         faults
     }
 
-    /// Whether nobody wants another stage of a programme than the one that is shown: most signals of a town
-    /// wait like that.
+    /// Whether no stage of a programme other than the present one is wanted. Most signals of a town are in
+    /// this state.
     fn is_at_rest(&self, group: usize) -> bool {
         let shown = 1u32 << self.states[group].stage;
         self.demand[group].calls & !shown == 0 && self.desks[group].is_empty()
     }
 
-    /// The stages of a programme that somebody waited for in the last step, one bit each.
+    /// Stages of a programme that vehicles or pedestrians waited for in the last step, one bit each.
     fn calls(&self, group: usize) -> u32 {
         self.demand.get(group).map_or(0, |demand| demand.calls)
     }
 
-    /// Takes what an agent wants of a stage of the signals of a node.
+    /// Takes a request of an agent for a stage of the signals of a node.
     ///
     /// # Errors
-    /// Why that cannot be.
+    /// The reason, if there is no such stage, or too many agents make requests.
     pub(crate) fn ask(
         &mut self,
         ground: &Ground,
@@ -470,16 +473,16 @@ impl SignalStates {
         let state = &self.states[group];
         let has_it = state.stage == stage && state.phase == Phase::Green && wish == Wish::Call;
         if has_it {
-            // What it has called before would take its green away.
+            // An earlier call of its own would take its green away.
             self.desks[group].withdraw_call(agent);
         } else if !self.desks[group].ask(agent, stage, wish, stages) {
-            return Err(format!("too many agents ask for stages of node {node}"));
+            return Err(format!("too many agents request stages at node {node}"));
         }
         Ok(())
     }
 
-    /// Calls and holds the stage in which a path has green, for an agent that waits with a ring of full lanes;
-    /// it asks again each second, and is forgotten if it does not.
+    /// Calls and holds the stage in which a connection has green, for an agent that waits with a ring of
+    /// full lanes. The agent repeats this each second; otherwise the request lapses.
     pub(crate) fn ask_for_green(
         &mut self,
         ground: &Ground,
@@ -516,17 +519,17 @@ impl SignalStates {
         }
     }
 
-    /// Forgets what agents have asked for that are not there any more.
+    /// Drops the requests of agents that no longer exist.
     pub(crate) fn forget_gone(&mut self, agents: Census<'_>) {
         for desk in &mut self.desks {
             desk.forget_gone(agents);
         }
     }
 
-    /// Takes back what an agent wants of the signals of a node.
+    /// Withdraws the requests of an agent to the signals of a node.
     ///
     /// # Errors
-    /// If there are none.
+    /// If there are no signals.
     pub(crate) fn release(&mut self, ground: &Ground, node: u32, agent: u64) -> Result<(), String> {
         let group = group_at(ground, node)?;
         self.desks[group].release(agent);
@@ -547,7 +550,7 @@ impl SignalStates {
         }
     }
 
-    /// What the signal of a path shows; green where there is none.
+    /// The light that the signal of a connection shows; green if it has none.
     pub(crate) fn light(
         &self,
         ground: &Ground,
@@ -574,7 +577,7 @@ impl SignalStates {
         }
     }
 
-    /// Whether a path of a junction has green now only as far as it gives way to others with green.
+    /// Whether a connection has green only on condition that it gives way to others with green.
     pub(crate) fn is_permitted(&self, ground: &Ground, path: Connection) -> bool {
         let group = ground.signal_group_of(path.junction);
         group.is_some_and(|group| {
@@ -584,7 +587,7 @@ impl SignalStates {
         })
     }
 
-    /// What the signals of a junction show; `None` where there are none.
+    /// State of the signals of a junction; `None` if there are none.
     pub(crate) fn shown(
         &self,
         ground: &Ground,
@@ -610,8 +613,8 @@ impl SignalStates {
         })
     }
 
-    /// For how long a path has green from now on at least, s: without end where there is no signal, and 0
-    /// while it is not green.
+    /// How long a connection will keep green at least, s; infinite if there is no signal, and 0 while it is
+    /// not green.
     pub(super) fn keeps_green(&self, ground: &Ground, path: Connection, time: f64) -> f64 {
         let Some(group) = ground.signal_group_of(path.junction) else {
             return f64::INFINITY;
@@ -619,22 +622,22 @@ impl SignalStates {
         let (state, desk) = (&self.states[group], &self.desks[group]);
         let has_green =
             state.phase == Phase::Green && ground.connection_gist(path).has_green(state.stage);
-        // Who has asked for a stage may get it sooner than the programme says.
+        // An agent that has requested a stage may get it sooner than the programme says.
         match has_green && desk.is_empty() {
             true => state.remaining(ground.programme(group), desk, time),
             false => 0.0,
         }
     }
 
-    /// The stage whose green the signals of a junction show; `None` while that changes, and where there are
-    /// none.
+    /// The stage whose green the signals of a junction show; `None` between stages, and where there are no
+    /// signals.
     pub(super) fn shown_stage(&self, ground: &Ground, junction: JunctionIndex) -> Option<u32> {
         let state = &self.states[ground.signal_group_of(junction)?];
         (state.phase == Phase::Green).then_some(state.stage)
     }
 
-    /// How long the signals of a junction have shown a stage, s; 0 while it ends, and where there are
-    /// none.
+    /// How long the signals of a junction have shown a stage, s; 0 between stages, and where there are no
+    /// signals.
     pub(super) fn time_in_stage(&self, ground: &Ground, junction: JunctionIndex, time: f64) -> f64 {
         let Some(group) = ground.signal_group_of(junction) else {
             return 0.0;
@@ -647,7 +650,7 @@ impl SignalStates {
         }
     }
 
-    /// The stage of each programme, for hashes, and what is asked of those of which anything is.
+    /// The stage of each programme for hashes, with the requests of the programmes that have any.
     pub(crate) fn hashed(&self) -> impl Serialize + '_ {
         Hashed(self)
     }
@@ -659,8 +662,8 @@ fn group_at(ground: &Ground, node: u32) -> Result<usize, String> {
     group.ok_or_else(|| format!("there are no signals at node {node}"))
 }
 
-/// Signals as they are hashed: empty desks are left out, so that a run in which nobody asks for anything
-/// has the hash of one in which nobody could.
+/// Signals as they are hashed. Empty desks are left out, so that a run without requests has the hash of one
+/// in which requests are impossible.
 struct Hashed<'a>(&'a SignalStates);
 
 impl Serialize for Hashed<'_> {

@@ -1,4 +1,4 @@
-//! Who is asked which stage is next: fixed times, demand, or a module.
+//! The policy that decides which stage is next: fixed times, demand, or a module.
 
 use super::desk::Desk;
 use crate::modules::SignalControllers;
@@ -9,32 +9,32 @@ use roadwright_scenario::SignalMode;
 use roadwright_scenario::junction::Programme;
 use std::sync::Arc;
 
-/// Who decides in a step, and what has become of it.
+/// The policy of a step, and its outcome.
 pub(super) struct Policy<'a> {
-    /// What is decided by unless a module does.
+    /// Decides unless a module does.
     pub(super) mode: SignalMode,
-    /// The module that is asked in this step, with what it is told.
+    /// The module that decides in this step, with the facts it receives.
     pub(super) module: Option<(&'a mut SignalControllers, usize, Option<Arc<SignalFacts>>)>,
-    /// Whether there is a module, asked in this step or not.
+    /// Whether there is a module, whether or not it decides in this step.
     pub(super) has_module: bool,
-    /// What went wrong.
+    /// The fault of the module, if any.
     pub(super) fault: Option<String>,
 }
 
 impl Policy<'_> {
-    /// The stage that is to come, if the one that is shown is to end.
+    /// The next stage, if the present one is to end.
     pub(super) fn decide(&mut self, desk: &mut Desk, view: SignalView<'_>) -> Option<u32> {
         if let Some((controllers, group, facts)) = &mut self.module {
             let facts = facts.as_ref();
             let answer = controllers.decide(*group, &SignalView { facts, ..view });
-            // After a fault demand decides, also in the steps until the module is asked again.
+            // After a fault demand decides, also in the steps until the module is called again.
             desk.is_by_demand = answer.is_err();
             match answer {
                 Ok(next) => return next,
                 Err(fault) => self.fault = Some(fault),
             }
         } else if self.has_module && !desk.is_by_demand {
-            // Its answer of this second was to keep the stage.
+            // Its last decision was to keep the stage.
             return None;
         }
         let parameters = ParameterSet::new(&[]);

@@ -1,4 +1,4 @@
-//! Signals of one crossing with vehicles made up.
+//! Signals of one crossing with invented vehicles.
 
 use super::{Arrival, SignalStates, Wish};
 use crate::clock::Clock;
@@ -16,7 +16,7 @@ use roadwright_scenario::{
     SignalMode, SignalPlan,
 };
 
-/// A crossing whose signals go by demand, and the paths straight across from west and from south.
+/// A crossing whose signals work by demand, and the connections straight across from west and from south.
 fn crossing() -> (Stand, [Connection; 2]) {
     crossing_with(SignalPlan {
         mode: SignalMode::Actuated,
@@ -58,7 +58,8 @@ fn arrival(path: Connection, distance: f64, has_room: bool) -> Arrival {
     }
 }
 
-/// Steps of 0.1 s until a path shows a light, with who comes at each step; `None` if it never does.
+/// Number of steps of 0.1 s until a connection shows a light, with the arrivals of each step; `None` if it
+/// never does.
 fn steps_until(
     (states, ground): (&mut SignalStates, &Ground),
     (path, light): (Connection, Light),
@@ -76,28 +77,28 @@ fn by_demand_a_stage_stays_until_somebody_waits_for_another() {
     let begins = || SignalStates::new(&stand.ground);
     let ground = &*stand.ground;
     let of_north = (north, Light::Green);
-    // Nobody waits: it stays, whoever comes with green.
+    // No vehicle waits, so the stage stays, whatever arrives with green.
     assert_eq!(
         steps_until((&mut begins(), ground), of_north, |_| vec![]),
         None
     );
     let busy = |_| vec![arrival(east, 10.0, true)];
     assert_eq!(steps_until((&mut begins(), ground), of_north, busy), None);
-    // Somebody waits, and nobody comes with green: after the shortest green of 6 s, amber and red.
+    // A vehicle waits and none arrives with green: after the shortest green of 6 s, amber and red.
     let waits = |_| vec![arrival(north, 0.0, true)];
     let steps = steps_until((&mut begins(), ground), of_north, waits);
     assert!((90..=130).contains(&steps.unwrap()), "{steps:?}");
-    // Others come all the time: after the longest green of 50 s.
+    // Other vehicles arrive all the time: after the longest green of 50 s.
     let both = |_| vec![arrival(north, 0.0, true), arrival(east, 10.0, true)];
     let steps = steps_until((&mut begins(), ground), of_north, both);
     assert!((530..=580).contains(&steps.unwrap()), "{steps:?}");
-    // Those who are 4 s away, or have no room beyond, do not count.
+    // Vehicles that are 4 s away, or have no room beyond, do not count.
     for other in [arrival(east, 40.0, true), arrival(east, 5.0, false)] {
         let both = |_| vec![arrival(north, 0.0, true), other];
         let steps = steps_until((&mut begins(), ground), of_north, both);
         assert!((90..=130).contains(&steps.unwrap()), "{steps:?}");
     }
-    // Who loses green has amber, then red, before the other one has green.
+    // The losing street has amber, then red, before the other one has green.
     let mut states = begins();
     let amber = steps_until((&mut states, ground), (east, Light::Amber), waits).unwrap();
     assert!((59..=61).contains(&amber), "{amber}");
@@ -118,11 +119,11 @@ fn what_an_edit_changes_closes_with_amber_and_red() {
     let mut states = SignalStates::new(&stand.ground);
     update(&mut states, &clock(0), &stand.ground, &[]);
     assert_eq!(states.light(&stand.ground, east), Light::Green);
-    // The same signals go on.
+    // Unchanged signals continue.
     let (same, _) = crossing();
     states.take_over(&stand.ground, &same.ground, 0.1);
     assert_eq!(states.light(&same.ground, east), Light::Green);
-    // Others do not.
+    // Changed signals do not.
     let other = Stand::crossing_of(&JunctionRules {
         control: Some(Control::Signals),
         ..JunctionRules::default()
@@ -170,7 +171,7 @@ fn red_and_amber_are_shown_before_green_and_after_an_edit() {
             }
         }
         let lights: Vec<[Light; 2]> = seen.iter().map(|(lights, _)| *lights).collect();
-        // All red alone is as long as it was before red and amber, or not seen.
+        // Red for all is as long as without red and amber, or does not appear.
         let expected = [
             [Light::Amber; 2],
             [Light::Red; 2],
@@ -190,7 +191,7 @@ fn red_and_amber_are_shown_before_green_and_after_an_edit() {
     }
 }
 
-/// Says what it likes: nothing, faults, the stage that is shown, stages that are not there.
+/// Answers at random: nothing, faults, the present stage, stages that do not exist.
 struct Nonsense(u64);
 
 impl Logic for Nonsense {}
@@ -211,7 +212,7 @@ impl SignalController for Nonsense {
     }
 }
 
-/// Never lets anybody else go.
+/// Never lets another stage have green.
 struct Selfish;
 
 impl Logic for Selfish {}
@@ -244,16 +245,16 @@ fn registry(seed: u64) -> Registry {
     registry
 }
 
-/// Looks on what paths are shown, every 0.1 s, and says what must never be.
+/// Checks the lights of all connections every 0.1 s, and reports what must never happen.
 struct Onlooker<'a> {
     ground: &'a Ground,
     junction: JunctionIndex,
-    /// For each path what it was shown last, and for how many steps.
+    /// The last light of each connection, and for how many steps it has been shown.
     shown: Vec<(Light, u32)>,
-    /// When it saw each path with green or amber last, in steps.
+    /// The last step in which each connection had green or amber.
     last_seen: Vec<i64>,
     step: i64,
-    /// For how many steps red and amber are shown before each green; 0 for none.
+    /// Number of steps for which red and amber are shown before each green; 0 for none.
     red_amber: u32,
 }
 
@@ -279,7 +280,7 @@ impl<'a> Onlooker<'a> {
                 .stages
         };
         let all = |wanted: Light| (0..lights.len()).filter(move |&path| lights[path] == wanted);
-        // All that is green is so in one stage.
+        // All connections with green have it in one common stage.
         if all(Light::Green).fold(u32::MAX, |common, path| common & bits(path)) == 0 {
             return Err(format!(
                 "green together: {:?}",
@@ -293,7 +294,7 @@ impl<'a> Onlooker<'a> {
                 (Light::Green, Light::Amber) => steps >= 60 - 1,
                 (Light::Amber, Light::Red) => steps >= 30 - 1,
                 (Light::Amber, Light::Green) => false,
-                // What is shown at the very beginning had nothing before it.
+                // The first lights have nothing before them.
                 (Light::Red, Light::Green) => self.red_amber == 0 || self.step == 1,
                 (Light::RedAmber, Light::Green) => steps >= self.red_amber - 1,
                 (Light::Red, Light::RedAmber) => self.red_amber > 0,
@@ -306,7 +307,7 @@ impl<'a> Onlooker<'a> {
                     "path {path}: {before:?} for {steps} steps, then {light:?}"
                 ));
             }
-            // Others that never have green with it have been red for a while.
+            // Connections that never have green with it have been red for a while.
             let begins = light == Light::Green && before.is_red();
             let close = (0..lights.len()).find(|&other| {
                 bits(other) & bits(path) == 0 && self.step - self.last_seen[other] < 5
@@ -363,7 +364,7 @@ fn whatever_anybody_asks_for_nobody_gets_a_short_green_or_one_that_others_have()
                         0 => Wish::Call,
                         _ => Wish::Hold(step as f64 * 0.1 + (dice % 10) as f64),
                     };
-                    // Some stages are not there.
+                    // Some of the stages do not exist.
                     let _ = states.ask(ground, (node, (dice >> 16) as u32 % 3), (dice % 5, wish));
                 }
                 let modules = (&mut controllers, &[][..]);
@@ -415,7 +416,7 @@ fn the_onlooker_sees_what_is_wrong() {
         (other.clone(), 60),
     ];
     assert_eq!(sees(&sound), None);
-    // The same where red and amber are to be shown: not without them, nor for too short a time.
+    // The same where red and amber are required: they must not be missing or too short.
     let (before, after) = sound.split_at(3);
     let with = |ready: &[(Vec<Light>, usize)]| [before, ready, after].concat();
     assert_eq!(sees_with(&with(&ready(10)), 10), None);
@@ -456,7 +457,7 @@ fn a_policy_that_lets_nobody_else_go_is_overruled() {
     // The longest green of 50 s, amber and red.
     assert!((500..=600).contains(&green.unwrap()), "{green:?}");
     assert!(green.unwrap() < (LONGEST_WAIT * 10.0) as u64);
-    // Nobody is called as nobody: an unknown module is an error.
+    // An unknown module is an error, not a default.
     let wrong = SignalControllers::new(ground, &Registry::default());
     let said = wrong.err().unwrap().to_string();
     assert!(
@@ -477,7 +478,7 @@ fn a_stage_that_is_called_comes_next_and_one_that_is_held_stays_up_to_the_bound(
             states.light(ground, path) == light
         })
     };
-    // Called when nobody waits: after the shortest green of 6 s.
+    // Called while no other stage is wanted: after the shortest green of 6 s.
     let mut states = SignalStates::new(ground);
     states
         .ask(ground, (node, stage(north)), (7, Wish::Call))
@@ -485,9 +486,9 @@ fn a_stage_that_is_called_comes_next_and_one_that_is_held_stays_up_to_the_bound(
     let amber = first(&mut states, 0, (east, Light::Amber), &[]).unwrap();
     assert!((59..=61).contains(&amber), "{amber}");
     let green = first(&mut states, amber, (north, Light::Green), &[]).unwrap();
-    // Once it has come it is called no more: it stays, since nobody else waits.
+    // The call is fulfilled by then, so the stage stays, since no other is wanted.
     assert_eq!(first(&mut states, green, (north, Light::Amber), &[]), None);
-    // Held for 30 s while another one waits: 30 s, and for ever: 120 s.
+    // Held for 30 s while another vehicle waits: 30 s. Held without end: 120 s.
     let waits = [arrival(north, 0.0, true)];
     for (seconds, from, to) in [(30.0, 299, 302), (1e9, 1199, 1203)] {
         let mut states = SignalStates::new(ground);
@@ -510,7 +511,7 @@ fn a_stage_that_is_called_comes_next_and_one_that_is_held_stays_up_to_the_bound(
         first(&mut states, 200, (east, Light::Amber), &waits),
         Some(200)
     );
-    // Stages and signals that are not there.
+    // Stages and signals that do not exist.
     for (wrong, said) in [
         ((node, 9), "stages 0 to 1, not 9"),
         ((999, 0), "no signals at node 999"),

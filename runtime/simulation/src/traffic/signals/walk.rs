@@ -1,24 +1,24 @@
-//! When signals let people on foot walk, and how those who wait call for it.
+//! When signals let pedestrians walk, and how waiting pedestrians call for that.
 
 use super::{Phase, SignalStates};
 use crate::ground::Ground;
 use roadwright_scenario::junction::WALK_WINDOW;
 use roadwright_scenario::{JunctionIndex, SignalMode};
 
-/// Signals that let people walk.
+/// Signals that let pedestrians walk.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Walk {
-    /// For how long they have, s.
+    /// Time since they began to, s.
     pub(crate) elapsed: f64,
-    /// How long what they cross stays red at least, s.
+    /// Shortest time for which the crossed lanes stay red, s.
     pub(crate) left: f64,
-    /// Whether somebody waits for another stage.
+    /// Whether a vehicle or pedestrian waits for another stage.
     pub(crate) is_opposed: bool,
 }
 
 impl SignalStates {
-    /// Lets people who wait call the stages of a junction in which they would walk, in the next update;
-    /// not while they may set off.
+    /// Makes waiting pedestrians call the stages of a junction in which they would walk, in the next
+    /// update, unless they may set off now.
     pub(crate) fn call_walk(
         &mut self,
         ground: &Ground,
@@ -34,7 +34,8 @@ impl SignalStates {
         }
     }
 
-    /// Whether the signals of a junction show one of some stages, one bit each, in which people walk.
+    /// The state of the signals of a junction if pedestrians may walk in the present stage, which must be
+    /// one of `stages` (one bit each).
     pub(in crate::traffic) fn walk(
         &self,
         ground: &Ground,
@@ -48,7 +49,7 @@ impl SignalStates {
             return None;
         }
         let stage = state.stage as usize;
-        // The least that comes between it and any other stage.
+        // The shortest change to any other stage.
         let others = (0..programme.stages.len()).filter(|next| *next != stage);
         let between = others.map(|next| programme.intergreen(stage, next).duration());
         let between = between.reduce(f64::min).unwrap_or(0.0);
@@ -59,7 +60,7 @@ impl SignalStates {
             left: if is_fixed || elapsed <= WALK_WINDOW {
                 self.states[group].remaining(programme, &self.desks[group], time) + between
             } else {
-                // Nobody can say; while nobody waits for another stage it stays.
+                // Not known; as long as no other stage is wanted, this one stays.
                 f64::INFINITY
             },
             is_opposed: state.opposed.is_finite(),

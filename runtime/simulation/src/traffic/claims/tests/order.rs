@@ -1,4 +1,4 @@
-//! Who goes first, and who waits for whom.
+//! The order in which vehicles pass, and which of them wait for others.
 
 use super::*;
 use crate::records::Refusal;
@@ -9,12 +9,13 @@ fn who_comes_first_passes_first_and_the_other_waits_inside_or_out() {
     let mut crossing = ruled(Control::Zipper);
     let first = crossing.comes(7, DVec2::X, 5.0, 4.0);
     crossing.step(1);
-    // The smaller id does not help who asks later, and the first needs far more than a second.
+    // Its smaller id does not help the vehicle that requests later, and the first needs far more than a
+    // second.
     let second = crossing.comes(3, DVec2::Y, 5.0, 4.0);
     crossing.step(2);
     assert!(crossing.is_let_in(first) && !crossing.is_let_in(second));
     assert_eq!(crossing.refused(second), Refusal::Occupied);
-    // The first is about to leave the place where they meet: the second may come, and waits for it.
+    // The first is about to leave the conflict, so the second may enter and waits for it.
     crossing.drive_in(first, 8.0);
     crossing.step(3);
     let place = crossing.wall(second);
@@ -22,8 +23,8 @@ fn who_comes_first_passes_first_and_the_other_waits_inside_or_out() {
         crossing.is_let_in(second) && place.is_some_and(|s| s > 0.0),
         "{place:?}"
     );
-    assert_eq!(crossing.wall(first), None, "who was first waits for nobody");
-    // As soon as the first one's rear has left the place, nobody waits.
+    assert_eq!(crossing.wall(first), None, "the first waits for no vehicle");
+    // As soon as the rear of the first vehicle has left the conflict, neither waits.
     crossing.drive_out(first, 3.0);
     crossing.step(4);
     assert_eq!(crossing.wall(second), None);
@@ -46,7 +47,7 @@ fn between_decisions_only_those_who_have_left_give_back_what_they_have() {
     assert!(step(&mut crossing, 3));
     let let_in = [first, second].map(|agent| crossing.is_let_in(agent));
     assert_eq!(let_in, [false, true]);
-    // Who is let in has left the road: his index will be somebody else's before the next decision.
+    // The vehicle that was let in has left the road. Its index will be reused before the next decision.
     let junction = crossing
         .claims
         .held()
@@ -58,7 +59,7 @@ fn between_decisions_only_those_who_have_left_give_back_what_they_have() {
     crossing.agents.remove(second);
     assert!(!step(&mut crossing, 4));
     assert!(!crossing.claims.has(second, junction, 1));
-    // The other one gets in when junctions decide again: a fifth of a second after step 0.
+    // The other vehicle is let in when junctions decide again: a fifth of a second after step 0.
     for between in 5..20 {
         assert!(!step(&mut crossing, between) && !crossing.is_let_in(first));
     }
@@ -70,7 +71,7 @@ fn the_nearer_side_goes_first_whatever_the_ids() {
     for (a, b) in [(1, 2), (2, 1)] {
         let mut crossing = Stand::crossing();
         let from_west = crossing.comes(a, DVec2::X, 5.0, 4.0);
-        // From the south, which is on the right of who comes from the west.
+        // From the south, which is on the right of a vehicle from the west.
         let from_south = crossing.comes(b, DVec2::Y, 5.0, 4.0);
         crossing.step(1);
         assert!(crossing.is_let_in(from_south) && !crossing.is_let_in(from_west));
@@ -80,7 +81,7 @@ fn the_nearer_side_goes_first_whatever_the_ids() {
 
 #[test]
 fn who_has_a_yield_sign_waits_for_a_gap() {
-    // The street from west to east goes first: roads 1 and 2, cut by the crossing into 1, 3 and 2, 4.
+    // The street from west to east has priority: roads 1 and 2, cut by the crossing into 1, 3 and 2, 4.
     let rules = |control| JunctionRules {
         control: Some(control),
         major: vec![RoadId(1), RoadId(3)],
@@ -92,17 +93,17 @@ fn who_has_a_yield_sign_waits_for_a_gap() {
     crossing.step(1);
     // 60 m at 13 m/s are less than the critical gap of 6.5 s.
     assert_eq!(crossing.refused(minor), Refusal::GivesWay);
-    // Without anybody on the major road it goes at once.
+    // Without a vehicle on the major road it goes at once.
     crossing.agents.remove(major);
     crossing.step(2);
     assert!(crossing.is_let_in(minor));
-    // The major road waits for nobody who has not been let in.
+    // A vehicle on the major road waits for no vehicle that has not been let in.
     let mut crossing = Stand::crossing_of(&rules(Control::Priority));
     let minor = crossing.comes(1, DVec2::Y, 3.0, 4.0);
     let major = crossing.comes(2, DVec2::X, 12.0, 10.0);
     crossing.step(1);
     assert!(crossing.is_let_in(major) && !crossing.is_let_in(minor));
-    // At a stop sign it has to stand first, even if nobody comes.
+    // At a stop sign it has to stand first, even if no vehicle comes.
     let mut crossing = Stand::crossing_of(&rules(Control::Stop));
     let minor = crossing.comes(1, DVec2::Y, 6.0, 3.0);
     crossing.step(1);
@@ -123,19 +124,19 @@ fn who_has_waited_for_a_minute_is_not_passed_over() {
     let minor = crossing.comes(1, DVec2::Y, 3.0, 0.0);
     let mut let_in = 0;
     for step in 1..700u64 {
-        // Somebody always comes on the major road, and is gone in the next step.
+        // There is always a vehicle on the major road, and it is gone in the next step.
         let major = crossing.comes(100 + step, DVec2::X, 14.0, 8.0);
         crossing.step(step);
         let_in += usize::from(crossing.is_let_in(major));
         crossing.agents.remove(major);
         if crossing.is_let_in(minor) {
-            // 0.1 s a step.
+            // A step is 0.1 s.
             assert!((595..=605).contains(&step), "{step}");
             assert!(let_in > 500, "the others drove: {let_in}");
             return;
         }
     }
-    panic!("it waits for ever");
+    panic!("it is never let in");
 }
 
 #[test]
@@ -144,14 +145,14 @@ fn who_cuts_in_before_a_holder_takes_its_turn() {
     let holder = crossing.comes(1, DVec2::X, 25.0, 8.0);
     crossing.step(1);
     assert!(crossing.is_let_in(holder));
-    // Another one that has not been let in now stands before it, and cannot enter either: a third
-    // comes from the right.
+    // Another vehicle that has not been let in now stands before it. It cannot enter either, because a
+    // third vehicle comes from the right.
     let third = crossing.comes(3, DVec2::Y, 4.0, 4.0);
     let cutter = crossing.comes(2, DVec2::X, 6.0, 3.0);
     crossing.step(2);
     assert!(
         !crossing.is_let_in(holder),
-        "it asks again, behind the other"
+        "it requests again, behind the other"
     );
     crossing.agents.remove(third);
     crossing.step(3);
@@ -174,7 +175,7 @@ fn nobody_asks_from_far_away_or_is_let_in_past_a_waiting_leader() {
     let far = crossing.comes(1, DVec2::X, 60.0, 4.0);
     crossing.step(1);
     assert!(!crossing.is_let_in(far), "it is 60 m away at 4 m/s");
-    // A crossing car holds the junction; of two in a row on the approach neither gets in.
+    // A crossing car holds the junction. Of two cars in a row on the approach neither is let in.
     let crosser = crossing.comes(2, DVec2::Y, 13.0, 1.0);
     crossing.step(2);
     let leader = crossing.comes(3, DVec2::X, 4.0, 0.0);
@@ -183,7 +184,7 @@ fn nobody_asks_from_far_away_or_is_let_in_past_a_waiting_leader() {
     assert!(crossing.is_let_in(crosser));
     assert!(!crossing.is_let_in(leader) && !crossing.is_let_in(follower));
     assert_eq!(crossing.refused(follower), Refusal::NotFirst);
-    // Then both at once: a car that is let in does not hold up those behind it.
+    // Then both at once: a car that is let in does not hold up the cars behind it.
     crossing.drive_out(crosser, 8.0);
     crossing.step(4);
     crossing.step(5);
@@ -198,13 +199,13 @@ fn nobody_is_let_in_past_one_that_arrives_behind_one_that_waits() {
     let waits = crossing.comes(3, DVec2::X, 4.0, 0.0);
     let approach = crossing.straight(DVec2::X)[0];
     let length = crossing.ground.length(approach);
-    // Its trip ends before the junction: it needs nothing there, and stands behind one that does.
+    // Its trip ends before the junction, so it needs nothing there, and stands behind one that does.
     crossing.car(4, &[approach], length - 12.0, 0.0);
     let behind = crossing.comes(5, DVec2::X, 19.0, 4.0);
     crossing.step(2);
     assert!(!crossing.is_let_in(waits) && !crossing.is_let_in(behind));
     assert_eq!(crossing.refused(behind), Refusal::NotFirst);
-    // Alone it keeps nobody from it.
+    // Without that vehicle it does not keep the one behind from entering.
     let mut crossing = Stand::crossing();
     crossing.car(4, &[approach], length - 12.0, 0.0);
     let behind = crossing.comes(5, DVec2::X, 19.0, 4.0);
@@ -214,11 +215,12 @@ fn nobody_is_let_in_past_one_that_arrives_behind_one_that_waits() {
 
 #[test]
 fn who_is_off_the_lanes_in_a_junction_holds_the_ways_that_it_touches() {
-    // (rear axle of who has left the lanes, whether who comes from the west and from the south is let in)
+    // (rear axle of the vehicle off the lanes, whether vehicles from the west and from the south are let
+    // in)
     let cases = [
         ((4.5, -1.7, 0.0), [false, true]),
         ((0.0, 0.0, 0.8), [false, false]),
-        // Before the line, and beside the way.
+        // Before the line, and beside the connection.
         ((-30.0, -1.7, 0.0), [true, true]),
         ((9.0, 1.7, 3.1), [true, true]),
     ];
@@ -232,7 +234,7 @@ fn who_is_off_the_lanes_in_a_junction_holds_the_ways_that_it_touches() {
             assert_eq!(crossing.is_let_in(comes), is_let_in, "{direction} {x} {y}");
             let refused = crossing.refused(comes);
             assert_eq!(refused == Refusal::OffLanes, !is_let_in, "{refused:?}");
-            // Nothing is left of it.
+            // No trace of it remains.
             crossing.agents.remove(stray);
             crossing.step(2);
             assert!(crossing.is_let_in(comes), "{direction} {x} {y}");

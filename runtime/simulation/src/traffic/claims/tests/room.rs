@@ -12,7 +12,7 @@ fn who_has_the_right_of_way_and_no_room_is_not_waited_for() {
         ..JunctionRules::default()
     };
     let mut crossing = Stand::crossing_of(&rules);
-    // The exit of the major road is full, and somebody stands before the junction because of that.
+    // The exit of the major road is full, and a vehicle stands before the junction because of that.
     let exit = crossing.straight(DVec2::X)[2];
     let length = crossing.ground.length(exit);
     let space = crossing.types.get(0).length + EXIT_GAP;
@@ -38,14 +38,14 @@ fn a_full_exit_keeps_everybody_out() {
     let agent = crossing.comes(1, DVec2::X, 5.0, 4.0);
     crossing.step(1);
     assert!(!crossing.is_let_in(agent));
-    // As soon as the foremost one has gone on, there is room.
+    // As soon as the foremost vehicle has gone, there is room.
     let first = crossing.agents.census().find(100).unwrap();
     crossing.agents.remove(first);
     crossing.step(2);
     assert!(crossing.is_let_in(agent));
 }
 
-/// Roads in line: up to a crossing, so many metres beyond its middle, and on; and the lanelets along them.
+/// Roads in line: up to a crossing, `apart` metres beyond its middle, and on; with the lanelets along them.
 fn cut_beyond_crossing(apart: f64) -> (Stand, Vec<LaneletIndex>) {
     let stand = Stand::on(&[
         ((-100.0, 0.0), (0.0, 0.0), 1, 1),
@@ -68,7 +68,7 @@ fn where_a_street_is_cut_beyond_a_junction_its_next_piece_is_room_as_well() {
         let lengths = way[2..].iter().map(|&lane| stand.ground.length(lane));
         let places = (lengths.sum::<f64>() / space) as u32;
         let (end, standing) = (stand.ground.length(last), places - room_for);
-        // Those behind them do not find a place on the next piece, and stand on the first one.
+        // The rearmost vehicles do not fit on the next piece and stand on the first one.
         for number in (0..standing).filter(|_| is_short) {
             let s = end - space * (f64::from(number) + 0.9);
             let (lane, s) = match s > 0.0 {
@@ -121,11 +121,11 @@ fn nobody_appears_where_those_come_on_who_were_let_in_before_a_short_piece() {
     stand.step(1);
     assert!(
         !appears(&stand),
-        "both have been promised a place, and one fits before"
+        "both have been promised a place, and only one fits"
     );
 }
 
-/// Two lanes between two junctions: the way onto the right one, and the one beside it.
+/// Two lanes between two junctions: the route onto the right one, and the lane beside it.
 fn two_lanes_between_crossings() -> (Stand, [LaneletIndex; 3], LaneletIndex) {
     let roads = [
         ((-100.0, 0.0), (0.0, 0.0), 2, 0),
@@ -155,7 +155,7 @@ fn room_beyond_ends_where_those_wait_who_have_to_change_lanes() {
         let [approach, _, exit] = way;
         let length = stand.ground.length(exit);
         let space = stand.types.get(0).whole_length + EXIT_GAP;
-        // As many as leave room for one, if the first one drives up to the end.
+        // As many cars as leave room for one more if the first drives up to the end.
         let spaces = (length / space) as u64 - 1;
         let waits_up_to = place_to_wait(length, 1) + stand.types.get(0).front;
         assert!(waits_up_to < (spaces + 1) as f64 * space);
@@ -176,10 +176,11 @@ fn room_beyond_ends_where_those_wait_who_have_to_change_lanes() {
 
 #[test]
 fn room_beyond_is_kept_for_who_has_to_change_to_it_at_the_end_of_its_lane() {
-    // (seeking for, s, before the end of its lane, m, whether it wants over, whether who comes is let in)
+    // (time of seeking, s, distance to the end of its lane, m, whether it wants to change, whether a
+    // vehicle from the junction is let in)
     let cases = [
         (12.0, 4.0, true, false),
-        // Others who count on the room keep it where it is.
+        // Vehicles that count on the room keep it where it is.
         (-12.0, 4.0, true, false),
         (4.0, 4.0, true, true),
         (12.0, 20.0, true, true),
@@ -189,7 +190,7 @@ fn room_beyond_is_kept_for_who_has_to_change_to_it_at_the_end_of_its_lane() {
         let (mut stand, way, beside) = two_lanes_between_crossings();
         let [approach, _, exit] = way;
         let length = stand.ground.length(exit);
-        // As many as leave room for one.
+        // As many cars as leave room for one.
         let space = stand.types.get(0).whole_length + EXIT_GAP;
         let spaces = (length / space) as u32 - 1;
         let to = if wants_over { exit } else { beside };
@@ -205,12 +206,13 @@ fn room_beyond_is_kept_for_who_has_to_change_to_it_at_the_end_of_its_lane() {
         assert_eq!(
             stand.refused(own) != Refusal::NoRoom,
             comes,
-            "seeks for {seeking} s at {before} m, wants over: {wants_over}"
+            "seeks for {seeking} s at {before} m, wants to change: {wants_over}"
         );
     }
 }
 
-/// It stood there for ever: who is ahead on the lane that it leaves waits for whoever has been let in.
+/// It used to stand there indefinitely, because the vehicle ahead on the lane it leaves waits for vehicles
+/// that have been let in.
 #[test]
 fn who_stands_between_two_lanes_behind_another_one_is_not_let_in() {
     for standing in [0.0, 10.0] {
@@ -228,7 +230,8 @@ fn who_stands_between_two_lanes_behind_another_one_is_not_let_in() {
     }
 }
 
-/// Straight on from the west one meets nobody, so nobody asks; to the left one crosses who comes from the east.
+/// Straight on from the west a vehicle meets no other, so it makes no request. To the left it crosses the
+/// traffic from the east.
 #[test]
 fn who_turns_off_behind_a_queue_straight_on_is_not_let_in() {
     let roads = [
@@ -236,7 +239,7 @@ fn who_turns_off_behind_a_queue_straight_on_is_not_let_in() {
         ((0.0, 0.0), (100.0, 0.0), 1, 1),
         ((0.0, 0.0), (0.0, 100.0), 1, 0),
     ];
-    // How long the last one of the queue has stood, s, and where, m along its way.
+    // How long the last vehicle of the queue has stood, s, and its position along its connection, m.
     let cases = [(10.0, 1.5, false), (0.0, 1.5, true), (10.0, 9.0, true)];
     for (standing, s, comes) in cases {
         let mut stand = Stand::on(&roads);
@@ -260,14 +263,14 @@ fn who_turns_off_behind_a_queue_straight_on_is_not_let_in() {
     }
 }
 
-/// A street that crosses two others which are so far apart, m, and the lanelets along it to the east.
+/// A street that crosses two others `apart` metres apart, and the lanelets along it to the east.
 fn two_crossings(apart: f64) -> (Stand, [LaneletIndex; 5]) {
     two_crossings_of(apart, &JunctionRules::default())
 }
 
 #[test]
 fn who_drives_on_at_once_leaves_the_lane_between_two_junctions_to_the_next() {
-    // The first one goes all the way, or only on to the lane in between.
+    // The first vehicle drives through both junctions, or only onto the lane in between.
     for (goes_to, lets_in) in [(5, true), (3, false)] {
         let (mut stand, way) = two_crossings(20.0);
         let (length, room) = (
@@ -282,7 +285,7 @@ fn who_drives_on_at_once_leaves_the_lane_between_two_junctions_to_the_next() {
         assert_eq!(
             granted_to(&stand, first),
             goes_to as u32 - 1,
-            "nobody is before it"
+            "no vehicle is before it"
         );
         assert_eq!(granted_to(&stand, second), if lets_in { 4 } else { 0 });
         if !lets_in {
@@ -304,7 +307,8 @@ fn who_has_its_turn_at_the_next_junction_leaves_its_place_to_who_comes_behind() 
             "one car fits in between: {length} m"
         );
         let next = stand.ground.contested(way[3]).unwrap().junction;
-        // The first one stands at the line of the second junction, and the other one comes to the first.
+        // The first vehicle stands at the line of the second junction, and the other one approaches the
+        // first junction.
         let front = stand.types.get(0).front;
         let first = stand.car(1, &way[2..], length - front - 0.5, 0.0);
         let second = stand.car(2, &way, stand.ground.length(way[0]) - 8.0, 4.0);
@@ -318,13 +322,13 @@ fn who_has_its_turn_at_the_next_junction_leaves_its_place_to_who_comes_behind() 
             assert_eq!(stand.refused(second), Refusal::NoRoom);
             continue;
         }
-        // The junction is to be changed: the first one keeps its turn while the other one counts on it.
+        // The junction is to be changed. The first vehicle keeps its turn while the other one counts on it.
         stand.claims.close(vec![next]);
         stand.step(2);
         assert_eq!(granted_to(&stand, first), 2);
         stand.agents.remove(second);
         stand.step(3);
-        assert_eq!(granted_to(&stand, first), 1, "its turn is taken back");
+        assert_eq!(granted_to(&stand, first), 1, "its turn is revoked");
     }
 }
 
@@ -338,7 +342,8 @@ fn who_stands_behind_one_that_stays_leaves_its_place_to_nobody() {
             (2.0 * room..3.0 * room).contains(&length),
             "two cars fit in between: {length} m"
         );
-        // One at the end of the lane that drives no farther, and one behind it that does.
+        // The first vehicle stands at the end of the lane and either stays or continues. The second one
+        // stands behind it and continues.
         let s = length - kind.front - 0.5;
         if stays {
             stand.car(1, &way[2..3], s, 0.0);
@@ -368,9 +373,10 @@ fn room_beyond_ends_at_the_stop_line() {
         assert_eq!(
             length - before_end >= 2.0 * room,
             !sets_lines_back,
-            "of two cars one waits in the junction: {length} m, {before_end} m"
+            "one of two cars would wait in the junction: {length} m, {before_end} m"
         );
-        // One waits at the line of the second junction, which is closed, and another one comes.
+        // One vehicle waits at the line of the second junction, which is closed, and another one
+        // approaches.
         let s = length - before_end - kind.front - 0.5;
         let first = stand.car(1, &way[2..], s, 0.0);
         let second = stand.car(2, &way, stand.ground.length(way[0]) - 14.0, 4.0);
@@ -399,7 +405,7 @@ fn who_may_lose_its_green_before_it_enters_leaves_its_place_to_nobody() {
     };
     let begin = (1..1000).find(|&step| green(step)).unwrap();
     let end = (begin..1000).find(|&step| !green(step)).unwrap();
-    // So many steps before the green of the street ends.
+    // Steps before the end of the street's green.
     for (before_end, leaves_its_place) in [(100, true), (30, true), (20, false), (5, false)] {
         let (mut stand, _) = two_crossings_of(24.0, &rules);
         (1..=end - before_end).for_each(|step| stand.wait_until(step));
