@@ -60,7 +60,7 @@ fn another_module_drives_on_and_is_told() {
     let pursuit = using(Slot::Controller, &["pursuit"]);
     let (mut world, notes) = restore(&scenario, &pursuit, &saved).unwrap();
     let expected = ["fuzzy_driver", "idm"].map(|old| {
-        let why = format!("starts fresh in the place of {old}");
+        let why = format!("starts fresh and replaces {old}");
         told("controller", "pursuit", &why)
     });
     assert_eq!(fresh(&world), expected);
@@ -110,10 +110,7 @@ fn what_took_the_place_of_modules_holds_on_and_stays_known() {
     // A third one takes the place of the second.
     let idm = using(Slot::Controller, &["idm"]);
     let (world, notes) = restore(&scenario, &idm, &saved).unwrap();
-    assert_eq!(
-        notes,
-        ["controller idm: starts fresh in the place of pursuit"]
-    );
+    assert_eq!(notes, ["controller idm: starts fresh and replaces pursuit"]);
     assert_eq!(fresh(&world).len(), fresh(&branch).len() + 1);
 }
 
@@ -126,9 +123,9 @@ fn slots_that_take_several_or_none_are_told_as_well() {
         (
             &["comfort", "safety"][..],
             "comfort, safety",
-            "starts fresh in the place of crash_and_speed",
+            "starts fresh and replaces crash_and_speed",
         ),
-        (&[], "none", "takes the place of crash_and_speed"),
+        (&[], "none", "replaces crash_and_speed"),
     ] {
         let options = using(Slot::Fitness, ids);
         let (mut world, _) = restore(&scenario, &options, &saved).unwrap();
@@ -168,12 +165,12 @@ fn a_stack_of_the_scenario_that_was_changed_is_told() {
         &saved,
     )
     .unwrap();
-    let why = "has other parameters, or another rate, than it was saved with";
+    let why = "has different parameters or a different rate than in the save";
     assert_eq!(fresh(&world), [told("controller", "idm", why)]);
     // Another one does not.
     let changed = with_idm(&scenario, ModuleSetting::new("pursuit"));
     let (mut world, _) = restore(&changed, &RunOptions::default(), &saved).unwrap();
-    let why = "starts fresh in the place of idm";
+    let why = "starts fresh and replaces idm";
     assert_eq!(fresh(&world), [told("controller", "pursuit", why)]);
     run(&mut world, 5.0);
     // Stacks are known by their names.
@@ -206,7 +203,7 @@ fn who_decides_about_signals_is_no_ground() {
         (by_demand, "actuated", "fixed"),
     ] {
         let (mut world, _) = restore(&changed, &RunOptions::default(), &saved).unwrap();
-        let why = format!("starts fresh in the place of {was}");
+        let why = format!("starts fresh and replaces {was}");
         let fresh = fresh(&world);
         branches += fresh.len();
         assert!(
