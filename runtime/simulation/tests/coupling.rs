@@ -459,7 +459,7 @@ fn it_stays_when_its_vehicle_arrives_and_goes_with_its_type() {
     assert!(
         world
             .log()
-            .any(|line| line.text.contains("1 trains that were let go"))
+            .any(|line| line.text.contains("1 uncoupled trains"))
     );
 }
 
