@@ -591,7 +591,7 @@ fn the_last_way_point_is_the_destination_of_those_without_one() {
     assert!(
         error
             .to_string()
-            .contains("agent 1 has neither a destination nor a way-point")
+            .contains("agent 1 has neither a destination nor a waypoint")
     );
 }
 

@@ -267,7 +267,7 @@ fn a_damaged_save_is_an_error() {
         &saved,
     );
     let error = restored.err().unwrap().to_string();
-    assert!(error.contains("an agent points nowhere"), "{error}");
+    assert!(error.contains("an agent is invalid"), "{error}");
 }
 
 /// Everybody on the proving ground arrives, and not even a cone is touched.

@@ -152,8 +152,8 @@ fn what_a_run_was_asked_for_holds_on() {
     assert_eq!(
         notes,
         [
-            "scenario dynamics: those who appear from now on have another level",
-            "scenario pedestrians: others come from now on"
+            "scenario dynamics: agents spawned from now on have another level",
+            "scenario pedestrians: another number arrives from now on"
         ]
     );
     assert_eq!(branch.summary().started_fresh.len(), 2);
@@ -277,7 +277,7 @@ fn numbers_that_somebody_made_up_are_refused() {
     };
     assert_eq!(refused(&[0]), None);
     // The agent 2^32 - 1 has left.
-    let error = SaveError::Damaged("who has left points nowhere".into());
+    let error = SaveError::Damaged("an agent that has left is invalid".into());
     assert_eq!(refused(&[1, 0xff, 0xff, 0xff, 0xff, 0x0f]), Some(error));
 }
 

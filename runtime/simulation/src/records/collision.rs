@@ -1,4 +1,4 @@
-//! The moment at which two bodies begin to overlap.
+//! Moments at which two bodies begin to overlap.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ pub enum Party {
     Agent(u64),
     /// An obstacle.
     Obstacle(u32),
-    /// Trailers that were let go together and stand: their number.
+    /// An uncoupled train of trailers, by its number.
     Trailer(u32),
     /// A tree of a forest.
     Tree {
