@@ -1,4 +1,4 @@
-//! A saved world that is restored with other modules is a branch: they start fresh, and that is told.
+//! Restoring a saved world with other modules makes a branch: they start fresh, which is reported.
 
 use crate::common::shipped;
 use roadwright_agent::Slot;
@@ -25,7 +25,7 @@ fn run(world: &mut World, seconds: f64) {
     }
 }
 
-/// A world after so many seconds.
+/// A world after a number of seconds.
 fn after(scenario: &Scenario, options: &RunOptions, seconds: f64) -> World {
     let mut world = World::new(scenario, &builtin_modules(), options).unwrap();
     run(&mut world, seconds);
@@ -42,7 +42,7 @@ fn restore(
     World::restore(ground, scenario, &builtin_modules(), options, saved)
 }
 
-/// What a world says that started fresh: slot, module and why.
+/// Modules that a world reports as started fresh: slot, module and reason.
 fn fresh(world: &World) -> Vec<(String, String, String)> {
     let all = world.summary().started_fresh.into_iter();
     all.map(|one| (one.slot, one.module, one.why)).collect()
@@ -68,7 +68,7 @@ fn another_module_drives_on_and_is_told() {
     assert_eq!(notes, texts);
     let at = world.summary().started_fresh[0].clone();
     assert_eq!((at.step, at.time), (whole.steps(), whole.time()));
-    // Those who drive already have it, not only those who come later.
+    // Driving agents already have it, not only later ones.
     let of_all = |world: &World| {
         let agents = world.snapshot().vehicles.into_iter();
         agents.map(|one| one.agent).collect::<Vec<_>>()
@@ -76,9 +76,13 @@ fn another_module_drives_on_and_is_told() {
     assert_eq!(of_all(&world), of_all(&whole));
     run(&mut world, 1.0);
     run(&mut whole, 1.0);
-    assert_eq!(of_all(&world), of_all(&whole), "nobody has come meanwhile");
+    assert_eq!(
+        of_all(&world),
+        of_all(&whole),
+        "no agent was spawned meanwhile"
+    );
     assert_ne!(world.snapshot().hash(), whole.snapshot().hash());
-    // The branch is a run as any other: it can be repeated, and goes on.
+    // The branch is a normal run: it can be repeated and resumed.
     let (mut again, _) = restore(&scenario, &pursuit, &saved).unwrap();
     run(&mut again, 1.0);
     assert_eq!(world.state_hash(), again.state_hash());
@@ -96,7 +100,7 @@ fn what_took_the_place_of_modules_holds_on_and_stays_known() {
     assert!(!notes.is_empty());
     run(&mut branch, 2.0);
     let saved = branch.save(false).unwrap();
-    // Nobody has to say again what the saved run had, and to say it changes nothing.
+    // The overrides of the saved run need not be repeated, and repeating them changes nothing.
     for options in [RunOptions::default(), pursuit] {
         let (mut world, notes) = restore(&scenario, &options, &saved).unwrap();
         assert_eq!(notes, [""; 0]);
@@ -107,7 +111,7 @@ fn what_took_the_place_of_modules_holds_on_and_stays_known() {
         run(&mut whole, 10.0);
         assert_eq!(world.summary(), whole.summary());
     }
-    // A third one takes the place of the second.
+    // A third one replaces the second.
     let idm = using(Slot::Controller, &["idm"]);
     let (world, notes) = restore(&scenario, &idm, &saved).unwrap();
     assert_eq!(notes, ["controller idm: starts fresh and replaces pursuit"]);
@@ -140,7 +144,7 @@ fn slots_that_take_several_or_none_are_told_as_well() {
     }
 }
 
-/// A scenario whose stack `idm` has a setting of its own in the slot of the controller.
+/// A scenario whose stack `idm` has another setting for the controller.
 fn with_idm(scenario: &Scenario, setting: ModuleSetting) -> Scenario {
     let mut changed = scenario.clone();
     let mut stack = scenario.stacks()["idm"].clone();
@@ -156,7 +160,7 @@ fn a_stack_of_the_scenario_that_was_changed_is_told() {
     let scenario = shipped("crossroads");
     let saved = after(&scenario, &RunOptions::default(), 8.0).save(false);
     let saved = saved.unwrap();
-    // The same module with other parameters goes on with what it remembers.
+    // The same module with other parameters keeps its memory.
     let mut setting = ModuleSetting::new("idm");
     setting.parameters.insert("headway".into(), 2.5);
     let (world, _) = restore(
@@ -167,13 +171,13 @@ fn a_stack_of_the_scenario_that_was_changed_is_told() {
     .unwrap();
     let why = "has different parameters or a different rate than in the save";
     assert_eq!(fresh(&world), [told("controller", "idm", why)]);
-    // Another one does not.
+    // Another module does not.
     let changed = with_idm(&scenario, ModuleSetting::new("pursuit"));
     let (mut world, _) = restore(&changed, &RunOptions::default(), &saved).unwrap();
     let why = "starts fresh and replaces idm";
     assert_eq!(fresh(&world), [told("controller", "pursuit", why)]);
     run(&mut world, 5.0);
-    // Stacks are known by their names.
+    // Stacks are identified by their names.
     let mut more = scenario.clone();
     let stack = scenario.stacks()["idm"].clone();
     more.apply(Edit::Stack("added".into(), Some(Box::new(stack))))
