@@ -359,7 +359,8 @@ const fn weight(key: &'static str, unit: &'static str, doc: &'static str) -> Par
 /// [Gerdelan 2011], equation 10.1: weighted crash rating plus weighted shortfall from the allowed speed.
 ///
 /// The crash rating is already a mean of squared penetrations and is not squared again. The allowed speed is
-/// that of road, bends and vehicle, not the one that a behaviour chooses. Driving faster gains nothing.
+/// set by road, bends and vehicle; a lower choice of the behaviour does not count. Driving faster gains
+/// nothing.
 fn crash_and_speed(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct) -> f64 {
     let share = if input.mean_road_speed > 0.0 {
         (input.mean_speed / input.mean_road_speed).clamp(0.0, 1.0)
@@ -465,8 +466,8 @@ fn segments(parameters: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f
         + parameters.value("time_weight") * conduct.segment_time_lost
 }
 
-/// [Gerdelan 2011], equation 12.2, with a plus sign instead of the printed minus: drives that fail are ranked
-/// by the remaining distance, and a shorter one is better.
+/// [Gerdelan 2011], equation 12.2, with a plus sign instead of the printed minus: failed drives are ranked by
+/// the remaining distance, where less is better.
 fn forest_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
     let limit = parameters.value("time_limit");
     // A drive of zero duration has not measured its distance yet, so 0 does not mean that it is at the goal.
@@ -480,8 +481,8 @@ fn forest_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Condu
     }
 }
 
-/// A pole that falls early leaves much time missing. Among those that are held, the more upright ones are
-/// better.
+/// A pole that falls early leaves much time missing. Between poles held for the whole time, the more upright
+/// one is better.
 fn balance_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
     (parameters.value("time_limit") - input.time).max(0.0) + conduct.mean_lean
 }

@@ -37,7 +37,7 @@ impl World {
         })
     }
 
-    /// What an agent waits for at a junction; `None` if it does not wait, or does not drive.
+    /// Reason why an agent waits at a junction; `None` if it does not wait, or does not drive.
     fn waits(&self, id: u64) -> Option<Waits> {
         self.waits_of(self.agents.census().find(id)?)
     }
@@ -74,11 +74,11 @@ pub struct Inspection {
     pub path: Vec<DVec2>,
     /// The point that it steers at, m.
     pub pursuit: Option<DVec2>,
-    /// Line from its front to the nearest point of the nearest obstacle in its way, m.
+    /// Line from its front to the nearest point of the nearest obstructing obstacle, m.
     pub obstacle: Option<(DVec2, DVec2)>,
     /// Its remaining goals, m.
     pub goals: Vec<DVec2>,
-    /// What it waits for at a junction, if it waits.
+    /// Reason why it waits at a junction, if it waits.
     pub waits: Option<Waits>,
     /// Its engine and wheels, on levels that model them.
     pub mechanics: Option<MechanicsRecord>,

@@ -88,7 +88,7 @@ pub struct Population {
 pub struct ModuleOverrides([Option<Vec<String>>; Slot::COUNT]);
 
 impl ModuleOverrides {
-    /// Sets the modules of a slot. Returns those that were set before.
+    /// Sets the modules of a slot. Returns the previous ones.
     ///
     /// # Errors
     /// The number of modules that the slot takes, if it differs.

@@ -15,8 +15,8 @@ const PLANNER: &str = "route";
 
 /// Finds the routes of trips in a scenario, and follows its edits.
 ///
-/// The routes are those that the built-in planner `route` finds at the start of a run on empty roads, with
-/// the parameters of the trip's stack. No code of plugins or scripts runs.
+/// The built-in planner `route` finds them as at the start of a run on empty roads, with the parameters of
+/// the trip's stack. No code of plugins or scripts runs.
 pub struct RouteFinder {
     scenario: Arc<Scenario>,
     ground: Arc<Ground>,
@@ -60,7 +60,7 @@ impl RouteFinder {
         self.find((&agent.vehicle, &agent.stack), &agent.start, &goals)
     }
 
-    /// Route of each agent of a flow; `None` as in [`Self::way`].
+    /// Route of each agent of a flow; `None` as for [`Self::way`].
     pub fn way_of_flow(&self, flow: &Flow) -> Option<PlannedRoute> {
         self.find(
             (&flow.vehicle, &flow.stack),

@@ -301,7 +301,7 @@ impl World {
         Ok(())
     }
 
-    /// Restores the states of modules. Returns notes on those that start fresh.
+    /// Restores the states of modules. Returns notes on modules that start fresh.
     fn restore_modules(
         &mut self,
         saved: &SavedWorld,

@@ -95,7 +95,7 @@ impl Session {
         self.orders[place..].rotate_right(1);
     }
 
-    /// Results of all orders so far, in order, followed by those that the run has not reached.
+    /// Results of all orders so far, in order, followed by the orders that the run has not reached.
     pub fn carried_out(&self) -> Vec<CarriedOut> {
         let waiting = self.orders.iter().rev();
         let waiting = waiting.map(|&(time, agent, order)| CarriedOut {

@@ -36,7 +36,7 @@ impl Sources<'_> {
         let mut demand = Demand::default();
         let mut last = 0;
         for (id, agent) in self.scenario.agents() {
-            // Ids are in ascending order, so the last one is the largest.
+            // Ids are in ascending order, so this ends with the largest.
             last = u64::from(id.0);
             match self.departure(*id, agent, agent.depart.get()) {
                 Ok(departure) => demand.departures.push(departure),

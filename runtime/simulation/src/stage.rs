@@ -17,7 +17,7 @@ pub enum Stage {
     Appear,
     /// Junctions, signals and pedestrians decide.
     GiveWay,
-    /// Planners are called: for spawned agents, for those that have stood for long or missed their lane, and
+    /// Planners are called: for spawned agents, for agents that have stood for long or missed their lane, and
     /// for rings of full lanes.
     Plan,
     /// Behaviours are updated, and what they request is carried out, including routes to goals that they

@@ -44,8 +44,8 @@ struct Scratch {
 
 /// A running scenario.
 ///
-/// It owns the parts and passes each stage those that it reads and writes. Stages never get the world itself:
-/// the signature of a stage states what it can change, and the compiler checks it.
+/// It owns the parts and passes each stage the parts that it reads and writes. Stages never get the world
+/// itself: the signature of a stage states what it can change, and the compiler checks it.
 pub struct World {
     pub(crate) clock: Clock,
     pub(crate) ground: Arc<Ground>,

@@ -171,7 +171,7 @@ fn the_fuzzy_driver_cuts_tight_turns_less_if_it_aims_along_the_bend() {
     assert!(bend < 0.5, "{bend} m");
     assert!(
         way > bend + 0.3,
-        "for the way {way} m, for the bend {bend} m"
+        "on the path {way} m, along the bend {bend} m"
     );
 }
 

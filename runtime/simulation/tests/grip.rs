@@ -165,7 +165,7 @@ fn braking_takes_twice_as_far_on_half_the_grip_at_every_level() {
         });
         let ratio = braked[1] / braked[0];
         assert!((ratio - 2.0).abs() < 0.06, "{level}: {ratio}");
-        // With full grip the brakes are the limit, as before: 8 m/s^2.
+        // With full grip the brakes are the limit: 8 m/s^2.
         let brakes = braking_distance(level, 1.0);
         assert!((brakes - 225.0 / 16.0).abs() < late.max(1.6), "{brakes}");
     }
@@ -275,7 +275,7 @@ fn the_ground_answers_by_road_class_and_place() {
         assert_eq!(
             ground.grip(middle + DVec2::X * x),
             0.3,
-            "the bridge spans the way"
+            "the bridge spans the road"
         );
     }
     for far in [DVec2::splat(1e9), DVec2::splat(-1e9), DVec2::NAN] {

@@ -118,7 +118,7 @@ fn who_is_given_back_far_from_all_lanes_drives_to_its_goal_over_the_ground() {
 
 #[test]
 fn it_does_not_arrive_while_a_person_drives_and_others_see_it() {
-    // The second one starts from the same place while the first one stands in its way.
+    // The second agent starts from the same place while the first blocks it.
     let second = Agent {
         depart: 6.0.into(),
         ..west_to_east()

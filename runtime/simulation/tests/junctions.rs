@@ -641,8 +641,8 @@ fn who_sees_red_and_amber_stays_until_green() {
     assert!(red_amber > 100 && compared, "{red_amber}");
 }
 
-/// A street with two signals 45 m apart. The second one has green while the first one admits the street, so
-/// the room between them is taken again before the side street at the first one has its turn.
+/// A street with two signals 45 m apart. The second shows green while the first admits the street, so the
+/// room between them is taken again before the side street at the first signal has its turn.
 fn side_street_into_a_short_one() -> (Scenario, RoadId) {
     let crossing = Crossing::of(Control::Signals);
     let mut scenario = crossing.bare();

@@ -201,7 +201,7 @@ fn nobody_jumps_on_the_lane_level() {
                 sideways = sideways.max(vehicle.t.abs());
             }
         }
-        assert!(sideways > 2.0, "nobody changed lanes");
+        assert!(sideways > 2.0, "no vehicle changed lanes");
     }
 }
 
@@ -299,7 +299,7 @@ fn blindly_over_a_junction(start: f64) -> Scenario {
     let stack = Stack::with_controller("blind");
     let edit = Edit::Stack("blind".into(), Some(Box::new(stack)));
     scenario.apply(edit).unwrap();
-    // The slow one comes first, so that the fast one is admitted behind it; it could brake.
+    // The slow vehicle comes first, so that the fast vehicle is admitted behind it; it could brake.
     for (id, (s, speed)) in [(start, 2.0), (start - 31.0, 12.0)].into_iter().enumerate() {
         let agent = Agent {
             stack: "blind".into(),

@@ -452,7 +452,7 @@ fn agents_of_a_deleted_stack_leave_and_others_drive_on() {
         let mut without = edited.clone();
         without.apply(Edit::Stack(name.into(), None)).unwrap();
         world.update(&edited, &without, &builtin_modules()).unwrap();
-        // At its start another vehicle may have been in the way so far.
+        // Another vehicle may have blocked its start so far.
         (0..100).for_each(|_| world.step());
         // Only the agent of the scenario is left, with its original stack.
         let driving: Vec<u64> = world.snapshot().vehicles.iter().map(|v| v.agent).collect();
@@ -581,7 +581,7 @@ fn who_drives_on_a_road_that_is_reshaped_keeps_its_route() {
     assert_eq!(run.world.counts().arrived, 1);
 }
 
-/// A road of 400 m with a lane each way, and a car that drives along it, eastwards or westwards.
+/// A road of 400 m with a lane in each direction, and a car that drives along it, eastwards or westwards.
 fn on_a_long_road(eastwards: bool, level: DynamicsLevel, own_goal: bool) -> Run {
     let mut scenario = Scenario::new("long road");
     draw(&mut scenario, (0.0, 0.0), (400.0, 0.0), &street("long"));

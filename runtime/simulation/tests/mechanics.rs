@@ -1,4 +1,4 @@
-//! What rigid vehicles report about themselves: dials, wheels, mishaps.
+//! Reports of rigid vehicles about themselves: dials, wheels, mishaps.
 
 use crate::common::*;
 use glam::{DVec2, DVec3};

@@ -51,7 +51,7 @@ static PARAMETERS: [ParameterInfo; 7] = [
         "m/s^2",
         (-50.0, 50.0),
         0.0,
-        "What it wants.",
+        "Wanted acceleration.",
     ),
 ];
 

@@ -55,7 +55,7 @@ fn ways_are_those_of_a_run() {
             let off = seen.path.iter().map(|point| distance(*point, &way.points));
             let off = off.fold(0.0, f64::max);
             // An agent that finds others on its lane may begin on the next one.
-            assert!(off < 4.0, "{name}, {id}: {off:.2} m off its way");
+            assert!(off < 4.0, "{name}, {id}: {off:.2} m off its route");
             beside += usize::from(off > 0.5);
             compared += 1;
         }
@@ -107,7 +107,7 @@ fn way_points_are_passed() {
             by_way_of.via = vec![*place];
             finder.way(&by_way_of).is_some()
         });
-    let via = via.expect("somewhere beside the way");
+    let via = via.expect("a road beside the route");
     agent.via = vec![via];
     let longer = finder.way(&agent).unwrap();
     let at = scenario.pose_of(&via).unwrap().position;
@@ -193,7 +193,7 @@ fn ways_follow_edits() {
     finder.follow(edited.clone());
     let after = finder.way(&agent);
     assert_eq!(after, RouteFinder::new(edited).way(&agent));
-    assert_ne!(after.as_ref(), Some(&before), "the road was on the way");
+    assert_ne!(after.as_ref(), Some(&before), "the road was on the route");
     // And restored.
     finder.follow(scenario);
     assert_eq!(finder.way(&agent), Some(before));

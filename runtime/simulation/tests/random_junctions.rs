@@ -130,7 +130,7 @@ fn world_on(scenario: &Scenario, threads: usize) -> World {
     World::new(scenario, &builtin_modules(), &options).unwrap()
 }
 
-/// Whether some car can drive all connections; `check` names those that are impossible.
+/// Whether some car can drive all connections; `check` names impossible ones.
 fn can_be_driven(scenario: &Scenario) -> bool {
     let layout = layout(scenario.network(), scenario.about());
     let ways = layout.junctions.iter().flat_map(|junction| &junction.paths);

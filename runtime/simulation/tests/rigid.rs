@@ -223,7 +223,7 @@ fn a_wall_holds_a_vehicle_that_does_not_look() {
         speed > 5.0 && beyond < 0.5 && contacts > 0,
         "{speed} {beyond} {contacts}"
     );
-    // A kinematic one drives through, because brakes do not stop it within centimetres.
+    // A kinematic vehicle drives through, because brakes do not stop it within centimetres.
     let (_, beyond, _) = driven(DynamicsLevel::OneTrack, scenario);
     assert!(beyond > 1.0, "{beyond}");
 }
@@ -292,7 +292,7 @@ fn the_proving_ground_is_driven_without_contacts_and_faults() {
 }
 
 /// Control for the proving ground: on dry asphalt, vehicles drive differently on the road of gravel and ice,
-/// and cones in the way are hit.
+/// and they hit cones on their path.
 #[test]
 fn the_proving_ground_notices_what_it_is_made_of() {
     let scenario = shipped("proving-ground");
@@ -411,7 +411,7 @@ fn fifty_are_the_same(shape: WheelShape) {
         (world.state_hash(), world.summary().loose)
     };
     let first = hash(1);
-    assert!(first.1.is_some(), "nobody has pushed a post");
+    assert!(first.1.is_some(), "no post has been pushed");
     assert_eq!(hash(1), first);
     assert_eq!(hash(2), first);
 }

@@ -260,7 +260,7 @@ fn numbers_that_somebody_made_up_are_refused() {
     let scenario = shipped("crossroads");
     let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
     run(&mut world, 1000);
-    // No agent has left, so the list of those that have is empty. The part ends with it.
+    // No agent has left, so the list of agents that have is empty. The part ends with it.
     let counts = world.counts();
     assert!(
         counts.active > 1 && counts.arrived == 0,

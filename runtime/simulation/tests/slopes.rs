@@ -38,7 +38,7 @@ static PARAMETERS: [ParameterInfo; 1] = [ParameterInfo::number(
     "m/s^2",
     (-50.0, 50.0),
     0.0,
-    "What it wants.",
+    "Wanted acceleration.",
 )];
 
 impl Logic for Pedal {}

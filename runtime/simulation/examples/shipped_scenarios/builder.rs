@@ -176,7 +176,7 @@ pub(crate) fn one_way(name: &str, lanes: usize) -> RoadStyle {
     style(name, RoadClass::Collector, 40.0, section)
 }
 
-/// A main street, two lanes each way.
+/// A main street with two lanes in each direction.
 pub(crate) fn avenue(name: &str) -> RoadStyle {
     let section = CrossSection::driving(2, 2, 3.25).with_border(LaneType::Sidewalk, 2.5);
     style(name, RoadClass::Arterial, 50.0, section)

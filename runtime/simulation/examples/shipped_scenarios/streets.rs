@@ -112,8 +112,8 @@ fn main_street(name: &str) -> RoadStyle {
     }
 }
 
-/// Adds a second lane at the end of a road with one lane each way: the inner one turns left, the new one goes
-/// straight ahead and right.
+/// Adds a second lane at the end of a road with one lane per direction: the inner lane turns left, the new
+/// lane goes straight ahead and right.
 fn add_pocket(b: &mut Builder, id: RoadId) {
     let road = b.scenario.network().road(id);
     let mut road = road.expect("drawn a moment ago").clone();

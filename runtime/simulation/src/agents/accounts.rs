@@ -103,7 +103,7 @@ impl Accounts {
             account.goal_distance
         };
         let mut segments = account.segments;
-        // Until the first segment is completed, the current one is rated.
+        // As long as no segment is completed, the current one is rated.
         if has_arrived || segments.count == 0 {
             segments.add(account.begin, Odometer::of(statistics), dt);
         }

@@ -1,8 +1,8 @@
 //! Columns lent to stages by name: the types of references state what a stage may write.
 //!
 //! Most of a step only reads, which is [`AgentsRef`]. A stage that writes takes a struct of its own, which
-//! names the columns that it writes besides those that it reads, and can write no others. `docs/stages.md`
-//! lists the stages that take the whole of [`Agents`].
+//! names the columns that it reads and writes, so it cannot write any others. `docs/stages.md` lists the
+//! stages that take the whole of [`Agents`].
 
 use super::{Agents, Rare};
 use crate::records::{

@@ -50,7 +50,7 @@ macro_rules! columns {
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
         pub(crate) struct Agents {
             $($(#[$doc])* pub(crate) $column: $rows,)*
-            /// Free indices; the last one is assigned next.
+            /// Free indices; assigned from the end.
             free: Vec<AgentIndex>,
             /// Indices of agents that have left, until they are free again.
             #[serde(skip)]

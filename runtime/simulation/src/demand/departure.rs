@@ -121,7 +121,7 @@ pub(crate) fn places(
     ))
 }
 
-/// What lies beyond an alley.
+/// Continuation of a road beyond an alley.
 enum Beyond {
     /// A vehicle that comes through another alley.
     Oncoming,
@@ -262,7 +262,7 @@ impl Room<'_> {
         true
     }
 
-    /// What a vehicle reaches on a lanelet from position `start`, m. `clear` is the length before it that is
+    /// Finds the continuation of a lanelet from position `start`, m. `clear` is the length before it that is
     /// clear of alleys, m.
     fn clear_beyond(
         &self,
@@ -363,7 +363,7 @@ impl Room<'_> {
             && self.is_clear_behind(lanelet, s - own_type.rear_overhang)
     }
 
-    /// Whether no vehicle that turns into an adjacent lane is in the way. Long vehicles swing over other
+    /// Whether no turning vehicle reaches the place from an adjacent lane. Long vehicles swing over other
     /// lanes.
     fn is_clear_of_turning(&self, lanelet: LaneletIndex, s: f64, own_type: &VehicleType) -> bool {
         if s - own_type.rear_overhang > REACH {

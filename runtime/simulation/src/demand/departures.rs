@@ -1,4 +1,4 @@
-//! Agents that have not been spawned: future departures, and those that wait for room in a queue at their
+//! Agents that have not been spawned: future departures, and due ones that wait for room in a queue at their
 //! lane.
 //!
 //! A jam that reaches back to the start of a flow makes its queue grow for as long as it lasts. In each step
@@ -71,7 +71,7 @@ impl Departures {
             }
             false
         });
-        // Off the lanes each has a place of its own, so the first one must not hold up the others.
+        // Off the lanes each agent has a place of its own, so the first must not hold up the others.
         for _ in 0..self.off_lanes.len() {
             let next = self.off_lanes.pop_front();
             self.off_lanes.extend(next.and_then(&mut admit));

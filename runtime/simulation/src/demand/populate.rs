@@ -21,7 +21,7 @@ const TRIES: usize = 200;
 /// Number of consecutive starts on a lane without a route to any destination after which the lane is given
 /// up.
 const PATIENCE: usize = 8;
-/// With `both`: share of the trips that begin at an edge, and of those that end at one.
+/// With `both`: share of the trips that begin at an edge, and share of the trips that end at an edge.
 const EDGE_SHARE: f64 = 0.5;
 /// Vehicle class of random trips.
 const CLASS: VehicleClass = VehicleClass::Car;
@@ -125,7 +125,7 @@ struct Drawn {
 /// State for drawing trips.
 struct Draw<'a> {
     graph: &'a LaneGraph,
-    /// Starts at edges and inside, except those that lead nowhere.
+    /// Starts at edges and inside, without dead ends.
     entries: Pool,
     inside: Pool,
     /// Destinations at edges and inside.
@@ -321,7 +321,7 @@ fn beside(graph: &LaneGraph, lane: LaneletIndex) -> Vec<LaneletIndex> {
 /// Reachability between lanelets.
 struct Reachability<'a> {
     graph: &'a LaneGraph,
-    /// For a central lanelet, the lanelets that lead to it and those that it leads to.
+    /// Lanelets that lead to a central lanelet, and lanelets that can be reached from it.
     hub: Option<(Vec<bool>, Vec<bool>)>,
     /// Lanelets that can be reached from the last start that was queried.
     last: Option<(LaneletIndex, Vec<bool>)>,

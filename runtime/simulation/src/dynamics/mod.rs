@@ -121,7 +121,7 @@ impl Body<'_> {
         grade.with(engine, grip * self.vehicle_type.hardest())
     }
 
-    /// What its controller wants on a slope.
+    /// Request of its controller on a slope.
     fn ask(&self) -> Ask {
         let limits = &self.vehicle_type.limits;
         Ask {

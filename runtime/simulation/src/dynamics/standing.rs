@@ -289,7 +289,7 @@ impl Bodies<'_> {
         })
     }
 
-    /// Whether uncoupled trailers are those that an agent has just let go, or backs up to.
+    /// Whether an agent has just uncoupled a train of trailers, or backs up to it.
     pub(crate) fn lines_up_with(
         &self,
         agent: AgentIndex,

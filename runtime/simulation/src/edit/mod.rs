@@ -161,7 +161,8 @@ impl Editing<'_> {
         let moved = new_numbers(&self.types.names, &types.names);
         let number = |before: &VehicleTypes, vehicle_type: u16| {
             let new = moved[before.whole(vehicle_type) as usize]?;
-            // A vehicle that has uncoupled trailers tows as many as before; others tow what the new type has.
+            // A vehicle that has uncoupled trailers keeps the number that it tows; others tow what the new
+            // type has.
             let towed = before.train(vehicle_type).trailers().len();
             let has_let_go = before.whole(vehicle_type) != vehicle_type;
             if !has_let_go {
@@ -516,7 +517,7 @@ fn changed_agents(
     Ok(changed)
 }
 
-/// Whether an agent's trip has the same start and goals as before.
+/// Whether an edit leaves start and goals of an agent's trip unchanged.
 fn is_same_trip(old: &Scenario, new: &Scenario, id: AgentId) -> bool {
     let (Some(before), Some(now)) = (old.agents().get(&id), new.agents().get(&id)) else {
         return false;

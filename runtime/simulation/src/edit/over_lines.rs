@@ -48,8 +48,9 @@ struct Under {
 
 impl Editing<'_> {
     /// Issues tickets to vehicles that are inside a junction without one, so that others keep clear. The
-    /// vehicle farthest in goes first, so that none waits for one that stands behind another. But no vehicle
-    /// goes before those that it would sweep over; these wait where they are, or where they can stop.
+    /// vehicle farthest in goes first, so that none waits for a vehicle that stands behind another. But a
+    /// vehicle never goes before others that it would sweep over; these wait where they are, or where they
+    /// can stop.
     pub(super) fn hold_over_lines(&mut self) {
         let agents = self.agents.census().by_growing_id().into_iter();
         let mut over: Vec<Over> = agents
@@ -118,8 +119,9 @@ impl Editing<'_> {
         }
     }
 
-    /// Order in which vehicles go, as indices into the list: the order of the list, except that none goes
-    /// before those that it would sweep over. O(n^2 * steps of the path through a junction).
+    /// Order in which vehicles go, as indices into the list. It is the order of the list, except that a
+    /// vehicle never goes before others that it would sweep over. O(n^2 * steps of the path through a
+    /// junction).
     fn in_turn(&self, over: &[Over]) -> Vec<usize> {
         let ways: Vec<Vec<OrientedBox>> = over.iter().map(|one| self.way_out(one)).collect();
         let standing: Vec<OrientedBox> = over

@@ -98,9 +98,8 @@ impl WaitingEdit {
 }
 
 impl Editing<'_> {
-    /// Junctions that an edit changes and that vehicles are in or about to enter. Also those where a stop
-    /// line would move beyond a standing vehicle, and those that are being emptied for a waiting edit.
-    /// O(agents).
+    /// Junctions that an edit changes and that vehicles are in or about to enter. Also junctions where a stop
+    /// line would move beyond a standing vehicle, or that are being emptied for a waiting edit. O(agents).
     pub(super) fn junctions_to_empty(&self, after: &Ground) -> Vec<JunctionIndex> {
         let before = &**self.ground;
         let is_changed = |&junction: &JunctionIndex| {

@@ -1,4 +1,4 @@
-//! What each step needs to know of junctions and their connections, in two compact lists. Laws and signals
+//! Compact lists of the facts about junctions and their connections that each step needs. Laws and signals
 //! are large, and each access would wait for memory.
 
 use super::roads::JunctionLaw;
@@ -135,8 +135,8 @@ impl ConnectionGist {
         self.permitted & 1 << stage != 0
     }
 
-    /// What its signal shows in a stage. While the stage ends, `change` has the next stage and the part of
-    /// the change.
+    /// State of its signal in a stage. While the stage ends, `change` has the next stage and the part of the
+    /// change.
     #[inline]
     pub(crate) fn light_in(&self, stage: u32, change: Option<(u32, Between)>) -> Light {
         let change = change.map(|(next, between)| (self.has_green(next), between));

@@ -402,7 +402,7 @@ impl Ground {
         self.roads.movements(junction)
     }
 
-    /// What each step needs to know of a connection.
+    /// Facts about a connection that each step needs.
     #[inline]
     pub(crate) fn connection_gist(&self, path: Connection) -> &ConnectionGist {
         self.roads.connection_gist(path)

@@ -33,7 +33,7 @@ const FOOT: f64 = 2.0;
 
 /// Number of corners of a drawn disc.
 const ROUND: u32 = 24;
-/// Shares of the reach that are searched for the nearest body, one after the other until one is found.
+/// Shares of the reach that are searched for the nearest body, in order, until a body is found.
 const SHARES_OF_REACH: [f64; 2] = [0.35, 1.0];
 
 /// Corners whose area over an edge is below this lie on the edge, m^2.

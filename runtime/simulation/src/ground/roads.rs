@@ -137,8 +137,8 @@ impl JunctionLaw {
     }
 }
 
-/// What vehicles look up for every lanelet that they pass, in one cache line. The records of the lane graph
-/// have much more, which only planners and pictures need.
+/// Facts that vehicles look up for every lanelet that they pass, in one cache line. The records of the lane
+/// graph have much more, which only planners and renderers need.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 struct Gist {
@@ -650,7 +650,7 @@ impl Roads {
             .map(|(number, path)| (number, path.from.road, path.turn))
     }
 
-    /// What each step needs to know of a connection.
+    /// Facts about a connection that each step needs.
     #[inline]
     pub(crate) fn connection_gist(&self, path: Connection) -> &ConnectionGist {
         self.junction_gists.path(path)

@@ -102,7 +102,7 @@ pub struct HeadVehicle {
     pub distance: f64,
     /// Speed, m/s.
     pub speed: f64,
-    /// What it waits for; `None` if it need not wait, or is not close enough yet.
+    /// Reason why it waits; `None` if it need not wait, or is not close enough yet.
     pub waits: Option<Waits>,
 }
 
@@ -111,7 +111,7 @@ pub struct HeadVehicle {
 pub struct Waiting {
     /// Id of the agent.
     pub agent: u64,
-    /// What it waits for.
+    /// Reason why it waits.
     pub waits: Waits,
 }
 

@@ -328,7 +328,7 @@ fn reason(world: &World, agent: AgentIndex, cause: StopCause) -> Option<StopReas
     })
 }
 
-/// The nearest obstacle in the way of an agent.
+/// The nearest obstacle that obstructs an agent.
 fn obstacle_ahead(world: &World, agent: AgentIndex) -> Option<StopTarget> {
     let view = world.view();
     let who = &world.agents.identity[agent.index()];

@@ -103,7 +103,7 @@ impl Messages {
         agents: Census<'_>,
         mut was_asked: impl FnMut(AgentIndex) -> bool,
     ) {
-        // Messages sent in this step stay for the next one, after those that have not been read.
+        // Messages sent in this step stay for the next one, after the unread ones.
         let new = std::mem::take(&mut self.mail);
         // The agents updated in this step count and not their current modules, which they may have changed.
         let mut is_unread = |message: &&Message| {

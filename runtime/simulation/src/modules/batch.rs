@@ -293,9 +293,9 @@ fn ask_batch<I: Send + Sync, O: Send, N: Send, E: Send>(
         }
         answer(due, rows)
     };
-    // Three ways to process the same rows: alone; perceived in parallel and passed as a whole; or both in
-    // slices. The choice changes no bit, because a row depends only on its agent and the world, and results
-    // are combined in the order of slices.
+    // The same rows can be processed alone, perceived in parallel and passed as a whole, or both in slices.
+    // The choice changes no bit, because a row depends only on its agent and the world, and results are
+    // combined in the order of slices.
     match sharing.helpers {
         None => vec![slice(due, rows)],
         Some(helpers) if sharing.is_whole => {

@@ -20,7 +20,7 @@ use crate::summary::SwapRecord;
 use roadwright_agent::{Choosable, Module, Slot, StepBoundary};
 use serde::{Deserialize, Serialize};
 
-/// What modules have been notified of, in saved form.
+/// Notifications that modules have received, in saved form.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedMembership {
     told: Vec<Instances>,
@@ -93,7 +93,7 @@ impl Membership {
         self.note_untold(agents);
     }
 
-    /// What modules have been notified of, for a save.
+    /// Notifications that modules have received, for a save.
     pub(super) fn saved(&self) -> SavedMembership {
         SavedMembership {
             told: self.told.clone(),

@@ -178,7 +178,7 @@ impl SavedModule {
 }
 
 impl Modules {
-    /// What modules have been notified of agents.
+    /// Notifications about agents that modules have received.
     pub(crate) fn saved_membership(&self) -> SavedMembership {
         self.membership.saved()
     }

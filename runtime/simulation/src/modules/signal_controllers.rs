@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// Update rate, Hz. Signals change in seconds.
 const RATE: f64 = 1.0;
 
-/// What controls a programme, in saved form.
+/// Controlling module or mode of a programme, in saved form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Decider {
     /// Id of a module, or name of a mode.
@@ -166,7 +166,7 @@ impl SignalControllers {
         }
     }
 
-    /// Records of those that are not built in, each once.
+    /// Records of external signal controllers, each once.
     pub(super) fn record(&self, failures: &ModuleFailures, records: &mut Vec<ModuleRecord>) {
         let slot = ModuleKind::SignalController.name();
         for running in self.running.iter().flatten() {
@@ -203,7 +203,7 @@ impl SignalControllers {
         })
     }
 
-    /// What controls each programme: a module, which is saved, or the mode of the plan.
+    /// Controlling module or mode of each programme.
     pub(crate) fn deciders(&self, ground: &Ground) -> Vec<Decider> {
         let programmes = ground.programmes().zip(&self.running);
         programmes

@@ -1,8 +1,8 @@
 //! Maps instances of a saved world to those of a restored one, and finds the modules that start fresh.
 //!
-//! A world may be restored with other modules than it was saved with, which makes a branch. Modules that an
-//! agent has chosen for itself stay. Where it had the modules of its stack, it gets those that the stack has
-//! now. An instance that all agents have left is not created again, so its module need not exist any more.
+//! A world may be restored with other modules than it was saved with, which makes a branch. An agent keeps
+//! the modules that it has chosen for itself, and otherwise gets the current modules of its stack. An
+//! instance that all agents have left is not created again, so its module need not exist any more.
 
 use super::pool::Pools;
 use super::saving::SavedInstance;
@@ -91,9 +91,9 @@ impl Modules {
         SavedStacks(names.zip(self.stacks.iter().copied()).collect())
     }
 
-    /// Creates the saved instances that are still in use, in the order of the save and including those that
-    /// agents chose for themselves, and the instances that stacks have now. Agents get the new numbers. `was`
-    /// is `None` for worlds saved before it was recorded; there all agents keep their instances.
+    /// Creates the saved instances that are still in use, in the order of the save and including choices of
+    /// single agents, and the instances that stacks have now. Agents get the new numbers. `was` is `None` for
+    /// worlds saved before it was recorded; there all agents keep their instances.
     pub(crate) fn restore_instances(
         &mut self,
         saved: &[SavedInstance],
@@ -159,8 +159,8 @@ impl Modules {
             .collect()
     }
 
-    /// Lets current instances of stacks succeed those that all agents have left, where the modules are the
-    /// same and only parameters or rates differ. Records the ones that start fresh.
+    /// Replaces saved instances that all agents have left by the current ones of their stacks, where the
+    /// modules are the same and only parameters or rates differ. Records all modules that start fresh.
     fn succeed(&self, slot: Slot, saved: &[Vec<ModuleSetting>], succession: &mut Succession) {
         let Some(one) = succession.slots.iter_mut().find(|one| one.slot == slot) else {
             return;

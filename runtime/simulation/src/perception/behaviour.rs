@@ -1,4 +1,4 @@
-//! What behaviours perceive: gaps beside the agent, goal, and junction ahead.
+//! Perception for behaviours: gaps beside the agent, goal, and junction ahead.
 use super::{OPEN_GROUND_SPEED, View};
 use crate::records::AgentIndex;
 use crate::traffic::LaneEntry;

@@ -8,7 +8,7 @@ use roadwright_vehicle::dynamic::GRAVITY;
 use roadwright_vehicle::{DriveState, DriveTrain, Effort, Pedals};
 
 impl View<'_> {
-    /// What the vehicle of an agent can do now in its intended direction.
+    /// Current performance of an agent's vehicle in its intended direction.
     pub(crate) fn drive(&self, agent: AgentIndex) -> DriveInput {
         let who = &self.agents.identity[agent.index()];
         let (motion, kind) = (self.motion(agent), self.vehicle_type(agent));

@@ -83,7 +83,7 @@ impl<'a> Surroundings<'a> {
     }
 }
 
-/// What a controller looks at.
+/// Needs of a controller that affect its perception.
 #[derive(Clone, Copy)]
 pub(crate) struct Look {
     /// Lookahead of its waypoint.
@@ -95,7 +95,7 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    /// What a controller looks at during a run.
+    /// Needs of a controller during a run.
     pub(crate) fn of(module: &Module<dyn Controller>) -> Self {
         Self {
             ahead: module.lookahead(),
@@ -259,8 +259,8 @@ impl<'a> View<'a> {
         let position = self.position(agent);
         let route = self.route(agent);
         let ground = self.ground;
-        // Where two lanelets meet, projection onto the second one can give a slightly negative s. It counts
-        // as 0, otherwise all distances ahead would be too long.
+        // Where two lanelets meet, projection onto the second can give a slightly negative s. It counts as 0,
+        // otherwise all distances ahead would be too long.
         let mut next = Some((
             self.progress(agent).at,
             position.lanelet,

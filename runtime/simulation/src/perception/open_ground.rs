@@ -1,4 +1,4 @@
-//! What an agent off the lanes perceives: its path or its goal.
+//! Perception of an agent off the lanes: its path or its goal.
 
 use super::{View, aim};
 use crate::records::AgentIndex;

@@ -1,4 +1,4 @@
-//! What agents perceive in hand-made scenes.
+//! Tests of perception in hand-made scenes.
 
 use super::*;
 use crate::ground::PROFILE_BRAKING;
@@ -319,7 +319,7 @@ fn who_has_been_seeking_a_gap_for_long_is_let_in() {
 
 #[test]
 fn who_cannot_come_over_is_not_waited_for() {
-    // (gap before the one that seeks, m, how long the agent has stood, s, whether it follows that one)
+    // (gap ahead of the seeking car, m, how long the agent has stood, s, whether it follows that car)
     let cases = [
         (40.0, 0.0, true),
         (2.0, 0.0, false),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What an agent collided with.
+/// Counterpart of an agent in a collision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Party {
@@ -38,7 +38,7 @@ pub struct Collision {
     pub time: f64,
     /// The agent.
     pub agent: u64,
-    /// What it hit.
+    /// The counterpart.
     pub with: Party,
     /// Place, m.
     pub x: f64,

@@ -21,7 +21,7 @@ impl Instances {
         self.0[slot as usize] = instance;
     }
 
-    /// These instances, except those that `other` has as well.
+    /// These instances without the ones that `other` shares.
     pub(crate) fn without(self, other: Self) -> Self {
         Self(std::array::from_fn(|slot| {
             if self.0[slot] == other.0[slot] {

@@ -204,7 +204,7 @@ pub(crate) enum Refusal {
     GivesWay,
     /// It follows another vehicle at a sign, and must check for itself.
     Looks,
-    /// Others are in its way, or have waited longer.
+    /// Others block it, or have waited longer.
     Occupied,
     /// There is no room beyond.
     NoRoom,

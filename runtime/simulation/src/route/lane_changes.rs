@@ -19,7 +19,7 @@ pub(crate) fn place_to_wait(length: f64, changes: u32) -> f64 {
 /// A run of a route whose lane change is made one road later.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Deferred {
-    /// Index in the route of the last lanelet of the run. The first one is where the change would have been.
+    /// Index in the route of the last lanelet of the run, which starts where the change would have been.
     pub(crate) to: u32,
     pub(crate) lanelets: Vec<LaneletIndex>,
 }

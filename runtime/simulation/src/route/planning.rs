@@ -105,7 +105,7 @@ impl Route {
     }
 }
 
-/// A question for each goal on a lane, from the previous goal; `None` if one is off the lanes.
+/// A question for each goal on a lane, from the previous goal; `None` if any goal is off the lanes.
 fn questions(
     start: (LaneletIndex, f64),
     goals: &[Goal],

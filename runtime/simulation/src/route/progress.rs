@@ -105,7 +105,7 @@ impl Travel<'_> {
 
     fn exchange(&mut self, route: Route) {
         let new = self.routes.take(route);
-        // The new route is taken before the old one is released, so that the store does not drop it in
+        // The new route is taken before the old route is released, so that the store does not drop it in
         // between if they are equal.
         let old = std::mem::replace(&mut self.progress.route, new);
         self.routes.release(old);
@@ -154,8 +154,8 @@ impl Progress {
         self.seeking = if is_kept { -sought } else { sought };
     }
 
-    /// Projects a body onto its lanelet and those that it has reached. `s` is then beyond the end of its old
-    /// lanelet.
+    /// Projects a body onto its lanelet, and onto the next ones if it has reached them. `s` is then beyond
+    /// the end of its old lanelet.
     #[inline]
     pub(crate) fn locate(
         &mut self,

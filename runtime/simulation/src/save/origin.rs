@@ -43,7 +43,7 @@ impl Origin {
         (self.dynamics, self.pedestrians)
     }
 
-    /// Whether the numbers of types have the same meaning as before.
+    /// Whether the numbers of types have kept their meaning.
     pub(super) fn has_types(&self, types: &VehicleTypes) -> bool {
         self.types == types.numbering()
     }

@@ -10,7 +10,7 @@
 /// A part of a save: its name and its version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part {
-    // Private, so that there are no other parts than those of the table.
+    // Private, so that only the table can create parts.
     name: &'static str,
     version: u16,
 }

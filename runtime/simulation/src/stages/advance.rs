@@ -389,7 +389,7 @@ impl<S> Mover<'_, S> {
         }
         self.progress.seek(self.position, route, scene.ground, dt);
         if by_hand.is_some() {
-            // Under manual control it arrives when the user says so.
+            // Under manual control it arrives when the user ends it.
             return Arrival::UnderWay;
         }
         if scene.stride > 1 {

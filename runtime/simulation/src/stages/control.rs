@@ -110,7 +110,7 @@ impl Asking {
     }
 }
 
-/// What a controller computes for one agent: a command or pedals.
+/// A question to a controller about one agent: for a command or for pedals.
 trait Question: Default + Clone + Send + Sync {
     type Answer: Default + Clone + Send;
 
@@ -342,8 +342,8 @@ impl View<'_> {
 
     /// Applies the wish of the agent's behaviour to a row. Returns the sample.
     ///
-    /// The counted speed is the one that the road allows, before the wish. A behaviour that chooses to be
-    /// slow loses time, and a speed of its own is no excuse.
+    /// The counted speed is the allowed speed of the road, before the wish. A behaviour that chooses to be
+    /// slow loses time, and its own speed limit is no excuse.
     fn sample(&self, agent: AgentIndex, input: &mut ControllerInput) -> Sample {
         let allowed = self.apply_wish(agent, input);
         let speed = input.speed;

@@ -64,10 +64,10 @@ impl Effecting<'_> {
         let mut all: Vec<(AgentIndex, Effect)> = lists
             .map(|(agent, effect)| (agent.into(), effect))
             .collect();
-        // Agents are updated in the order of their indices, which depend on who left before. Effects can
-        // involve other agents: if two agents request the last free group, or write to one receiver, the same
-        // one has to come first in every run. So the order is that of ids. The sort is stable, which keeps
-        // the requests of one agent in order.
+        // Agents are updated in the order of their indices, which depend on which agents left before. Effects
+        // can involve other agents: if two agents request the last free group, or write to one receiver, the
+        // same agent has to come first in every run. So effects are sorted by id. The sort is stable, which
+        // keeps the requests of one agent in order.
         all.sort_by_key(|(agent, _)| self.id(*agent));
         let spawned = self.demand.spawned;
         for (agent, effect) in all {

@@ -25,7 +25,7 @@ const WAITS_FOR_GAP: f64 = 12.0;
 /// A standing vehicle waits for its gap within this distance of the place where it would give up, m.
 const WAITING_PLACE: f64 = 3.0;
 /// A detour of a stuck agent returns to its route within this distance, m. Every other attempt looks for a
-/// new route all the way to the goal, which costs much more.
+/// new route to the goal, which costs much more.
 const REJOIN: f64 = 1500.0;
 /// Time between two attempts after a missed lane change, s.
 const NEXT_ATTEMPT: f64 = 1.0;
@@ -269,8 +269,8 @@ impl PlanInputs<'_> {
             return None;
         }
         // A lane change is missed when the end of the lane is closer than the stopping distance. One of
-        // several is missed when the others would have no room. Most roads have one lane each way, so the
-        // route need not be examined.
+        // several is missed when the others would have no room. Most roads have one lane per direction, so
+        // the route need not be examined.
         if !self.ground.has_beside(position.lanelet) {
             return is_stuck.then_some(Trigger::Stuck);
         }
@@ -319,7 +319,7 @@ impl PlanInputs<'_> {
             return None;
         }
         // A search to the goal through the delays of a jam visits much of the network. So attempts alternate
-        // between a detour back to the route, which comes first, and a search all the way.
+        // between a detour back to the route, which comes first, and a full search.
         let is_detour = trigger == Trigger::Stuck && progress.attempts.is_multiple_of(2);
         let rejoin = is_detour
             .then(|| self.rejoin(route, from, goal_at))

@@ -1,4 +1,4 @@
-//! What behaviours see: all driving agents, their mail, and the places of things.
+//! The scene that behaviours see: all driving agents, their mail, and the places of things.
 //!
 //! A scene is a copy, built once per step for all behaviours that look at others. They may run on several
 //! threads and change the world afterwards, yet all see the same moment.

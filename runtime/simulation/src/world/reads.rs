@@ -125,7 +125,7 @@ impl World {
         self.ground.signal_heads(self.types.sets_lines_back, light)
     }
 
-    /// What an agent, given by its index, waits for.
+    /// Reason why an agent, given by its index, waits.
     pub(crate) fn waits_of(&self, agent: AgentIndex) -> Option<Waits> {
         let claims = &self.traffic.claims;
         claims.waits(agent, self.setting(), self.agents.lent())

@@ -73,7 +73,7 @@ const VERBS: [(&str, &[&str]); 4] = [
 /// Methods of rows and columns that write them.
 const WRITING: [&str; 4] = ["put", "add", "note_kept", "iter_mut"];
 
-/// Columns that are only read, and those that are written.
+/// Columns that are only read, and columns that are written.
 #[derive(Debug, Default, Clone)]
 struct Access {
     read: BTreeSet<&'static str>,

@@ -26,8 +26,8 @@ pub struct LooseCounts {
 }
 
 impl RigidBodies {
-    /// Loose obstacles that take part in a step, in the order of ids: those that a vehicle may reach, those
-    /// that move, and those close to a moving one.
+    /// Loose obstacles that take part in a step, in the order of ids: obstacles within reach of a vehicle,
+    /// moving obstacles, and obstacles close to a moving one.
     pub(super) fn awake_among<'a>(
         &self,
         ground: &'a Ground,

@@ -255,8 +255,8 @@ impl Around<'_> {
         }
     }
 
-    /// What the driver wants. Controllers see a vehicle that reverses as turned around. While it still rolls
-    /// against its gear, it brakes and the wheels keep their angle.
+    /// Controls that the driver wants. Controllers see a vehicle that reverses as turned around. While it
+    /// still rolls against its gear, it brakes and the wheels keep their angle.
     fn controls(&self, agent: AgentIndex, model: &RigidModel, state: &CarState) -> Controls {
         let index = agent.index();
         let command = &self.command[index];
