@@ -1,8 +1,8 @@
 //! The world and its step.
 //!
-//! Contract: the same scenario, seed and program version give the same bits on every run and with
-//! any number of threads. A step runs its stages in a fixed order; threads share the work inside
-//! a stage and never its order of effects. Nothing here reads the clock.
+//! Contract: the same scenario, seed and program version give the same bits on every run and with any number
+//! of threads. A step runs its stages in a fixed order; threads share the work inside a stage but never
+//! change the order of its effects. Nothing here reads the wall clock.
 //!
 //! ```
 //! use roadwright_simulation::{Ending, RunOptions, Session, World, builtin_modules};

@@ -118,7 +118,7 @@ fn shipped_vehicle(name: &str) -> VehicleFile {
 /// A drive of the pedal controller on a straight road of 2 km.
 #[derive(Clone)]
 struct Drive {
-    /// Slope of the terrain along the road; 0 has no terrain at all.
+    /// Slope of the terrain along the road, rise over run; 0 has no terrain at all.
     rise: f64,
     /// A shipped vehicle; `None` for a car without a file.
     vehicle: Option<&'static str>,

@@ -103,8 +103,8 @@ fn every_fitness_puts_drivers_in_order() {
             );
         }
     }
-    // A tenth of the speed misses nine tenths of it, and the slow car ahead is included. A standing vehicle
-    // loses all of the time.
+    // At a tenth of the speed nine tenths are missing, and the slow car ahead adds to that. A standing
+    // vehicle loses all of the time.
     let of = |driver: &str, fitness: &str| drivers[driver][fitness];
     assert!((0.75..0.95).contains(&of("crawling", "crash_and_speed")));
     assert!(of("standing", "progress") > 0.999);

@@ -75,7 +75,7 @@ fn registry() -> Registry {
 /// A drive on a straight road of 2 km.
 #[derive(Clone, Copy)]
 struct Drive {
-    /// Slope of the terrain along the road; 0 has no terrain at all.
+    /// Slope of the terrain along the road, rise over run; 0 has no terrain at all.
     rise: f64,
     /// Grip relative to dry asphalt.
     grip: f64,

@@ -59,8 +59,9 @@ impl Departures {
         }
     }
 
-    /// Offers waiting agents to `admit`, which returns those without room: the first of each queue,
-    /// repeatedly, and all off the lanes. However long the queues are, it costs O(queues + admitted agents).
+    /// Offers waiting agents to `admit`, which returns an agent that finds no room. Each queue is offered
+    /// from the front until an agent finds none; off the lanes all agents are offered. However long the
+    /// queues are, this costs O(queues + admitted agents).
     pub(crate) fn offer(&mut self, mut admit: impl FnMut(Departure) -> Option<Departure>) {
         self.queues.retain(|_, queue| {
             while let Some(first) = queue.pop_front() {

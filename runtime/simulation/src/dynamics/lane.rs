@@ -31,8 +31,8 @@ pub(crate) struct Lane;
 /// State of one agent on this level.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct LaneState {
-    // One of many thousands of records: single precision is enough. Beside the lane that is a micrometre,
-    // and the place where it stops rolling is rounded down.
+    // Single precision saves memory in many thousands of records. It resolves offsets of a micrometre, and
+    // the place where rolling stops is rounded down.
     /// Acceleration in this stride, m/s^2.
     acceleration: f32,
     /// Offset at which its lane change began, m to the left of the new lane.

@@ -348,8 +348,8 @@ impl Surroundings<'_> {
     /// Whether vehicles of a class that drive along the centre line of a lanelet may touch a body.
     ///
     /// A vehicle is straight but its lane may bend. The vehicle leaves the centre line by what the lane turns
-    /// within the vehicle's length, and its front may already be on the next lanelet. In a town, this leaves
-    /// hardly any of the lanelets with houses beside them.
+    /// within the vehicle's length, and its front may already be on the next lanelet. In a town, hardly any
+    /// of the lanelets with houses beside them remain after this check.
     fn may_touch(&self, id: LaneletIndex, class: usize, swing: f64) -> bool {
         let reach = (0.5 * self.sizes[class].width + swing + SLACK).min(WATCH_DISTANCE);
         let mut stretches = self.stretches(id);
@@ -365,8 +365,8 @@ impl Surroundings<'_> {
         self.points(id).any(|point| {
             let mut sees = false;
             in_ways.for_each_in(point - sight, point + sight, |number| {
-                // The body itself counts, not its box, because the corners of a box that are met depend on
-                // the cells of all bodies.
+                // Tests the body and not only its box, because the cells, which depend on all bodies, decide
+                // which corners of the box are found.
                 sees = sees || self.obstacles.is_within(number, point, sight);
             });
             sees

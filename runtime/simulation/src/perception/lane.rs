@@ -13,8 +13,8 @@ use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use std::f64::consts::PI;
 
-/// Controllers look ahead as far as they need to stop gently, plus this margin, m; but at least the second
-/// distance, m, because a standing vehicle needs no distance to stop.
+/// Controllers look ahead as far as they need to stop gently plus this margin, m, but at least as far as the
+/// second distance, m, because a standing vehicle needs no distance to stop.
 const HORIZON_MARGIN: f64 = 20.0;
 const LEAST_HORIZON: f64 = 30.0;
 /// A vehicle that has to stop at its goal aims this far beyond it, m, so that it reaches the goal.

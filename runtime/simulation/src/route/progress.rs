@@ -154,8 +154,7 @@ impl Progress {
         self.seeking = if is_kept { -sought } else { sought };
     }
 
-    /// Projects a body onto its lanelet, and onto the next ones if it has reached them. `s` is then beyond
-    /// the end of its old lanelet.
+    /// Projects a body onto its lanelet, and onto the next ones if it has passed the end of its lanelet.
     #[inline]
     pub(crate) fn locate(
         &mut self,

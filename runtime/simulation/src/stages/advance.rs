@@ -25,8 +25,8 @@ use std::hint::black_box;
 
 /// An unfinished lane change ends after the vehicle has stood between the two lanes for this long, s.
 const HALF_WAY_PATIENCE: f64 = 3.0;
-/// Share of the gap between a vehicle that changes lanes and one that passes it on the old lane. The gap is
-/// left for the tail of the former, which points to the old lane, and for clearance: while it stands, and
+/// Part of the gap between a vehicle that changes lanes and one that passes it on the old lane, m. It is left
+/// for the tail of the former, which points to the old lane, and for clearance: while the vehicle stands, and
 /// while it moves.
 const HALF_WAY: f64 = 0.45;
 const ACROSS: f64 = 0.85;

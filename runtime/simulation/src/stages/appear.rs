@@ -160,8 +160,8 @@ fn level(scene: AppearInputs<'_>, departure: &Departure, log: &mut Log) -> Dynam
 }
 
 /// Returns the level if the vehicle file has all the values that it needs. Otherwise logs a fault and returns
-/// a simpler level. Vehicles of the scenario are checked before the run, so this concerns vehicles that
-/// modules add.
+/// `one_track`. Vehicles of the scenario are checked before the run, so this concerns vehicles that modules
+/// add.
 fn served(
     scene: AppearInputs<'_>,
     departure: &Departure,

@@ -276,7 +276,7 @@ const NO_HEADWAY: f64 = 1.0;
 const BESIDE_LANE: f64 = 1.6;
 /// A speed up to this share of the allowed speed is never too fast, whatever the rounding.
 const KEEPS_TO: f64 = 1.0 - 1e-6;
-/// Excess over the limit, as a share, from which time above it counts. Controllers that keep to the limit
+/// Share above the limit from which time counts as above it, because controllers that keep to the limit
 /// oscillate a little around it.
 const ABOVE_LIMIT: f64 = 0.05;
 /// Slower than this a vehicle counts as standing when jerk is computed, m/s.

@@ -19,8 +19,8 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 const REROUTE_AFTER: f64 = 45.0;
 /// Maximum number of doublings of that time.
 const MOST_DOUBLED: u8 = 3;
-/// Standing time after which a vehicle that waits for a gap gives up the lane change, s. Nobody has let it
-/// in, and it blocks others.
+/// Standing time after which a vehicle that waits for a gap gives up the lane change, s. No vehicle has let
+/// it in, and it blocks others.
 const WAITS_FOR_GAP: f64 = 12.0;
 /// A standing vehicle waits for its gap within this distance of the place where it would give up, m.
 const WAITING_PLACE: f64 = 3.0;
