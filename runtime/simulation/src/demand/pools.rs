@@ -114,8 +114,8 @@ impl Pools {
     }
 }
 
-/// Whether random trips may begin and end on a lanelet. Lanes must be open to all vehicles; roads open to
-/// all, or only to trips that begin or end there.
+/// Whether random trips may begin and end on a lanelet. Its lane must admit cars, and its road must be open to
+/// all traffic or to trips that begin or end there.
 fn is_usable(graph: &LaneGraph, id: LaneletIndex) -> bool {
     let lanelet = graph.lanelet(id);
     let is_open = matches!(

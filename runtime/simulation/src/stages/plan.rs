@@ -348,7 +348,8 @@ impl PlanInputs<'_> {
             let id = route.lanelet(at)?;
             let lanelet = self.ground.lanelet(id);
             distance += lanelet.length();
-            // Before the next lane change, the route continues on the adjacent lane.
+            // Where a lane change follows, the route continues on the adjacent lane, so a detour cannot
+            // return here.
             let goes_on = route.lane_change_at(at, self.ground.graph()) == 0.0;
             if distance > REJOIN && !lanelet.is_connection() && goes_on {
                 let s = lanelet.length();
