@@ -181,7 +181,7 @@ fn other_modules_make_a_branch_that_is_told() {
     assert!(!told_fresh.is_empty());
     for (module, why) in told_fresh {
         assert_eq!(module, "pursuit");
-        assert!(why.contains("starts fresh in the place of"), "{why}");
+        assert!(why.contains("starts fresh and replaces"), "{why}");
     }
     assert_eq!(branch["reproducible"], false);
     let why = branch["not_reproducible_because"].as_str().unwrap();
@@ -193,7 +193,7 @@ fn other_modules_make_a_branch_that_is_told() {
     let output = roadwright(folder, &[&["run"], &other[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     let said = told(&output);
-    let note = "not exact: controller pursuit: starts fresh in the place of";
+    let note = "not exact: controller pursuit: starts fresh and replaces";
     assert!(said.contains(note), "{said}");
     let table = String::from_utf8(output.stdout).unwrap();
     assert!(
@@ -235,7 +235,7 @@ fn another_text_of_a_script_and_another_script_start_fresh() {
     let other = run(&[&restored[..], &["--use", "behaviour=slower.rhai"]].concat());
     assert_eq!(
         fresh(&other),
-        [("slower.rhai", "starts fresh in the place of slow.rhai")]
+        [("slower.rhai", "starts fresh and replaces slow.rhai")]
     );
     assert_ne!(other["state_hash"], whole["state_hash"]);
     write("slow.rhai", "0.6");

@@ -291,7 +291,7 @@ fn a_bay_without_a_way_is_told() {
     assert!(
         faults
             .keys()
-            .any(|text| text.contains("no way into that bay")),
+            .any(|text| text.contains("no path into that bay")),
         "{faults:?}"
     );
 }

@@ -190,7 +190,7 @@ fn a_plugin_and_a_script_in_the_place_of_others_start_fresh() {
         let ground = world.ground().clone();
         let (mut branch, notes) =
             World::restore(ground, &scenario, &registry, &options, &saved).unwrap();
-        let note = format!("{slot} {module}: starts fresh in the place of {old}");
+        let note = format!("{slot} {module}: starts fresh and replaces {old}");
         assert!(notes.contains(&note), "{notes:?}");
         assert_eq!(branch.summary().started_fresh.len(), notes.len());
         run(&mut branch, 4.0);

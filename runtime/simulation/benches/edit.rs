@@ -1,11 +1,11 @@
-//! What an edit of one road or one obstacle costs a running world.
+//! Cost of an edit of one road or one obstacle in a running world.
 //!
-//! `cargo bench -p roadwright-simulation --bench edit -- [FILE] [--vehicles N] [--rounds N]
-//! [--obstacles]` lets random trips drive for ten seconds, then makes the lanes of one road after the other
-//! wider, or moves one obstacle after the other by half a metre, and takes each edit into the world. It prints
-//! one line of JSON per edit: CPU time for the world to take it, how long it waits for vehicles to leave the
-//! junctions that it changes, and the longest step until the one after it has entered. Without arguments:
-//! old-town with 150 vehicles.
+//! `cargo bench -p roadwright-simulation --bench edit -- [FILE] [--vehicles N] [--rounds N] [--obstacles]`
+//! lets random trips drive for ten seconds, then widens the lanes of one road after another, or moves one
+//! obstacle after another by half a metre, and applies each edit to the world. It prints one line of JSON per
+//! edit: CPU time for the world to accept it, how long it waits for vehicles to leave the junctions that it
+//! changes, and the longest step up to the one after it has been applied. Without arguments: old-town with
+//! 150 vehicles.
 
 mod allocator;
 
@@ -75,7 +75,7 @@ fn main() {
     }
 }
 
-/// One of the roads gets wider lanes.
+/// Widens the lanes of one of the roads.
 fn widened(scenario: &Scenario, round: usize, rounds: usize) -> Scenario {
     let count = scenario.network().road_count();
     let mut roads = scenario.network().roads();
@@ -92,7 +92,7 @@ fn widened(scenario: &Scenario, round: usize, rounds: usize) -> Scenario {
     edited
 }
 
-/// One of the obstacles is moved.
+/// Moves one of the obstacles.
 fn with_obstacle_moved(scenario: &Scenario, round: usize, rounds: usize) -> Scenario {
     let count = scenario.obstacles().len();
     let mut all = scenario.obstacles().keys();

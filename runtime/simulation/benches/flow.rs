@@ -1,9 +1,9 @@
-//! Whether a world that many agents pass through stays small and fast.
+//! Whether a world stays small and fast while many agents pass through.
 //!
-//! `cargo bench -p roadwright-simulation --bench flow -- [--agents N]` lets the flows of crossroads
-//! go on, at half their rate so that no queue grows, until so many agents have arrived (100,000 by
-//! default), and prints for each tenth of them: CPU time of a step, agents under way, memory of the
-//! process. An agent that has arrived leaves one row behind.
+//! `cargo bench -p roadwright-simulation --bench flow -- [--agents N]` lets the flows of crossroads continue,
+//! at half their rate so that no queue grows, until the given number of agents has arrived (100,000 by
+//! default). It prints for each tenth of them: CPU time of a step, driving agents, memory of the process. An
+//! agent that has arrived leaves one row behind.
 
 mod allocator;
 
@@ -28,7 +28,7 @@ fn main() {
     for tenth in 1..=10 {
         let (cpu, before) = (ProcessTime::now(), world.steps());
         while world.finished().len() < agents * tenth / 10 {
-            // The log of arrivals is looked at now and then only.
+            // The log of arrivals is only checked now and then.
             (0..1000).for_each(|_| world.step());
         }
         let steps = (world.steps() - before) as f64;
@@ -42,7 +42,7 @@ fn main() {
     }
 }
 
-/// The scenario with flows of half the rate that do not end.
+/// The scenario with endless flows of half the rate.
 fn endless(scenario: &Scenario) -> Scenario {
     let mut scenario = scenario.clone();
     for (id, flow) in scenario.flows().clone() {
@@ -57,7 +57,7 @@ fn endless(scenario: &Scenario) -> Scenario {
     scenario
 }
 
-/// Resident memory of the process, KiB; 0 where the system does not tell.
+/// Resident memory of the process, KiB; 0 if the system does not report it.
 fn memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmRSS:"));

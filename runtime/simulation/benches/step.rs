@@ -8,7 +8,7 @@ use roadwright_scenario::file;
 use roadwright_simulation::{ModuleOverrides, RunOptions, World, builtin_modules};
 use std::path::PathBuf;
 
-/// Steps of one measurement.
+/// Number of steps in one measurement.
 const STEPS: u64 = 100;
 
 fn step(criterion: &mut Criterion) {

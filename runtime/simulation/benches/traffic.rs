@@ -1,10 +1,11 @@
-//! Traffic at scale: what a step costs, and how much of it arrives.
+//! Traffic at scale: cost of a step, and how much of the traffic arrives.
 //!
-//! `cargo bench -p roadwright-simulation --bench traffic -- [FILE] [--copies N] [--vehicles N]
-//! [--dt S] [--from S] [--to S] [--rounds N] [--threads N] [--dynamics LEVEL]` drives random trips through copies of
-//! a scenario side by side (equal density at any size) and prints one line of JSON per round: CPU
-//! time of the steps between the two times, in sum and stage by stage, and the share of planning. One scenario is driven by random trips,
-//! copies by the same trips in each. Without arguments: 14 copies of old-town with 2,100 vehicles.
+//! `cargo bench -p roadwright-simulation --bench traffic -- [FILE] [--copies N] [--vehicles N] [--dt S]
+//! [--from S] [--to S] [--rounds N] [--threads N] [--dynamics LEVEL]` drives random trips through copies of a
+//! scenario side by side (equal density at any size). It prints one line of JSON per round: CPU time of the
+//! steps between the two times, in total and by stage, and the share of planning. A single scenario has
+//! random trips, and copies have the same trips in each. Without arguments: 14 copies of old-town with 2,100
+//! vehicles.
 
 mod allocator;
 
@@ -18,7 +19,7 @@ use roadwright_simulation::{
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Room between two copies, m.
+/// Gap between two copies, m.
 const MARGIN: f64 = 200.0;
 
 struct Options {
@@ -77,8 +78,7 @@ impl Options {
     }
 }
 
-/// The roads of a scenario `copies` times, in rows that make a square, each copy with its share of
-/// the vehicles.
+/// `copies` copies of the roads of a scenario in a square grid, each with its share of the vehicles.
 fn side_by_side(scenario: &Scenario, copies: usize, vehicles: usize) -> Scenario {
     let roads = scenario.network().roads();
     let mut piece = copied(scenario, &roads.map(|(id, _)| ObjectId::Road(id)).collect());
@@ -107,7 +107,7 @@ fn side_by_side(scenario: &Scenario, copies: usize, vehicles: usize) -> Scenario
     let pitch = high - low + DVec2::splat(MARGIN);
     let columns = (copies as f64).sqrt().ceil() as usize;
     let mut all = Scenario::new("copies");
-    // One drives on the same side, or no way leads anywhere.
+    // The driving side has to be the same, otherwise no routes exist.
     let about = About {
         driving_side: piece.about().driving_side,
         ..all.about().clone()
@@ -122,7 +122,7 @@ fn side_by_side(scenario: &Scenario, copies: usize, vehicles: usize) -> Scenario
     all
 }
 
-/// Stack and vehicle type that agents between random places have.
+/// Stack and vehicle type of random trips.
 fn defaults() -> Vec<Edit> {
     let new = Scenario::new("defaults");
     let stacks = new.stacks().iter();
@@ -164,7 +164,7 @@ impl StageTimes {
         }
     }
 
-    /// As members of the line of JSON.
+    /// Members of the line of JSON.
     fn members(&self) -> String {
         let sum: f64 = self.seconds.values().sum();
         let planning = self.seconds.get(&Stage::Plan).copied().unwrap_or_default();
@@ -244,7 +244,7 @@ fn measure(scenario: &Scenario, options: &Options, round: usize) {
 /// CPU time of saving and restoring, and the size of a save, as members of the line of JSON.
 fn measure_saving(world: &World, scenario: &Scenario, run: &RunOptions) -> String {
     let agents = world.counts().active.max(1) as f64;
-    // The ground is hashed once, whoever saves first.
+    // The ground is hashed once, at the first save.
     world.ground().hash();
     let cpu = ProcessTime::now();
     let bytes = world.save(false).expect("built-in modules").to_bytes();

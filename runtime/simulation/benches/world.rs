@@ -1,8 +1,8 @@
-//! What a world costs that is made on a shared ground, as training does by the thousand.
+//! Cost of a world that is made on a shared ground, as training does thousands of times.
 //!
-//! `cargo bench -p roadwright-simulation --bench world -- [FILE]` puts 40 agents of built-in modules
-//! on the roads of a scenario and prints the CPU time of a world of them, the mean of a thousand,
-//! and that of its first step. Without arguments: crossroads.
+//! `cargo bench -p roadwright-simulation --bench world -- [FILE]` puts 40 agents with built-in modules on the
+//! roads of a scenario. It prints the CPU time of creating a world, the mean of a thousand, and that of its
+//! first step. Without arguments: crossroads.
 
 mod allocator;
 
@@ -11,9 +11,9 @@ use roadwright_scenario::{Agent, AgentId, Edit, LaneType, Place, Scenario, file}
 use roadwright_simulation::{Ground, RunOptions, World, builtin_modules};
 use std::path::PathBuf;
 
-/// Agents of a world.
+/// Number of agents in a world.
 const AGENTS: usize = 40;
-/// Worlds that are made.
+/// Number of worlds created.
 const WORLDS: u32 = 1000;
 
 fn main() {
@@ -26,7 +26,7 @@ fn main() {
     let ground = Ground::new(&scenario);
     let (modules, options) = (builtin_modules(), RunOptions::default());
     let make = || World::on_ground(ground.clone(), &scenario, &modules, &options).expect("sound");
-    // What all worlds on a ground share is made by the first.
+    // The first world creates what all worlds on a ground share.
     make().step();
     let cpu = ProcessTime::now();
     for _ in 0..WORLDS {
@@ -49,7 +49,7 @@ fn with_agents(scenario: &Scenario) -> Scenario {
     for id in scenario.agents().keys().copied().collect::<Vec<_>>() {
         scenario.apply(Edit::Agent(id, None)).expect("sound");
     }
-    // Shorter roads may lie wholly inside a junction.
+    // Shorter roads may lie completely inside a junction.
     let roads = scenario.network().roads();
     let roads = roads.filter(|(_, road)| road.length() > 80.0);
     let places = roads.flat_map(|(id, road)| {

@@ -5,14 +5,14 @@ use roadwright_agent::{Rate, Step};
 use roadwright_scenario::Settings;
 use serde::{Deserialize, Serialize};
 
-/// Beats a second: what changes no faster than drivers react is looked at so often, and not in each step.
-/// Drivers take half a second and more.
+/// Beats per second: what changes no faster than drivers react is updated at this rate instead of in each
+/// step. Drivers take half a second and more.
 const BEATS: f64 = 5.0;
 
-/// Largest number of steps of a save: up to it a step is a double of its own, and nothing overflows.
+/// Largest number of steps in a save. Up to it each step has an exact double value, and nothing overflows.
 const LAST_STEP: u64 = 1 << 53;
 
-/// Where a run is in time, and the seed that all its random streams come from.
+/// Time of a run, and the seed of all its random streams.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Clock {
     /// Time step, s.
@@ -20,12 +20,12 @@ pub(crate) struct Clock {
     pub(crate) seed: u64,
     /// Time of day at the first step, h.
     pub(crate) begins_at: f64,
-    /// Steps taken.
+    /// Number of steps taken.
     pub(crate) step: u64,
 }
 
 impl Clock {
-    /// The clock of a run before its first step: what the options say, else the settings.
+    /// Clock of a run before its first step. Options override the settings.
     ///
     /// # Errors
     /// If time step or time of day are out of range.
@@ -54,8 +54,8 @@ impl Clock {
     /// Simulated time, s.
     #[inline]
     pub(crate) fn time(&self) -> f64 {
-        // A product, not a sum over the steps: rounding does not add up, and a restored world has
-        // the same time to the bit.
+        // A product and not a sum over the steps, so that rounding errors do not add up and a restored world
+        // has exactly the same time.
         self.step as f64 * self.dt
     }
 
@@ -64,7 +64,7 @@ impl Clock {
         (self.step + 1) as f64 * self.dt
     }
 
-    /// Steps from one beat to the next: a fifth of a second, or one step if that is longer.
+    /// Number of steps between two beats: a fifth of a second, or one step if that is longer.
     pub(crate) fn beat_steps(&self) -> u64 {
         Rate::new(BEATS, self.dt).period()
     }
@@ -89,7 +89,7 @@ impl Clock {
         self.step.saturating_sub(step) as f64 * self.dt
     }
 
-    /// What modules are told of this step.
+    /// Step data for modules.
     pub(crate) fn moment(&self, rate: Rate) -> Step<'static> {
         Step {
             time: self.time(),

@@ -1,8 +1,8 @@
-//! Trailers are let go and joined on again, between two steps or by a behaviour.
+//! Uncoupling and coupling of trailers, between two steps or by a behaviour.
 //!
-//! A vehicle takes trailers of its own type, and those of another one whose couplings are as high.
-//! What is let go stands from that moment on ([`crate::dynamics::StandingTrains`]); its vehicle is one of
-//! the same type with fewer trailers from then on, so length, mass and tail are those of what it tows.
+//! A vehicle can couple trailers of its own type, and those of another type whose coupling has the same
+//! height. Uncoupled trailers stand from that moment on ([`crate::dynamics::StandingTrains`]). Their vehicle
+//! becomes one of the same type with fewer trailers, so length, mass and tail match what it tows.
 
 use crate::agents::Agents;
 use crate::dynamics::{Bodies, Dynamics, FreeCoupling, MOST_ANGLE, REACH, StandingTrain};
@@ -12,82 +12,82 @@ use crate::vehicle_type::{LEVEL, VehicleTypes};
 use roadwright_geometry::math::wrap_angle;
 use thiserror::Error;
 
-/// Couplings are opened and closed up to this speed, m/s: a walk.
+/// Maximum speed for uncoupling and coupling, m/s: walking speed.
 const WALK: f64 = 1.4;
 
-/// Why trailers cannot be let go or joined on.
+/// Reason why trailers cannot be uncoupled or coupled.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum CouplingError {
-    /// The agent is not there.
+    /// The agent does not drive.
     #[error("agent {0} does not drive now")]
     NotDriving(u64),
     /// It is too fast.
     #[error(
-        "the vehicle moves at {0:.1} m/s: stop it, or slow it down to a walk ({WALK} m/s), and try again"
+        "the vehicle moves at {0:.1} m/s; slow down to walking speed ({WALK} m/s) or stop, and try again"
     )]
     Moves(f64),
     /// It has no trailers.
-    #[error("the vehicle tows nothing that could be let go")]
+    #[error("the vehicle tows no trailers")]
     TowsNothing,
     /// It has no such trailer.
     #[error(
-        "the vehicle tows {towed}: there is no trailer {wanted} to let go, counted from 1 at the front"
+        "there is no trailer {wanted} to uncouple, because the vehicle tows {towed} (counted from 1 at the front)"
     )]
     NoSuchTrailer {
-        /// How many it tows.
+        /// Number of trailers that it tows.
         towed: usize,
-        /// The trailer that was to be the first to go.
+        /// Number of the first trailer to uncouple.
         wanted: u8,
     },
     /// All couplings are taken.
     #[error(
-        "the vehicle has no free coupling: its file has none, or it tows all trailers that it describes"
+        "the vehicle has no free coupling, because its file describes none or it tows all its trailers"
     )]
     NoFreeCoupling,
-    /// Nothing that fits has been let go.
-    #[error("no trailer that fits the free coupling of the vehicle stands anywhere")]
+    /// No uncoupled trailer fits.
+    #[error("no uncoupled trailer fits the free coupling of the vehicle")]
     NothingFits,
-    /// What stands at the coupling is too high or too low for it.
+    /// The coupling of the nearby trailer is too high or too low.
     #[error(
-        "the trailer at the coupling is joined on at {theirs:.2} m above the ground, the vehicle tows at \
-         {own:.2} m: they fit up to {LEVEL} m apart"
+        "the coupling of the trailer is {theirs:.2} m above the ground and that of the vehicle {own:.2} m; \
+         they may differ by at most {LEVEL} m"
     )]
     OtherHeight {
-        /// Of the vehicle's coupling, m.
+        /// Height of the vehicle's coupling, m.
         own: f64,
-        /// Of the trailer's, m.
+        /// Height of the trailer's coupling, m.
         theirs: f64,
     },
-    /// What stands at the coupling belongs elsewhere.
+    /// The nearby trailer does not belong to this coupling.
     #[error(
-        "the trailer at the coupling does not fit there: behind trailers goes what comes next in the \
-         vehicle's file, and trailers of other vehicle types only to vehicles that tow nothing, and those \
-         first that were joined to a vehicle"
+        "the trailer does not fit this coupling; behind other trailers only the next one of the vehicle file \
+         fits, and a trailer of another vehicle type fits only behind a vehicle that tows nothing, if it \
+         belongs directly behind a vehicle"
     )]
     BelongsElsewhere,
-    /// Nothing that fits is near.
+    /// The fitting trailers are too far away.
     #[error(
-        "the nearest trailer that fits stands {0:.2} m from the free coupling: back up to {REACH} m or less"
+        "the nearest trailer that fits is {0:.2} m from the free coupling; back up to {REACH} m or less"
     )]
     TooFar(f64),
-    /// What is near stands askew.
+    /// The nearby trailer is at too large an angle.
     #[error(
-        "the trailer stands at {angle:.0} degrees to the vehicle: line up to {most:.0} degrees or less"
+        "the trailer is at an angle of {angle:.0} degrees to the vehicle; line up to {most:.0} degrees or less"
     )]
     Askew {
-        /// Between both headings, degrees.
+        /// Angle between both headings, degrees.
         angle: f64,
-        /// The largest at which it can be joined on, degrees.
+        /// Largest angle for coupling, degrees.
         most: f64,
     },
 }
 
-/// What is to be done with the trailers of an agent.
+/// Order concerning the trailers of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CouplingOrder {
-    /// Let them go from this one on, counted from 1 at the front; only the last, if none is named.
+    /// Uncouple them from this one on, counted from 1 at the front; `None` for only the last.
     Uncouple(Option<u8>),
-    /// Join on what stands at the free coupling.
+    /// Couple what stands at the free coupling.
     Couple,
 }
 
@@ -100,8 +100,8 @@ pub(crate) struct Couplings<'a> {
 }
 
 impl Couplings<'_> {
-    /// Lets the trailers of an agent go from one on, counted from 1; only the last, if that is not said.
-    /// Returns how many go.
+    /// Uncouples the trailers of an agent from `from` on, counted from 1; with `None` only the last. Returns
+    /// how many.
     pub(crate) fn uncouple(
         &mut self,
         agent: AgentIndex,
@@ -125,7 +125,7 @@ impl Couplings<'_> {
             number: 0,
             agent: self.agents.identity[agent.index()].id,
             vehicle_type: self.types.trailers_of(number),
-            // A file has eight trailers at most.
+            // A file has at most eight trailers.
             first: kept as u8,
             states: states.split_off(kept),
             layers: self.ground.layers(&self.agents.position[agent.index()]),
@@ -137,7 +137,7 @@ impl Couplings<'_> {
         Ok(towed - kept)
     }
 
-    /// Joins on what stands at the free coupling of an agent. Returns how many trailers those are.
+    /// Couples what stands at the free coupling of an agent. Returns the number of trailers.
     pub(crate) fn couple(&mut self, agent: AgentIndex) -> Result<usize, CouplingError> {
         self.check_speed(agent)?;
         let bodies = self.bodies();
@@ -150,7 +150,7 @@ impl Couplings<'_> {
         let distance =
             |train: &StandingTrain| (train.coupling().position - free.pose.position).length();
         let fitting = reachable.filter_map(|train| Some((train, free.with(train)?)));
-        // Of two that are equally near the one that was let go first.
+        // At equal distance, the train that was uncoupled first.
         let nearest = fitting.min_by(|(a, _), (b, _)| distance(a).total_cmp(&distance(b)));
         let misfit = || self.misfit(&free, layers);
         let (nearest, joined) = match nearest {
@@ -184,7 +184,7 @@ impl Couplings<'_> {
         Ok(count)
     }
 
-    /// Why what stands within reach of a coupling does not fit; `None` if nothing does.
+    /// Reason why what stands within reach of a coupling does not fit; `None` if nothing stands there.
     fn misfit(&self, free: &FreeCoupling<'_>, layers: u32) -> Option<CouplingError> {
         let is_there = |train: &&StandingTrain| {
             let apart = train.coupling().position - free.pose.position;

@@ -1,5 +1,5 @@
-//! The built-in fitnesses. Each says whether lower scores are better; they have different units, and
-//! are never put together.
+//! Built-in fitnesses. Each states whether lower scores are better. They have different units and are never
+//! combined.
 
 use roadwright_agent::{
     Conduct, Fitness, Logic, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Registry, Step,
@@ -14,21 +14,21 @@ pub(crate) fn register(registry: &mut Registry) {
     }
 }
 
-/// A score from what was counted of a drive.
+/// A score computed from the statistics of a drive.
 type Score = fn(&ParameterSet, &FitnessInput, &Conduct) -> f64;
 
-/// A fitness as it is registered.
+/// A fitness with its registration data.
 struct Described {
     info: ModuleInfo,
     parameters: &'static [ParameterInfo],
     score: Score,
-    /// What it looks at that is kept only for those who ask.
+    /// Optional statistics that it needs.
     wants: Wants,
     /// Whether lower scores are better.
     is_cost: bool,
 }
 
-/// What is kept of a drive only if a fitness looks at it.
+/// Statistics that are kept only if a fitness needs them.
 #[derive(Clone, Copy, PartialEq)]
 enum Wants {
     Nothing,
@@ -36,18 +36,18 @@ enum Wants {
     Account,
 }
 
-// A fitness is a row of this table: what it says about itself, and a function of what was counted.
-// None keeps anything, so they share one type.
+// Each fitness is a row of this table: its description, and a function of the statistics. None has state, so
+// they share one type.
 static FORMULAS: [Described; 16] = [
     Described {
         info: ModuleInfo {
             id: "crash_and_speed",
             name: "Crashes and speed",
-            doc: "Mean squared penetration plus the missing part of the allowed speed.",
+            doc: "Mean squared penetration plus the shortfall from the allowed speed.",
         },
         parameters: &[
             weight("crash_weight", "1/m^2", "Weight of the crash rating."),
-            weight("speed_weight", "", "Weight of the missing speed."),
+            weight("speed_weight", "", "Weight of the speed shortfall."),
         ],
         score: crash_and_speed,
         wants: Wants::Nothing,
@@ -65,24 +65,20 @@ static FORMULAS: [Described; 16] = [
                 "",
                 (0.0, 1000.0),
                 2.0,
-                "Weight of contacts: one counts half, many nearly one.",
+                "Weight of contacts. One contact counts half, many nearly one.",
             ),
-            weight(
-                "time_weight",
-                "",
-                "Weight of the share of the time that was lost.",
-            ),
+            weight("time_weight", "", "Weight of the share of time lost."),
             weight(
                 "limit_weight",
                 "",
-                "Weight of the share of the time above the limit.",
+                "Weight of the share of time above the limit.",
             ),
             ParameterInfo::number(
                 "arrival_weight",
                 "",
                 (0.0, 1000.0),
                 4.0,
-                "Weight of not arriving: one, and up to one more for the distance that is left.",
+                "Weight of not arriving, which counts one plus up to one for the remaining distance.",
             ),
         ],
         score: safe_arrival,
@@ -93,7 +89,7 @@ static FORMULAS: [Described; 16] = [
         info: ModuleInfo {
             id: "time_above_limit",
             name: "Time above the limit",
-            doc: "Share of the time more than 5 % above the speed limit, on open ground above what is allowed.",
+            doc: "Share of time spent more than 5 % above the speed limit, or above the allowed speed on open ground.",
         },
         parameters: &[],
         score: time_above_limit,
@@ -104,7 +100,7 @@ static FORMULAS: [Described; 16] = [
         info: ModuleInfo {
             id: "contacts",
             name: "Contacts",
-            doc: "How often the vehicle began to touch an obstacle or another vehicle.",
+            doc: "Number of contacts with obstacles and other vehicles.",
         },
         parameters: &[],
         score: contacts,
@@ -115,7 +111,7 @@ static FORMULAS: [Described; 16] = [
         info: ModuleInfo {
             id: "comfort",
             name: "Comfort",
-            doc: "Acceleration, jerk and lateral acceleration as parts of what is comfortable; 1 is just so.",
+            doc: "Acceleration, jerk and lateral acceleration relative to comfortable values; 1 is just comfortable.",
         },
         parameters: &[
             ParameterInfo::number(
@@ -123,14 +119,14 @@ static FORMULAS: [Described; 16] = [
                 "m/s^2",
                 (0.1, 20.0),
                 1.5,
-                "Comfortable acceleration along the way, root mean square.",
+                "Comfortable longitudinal acceleration, root mean square.",
             ),
             ParameterInfo::number(
                 "jerk",
                 "m/s^3",
                 (0.1, 100.0),
                 2.0,
-                "Comfortable jerk along the way, root mean square.",
+                "Comfortable longitudinal jerk, root mean square.",
             ),
             ParameterInfo::number(
                 "lateral_acceleration",
@@ -148,7 +144,7 @@ static FORMULAS: [Described; 16] = [
         info: ModuleInfo {
             id: "safety",
             name: "Safety",
-            doc: "Crashes, short times to collision, short headways, and coming close in junctions.",
+            doc: "Crashes, short times to collision, short headways, and near misses in junctions.",
         },
         parameters: &[
             weight("crash_weight", "1/m^2", "Weight of the crash rating."),
@@ -161,7 +157,7 @@ static FORMULAS: [Described; 16] = [
             weight(
                 "encroachment_weight",
                 "",
-                "Weight of the shortest time of post-encroachment, below 1.5 s.",
+                "Weight of the shortest post-encroachment time, below 1.5 s.",
             ),
         ],
         score: safety,
@@ -172,7 +168,7 @@ static FORMULAS: [Described; 16] = [
         info: ModuleInfo {
             id: "progress",
             name: "Progress",
-            doc: "Share of the time that was lost against driving as fast as is allowed.",
+            doc: "Share of time lost compared with driving at the allowed speed.",
         },
         parameters: &[],
         score: progress,
@@ -183,23 +179,23 @@ static FORMULAS: [Described; 16] = [
         info: ModuleInfo {
             id: "rule_keeping",
             name: "Rule keeping",
-            doc: "Speeding, driving beside the lane, and being in junctions without being let in.",
+            doc: "Speeding, driving off the lane, and being in junctions without a grant.",
         },
         parameters: &[
             weight(
                 "speeding_weight",
                 "",
-                "Weight of the part by which the limit was exceeded.",
+                "Weight of the excess over the speed limit.",
             ),
             weight(
                 "lane_weight",
                 "",
-                "Weight of the share of time beside the lane.",
+                "Weight of the share of time off the lane.",
             ),
             weight(
                 "junction_weight",
                 "",
-                "Weight of the share of time in junctions without being let in.",
+                "Weight of the share of time in junctions without a grant.",
             ),
         ],
         score: rule_keeping,
@@ -210,7 +206,7 @@ static FORMULAS: [Described; 16] = [
         info: ModuleInfo {
             id: "time_times_overlap",
             name: "Time times overlap",
-            doc: "Time of the drive times how deep it was in others and in obstacles, summed over the time.",
+            doc: "Duration of the drive times the depth of overlap with others and obstacles, summed over time.",
         },
         parameters: &[],
         score: time_times_overlap,
@@ -221,7 +217,7 @@ static FORMULAS: [Described; 16] = [
         info: ModuleInfo {
             id: "arena_score",
             name: "Arena score",
-            doc: "Points for few crashes and for a short time; more are better.",
+            doc: "Points for few crashes and a short time; more is better.",
         },
         parameters: ARENA_PARAMETERS,
         score: arena_score,
@@ -231,8 +227,8 @@ static FORMULAS: [Described; 16] = [
     Described {
         info: ModuleInfo {
             id: "arena_score_or_failed",
-            name: "Arena score, or failed",
-            doc: "The same for drives that arrive, and -1 for all others; more are better.",
+            name: "Arena score with failures",
+            doc: "Arena score for drives that arrive, and -1 for all others; more is better.",
         },
         parameters: ARENA_PARAMETERS,
         score: arena_score_or_failed,
@@ -242,16 +238,16 @@ static FORMULAS: [Described; 16] = [
     Described {
         info: ModuleInfo {
             id: "segments",
-            name: "Parts of the route",
-            doc: "Penetration over length and missing speed of each part of the route, on average.",
+            name: "Route segments",
+            doc: "Penetration per length plus speed shortfall, averaged over the segments of the route.",
         },
         parameters: &[
             weight(
                 "crash_weight",
                 "",
-                "Weight of mean penetration over length.",
+                "Weight of the mean penetration per length.",
             ),
-            weight("time_weight", "", "Weight of the missing speed."),
+            weight("time_weight", "", "Weight of the speed shortfall."),
         ],
         score: segments,
         wants: Wants::Account,
@@ -261,7 +257,7 @@ static FORMULAS: [Described; 16] = [
         info: ModuleInfo {
             id: "forest_score",
             name: "Forest score",
-            doc: "Time of a drive that gets to its goal; of others a penalty plus the way that is left.",
+            doc: "Duration of a drive that reaches its goal; for others a penalty plus the remaining distance.",
         },
         parameters: &[
             ParameterInfo::number(
@@ -269,14 +265,14 @@ static FORMULAS: [Described; 16] = [
                 "s",
                 (1.0, 3600.0),
                 60.0,
-                "Time within which the goal has to be reached, and penalty of who does not.",
+                "Time limit for reaching the goal, and penalty for drives that do not.",
             ),
             ParameterInfo::number(
                 "goal_radius",
                 "m",
                 (0.0, 100.0),
                 6.0,
-                "The middle of a body that is closer to the goal than this has got there.",
+                "Distance between body centre and goal within which the goal counts as reached.",
             ),
         ],
         score: forest_score,
@@ -287,7 +283,7 @@ static FORMULAS: [Described; 16] = [
         info: ModuleInfo {
             id: "steer_bench",
             name: "SteerBench",
-            doc: "Collisions, time, and kinetic energy of a unit mass over the time, weighted 50, 1 and 1.",
+            doc: "Collisions, time, and kinetic energy of a unit mass over time, weighted 50, 1 and 1.",
         },
         parameters: &[
             ParameterInfo::number(
@@ -297,7 +293,7 @@ static FORMULAS: [Described; 16] = [
                 50.0,
                 "Weight of each collision.",
             ),
-            weight("time_weight", "1/s", "Weight of the time."),
+            weight("time_weight", "1/s", "Weight of the duration."),
             weight("energy_weight", "s/m^2", "Weight of the energy."),
         ],
         score: steer_bench,
@@ -308,14 +304,14 @@ static FORMULAS: [Described; 16] = [
         info: ModuleInfo {
             id: "balance_score",
             name: "Balance",
-            doc: "Time that is missing until the limit, plus the mean angle of what is balanced.",
+            doc: "Time missing to the limit, plus the mean angle of the balanced pole.",
         },
         parameters: &[ParameterInfo::number(
             "time_limit",
             "s",
             (1.0, 3600.0),
             60.0,
-            "Time for which it has to be held.",
+            "Time for which it has to be balanced.",
         )],
         score: balance_score,
         wants: Wants::Account,
@@ -325,7 +321,7 @@ static FORMULAS: [Described; 16] = [
         info: ModuleInfo {
             id: "manoeuvre_score",
             name: "Manoeuvre",
-            doc: "Time of a manoeuvre (of one that fails the limit), distance from its place, and shunts.",
+            doc: "Duration of a manoeuvre (the limit if it fails), distance from the target, and shunts.",
         },
         parameters: &[
             ParameterInfo::number(
@@ -333,7 +329,7 @@ static FORMULAS: [Described; 16] = [
                 "s",
                 (1.0, 3600.0),
                 90.0,
-                "What a manoeuvre that fails counts for, instead of its time.",
+                "Time counted for a failed manoeuvre.",
             ),
             weight("distance_weight", "s/m", "Weight of the distance."),
             weight("shunt_weight", "s", "Weight of each shunt."),
@@ -345,23 +341,26 @@ static FORMULAS: [Described; 16] = [
 ];
 
 const ARENA_PARAMETERS: &[ParameterInfo] = &[
-    weight("crash_weight", "1/(m s)", "Weight of the missing overlap."),
-    weight("time_weight", "1/s", "Weight of the time that is left."),
+    weight(
+        "crash_weight",
+        "1/(m s)",
+        "Weight of the overlap below the limit.",
+    ),
+    weight("time_weight", "1/s", "Weight of the remaining time."),
 ];
 
-/// A time of post-encroachment shorter than this is risky, s [Allen 1978].
+/// Post-encroachment times shorter than this are risky, s [Allen 1978].
 const RISKY_POST_ENCROACHMENT: f64 = 1.5;
 
 const fn weight(key: &'static str, unit: &'static str, doc: &'static str) -> ParameterInfo {
     ParameterInfo::number(key, unit, (0.0, 1000.0), 1.0, doc)
 }
 
-/// [Gerdelan 2011], equation 10.1: crash rating times its weight, plus the missing part of the
-/// allowed speed times its weight.
+/// [Gerdelan 2011], equation 10.1: weighted crash rating plus weighted shortfall from the allowed speed.
 ///
-/// The crash rating is already a mean of squared penetrations; it is not squared again. The allowed
-/// speed is that of road, bends and vehicle, not what a behaviour allows itself; driving faster
-/// gains nothing.
+/// The crash rating is already a mean of squared penetrations and is not squared again. The allowed speed is
+/// set by road, bends and vehicle; a lower choice of the behaviour does not count. Driving faster gains
+/// nothing.
 fn crash_and_speed(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct) -> f64 {
     let share = if input.mean_road_speed > 0.0 {
         (input.mean_speed / input.mean_road_speed).clamp(0.0, 1.0)
@@ -372,12 +371,12 @@ fn crash_and_speed(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct)
         + parameters.value("speed_weight") * (1.0 - share)
 }
 
-/// A destination this far away counts half of what one at infinity does, m.
+/// Distance of a destination that counts half as much as an infinite one, m.
 const FAR: f64 = 100.0;
 
-/// With the weights as they are every drive that arrives is better than any that does not (at most 4, at least
-/// 4), and one contact costs as much as losing all the time there is. Time is lost moment by
-/// moment, so speeding on one stretch does not make up for another. There is no source for the weights.
+/// With the default weights, every drive that arrives is better than any that does not (at most 4, at least
+/// 4), and one contact costs as much as losing all of the time. Time is lost moment by moment, so speeding on
+/// one stretch does not compensate for another. The weights have no source.
 fn safe_arrival(parameters: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f64 {
     let touched = conduct.collisions / (1.0 + conduct.collisions);
     let missed = if conduct.has_arrived {
@@ -399,7 +398,7 @@ fn contacts(_: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f64 {
     conduct.collisions
 }
 
-/// Root of the mean of the squared parts.
+/// Root mean square of the three shares.
 fn comfort(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct) -> f64 {
     let part = |squared: f64, key: &'static str| squared / parameters.value(key).powi(2);
     let sum = part(input.mean_squared_acceleration, "acceleration")
@@ -412,7 +411,7 @@ fn comfort(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct) -> f64 
 }
 
 fn safety(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
-    // Part by which the shortest time falls below the risky one; far times give less than 0.
+    // Share by which the shortest time falls below the risky one; longer times give a negative value.
     let encroachment = 1.0 - conduct.least_post_encroachment / RISKY_POST_ENCROACHMENT;
     parameters.value("crash_weight") * input.crash_rating
         + parameters.value("collision_weight") * conduct.collision_exposure
@@ -460,34 +459,35 @@ fn arena_score_or_failed(
     }
 }
 
-/// [Gerdelan 2011], equation 12.1. Its time over the ideal one grows with the time, and taken from 1 it
-/// would fall: ideal over actual is what makes the part 0 where it is ideal, as the text asks.
+/// [Gerdelan 2011], equation 12.1. There, actual over ideal time grows with the time, so one minus it would
+/// fall. Ideal over actual time makes the term 0 at the ideal time, as the text requires.
 fn segments(parameters: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f64 {
     parameters.value("crash_weight") * conduct.segment_crash
         + parameters.value("time_weight") * conduct.segment_time_lost
 }
 
-/// [Gerdelan 2011], equation 12.2, with a plus where it prints a minus: those who fail are ranked by
-/// the way that is left, and the further they get the better.
+/// [Gerdelan 2011], equation 12.2, with a plus sign instead of the printed minus: failed drives are ranked by
+/// the remaining distance, where less is better.
 fn forest_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
     let limit = parameters.value("time_limit");
-    // A drive that has lasted no time has measured no distance yet: its 0 is no goal.
+    // A drive of zero duration has not measured its distance yet, so 0 does not mean that it is at the goal.
     let is_there = conduct.has_arrived
         || input.time > 0.0 && conduct.goal_distance < parameters.value("goal_radius");
     if is_there && input.time < limit {
         input.time
     } else {
-        // Behind all who got there, whose times are below the limit.
+        // Worse than all drives that arrived, whose times are below the limit.
         limit + conduct.goal_distance
     }
 }
 
-/// Who lets fall early has much time missing, and among those who hold on the upright ones are better.
+/// A pole that falls early leaves much time missing. Between poles held for the whole time, the more upright
+/// one is better.
 fn balance_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
     (parameters.value("time_limit") - input.time).max(0.0) + conduct.mean_lean
 }
 
-/// Who fails is ranked by how far away he ended, behind all who do not.
+/// A failed manoeuvre is ranked by its distance from the target, behind all that succeed.
 fn manoeuvre_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
     let time = if conduct.has_arrived {
         input.time
@@ -498,8 +498,8 @@ fn manoeuvre_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Co
         + parameters.value("shunt_weight") * conduct.shunts
 }
 
-/// The score of [Singh 2009]. Its sum of kinetic energies over frames is an integral over the time
-/// here, so that it does not depend on the time step.
+/// Score of [Singh 2009]. Its sum of kinetic energies over frames is an integral over time here, so that it
+/// does not depend on the time step.
 fn steer_bench(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
     parameters.value("collision_weight") * conduct.collisions
         + parameters.value("time_weight") * input.time

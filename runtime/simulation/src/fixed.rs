@@ -1,4 +1,4 @@
-//! What stays as it is while a world runs.
+//! Parts of a world that do not change while it runs.
 
 use crate::ground::Ground;
 use crate::vehicle_type::VehicleTypes;

@@ -1,8 +1,8 @@
-//! Vehicles that people drive: their controls go before what controllers want.
+//! Manual control of vehicles: the controls of a user override those of controllers.
 //!
-//! A person is no module: nothing asks for an answer, controls stay where they were left. They change
-//! between two steps only, as edits do, so the same movements before the same steps give the same run.
-//! They count as state: they are saved and hashed.
+//! A user is not a module: nothing is asked for an answer, and controls stay where they were left. They only
+//! change between two steps, as edits do, so the same movements before the same steps give the same run. They
+//! are part of the state, so they are saved and hashed.
 
 use crate::agents::ControlColumns;
 use crate::records::{Command, Order};
@@ -12,26 +12,26 @@ use roadwright_vehicle::{OneTrackLimits, PedalCommand, Pedals};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Slower than this a vehicle counts as standing: the gear of the other direction goes in, m/s.
+/// Speed below which a vehicle counts as standing, so that the other gear is engaged, m/s.
 const STANDING: f64 = 0.1;
-/// Without a pedal the engine drags, m/s^2.
+/// Engine drag without a pedal, m/s^2.
 const DRAG: f64 = 0.4;
-/// The wheel of a fast vehicle is not turned further than what gives this acceleration to the side,
-/// m/s^2: about the grip of tyres on dry asphalt, so that it can be lost, but not by a touch of a key.
+/// Lateral acceleration that limits the wheel angle of a fast vehicle, m/s^2. It is about the grip of tyres
+/// on dry asphalt, so the vehicle can lose grip, but not by the touch of a key.
 const SIDEWAYS: f64 = 8.0;
 
-/// Where a person has the controls of a vehicle.
+/// Positions of a user's controls of a vehicle.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct HandControls {
-    /// Pedals, -1 to 1: throttle above 0; below 0 the brake, and backwards once the vehicle stands. Half a
-    /// throttle is half of the engine's torque.
+    /// Pedals, -1 to 1: positive is throttle. Negative is the brake, and reverse once the vehicle stands.
+    /// Half throttle is half of the engine's torque.
     pub pedals: f64,
-    /// Steering wheel, -1 (right) to 1 (left). A fast vehicle takes less of it.
+    /// Steering wheel, -1 (right) to 1 (left). A fast vehicle uses only part of it.
     pub steering: f64,
 }
 
 impl HandControls {
-    /// What is not a number counts as nothing, and what is beyond the range as its end.
+    /// Replaces values that are not numbers by 0 and clamps the others to their range.
     fn checked(self) -> Self {
         let checked = |value: f64| {
             if value.is_nan() {
@@ -47,20 +47,20 @@ impl HandControls {
     }
 }
 
-/// A person's hands on a vehicle.
+/// Manual control of one vehicle.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 struct Hand {
     controls: HandControls,
-    /// Whether the gear is that for driving backwards.
+    /// Whether reverse gear is engaged.
     is_reversing: bool,
 }
 
 impl Hand {
-    /// What a vehicle is to do at a speed, m/s: the pedals as controllers that drive by them give them.
+    /// Order for a vehicle at a speed, m/s, with the pedals as pedal controllers give them.
     fn order(&mut self, speed: f64, limits: &OneTrackLimits) -> Order {
-        // Of a damaged save they may be anything.
+        // In a damaged save they may have any value.
         let HandControls { pedals, steering } = self.controls.checked();
-        // The pedal of the other direction brakes until the vehicle stands, then its gear goes in.
+        // The pedal for the other direction brakes until the vehicle stands, then the other gear is engaged.
         if pedals > 0.0 && speed > -STANDING {
             self.is_reversing = false;
         } else if pedals < 0.0 && speed < STANDING {
@@ -71,7 +71,7 @@ impl Hand {
             throttle: onwards.max(0.0),
             brake: (-onwards).max(0.0),
         };
-        // Who takes the foot off slows down gently, whatever the engine, and stays where it stands.
+        // Without a pedal, a vehicle slows down gently, whatever its engine, and then remains standing.
         let held = (onwards != 0.0).then_some(PedalCommand {
             pedals,
             ..PedalCommand::default()
@@ -83,7 +83,7 @@ impl Hand {
         Order {
             command: Command {
                 acceleration,
-                // Levels see a vehicle that drives backwards turned about.
+                // Levels see a vehicle that reverses as turned around.
                 steering: if self.is_reversing { -wheels } else { wheels },
             },
             pedals: held,
@@ -91,7 +91,7 @@ impl Hand {
     }
 }
 
-/// The agents that people drive, by id.
+/// Agents under manual control, by id.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Hands(BTreeMap<u64, Hand>);
 
@@ -100,23 +100,23 @@ impl Hands {
         self.0.is_empty()
     }
 
-    /// Whether a person drives an agent.
+    /// Whether an agent is under manual control.
     #[inline]
     pub(crate) fn hold(&self, id: u64) -> bool {
         !self.0.is_empty() && self.0.contains_key(&id)
     }
 
-    /// Whether an agent is to drive backwards, if a person drives it.
+    /// Whether an agent is to reverse, if it is under manual control.
     #[inline]
     pub(crate) fn reverses(&self, id: u64) -> Option<bool> {
-        // Nearly always nobody does.
+        // Nearly always there are none.
         if self.0.is_empty() {
             return None;
         }
         self.0.get(&id).map(|hand| hand.is_reversing)
     }
 
-    /// Where the controls of an agent are, if a person drives it.
+    /// Controls of an agent, if it is under manual control.
     pub(crate) fn controls(&self, id: u64) -> Option<HandControls> {
         self.0.get(&id).map(|hand| hand.controls)
     }
@@ -126,7 +126,7 @@ impl Hands {
         Some((*id, hand.controls))
     }
 
-    /// Moves the controls of an agent. Returns whether nobody had them before.
+    /// Sets the controls of an agent. Returns whether it was not under manual control before.
     pub(crate) fn take(&mut self, id: u64, controls: HandControls) -> bool {
         let controls = controls.checked();
         let before = self.0.get_mut(&id);
@@ -144,12 +144,12 @@ impl Hands {
         is_new
     }
 
-    /// Lets go of an agent. Returns whether a person drove it.
+    /// Ends manual control of an agent. Returns whether there was any.
     pub(crate) fn release(&mut self, id: u64) -> bool {
         self.0.remove(&id).is_some()
     }
 
-    /// Puts what people want in place of what controllers want. Agents that are gone are let go of.
+    /// Replaces the orders of controllers by those of users. Agents that are gone are released.
     pub(crate) fn order(&mut self, types: &VehicleTypes, agents: &mut ControlColumns<'_>) {
         self.0.retain(|&id, hand| {
             let Some(agent) = agents.find(id) else {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::hash::Hasher;
 
-/// A hasher that takes values of any kind, field by field, as they are written to a save.
+/// A hasher that takes values of any type, field by field, in the order in which they are saved.
 pub(crate) struct StateHasher(twox_hash::XxHash3_64);
 
 impl StateHasher {
@@ -13,10 +13,10 @@ impl StateHasher {
 
     /// Adds all fields of a value.
     pub(crate) fn add(&mut self, value: &impl Serialize) {
-        // What is hashed has known lengths and, where it has maps, ordered ones: it can always be written, and
-        // the same way.
+        // Hashed values have known lengths, and their maps are sorted, so they can always be written in a
+        // unique form.
         let bytes = postcard::to_allocvec(value).expect("plain state can be written");
-        // With its length: ("ab", "c") and ("a", "bc") are different.
+        // The length is included, so that ("ab", "c") and ("a", "bc") differ.
         self.0.write_usize(bytes.len());
         self.0.write(&bytes);
     }
@@ -26,7 +26,7 @@ impl StateHasher {
     }
 }
 
-/// A hash of values by what they look like in full: of what is compared, and never written.
+/// Hash of values by their debug form, for data that is compared but never saved.
 pub(crate) fn of_words(values: impl Iterator<Item = impl std::fmt::Debug>) -> u64 {
     let mut hasher = StateHasher::new();
     for value in values {
@@ -35,7 +35,7 @@ pub(crate) fn of_words(values: impl Iterator<Item = impl std::fmt::Debug>) -> u6
     hasher.finish()
 }
 
-/// The hash of one value.
+/// Hash of one value.
 #[cfg(test)]
 pub(crate) fn of(value: &impl Serialize) -> u64 {
     let mut hasher = StateHasher::new();

@@ -1,4 +1,4 @@
-//! A heat map: on which stretches of which lanes vehicles were, how fast, and where they collided.
+//! Heat map: where vehicles were, at which speeds, and where they collided, by stretches of lanes.
 
 use crate::records::AgentIndex;
 use crate::session::Observer;
@@ -8,94 +8,94 @@ use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind, NO_L
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Distance between samples, s of simulated time.
+/// Time between samples, s of simulated time.
 const SAMPLE_TIME: f64 = 0.5;
-/// Below this a vehicle stands, m/s.
+/// Speed below which a vehicle counts as standing, m/s.
 const STANDING: f64 = 1.0;
-/// What speed on open ground, which has no limit, is held against, m/s: what most town roads allow.
+/// Reference speed for open ground, which has no limit, m/s: the limit of most town roads.
 const GROUND_SPEED: f64 = 50.0 / 3.6;
 
 /// A lane by its road and its id there.
 pub type HeatLane = (RoadId, i8);
 
-/// A place of a [`HeatMap`]. Roads and lanes are named by their ids, so that counts stay where they
-/// are when an edit changes other roads.
+/// A place of a [`HeatMap`]. Roads and lanes are identified by their ids, so that counts stay in place when
+/// an edit changes other roads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HeatPlace {
-    /// A cell of open ground, for who drives off the lanes: its column and row. Cell (0, 0) has its
+    /// A cell of open ground, for vehicles off the lanes: its column and row. Cell (0, 0) has its
     /// south-western corner at the origin.
     Ground(i32, i32),
-    /// A stretch of a lane: the first is that of 0 to 10 m along the reference line of the road.
+    /// A stretch of a lane: stretch 0 covers 0 to 10 m along the reference line of the road.
     Lane(HeatLane, u32),
-    /// A stretch of the way through a junction, from the end of a lane to the start of another: the
-    /// first is that of 0 to 10 m along the way.
+    /// A stretch of a connection through a junction, from the end of a lane to the start of another: stretch
+    /// 0 covers 0 to 10 m along the connection.
     Connection(HeatLane, HeatLane, u32),
 }
 
-/// What happened at a place.
+/// Statistics of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct HeatCell {
-    /// Times that a vehicle was seen there, twice a second each.
+    /// Number of times that a vehicle was seen there, counted twice a second.
     pub seen: u32,
-    /// Times that one stood.
+    /// Number of these times that it stood.
     pub standing: u32,
-    /// Collisions that began there.
+    /// Number of collisions that began there.
     pub collisions: u32,
-    /// Sum of the speeds that were seen, m/s.
+    /// Sum of the observed speeds, m/s.
     pub speed: f64,
-    /// Sum of the speeds that the road allowed meanwhile, m/s; on open ground of 50 km/h.
+    /// Sum of the allowed speeds at the same times, m/s; 50 km/h on open ground.
     pub allowed: f64,
 }
 
 impl HeatCell {
-    /// For how long vehicles were there, one after the other and beside each other, s.
+    /// Total time of all vehicles there, s.
     pub fn vehicle_seconds(&self) -> f64 {
         f64::from(self.seen) * SAMPLE_TIME
     }
 
-    /// Mean speed, m/s; `None` if nobody was seen.
+    /// Mean speed, m/s; `None` if no vehicle was seen.
     pub fn mean_speed(&self) -> Option<f64> {
         (self.seen > 0).then(|| self.speed / f64::from(self.seen))
     }
 
-    /// Mean speed as a share of what the road allows, 0 for standing, above 1 for too fast; `None` if
-    /// nobody was seen.
+    /// Mean speed relative to the allowed speed: 0 for standing, above 1 for too fast. `None` if no vehicle
+    /// was seen.
     pub fn share_of_limit(&self) -> Option<f64> {
         (self.seen > 0 && self.allowed > 0.0).then(|| self.speed / self.allowed)
     }
 
-    /// Share of their time there that vehicles stood, 0 to 1; `None` if nobody was seen.
+    /// Share of the time there that vehicles stood, 0 to 1; `None` if no vehicle was seen.
     pub fn standing_share(&self) -> Option<f64> {
         (self.seen > 0).then(|| f64::from(self.standing) / f64::from(self.seen))
     }
 }
 
-/// Counts vehicles by stretches of lanes, twice a second. An observer of a
-/// [`Session`](crate::Session); it begins anew with [`begin`](Observer::begin).
+/// Counts vehicles by stretches of lanes, twice a second. An observer of a [`Session`](crate::Session); it
+/// starts again with [`begin`](Observer::begin).
 ///
-/// A vehicle is where its rear axle is, on the lane that it follows. Who follows none, as on open
-/// ground and at a person's hands, is counted in square cells by the middle of that axle.
+/// The place of a vehicle is that of its rear axle, on the lane that it follows. A vehicle that follows none,
+/// such as one on open ground or under manual control, is counted in square cells by the centre of that axle.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HeatMap {
     cells: BTreeMap<HeatPlace, HeatCell>,
-    /// Samples taken so far.
+    /// Number of samples taken so far.
     samples: u64,
-    /// Collisions counted so far.
+    /// Number of collisions counted so far.
     collisions: usize,
 }
 
 impl HeatMap {
-    /// Length of a stretch of lane, m. The last one of a road or of a way through a junction is shorter.
+    /// Length of a stretch of lane, m. The last one of a road or connection is shorter.
     pub const STRETCH: f64 = 10.0;
-    /// Side of a cell of open ground, m.
+    /// Size of a cell of open ground, m.
     pub const CELL: f64 = 8.0;
 
-    /// The places at which something happened, in the order of places.
+    /// Places with observations, sorted by place.
     pub fn cells(&self) -> impl ExactSizeIterator<Item = (HeatPlace, HeatCell)> + '_ {
         self.cells.iter().map(|(&place, &cell)| (place, cell))
     }
 
-    /// Samples taken so far: while this stays the same, so does all but the newest collisions.
+    /// Number of samples taken so far. While it stays the same, only new collisions can have been added.
     pub fn samples(&self) -> u64 {
         self.samples
     }
@@ -103,7 +103,7 @@ impl HeatMap {
     fn take_sample(&mut self, world: &World) {
         self.samples += 1;
         let graph = world.lane_graph();
-        // Sums depend on their order, and that of ids is the same in a run that was restored.
+        // Sums depend on their order, and the order of ids is the same in a restored run.
         for agent in world.agents.census().by_growing_id() {
             let index = agent.index();
             let lanelet = world.agents.position[index].lanelet;
@@ -124,7 +124,7 @@ impl HeatMap {
     fn take_collisions(&mut self, world: &World) {
         let all = world.collisions();
         for collision in all.get(self.collisions..).unwrap_or_default() {
-            // Who was taken out by it is on no lane any more.
+            // An agent that was removed by the collision is no longer on a lane.
             let place = match world.agents.census().find(collision.agent) {
                 Some(agent) => place_of(world, agent),
                 None => ground_cell(collision.x, collision.y),
@@ -145,8 +145,8 @@ impl Observer for HeatMap {
 
     fn after_step(&mut self, world: &World) {
         self.take_collisions(world);
-        // Counted from the start and not from the sample before, so that a vehicle that stands for
-        // 10 s is seen 20 times where half a second is no whole number of steps as well.
+        // Counted from the start and not from the previous sample, so that a vehicle that stands for 10 s is
+        // counted 20 times, even if half a second is not a whole number of steps.
         let samples = |steps: u64| (steps as f64 * world.dt() / SAMPLE_TIME + 1e-9).floor();
         if samples(world.steps()) > samples(world.steps() - 1) {
             self.take_sample(world);
@@ -159,7 +159,7 @@ fn ground_cell(x: f64, y: f64) -> HeatPlace {
     HeatPlace::Ground(number(x), number(y))
 }
 
-/// Where an agent is counted.
+/// Place where an agent is counted.
 fn place_of(world: &World, agent: AgentIndex) -> HeatPlace {
     let position = &world.agents.position[agent.index()];
     let on_lane = || lane_place(world.lane_graph(), position.lanelet, position.s);
@@ -170,7 +170,7 @@ fn place_of(world: &World, agent: AgentIndex) -> HeatPlace {
     })
 }
 
-/// The stretch at a distance along a lanelet; `None` for a connection that leads from or to no lane.
+/// Stretch at a distance along a lanelet; `None` for a connection without a lane at either end.
 fn lane_place(graph: &LaneGraph, id: LaneletIndex, s: f64) -> Option<HeatPlace> {
     let lanelet = graph.lanelet(id);
     let stretch = |s: f64| (s / HeatMap::STRETCH).floor().max(0.0) as u32;
@@ -186,10 +186,10 @@ fn lane_place(graph: &LaneGraph, id: LaneletIndex, s: f64) -> Option<HeatPlace> 
     Some(HeatPlace::Connection(lane_of(from)?, lane_of(to)?, at))
 }
 
-/// Places with what happened there as CSV with a header and units. Lanes have `road`, `lane` and the
-/// distances along the road between which the stretch lies, ways through junctions `to_road` and
-/// `to_lane` as well and distances along the way; cells of open ground have the place of their
-/// south-western corner instead. What nobody has driven through has no mean.
+/// Places with their statistics as CSV, with a header and units. Lanes have `road`, `lane` and the start and
+/// end of the stretch along the road. Connections have also `to_road` and `to_lane`, with start and end along
+/// the connection. Cells of open ground have their south-western corner instead. Places that no vehicle has
+/// driven through have no mean.
 pub fn heat_as_csv(cells: impl IntoIterator<Item = (HeatPlace, HeatCell)>) -> String {
     let mut text = String::from(
         "road,lane,to_road,to_lane,from_m,to_m,x_m,y_m,vehicle_seconds,mean_speed_mps,\

@@ -1,4 +1,4 @@
-//! Looking into one agent: what it is told, what it wants, where it goes; into junctions and roads.
+//! Inspection of one agent: its inputs, its wishes, its route; and of junctions and roads.
 
 pub(crate) mod junction;
 pub(crate) mod road;
@@ -23,11 +23,11 @@ use roadwright_geometry::{Pose, unit};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use roadwright_scenario::{DynamicsLevel, NodeId, RoadId};
 
-/// How far ahead the route is told, m.
+/// Distance ahead for which the route is reported, m.
 const PATH_REACH: f64 = 400.0;
 
 impl World {
-    /// Looks into an agent that drives; `None` for others.
+    /// Inspects a driving agent; `None` for others.
     pub fn inspect(&self, id: u64) -> Option<Inspection> {
         let commands = &self.agents.command;
         let seen = inspect(&self.view(), &self.modules, &self.hands, commands, id)?;
@@ -37,56 +37,56 @@ impl World {
         })
     }
 
-    /// What an agent waits for at a junction; `None` if it does not wait, or does not drive.
+    /// Reason why an agent waits at a junction; `None` if it does not wait, or does not drive.
     fn waits(&self, id: u64) -> Option<Waits> {
         self.waits_of(self.agents.census().find(id)?)
     }
 
-    /// Looks into the junction of a node: control, signals, queues, tickets, and who waits for whom.
-    /// `None` if there is no such node. Built only when asked: O(vehicles before and in it).
+    /// Inspects the junction of a node: control, signals, queues, tickets, and which vehicles wait for which.
+    /// `None` if there is no such node. Built on demand: O(vehicles before and in it).
     pub fn inspect_junction(&self, node: NodeId) -> Option<JunctionInspection> {
         junction::inspect(self, node)
     }
 
-    /// Looks into a road: its lanes with their cells, who is on them and where they go. `None` if it
-    /// has no lane that can be driven. Built only when asked: O(cells and vehicles of the road).
+    /// Inspects a road: its lanes with their cells, the vehicles on them and where they go. `None` if it has
+    /// no drivable lane. Built on demand: O(cells and vehicles of the road).
     pub fn inspect_road(&self, road: RoadId) -> Option<RoadInspection> {
         road::inspect(self, road)
     }
 }
 
-/// What goes on in one agent.
+/// State of one agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inspection {
-    /// The agent.
+    /// Id of the agent.
     pub agent: u64,
     /// Name of its stack.
     pub stack: String,
-    /// With which model its body moves.
+    /// Level of dynamics of its body.
     pub dynamics: DynamicsLevel,
     /// Id of its controller.
     pub controller: &'static str,
-    /// What its controller is told now.
+    /// Current inputs of its controller.
     pub input: ControllerInput,
-    /// What its controller last wanted.
+    /// Last output of its controller.
     pub command: ControllerOutput,
-    /// Its route from here on, at most 400 m, m.
+    /// Its route from here on, at most 400 m, as points, m.
     pub path: Vec<DVec2>,
     /// The point that it steers at, m.
     pub pursuit: Option<DVec2>,
-    /// From its front to the nearest point of the nearest obstacle in its way, m.
+    /// Line from its front to the nearest point of the nearest obstructing obstacle, m.
     pub obstacle: Option<(DVec2, DVec2)>,
-    /// The goals that it has not reached yet, m.
+    /// Its remaining goals, m.
     pub goals: Vec<DVec2>,
-    /// What it waits for at a junction, if it waits.
+    /// Reason why it waits at a junction, if it waits.
     pub waits: Option<Waits>,
-    /// Its engine and wheels, on levels that have them.
+    /// Its engine and wheels, on levels that model them.
     pub mechanics: Option<MechanicsRecord>,
-    /// Where its controls are, if a person drives it.
+    /// Its controls, if it is under manual control.
     pub by_hand: Option<HandControls>,
 }
 
-/// Looks into an agent that drives; `None` for others.
+/// Inspects a driving agent; `None` for others.
 pub(crate) fn inspect(
     view: &View<'_>,
     modules: &Modules,
@@ -97,7 +97,7 @@ pub(crate) fn inspect(
     let agent = view.agents.find(id)?;
     let who = &view.agents.identity[agent.index()];
     let controller = modules.controller(who.modules);
-    // Perceived again, as the controller would be asked now: rows of a step are not kept.
+    // Perceived again, as the controller would perceive now, because the rows of a step are not kept.
     let input = view.controller_input(agent, Look::of(controller));
     let pose = view.bodies().pose(agent);
     let front = Pose {
@@ -107,7 +107,7 @@ pub(crate) fn inspect(
     let seen = |from: Pose, distance: f64, angle: f64| {
         from.position + distance * unit(from.heading + angle)
     };
-    // Rows hold distances and angles; a picture wants points, so they are turned back.
+    // Rows hold distances and angles, which are converted back to points for display.
     let steers = input.waypoint_distance > 0.0 && input.waypoint_distance < NOTHING;
     let is_hindered = input.obstacle_distance < NOTHING;
     let command = commands[agent.index()];
@@ -127,7 +127,7 @@ pub(crate) fn inspect(
             (front.position, point)
         }),
         goals: goals_ahead(view, agent),
-        // Filled in by the world, which knows what junctions have granted.
+        // Filled in by the world, which knows the grants of junctions.
         waits: None,
         mechanics: view.bodies().mechanics(agent, view.types),
         by_hand: hands.controls(id),

@@ -1,5 +1,4 @@
-//! What junctions do for those who come to them: how many pass, how long they are held up, how they
-//! queue.
+//! Statistics of junctions: how many vehicles pass, how long they are delayed, and how they queue.
 
 use crate::session::Observer;
 use crate::traffic::Claims;
@@ -9,45 +8,44 @@ use roadwright_scenario::{Control, JunctionIndex, NodeId, RoadEnd, RoadId};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Distance between samples, s of simulated time.
+/// Time between samples, s of simulated time.
 const SAMPLE_TIME: f64 = 1.0;
-/// Below this a vehicle stands, m/s.
+/// Speed below which a vehicle counts as standing, m/s.
 const STANDING: f64 = 0.5;
 
-/// What one junction has done.
+/// Statistics of one junction.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JunctionFigures {
-    /// Its smallest node.
+    /// Smallest node id of the junction.
     pub node: NodeId,
-    /// What says who goes first.
+    /// Control that decides the order of vehicles.
     pub control: Control,
-    /// The roads from which somebody has passed or stood in a queue.
+    /// Roads from which vehicles have passed or queued.
     pub approaches: Vec<ApproachFigures>,
-    /// The longest time for which anybody has waited for it, s.
+    /// Longest time that any vehicle has waited for it, s.
     pub longest_wait: f64,
-    /// How long anybody who asks for it waits at most, while the lanes beyond drain, s.
+    /// Upper bound of the waiting time of a requesting vehicle, while the lanes beyond drain, s.
     pub bound: f64,
 }
 
-/// What has come along one road to a junction.
+/// Statistics of the traffic from one road into a junction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ApproachFigures {
     /// The road.
     pub road: RoadId,
-    /// Which end of it.
+    /// The end of the road at the junction.
     pub end: RoadEnd,
-    /// Vehicles that have entered the junction.
+    /// Number of vehicles that have entered the junction.
     pub passed: u64,
-    /// Time that they lost on their last lane before it, against driving as fast as the road allows,
-    /// on average, s.
+    /// Mean time that they lost on their last lane before it, compared with the allowed speed, s.
     pub delay_mean: f64,
-    /// The same of the one that lost most, s.
+    /// Largest time that one vehicle lost there, s.
     pub delay_max: f64,
-    /// Most vehicles that stood there at once.
+    /// Largest number of vehicles that stood there at once.
     pub queue_max: u32,
 }
 
-/// What is counted of an approach.
+/// Counters of an approach.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tally {
     passed: u64,
@@ -57,14 +55,14 @@ struct Tally {
     queue: u32,
 }
 
-/// Watches all junctions, once a second. An observer of a [`Session`](crate::Session).
+/// Watches all junctions once a second. An observer of a [`Session`](crate::Session).
 #[derive(Debug, Clone, Default)]
 pub struct JunctionWatch {
-    /// By junction and road end.
+    /// Counters by junction and road end.
     tallies: BTreeMap<(JunctionIndex, RoadId, RoadEnd), Tally>,
-    /// Where each agent was seen last, and what it has lost there, s.
+    /// Approach where each agent was last seen, and the time that it has lost there, s.
     seen: BTreeMap<u64, (Approach, f64)>,
-    /// When the next sample is due, s.
+    /// Time of the next sample, s.
     due: f64,
 }
 
@@ -72,7 +70,7 @@ pub struct JunctionWatch {
 type Approach = (JunctionIndex, RoadId, RoadEnd);
 
 impl JunctionWatch {
-    /// The junctions that somebody has come to, in the order of their nodes.
+    /// Junctions with traffic, in the order of their nodes.
     pub fn figures(&self, world: &World) -> Vec<JunctionFigures> {
         let mut junctions: BTreeMap<JunctionIndex, Vec<ApproachFigures>> = BTreeMap::new();
         for (&(junction, road, end), tally) in &self.tallies {
@@ -106,7 +104,7 @@ impl JunctionWatch {
             .values_mut()
             .for_each(|tally| tally.standing = 0);
         let mut seen = BTreeMap::new();
-        // In the order of ids: sums of delays depend on the order in which they are added up.
+        // In the order of ids, because sums of delays depend on the order of addition.
         for agent in world.agents.census().by_growing_id() {
             let index = agent.index();
             let id = world.agents.identity[index].id;
@@ -117,7 +115,7 @@ impl JunctionWatch {
                 .then(|| approach(world, position.lanelet))
                 .flatten();
             if let Some((approach, lost)) = before.filter(|(before, _)| Some(*before) != here) {
-                // It has left that lane: into the junction, unless it has left the roads.
+                // It has left that lane into the junction, unless it has left the roads.
                 if position.is_on_lane() {
                     let tally = self.tallies.entry(approach).or_default();
                     tally.passed += 1;
@@ -131,7 +129,7 @@ impl JunctionWatch {
             let lost = before.filter(|(approach, _)| *approach == here);
             let lost = lost.map_or(0.0, |(_, lost)| lost);
             let more = period * (1.0 - speed / allowed).clamp(0.0, 1.0);
-            // What is lost along a lane adds up there, and counts when the vehicle has left it.
+            // Time lost along a lane accumulates there and is counted when the vehicle has left it.
             seen.insert(id, (here, lost + more));
             if speed < STANDING {
                 let tally = self.tallies.entry(here).or_default();
@@ -143,7 +141,7 @@ impl JunctionWatch {
     }
 }
 
-/// The junction that a lane leads into; `None` for connections, and for lanes that end.
+/// Approach of a lanelet; `None` for connections, and for lanes that do not lead into a junction.
 fn approach(world: &World, lanelet: LaneletIndex) -> Option<Approach> {
     let graph = world.ground().graph();
     let LaneletKind::Lane { road, .. } = graph.lanelet(lanelet).kind else {
@@ -163,7 +161,7 @@ impl Observer for JunctionWatch {
     }
 
     fn after_step(&mut self, world: &World) {
-        // Times are products of dt: a sample must not slip to the next step by rounding.
+        // Times are products of dt; rounding must not delay a sample to the next step.
         if world.time() < self.due - 1e-9 {
             return;
         }
@@ -172,10 +170,10 @@ impl Observer for JunctionWatch {
     }
 }
 
-/// When the next sample is due after one that was due, and came at a time, s.
+/// Time of the next sample, after one that was due and was taken at a time, s.
 fn due_after(due: f64, time: f64) -> f64 {
-    // From when it was due and not from when it came: else samples would lie farther apart where a second
-    // is no whole number of steps. With steps of more than a second each of them is one.
+    // Counted from when it was due and not from when it was taken. Otherwise samples would be farther apart
+    // if a second is not a whole number of steps. With steps of more than a second each step is a sample.
     (due + SAMPLE_TIME).max(time)
 }
 

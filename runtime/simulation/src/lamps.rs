@@ -1,4 +1,4 @@
-//! Lamps: what vehicles show to others.
+//! Lamps of vehicles.
 use crate::records::{AgentIndex, Motion};
 use crate::route::Route;
 use crate::world::World;
@@ -7,15 +7,16 @@ use roadwright_geometry::centre_line::CentreLine;
 use roadwright_scenario::junction::Turn;
 use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind, NO_LANELET};
 
-/// From this distance on a turn is signalled, m.
+/// Distance from which a turn is signalled, m.
 const TURN_DISTANCE: f64 = 30.0;
-/// A vehicle that is farther from the middle of its lane than this, m, is still changing to it.
+/// A vehicle farther than this from the centre line of its lane is still changing to it, m.
 const OFF_LANE: f64 = 0.5;
-/// Whoever slows down more than this brakes; less is letting the pedal go, m/s^2.
+/// Acceleration below which the brake lamps are lit, m/s^2; milder deceleration comes from releasing the
+/// accelerator.
 const BRAKING: f64 = -0.5;
 
-/// How an agent signals: as its behaviour says, else the change of lane that it makes or seeks, else
-/// the turn that it comes to or makes.
+/// Turn signal of an agent: as its behaviour chooses, else for the lane change that it makes or seeks, else
+/// for the turn that it approaches or makes.
 pub(crate) fn indicator(world: &World, agent: AgentIndex) -> Indicator {
     let index = agent.index();
     let wished = world.agents.wish[index].indicator;
@@ -54,7 +55,7 @@ fn side(is_left: bool) -> Indicator {
     }
 }
 
-/// The change of lane that an agent makes or waits to make: 1 to the left, -1 to the right, 0 none.
+/// Lane change that an agent makes or waits to make: 1 to the left, -1 to the right, 0 for none.
 fn lane_change(world: &World, route: &Route, index: usize) -> f64 {
     let (progress, position) = (&world.agents.progress[index], &world.agents.position[index]);
     let graph = world.ground.graph();
@@ -68,8 +69,7 @@ fn lane_change(world: &World, route: &Route, index: usize) -> f64 {
     }
 }
 
-/// The connection that an agent is on, or comes to within the distance of signalling, and which way it
-/// turns.
+/// Connection that an agent is on or reaches within the signalling distance, and its turn.
 fn turn_ahead(world: &World, route: &Route, index: usize) -> Option<(LaneletIndex, Turn)> {
     let (progress, position) = (&world.agents.progress[index], &world.agents.position[index]);
     let graph = world.ground.graph();
@@ -79,7 +79,7 @@ fn turn_ahead(world: &World, route: &Route, index: usize) -> Option<(LaneletInde
         if let LaneletKind::Connection { turn, .. } = graph.lanelet(lanelet).kind {
             return Some((lanelet, turn));
         }
-        // Lanes side by side are one stretch of road.
+        // Adjacent lanes are one stretch of road.
         if route.lane_change_at(at, graph) == 0.0 {
             room -= world.ground.length(lanelet);
         }
@@ -90,7 +90,7 @@ fn turn_ahead(world: &World, route: &Route, index: usize) -> Option<(LaneletInde
     None
 }
 
-/// Whether an agent's brake lamps are lit: it slows down by its brakes, or they hold it.
+/// Whether an agent's brake lamps are lit, because it brakes or is held by its brakes.
 pub(crate) fn brakes(motion: &Motion, commanded: f64) -> bool {
     motion.acceleration < BRAKING || (motion.speed == 0.0 && commanded < 0.0)
 }

@@ -1,8 +1,8 @@
 //! The world and its step.
 //!
-//! Contract: the same scenario, seed and program version give the same bits on every run and with
-//! any number of threads. A step runs its stages in a fixed order; threads share the work inside
-//! a stage and never its order of effects. Nothing here reads the clock.
+//! Contract: the same scenario, seed and program version give the same bits on every run and with any number
+//! of threads. A step runs its stages in a fixed order; threads share the work inside a stage but never
+//! change the order of its effects. Nothing here reads the wall clock.
 //!
 //! ```
 //! use roadwright_simulation::{Ending, RunOptions, Session, World, builtin_modules};
@@ -22,26 +22,26 @@
 //! # Parts
 //!
 //! [`World`] owns the parts and takes a step. Each stage of a step is a function of the parts that it
-//! reads and writes; the table of stages stands in `stages/mod.rs`. [`Session`] is the one loop that
-//! steps a world, and [`Observer`]s look on. [`Snapshot`] is what pictures read; [`SavedWorld`] is
-//! what a run is resumed from.
+//! reads and writes; the table of stages is in `stages/mod.rs`. [`Session`] is the loop that steps a
+//! world, and [`Observer`]s watch it. Renderers read [`Snapshot`]s, and runs are resumed from a
+//! [`SavedWorld`].
 //!
 //! # Words
 //!
 //! - **ground**: roads, speeds in bends, conflicts and obstacles; immutable, shared by worlds.
 //!   **world**: all that steps. **traffic**: index, claims, contacts and delays of a world.
-//! - **agent**: a driver with its vehicle. Its **id** is for people, files and random streams; its
-//!   **index** is a dense number that it has while it drives, and that is used again afterwards.
-//! - **demand**: who wants to drive: **departures** wait to appear, **flows** bring more of them.
+//! - **agent**: a driver with its vehicle. Its **id** is for users, files and random streams; its
+//!   **index** is a dense number while it drives, which is reused afterwards.
+//! - **demand**: agents yet to come: **departures** wait to be spawned, **flows** add more of them.
 //! - **lanelet**: a directed ribbon of one lane: a piece of a lane, or a **connection** through a
 //!   junction. **Lane position**: lanelet, distance `s` along it, distance `t` to the left of it.
-//! - **goal**: a place that has to be reached, in order. **Route**: immutable, shared; **legs** that
+//! - **goal**: a place to reach; an agent has several in order. **Route**: immutable, shared; **legs** that
 //!   lead to the goals, each a run of lanelets or a **path** over open ground. **Progress**: where an
 //!   agent is on its route.
-//! - **conflict**: two connections of a junction that cannot be driven at once. **Claim**: what an
-//!   agent has asked for and been granted at junctions.
-//! - **wish**: what a behaviour wants until it wants something else. **Command**: what a controller
-//!   wants of the body. **Effect**: what a behaviour asks for once.
+//! - **conflict**: two connections of a junction that cannot be driven at once. **Claim**: an
+//!   agent's requests and grants at junctions.
+//! - **wish**: a lasting request of a behaviour. **Command**: the output of a controller.
+//!   **Effect**: a single request of a behaviour.
 //! - **level**: a model of dynamics with its state. **Stride**: the steps for which a level holds a
 //!   command.
 //! - **module pool**: the **instances** of modules that run in a world, each with its **settings**.

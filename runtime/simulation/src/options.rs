@@ -1,45 +1,45 @@
-//! How a scenario is run, and why it may not be.
+//! Options of a run, and reasons why it cannot start.
 
 use roadwright_agent::{HowMany, ModuleError, Slot};
 use roadwright_scenario::{DynamicsLevel, ModuleSetting, RoadId, Scenario, Stack};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// How a scenario is run.
+/// Options of a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunOptions {
-    /// Seed; `None`: the scenario's.
+    /// Seed; `None` uses that of the scenario.
     pub seed: Option<u64>,
-    /// Time step, s; `None`: the scenario's.
+    /// Time step, s; `None` uses that of the scenario.
     pub dt: Option<f64>,
-    /// Threads; 0 and 1 mean no helpers.
+    /// Number of threads; 0 and 1 mean no helpers.
     pub threads: usize,
-    /// Cars to add between random places.
+    /// Number of cars with random trips to add.
     pub populate: usize,
-    /// Where those begin and end.
+    /// Where random trips begin and end.
     pub populate_from: PopulateFrom,
-    /// Stack of the added cars; `None`: `idm`.
+    /// Stack of the added cars; `None` means `idm`.
     pub populate_stack: Option<String>,
-    /// Time of day at the beginning, h; `None`: the scenario's.
+    /// Time of day at the beginning, h; `None` uses that of the scenario.
     pub time_of_day: Option<f64>,
-    /// People on foot who come to each side of a crossing in an hour, where the crossing says nothing
-    /// else; `None`: as the settings of the scenario say.
+    /// Pedestrians who arrive at each side of a crossing per hour, unless the crossing has its own number;
+    /// `None` uses the settings of the scenario.
     pub pedestrians: Option<f64>,
-    /// Level of dynamics of all agents; `None`: as agents, flows and settings say.
+    /// Level of dynamics of all agents; `None` uses that of agents, flows and settings.
     pub dynamics: Option<DynamicsLevel>,
-    /// Whether the bodies of all agents are compared for contacts in every step. Without it, that
-    /// is done beside levels that leave their lanes; vehicles that follow their lanes touch those
-    /// before them along their way, and contacts on ways that cross or merge are not seen.
+    /// Whether the bodies of all agents are compared for contacts in every step. Otherwise, that is only done
+    /// near bodies whose level can leave the lanes. Vehicles that follow their lanes then only touch those
+    /// ahead along their route, and contacts on crossing or merging connections are not detected.
     pub verify: bool,
     /// Modules for all stacks instead of their own.
     pub modules: ModuleOverrides,
-    /// Whether agents without a goal, or with a place that does not exist, are refused and the
-    /// rest runs, as suits a scenario that is being drawn. Else the whole run is an error.
+    /// Whether agents without a goal, or with a place that does not exist, are refused while the rest runs,
+    /// which suits a scenario that is being drawn. Otherwise the whole run is an error.
     pub lenient: bool,
 }
 
 impl RunOptions {
-    /// People who come to each side of a crossing in an hour.
+    /// Pedestrians who arrive at each side of a crossing per hour.
     pub(crate) fn pedestrians_in(&self, scenario: &Scenario) -> Result<f64, SimulationError> {
         let rate = self
             .pedestrians
@@ -52,34 +52,34 @@ impl RunOptions {
     }
 }
 
-/// Most people that come to one side of a crossing in an hour: one in a second.
+/// Maximum number of pedestrians who arrive at one side of a crossing per hour: one per second.
 const MOST_PEOPLE: f64 = 3600.0;
 
 /// Where random trips begin and end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PopulateFrom {
-    /// Anywhere on the lanes, evenly by length.
+    /// Anywhere on the lanes, uniformly by length.
     Inside,
-    /// Where roads end at the edge of the map, as everybody who drives past.
+    /// Where roads end at the edge of the map, like through traffic.
     Edges,
     /// Half of the starts and half of the destinations at edges, the others inside.
     #[default]
     Both,
 }
 
-/// What came of the wish for random trips.
+/// Statistics of random trips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Population {
-    /// Trips asked for.
+    /// Number of trips requested.
     pub wanted: usize,
-    /// Trips made: as many as were asked for, unless no way leads from anywhere to anywhere.
+    /// Number of trips made: as many as requested, unless there are no routes between the places left.
     pub made: usize,
-    /// Those that begin at an edge of the map.
+    /// Number of trips that begin at an edge of the map.
     pub from_edges: usize,
-    /// Those that end at one.
+    /// Number of trips that end at an edge of the map.
     pub to_edges: usize,
-    /// Those that begin where another does: their vehicles wait until there is room.
+    /// Number of trips whose start is already taken; their vehicles wait until there is room.
     pub queued: usize,
 }
 
@@ -88,10 +88,10 @@ pub struct Population {
 pub struct ModuleOverrides([Option<Vec<String>>; Slot::COUNT]);
 
 impl ModuleOverrides {
-    /// Sets the modules of a slot; gives those that were set before.
+    /// Sets the modules of a slot. Returns the previous ones.
     ///
     /// # Errors
-    /// How many modules the slot takes, if that is another number.
+    /// The number of modules that the slot takes, if it differs.
     pub fn set(
         &mut self,
         slot: Slot,
@@ -109,7 +109,7 @@ impl ModuleOverrides {
         slots.filter_map(|(slot, modules)| Some((slot, modules.as_deref()?)))
     }
 
-    /// Sets the slots that are not set here as `others` has them.
+    /// Sets the slots that are not set here to those of `others`.
     pub(crate) fn fill_in(&mut self, others: Self) {
         for (own, other) in self.0.iter_mut().zip(others.0) {
             if own.is_none() {
@@ -118,10 +118,10 @@ impl ModuleOverrides {
         }
     }
 
-    /// A stack with these modules. Those that it has already keep their parameters.
+    /// A stack with these modules. Modules that it already has keep their parameters.
     pub fn apply(&self, stack: &Stack) -> Stack {
-        // A stack that names the module already keeps its tuning: an override chooses modules, and is not
-        // meant to reset parameters.
+        // An override chooses modules and must not reset parameters, so a stack that already names the module
+        // keeps its tuning.
         let mut changed = stack.clone();
         for (slot, modules) in Slot::ALL.into_iter().zip(&self.0) {
             let Some(modules) = modules else { continue };
@@ -137,21 +137,21 @@ impl ModuleOverrides {
     }
 }
 
-/// Why a scenario cannot be run.
+/// Reason why a scenario cannot be run.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum SimulationError {
-    /// A stack cannot be put together.
+    /// A stack cannot be built.
     #[error(transparent)]
     Module(#[from] ModuleError),
-    /// No module can decide about signals as their plan says.
+    /// The module that a signal plan names cannot run.
     #[error("signals of node {node}: {error}")]
     SignalController {
-        /// The smallest of their nodes.
+        /// Smallest node id of the signals.
         node: u32,
-        /// What is wrong.
+        /// Error message.
         error: String,
     },
-    /// The file of a vehicle lacks what its level of dynamics needs.
+    /// The vehicle file lacks values that its level of dynamics needs.
     #[error(
         "vehicle type \"{vehicle}\" cannot drive at level \"{level}\": {file} has no {}", .missing.join(", ")
     )]
@@ -162,58 +162,58 @@ pub enum SimulationError {
         file: String,
         /// The level.
         level: DynamicsLevel,
-        /// The keys that are missing.
+        /// The missing keys.
         missing: Vec<&'static str>,
     },
-    /// A place is not there.
-    #[error("{who}: {place} is not a place that one can drive at; `roadwright check` tells more")]
+    /// A place does not exist.
+    #[error("{who}: {place} is not a drivable place; run `roadwright check` for details")]
     NoSuchPlace {
-        /// Agent or flow.
+        /// The agent or flow.
         who: String,
         /// The place.
         place: String,
     },
-    /// More random agents are asked for than a run may have.
-    #[error("{0} vehicles between random places are too many: {1} are the most")]
+    /// More random trips are requested than a run may have.
+    #[error("{0} random trips are too many; at most {1} are possible")]
     TooManyTrips(usize, usize),
-    /// There is no place to put random agents.
-    #[error("none of {wanted} vehicles finds a place: {why}")]
+    /// There is no place for random trips.
+    #[error("none of {wanted} vehicles can be placed: {why}")]
     NoRoom {
-        /// Agents asked for.
+        /// Number of vehicles requested.
         wanted: usize,
-        /// What is missing.
+        /// Reason.
         why: &'static str,
     },
-    /// The time step is unusable.
+    /// The time step is out of range.
     #[error("a time step of {0} s is out of range: expected 0.0001 to 1 s")]
     TimeStep(f64),
-    /// So many people cannot come.
+    /// The number of pedestrians is out of range.
     #[error("{0} people per hour are out of range: expected 0 to 3600")]
     Pedestrians(f64),
-    /// The time of day is none.
+    /// The time of day is out of range.
     #[error("a time of day of {0} h is out of range: expected 0 to below 24")]
     TimeOfDay(f64),
-    /// There are more lanes than can be driven.
+    /// There are too many lanes.
     #[error(
-        "{0} makes the lanes longer than 20,000 km, or gives them more than ten million points, which \
-         is the most; `roadwright check` tells more"
+        "{0} makes the lanes longer than 20,000 km, or gives them more than ten million points; \
+         run `roadwright check` for details"
     )]
     TooMuch(RoadId),
-    /// The helpers cannot be started.
+    /// The helper threads cannot be started.
     #[error("cannot start {0} threads")]
     Threads(usize),
-    /// An agent without a place to go to.
-    #[error("{0} has neither a destination nor a way-point")]
+    /// An agent has no goals.
+    #[error("{0} has neither a destination nor a waypoint")]
     NoGoal(String),
-    /// A vehicle type that does not exist.
+    /// A vehicle type does not exist.
     #[error("there is no vehicle type \"{0}\"")]
     NoSuchVehicleType(String),
-    /// A stack that does not exist.
+    /// A stack does not exist.
     #[error("there is no stack \"{0}\"")]
     NoSuchStack(String),
 }
 
-/// Threads beside the calling one, if there are to be any.
+/// Helper threads besides the calling one, if there are to be any.
 pub(crate) fn helpers(threads: usize) -> Result<Option<rayon::ThreadPool>, SimulationError> {
     if threads <= 1 {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! The way of a trip before anybody drives: what a planner answers on empty roads.
+//! Planned routes of trips on empty roads, before any vehicle drives.
 
 use crate::demand::{Start, places};
 use crate::ground::Ground;
@@ -10,24 +10,24 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::{Agent, Flow, ModuleSetting, Place, Scenario, Slot, VehicleType};
 use std::sync::Arc;
 
-/// The planner of trips whose stack has one of its own that is not built in.
+/// Planner of trips whose stack has an external one.
 const PLANNER: &str = "route";
 
-/// Finds the ways of trips in a scenario, and goes on doing so while it is edited.
+/// Finds the routes of trips in a scenario, and follows its edits.
 ///
-/// Ways are those that the built-in planner `route` finds at the start of a run, with the parameters of the
-/// trip's stack, if nobody else is there. Nothing of plugins or scripts runs.
+/// The built-in planner `route` finds them as at the start of a run on empty roads, with the parameters of
+/// the trip's stack. No code of plugins or scripts runs.
 pub struct RouteFinder {
     scenario: Arc<Scenario>,
     ground: Arc<Ground>,
     planners: Registry,
 }
 
-/// A way from a start over way-points to a destination.
+/// A route from a start through waypoints to a destination.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedRoute {
-    /// The way as points at most 2 m apart on lanes; straight where a lane is changed, and on open ground
-    /// from place to place, m.
+    /// The route as points, m: at most 2 m apart on lanes, and straight lines for lane changes and between
+    /// places on open ground.
     pub points: Vec<DVec2>,
     /// Length, m.
     pub length: f64,
@@ -36,7 +36,7 @@ pub struct PlannedRoute {
 }
 
 impl RouteFinder {
-    /// Prepares a scenario. Cost: that of [`Ground::new`].
+    /// Prepares a scenario. It costs the same as [`Ground::new`].
     pub fn new(scenario: Arc<Scenario>) -> Self {
         let mut planners = Registry::default();
         roadwright_planning::register(&mut planners);
@@ -47,20 +47,20 @@ impl RouteFinder {
         }
     }
 
-    /// Takes the scenario as it has become. Cost: that of what has changed since.
+    /// Switches to an edited scenario, at the cost of the changes.
     pub fn follow(&mut self, scenario: Arc<Scenario>) {
         self.ground = self.ground.after_edit(&self.scenario, &scenario);
         self.scenario = scenario;
     }
 
-    /// The way of an agent; `None` if a place of it does not exist, its stack or vehicle type does not,
-    /// or no way leads there.
+    /// Route of an agent; `None` if one of its places, its stack or its vehicle type does not exist, or there
+    /// is no route.
     pub fn way(&self, agent: &Agent) -> Option<PlannedRoute> {
         let goals: Vec<_> = agent.goals().copied().collect();
         self.find((&agent.vehicle, &agent.stack), &agent.start, &goals)
     }
 
-    /// The way of each agent of a flow; `None` as of [`Self::way`].
+    /// Route of each agent of a flow; `None` as for [`Self::way`].
     pub fn way_of_flow(&self, flow: &Flow) -> Option<PlannedRoute> {
         self.find(
             (&flow.vehicle, &flow.stack),
@@ -69,7 +69,7 @@ impl RouteFinder {
         )
     }
 
-    /// The way with a vehicle and a stack from a place over others.
+    /// Route with a vehicle and a stack from a place through others.
     fn find(
         &self,
         (vehicle, stack): (&str, &str),
@@ -139,7 +139,7 @@ impl RouteFinder {
     }
 }
 
-/// The way over open ground: straight from goal to goal.
+/// Route over open ground: straight from goal to goal.
 fn straight(start: DVec2, goals: &[Goal], vehicle: &VehicleType) -> PlannedRoute {
     let on_ground = |goal: &Goal| match goal {
         Goal::Ground(place) => Some(*place),

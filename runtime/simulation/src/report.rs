@@ -1,4 +1,4 @@
-//! What a world tells: snapshot, counts, summary, hash.
+//! Reports of a world: snapshot, counts, summary, hash.
 
 use crate::agents::{Drive, Status, pedals_of};
 use crate::dynamics::loose_record;
@@ -13,68 +13,68 @@ use crate::world::World;
 use roadwright_geometry::Pose;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A body that leans farther lies on its side, rad: 60 degrees.
+/// Angle above which a leaning body lies on its side, rad: 60 degrees.
 const TIPPED: f64 = std::f64::consts::FRAC_PI_3;
-/// Who has been standing for longer is stuck, s: no common signal is red for so long.
+/// Time after which a standing vehicle is stuck, s. No common signal stays red that long.
 const STUCK: f64 = 120.0;
 
 impl World {
-    /// A hash over all state that is carried from step to step, for comparing runs. It does not
-    /// depend on where agents are stored. What modules keep for themselves is not in it: it shows
-    /// in what their agents do. O(agents ever seen).
+    /// Hash of all state that is carried from step to step, for comparing runs. It does not depend on agent
+    /// indices. The internal state of modules is not included; it shows in the motion of their agents.
+    /// O(agents ever seen).
     pub fn state_hash(&self) -> u64 {
         state_hash(self)
     }
 
-    /// The vehicles that drive now, in the order of their ids.
+    /// The driving vehicles, in the order of their ids.
     pub fn snapshot(&self) -> Snapshot {
         snapshot(self, 1.0)
     }
 
-    /// The vehicles that drive now, in the order of their ids, where they were at a share of the
-    /// last step: 0 at its start, 1 at its end. For pictures between steps; vehicles that have just
-    /// appeared or arrived are not in their place.
+    /// The driving vehicles, in the order of their ids, at a share of the last step: 0 at its start, 1 at its
+    /// end. Meant for rendering between steps; vehicles that have just been spawned or have arrived are not
+    /// in place.
     pub fn snapshot_within_step(&self, share: f64) -> Snapshot {
         snapshot(self, share.clamp(0.0, 1.0))
     }
 
-    /// How many agents are in which state.
+    /// Number of agents in each state.
     pub fn counts(&self) -> AgentCounts {
         counts(self)
     }
 
-    /// What came of the run so far. Fitness modules are asked about agents that still drive.
+    /// Results of the run so far. Calls the fitness modules of agents that still drive.
     pub fn summary(&self) -> Summary {
         summary(self)
     }
 
-    /// The drive so far of an agent that drives. Its fitnesses are asked.
+    /// The drive so far of a driving agent. Calls its fitnesses.
     pub fn drive_so_far(&self, id: u64) -> Option<Drive<'_>> {
         let agent = self.agents.census().find(id)?;
         Some(drive_so_far(self, agent))
     }
 
-    /// The drives of all agents: of those that do not drive any more in the order in which they
-    /// ended, then of those that drive in the order of their ids. Their fitnesses are asked.
+    /// Drives of all agents: finished ones in the order in which they ended, then those of driving agents in
+    /// the order of their ids. Calls their fitnesses.
     pub fn drives(&self) -> Vec<Drive<'_>> {
         drives(self)
     }
 }
 
-/// A hash over all state that is carried from step to step, in the order of ids; what modules keep
-/// for themselves is not in it.
+/// Hash of all state that is carried from step to step, in the order of ids. The internal state of modules is
+/// not included.
 pub(crate) fn state_hash(world: &World) -> u64 {
     let mut hasher = StateHasher::new();
     hasher.add(&world.clock);
-    // By ids, and without indices: two worlds that store their agents at other places are equal.
+    // By id and without indices, so that two worlds with different agent indices are equal.
     for agent in world.agents.census().by_growing_id() {
         let mut row = world.agents.row(agent);
-        // Where a route is stored does not matter, but what it is does; so with indices.
+        // The content of a route matters and not where it is stored. The same holds for indices.
         let route = world.routes.hash_of(row.progress.route);
         row.progress.route = Default::default();
         hasher.add(&(row, route));
         world.dynamics.hash(row.identity.level, agent, &mut hasher);
-        // Who drives by no pedals has the hash of one who could not.
+        // An agent without pedals has the same hash as before pedals existed.
         if let Some(pedals) = pedals_of(&world.agents.pedals, agent.index()) {
             hasher.add(&pedals);
         }
@@ -91,7 +91,7 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     hasher.add(&world.demand.retired_flows);
     let id_of = |agent: AgentIndex| world.agents.identity[agent.index()].id;
     hasher.add(&world.traffic.claims.hashed(id_of));
-    // Each receiver reads its mail in the order of sending; between receivers there is none.
+    // Each receiver reads its mail in the order of sending; there is no order between receivers.
     let mut mail: Vec<_> = world.messages.mail.iter().collect();
     mail.sort_by_key(|message| id_of(message.to.into()));
     for message in mail {
@@ -100,34 +100,34 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     hasher.add(&world.messages.log);
     hasher.add(&*world.messages.groups);
     hasher.add(&(world.messages.told_collisions, world.demand.spawned));
-    // A run in which nobody goes on foot has the hash of one in which nobody could.
+    // A run without pedestrians has the same hash as before they existed.
     if !world.traffic.people.is_untouched() {
         hasher.add(&world.traffic.people);
     }
-    // A run whose fitnesses want no accounts has the hash of one in which none could.
+    // A run whose fitnesses need no accounts has the same hash as before these existed.
     if !world.agents.accounts.is_empty() {
         hasher.add(&world.agents.accounts);
     }
-    // The same where nobody drives by hand.
+    // The same holds for manual control.
     if !world.hands.is_empty() {
         hasher.add(&world.hands);
     }
-    // The same of what nobody has pushed.
+    // The same holds for obstacles that have not been pushed.
     if let Some(loose) = world.dynamics.rigid.hashed_loose() {
         hasher.add(loose);
     }
-    // And of trailers.
+    // The same holds for uncoupled trailers.
     if !world.dynamics.standing.is_untouched() {
         hasher.add(&world.dynamics.standing);
     }
-    // And of edits that wait.
+    // The same holds for waiting edits.
     if let Some(edit) = &world.waiting {
         hasher.add(&(edit.since, edit.is_closed, world.traffic.claims.changing()));
     }
     hasher.finish()
 }
 
-/// The vehicles that drive now, in the order of their ids, at a share of the last step.
+/// The driving vehicles, in the order of their ids, at a share of the last step.
 pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
     let bodies = world.bodies();
     let record = |agent: AgentIndex| {
@@ -185,7 +185,7 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
     }
 }
 
-/// How many agents are in which state.
+/// Number of agents in each state.
 pub(crate) fn counts(world: &World) -> AgentCounts {
     let finished = world.finished.rows.iter();
     let count = |status| {
@@ -205,11 +205,11 @@ pub(crate) fn counts(world: &World) -> AgentCounts {
     }
 }
 
-/// How many were taken off the road while they drove, and have not set out again. O(finished + waiting).
+/// Number of agents that were removed while they drove and have not departed again. O(finished + waiting).
 fn removed(world: &World) -> usize {
     let mut removed = BTreeSet::new();
     for agent in &world.finished.rows {
-        // Others were taken out while they waited.
+        // Others were removed while they waited.
         if agent.status == Status::Removed && agent.distance > 0.0 {
             removed.insert(agent.id);
         } else {
@@ -226,10 +226,10 @@ fn removed(world: &World) -> usize {
     removed.len()
 }
 
-/// The drives of all agents, of those that drive so far.
+/// Drives of all agents, for driving ones so far.
 pub(crate) fn drives(world: &World) -> Vec<Drive<'_>> {
-    // Those that ended come in the order in which they did, the others by id: lists that grow as the
-    // run goes on, and are the same in every run.
+    // Finished drives are in the order of their ends, the others by id, so these lists are the same in every
+    // run and only grow during it.
     let driving = world.agents.census().by_growing_id();
     let so_far = driving.into_iter().map(|agent| drive_so_far(world, agent));
     world.finished.iter().chain(so_far).collect()
@@ -259,7 +259,7 @@ pub(crate) fn drive_so_far(world: &World, agent: AgentIndex) -> Drive<'_> {
     }
 }
 
-/// Why a vehicle that drives now gets no farther.
+/// Reason why a driving vehicle gets no farther.
 fn mishap(world: &World, agent: AgentIndex) -> Mishap {
     let index = agent.index();
     let rigid = &world.dynamics.rigid;
@@ -271,7 +271,7 @@ fn mishap(world: &World, agent: AgentIndex) -> Mishap {
     }
 }
 
-/// Vehicles that get no farther, among those that drive now.
+/// Driving vehicles that get no farther.
 fn mishaps(world: &World) -> MishapCounts {
     let mut counts = MishapCounts::default();
     for agent in world.agents.census().driving() {
@@ -282,13 +282,13 @@ fn mishaps(world: &World) -> MishapCounts {
     counts
 }
 
-/// What came of the run so far.
+/// Results of the run so far.
 pub(crate) fn summary(world: &World) -> Summary {
     let mut trips = Trips::default();
     let mut stacks: BTreeMap<&str, Trips> = BTreeMap::new();
     let drives = drives(world);
     for drive in &drives {
-        // Who never drove says nothing about driving.
+        // Agents that never drove have no results.
         let has_driven = matches!(drive.status, Status::Arrived | Status::Active);
         if has_driven || drive.distance > 0.0 {
             trips.add(drive);
@@ -303,7 +303,7 @@ pub(crate) fn summary(world: &World) -> Summary {
         population: world.demand.population,
         agent_updates: world.agent_updates,
         collisions: world.traffic.contacts.log.clone(),
-        // From 0.0: the sum of no numbers is -0.0.
+        // Starts from 0.0, because the sum of an empty list is -0.0.
         distance_driven: trips.distances.iter().fold(0.0, |sum, way| sum + way),
         replans: world.replans,
         law: world.traffic.claims.counts(),
@@ -324,9 +324,9 @@ pub(crate) fn summary(world: &World) -> Summary {
 /// Trips of several agents.
 #[derive(Default)]
 struct Trips<'a> {
-    /// Of those who arrived, s.
+    /// Travel times of agents that arrived, s.
     times: Vec<f64>,
-    /// m.
+    /// Distances driven, m.
     distances: Vec<f64>,
     scores: BTreeMap<&'a str, Vec<f64>>,
 }

@@ -1,13 +1,12 @@
-//! Saving a world at a step boundary, and going on from there.
+//! Saving a world at a step boundary, and resuming from there.
 //!
-//! A save is a set of named parts, each with a version ([`parts`]), so that a new part touches no other.
-//! It holds all that is carried from step to step; what is derived (indices, grids, landmarks) is made
-//! again. The ground is not in it: a world is restored on the ground of its scenario, which must be
-//! equal.
+//! A save is a set of named parts, each with a version ([`parts`]), so that a new part affects no others. It
+//! holds everything that is carried from step to step; derived data (indices, grids, landmarks) is rebuilt.
+//! The ground is not included: a world is restored on the ground of its scenario, which must be equal.
 //!
-//! A save may be damaged or made by hand. Each part is read for itself, then all indices from one part
-//! into another are checked in one place ([`World::check_indices`]) before anything uses them; a save
-//! that points nowhere is an error and never a panic.
+//! A save may be damaged or made by hand. Each part is read on its own, then all indices from one part into
+//! another are checked in one place ([`World::check_indices`]) before they are used. A save with invalid
+//! indices gives an error and never a panic.
 
 mod frame;
 mod origin;
@@ -39,7 +38,7 @@ use roadwright_vehicle::PedalCommand;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The modules among `saved` that could not give their state.
+/// The modules among `saved` that could not export their state.
 fn unsaved(saved: &[SavedInstance]) -> Vec<String> {
     let modules = saved
         .iter()
@@ -50,7 +49,7 @@ fn unsaved(saved: &[SavedInstance]) -> Vec<String> {
         .collect()
 }
 
-/// What the clock part and counters hold.
+/// Contents of the part with clock and counters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Counters {
     clock: Clock,
@@ -59,8 +58,7 @@ struct Counters {
 }
 
 impl SavedWorld {
-    /// Modules in the place of those of stacks: what is asked for now, and for other slots what the saved
-    /// run had.
+    /// Module overrides: those requested now, and for other slots those of the saved run.
     fn overrides(&self, asked: &ModuleOverrides) -> Result<ModuleOverrides, SaveError> {
         let saved: Option<Vec<(String, Vec<String>)>> = self.get_if_any(parts::OVERRIDES)?;
         let mut before = ModuleOverrides::default();
@@ -68,7 +66,9 @@ impl SavedWorld {
             let slot = Slot::from_name(&slot);
             let is_set = slot.is_some_and(|slot| before.set(slot, modules).is_ok());
             if !is_set {
-                return Err(SaveError::Damaged("modules fit into no slot".into()));
+                return Err(SaveError::Damaged(
+                    "a module override has an unknown slot".into(),
+                ));
             }
         }
         let mut overrides = asked.clone();
@@ -78,25 +78,26 @@ impl SavedWorld {
 }
 
 impl World {
-    /// Modules that can neither save what they keep nor declare that they keep nothing.
+    /// Modules that can neither save their state nor declare that they have none.
     pub fn unsaved_modules(&self) -> Vec<String> {
         unsaved(&self.modules.saved())
     }
 
-    /// All that is carried from step to step, to go on from later. O(agents ever seen).
+    /// Saves everything that is carried from step to step, so that the run can be resumed. O(agents ever
+    /// seen).
     ///
     /// # Errors
-    /// If a module neither saves its state nor declares that it has none, unless `allow_inexact`; or while
+    /// If a module can neither save its state nor declare that it has none, unless `allow_inexact`; or while
     /// an edit waits ([`World::closing_nodes`]).
     pub fn save(&self, allow_inexact: bool) -> Result<SavedWorld, SaveError> {
         if let Some(edit) = &self.waiting {
             return Err(SaveError::EditWaits {
                 junctions: self.traffic.claims.changing().len(),
-                // In whole seconds that are enough: it enters at the beginning of a step.
+                // Rounded up to whole seconds, because the edit is applied at the beginning of a step.
                 seconds: (edit.since + edit.longest() - self.time() + self.dt()).ceil(),
             });
         }
-        // Asked before anything is written: a world that cannot be saved is left as it is.
+        // Collected before anything is written, so that a world that cannot be saved is left unchanged.
         let modules = self.modules.saved();
         let inexact = unsaved(&modules);
         if !inexact.is_empty() && !allow_inexact {
@@ -156,23 +157,24 @@ impl World {
         Ok(saved)
     }
 
-    /// A world that goes on exactly where a saved one was, and notes on modules that could not. One
-    /// save restores any number of worlds.
+    /// Restores a world that continues exactly where a saved one was, with notes on modules that could not.
+    /// One save restores any number of worlds.
     ///
     /// `scenario`, `modules` and `options` are those of the saved run. Its seed, time step, time of day,
-    /// level of dynamics, people on foot and overrides of modules are in the save: seed and step of `options`
-    /// are not looked at, level and people only if they are set, and modules only for the slots that they set.
+    /// level of dynamics, pedestrians and module overrides are in the save. Seed and time step of `options`
+    /// are ignored, level and pedestrians only apply if they are set, and modules only for the slots that
+    /// they set.
     ///
-    /// Other modules, be it those that `options` set or that the stacks of `scenario` name, go to all
-    /// agents but those that have chosen others for themselves. They start fresh, and so does another
-    /// build of a module, which is noted ([`Summary::started_fresh`](crate::Summary)): that is a branch.
-    /// A module that differs in parameters or rate only keeps what it remembers, which is noted as well.
-    /// Routes stay until somebody asks for others. Other vehicle types behind the same names, other flows, and
-    /// another level or number of people that options ask for are a branch too, and noted.
+    /// Other modules, whether set by `options` or named by stacks of `scenario`, apply to all agents except
+    /// those that have chosen their own. Such modules start fresh, as does another build of a module, which
+    /// is noted ([`Summary::started_fresh`](crate::Summary)); this makes the run a branch. A module that
+    /// differs only in parameters or rate keeps its memory, which is noted as well. Routes stay until a new
+    /// one is requested. Other vehicle types with the same names, other flows, and another level or number of
+    /// pedestrians in the options also make a branch, and are noted.
     ///
     /// # Errors
-    /// If the save is damaged, or has parts of another version; if the ground is another one, or stacks
-    /// or vehicle types have other names; or as [`World::new`].
+    /// If the save is damaged, or has parts of another version; if the ground differs, or stacks or vehicle
+    /// types have other names; or as [`World::new`].
     pub fn restore(
         ground: Arc<Ground>,
         scenario: &Scenario,
@@ -180,7 +182,7 @@ impl World {
         options: &RunOptions,
         saved: &SavedWorld,
     ) -> Result<(Self, Vec<String>), SaveError> {
-        // Before the ground: what an older version took for a ground may have another hash.
+        // Before the ground, because the ground hash of an older version may differ.
         saved.check_versions()?;
         let hash = match saved.has(parts::DECIDERS) {
             true => ground.hash(),
@@ -190,7 +192,7 @@ impl World {
             return Err(SaveError::OtherGround);
         }
         let counters: Counters = saved.get(parts::COUNTERS)?;
-        // Worlds that were saved before this was kept do not know.
+        // Older saves do not contain this.
         let origin: Option<Origin> = saved.get_if_any(parts::ORIGIN)?;
         let (dynamics, pedestrians) = origin.as_ref().map_or((None, None), Origin::asked_for);
         let options = RunOptions {
@@ -199,7 +201,7 @@ impl World {
             dt: Some(counters.clock.dt),
             seed: Some(counters.clock.seed),
             time_of_day: Some(counters.clock.begins_at),
-            // Random trips are among those who wait or drive.
+            // Random trips are already among the waiting and driving agents.
             populate: 0,
             modules: saved.overrides(&options.modules)?,
             ..options.clone()
@@ -215,7 +217,7 @@ impl World {
         world.replans = counters.replans;
         world.restore_agents(saved)?;
         world.restore_demand(saved)?;
-        // Worlds that were saved before this was kept do not know.
+        // Older saves do not contain this.
         if let Some(population) = saved.get_if_any(parts::POPULATION)? {
             world.demand.population = population;
         }
@@ -226,14 +228,14 @@ impl World {
             people.renew_sources(&world.ground, rate, &world.clock);
         }
         world.restore_messages(saved)?;
-        // Worlds that were saved before people could drive have none.
+        // Saves from before manual control existed have none.
         world.hands = saved.get_if_any::<Hands>(parts::HANDS)?.unwrap_or_default();
         let instances: Vec<SavedInstance> = saved.get(parts::MODULES)?;
         let stacks: Option<SavedStacks> = saved.get_if_any(parts::STACKS)?;
         let succession =
             (world.modules).restore_instances(&instances, stacks.as_ref(), &mut world.agents)?;
-        // Everything is there, and nothing has been looked up yet: indices of a damaged save are
-        // found here, before they are used.
+        // All parts have been read, but no index has been used yet. Invalid indices of a damaged save are
+        // found here.
         world.check_indices()?;
         world.messages.count();
         world.dynamics.rigid.find_displaced(&world.ground);
@@ -254,11 +256,11 @@ impl World {
     fn restore_agents(&mut self, saved: &SavedWorld) -> Result<(), SaveError> {
         let mut agents: Agents = saved.get(parts::AGENTS)?;
         agents.index_ids();
-        // Worlds that were saved before accounts were kept have none.
+        // Saves from before accounts existed have none.
         if let Some(accounts) = saved.get_if_any::<Accounts>(parts::ACCOUNTS)? {
             agents.accounts = accounts;
         }
-        // Worlds that were saved before controllers could press pedals have none.
+        // Saves from before pedals existed have none.
         if let Some(pedals) = saved.get_if_any::<Vec<Option<PedalCommand>>>(parts::PEDALS)? {
             agents.pedals = pedals
                 .into_iter()
@@ -270,7 +272,7 @@ impl World {
         routes.index_hashes();
         (self.agents, self.routes) = (agents, routes);
         self.dynamics = saved.get::<Dynamics>(parts::DYNAMICS)?;
-        // Worlds that were saved before trailers could be let go have none that stand.
+        // Saves from before trailers could be uncoupled have none.
         if let Some(standing) = saved.get_if_any::<StandingTrains>(parts::STANDING)? {
             self.dynamics.standing = standing;
         }
@@ -284,7 +286,7 @@ impl World {
         self.traffic.contacts = saved.get::<Contacts>(parts::CONTACTS)?;
         self.traffic.delays = saved.get::<Delays>(parts::DELAYS)?;
         self.traffic.encroachment = saved.get::<Encroachment>(parts::ENCROACHMENT)?;
-        // Worlds that were saved before there were people have none.
+        // Saves from before pedestrians existed have none.
         if let Some(people) = saved.get_if_any::<People>(parts::PEOPLE)? {
             self.traffic.people = people;
         }
@@ -299,7 +301,7 @@ impl World {
         Ok(())
     }
 
-    /// Gives modules what they kept. Returns notes on those that start fresh.
+    /// Restores the states of modules. Returns notes on modules that start fresh.
     fn restore_modules(
         &mut self,
         saved: &SavedWorld,
@@ -309,17 +311,19 @@ impl World {
     ) -> Result<Vec<String>, SaveError> {
         let told: SavedMembership = saved.get(parts::MEMBERSHIP)?;
         if !told.fits(self.agents.census().capacity()) {
-            return Err(SaveError::Damaged("who has left points nowhere".into()));
+            return Err(SaveError::Damaged(
+                "an agent that has left is invalid".into(),
+            ));
         }
         let now = self.modules.signals.deciders(&self.ground);
-        // Worlds that were saved before it was kept have the same ones: their hash says so.
+        // Older saves have the same ones, because their hash includes them.
         let was: Option<Vec<Decider>> = saved.get_if_any(parts::DECIDERS)?;
         let deciders = (was.as_ref().unwrap_or(&now).as_slice(), now.as_slice());
         let (clock, agents) = (&self.clock, &mut self.agents);
         let modules = &mut self.modules;
         let mut anew = modules.restore_states(clock, agents, instances, told, deciders, succession);
         anew.extend(others);
-        // Those of an earlier branch stay known.
+        // Notes of an earlier branch are kept.
         self.modules.fresh = saved.get_if_any(parts::FRESH)?.unwrap_or_default();
         let mut notes = Vec::new();
         for one in anew {
@@ -351,23 +355,23 @@ impl World {
         self.demand.spawned = saved.get::<u64>(parts::SPAWNED)?;
         let (flows, retired): (Vec<FlowProgress>, Vec<FlowProgress>) = saved.get(parts::FLOWS)?;
         if !retired.iter().all(FlowProgress::is_sound) {
-            return Err(SaveError::Damaged("a flow is at no time".into()));
+            return Err(SaveError::Damaged("a flow has an impossible time".into()));
         }
         self.demand.retired_flows = retired;
         let time = self.time();
-        // By id and not by place: each flow goes on where that of its id was.
+        // Flows are matched by id and not by place.
         for flow in &mut self.demand.flows {
             let before = flows.iter().find(|before| before.id == flow.progress().id);
             if let Some(before) = before
                 && !flow.resume(before.clone(), time)
             {
-                return Err(SaveError::Damaged("a flow is at no time".into()));
+                return Err(SaveError::Damaged("a flow has an impossible time".into()));
             }
         }
         Ok(())
     }
 
-    /// Whether all that a damaged save may point at is there.
+    /// Checks all references in a save that may be damaged.
     fn check_indices(&self) -> Result<(), SaveError> {
         let lanelets = self.ground.graph().lanelets().len();
         let capacity = self.agents.census().capacity();
@@ -395,7 +399,7 @@ impl World {
         };
         let claims = &self.traffic.claims;
         let agents = &self.agents;
-        // One after the other, and each follows only what the ones before it have found to be there.
+        // In this order, because each check relies only on what the previous ones have verified.
         let counts = [self.agent_updates, self.replans.stuck];
         sound("the clock", self.clock.is_sound() && are_countable(counts))?;
         sound("the log", self.messages.log.is_sound())?;
@@ -414,7 +418,7 @@ impl World {
         )?;
         sound("a route", self.routes.are_sound(lanelets))?;
         sound("an agent", agents.are_sound(lanelets, &self.routes, knows))?;
-        // The columns of agents are of one length from here on.
+        // From here on, all columns of agents have equal length.
         let driving = agents.census().driving();
         let users = driving.map(|agent| agents.progress[agent.index()].route);
         sound("a user of a route", self.routes.have_users(users))?;
@@ -423,8 +427,8 @@ impl World {
     }
 }
 
-/// An error that names what is damaged, unless it is sound.
+/// Returns an error that names the damaged part unless it is valid.
 fn sound(what: &str, is_sound: bool) -> Result<(), SaveError> {
-    let damaged = || SaveError::Damaged(format!("{what} points nowhere"));
+    let damaged = || SaveError::Damaged(format!("{what} is invalid"));
     is_sound.then_some(()).ok_or_else(damaged)
 }

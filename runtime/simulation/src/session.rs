@@ -1,32 +1,32 @@
-//! The one loop that steps a world, and observers who look after each step.
+//! The loop that steps a world, and observers that are called after each step.
 
 use crate::coupling::{CouplingError, CouplingOrder};
 use crate::stage::Stage;
 use crate::world::World;
 
-/// Looks at a world and never changes it: recorders, statistics, printers.
+/// Watches a world without changing it: recorders, statistics, printers.
 pub trait Observer {
-    /// Looks at the world as it is before the first step that is observed.
+    /// Called before the first observed step.
     fn begin(&mut self, _: &World) {}
 
-    /// Hears which part of a step begins, to measure what it costs. A step begins with
-    /// [`Stage::Boundary`], and its last part ends with [`Observer::after_step`].
+    /// Called when a part of a step begins, to measure its cost. A step begins with [`Stage::Boundary`], and
+    /// its last part ends with [`Observer::after_step`].
     fn at_stage(&mut self, _: Stage) {}
 
-    /// Looks at the world after a step.
+    /// Called after each step.
     fn after_step(&mut self, world: &World);
 }
 
-/// What ends a run; times are simulated ones, s.
+/// Condition that ends a run; times are simulated, s.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Ending {
-    /// The time.
+    /// At a time.
     AtTime(f64),
-    /// The arrival of the last agent, or the time.
+    /// At the arrival of the last agent, or at the latest at a time.
     WhenOver(f64),
 }
 
-/// A world that is run.
+/// A running world with its pending orders.
 ///
 /// ```
 /// use roadwright_scenario::Scenario;
@@ -48,26 +48,26 @@ pub enum Ending {
 /// ```
 pub struct Session {
     world: World,
-    /// What is to be done before which time, s, the latest first.
+    /// Pending orders with their times, s, the latest first.
     orders: Vec<(f64, u64, CouplingOrder)>,
     carried_out: Vec<CarriedOut>,
 }
 
-/// What came of an order to a session.
+/// Result of an order to a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CarriedOut {
-    /// When it was carried out, or should have been, s.
+    /// Time at which it was carried out, or should have been, s.
     pub time: f64,
-    /// The agent that was ordered.
+    /// Id of the agent.
     pub agent: u64,
     /// The order.
     pub order: CouplingOrder,
-    /// How many trailers; `None` if the run ended before.
+    /// Number of trailers or an error; `None` if the run ended before.
     pub result: Option<Result<usize, CouplingError>>,
 }
 
 impl Session {
-    /// A session that begins with a world as it is.
+    /// A session that starts with a world in its current state.
     pub fn new(world: World) -> Self {
         Self {
             world,
@@ -81,23 +81,21 @@ impl Session {
         &self.world
     }
 
-    /// The world, to be edited between two steps.
+    /// The world, for edits between two steps.
     pub fn world_mut(&mut self) -> &mut World {
         &mut self.world
     }
 
-    /// Orders an agent to do something with its trailers before the first step that begins at a time, s,
-    /// or later.
+    /// Schedules an order about an agent's trailers for the first step that begins at a time, s, or later.
     pub fn order(&mut self, time: f64, agent: u64, order: CouplingOrder) {
         self.orders.push((time, agent, order));
-        // Stable and backwards: of two at the same time the one that was given first is the last.
+        // The sort is stable and reversed, so of two orders at the same time the one given first comes last.
         let at = self.orders.len() - 1;
         let place = self.orders[..at].partition_point(|(other, ..)| *other > time);
         self.orders[place..].rotate_right(1);
     }
 
-    /// What came of all orders so far, in the order in which they came; then those that the run has not
-    /// come to.
+    /// Results of all orders so far, in order, followed by the orders that the run has not reached.
     pub fn carried_out(&self) -> Vec<CarriedOut> {
         let waiting = self.orders.iter().rev();
         let waiting = waiting.map(|&(time, agent, order)| CarriedOut {
@@ -110,7 +108,7 @@ impl Session {
     }
 
     fn carry_out_orders(&mut self) {
-        // Time is a sum of steps: without the margin an order could be carried out a step late.
+        // Times are rounded; without the tolerance an order could be carried out one step late.
         while let Some((_, agent, order)) =
             (self.orders).pop_if(|(time, ..)| *time <= self.world.time() + 1e-9)
         {
@@ -124,7 +122,7 @@ impl Session {
         }
     }
 
-    /// Takes one step and lets the observers look.
+    /// Takes one step and calls the observers.
     pub fn step(&mut self, observers: &mut [&mut dyn Observer]) {
         self.carry_out_orders();
         self.world.step_watched(|stage| {
@@ -137,8 +135,8 @@ impl Session {
         }
     }
 
-    /// Takes steps until the end, or until `goes_on`, asked before each step, says no. Returns how
-    /// many.
+    /// Takes steps until the end, or until `goes_on` returns `false` before a step. Returns the number of
+    /// steps.
     pub fn run(
         &mut self,
         ending: Ending,
@@ -146,7 +144,7 @@ impl Session {
         mut goes_on: impl FnMut(&World) -> bool,
     ) -> u64 {
         let (Ending::AtTime(time) | Ending::WhenOver(time)) = ending;
-        // Counted in steps, so that a run to 10 s takes as many steps as two runs to 5 and to 10 s.
+        // Counted in steps, so that a run to 10 s takes as many steps as one to 5 s followed by one to 10 s.
         let last = (time / self.world.dt()).round() as u64;
         for observer in observers.iter_mut() {
             observer.begin(&self.world);
@@ -170,7 +168,7 @@ mod tests {
     use crate::options::RunOptions;
     use std::path::PathBuf;
 
-    /// Hears the stages of each step.
+    /// Records the stages of each step.
     #[derive(Default)]
     struct Ears {
         now: Vec<Stage>,
@@ -196,7 +194,7 @@ mod tests {
         let (mut session, mut ears) = (Session::new(world()), Ears::default());
         session.run(Ending::AtTime(10.0), &mut [&mut ears], |_| true);
         let mut appearing = Stage::ALL.to_vec();
-        // Those who appear are planned for at once.
+        // Routes of spawned agents are planned at once.
         appearing.splice(2..2, [Stage::Plan, Stage::Appear]);
         assert_eq!(ears.steps.len(), 1000);
         let plain = ears.steps.iter().filter(|heard| **heard == Stage::ALL);
@@ -206,7 +204,7 @@ mod tests {
             plain > 900 && full > 0 && plain + full == 1000,
             "{plain}, {full}"
         );
-        // Nobody has told the world.
+        // A world that is stepped without an observer.
         let mut unheard = world();
         (0..1000).for_each(|_| unheard.step());
         assert_eq!(unheard.state_hash(), session.world().state_hash());

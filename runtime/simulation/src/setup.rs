@@ -1,4 +1,4 @@
-//! Preparing a world: who wants to drive.
+//! Preparation of a world: its demand.
 
 use crate::agents::{Finished, Status};
 use crate::demand::{self, Demand, Departure, Repeats, Start, running_flows};
@@ -9,14 +9,14 @@ use crate::route::Goal;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_scenario::{Agent, AgentId, Scenario};
 
-/// Vehicle type of agents between random places.
+/// Vehicle type of random trips.
 const POPULATION_VEHICLE: &str = "car";
-/// Most random trips of a run: more than any city has cars.
+/// Maximum number of random trips of a run, more than any city has cars.
 const MOST_TRIPS: usize = 1_000_000;
-/// Stack of agents between random places, unless the options name one.
+/// Stack of random trips, unless the options name one.
 const POPULATION_STACK: &str = "idm";
 
-/// What demand is made of.
+/// Sources of demand.
 pub(crate) struct Sources<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) ground: &'a Ground,
@@ -26,8 +26,8 @@ pub(crate) struct Sources<'a> {
 }
 
 impl Sources<'_> {
-    /// Agents, flows and random trips of a run. Agents that cannot be put anywhere are refused if
-    /// the options are lenient.
+    /// Agents, flows and random trips of a run. Agents without a valid place are refused if the options are
+    /// lenient.
     pub(crate) fn demand(
         &self,
         options: &RunOptions,
@@ -36,7 +36,7 @@ impl Sources<'_> {
         let mut demand = Demand::default();
         let mut last = 0;
         for (id, agent) in self.scenario.agents() {
-            // In growing order: the last one is the largest.
+            // Ids are in ascending order, so this ends with the largest.
             last = u64::from(id.0);
             match self.departure(*id, agent, agent.depart.get()) {
                 Ok(departure) => demand.departures.push(departure),
@@ -49,7 +49,7 @@ impl Sources<'_> {
             }
         }
         demand.flows = running_flows(self.scenario, self.ground, self.seed, options.lenient)?;
-        // Random trips come last and have ids behind those of the scenario: agents and flows are the
+        // Random trips come last and have ids after those of the scenario, so that agents and flows are the
         // same with and without them.
         self.populate(options, last + 1, &mut demand)?;
         demand.departures.sort();
@@ -57,7 +57,7 @@ impl Sources<'_> {
         Ok(demand)
     }
 
-    /// The agents that set out again whenever they have arrived. Those whose places are gone do not.
+    /// Agents that depart again whenever they have arrived, except those whose places no longer exist.
     pub(crate) fn repeats(&self) -> Repeats {
         let agents = self.scenario.agents().iter();
         let again = agents.filter_map(|(id, agent)| {
@@ -67,7 +67,7 @@ impl Sources<'_> {
         Repeats::new(again.collect())
     }
 
-    /// An agent of the scenario before it appears.
+    /// Departure of an agent of the scenario.
     pub(crate) fn departure(
         &self,
         id: AgentId,
@@ -87,7 +87,7 @@ impl Sources<'_> {
         })
     }
 
-    /// Cars between random places, with ids from `first` on.
+    /// Adds cars with random trips, with ids from `first` on.
     fn populate(
         &self,
         options: &RunOptions,
@@ -116,10 +116,10 @@ impl Sources<'_> {
                 wanted: options.populate,
                 why: match options.populate_from {
                     PopulateFrom::Edges => {
-                        "no way leads from one edge of the map to another; populate it from inside"
+                        "no route leads from one edge of the map to another; populate it from inside"
                     }
                     PopulateFrom::Inside | PopulateFrom::Both => {
-                        "there are no lanes that can reach each other"
+                        "no lane can be reached from another one"
                     }
                 },
             });

@@ -1,4 +1,4 @@
-//! The world as pictures, recorders and tests read it: plain records, one per vehicle.
+//! Snapshots of a world for renderers, recorders and tests: plain records, one for each vehicle.
 
 mod rigid_shape;
 
@@ -13,28 +13,29 @@ use roadwright_vehicle::DriveReading;
 use std::hash::Hasher;
 use std::sync::Arc;
 
-/// How a body lies in space, of those that know it: rigid ones.
+/// Orientation of a rigid body in space.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Attitude {
     /// Height of its centre of gravity, m.
     pub height: f64,
-    /// How far its front is raised, rad.
+    /// Pitch angle, rad, positive with its front raised.
     pub pitch: f64,
-    /// How far its left side is raised, rad, -pi to pi: beyond a right angle it lies on its roof.
+    /// Roll angle, rad, -pi to pi, positive with its left side raised. Beyond a right angle it lies on its
+    /// roof.
     pub roll: f64,
 }
 
-/// Why a vehicle gets no farther; nothing of it for one that is well.
+/// Reasons why a vehicle gets no farther; all `false` if there are none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Mishap {
-    /// Lies on a side or on the roof: a rigid body that leans by more than 60 degrees.
+    /// It lies on a side or on the roof: a rigid body that leans by more than 60 degrees.
     pub tipped_over: bool,
-    /// Has been standing for two minutes or longer on its way, tipped over or not.
+    /// It has been standing for two minutes or longer before its goal, tipped over or not.
     pub stuck: bool,
 }
 
 impl Mishap {
-    /// What is the matter, for people; `None` if nothing is.
+    /// Description for users; `None` if nothing is wrong.
     pub fn words(self) -> Option<&'static str> {
         match (self.tipped_over, self.stuck) {
             (true, _) => Some("tipped over"),
@@ -47,15 +48,15 @@ impl Mishap {
 /// One vehicle at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct VehicleRecord {
-    /// The agent's id.
+    /// Id of the agent.
     pub agent: u64,
-    /// Pose of the middle of the rear axle.
+    /// Pose of the centre of the rear axle.
     pub pose: Pose,
-    /// Pose of the middle of the body.
+    /// Pose of the centre of the body.
     pub body: Pose,
-    /// Length over all, m.
+    /// Overall length, m.
     pub length: f64,
-    /// Width over all, m.
+    /// Overall width, m.
     pub width: f64,
     /// Whether it runs on tracks.
     pub has_tracks: bool,
@@ -71,20 +72,20 @@ pub struct VehicleRecord {
     pub s: f64,
     /// Distance to the left of that lanelet's centre, m.
     pub t: f64,
-    /// How it signals: as its behaviour says, else where it will turn or change lanes.
+    /// Turn signal: as its behaviour chooses, else for its next turn or lane change.
     pub indicator: Indicator,
     /// Whether its brake lamps are lit.
     pub brakes: bool,
-    /// Where it is in its life.
+    /// Stage of its life.
     pub status: Status,
-    /// At the end of the step; nothing on levels that know no heights.
+    /// Attitude at the end of the step; `None` on levels without heights.
     pub attitude: Option<Attitude>,
-    /// Why it gets no farther, if it does not.
+    /// Reasons why it gets no farther, if any.
     pub mishap: Mishap,
 }
 
 impl VehicleRecord {
-    /// The columns of tables of vehicles over time: trajectories.
+    /// Columns of trajectory tables.
     pub const TRACE_COLUMNS: [&str; 12] = [
         "time_s",
         "agent",
@@ -100,7 +101,7 @@ impl VehicleRecord {
         "t_m",
     ];
 
-    /// Its row of such a table at a time, s. Road and lane are empty off the lanes.
+    /// Its row of a trajectory table at a time, s. Road and lane are empty off the lanes.
     pub fn trace_row(&self, time: f64) -> [String; 12] {
         let nowhere = || (String::new(), String::new());
         let lane = self.lane.as_ref();
@@ -124,27 +125,26 @@ impl VehicleRecord {
     }
 }
 
-/// A wheel, of levels that have wheels.
+/// A wheel, on levels that model wheels.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct WheelRecord {
-    /// Where it is on the vehicle as it stands on level ground: ahead of the middle of the rear axle
-    /// and to the left, m.
+    /// Position on the vehicle as it stands on level ground: ahead of the centre of the rear axle and to the
+    /// left, m.
     pub place: DVec2,
     /// Its radius, m.
     pub radius: f64,
     /// Angle to the body, rad, positive to the left.
     pub steering: f64,
-    /// How far its spring is pressed in from where it is at rest, m; negative: it hangs.
+    /// Compression of its spring from the rest position, m; negative if it hangs.
     pub travel: f64,
-    /// On the ground, N; 0 in the air.
+    /// Load on the ground, N; 0 in the air.
     pub load: f64,
-    /// How much faster than the ground its circumference is, over the larger one of the two: -1 for a
-    /// locked wheel, 1 for one that spins on the spot.
+    /// Excess of its circumferential speed over the ground speed, relative to the larger one: -1 for a locked
+    /// wheel, 1 for one that spins on the spot.
     pub slip_ratio: f64,
-    /// Angle between the way that it points and the way that it moves, rad, positive if it drifts to
-    /// the left.
+    /// Angle between its heading and its direction of motion, rad, positive if it drifts to the left.
     pub slip_angle: f64,
-    /// How fast it turns, rad/s; positive forwards.
+    /// Rotational speed, rad/s; positive forwards.
     pub spin: f64,
 }
 
@@ -154,8 +154,8 @@ impl WheelRecord {
     /// Slip angle beyond which a wheel slides, rad: 8.6 degrees.
     pub const SLIDING_ANGLE: f64 = 0.15;
 
-    /// Whether it slides over the ground instead of rolling: it touches it, and a slip is beyond where
-    /// tyres on asphalt give the most force, which is at a ratio of 0.1 to 0.2 and at 6 to 9 degrees.
+    /// Whether it slides over the ground instead of rolling. That is so if it touches the ground and a slip
+    /// is beyond the maximum force of tyres on asphalt, at a ratio of 0.1 to 0.2 and at 6 to 9 degrees.
     pub fn slides(&self) -> bool {
         let is_beyond = self.slip_ratio.abs() > Self::SLIDING_RATIO
             || self.slip_angle.abs() > Self::SLIDING_ANGLE;
@@ -163,46 +163,46 @@ impl WheelRecord {
     }
 }
 
-/// Engine and wheels of a vehicle, at the end of the step.
+/// Engine and wheels of a vehicle at the end of the step.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct MechanicsRecord {
-    /// The agent's id.
+    /// Id of the agent.
     pub agent: u64,
-    /// What its dials show, if its vehicle has a drive train and its level uses it.
+    /// Readings of its dials, if its vehicle has a drive train and its level uses it.
     pub drive: Option<DriveReading>,
-    /// Its wheels in the order of the vehicle's file; none on levels without wheels.
+    /// Its wheels in the order of the vehicle file; empty on levels without wheels.
     pub wheels: Vec<WheelRecord>,
-    /// What the solver has of it; of rigid bodies. It has as many wheels.
+    /// Its shape in the solver, for rigid bodies. It has the same number of wheels.
     pub shape: Option<Arc<RigidShape>>,
 }
 
-/// A trailer, at the moment of the snapshot.
+/// A trailer at the moment of the snapshot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrailerRecord {
-    /// The id of the agent that tows it.
+    /// Id of the agent that tows it.
     pub agent: u64,
-    /// Its place in the train: 1 is joined to the vehicle.
+    /// Its place in the train: 1 is directly behind the vehicle.
     pub number: u8,
-    /// Pose of the middle of its body.
+    /// Pose of the centre of its body.
     pub body: Pose,
     /// Length of its body, m.
     pub length: f64,
     /// Width of its body, m.
     pub width: f64,
-    /// Where it is joined on.
+    /// Place of its coupling.
     pub coupling: DVec2,
-    /// From the heading of what tows it to its own, rad, positive to the left.
+    /// Angle from the heading of what tows it to its own, rad, positive to the left.
     pub angle: f64,
-    /// How its body lies in space, at level `rigid`.
+    /// Orientation of its body in space, at level `rigid`.
     pub attitude: Option<Attitude>,
 }
 
-/// A trailer that was let go and stands.
+/// An uncoupled trailer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StandingTrailer {
-    /// Those that were let go together have the same number, from 1 on.
+    /// Number of its train, from 1 on. Trailers uncoupled together share it.
     pub train: u32,
-    /// As it was towed by the agent that let it go; its angle is 0 if nothing is before it.
+    /// Its record as towed by the agent that uncoupled it; the angle is 0 if nothing is ahead of it.
     pub trailer: TrailerRecord,
 }
 
@@ -213,22 +213,22 @@ pub struct Snapshot {
     pub time: f64,
     /// Number of steps so far.
     pub step: u64,
-    /// Vehicles that drive, in the order of their ids.
+    /// Driving vehicles, in the order of their ids.
     pub vehicles: Vec<VehicleRecord>,
-    /// Engines and wheels of those whose levels have them, in the order of their ids.
+    /// Engines and wheels of vehicles on levels that model them, in the order of their ids.
     pub mechanics: Vec<MechanicsRecord>,
-    /// Trailers, in the order of the ids of their agents and from front to back.
+    /// Towed trailers, in the order of the ids of their agents and from front to back.
     pub trailers: Vec<TrailerRecord>,
-    /// Trailers that were let go, in the order in which they were, and from front to back.
+    /// Uncoupled trailers, in the order in which they were uncoupled, and from front to back.
     pub standing: Vec<StandingTrailer>,
-    /// People on foot, in the order of their numbers.
+    /// Pedestrians, in the order of their numbers.
     pub people: Vec<PersonRecord>,
     /// Loose obstacles that have been pushed, in the order of their ids.
     pub loose: Vec<LooseRecord>,
 }
 
 impl Snapshot {
-    /// Trailers that are towed, then those that stand.
+    /// Towed trailers, then uncoupled ones.
     pub fn all_trailers(&self) -> impl Iterator<Item = &TrailerRecord> {
         let standing = self.standing.iter().map(|standing| &standing.trailer);
         self.trailers.iter().chain(standing)
@@ -240,17 +240,17 @@ impl Snapshot {
         place.ok().map(|place| &self.vehicles[place])
     }
 
-    /// Engine and wheels of an agent; `None` on levels that have neither.
+    /// Engine and wheels of an agent; `None` on levels that model neither.
     pub fn mechanics_of(&self, agent: u64) -> Option<&MechanicsRecord> {
         let place = self.mechanics.binary_search_by_key(&agent, |one| one.agent);
         place.ok().map(|place| &self.mechanics[place])
     }
 
-    /// A hash over the step and what can be seen: id, x, y, heading and speed of each vehicle, bit by bit, in
-    /// the order of ids, then trailers, number and place of each person, and what is loose. Two runs that look
-    /// the same in one step have the same hash, however they are stored.
+    /// Hash of the step and everything visible: id, x, y, heading and speed of each vehicle, bit by bit, in
+    /// the order of ids, then trailers, number and place of each pedestrian, and loose obstacles. Two runs
+    /// that look the same in one step have the same hash, however they are stored.
     pub fn hash(&self) -> u64 {
-        // Only what can be seen: a change of structure may change the hash of the state, never this one.
+        // Only what is visible: a change of structure may change the hash of the state, but never this one.
         let mut vehicles: Vec<&VehicleRecord> = self.vehicles.iter().collect();
         vehicles.sort_unstable_by_key(|vehicle| vehicle.agent);
         let mut hasher = twox_hash::XxHash3_64::with_seed(0);

@@ -1,37 +1,38 @@
-//! The parts of a step by name, for those who measure what each costs.
+//! Named parts of a step, for measuring their costs.
 
 use serde::Serialize;
 
 /// A part of a step.
 ///
-/// The world says which one begins ([`Observer::at_stage`]) and never hears anything back: who looks at
-/// a clock then changes nothing.
+/// The world announces which one begins ([`Observer::at_stage`]) and never receives anything in return, so
+/// measuring time changes nothing.
 ///
 /// [`Observer::at_stage`]: crate::Observer::at_stage
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// Edits enter, and modules hear who came and left.
+    /// Edits are applied, and modules are notified of agents that came and left.
     Boundary,
-    /// Those whose time has come look for a free place.
+    /// Due departures look for a free place.
     Appear,
-    /// Junctions, signals and people on foot decide.
+    /// Junctions, signals and pedestrians decide.
     GiveWay,
-    /// Planners are asked: by those who appear, who have stood for long or have missed their lane, and by
-    /// rings of full lanes.
+    /// Planners are called: for spawned agents, for agents that have stood for long or missed their lane, and
+    /// for rings of full lanes.
     Plan,
-    /// Behaviours are asked, and what they want is done; with routes to goals that they choose.
+    /// Behaviours are updated, and what they request is carried out, including routes to goals that they
+    /// choose.
     Behave,
-    /// Controllers are asked.
+    /// Controllers are updated.
     Control,
     /// Bodies move.
     Advance,
-    /// Who touches whom; the index of places.
+    /// Contacts are found, and the index of places is rebuilt.
     Collide,
 }
 
 impl Stage {
-    /// All stages, in the order of a step in which nobody appears.
+    /// All stages, in the order of a step without spawned agents.
     pub const ALL: [Self; 8] = [
         Self::Boundary,
         Self::Appear,
@@ -43,7 +44,7 @@ impl Stage {
         Self::Collide,
     ];
 
-    /// Its name, as in files.
+    /// Its name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Boundary => "boundary",

@@ -1,4 +1,4 @@
-//! What comes of a run while it goes on: a row for each second, and a row for each trip.
+//! Statistics of a run while it continues: a row for each second, and a row for each trip.
 
 use crate::agents::Status;
 use crate::records::Collision;
@@ -10,58 +10,58 @@ use std::fmt::Write;
 
 /// Time between two rows, s of simulated time.
 const PERIOD: f64 = 1.0;
-/// Below this a vehicle stands in a queue, m/s; as for heat maps.
+/// Speed below which a vehicle counts as queued, m/s; the same as for heat maps.
 const STANDING: f64 = 1.0;
 
-/// The run at one second.
+/// State of the run at one second.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TimeRow {
     /// Simulated time, s.
     pub time: f64,
-    /// Agents that drive.
+    /// Number of driving agents.
     pub driving: usize,
-    /// Agents that wait for their time or for a free place.
+    /// Number of agents that wait for their departure or for a free place.
     pub waiting: usize,
-    /// Agents that have arrived so far.
+    /// Number of agents that have arrived so far.
     pub arrived: usize,
-    /// Agents without a way to their destination so far.
+    /// Number of agents without a route to their destination so far.
     pub refused: usize,
-    /// Mean speed of those that drive, m/s; 0 if nobody does.
+    /// Mean speed of the driving agents, m/s; 0 if there are none.
     pub mean_speed: f64,
-    /// Vehicles slower than 1 m/s.
+    /// Number of vehicles slower than 1 m/s.
     pub queue: usize,
-    /// Contacts that have begun so far.
+    /// Number of contacts that have begun so far.
     pub contacts: usize,
-    /// Faults of modules so far.
+    /// Number of module faults so far.
     pub faults: u64,
 }
 
-/// The trip of an agent that does not drive any more.
+/// The trip of an agent that no longer drives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trip {
     /// Its id.
     pub agent: u64,
     /// Its stack.
     pub stack: String,
-    /// How it ended.
+    /// Status at its end.
     pub status: Status,
-    /// When it appeared, s; 0 if it never did.
+    /// Spawn time, s; 0 if it was never spawned.
     pub started: f64,
-    /// When it ended, s.
+    /// Time of its end, s.
     pub ended: f64,
     /// Distance driven, m.
     pub distance: f64,
-    /// For how long it stood in queues, s, to a second.
+    /// Time in queues, s, to a second.
     pub standing: f64,
-    /// Contacts that it had.
+    /// Number of contacts that it had.
     pub contacts: usize,
-    /// Where it was at the first and at the last full second of its drive, m; `None` if its drive was
-    /// shorter, or was not looked at.
+    /// Places at the first and at the last full second of its drive, m; `None` if its drive was shorter, or
+    /// was not observed.
     pub places: Option<(DVec2, DVec2)>,
 }
 
 impl Trip {
-    /// How long it took, s.
+    /// Duration, s.
     pub fn seconds(&self) -> f64 {
         self.ended - self.started
     }
@@ -76,7 +76,7 @@ impl Trip {
     }
 }
 
-/// What has been seen of an agent that drives.
+/// Observations of a driving agent.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     first: DVec2,
@@ -84,20 +84,20 @@ struct Seen {
     standing: f64,
 }
 
-/// Takes a row each second and one for each trip that has ended. An observer of a
-/// [`Session`](crate::Session); it begins anew with [`begin`](Observer::begin).
+/// Records a row each second and one for each finished trip. An observer of a [`Session`](crate::Session); it
+/// starts again with [`begin`](Observer::begin).
 #[derive(Debug, Clone, Default)]
 pub struct Statistics {
     rows: Vec<TimeRow>,
     trips: Vec<Trip>,
     seen: BTreeMap<u64, Seen>,
-    /// Contacts by agent.
+    /// Number of contacts by agent.
     contacts: BTreeMap<u64, usize>,
     counted_contacts: usize,
 }
 
-/// Where [`Statistics`] were at one moment of a run: enough to go back to it, and little beside the rows
-/// and trips, which it only counts.
+/// State of [`Statistics`] at one moment of a run: sufficient to return to it, and small, because rows and
+/// trips are only counted.
 #[derive(Debug, Clone)]
 pub struct StatisticsMark {
     rows: usize,
@@ -108,7 +108,7 @@ pub struct StatisticsMark {
 }
 
 impl StatisticsMark {
-    /// Bytes that it takes, about.
+    /// Approximate memory used, in bytes.
     pub fn bytes(&self) -> usize {
         let seen = self.seen.len() * (size_of::<u64>() + size_of::<Seen>());
         size_of::<Self>() + seen + self.contacts.len() * size_of::<(u64, usize)>()
@@ -116,7 +116,7 @@ impl StatisticsMark {
 }
 
 impl Statistics {
-    /// Where they are now.
+    /// Mark of the current state.
     pub fn mark(&self) -> StatisticsMark {
         StatisticsMark {
             rows: self.rows.len(),
@@ -127,9 +127,9 @@ impl Statistics {
         }
     }
 
-    /// As they were at an earlier moment of the same run.
+    /// The statistics as they were at an earlier moment of the same run.
     pub fn at(&self, mark: &StatisticsMark) -> Self {
-        // Of another run they may be fewer.
+        // For a mark of another run there may be fewer.
         let (rows, trips) = (self.rows.len(), self.trips.len());
         Self {
             rows: self.rows[..mark.rows.min(rows)].to_vec(),
@@ -145,7 +145,7 @@ impl Statistics {
         &self.rows
     }
 
-    /// The trips that have ended, in that order.
+    /// Finished trips, in the order of their ends.
     pub fn trips(&self) -> &[Trip] {
         &self.trips
     }
@@ -189,7 +189,8 @@ impl Statistics {
         self.counted_contacts = all.len();
     }
 
-    /// A contact of two vehicles is written down once, under the smaller id, and is one of each.
+    /// Counts a contact. A contact of two vehicles is recorded once, under the smaller id, and counts for
+    /// both.
     fn count(&mut self, collision: &Collision) {
         for agent in std::iter::once(collision.agent).chain(collision.with.agent()) {
             *self.contacts.entry(agent).or_default() += 1;
@@ -223,11 +224,11 @@ impl Observer for Statistics {
     }
 
     fn after_step(&mut self, world: &World) {
-        // Counted from the start and not from the row before, so that rows do not drift where a
-        // second is no whole number of steps.
+        // Counted from the start and not from the previous row, so that rows do not drift if a second is not
+        // a whole number of steps.
         let seconds = |steps: u64| (steps as f64 * world.dt() / PERIOD + 1e-9).floor();
         if seconds(world.steps()) > seconds(world.steps() - 1) {
-            // Contacts first: trips take those of their agents along.
+            // Contacts first, because trips include those of their agents.
             self.take_contacts(world);
             self.look(world);
             self.take_trips(world);
@@ -235,7 +236,7 @@ impl Observer for Statistics {
     }
 }
 
-/// The rows as CSV with a header and units.
+/// Rows as CSV with a header and units.
 pub fn time_rows_as_csv(rows: &[TimeRow]) -> String {
     let mut text = String::from(
         "time_s,driving,waiting,arrived,refused,mean_speed_mps,queue,contacts,faults\n",
@@ -261,7 +262,7 @@ pub fn time_rows_as_csv(rows: &[TimeRow]) -> String {
     text
 }
 
-/// Trips as CSV with a header and units; places are empty where they are not known.
+/// Trips as CSV with a header and units; unknown places are empty.
 pub fn trips_as_csv(trips: &[Trip]) -> String {
     let mut text = String::from(
         "agent,stack,status,started_s,ended_s,seconds_s,distance_m,mean_speed_mps,standing_s,\
@@ -290,7 +291,7 @@ pub fn trips_as_csv(trips: &[Trip]) -> String {
     text
 }
 
-/// A field of a table: in quotes where its letters would end it.
+/// A field of a table, in quotes if it contains separators.
 fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))

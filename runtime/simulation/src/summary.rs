@@ -1,57 +1,57 @@
-//! What came of a run.
+//! Summary of a run.
 
 use crate::dynamics::LooseCounts;
 use crate::options::Population;
 use crate::records::{Collision, ModuleFailures, PeopleCounts, are_countable};
 use serde::{Deserialize, Serialize};
 
-/// How many agents are in which state.
+/// Number of agents in each state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct AgentCounts {
-    /// Appeared so far.
+    /// Spawned so far.
     pub spawned: usize,
-    /// Reached their destination.
+    /// Agents that reached their destination.
     pub arrived: usize,
-    /// Drive now.
+    /// Agents that drive now.
     pub active: usize,
-    /// Were taken off the road on their way: by an edit, or by their own behaviour.
+    /// Agents that were removed on their trip, by an edit or by their own behaviour.
     pub removed: usize,
-    /// Have no way to their destination.
+    /// Agents without a route to their destination.
     pub refused: usize,
-    /// Wait for their time or for a free place.
+    /// Agents that wait for their departure or for a free place.
     pub waiting: usize,
-    /// Those of them whose time has come, and who find no place.
+    /// Waiting agents that are due but find no free place.
     pub queued: usize,
 }
 
-/// Vehicles that get no farther, among those that drive now.
+/// Numbers of driving vehicles that get no farther.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct MishapCounts {
-    /// Lie on a side or on the roof: rigid bodies that lean by more than 60 degrees.
+    /// Vehicles on a side or on the roof: rigid bodies that lean by more than 60 degrees.
     pub tipped_over: usize,
-    /// Have been standing for two minutes or longer on their way, tipped over or not.
+    /// Vehicles that have been standing for two minutes or longer before their goal, tipped over or not.
     pub stuck: usize,
 }
 
 /// Mean and spread over the drives of one run.
 ///
-/// The drives of one run meet each other, so they are no independent observations and say nothing about the
-/// error of the mean. Errors come from several runs with different seeds, as `bench run` makes them.
+/// The drives of one run interact, so they are not independent observations and give no information about the
+/// error of the mean. Errors require several runs with different seeds, as `bench run` makes them.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Statistic {
     /// Number of values.
     pub count: usize,
     /// Mean.
     pub mean: f64,
-    /// Spread of the values: their standard deviation (n - 1).
+    /// Standard deviation of the values (n - 1).
     pub standard_deviation: f64,
-    /// `standard_deviation` divided by the square root of `count`. Not the error of the mean, because the
-    /// drives of one run depend on each other; kept for programs that read it.
+    /// `standard_deviation` divided by the square root of `count`. This is not the error of the mean, because
+    /// the drives of one run depend on each other; kept for programs that read it.
     pub standard_error: f64,
 }
 
 impl Statistic {
-    /// Mean and spread of values; all zero without any.
+    /// Mean and spread of values; all zero if there are none.
     pub fn of(values: &[f64]) -> Self {
         let count = values.len();
         if count == 0 {
@@ -81,16 +81,16 @@ pub struct ModuleRecord {
     pub slot: &'static str,
     /// Its id.
     pub module: String,
-    /// Version, hash and tier of its build; of the last one, if the module is out.
+    /// Version, hash and tier of its build; of the last one if the module is out.
     pub build: String,
-    /// Simulation time, s, from which the built-in module has driven in its place, because it failed; `None` if the
+    /// Simulation time from which the built-in module has replaced it after a failure, s; `None` if the
     /// module is in use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub out_since: Option<f64>,
 }
 
 impl ModuleRecord {
-    /// The record of a module that is in use, or that was thrown out; `None` for what is built in.
+    /// Record of a module that is in use or was removed after failures; `None` for a built-in module.
     pub(crate) fn of(
         slot: &'static str,
         module: &str,
@@ -110,42 +110,42 @@ impl ModuleRecord {
     }
 }
 
-/// How often routes were planned again while agents drove, since they stood. The other reason, that a lane
-/// change was not made in time, is counted by [`LawCounts::missed_turns`]: once for each other route that
-/// was found, and not for each second in which one was asked for.
+/// Number of replans while agents drove, because they stood. The other reason, a lane change that was not
+/// made in time, is counted by [`LawCounts::missed_turns`]: once for each new route found, and not for each
+/// second in which one was requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ReplanCounts {
-    /// The agent had been standing for long.
+    /// Replans for agents that had been standing for long.
     pub stuck: u64,
 }
 
-/// How the law of junctions was kept.
+/// Statistics of the law at junctions.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct LawCounts {
-    /// Entered a junction while their signal was red.
+    /// Entries into a junction at a red signal.
     pub red_passed: u64,
-    /// Entered from a stop sign without having been let in.
+    /// Entries from a stop sign without a grant.
     pub stops_missed: u64,
-    /// Entered a junction without having been let in, for whatever reason.
+    /// All entries into a junction without a grant.
     pub breaches: u64,
-    /// Times that the controller of a vehicle would have driven over the place where it has to stand, and
-    /// the host braked in its stead.
+    /// Number of times that the host braked because the controller of a vehicle would have passed a place
+    /// where it has to stop.
     pub held_by_law: u64,
-    /// Let in while they were not passed over any more: they had waited long enough, or nobody has the
-    /// right of way there.
+    /// Admissions of vehicles that could no longer be passed over, because they had waited long enough or no
+    /// vehicle has right of way there.
     pub let_in_by_lock: u64,
-    /// The longest time for which anybody has waited for a junction, s.
+    /// Longest time that any vehicle has waited for a junction, s.
     pub longest_wait: f64,
-    /// Vehicles that had not got over to their lane in time, went on as their own lane goes, and took
-    /// another way.
+    /// Vehicles that failed to change to their lane in time, continued on their own lane, and took another
+    /// route.
     pub missed_turns: u64,
-    /// Rings of full lanes, where everybody waits for room on the next one, whose heads were let in
+    /// Rings of full lanes, where each vehicle waits for room on the next lane, whose heads were admitted
     /// together.
     pub rotations: u64,
-    /// Vehicles in such rings that took another way, so that the others could move on.
+    /// Vehicles in such rings that took another route, so that the others could move on.
     pub sent_round: u64,
-    /// Such rings that had stood for a minute, and of which none could take another way; each once, for as
-    /// long as it stands.
+    /// Such rings that had stood for a minute and in which no vehicle could take another route; each counts
+    /// once for as long as it stands.
     pub gridlocks: u64,
 }
 
@@ -169,7 +169,7 @@ impl LawCounts {
 /// A module that was replaced while the world ran.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SwapRecord {
-    /// Steps taken before.
+    /// Number of steps taken before.
     pub step: u64,
     /// Simulation time, s.
     pub time: f64,
@@ -181,96 +181,97 @@ pub struct SwapRecord {
     pub from: String,
     /// Hash of the new version; empty for a built-in.
     pub to: String,
-    /// What happened, for people.
+    /// Message about what happened.
     pub note: String,
 }
 
-/// A module that did not go on where it was when a saved world was restored. From then on the run is a
-/// branch: it is not the one that was saved, and cannot be had without the save.
+/// A module that did not resume its state when a saved world was restored. From then on the run is a branch:
+/// it differs from the saved run and cannot be reproduced without the save.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FreshStart {
-    /// Steps taken before.
+    /// Number of steps taken before.
     pub step: u64,
     /// Simulation time, s.
     pub time: f64,
-    /// Name of the slot; `scenario` for what is no module: `vehicle types`, `flows`, `dynamics`, `pedestrians`.
+    /// Name of the slot; `scenario` for anything that is not a module: `vehicle types`, `flows`, `dynamics`,
+    /// `pedestrians`.
     pub slot: String,
-    /// Id of the module, or of several where a slot has several; `none` for a slot that is empty now. Else
-    /// what is another in the scenario or the options.
+    /// Id of the module, or of several if the slot has several; `none` for a slot that is empty now. For
+    /// `scenario`, the part of the scenario or options that differs.
     pub module: String,
-    /// What happened, for people.
+    /// Message about what happened.
     pub why: String,
 }
 
-/// What one fitness says about agents of one stack.
+/// Scores of one fitness for agents of one stack.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FitnessSummary {
     /// Id of the fitness.
     pub module: String,
-    /// Its scores of all agents of the stack that drove, in its own unit.
+    /// Scores of all agents of the stack that drove, in the unit of the fitness.
     #[serde(flatten)]
     pub score: Statistic,
 }
 
-/// What came of the agents of one stack.
+/// Results of the agents of one stack.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StackSummary {
     /// Its name.
     pub stack: String,
-    /// How many have driven or drive.
+    /// Number of agents that have driven or drive.
     pub spawned: usize,
-    /// How many have reached their destination.
+    /// Number of agents that have reached their destination.
     pub arrived: usize,
-    /// Time from start to destination of those, s.
+    /// Travel time of the agents that arrived, s.
     pub travel_time: Statistic,
-    /// Distance that each agent has driven, m.
+    /// Distance driven by each agent, m.
     pub distance: Statistic,
-    /// By each fitness that any of them had, in the order of their ids. Scores of different
-    /// fitnesses are never put together.
+    /// Scores of each fitness that any of them had, in the order of fitness ids. Scores of different
+    /// fitnesses are never combined.
     pub fitness: Vec<FitnessSummary>,
 }
 
-/// The outcome of a run so far.
+/// Results of a run so far.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
-    /// Hash over the state of all agents, 16 hexadecimal digits.
+    /// Hash of the state of all agents, 16 hexadecimal digits.
     pub state_hash: String,
-    /// Steps taken.
+    /// Number of steps taken.
     pub steps: u64,
     /// Simulated time, s.
     pub sim_seconds: f64,
-    /// Agents by state.
+    /// Number of agents by state.
     pub agents: AgentCounts,
-    /// Random trips that were asked for and made, if any were.
+    /// Random trips requested and made, if any were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub population: Option<Population>,
-    /// Sum over the steps of the agents that drove.
+    /// Number of driving agents, summed over the steps.
     pub agent_updates: u64,
     /// Bodies that began to overlap.
     pub collisions: Vec<Collision>,
-    /// Sum over all agents, m.
+    /// Total distance of all agents, m.
     pub distance_driven: f64,
-    /// Routes that were planned again.
+    /// Numbers of replanned routes.
     pub replans: ReplanCounts,
-    /// How the law of junctions was kept.
+    /// Statistics of the law at junctions.
     pub law: LawCounts,
-    /// What became of people on foot, if any have come.
+    /// Statistics of pedestrians, if any have come.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub people: Option<PeopleCounts>,
-    /// How many loose obstacles have been pushed, if any.
+    /// Number of loose obstacles that have been pushed, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loose: Option<LooseCounts>,
-    /// Vehicles that get no farther.
+    /// Numbers of vehicles that get no farther.
     pub mishaps: MishapCounts,
-    /// Time from start to destination of those who arrived, s.
+    /// Travel time of the agents that arrived, s.
     pub travel_time: Statistic,
-    /// The same by stack, with what its agents' fitnesses say.
+    /// Results by stack, with the scores of its agents.
     pub stacks: Vec<StackSummary>,
-    /// Builds of the modules from outside that are in use.
+    /// External modules in use, with their builds.
     pub modules: Vec<ModuleRecord>,
     /// Modules that were replaced during the run.
     pub swaps: Vec<SwapRecord>,
-    /// Modules that did not go on where they were when the world was restored from a save.
+    /// Modules that did not resume their state when the world was restored from a save.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub started_fresh: Vec<FreshStart>,
 }

@@ -1,4 +1,4 @@
-//! A small world for unit tests: roads drawn by hand, cars put on them by hand, no modules.
+//! A small world for unit tests: hand-drawn roads with hand-placed cars, without modules.
 
 #[path = "../tests/common/equip.rs"]
 mod equip;
@@ -22,17 +22,17 @@ use roadwright_scenario::{
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A straight road: from a point to another, with so many lanes in its direction and so many back.
+/// A straight road between two points, with its numbers of forward and backward lanes.
 pub(crate) type Straight = ((f64, f64), (f64, f64), usize, usize);
 
-/// Gives a scenario the vehicle types and stacks of the shipped crossroads.
+/// Adds the vehicle types and stacks of the shipped crossroads to a scenario.
 pub(crate) fn equip(scenario: &mut Scenario) {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let shipped = file::load(&folder.join("crossroads.scenario.json")).unwrap();
     equip::equip_as(scenario, &shipped);
 }
 
-/// How a residential street is drawn, with so many lanes in its direction and so many back.
+/// Style of a residential street with the given numbers of lanes.
 pub(crate) fn street(forward: usize, backward: usize) -> RoadStyle {
     RoadStyle {
         name: String::new(),
@@ -43,7 +43,7 @@ pub(crate) fn street(forward: usize, backward: usize) -> RoadStyle {
     }
 }
 
-/// Draws a straight road from a point to another.
+/// Draws a straight road between two points.
 pub(crate) fn draw_street(
     scenario: &mut Scenario,
     (from, to): ((f64, f64), (f64, f64)),
@@ -54,7 +54,7 @@ pub(crate) fn draw_street(
     scenario.apply(edit).unwrap();
 }
 
-/// Puts a post that stays where it is.
+/// Adds a fixed post.
 pub(crate) fn put_post(scenario: &mut Scenario, shape: Shape) {
     let post = Obstacle {
         name: "post".into(),
@@ -79,7 +79,7 @@ pub(crate) struct Stand {
     pub(crate) people: People,
 }
 
-/// The clock at a step of 0.1 s.
+/// Clock at a step of 0.1 s.
 pub(crate) fn clock(step: u64) -> Clock {
     Clock {
         dt: 0.1,
@@ -95,12 +95,12 @@ impl Stand {
         Self::ruled(roads, &JunctionRules::default())
     }
 
-    /// Straight roads whose junctions have rules; roads are numbered from 1.
+    /// Straight roads with rules at their junctions; roads are numbered from 1.
     pub(crate) fn ruled(roads: &[Straight], rules: &JunctionRules) -> Self {
         Self::with_lanes(3.25, roads, rules)
     }
 
-    /// The same with lanes of a width, m.
+    /// The same with a lane width, m.
     pub(crate) fn with_lanes(width: f64, roads: &[Straight], rules: &JunctionRules) -> Self {
         let mut scenario = Scenario::new("stand");
         for &(from, to, forward, backward) in roads {
@@ -155,7 +155,7 @@ impl Stand {
         Self::ruled(&roads, rules)
     }
 
-    /// The lanelets straight across, for who comes along a direction.
+    /// Lanelets straight across the junction in a direction.
     pub(crate) fn straight(&self, direction: DVec2) -> [LaneletIndex; 3] {
         let graph = self.ground.graph();
         let crosses = |id: &LaneletIndex| {
@@ -172,7 +172,7 @@ impl Stand {
         ]
     }
 
-    /// The lanelets of a road with lanes in one direction, from the right to the left.
+    /// Lanelets of a road with lanes in one direction, from right to left.
     pub(crate) fn lanes_from_the_right(&self) -> Vec<LaneletIndex> {
         let graph = self.ground.graph();
         let all = graph.indices();
@@ -188,7 +188,7 @@ impl Stand {
         lanes
     }
 
-    /// A car at a distance along the first of these lanelets, with the end of the last as its goal.
+    /// Adds a car at a distance along the first of the lanelets, with the end of the last as its goal.
     pub(crate) fn car(
         &mut self,
         id: u64,
@@ -236,7 +236,7 @@ impl Stand {
         agent
     }
 
-    /// Notes where everybody is.
+    /// Updates the index with all current places.
     pub(crate) fn look(&mut self) {
         let bodies = Bodies {
             ground: &self.ground,
@@ -246,7 +246,7 @@ impl Stand {
         self.index.rebuild(&bodies, &self.types);
     }
 
-    /// What perception reads, as of the last look.
+    /// Data that perception reads, as of the last update.
     pub(crate) fn view(&self) -> View<'_> {
         View {
             ground: &self.ground,

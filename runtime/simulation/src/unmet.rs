@@ -1,4 +1,4 @@
-//! What a scenario asks for and a run cannot give.
+//! Requirements of a scenario that a run cannot meet.
 
 use crate::dynamics::LevelChoice;
 use crate::modules;
@@ -6,10 +6,10 @@ use crate::options::SimulationError;
 use roadwright_agent::Registry;
 use roadwright_scenario::Scenario;
 
-/// Why a run of a scenario with these modules would not begin, apart from places that do not exist:
-/// modules and parameters that there are not, in the order of stacks and slots, then those of signals, then the
-/// first vehicle whose file lacks what its level of dynamics needs. Empty if nothing is amiss. Needs no ground:
-/// O(stacks + nodes + agents), and what it takes to make one module of each setting.
+/// Reasons why a run of a scenario with these modules could not start, apart from places that do not exist:
+/// unknown modules and parameters, in the order of stacks and slots, then those of signals, then the first
+/// vehicle whose file lacks values that its level of dynamics needs. Empty if there are none. No ground is
+/// needed: O(stacks + nodes + agents), plus the cost of creating one module for each setting.
 pub fn unmet(scenario: &Scenario, modules: &Registry) -> Vec<SimulationError> {
     let mut unmet = modules::unfit(scenario, modules);
     let levels = LevelChoice {

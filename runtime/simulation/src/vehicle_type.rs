@@ -1,4 +1,4 @@
-//! Vehicle types as the step needs them.
+//! Vehicle types in the form that steps need.
 
 use crate::records::RigidShape;
 use glam::DVec2;
@@ -14,37 +14,37 @@ use roadwright_vehicle::trailer::Train;
 use roadwright_vehicle::{DriveTrain, OneTrackLimits, SingleTrack};
 use std::sync::Arc;
 
-/// Share of the curvature at the lock that is driven with ease: what is left lets a vehicle come back to its
-/// lane within a bend. A car has 4.3 m of radius then.
+/// Share of the curvature at full lock that a vehicle follows with ease. The rest lets it return to its lane
+/// within a bend. This gives a car a radius of 4.3 m.
 const EASE: f64 = 0.9;
 
-/// A vehicle type as the step needs it.
+/// A vehicle type in the form that steps need.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct VehicleType {
-    /// Of the vehicle itself, m.
+    /// Length of the vehicle itself, m.
     pub(crate) length: f64,
-    /// With its trailers in line, m.
+    /// Length with its trailers in line, m.
     pub(crate) whole_length: f64,
     /// Whether it has trailers.
     pub(crate) tows: bool,
     /// Whether it runs on tracks.
     pub(crate) has_tracks: bool,
-    /// Over all, m.
+    /// Overall width, m.
     pub(crate) width: f64,
-    /// From the rear axle to the rear end of all, m: of the last trailer, if it tows any.
+    /// Distance from the rear axle to the rear end, m: of the last trailer if there are any.
     pub(crate) rear_overhang: f64,
-    /// From the rear axle to the front end, m.
+    /// Distance from the rear axle to the front end, m.
     pub(crate) front: f64,
-    /// From the rear axle to the middle of the body, m.
+    /// Distance from the rear axle to the centre of the body, m.
     pub(crate) body_centre: f64,
-    /// Of the circle around the middle that holds the body, m.
+    /// Radius of the circle around the centre that encloses the body, m.
     pub(crate) radius: f64,
-    /// What it counts as where lanes are reserved.
+    /// Vehicle class for reserved lanes.
     pub(crate) class: VehicleClass,
     /// Share of its wheels that the hand brake holds, 0 to 1.
     pub(crate) held: f64,
     pub(crate) limits: OneTrackLimits,
-    /// The largest curvature that it follows with ease, 1/m.
+    /// Largest curvature that it follows with ease, 1/m.
     pub(crate) tightest_bend: f64,
     pub(crate) single_track: SingleTrack,
     pub(crate) sliding: SlidingModel,
@@ -83,17 +83,17 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
 }
 
 impl VehicleType {
-    /// The hardest that its tyres can pull or push it on dry asphalt, m/s^2.
+    /// Hardest acceleration or braking that its tyres allow on dry asphalt, m/s^2.
     #[inline]
     pub(crate) fn hardest(&self) -> f64 {
         self.single_track.friction * GRAVITY
     }
 
-    /// Whether it counts as a bus or lorry in junctions: it swings out in bends.
+    /// Whether it counts as a bus or lorry in junctions, because it swings out in bends.
     #[inline]
     pub(crate) fn is_long(&self) -> bool {
-        // Conflicts of junctions are made for a car of this size: whoever is larger anywhere meets
-        // others elsewhere.
+        // Conflicts in junctions are computed for a car of this size. A vehicle that is larger in any
+        // dimension has other conflicts.
         let body = Body {
             width: self.width,
             front: self.front,
@@ -102,8 +102,7 @@ impl VehicleType {
         self.tows || body.exceeds_car()
     }
 
-    /// Middle, m ahead of the rear axle, and radius, m, of the circle around the vehicle with its
-    /// trailers in line.
+    /// Circle around the vehicle with its trailers in line: centre, m ahead of the rear axle, and radius, m.
     #[inline]
     pub(crate) fn hull_circle(&self) -> (f64, f64) {
         if !self.tows {
@@ -113,12 +112,12 @@ impl VehicleType {
         (0.5 * (self.front - self.rear_overhang), 0.5 * size.length())
     }
 
-    /// What a body covers whose rear axle has a pose.
+    /// Footprint of a body whose rear axle has a pose.
     pub(crate) fn covered(&self, pose: Pose) -> OrientedBox {
         self.footprint(pose.point(self.body_centre, 0.0), pose.heading)
     }
 
-    /// What a body covers whose middle is at a place, m.
+    /// Footprint of a body whose centre is at a place, m.
     #[inline]
     pub(crate) fn footprint(&self, middle: DVec2, heading: f64) -> OrientedBox {
         let centre = Pose {
@@ -129,30 +128,30 @@ impl VehicleType {
     }
 }
 
-/// Couplings whose heights above the ground differ by more do not fit, m: a tow ball and a fifth wheel do
-/// not.
+/// Couplings whose heights above the ground differ by more than this do not fit, m; for example a tow ball
+/// and a fifth wheel.
 pub(crate) const LEVEL: f64 = 0.15;
-/// Most numbers of types that tow trailers of others.
+/// Maximum number of types that tow trailers of other types.
 const MOST_STRANGERS: usize = 1000;
 
-/// A vehicle type with some trailers: what is left of it when it has let some go, or with those of
-/// another type.
+/// A vehicle type with some of its trailers, after the others have been uncoupled, or with those of another
+/// type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Part {
-    /// The number of the type with all its trailers.
+    /// Number of the type with all its trailers.
     whole: u16,
-    /// The number of the type whose trailers it tows: mostly its own.
+    /// Number of the type whose trailers it tows, mostly its own.
     of: u16,
-    /// How many it tows, from the front.
+    /// Number of trailers that it tows, from the front.
     towed: u8,
 }
 
-/// The coupling of a vehicle itself.
+/// Coupling of a vehicle itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct OwnCoupling {
-    /// m ahead of the rear axle.
+    /// Distance ahead of the rear axle, m.
     ahead: f64,
-    /// Above the ground, m.
+    /// Height above the ground, m.
     height: f64,
 }
 
@@ -171,49 +170,49 @@ impl OwnCoupling {
     }
 }
 
-/// The vehicle types of a scenario.
+/// Vehicle types of a scenario.
 ///
-/// A type with trailers has further numbers, behind those of all types of the scenario: itself without
-/// its last trailer, without its last two, and so on. So whatever depends on what a vehicle tows, its
-/// length, its mass, its tail, follows from its number at every level. So has one that can tow the trailers
-/// of another type, with one of them, with two, and so on.
+/// A type with trailers has additional numbers after those of all types of the scenario: the type without its
+/// last trailer, without its last two, and so on. So everything that depends on what a vehicle tows, such as
+/// length, mass and tail, follows from its number at every level. The same holds for a type that can tow the
+/// trailers of another one: it has numbers with one of them, with two, and so on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct VehicleTypes {
-    /// Of the scenario's types, by their numbers; those with fewer trailers have none.
+    /// Names of the scenario's types, by number; types with fewer trailers have none.
     pub(crate) names: Arc<Vec<String>>,
-    /// Of which type each number is, and which trailers it tows.
+    /// For each number, its type and the trailers that it tows.
     parts: Vec<Part>,
-    /// The couplings of the vehicles themselves, of those that have one.
+    /// Couplings of the vehicles themselves, if they have one.
     couplings: Vec<Option<OwnCoupling>>,
     types: Vec<VehicleType>,
-    /// Of those whose files have one.
+    /// Drive trains, for vehicle files that have one.
     drive_trains: Vec<Option<DriveTrain>>,
-    /// What levels miss of them.
+    /// Missing keys of each level.
     missing: Vec<[Vec<&'static str>; DynamicsLevel::ALL.len()]>,
-    /// As rigid bodies; of those whose files lack what that needs, as far as it is known.
+    /// Types as rigid bodies. For files that lack values, as far as they are known.
     rigid: Vec<RigidModel>,
-    /// The same for those who look on.
+    /// Their shapes for snapshots.
     rigid_shapes: Vec<Arc<RigidShape>>,
     /// Their trailers.
     trains: Vec<Train>,
     /// Whether any of them has trailers.
     pub(crate) has_trailers: bool,
-    /// Whether stop lines are set back for buses or lorries, because some drive.
+    /// Whether stop lines are set back because buses or lorries drive.
     pub(crate) sets_lines_back: bool,
-    /// From the rear axle to the rear end, of the type that has most of it, m.
+    /// Largest distance from the rear axle to the rear end of any type, m.
     pub(crate) largest_overhang: f64,
-    /// How often levels with forces of their own are computed at least, Hz.
+    /// Minimum rate at which levels with forces are computed, Hz.
     pub(crate) physics_rate_hz: f64,
 }
 
 impl VehicleTypes {
-    /// What each number stands for: the names of types, and which trailers are towed.
+    /// Meaning of each number: the name of the type, and the trailers that it tows.
     pub(crate) fn numbering(&self) -> Vec<String> {
         let parts = self.parts.iter().map(|part| format!("{part:?}"));
         self.names.iter().cloned().chain(parts).collect()
     }
 
-    /// A hash of all that types are, apart from their names.
+    /// Hash of all properties of types except their names.
     pub(crate) fn hash(&self) -> u64 {
         let bodies = (&self.types, &self.rigid, &self.trains);
         let all = (bodies, &self.drive_trains, self.physics_rate_hz);
@@ -221,7 +220,7 @@ impl VehicleTypes {
     }
 
     pub(crate) fn new(scenario: &roadwright_scenario::Scenario) -> Self {
-        // All lists are in the order of names: the number of a type is its place in each of them.
+        // All lists are sorted by name, so the number of a type is its index in each of them.
         let names = scenario.vehicle_types().keys().cloned().collect();
         let (described, parts) = with_parts(scenario);
         let types: Vec<VehicleType> = described.iter().map(VehicleType::from).collect();
@@ -245,13 +244,13 @@ impl VehicleTypes {
         }
     }
 
-    /// The drive train of a type.
+    /// Drive train of a type.
     #[inline]
     pub(crate) fn drive_train(&self, number: u16) -> Option<&DriveTrain> {
         self.drive_trains[number as usize].as_ref()
     }
 
-    /// The keys that a level needs of a type and its file has not.
+    /// Keys that a level needs and the file of a type lacks.
     pub(crate) fn missing(&self, number: u16, level: DynamicsLevel) -> &[&'static str] {
         &self.missing[number as usize][level as usize]
     }
@@ -262,45 +261,43 @@ impl VehicleTypes {
         &self.rigid[number as usize]
     }
 
-    /// What the solver has of a type as a rigid body.
+    /// Shape of a type in the rigid-body solver.
     pub(crate) fn rigid_shape(&self, number: u16) -> &Arc<RigidShape> {
         &self.rigid_shapes[number as usize]
     }
 
-    /// The trailers of a type.
+    /// Trailers of a type.
     #[inline]
     pub(crate) fn train(&self, number: u16) -> &Train {
         &self.trains[number as usize]
     }
 
-    /// How many numbers there are: those of the scenario's types, and with fewer trailers.
+    /// Number of types, including those with fewer trailers.
     pub(crate) fn count(&self) -> usize {
         self.types.len()
     }
 
-    /// The number of a type with all its trailers.
+    /// Number of a type with all its trailers.
     pub(crate) fn whole(&self, number: u16) -> u16 {
         self.parts[number as usize].whole
     }
 
-    /// The number of the type whose trailers it tows: its own one, if it tows none.
+    /// Number of the type whose trailers it tows; its own if it tows none.
     pub(crate) fn trailers_of(&self, number: u16) -> u16 {
         self.parts[number as usize].of
     }
 
-    /// The number of a type that tows so many of the trailers that it has, from the front; all of its own,
-    /// if it has fewer.
+    /// Number of a type that tows the first `towed` of its own trailers; all of them if it has fewer.
     pub(crate) fn towing(&self, number: u16, towed: usize) -> u16 {
         let of = self.trailers_of(number);
         self.towing_of(number, of, towed)
             .unwrap_or(self.whole(number))
     }
 
-    /// The number of a type that tows so many trailers of another, from the front; `None` if they do not
-    /// fit.
+    /// Number of a type that tows the first `towed` trailers of another type; `None` if they do not fit.
     pub(crate) fn towing_of(&self, number: u16, of: u16, towed: usize) -> Option<u16> {
         let whole = self.whole(number);
-        // Without trailers it is itself, whoever's they were.
+        // Without trailers it is itself, whichever type they belonged to.
         let of = if towed == 0 { whole } else { of };
         let wanted =
             |part: &Part| (part.whole, part.of, usize::from(part.towed)) == (whole, of, towed);
@@ -308,24 +305,24 @@ impl VehicleTypes {
         Some(at as u16)
     }
 
-    /// Where a vehicle itself can tow something, m ahead of its rear axle.
+    /// Place of a vehicle's own coupling, m ahead of its rear axle.
     pub(crate) fn coupling(&self, number: u16) -> Option<f64> {
         self.couplings[number as usize].map(|own| own.ahead)
     }
 
-    /// How high above the ground its coupling, and those of its trailers, are, m.
+    /// Height of its coupling and those of its trailers above the ground, m.
     pub(crate) fn coupling_height(&self, number: u16) -> Option<f64> {
         self.couplings[number as usize].map(|own| own.height)
     }
 
-    /// A type by its number.
+    /// Type with a number.
     #[inline]
     pub(crate) fn get(&self, number: u16) -> &VehicleType {
         &self.types[number as usize]
     }
 }
 
-/// The types of a scenario, and behind them those with fewer trailers.
+/// Types of a scenario, followed by those with fewer trailers.
 fn with_parts(
     scenario: &roadwright_scenario::Scenario,
 ) -> (Vec<roadwright_scenario::VehicleType>, Vec<Part>) {
@@ -336,7 +333,7 @@ fn with_parts(
     let part = |(whole, towed): (usize, usize)| Part {
         whole: whole as u16,
         of: whole as u16,
-        // A file has eight at most.
+        // A file has at most eight.
         towed: towed as u8,
     };
     let mut all: Vec<_> = scenario.vehicle_types().values().cloned().collect();
@@ -359,7 +356,7 @@ fn with_parts(
     (all, parts)
 }
 
-/// Who can tow trailers of whom: types with couplings of the same height.
+/// Types that can tow trailers of other types, because their couplings have the same height.
 fn strangers(types: &[roadwright_scenario::VehicleType]) -> Vec<Part> {
     let couplings: Vec<_> = types.iter().map(OwnCoupling::of).collect();
     let mut parts = Vec::new();
@@ -384,7 +381,7 @@ fn strangers(types: &[roadwright_scenario::VehicleType]) -> Vec<Part> {
     parts
 }
 
-/// A type with so many of the trailers of another.
+/// A type with the first trailers of another.
 fn with_trailers_of(
     described: &roadwright_scenario::VehicleType,
     other: &roadwright_scenario::VehicleType,
@@ -401,7 +398,7 @@ fn with_trailers_of(
     strange
 }
 
-/// A type with so many of its trailers.
+/// A type with the first of its trailers.
 fn with_trailers(
     described: &roadwright_scenario::VehicleType,
     towed: usize,
@@ -415,7 +412,7 @@ fn with_trailers(
     shorter
 }
 
-/// The share of its wheels that the hand brake holds: half of them, where no file says it.
+/// Share of its wheels that the hand brake holds; half of them if the file does not state it.
 fn held(described: &roadwright_scenario::VehicleType) -> f64 {
     let Some(file) = &described.file else {
         return 0.5;
@@ -438,7 +435,7 @@ fn drive_train(described: &roadwright_scenario::VehicleType) -> Option<DriveTrai
         .and_then(|file| DriveTrain::new(&file.vehicle))
 }
 
-/// What each level misses of a type.
+/// Missing keys of each level.
 fn missing(
     described: &roadwright_scenario::VehicleType,
 ) -> [Vec<&'static str>; DynamicsLevel::ALL.len()] {

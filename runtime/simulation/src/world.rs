@@ -1,4 +1,4 @@
-//! The world: its parts, and one step after the other.
+//! The world: its parts, and how a step runs.
 
 use crate::agents::{Agents, ClaimColumns, ContactColumns, ControlColumns, Finished, PlanColumns};
 use crate::clock::Clock;
@@ -33,7 +33,7 @@ use roadwright_agent::Registry;
 use roadwright_scenario::{NodeId, RoadId, Scenario};
 use std::sync::Arc;
 
-/// What stages keep between steps so that nothing is allocated in them; not state.
+/// Buffers that stages keep between steps to avoid allocations; not part of the state.
 #[derive(Default)]
 struct Scratch {
     planning: Rota,
@@ -44,8 +44,8 @@ struct Scratch {
 
 /// A running scenario.
 ///
-/// It owns the parts and hands each stage those that it reads and writes. Stages never get the world
-/// itself: what a stage can change is in its signature, and the compiler checks it.
+/// It owns the parts and passes each stage the parts that it reads and writes. Stages never get the world
+/// itself: the signature of a stage states what it can change, and the compiler checks it.
 pub struct World {
     pub(crate) clock: Clock,
     pub(crate) ground: Arc<Ground>,
@@ -58,9 +58,9 @@ pub struct World {
     pub(crate) modules: Modules,
     pub(crate) traffic: Traffic,
     pub(crate) messages: Messages,
-    /// Agents that people drive.
+    /// Agents under manual control.
     pub(crate) hands: Hands,
-    /// One row for each agent that does not drive any more, in the order in which they ended.
+    /// One row for each agent that no longer drives, in the order in which they ended.
     pub(crate) finished: Finished,
     /// An edit that waits until junctions are empty.
     pub(crate) waiting: Option<WaitingEdit>,
@@ -68,11 +68,11 @@ pub struct World {
     pub(crate) replans: ReplanCounts,
     /// Whether agents without a place or goal are refused instead of ending the run.
     lenient: bool,
-    /// People who come to each side of a crossing in an hour, whatever the scenario says.
+    /// Pedestrians who arrive at each side of a crossing per hour, overriding the scenario.
     pub(crate) pedestrians: Option<f64>,
     /// Whether all bodies are compared for contacts.
     verify: bool,
-    /// Threads beside the calling one; `None` for none.
+    /// Helper threads besides the calling one, if any.
     helpers: Option<rayon::ThreadPool>,
     scratch: Scratch,
 }
@@ -93,7 +93,7 @@ impl World {
     /// Prepares a scenario for running on its ground, which any number of worlds may share.
     ///
     /// # Errors
-    /// As [`World::new`].
+    /// As for [`World::new`].
     pub fn on_ground(
         ground: Arc<Ground>,
         scenario: &Scenario,
@@ -149,23 +149,25 @@ impl World {
         })
     }
 
-    /// Takes one step of dt, in the fixed order: pass the step boundary, appear, give way, plan,
-    /// behave, control, move, collide.
+    /// Takes one step of dt, in a fixed order: step boundary, spawning, junctions, planning, behaviours,
+    /// controllers, motion, collisions.
     pub fn step(&mut self) {
         self.step_watched(|_| ());
     }
 
-    /// [`World::step`], and says which of its parts begins; the planning of those who appear lies between
-    /// two parts of appearing.
+    /// Like [`World::step`], but calls `begins` with each part that begins. The planning for spawned agents
+    /// lies between two parts of spawning.
     pub fn step_watched(&mut self, mut begins: impl FnMut(Stage)) {
-        // Why this order:
-        // - Modules hear of agents at the boundary, before any of them is asked about one.
-        // - Agents appear before junctions decide, so that one that appears close to a stop line asks
-        //   in its first step and does not brake for nothing.
-        // - Junctions decide before planners: a route may change only beyond what is granted.
-        // - Behaviours go before controllers, which obey the wishes of the same step.
-        // - Bodies move last, and the index is rebuilt when they have: every stage of the next step
-        //   sees the same places, whether it runs early or late.
+        // Reasons for this order:
+        // - Modules are notified of agents at the boundary, before they are called for them.
+        // - Agents are spawned before junctions decide, so that one that is spawned close to a stop line
+        // requests
+        //   a grant in its first step and does not brake in vain.
+        // - Junctions decide before planners, because a route may change only beyond what is granted.
+        // - Behaviours precede controllers, which follow the wishes of the same step.
+        // - Bodies move last, and the index is rebuilt afterwards, so that every stage of the next step sees
+        // the
+        //   same places, whether it runs early or late.
         let ended = self.finished.rows.len();
         begins(Stage::Boundary);
         self.agents.release();
@@ -211,8 +213,8 @@ impl World {
         if admitted.is_empty() {
             return;
         }
-        // Modules are told of new agents before they are asked about them, so there is a second
-        // boundary in steps in which somebody appears.
+        // Modules are notified of new agents before they are called for them, so steps with spawned agents
+        // have a second boundary.
         self.modules.pass_boundary(&self.clock, &mut self.agents);
         let scene = AppearInputs {
             clock: &self.clock,
@@ -316,7 +318,7 @@ impl World {
         self.break_rings();
     }
 
-    /// Sends somebody round where a ring of full lanes has stood for long.
+    /// Reroutes a vehicle where a ring of full lanes has stood for long.
     fn break_rings(&mut self) {
         let claims = &mut self.traffic.claims;
         let rings = claims.stuck_rings();
@@ -337,7 +339,7 @@ impl World {
         }
     }
 
-    /// What effects act on, and what the stage of behaviours keeps.
+    /// Parts of the world that effects act on, and the buffers of the behaviour stage.
     fn effecting(&mut self) -> (Effecting<'_>, &mut Behaving) {
         let effecting = Effecting {
             clock: &self.clock,
@@ -361,7 +363,7 @@ impl World {
         let (mut effecting, stage) = self.effecting();
         behave::behave(stage, helpers.as_ref(), &mut effecting);
         self.helpers = helpers;
-        // Modules that agents have chosen for themselves are told their parameters and agents.
+        // Modules that agents have chosen for themselves are notified of their parameters and agents.
         if std::mem::take(&mut self.modules.has_new) {
             self.modules.pass_boundary(&self.clock, &mut self.agents);
         }
@@ -455,22 +457,22 @@ impl World {
         self.agents.accounts = accounts;
     }
 
-    /// Takes over the changes from `old`, which the world runs, to `new`.
+    /// Applies the changes from `old`, which the world runs, to `new`.
     ///
-    /// Vehicles keep their place and speed. An agent whose destination changed is rerouted from its
-    /// position; so is one whose route leads over a lane that is gone. All others keep their routes
-    /// and what junctions have granted them. An agent left without a lane or a route is removed.
-    /// Agents and flows that are new come from now on. The same edits after the same steps give the
-    /// same bits. Cost: that of what the edit reaches, a walk over all lanelets if
-    /// roads or obstacles changed, and one over all obstacles if those did.
+    /// Vehicles keep their place and speed. An agent whose destination has changed, or whose route leads over
+    /// a deleted lane, is rerouted from its position. All others keep their routes and their grants at
+    /// junctions. An agent left without a lane or a route is removed. New agents and flows start from now on.
+    /// The same edits after the same steps give the same bits. The cost depends on what the edit affects,
+    /// plus a pass over all lanelets if roads or obstacles have changed, and one over all obstacles if those
+    /// have.
     ///
-    /// If it changes a junction in which somebody is, nobody is let in there any more, and it enters when
-    /// all have left, after half a minute at the latest. Where stop lines move outward, those who come are
-    /// held back before that for a minute and a half at most. [`World::closing_nodes`] tells. An edit that
-    /// comes meanwhile enters with it.
+    /// If the edit changes a junction with vehicles inside, the junction admits no more vehicles, and the
+    /// edit is applied when all have left, after half a minute at the latest. If stop lines move outward,
+    /// approaching vehicles are held back before that for a minute and a half at most
+    /// ([`World::closing_nodes`]). Another edit in the meantime is applied together with it.
     ///
     /// # Errors
-    /// As [`World::new`]; the world is unchanged then.
+    /// As for [`World::new`]; the world is then unchanged.
     pub fn update(
         &mut self,
         old: &Scenario,
@@ -505,7 +507,7 @@ impl World {
         Ok(())
     }
 
-    /// Lets an edit in that has waited, as soon as the junctions that it changes are empty.
+    /// Applies a waiting edit as soon as the junctions that it changes are empty.
     fn let_edit_in(&mut self) {
         let closes = |edit: &WaitingEdit| {
             edit.closes(&self.traffic.claims, self.setting(), self.agents.lent())
@@ -528,13 +530,13 @@ impl World {
         };
         let scenarios = (&edit.old, &edit.new);
         let entered = (self.editing()).apply(scenarios, &edit.registry, Some(edit.ground));
-        // It could have entered when it came, and nothing that it is checked by has changed since.
+        // It would have been valid when it arrived, and nothing that it is checked against has changed since.
         if let Err(error) = entered {
             self.messages.log.write_fault(LogLine {
                 time: self.clock.time(),
                 agent: 0,
                 module: "edit".into(),
-                text: format!("the run goes on without an edit: {error}"),
+                text: format!("the run continues without an edit: {error}"),
                 is_fault: true,
             });
         }
@@ -559,17 +561,16 @@ impl World {
         }
     }
 
-    /// Sets the registry used for modules created from now on. Running modules pick up new builds
-    /// on their own.
+    /// Sets the registry for modules created from now on. Running modules pick up new builds on their own.
     pub fn use_modules(&mut self, modules: &Registry) {
         self.modules.registry = modules.clone();
     }
 
-    /// Lets a person come on foot to a crossing of the junction of a node: over a road, or over the first
-    /// arm that has one. Returns the number of the person, from 1 on.
+    /// Adds a pedestrian at a crossing of the junction of a node: over a road, or over the first arm with a
+    /// crossing. Returns the number of the pedestrian, from 1 on.
     ///
     /// # Errors
-    /// If there is no such crossing, or two hundred people are at it.
+    /// If there is no such crossing, or two hundred pedestrians are already at it.
     pub fn add_pedestrian(
         &mut self,
         node: NodeId,
@@ -578,10 +579,10 @@ impl World {
         self.traffic.people.call(&self.ground, node, road)
     }
 
-    /// Puts the controls of an agent into the hands of a person, from the next step on, or moves them if
-    /// they are in such hands already. It leaves its lane, and the law of the road; others look out for
-    /// it. One of the `lane` level goes on as `one_track`. Its modules are asked as before, and nobody does
-    /// what they say. Returns whether the agent drives.
+    /// Puts an agent under manual control from the next step on, or moves its controls if it already is. It
+    /// leaves its lane and is exempt from the law of junctions, while others watch out for it. An agent of
+    /// level `lane` continues as `one_track`. Its modules are still called, but their output is ignored.
+    /// Returns whether the agent drives.
     pub fn drive_by_hand(&mut self, id: u64, controls: HandControls) -> bool {
         let Some(agent) = self.agents.census().find(id) else {
             return false;
@@ -593,8 +594,8 @@ impl World {
         true
     }
 
-    /// Gives an agent back to its modules, which lead it on to its goals: over the lane that is close,
-    /// else straight over the ground. Returns whether a person drove it.
+    /// Returns an agent to its modules, which lead it on to its goals: over the lane close by, or else
+    /// straight over the ground. Returns whether it was under manual control.
     pub fn give_back(&mut self, id: u64) -> bool {
         let was_driven = self.hands.release(id);
         if let Some(agent) = self.agents.census().find(id).filter(|_| was_driven) {
@@ -604,12 +605,12 @@ impl World {
         was_driven
     }
 
-    /// Lets the trailers of an agent go from one on, counted from 1 at the front; only the last, if that
-    /// is not said. They stand where they are, with their brakes on, in the way of others, until a
-    /// vehicle of the same type joins them on. Returns how many go.
+    /// Uncouples the trailers of an agent from `from` on, counted from 1 at the front; with `None` only the
+    /// last. They stand where they are, with their brakes on, and obstruct others until a vehicle couples
+    /// them again. Returns how many.
     ///
     /// # Errors
-    /// If it does not drive, tows no such trailer, or moves faster than a walk; nothing changes then.
+    /// If it does not drive, tows no such trailer, or moves faster than walking speed; nothing changes then.
     pub fn uncouple(&mut self, id: u64, from: Option<u8>) -> Result<usize, CouplingError> {
         let agent = self
             .agents
@@ -619,12 +620,12 @@ impl World {
         self.effecting().0.uncouple(agent, from)
     }
 
-    /// Joins the trailers on that stand at the free coupling of an agent's vehicle, or of its last
-    /// trailer. Returns how many.
+    /// Couples the trailers that stand at the free coupling of an agent's vehicle, or of its last trailer.
+    /// Returns how many.
     ///
     /// # Errors
-    /// If it does not drive, moves faster than a walk, or nothing that fits stands near enough and
-    /// straight enough; nothing changes then.
+    /// If it does not drive, moves faster than walking speed, or no fitting trailer stands near and straight
+    /// enough; nothing changes then.
     pub fn couple(&mut self, id: u64) -> Result<usize, CouplingError> {
         let agent = self
             .agents
@@ -634,10 +635,10 @@ impl World {
         self.effecting().0.couple(agent)
     }
 
-    /// [`World::uncouple`] or [`World::couple`], as ordered.
+    /// Calls [`World::uncouple`] or [`World::couple`], as ordered.
     ///
     /// # Errors
-    /// As there.
+    /// As for these.
     pub fn carry_out(&mut self, id: u64, order: CouplingOrder) -> Result<usize, CouplingError> {
         match order {
             CouplingOrder::Uncouple(from) => self.uncouple(id, from),
@@ -645,7 +646,7 @@ impl World {
         }
     }
 
-    /// Those whose crossing is gone go on.
+    /// Lets pedestrians whose crossing has been deleted walk on.
     fn walk_strays(&mut self) {
         if !self.traffic.people.has_strays() {
             return;

@@ -1,4 +1,4 @@
-//! Slopes across the heading: what they do to planar vehicles, against closed forms.
+//! Effects of slopes across the heading on planar vehicles, compared with closed forms.
 
 use roadwright_geometry::math::{atan, cos, sin};
 use roadwright_geometry::{DVec2, HeightField};
@@ -6,7 +6,7 @@ use roadwright_scenario::*;
 use roadwright_simulation::{HandControls, RunOptions, VehicleRecord, World, builtin_modules};
 
 const G: f64 = 9.81;
-/// Friction and cornering stiffness over load of the tyres of a car without a file.
+/// Friction, and cornering stiffness over load, of the tyres of a car without a file.
 const MU: f64 = 1.0489;
 const STIFFNESS: f64 = 21.92;
 const LEVELS: [DynamicsLevel; 3] = [
@@ -15,7 +15,7 @@ const LEVELS: [DynamicsLevel; 3] = [
     DynamicsLevel::Sliding,
 ];
 
-/// The most that tyres give over the load on dry asphalt, and gravity, as a level has them.
+/// Maximum tyre force over load on dry asphalt, and gravity, for a level.
 fn tyres(level: DynamicsLevel) -> (f64, f64) {
     match level {
         DynamicsLevel::Sliding => (3.0, 9.8),
@@ -23,7 +23,7 @@ fn tyres(level: DynamicsLevel) -> (f64, f64) {
     }
 }
 
-/// A car on open ground that rises to the north by `rise` in 1, and heads east.
+/// A car on open ground that rises to the north by `rise` in 1, heading east.
 fn hillside(rise: f64, grip: f64, speed: f64) -> Scenario {
     let mut scenario = Scenario::new("hillside");
     let stack = Stack::with_controller("pursuit");
@@ -67,7 +67,7 @@ fn hillside(rise: f64, grip: f64, speed: f64) -> Scenario {
     scenario
 }
 
-/// Its world, with the car in the hands of a person who does not steer.
+/// World with the car under manual control, without steering.
 fn world(scenario: &Scenario, level: DynamicsLevel, pedals: f64) -> World {
     let options = RunOptions {
         dynamics: Some(level),
@@ -125,14 +125,14 @@ fn on_ice_it_slides_down_as_the_closed_form_says() {
             "{level}"
         );
     }
-    // The kinematic model knows no slip: it stays.
+    // The kinematic model has no slip, so it stays.
     let mut world = world(&hillside(0.3, 0.1, 0.0), DynamicsLevel::OneTrack, 0.0);
     let start = car(&world).pose;
     steps(&mut world, 5.0);
     assert_eq!(car(&world).pose, start);
 }
 
-/// The slip of a brush tyre, tangent of the angle, at which it gives a share of its load.
+/// Slip of a brush tyre, as the tangent of the angle, at which it gives a share of its load.
 fn slip_for(force: f64, friction: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {
@@ -157,7 +157,7 @@ fn it_drifts_across_a_slope_at_the_angle_at_which_its_tyres_hold_it() {
         steps(&mut world, 0.1);
         let after = car(&world).pose;
         let way = before.to_local(after.position);
-        // The weight across is carried by both axles at the same slip.
+        // The lateral weight is carried by both axles at the same slip.
         let angle = atan(rise);
         let exact = slip_for(sin(angle), MU * cos(angle));
         let seen = -way.y / way.x;
@@ -173,7 +173,7 @@ fn it_drifts_across_a_slope_at_the_angle_at_which_its_tyres_hold_it() {
 fn brakes_and_bank_share_the_grip() {
     let grip = 0.3 / MU;
     let braking = 2.4;
-    // Together 2.45 and 3.07 of the 3.03 m/s^2 that there are.
+    // Together 2.45 and 3.07 of the available 3.03 m/s^2.
     let aside = [0.0, 0.05, 0.2].map(|rise| {
         let level = DynamicsLevel::DynamicOneTrack;
         let mut world = world(&hillside(rise, grip, 20.0), level, -braking / 8.0);

@@ -1,4 +1,4 @@
-//! A saved world that is restored with other modules is a branch: they start fresh, and that is told.
+//! Restoring a saved world with other modules makes a branch: they start fresh, which is reported.
 
 use crate::common::shipped;
 use roadwright_agent::Slot;
@@ -25,7 +25,7 @@ fn run(world: &mut World, seconds: f64) {
     }
 }
 
-/// A world after so many seconds.
+/// A world after a number of seconds.
 fn after(scenario: &Scenario, options: &RunOptions, seconds: f64) -> World {
     let mut world = World::new(scenario, &builtin_modules(), options).unwrap();
     run(&mut world, seconds);
@@ -42,7 +42,7 @@ fn restore(
     World::restore(ground, scenario, &builtin_modules(), options, saved)
 }
 
-/// What a world says that started fresh: slot, module and why.
+/// Modules that a world reports as started fresh: slot, module and reason.
 fn fresh(world: &World) -> Vec<(String, String, String)> {
     let all = world.summary().started_fresh.into_iter();
     all.map(|one| (one.slot, one.module, one.why)).collect()
@@ -60,7 +60,7 @@ fn another_module_drives_on_and_is_told() {
     let pursuit = using(Slot::Controller, &["pursuit"]);
     let (mut world, notes) = restore(&scenario, &pursuit, &saved).unwrap();
     let expected = ["fuzzy_driver", "idm"].map(|old| {
-        let why = format!("starts fresh in the place of {old}");
+        let why = format!("starts fresh and replaces {old}");
         told("controller", "pursuit", &why)
     });
     assert_eq!(fresh(&world), expected);
@@ -68,7 +68,7 @@ fn another_module_drives_on_and_is_told() {
     assert_eq!(notes, texts);
     let at = world.summary().started_fresh[0].clone();
     assert_eq!((at.step, at.time), (whole.steps(), whole.time()));
-    // Those who drive already have it, not only those who come later.
+    // Driving agents already have it, not only later ones.
     let of_all = |world: &World| {
         let agents = world.snapshot().vehicles.into_iter();
         agents.map(|one| one.agent).collect::<Vec<_>>()
@@ -76,9 +76,13 @@ fn another_module_drives_on_and_is_told() {
     assert_eq!(of_all(&world), of_all(&whole));
     run(&mut world, 1.0);
     run(&mut whole, 1.0);
-    assert_eq!(of_all(&world), of_all(&whole), "nobody has come meanwhile");
+    assert_eq!(
+        of_all(&world),
+        of_all(&whole),
+        "no agent was spawned meanwhile"
+    );
     assert_ne!(world.snapshot().hash(), whole.snapshot().hash());
-    // The branch is a run as any other: it can be repeated, and goes on.
+    // The branch is a normal run: it can be repeated and resumed.
     let (mut again, _) = restore(&scenario, &pursuit, &saved).unwrap();
     run(&mut again, 1.0);
     assert_eq!(world.state_hash(), again.state_hash());
@@ -96,7 +100,7 @@ fn what_took_the_place_of_modules_holds_on_and_stays_known() {
     assert!(!notes.is_empty());
     run(&mut branch, 2.0);
     let saved = branch.save(false).unwrap();
-    // Nobody has to say again what the saved run had, and to say it changes nothing.
+    // The overrides of the saved run need not be repeated, and repeating them changes nothing.
     for options in [RunOptions::default(), pursuit] {
         let (mut world, notes) = restore(&scenario, &options, &saved).unwrap();
         assert_eq!(notes, [""; 0]);
@@ -107,13 +111,10 @@ fn what_took_the_place_of_modules_holds_on_and_stays_known() {
         run(&mut whole, 10.0);
         assert_eq!(world.summary(), whole.summary());
     }
-    // A third one takes the place of the second.
+    // A third one replaces the second.
     let idm = using(Slot::Controller, &["idm"]);
     let (world, notes) = restore(&scenario, &idm, &saved).unwrap();
-    assert_eq!(
-        notes,
-        ["controller idm: starts fresh in the place of pursuit"]
-    );
+    assert_eq!(notes, ["controller idm: starts fresh and replaces pursuit"]);
     assert_eq!(fresh(&world).len(), fresh(&branch).len() + 1);
 }
 
@@ -126,9 +127,9 @@ fn slots_that_take_several_or_none_are_told_as_well() {
         (
             &["comfort", "safety"][..],
             "comfort, safety",
-            "starts fresh in the place of crash_and_speed",
+            "starts fresh and replaces crash_and_speed",
         ),
-        (&[], "none", "takes the place of crash_and_speed"),
+        (&[], "none", "replaces crash_and_speed"),
     ] {
         let options = using(Slot::Fitness, ids);
         let (mut world, _) = restore(&scenario, &options, &saved).unwrap();
@@ -143,7 +144,7 @@ fn slots_that_take_several_or_none_are_told_as_well() {
     }
 }
 
-/// A scenario whose stack `idm` has a setting of its own in the slot of the controller.
+/// A scenario whose stack `idm` has another setting for the controller.
 fn with_idm(scenario: &Scenario, setting: ModuleSetting) -> Scenario {
     let mut changed = scenario.clone();
     let mut stack = scenario.stacks()["idm"].clone();
@@ -159,7 +160,7 @@ fn a_stack_of_the_scenario_that_was_changed_is_told() {
     let scenario = shipped("crossroads");
     let saved = after(&scenario, &RunOptions::default(), 8.0).save(false);
     let saved = saved.unwrap();
-    // The same module with other parameters goes on with what it remembers.
+    // The same module with other parameters keeps its memory.
     let mut setting = ModuleSetting::new("idm");
     setting.parameters.insert("headway".into(), 2.5);
     let (world, _) = restore(
@@ -168,15 +169,15 @@ fn a_stack_of_the_scenario_that_was_changed_is_told() {
         &saved,
     )
     .unwrap();
-    let why = "has other parameters, or another rate, than it was saved with";
+    let why = "has different parameters or a different rate than in the save";
     assert_eq!(fresh(&world), [told("controller", "idm", why)]);
-    // Another one does not.
+    // Another module does not.
     let changed = with_idm(&scenario, ModuleSetting::new("pursuit"));
     let (mut world, _) = restore(&changed, &RunOptions::default(), &saved).unwrap();
-    let why = "starts fresh in the place of idm";
+    let why = "starts fresh and replaces idm";
     assert_eq!(fresh(&world), [told("controller", "pursuit", why)]);
     run(&mut world, 5.0);
-    // Stacks are known by their names.
+    // Stacks are identified by their names.
     let mut more = scenario.clone();
     let stack = scenario.stacks()["idm"].clone();
     more.apply(Edit::Stack("added".into(), Some(Box::new(stack))))
@@ -206,7 +207,7 @@ fn who_decides_about_signals_is_no_ground() {
         (by_demand, "actuated", "fixed"),
     ] {
         let (mut world, _) = restore(&changed, &RunOptions::default(), &saved).unwrap();
-        let why = format!("starts fresh in the place of {was}");
+        let why = format!("starts fresh and replaces {was}");
         let fresh = fresh(&world);
         branches += fresh.len();
         assert!(

@@ -1,4 +1,4 @@
-//! What junctions and roads tell of themselves, held to what can be seen from outside.
+//! Inspection of junctions and roads, compared with what can be observed from outside.
 
 use roadwright_scenario::junction::Light;
 use roadwright_scenario::{Control, NodeId, RoadId, SignalMode, file};
@@ -8,7 +8,7 @@ use roadwright_simulation::{
 };
 use std::path::PathBuf;
 
-/// Below this a vehicle stands, m/s.
+/// Speed below which a vehicle counts as standing, m/s.
 const STANDING: f64 = 0.5;
 
 fn world(name: &str) -> World {
@@ -17,7 +17,7 @@ fn world(name: &str) -> World {
     World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap()
 }
 
-/// Steps a world and looks at it once a second of simulated time.
+/// Steps a world and observes it once per second of simulated time.
 fn look_on(world: &mut World, seconds: u32, mut look: impl FnMut(&World)) {
     let steps = (1.0 / world.dt()).round() as u32;
     for _ in 0..seconds {
@@ -26,7 +26,7 @@ fn look_on(world: &mut World, seconds: u32, mut look: impl FnMut(&World)) {
     }
 }
 
-/// Agents that stand on a lane of a road, and those that are on it at all.
+/// Agents that stand on a lane of a road, and all agents on it.
 fn on_lane(world: &World, approach: &ApproachLane) -> (Vec<u64>, Vec<u64>) {
     let vehicles = world.snapshot().vehicles;
     let lane = (approach.lane.road, approach.lane.lane);
@@ -51,7 +51,7 @@ fn a_junction_with_signals_tells_its_queues_lights_and_times() {
                 (approach.queue, approach.vehicles),
                 (standing.len(), on.len())
             );
-            // What the lane's signal shows, and nobody goes on red.
+            // Compares the signal of the lane, and checks that no vehicle passes it at red.
             let lane = (approach.lane.road, approach.lane.lane);
             let head = heads.iter().find(|head| (head.road, head.lane) == lane);
             assert_eq!(approach.light, Some(head.unwrap().light));
@@ -74,7 +74,7 @@ fn a_junction_with_signals_tells_its_queues_lights_and_times() {
         assert_eq!((programme.mode, programme.stages), (SignalMode::Fixed, 2));
         assert!(programme.elapsed >= 0.0 && programme.remaining.unwrap() > 0.0);
         ambers += usize::from(programme.phase == StagePhase::Amber);
-        // A second later a second has passed, unless a phase has ended.
+        // One second later a second has passed, unless a phase has ended.
         if let Some(before) = before.replace(seen).and_then(|seen| seen.programme)
             && (before.stage, before.phase) == (programme.stage, programme.phase)
         {
@@ -106,7 +106,7 @@ fn junctions_tell_who_gives_way_to_whom_and_in_which_order_they_pass() {
             assert_eq!(numbers, (1..=seen.tickets.len() as u32).collect::<Vec<_>>());
             for ticket in &seen.tickets {
                 assert!(ticket.path.index() < seen.turns.len());
-                // Who waits inside waits for lower tickets only.
+                // A vehicle that waits inside waits for lower tickets only.
                 let order = |agent| seen.tickets.iter().position(|t| t.agent == agent).unwrap();
                 let own = ticket.number as usize - 1;
                 assert!(ticket.behind.iter().all(|&other| order(other) < own));
@@ -147,7 +147,7 @@ fn a_road_tells_its_cells_who_is_on_it_and_what_stops_them() {
             for vehicle in &lane.vehicles {
                 let record = vehicles.iter().find(|v| v.agent == vehicle.agent).unwrap();
                 assert!((record.s - vehicle.s).abs() < 1e-9 && record.speed == vehicle.speed);
-                // Its middle is in a cell that is its own, or that of who is before it.
+                // Its centre is in a cell that is occupied by itself or by the vehicle ahead.
                 let cell = ((vehicle.s + 1.2) / lane.cells[0].length) as usize;
                 assert!(
                     lane.cells[cell.min(lane.cells.len() - 1)]
@@ -176,7 +176,7 @@ fn a_road_tells_its_cells_who_is_on_it_and_what_stops_them() {
                 .iter()
                 .filter(|cell| cell.occupant.is_some())
                 .count();
-            // Who takes a cell has its body there, perhaps on its way to the lane beside.
+            // The occupant of a cell has its body there, possibly while it changes to the adjacent lane.
             for cell in &lane.cells {
                 let Some(occupant) = cell.occupant else {
                     continue;

@@ -1,4 +1,4 @@
-//! Trailers are let go, stand in the way, and are joined on again.
+//! Trailers are uncoupled, obstruct others, and are coupled again.
 
 use crate::common::*;
 use roadwright_scenario::*;
@@ -14,7 +14,7 @@ const LEVELS: [DynamicsLevel; 4] = [
     DynamicsLevel::Rigid,
 ];
 
-/// The car with so many caravans in a row.
+/// The car with a number of caravans in a row.
 fn road_train(trailers: usize) -> VehicleType {
     vehicle("escort-caravan", |file| {
         let one = file.trailers[0].clone();
@@ -22,7 +22,7 @@ fn road_train(trailers: usize) -> VehicleType {
     })
 }
 
-/// Agents of these types on open ground, one after the other along the x axis, that go east.
+/// Agents of these types on open ground, one after another along the x axis, heading east.
 fn yard(agents: &[(&VehicleType, f64, f64)]) -> Scenario {
     let mut scenario = Scenario::new("yard");
     let stack = Stack::with_controller("pursuit");
@@ -65,7 +65,7 @@ fn world(scenario: &Scenario, level: DynamicsLevel) -> World {
 }
 
 fn drive(world: &mut World, (pedals, steering): (f64, f64), seconds: f64) {
-    // Agents are there from the first step on.
+    // Agents are spawned in the first step.
     if world.steps() == 0 {
         world.step();
     }
@@ -74,7 +74,7 @@ fn drive(world: &mut World, (pedals, steering): (f64, f64), seconds: f64) {
     (0..steps).for_each(|_| world.step());
 }
 
-/// Brakes until it stands; the pedal that is pressed is that against its way.
+/// Brakes to a standstill with the pedal for the opposite direction.
 fn stop(world: &mut World) {
     for _ in 0..3000 {
         let speed = speed(world);
@@ -87,7 +87,7 @@ fn stop(world: &mut World) {
     assert!(speed(world).abs() < 0.05, "{}", speed(world));
 }
 
-/// Goes straight back until something is true, by touches of the pedal.
+/// Reverses straight until a condition is true, by touches of the pedal.
 fn back_until(world: &mut World, is_there: impl Fn(&Snapshot) -> bool) {
     for _ in 0..3000 {
         if is_there(&world.snapshot()) {
@@ -105,7 +105,7 @@ fn speed(world: &World) -> f64 {
     vehicles.iter().find(|one| one.agent == 1).unwrap().speed
 }
 
-/// Each trailer is joined to the one before, at the end of its body.
+/// Checks that each trailer is coupled to the one before, at the end of its body.
 fn hold_together(snapshot: &Snapshot) {
     for pair in snapshot.trailers.windows(2) {
         let rear = pair[0].body.point(-0.5 * pair[0].length, 0.0);
@@ -114,14 +114,15 @@ fn hold_together(snapshot: &Snapshot) {
     }
 }
 
-/// From the end of the last towed trailer to the coupling of the first that stands, m.
+/// Distance from the end of the last towed trailer to the coupling of the first uncoupled one, m.
 fn gap(snapshot: &Snapshot) -> f64 {
     let (last, first) = (snapshot.trailers.last(), snapshot.standing.first());
     let (last, first) = (last.unwrap(), first.unwrap().trailer);
     (last.body.point(-0.5 * last.length, 0.0) - first.coupling).length()
 }
 
-/// Six trailers go round a bend and back, lose two, and get them again; the hash after each part.
+/// Drives six trailers around a bend and back, uncouples two and couples them again. Returns the hash after
+/// each part.
 fn six(world: &mut World, look: impl Fn(World) -> World) -> Vec<u64> {
     let mut hashes = Vec::new();
     drive(world, (1.0, 0.0), 0.1);
@@ -138,7 +139,7 @@ fn six(world: &mut World, look: impl Fn(World) -> World) -> Vec<u64> {
     drive(world, (0.2, 0.0), 8.0);
     stop(world);
     let stood = world.snapshot();
-    // Back a little: forwards angles have died away, so it stays a line.
+    // Reverses a little. Forwards, angles have died away, so it stays a line.
     back_until(world, |now| {
         (now.vehicles[0].pose.position - stood.vehicles[0].pose.position).length() > 2.0
     });
@@ -157,7 +158,7 @@ fn six(world: &mut World, look: impl Fn(World) -> World) -> Vec<u64> {
     drive(world, (0.3, 0.0), 4.0);
     stop(world);
     let away = world.snapshot();
-    // What is let go stands to the bit; the others have gone.
+    // Uncoupled trailers have not moved at all; the others have.
     assert_eq!(away.standing, parted.standing);
     assert!(gap(&away) > 2.0, "{}", gap(&away));
     assert!(matches!(world.couple(1), Err(CouplingError::TooFar(_))));
@@ -209,7 +210,7 @@ fn a_train_of_six_goes_round_bends_and_back_loses_two_and_gets_them_again() {
 
 #[test]
 fn a_lighter_and_shorter_vehicle_is_left() {
-    // With a drive train trailers weigh on the engine: what is left accelerates better.
+    // With a drive train trailers load the engine, so the vehicle accelerates better without them.
     let jeep = vehicle("willys-mb", |file| {
         let caravan = vehicle("escort-caravan", |_| {});
         let caravan = caravan.file.as_ref().unwrap().vehicle.clone();
@@ -254,14 +255,15 @@ fn what_cannot_be_done_is_said_and_changes_nothing() {
     ));
     stop(&mut world);
     assert_eq!(world.uncouple(1, None), Ok(1));
-    // Another type, though it has the same file, does not take it; nor is it that which comes next.
+    // A vehicle of another type does not couple it although it has the same file, and neither is it the next
+    // trailer.
     assert_eq!(world.uncouple(1, None), Ok(1));
     assert_eq!(world.uncouple(1, None), Err(CouplingError::TowsNothing));
-    // Both stand where they were: the nearer one that fits is joined on first, then the other.
+    // Both stand where they were: the nearer one that fits is coupled first, then the other.
     assert_eq!(world.couple(1), Ok(1));
     assert_eq!(world.couple(1), Ok(1));
     assert_eq!(world.uncouple(1, Some(1)), Ok(2));
-    // Turned away on the spot it is too far off; beside it and askew it is askew.
+    // Turned away on the spot it is too far off; beside the trailer and askew, the angle is too large.
     for _ in 0..40 {
         drive(&mut world, (0.3, 1.0), 1.0);
         stop(&mut world);
@@ -279,7 +281,7 @@ fn what_cannot_be_done_is_said_and_changes_nothing() {
 #[test]
 fn who_comes_behind_stands_before_what_was_let_go() {
     for level in LEVELS {
-        // Positive control: where nothing is let go, it passes the place.
+        // Positive control: without the uncoupled trailer, it passes the place.
         let ends = [true, false].map(|lets_go| {
             let mut world = world(&behind_each_other(), level);
             let mut session = Session::new({
@@ -312,7 +314,7 @@ fn who_comes_behind_stands_before_what_was_let_go() {
     }
 }
 
-/// A slow car with a caravan on a long road, and a swift one behind it.
+/// A slow car with a caravan on a long road, and a fast one behind it.
 fn behind_each_other() -> Scenario {
     let mut scenario = without_stack(shipped("trailer-yard"), "shuttle");
     let (agents, flows) = (scenario.agents().clone(), scenario.flows().clone());
@@ -410,7 +412,7 @@ fn a_tractor_drives_off_below_its_semi_trailer_and_backs_up_to_it() {
     back_until(&mut world, |now| away(now) < 0.3);
     assert_eq!(world.couple(1), Ok(1));
     assert!(world.collisions().is_empty(), "{:?}", world.collisions());
-    // Positive control: others below it are counted.
+    // Positive control: other contacts with the trailer are counted.
     let car = vehicle("ford-escort", |_| {});
     let scenario = yard(&[(&car, -40.0, 0.0), (&truck, 0.0, 0.0)]);
     let mut world = self::world(&scenario, DynamicsLevel::OneTrack);
@@ -441,7 +443,7 @@ fn it_stays_when_its_vehicle_arrives_and_goes_with_its_type() {
         (2, 0)
     );
     assert_eq!(world.snapshot().standing, stood);
-    // An edit that touches other things leaves it, one that takes its type does not.
+    // An unrelated edit leaves it, while one that deletes its type removes it.
     let mut renamed = scenario.clone();
     renamed.apply(Edit::Agent(AgentId(2), None)).unwrap();
     let another = Edit::VehicleType("a new first".into(), Some(Box::new(VehicleType::car())));
@@ -459,7 +461,7 @@ fn it_stays_when_its_vehicle_arrives_and_goes_with_its_type() {
     assert!(
         world
             .log()
-            .any(|line| line.text.contains("1 trains that were let go"))
+            .any(|line| line.text.contains("1 uncoupled trains"))
     );
 }
 
@@ -484,7 +486,7 @@ fn an_edit_lets_what_is_left_be() {
 #[test]
 fn nobody_appears_where_it_stands() {
     let train = road_train(1);
-    // The second one wants to appear where the caravan of the first one is let go.
+    // The second agent is to be spawned where the first one uncouples its caravan.
     let mut scenario = yard(&[(&train, 0.0, 0.0), (&VehicleType::car(), -7.0, 0.0)]);
     let late = Agent {
         depart: 20.0.into(),

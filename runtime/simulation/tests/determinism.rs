@@ -1,4 +1,4 @@
-//! The contract: the same scenario and seed give the same bits, whatever runs beside.
+//! The contract: the same scenario and seed give the same bits, whatever else runs.
 
 use crate::common::{all_shipped, has_scripts, shipped};
 use roadwright_scenario::Scenario;
@@ -76,15 +76,15 @@ fn another_seed_is_another_run() {
 
 #[test]
 fn golden_hashes_hold() {
-    // Two hashes of each shipped scenario: of all state, and of what snapshots show. The first
-    // changes with what is stored. The second changes only if vehicles drive otherwise: if that was
-    // meant, copy the new ones from the message and say in the change log what changed. If it was
-    // not meant, something is no longer deterministic.
+    // Two hashes of each shipped scenario: of the whole state, and of what snapshots show. The first changes
+    // with the stored data. The second changes only if vehicles drive differently. If that was intended, copy
+    // the new hashes from the message and state the change in the changelog. If not, something is no longer
+    // deterministic.
     let golden = include_str!("golden.txt");
     let mut found = String::new();
     for name in all_shipped() {
         let scenario = shipped(&name);
-        // Those are held in the tests of the extension crate.
+        // These are checked in the tests of the extension crate.
         if has_scripts(&scenario) {
             continue;
         }

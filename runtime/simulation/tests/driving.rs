@@ -1,4 +1,4 @@
-//! Agents drive: stories with an outcome.
+//! Agents drive: scenarios with an expected outcome.
 
 use crate::modules::with_test_modules;
 use crate::scenarios::*;
@@ -41,7 +41,7 @@ fn one_way_road(lanes: usize) -> Scenario {
     scenario
 }
 
-/// Nobody was off the lanes before, so nobody had to be found by place.
+/// No agent was off the lanes before, so the grid of places had not been built.
 #[test]
 fn who_leaves_its_lane_looks_around_in_the_same_step() {
     let mut scenario = one_way_road(1);
@@ -109,8 +109,8 @@ fn every_controller_drives_through_a_junction_and_arrives() {
     }
 }
 
-/// How far a car of a controller is beside the middle of its lane at most, m, in the tight turns of a
-/// crossing, to the right and to the left.
+/// Greatest offset of a car from the centre line of its lane in the tight turns of a crossing, to the right
+/// and to the left, m.
 fn beside_in_turns(controller: &ModuleSetting) -> f64 {
     let modules = with_test_modules();
     let mut most: f64 = 0.0;
@@ -149,7 +149,7 @@ fn tight_turns_are_driven_along_the_middle_of_the_lane() {
         let beside = beside_in_turns(&ModuleSetting::new(controller));
         assert!(beside < 0.2, "{controller}: {beside} m");
     }
-    // Who steers for a point of the lane ahead cuts them.
+    // A controller that steers for a point of the lane ahead cuts the turns.
     assert!(beside_in_turns(&ModuleSetting::new("unlawful")) > 0.3);
 }
 
@@ -171,7 +171,7 @@ fn the_fuzzy_driver_cuts_tight_turns_less_if_it_aims_along_the_bend() {
     assert!(bend < 0.5, "{bend} m");
     assert!(
         way > bend + 0.3,
-        "for the way {way} m, for the bend {bend} m"
+        "on the path {way} m, along the bend {bend} m"
     );
 }
 
@@ -236,7 +236,7 @@ fn what_drives_into_an_obstacle_is_a_collision() {
     assert_eq!(summary.collisions.len(), 1);
     let hit = summary.collisions[0];
     assert_eq!((hit.agent, hit.with), (1, Party::Obstacle(7)));
-    // The front, 3.55 m ahead of the axle, meets the crate at 29 m.
+    // The front, 3.55 m ahead of the axle, hits the crate at 29 m.
     assert!(hit.x > 24.0 && hit.x < 29.0, "{hit:?}");
 }
 
@@ -288,7 +288,7 @@ fn lanes_are_changed_to_reach_the_destination() {
 
 #[test]
 fn who_has_its_goal_beside_changes_in_time_for_it_however_long_the_lane_is() {
-    // The lane ends far behind the goal: 300 m are left where it is too late to change for that.
+    // The lane ends far beyond the goal: 300 m remain where it is too late to change for the goal.
     let mut scenario = one_way_road(2);
     let agent = Agent {
         destination: Some(on_lane(1, -2, 100.0)),
@@ -317,7 +317,7 @@ fn who_cannot_change_lanes_where_it_begins_is_refused_if_no_other_way_leads_on()
         ..street("road")
     };
     draw(&mut scenario, (400.0, 0.0), (600.0, 0.0), &style);
-    // Of the two lanes only one leads on.
+    // Only one of the two lanes leads on.
     end_lane(&mut scenario, (1, -2), (2, -1));
     for (s, refused) in [(370.0, 0), (398.0, 1)] {
         let mut scenario = scenario.clone();
@@ -464,7 +464,8 @@ fn unknown_modules_and_parameters_name_the_known_ones() {
     );
 }
 
-/// How many agents the fitness has rated; each stack's mean is below that of standing.
+/// Checks that a fitness has rated agents and that the mean of each stack is below that of standing. Returns
+/// the number of rated agents.
 fn rated(summary: &Summary) -> usize {
     let mut count = 0;
     for fitness in summary.stacks.iter().flat_map(|stack| &stack.fitness) {
@@ -567,7 +568,7 @@ fn lane_graphs_of_shipped_scenarios_are_continuous() {
 
 #[test]
 fn the_last_way_point_is_the_destination_of_those_without_one() {
-    // An endless round of way-points used to hang the run.
+    // An endless loop of waypoints used to hang the run.
     let mut scenario = Scenario::new("round");
     let agent = Agent {
         start: Place::ground(0.0, 0.0, 0.0),
@@ -591,7 +592,7 @@ fn the_last_way_point_is_the_destination_of_those_without_one() {
     assert!(
         error
             .to_string()
-            .contains("agent 1 has neither a destination nor a way-point")
+            .contains("agent 1 has neither a destination nor a waypoint")
     );
 }
 
@@ -682,7 +683,7 @@ fn one_starts_and_arrives_on_a_road_that_lies_within_a_junction() {
     };
     let ends_at_east = |(_, road): &(RoadId, &Road)| road.reference_line.end().position.x > 99.0;
     let east = scenario.network().roads().find(ends_at_east).unwrap().0.0;
-    // From each end of the main street over it, and from there to the other end.
+    // From each end of the main street, across it, and from there to the other end.
     let (from_west, to_west) = (on_lane(1, -1, 20.0), on_lane(1, 1, 20.0));
     let (from_east, to_east) = (on_lane(east, 1, 77.0), on_lane(east, -1, 77.0));
     for (id, lane, onward, [from, to]) in [

@@ -1,4 +1,4 @@
-//! Grip of the ground: how far vehicles brake, climb and turn on it, at every level that has tyres.
+//! Grip of the ground: how vehicles brake, climb and turn on it, at every level with tyres.
 
 use crate::scenarios::*;
 use roadwright_agent::{
@@ -13,10 +13,10 @@ use roadwright_simulation::{
     Ground, RunOptions, SavedWorld, VehicleRecord, World, builtin_modules,
 };
 
-/// Friction of the tyres of a car without a file, and gravity.
+/// Friction of the tyres of a car without a file, times gravity.
 const MU_G: f64 = 1.0489 * 9.81;
 
-/// Holds an acceleration, whatever comes, with straight wheels.
+/// Always commands the same acceleration with straight wheels.
 struct Pedal(f64);
 
 static STOMPS: ModuleInfo = ModuleInfo {
@@ -63,7 +63,7 @@ fn registry() -> Registry {
     registry
 }
 
-/// A road of one lane along x, 2 km long, on ground of some grip.
+/// A road of one lane along x, 2 km long, on ground with a given grip.
 fn road(grip: GroundGrip) -> Scenario {
     let mut scenario = Scenario::new("grip");
     let style = RoadStyle {
@@ -113,14 +113,14 @@ fn only(world: &World) -> VehicleRecord {
     world.snapshot().vehicles[0]
 }
 
-/// Speed that is lost in a step, m/s^2.
+/// Deceleration in a step, m/s^2.
 fn braking(world: &mut World) -> f64 {
     let before = only(world).speed;
     world.step();
     (before - only(world).speed) / 0.01
 }
 
-/// The way from 15 m/s to rest, m.
+/// Braking distance from 15 m/s, m.
 fn braking_distance(level: DynamicsLevel, residential: f64) -> f64 {
     let grip = GroundGrip {
         residential: residential.into(),
@@ -142,13 +142,13 @@ fn braking_distance(level: DynamicsLevel, residential: f64) -> f64 {
 #[test]
 fn braking_takes_twice_as_far_on_half_the_grip_at_every_level() {
     for level in DynamicsLevel::ALL {
-        // The appendix's grip of the sliding car is 3 over the load, with a gravity of 9.8.
+        // In the appendix, the grip of the sliding car is 3 times the load, with a gravity of 9.8.
         let whole = if level == DynamicsLevel::Sliding {
             3.0 * 9.8
         } else {
             MU_G
         };
-        // On lanes the first command waits for its stride of a fifth of a second, here at 15 m/s.
+        // At level `lane` the first command waits for its stride of a fifth of a second, here at 15 m/s.
         let late = if level == DynamicsLevel::Lane {
             3.1
         } else {
@@ -165,13 +165,13 @@ fn braking_takes_twice_as_far_on_half_the_grip_at_every_level() {
         });
         let ratio = braked[1] / braked[0];
         assert!((ratio - 2.0).abs() < 0.06, "{level}: {ratio}");
-        // With all the grip the brakes are the limit, as before: 8 m/s^2.
+        // With full grip the brakes are the limit: 8 m/s^2.
         let brakes = braking_distance(level, 1.0);
         assert!((brakes - 225.0 / 16.0).abs() < late.max(1.6), "{brakes}");
     }
 }
 
-/// How far a car gets up a slope in 8 s, m; it is in gear and starts from rest.
+/// Distance that a car climbs on a slope in 8 s from rest, in gear, m.
 fn climbed(grip: f64, slope: f64) -> f64 {
     let (low, high) = (DVec2::new(-100.0, -100.0), DVec2::new(2100.0, 100.0));
     let flat = HeightField::level(low, high, 50.0).unwrap();
@@ -197,7 +197,7 @@ fn climbed(grip: f64, slope: f64) -> f64 {
 
 #[test]
 fn the_limiting_grade_follows_the_grip() {
-    // tan a = mu: all four wheels are driven.
+    // tan a = mu, because all four wheels are driven.
     let slope = 0.2;
     let limit = tan(slope) / 1.0489;
     let (up, down) = (climbed(1.15 * limit, slope), climbed(0.85 * limit, slope));
@@ -206,8 +206,8 @@ fn the_limiting_grade_follows_the_grip() {
     assert!(down < -2.0, "{down}");
 }
 
-/// Heading after braking for 1.5 s from 15 m/s, the left edge of the road below the middle of the car
-/// or the right one.
+/// Heading after braking for 1.5 s from 15 m/s, with the left or right edge of the road below the middle of
+/// the car.
 fn split(grip: GroundGrip, is_left: bool) -> f64 {
     let edge = if is_left { 2.0 } else { -2.0 };
     let empty = road(grip);
@@ -230,7 +230,7 @@ fn ice_below_the_wheels_of_one_side_turns_a_braking_vehicle_to_the_other() {
         open_ground: 0.15.into(),
         ..GroundGrip::default()
     };
-    // The road is to the right of its left edge: there is grip on the right.
+    // The road is to the right of its left edge, so there is grip on the right.
     let (right, left) = (split(ice, true), split(ice, false));
     println!("{right:.3} rad, {left:.3} rad");
     assert!(right < -0.05, "{right}");
@@ -275,14 +275,14 @@ fn the_ground_answers_by_road_class_and_place() {
         assert_eq!(
             ground.grip(middle + DVec2::X * x),
             0.3,
-            "the bridge spans the way"
+            "the bridge spans the road"
         );
     }
     for far in [DVec2::splat(1e9), DVec2::splat(-1e9), DVec2::NAN] {
         assert_eq!(ground.grip(far), 0.6);
     }
     assert_ne!(ground.hash(), whole.hash());
-    // Who is on the road below the bridge stands on the road.
+    // A vehicle on the road below the bridge has the grip of that road.
     let start = Place::lane(RoadId(1), -1, 488.0);
     let mut below = world(
         &driving(with_grip(scenario, grip), "stomps", start, 15.0),
@@ -362,7 +362,7 @@ fn slippery_worlds_are_the_same_with_two_threads_and_after_a_save() {
         again.step();
     }
     assert_eq!(one.state_hash(), again.state_hash());
-    // On ground of another grip it would go on otherwise.
+    // On ground with another grip it would continue differently.
     assert!(restore(&with_grip(scenario, GroundGrip::default())).is_err());
 }
 

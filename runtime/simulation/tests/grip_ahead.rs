@@ -1,4 +1,4 @@
-//! Drivers who know how slippery the ground ahead is, beside those who do not.
+//! Drivers who know how slippery the ground ahead is, compared with those who do not.
 
 use crate::scenarios::*;
 use roadwright_geometry::{DVec2, HeightField, Pose, ReferenceLine, Segment};
@@ -48,7 +48,7 @@ fn add(scenario: &mut Scenario, id: u32, driver: &str, (from, to): (f64, f64), s
     scenario.apply(edit).unwrap();
 }
 
-/// Five cars that stand in a queue, and one that comes at 50 km/h from 300 m behind them.
+/// Five cars that stand in a queue, and one that approaches at 50 km/h from 300 m behind.
 fn queue(driver: &str, grip: f64, hidden: bool) -> Scenario {
     let mut scenario = Scenario::new("queue");
     draw(&mut scenario, (0.0, 0.0), (1000.0, 0.0), &lane());
@@ -57,7 +57,7 @@ fn queue(driver: &str, grip: f64, hidden: bool) -> Scenario {
         let place = 600.0 + 7.0 * f64::from(number);
         add(&mut scenario, number + 1, "idm", (place, 990.0), 0.0);
     }
-    // A wall across the road keeps the first one.
+    // A wall across the road stops the first one.
     let wall = Obstacle {
         name: "wall".into(),
         shape: Shape::Box {
@@ -76,7 +76,7 @@ fn queue(driver: &str, grip: f64, hidden: bool) -> Scenario {
     scenario
 }
 
-/// The gap to the last of the queue after a minute, m, and whether bodies have touched.
+/// Gap to the last car of the queue after a minute, m, and whether bodies have touched.
 fn arrival(scenario: &Scenario, level: DynamicsLevel) -> (f64, bool) {
     let options = RunOptions {
         dynamics: Some(level),
@@ -110,7 +110,7 @@ fn on_ice_a_car_stands_behind_a_queue_without_contact() {
             );
         }
     }
-    // Control: half of that grip is less than what drivers on asphalt count on, and nobody sees it.
+    // Control: half of that grip is less than drivers on asphalt count on, and they do not see it.
     for driver in ["idm", "pursuit"] {
         let (gap, touched) = arrival(&queue(driver, 0.1, true), DynamicsLevel::OneTrack);
         println!("{driver}, unseen: {gap:.2} m left");
@@ -142,7 +142,7 @@ fn on_ice_a_car_comes_down_to_a_queue_without_contact() {
     }
 }
 
-/// A straight, a quarter of a circle of 25 m, and a straight: how far from the middle of the lane.
+/// Greatest offset from the centre line on a straight, a quarter circle of 25 m, and a straight, m.
 fn bend(driver: &str, grip: f64, hidden: bool, level: DynamicsLevel) -> f64 {
     let straight = |length: f64| Segment::Line { length };
     let quarter = Segment::Arc {
@@ -195,7 +195,7 @@ fn drivers_on_dry_ground_do_not_change_whether_they_would_see_it_or_not() {
         world.state_hash()
     };
     assert_eq!(hash(false), hash(true));
-    // Files say it only where it is so.
+    // Files contain it only if it is set.
     let text = file::to_text(&with_grip(crossroads(), 0.3, true));
     assert!(text.contains("\"hidden\": true"));
     assert!(file::from_text(&text).unwrap().settings().grip.hidden);

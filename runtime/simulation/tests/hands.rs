@@ -1,4 +1,4 @@
-//! Vehicles that people drive, and agents that set out again.
+//! Vehicles under manual control, and agents that depart repeatedly.
 
 use crate::scenarios::*;
 use roadwright_scenario::*;
@@ -51,7 +51,7 @@ fn a_person_accelerates_steers_brakes_and_reverses_at_every_level() {
         drive(&mut world, 3.0);
         let fast = vehicle(&world, 1);
         assert!(fast.speed > 4.0, "{level}: {fast:?}");
-        // To the left, that is to the north.
+        // To the left, which is north.
         let left = HandControls {
             pedals: 0.0,
             steering: 1.0,
@@ -67,9 +67,9 @@ fn a_person_accelerates_steers_brakes_and_reverses_at_every_level() {
             least = least.min(vehicle(&world, 1).speed);
         }
         assert!(least < -1.0, "{level}: it stays at {least} m/s");
-        // Of the lane level it has left the lanes, which that level cannot.
+        // At level `lane` it has left the lanes, so it is on another level.
         assert!(vehicle(&world, 1).lane.is_none());
-        // Backwards, with the wheels to the left, the nose turns to the right.
+        // In reverse with the wheels to the left, the nose turns to the right.
         let before = vehicle(&world, 1).pose.heading;
         world.drive_by_hand(
             1,
@@ -118,7 +118,7 @@ fn who_is_given_back_far_from_all_lanes_drives_to_its_goal_over_the_ground() {
 
 #[test]
 fn it_does_not_arrive_while_a_person_drives_and_others_see_it() {
-    // The second one comes from the same place when the first one stands in its way.
+    // The second agent starts from the same place while the first blocks it.
     let second = Agent {
         depart: 6.0.into(),
         ..west_to_east()
@@ -218,7 +218,7 @@ fn repeating(seconds: f64) -> Agent {
     }
 }
 
-/// When each drive of agent 1 began and ended, s.
+/// Start and end of each drive of agent 1, s.
 fn drives(world: &World) -> Vec<(f64, f64)> {
     let ended = world.finished();
     let own = ended.filter(|drive| drive.id == 1 && drive.status == Status::Arrived);
@@ -236,7 +236,7 @@ fn an_agent_sets_out_again_so_long_after_each_arrival() {
         assert!((rest - 5.0).abs() < 0.03, "{drives:?}");
     }
     assert!(!world.is_over());
-    // A positive control: without it, it drives once.
+    // Positive control: without the setting, it drives once.
     let mut once = self::world(&with(&[west_to_east()]), DynamicsLevel::OneTrack);
     drive(&mut once, 120.0);
     assert_eq!(self::drives(&once).len(), 1);
@@ -245,7 +245,7 @@ fn an_agent_sets_out_again_so_long_after_each_arrival() {
 
 #[test]
 fn it_waits_until_there_is_room() {
-    // Somebody stands at the place for ever: its lane is blocked in front of it.
+    // A vehicle stands at the place forever, because its lane is blocked ahead of it.
     let blocked = Agent {
         depart: 8.0.into(),
         ..west_to_east()
@@ -281,7 +281,7 @@ fn setting_out_again_is_the_same_in_every_run_and_goes_on_from_a_save() {
     };
     let run = |threads| World::new(&scenario, &builtin_modules(), &options(threads)).unwrap();
     let (mut one, mut two) = (run(1), run(2));
-    // In the middle of a rest, of a drive, and in the step of an arrival.
+    // In the middle of a pause, of a drive, and in the step of an arrival.
     drive(&mut one, 10.0);
     while one.counts().arrived == 0 {
         one.step();
@@ -311,13 +311,13 @@ fn an_edit_ends_and_begins_it() {
     while world.counts().arrived == 0 {
         world.step();
     }
-    // It waits for its next start, and is not to have one any more.
+    // It waits for its next start, and the edit removes the repetition.
     let once = with(&[west_to_east()]);
     world.update(&scenario, &once, &builtin_modules()).unwrap();
     drive(&mut world, 40.0);
     assert_eq!(drives(&world).len(), 1);
     assert!(world.is_over());
-    // From the first arrival after an edit on it does.
+    // It repeats from the first arrival after an edit.
     let mut world = self::world(&once, DynamicsLevel::OneTrack);
     drive(&mut world, 2.0);
     world.update(&once, &scenario, &builtin_modules()).unwrap();

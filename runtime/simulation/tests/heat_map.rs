@@ -1,5 +1,4 @@
-//! The heat map: held to vehicles that are counted by hand, to other numbers of threads, and to runs
-//! that nobody watches.
+//! The heat map, compared with vehicles counted by hand, other numbers of threads, and unobserved runs.
 
 use crate::scenarios::{crate_at, crossroads, draw, street, west_to_east};
 use roadwright_scenario::*;
@@ -20,7 +19,7 @@ fn watched(scenario: &Scenario, options: &RunOptions, seconds: f64) -> (HeatMap,
     (heat, session)
 }
 
-/// A car on a straight street that has an obstacle right before it.
+/// A car on a straight street with an obstacle right ahead of it.
 fn blocked(start: f64) -> Scenario {
     let mut scenario = Scenario::new("street");
     draw(&mut scenario, (-100.0, 0.0), (100.0, 0.0), &street("East"));
@@ -41,7 +40,7 @@ fn blocked(start: f64) -> Scenario {
 
 #[test]
 fn a_car_that_stands_for_ten_seconds_colours_its_stretch_and_no_other() {
-    // Half a second is a whole number of the first steps and not of the second ones.
+    // Half a second is a whole number of the first steps but not of the second ones.
     for dt in [0.01, 0.03] {
         let options = RunOptions {
             dt: Some(dt),
@@ -63,7 +62,7 @@ fn a_car_that_stands_for_ten_seconds_colours_its_stretch_and_no_other() {
         assert!(cell.mean_speed().unwrap() < 0.3 && cell.share_of_limit().unwrap() < 0.02);
         assert_eq!(cell.collisions, 0);
     }
-    // The positive control: elsewhere is elsewhere.
+    // Positive control: other places stay empty.
     let (heat, _) = watched(&blocked(53.0), &RunOptions::default(), 10.0);
     let places: Vec<HeatPlace> = heat.cells().map(|(place, _)| place).collect();
     assert_eq!(places, [HeatPlace::Lane((RoadId(1), -1), 5)]);
@@ -102,7 +101,7 @@ fn a_drive_across_a_junction_is_seen_on_its_lanes_and_between_them() {
         assert!(lanes.contains(&(from, -1)) && lanes.contains(&(to, -1)));
         assert!(stretch < 3 && cell.mean_speed().unwrap() > 1.0, "{cell:?}");
     }
-    // Somewhere it drove as fast as it may, and nowhere much faster.
+    // Somewhere it drove at the allowed speed, and nowhere much faster.
     let shares = cells.values().filter_map(HeatCell::share_of_limit);
     let fastest = shares.fold(0.0, f64::max);
     assert!((0.7..1.1).contains(&fastest), "{fastest}");
@@ -147,7 +146,7 @@ fn it_is_the_same_on_any_number_of_threads_and_changes_nothing() {
         alone.step();
     }
     assert_eq!(alone.state_hash(), session.world().state_hash());
-    // Another run begins anew.
+    // Another run starts from zero.
     let mut again = one.clone();
     again.begin(&alone);
     assert_eq!((again.cells().len(), again.samples()), (0, 0));
@@ -179,7 +178,7 @@ fn the_table_has_a_column_for_each_title() {
     );
     let columns = lines[0].split(',').count();
     assert!(lines.iter().all(|line| line.split(',').count() == columns));
-    // A place where somebody only crashed has no mean.
+    // A place with a collision only has no mean.
     let crash = HeatCell {
         collisions: 1,
         ..HeatCell::default()

@@ -1,4 +1,4 @@
-//! The law of junctions, under more traffic than they can take.
+//! The law of junctions, under more traffic than they can handle.
 
 use crate::common::{add_flow, cars, draw_street, street};
 use crate::modules::with_test_modules;
@@ -16,10 +16,10 @@ use roadwright_testing::is_slow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Vehicles an hour on each approach: far more than can pass.
+/// Vehicles per hour on each approach, far more than can pass.
 const RATE: f64 = 1800.0;
 
-/// Streets of 150 m that meet in the middle, with a control and traffic from all to all.
+/// Streets of 150 m that meet in the middle, with a control and traffic between all of them.
 struct Crossing {
     legs: u32,
     lanes: usize,
@@ -28,7 +28,7 @@ struct Crossing {
     /// Share of buses.
     buses: f64,
     country: &'static str,
-    /// Whether all turn to the near side.
+    /// Whether all vehicles turn to the near side.
     only_near_turns: bool,
 }
 
@@ -53,7 +53,7 @@ impl Crossing {
         scenario
     }
 
-    /// Without roads.
+    /// The scenario without roads.
     fn bare(&self) -> Scenario {
         let mut scenario = Scenario::new("crossing");
         let about = About {
@@ -74,7 +74,7 @@ impl Crossing {
         }
     }
 
-    /// Puts the control on the node in the middle; the first road and the one opposite go first.
+    /// Sets the control of the node in the middle; the first road and the opposite one have priority.
     fn rule(&self, scenario: &mut Scenario) {
         let network = scenario.network();
         let middle = network
@@ -93,14 +93,15 @@ impl Crossing {
             .unwrap();
     }
 
-    /// Flows from each road into each other one.
+    /// Flows from each road into every other one.
     fn fill(&self, scenario: &mut Scenario) {
         let inward = match self.side {
             DrivingSide::Right => -1,
             DrivingSide::Left => 1,
         };
         for from in 1..=self.legs {
-            // Legs are numbered counter-clockwise: of who comes in, the next one lies on the right.
+            // Legs are numbered counter-clockwise, so seen from an incoming vehicle the next one lies on the
+            // right.
             let near = match self.side {
                 DrivingSide::Right => from % self.legs + 1,
                 DrivingSide::Left => (from + self.legs - 2) % self.legs + 1,
@@ -143,7 +144,7 @@ impl Crossing {
     }
 }
 
-/// Gives all flows a rate that follows from their own, vehicles an hour.
+/// Replaces the rates of all flows, in vehicles per hour.
 fn set_rates(scenario: &mut Scenario, rate: impl Fn(f64) -> f64) {
     for (id, flow) in scenario.flows().clone() {
         let rate_per_hour = rate(flow.rate_per_hour.get());
@@ -157,16 +158,16 @@ fn set_rates(scenario: &mut Scenario, rate: impl Fn(f64) -> f64) {
     }
 }
 
-/// Nobody touched anybody, entered uninvited or on red, or waited for ever; how many arrived.
+/// Asserts that vehicles did not touch, and the same as `invited`. Returns how many arrived.
 fn lawful(summary: &Summary, what: &str) -> usize {
-    // Lane changes on the way there are not the junction's.
+    // Lane changes on the approach do not count.
     let is_at_junction = |c: &&Collision| DVec2::new(c.x, c.y).length() < 35.0;
     let touched: Vec<_> = summary.collisions.iter().filter(is_at_junction).collect();
     assert!(touched.is_empty(), "{what}: {touched:?}");
     invited(summary, what)
 }
 
-/// Nobody entered uninvited or on red, or waited for ever; how many arrived.
+/// Asserts that vehicles did not enter without a grant or at red, or wait forever. Returns how many arrived.
 fn invited(summary: &Summary, what: &str) -> usize {
     let law = summary.law;
     assert_eq!(
@@ -174,7 +175,7 @@ fn invited(summary: &Summary, what: &str) -> usize {
         (0, 0, 0),
         "{what}"
     );
-    // A minute until nobody passes by any more, and the turns of the other arms after that.
+    // A minute until no vehicle passes by any more, plus the turns of the other arms after that.
     assert!(law.longest_wait < 150.0, "{what}: {} s", law.longest_wait);
     summary.agents.arrived
 }
@@ -208,7 +209,7 @@ fn buses_and_several_lanes_keep_the_law_as_well() {
             };
             let what = format!("{control:?}, {lanes} lanes, {buses} buses");
             let summary = crossing.run(180.0);
-            // A bus that turns into a narrow street swings over the line at which others stand there.
+            // A bus that turns into a narrow street swings over the line where others wait.
             let arrived = if buses > 0.0 {
                 invited(&summary, &what)
             } else {
@@ -255,7 +256,7 @@ fn the_major_road_waits_less() {
 
 #[test]
 fn who_follows_at_a_sign_looks_for_himself() {
-    // A queue that drives straight on from a minor road, and nobody on the major one.
+    // A queue that drives straight on from a minor road, with no traffic on the major one.
     let follows = |control: Control| {
         let crossing = Crossing::of(control);
         let mut scenario = crossing.scenario();
@@ -291,14 +292,14 @@ fn who_follows_at_a_sign_looks_for_himself() {
         let first = times[10];
         (times[times.len() - 1] - first) / (times.len() - 11) as f64
     };
-    // [HCM 2000], exhibit 17-5: 4.0 s. Where nobody has a sign they follow as they like.
+    // [HCM 2000], exhibit 17-5: 4.0 s. Without signs they follow without a minimum.
     let mean = follows(Control::Priority);
     assert!((3.9..4.4).contains(&mean), "{mean}");
     let free = follows(Control::Uncontrolled);
     assert!(free < 3.6, "{free}");
 }
 
-/// Who has entered the junction since the last look, from which lane.
+/// Vehicles that have entered the junction since the last call, with their lanes.
 fn entered(
     snapshot: &Snapshot,
     before: &mut BTreeMap<u64, (RoadId, i8)>,
@@ -336,7 +337,7 @@ fn nobody_passes_a_red_light_seen_from_outside() {
             for (agent, road, lane) in entered(&world.snapshot(), &mut before) {
                 let paths = junction.paths.iter().enumerate();
                 let own = paths.filter(|(_, p)| (p.from.road, p.from.lane) == (road, lane));
-                // The rear axle is seen to enter; the front did up to four seconds before.
+                // The rear axle is observed to enter; the front entered up to four seconds before.
                 let shown: Vec<_> = own
                     .flat_map(|(path, _)| (0..40).map(move |i| (path, time - f64::from(i) * 0.1)))
                     .map(|(path, time)| signals.light(path, time))
@@ -387,7 +388,7 @@ fn saturated_junctions_are_the_same_on_every_run_and_after_a_save() {
     assert!(one.summary().agents.arrived > 10);
 }
 
-/// What comes of the law where everybody drives with a module that the tests know.
+/// Statistics of the law when all agents use a module of the tests.
 fn driven_with(slot: Slot, module: &str, control: Control) -> Summary {
     let mut overrides = ModuleOverrides::default();
     overrides.set(slot, vec![module.into()]).unwrap();
@@ -413,21 +414,21 @@ fn who_sees_no_stop_line_is_held_before_it() {
         assert!(summary.law.held_by_law > 3, "{:?}", summary.law);
         invited(&summary, control.name());
     }
-    // Who looks ahead is not.
+    // A controller that looks ahead is not held.
     let law = driven_with(Slot::Controller, "idm", Control::Signals).law;
     assert_eq!(law.held_by_law, 0);
 }
 
 #[test]
 fn who_ignores_the_law_is_counted() {
-    // What the tests above look for is there to be seen.
+    // Control: what the tests above look for can be observed.
     let summary = driven_with(Slot::Behaviour, "reckless", Control::Signals);
     let law = summary.law;
     assert!(!summary.collisions.is_empty());
     assert!(law.breaches > 5 && law.red_passed > 2, "{law:?}");
 }
 
-/// Its front is over the line, and its rear axle on the lane: nobody could have let it in.
+/// Its front is over the line and its rear axle on the lane, so it could not have been admitted.
 #[test]
 fn who_appears_with_its_front_in_a_junction_is_no_breach() {
     let controls = [Control::Signals, Control::Stop, Control::Uncontrolled];
@@ -463,7 +464,7 @@ fn who_appears_with_its_front_in_a_junction_is_no_breach() {
 #[test]
 fn a_ring_takes_in_several_vehicles_and_never_locks_itself() {
     let mut scenario = crate::common::shipped("roundabouts");
-    // Four times the traffic that the scenario has: far more than the rings take.
+    // Four times the traffic of the scenario, far more than the rings can handle.
     set_rates(&mut scenario, |rate| 4.0 * rate);
     let options = RunOptions {
         dt: Some(0.1),
@@ -482,7 +483,7 @@ fn a_ring_takes_in_several_vehicles_and_never_locks_itself() {
     let summary = session.world().summary();
     assert!(summary.collisions.is_empty(), "{:?}", summary.collisions);
     invited_without_limit(&summary);
-    // As many arrive late as early, and more than one vehicle at a time would.
+    // As many arrive late as early, and more than if one vehicle passed at a time.
     let (early, late) = (arrived[2] - arrived[0], arrived[5] - arrived[3]);
     assert!(late * 10 >= early * 8 && late > 60, "{arrived:?}");
     for junction in watch.figures(session.world()) {
@@ -490,7 +491,7 @@ fn a_ring_takes_in_several_vehicles_and_never_locks_itself() {
     }
 }
 
-/// A ring of 18 m radius with three arms, and cars and buses from each to each other one.
+/// A ring of 18 m radius with three arms, and cars and buses between all of them.
 fn ring_with_buses() -> Scenario {
     let whole = Crossing {
         legs: 3,
@@ -535,7 +536,7 @@ fn ring_with_buses() -> Scenario {
 #[test]
 fn a_bus_that_leaves_a_ring_swings_over_nobody_who_enters() {
     let scenario = ring_with_buses();
-    // Cars that leave meet nobody; buses do meet who enters beside them.
+    // Leaving cars do not meet others, but leaving buses meet vehicles that enter beside them.
     let layout = layout(scenario.network(), scenario.about());
     let in_ring = |end: LaneEnd| layout.rings.contains(&end.road);
     let mut exits = 0;
@@ -566,7 +567,7 @@ fn a_bus_that_leaves_a_ring_swings_over_nobody_who_enters() {
     assert!(invited(&summary, "ring with buses") > 60);
 }
 
-/// Nobody entered uninvited or on red.
+/// Asserts that vehicles did not enter without a grant or at red.
 fn invited_without_limit(summary: &Summary) {
     let law = summary.law;
     assert_eq!((law.breaches, law.red_passed), (0, 0));
@@ -587,10 +588,10 @@ fn who_may_turn_on_red_waits_less_and_lets_those_with_green_pass() {
             lawful(&summary, &what);
             summary
         });
-        // Nobody else drives, so that who stops at red can go at once.
+        // There is no other traffic, so vehicles that stop at red can go at once.
         let [fast, slow] = [&free, &bound].map(|summary| summary.agents.arrived);
         assert!(fast as f64 > 1.2 * slow as f64, "{what}: {fast} and {slow}");
-        // Beside those with green some turn, and nobody touches anybody.
+        // Some turn beside vehicles with green, and none touch.
         lawful(&crossing("US", false).run(300.0), &what);
     }
 }
@@ -606,7 +607,7 @@ fn who_sees_red_and_amber_stays_until_green() {
         lawful(&summary, country);
         summary.agents.arrived
     });
-    // Two seconds that are taken from red cost little green.
+    // Two seconds taken from red cost little green.
     assert!(ready as f64 > 0.85 * free as f64, "{free} and {ready}");
     let scenario = crossing("GB").scenario();
     let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
@@ -618,7 +619,7 @@ fn who_sees_red_and_amber_stays_until_green() {
             .filter(|head| head.light == Light::RedAmber)
             .count();
         if red_amber == 50 {
-            // In the middle of it a saved world goes on to the same bits.
+            // A world saved in the middle of it continues with the same bits.
             let saved = world.save(false).unwrap();
             let (modules, options) = (builtin_modules(), RunOptions::default());
             let ground = Arc::clone(world.ground());
@@ -640,8 +641,8 @@ fn who_sees_red_and_amber_stays_until_green() {
     assert!(red_amber > 100 && compared, "{red_amber}");
 }
 
-/// A street with two signals 45 m apart. The second one has green while the first one lets the street in, so the
-/// room between them is taken again before the side street at the first one has its turn.
+/// A street with two signals 45 m apart. The second shows green while the first admits the street, so the
+/// room between them is taken again before the side street at the first signal has its turn.
 fn side_street_into_a_short_one() -> (Scenario, RoadId) {
     let crossing = Crossing::of(Control::Signals);
     let mut scenario = crossing.bare();
@@ -719,7 +720,8 @@ fn who_has_waited_long_for_room_beyond_signals_finds_it_at_its_green() {
             *passed.entry(road).or_insert(0) += 1;
         }
     }
-    // A cycle lasts 54 s: each lets one of the side street in, once the first has waited for one.
+    // A cycle lasts 54 s. Each one admits a vehicle of the side street once the first has waited for one
+    // cycle.
     assert!(passed[&side] >= 12, "{passed:?}");
     assert!(world.collisions().is_empty());
     assert_eq!(world.summary().law.red_passed, 0);
@@ -747,8 +749,9 @@ fn where_equals_meet_the_country_says_who_goes_first() {
     assert_eq!(control(""), Control::Uncontrolled);
 }
 
-/// 1,500 vehicles at once, and as many that wait to set out, fill a town to the last lane. A nightly run goes on
-/// for ten minutes more. They once came to a halt for ever: some stood between two lanes, and others in junctions, for want of the room that those took.
+/// 1,500 vehicles at once, and as many that wait to depart, fill a town to the last lane. A nightly run
+/// continues for ten more minutes. Traffic once came to a permanent halt here: some vehicles stood between
+/// two lanes, and others in junctions for lack of the room that those took.
 #[test]
 fn a_town_filled_to_the_last_lane_moves_on() {
     let scenario = crate::common::shipped("old-town");

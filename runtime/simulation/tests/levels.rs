@@ -1,4 +1,4 @@
-//! Levels of dynamics: they agree with each other, and drive beside each other.
+//! Levels of dynamics agree with each other, and can be mixed.
 
 use crate::common::shipped;
 use crate::scenarios::*;
@@ -21,7 +21,7 @@ fn world(scenario: &Scenario, options: &RunOptions) -> World {
     World::new(scenario, &builtin_modules(), options).unwrap()
 }
 
-/// Runs until all have arrived, at most for so long.
+/// Runs until all have arrived, for at most a number of seconds.
 fn run(scenario: &Scenario, options: &RunOptions, seconds: f64) -> (BTreeSet<u64>, Summary) {
     let mut world = world(scenario, options);
     while world.time() < seconds && !world.is_over() {
@@ -32,7 +32,7 @@ fn run(scenario: &Scenario, options: &RunOptions, seconds: f64) -> (BTreeSet<u64
     (arrived.map(|agent| agent.id).collect(), world.summary())
 }
 
-/// The scenario with its agents and flows on the three levels in turns.
+/// The scenario with its agents and flows on the three levels in turn.
 fn mixed(mut scenario: Scenario) -> Scenario {
     let level = |number: usize| match number % 3 {
         0 => Some(DynamicsLevel::Lane),
@@ -192,16 +192,16 @@ fn nobody_jumps_on_the_lane_level() {
                 {
                     let moved: f64 = (vehicle.pose.position - position).length();
                     let mean: f64 = 0.5 * (vehicle.speed + speed);
-                    // The seam of two lines in a bend, and the way to the side.
+                    // The joint of two lines in a bend, and the lateral motion.
                     assert!(moved < 2.0 * mean * dt + 0.1, "{moved} m with {mean} m/s");
-                    // Where the step began, as far as it can be told from its end.
+                    // The start of the step, as far as it can be derived from its end.
                     let back = (start.pose.position - position).length();
                     assert!(back < 0.8 * mean * dt + 0.1, "{back} m with {mean} m/s");
                 }
                 sideways = sideways.max(vehicle.t.abs());
             }
         }
-        assert!(sideways > 2.0, "nobody changed lanes");
+        assert!(sideways > 2.0, "no vehicle changed lanes");
     }
 }
 
@@ -279,8 +279,8 @@ fn a_save_of_mixed_levels_goes_on_exactly() {
     }
 }
 
-/// Two that drive blindly behind each other, the one behind faster, over a junction at 150 m; the
-/// first one starts at a place, m.
+/// Two vehicles that drive blindly one behind the other over a junction at 150 m, the rear one faster; the
+/// first one starts at `start`, m.
 fn blindly_over_a_junction(start: f64) -> Scenario {
     let mut scenario = Scenario::new("junction");
     let style = RoadStyle {
@@ -299,7 +299,7 @@ fn blindly_over_a_junction(start: f64) -> Scenario {
     let stack = Stack::with_controller("blind");
     let edit = Edit::Stack("blind".into(), Some(Box::new(stack)));
     scenario.apply(edit).unwrap();
-    // The slow one comes first, so that the fast one is let in behind it; it could brake.
+    // The slow vehicle comes first, so that the fast vehicle is admitted behind it; it could brake.
     for (id, (s, speed)) in [(start, 2.0), (start - 31.0, 12.0)].into_iter().enumerate() {
         let agent = Agent {
             stack: "blind".into(),
@@ -317,7 +317,7 @@ fn blindly_over_a_junction(start: f64) -> Scenario {
 #[test]
 fn contacts_by_order_are_those_of_bodies() {
     let registry = crate::modules::with_test_modules();
-    // Wherever they meet: on the lane before the junction, at its seams, in it and beyond it.
+    // Wherever they meet: on the lane before the junction, at its ends, in it and beyond it.
     for number in 0..24 {
         let scenario = blindly_over_a_junction(70.0 + 3.0 * f64::from(number));
         let contacts = |options: &RunOptions| {

@@ -1,4 +1,4 @@
-//! Edits that enter a running world between two steps.
+//! Edits of a running world between two steps.
 
 use crate::scenarios::{crate_at, crossroads, draw, flows_between_ends, street, west_to_east};
 use roadwright_geometry::DVec2;
@@ -257,7 +257,7 @@ fn a_lenient_run_refuses_who_has_nowhere_to_go_and_drives_the_rest() {
     assert_eq!(run.world.counts().arrived, 2);
 }
 
-/// Like the run of the other tests, with a flow from the south to the north.
+/// Like the run of the other tests, with a flow from south to north.
 fn with_flow(rate_per_hour: f64) -> Run {
     let mut run = Run::new();
     let flow = Flow {
@@ -413,7 +413,7 @@ fn a_destination_dragged_over_open_ground_leaves_no_junction_blocked() {
         ..west_to_east()
     };
     run.edit(Edit::Agent(AgentId(2), Some(Box::new(second))));
-    // Until the first one is let in.
+    // Until the first one is admitted.
     run.drive(9.0);
     run.change_agent(|agent| agent.destination = Some(Place::ground(-60.0, -40.0, 0.0)));
     run.drive(1.0);
@@ -425,7 +425,7 @@ fn a_destination_dragged_over_open_ground_leaves_no_junction_blocked() {
 
 #[test]
 fn agents_of_a_deleted_stack_leave_and_others_drive_on() {
-    // Random trips may use a stack that no agent of the scenario names: it can be deleted.
+    // Random trips may use a stack that no agent of the scenario names, so it can be deleted.
     for (name, gone) in [("a_first", "idm"), ("m_middle", "idm"), ("z_last", "idm")] {
         let mut scenario = crossroads();
         let own = Stack::with_controller(gone);
@@ -433,7 +433,7 @@ fn agents_of_a_deleted_stack_leave_and_others_drive_on() {
         scenario.apply(stack).unwrap();
         let options = RunOptions {
             populate: 6,
-            // All of them have a place at once; at an edge one waits for the other.
+            // All of them have a place at once, while at an edge one would wait for the other.
             populate_from: PopulateFrom::Inside,
             populate_stack: Some(name.into()),
             ..RunOptions::default()
@@ -452,9 +452,9 @@ fn agents_of_a_deleted_stack_leave_and_others_drive_on() {
         let mut without = edited.clone();
         without.apply(Edit::Stack(name.into(), None)).unwrap();
         world.update(&edited, &without, &builtin_modules()).unwrap();
-        // Where it begins another one may have been in the way so far.
+        // Another vehicle may have blocked its start so far.
         (0..100).for_each(|_| world.step());
-        // Only the agent of the scenario is left, with the stack that it had.
+        // Only the agent of the scenario is left, with its original stack.
         let driving: Vec<u64> = world.snapshot().vehicles.iter().map(|v| v.agent).collect();
         assert_eq!(driving, [50], "{name}");
         assert_eq!(world.inspect(50).unwrap().stack, "idm", "{name}");
@@ -498,7 +498,7 @@ fn what_an_agent_has_done_does_not_count_after_it_starts_again() {
         world.step();
     }
     assert_eq!((world.counts().arrived, world.counts().spawned), (1, 1));
-    // Its destination is moved: it sets out again, and has arrived once in the end.
+    // Its destination is moved: it departs again, and has arrived once in the end.
     let mut moved = edited.clone();
     let mut agent = west_to_east();
     agent.destination = Some(Place::lane(RoadId(4), -1, 60.0));
@@ -533,8 +533,8 @@ fn an_edit_elsewhere_leaves_everybody_on_its_way() {
                 edited.step();
             }
             assert!(plain.counts().active > 0);
-            // Roads come and go at the other end of the world; all numbers of lanelets and
-            // junctions behind them move.
+            // Roads come and go at the other end of the world, so all later numbers of lanelets and junctions
+            // change.
             let before = now.clone();
             if round % 2 == 0 {
                 let y = 5000.0 + 100.0 * f64::from(round);
@@ -571,7 +571,7 @@ fn who_drives_on_a_road_that_is_reshaped_keeps_its_route() {
     }
     let before = run.position();
     run.edit(Edit::Road(id, Some(Box::new(road))));
-    // It is where it was, not in the middle of its lane any more, and drives back to it.
+    // It stays in place, is now off the centre line of its lane, and drives back to it.
     assert_eq!(run.position(), before);
     let beside = |run: &Run| run.world.snapshot().vehicles[0].t.abs();
     assert!(beside(&run) > 0.1, "{}", beside(&run));
@@ -581,7 +581,7 @@ fn who_drives_on_a_road_that_is_reshaped_keeps_its_route() {
     assert_eq!(run.world.counts().arrived, 1);
 }
 
-/// A road of 400 m with a lane each way, and a car that drives along it, eastwards or westwards.
+/// A road of 400 m with a lane in each direction, and a car that drives along it, eastwards or westwards.
 fn on_a_long_road(eastwards: bool, level: DynamicsLevel, own_goal: bool) -> Run {
     let mut scenario = Scenario::new("long road");
     draw(&mut scenario, (0.0, 0.0), (400.0, 0.0), &street("long"));
@@ -596,7 +596,7 @@ fn on_a_long_road(eastwards: bool, level: DynamicsLevel, own_goal: bool) -> Run 
         ..RunOptions::default()
     };
     if own_goal {
-        // As that of a random trip: the scenario does not know it.
+        // Like that of a random trip, which the scenario does not know.
         let flow = Flow {
             vehicle: "car".into(),
             stack: "idm".into(),
@@ -627,7 +627,7 @@ fn a_road_that_is_cut_is_driven_on_both_parts() {
     for eastwards in [true, false] {
         for level in DynamicsLevel::ALL {
             for own_goal in [false, true] {
-                // Behind those who drive, between them, and ahead of them.
+                // Behind the vehicles, between them, and ahead of them.
                 for cut in [60.0, 150.0, 300.0] {
                     let mut run = on_a_long_road(eastwards, level, own_goal);
                     run.drive(14.0);
@@ -667,7 +667,7 @@ fn who_drives_where_no_road_is_any_more_is_taken_out() {
     let mut run = on_a_long_road(true, DynamicsLevel::OneTrack, false);
     run.drive(8.0);
     let mut road = run.scenario.network().road(RoadId(1)).unwrap().clone();
-    // The road goes elsewhere, 30 m beside where it was.
+    // The road is moved 30 m aside.
     let line = roadwright_geometry::ReferenceLine::straight(
         DVec2::new(0.0, 30.0),
         DVec2::new(400.0, 30.0),
@@ -692,8 +692,8 @@ fn who_drives_where_no_road_is_any_more_is_taken_out() {
     );
 }
 
-/// Edits of a junction full of cars in a nightly run; `ROADWRIGHT_EDITS=10000` makes more of them, and
-/// `ROADWRIGHT_SEED=8` others.
+/// Number of edits of a junction full of cars in a nightly run. `ROADWRIGHT_EDITS=10000` makes more of them,
+/// and `ROADWRIGHT_SEED=8` others.
 const EDITS: u64 = 200;
 
 fn edits() -> u64 {
@@ -701,7 +701,7 @@ fn edits() -> u64 {
     wanted.map_or_else(|| scaled(EDITS), |text| text.parse().unwrap())
 }
 
-/// Two streets that cross, with more cars than can pass.
+/// Two crossing streets with more cars than can pass.
 struct FullCrossing {
     scenario: Scenario,
     world: World,
@@ -739,7 +739,7 @@ impl FullCrossing {
         }
     }
 
-    /// Drives on, and tells of the junction in the step in which two touch.
+    /// Drives on, and prints the junction in the step in which two vehicles touch.
     fn drive_apart(&mut self, seconds: f64, what: &str) {
         let end = self.world.time() + seconds;
         while self.world.time() < end {
@@ -759,7 +759,7 @@ impl FullCrossing {
         }
     }
 
-    /// Makes an edit, and gives the one that takes it back.
+    /// Applies an edit and returns its inverse.
     fn edit(&mut self, edit: Edit) -> Edit {
         let before = self.scenario.clone();
         let inverse = self.scenario.apply(edit).unwrap();
@@ -807,7 +807,7 @@ impl FullCrossing {
         }
     }
 
-    /// Other corners, other ways from lane to lane, other crossings.
+    /// Other corners, other connections from lane to lane, other crossings.
     fn other_shape(&mut self, rules: &mut JunctionRules) {
         let network = self.scenario.network();
         let (middle, _) = self.middle();
@@ -837,7 +837,7 @@ impl FullCrossing {
         }
     }
 
-    /// Nobody waits for ever: with the first rules again many arrive.
+    /// Asserts that traffic recovers: with the first rules again many vehicles arrive.
     fn goes_on(&mut self) {
         let (id, node) = self.middle();
         let rules = JunctionRules::default();
@@ -900,7 +900,7 @@ fn nobody_stands_where_a_junction_is_to_be_when_its_lines_move_outward() {
         };
         crossing.edit(Edit::Node(id, Some(plain)));
         crossing.drive(60.0);
-        // Each arm is cut back by some metres, over those who wait.
+        // Each arm is trimmed by some metres, beyond the waiting vehicles.
         let roads = (1..=4).map(RoadId);
         let rules = JunctionRules {
             crossings: roads.map(CrossingRule::over).collect(),
@@ -908,7 +908,7 @@ fn nobody_stands_where_a_junction_is_to_be_when_its_lines_move_outward() {
         };
         crossing.edit(Edit::Node(id, Some(Node { rules, ..node })));
         assert!(!crossing.world.closing_nodes().is_empty(), "{control:?}");
-        // A minute and a half until those between the lines are through, and half a minute more.
+        // A minute and a half until those between the lines have passed, and half a minute more.
         let left = |crossing: &FullCrossing| match crossing.world.save(false) {
             Err(SaveError::EditWaits { seconds, .. }) => seconds,
             other => panic!("{control:?}: {:?}", other.err()),
@@ -923,14 +923,14 @@ fn nobody_stands_where_a_junction_is_to_be_when_its_lines_move_outward() {
             waited += 0.1;
             assert!(waited < 110.0, "{control:?}: it does not enter");
         }
-        // It never takes longer than was told.
+        // It never takes longer than announced.
         assert!(told.iter().all(|(after, most)| after + most >= waited));
         assert_eq!(inside(&crossing), [], "{control:?}");
         crossing.goes_on();
     }
 }
 
-/// The agents inside the middle of a crossing, with the paths that they have been let in for.
+/// The agents inside the middle of a crossing, with the connections that they have been granted.
 fn inside(crossing: &FullCrossing) -> Vec<(u64, ConnectionIndex)> {
     let (id, _) = crossing.middle();
     let seen = crossing.world.inspect_junction(id).unwrap();
@@ -956,12 +956,12 @@ fn who_is_inside_keeps_its_way_and_nobody_is_let_in_before_the_edit_has_entered(
     crossing.edit(Edit::Node(id, Some(edited.clone())));
     assert_eq!(crossing.world.closing_nodes(), [id]);
     let error = crossing.world.save(false).unwrap_err();
-    let said = "(1 of them); take steps until it has entered, 31 s at most";
+    let said = "(1 of them); take steps until it is applied, 31 s at most";
     assert!(error.to_string().contains(said), "{error}");
     let since = crossing.world.time();
     while !crossing.world.closing_nodes().is_empty() {
         assert_eq!(control(&crossing), was);
-        // Those who cannot stop any more still come in; nobody else does.
+        // Vehicles that can no longer stop still enter, but no others do.
         let now = inside(&crossing);
         let late = crossing.world.time() - since > 4.0;
         if late {
@@ -975,7 +975,7 @@ fn who_is_inside_keeps_its_way_and_nobody_is_let_in_before_the_edit_has_entered(
     assert_eq!(control(&crossing), Control::AllWayStop);
     assert!(crossing.world.time() > since + 0.5);
     crossing.world.save(false).unwrap();
-    // Who changes his mind while they wait changes nothing.
+    // Reverting an edit while it waits changes nothing.
     while inside(&crossing).is_empty() {
         crossing.drive(0.1);
     }

@@ -1,4 +1,4 @@
-//! Made-up saves with right checksums are refused or driven, and never end the program.
+//! Fabricated saves with valid checksums are rejected or run, and never crash the program.
 
 use crate::common::{driven_by, shipped, vehicle};
 use crate::made_up;
@@ -8,12 +8,12 @@ use roadwright_testing::{scaled, seed};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Mutants of each world in a nightly run; the environment can ask for more.
+/// Number of mutants of each world in a nightly run; the environment can request more.
 const MUTANTS: u64 = 250;
-/// Steps that a mutant which was accepted is driven: enough for all stages, and for decisions at junctions.
+/// Number of steps that an accepted mutant is run, enough for all stages and for decisions at junctions.
 const STEPS: u64 = 25;
 
-/// A world whose save is changed.
+/// A world whose save is mutated.
 struct Original {
     name: &'static str,
     scenario: Scenario,
@@ -37,7 +37,7 @@ impl Original {
         }
     }
 
-    /// Restores a save and drives it for a moment. Returns whether it was accepted.
+    /// Restores a save and runs it for a moment. Returns whether it was accepted.
     fn drive(&self, bytes: &[u8]) -> Result<bool, SaveError> {
         let saved = SavedWorld::from_bytes(bytes)?;
         let ground = self.ground.clone();
@@ -108,7 +108,7 @@ impl Random {
         self.next() % end
     }
 
-    /// A number that readers forget: an end of a range, no number at all, or any.
+    /// A number that readers may not expect: an end of a range, not a number, or any.
     fn payload(&mut self) -> u64 {
         match self.below(16) {
             0 => f64::NAN.to_bits(),
@@ -128,13 +128,13 @@ impl Random {
         }
     }
 
-    /// The program of a mutant: mostly one change, so that other parts do not hide what it does.
+    /// The program of a mutant, mostly with one change, so that other changes do not hide its effect.
     fn program(&mut self) -> Vec<u8> {
         let count = [1, 1, 1, 2, 4][self.below(5) as usize];
         let mut program = Vec::new();
         for _ in 0..count {
             program.push(self.below(251) as u8);
-            // Lengths and whole numbers most often: they are what indexes and allocates.
+            // Lengths and whole numbers most often, because they are used for indexing and allocation.
             program.push([0, 1, 1, 2, 2, 2, 3, 4, 5][self.below(9) as usize]);
             program.extend((self.next() as u16).to_le_bytes());
             program.extend(self.payload().to_le_bytes());
@@ -154,7 +154,7 @@ fn mutants_with_a_right_checksum_are_refused_or_driven() {
     let mut failed = Vec::new();
     let (mut refused, mut accepted) = (0, 0);
     for original in originals() {
-        // The original itself is good, and the changes make saves whose checksums are right.
+        // The original itself is valid, and the changes make saves with valid checksums.
         assert_eq!(original.drive(&original.bytes), Ok(true));
         let same = made_up::changed(&original.bytes, &[]).unwrap();
         assert_eq!(same, original.bytes, "{}", original.name);
@@ -173,7 +173,7 @@ fn mutants_with_a_right_checksum_are_refused_or_driven() {
         }
     }
     assert!(failed.is_empty(), "ended by (world, seed): {failed:?}");
-    // Both happen often, so the mutants reach the checks and what lies behind them.
+    // Both happen often, so the mutants reach the checks and the code behind them.
     let all = 5 * mutants;
     assert!(
         refused > all / 10 && accepted > all / 10,

@@ -1,4 +1,4 @@
-//! What the simulation promises.
+//! Tests of the guarantees of the simulation.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod banks;

@@ -1,4 +1,4 @@
-//! What vehicles of rigid bodies show of themselves: dials, wheels, mishaps.
+//! Reports of rigid vehicles about themselves: dials, wheels, mishaps.
 
 use crate::common::*;
 use glam::{DVec2, DVec3};
@@ -17,7 +17,7 @@ fn world(scenario: &Scenario, options: &RunOptions) -> World {
     World::new(scenario, &builtin_modules(), options).unwrap()
 }
 
-/// Dials and wheels of snapshots: on level ground they say what is so, and other levels have none.
+/// Dials and wheels in snapshots are correct on level ground, and other levels have none.
 #[test]
 fn dials_and_wheels_are_read_from_a_snapshot() {
     let kind = vehicle("willys-mb", |_| {});
@@ -50,7 +50,7 @@ fn dials_and_wheels_are_read_from_a_snapshot() {
                     let (wheels, drive) = (&mechanics.wheels, mechanics.drive.unwrap());
                     let whole: f64 = wheels.iter().map(|wheel| wheel.load).sum();
                     assert!((whole / (1040.0 * 9.81) - 1.0).abs() < 0.05, "{wheels:?}");
-                    // Two at the rear axle, two in front of it, the left ones first.
+                    // Two at the rear axle, two at the front, left ones first.
                     for (wheel, (is_front, side)) in
                         wheels
                             .iter()
@@ -62,13 +62,13 @@ fn dials_and_wheels_are_read_from_a_snapshot() {
                         assert!((wheel.radius - 0.41).abs() < 0.05 && !wheel.slides());
                     }
                     for wheel in wheels {
-                        // Wheels outside of a bend are faster than the middle of the rear axle.
+                        // Wheels on the outside of a bend are faster than the centre of the rear axle.
                         let ratio = wheel.spin * 0.41 / one.speed;
                         assert!((ratio - 1.0).abs() < 0.15, "{ratio} {wheel:?}");
                     }
                     assert!(drive.rpm >= 600.0 && drive.rpm < 4100.0, "{drive:?}");
                     assert!(drive.gear >= 1 && drive.clutch > 0.0, "{drive:?}");
-                    // Front wheels steer about one centre.
+                    // The front wheels steer about a common centre.
                     let mean = 0.5 * (wheels[2].steering + wheels[3].steering);
                     assert!(
                         (mean - one.steering).abs() < 0.01,
@@ -89,8 +89,8 @@ fn dials_and_wheels_are_read_from_a_snapshot() {
     }
 }
 
-/// What the solver has of a vehicle lies where the vehicle is: wheels of both kinds stand on the ground, and
-/// the hull is the body, a little smaller. Others have none of it.
+/// Shapes of the solver are where vehicles are: wheels of both kinds stand on the ground, and the hull
+/// matches the body but is slightly smaller. Other levels have none.
 #[test]
 fn the_bodies_of_the_solver_lie_where_vehicles_are() {
     for (name, has_spheres) in [("willys-mb", false), ("willys-mb", true), ("t-28", true)] {
@@ -126,7 +126,7 @@ fn the_bodies_of_the_solver_lie_where_vehicles_are() {
                     .fold(0.0, f64::max)
             };
             let (length, width) = (2.0 * far(|p| p.x), 2.0 * far(|p| p.y));
-            // Pitch and roll move it a little.
+            // Pitch and roll change it slightly.
             assert!(
                 (length - vehicle.length + 0.04).abs() < 0.1,
                 "{name}: {length}"
@@ -149,10 +149,10 @@ fn the_bodies_of_the_solver_lie_where_vehicles_are() {
     assert!(snapshot.mechanics.iter().all(|one| one.shape.is_none()));
 }
 
-/// Who lies on its side and who stands for ever is counted; who drives is not.
+/// Vehicles on their side and vehicles that are stuck are counted, driving ones are not.
 #[test]
 fn who_is_tipped_over_or_stuck_is_counted() {
-    // A top-heavy jeep with tyres that hold tips over in a bend; one without an engine stands.
+    // A top-heavy jeep with tyres that grip tips over in a bend, and one without an engine stands.
     let tippy = vehicle("willys-mb", |file| {
         file.body.centre_height = Some(2.6).into();
         file.wheels.friction = Some(1.5).into();
@@ -174,7 +174,7 @@ fn who_is_tipped_over_or_stuck_is_counted() {
         let mishaps = world.summary().mishaps;
         let vehicles = world.snapshot().vehicles;
         let count = |is: fn(&VehicleRecord) -> bool| vehicles.iter().filter(|v| is(v)).count();
-        // Each vehicle says the same of itself.
+        // Each vehicle reports the same.
         assert_eq!(count(|v| v.mishap.tipped_over), mishaps.tipped_over);
         assert_eq!(count(|v| v.mishap.stuck), mishaps.stuck);
         assert!(vehicles.iter().all(|v| {

@@ -22,11 +22,11 @@ use std::sync::{Arc, Mutex};
 
 const G: f64 = 9.81;
 
-/// Holds pedals as its parameters say, and keeps what it was told last; with `asks` 0 it holds the
-/// acceleration that they give on level ground instead.
+/// Holds pedals at its parameters, and records its last input. With `asks` 0 it commands the acceleration
+/// that the pedals give on level ground instead.
 struct Foot(Told);
 
-/// What the last row said.
+/// The last input row.
 type Told = Arc<Mutex<Option<PedalsInput>>>;
 
 static FOOT: ModuleInfo = ModuleInfo {
@@ -51,7 +51,7 @@ static PARAMETERS: [ParameterInfo; 7] = [
         "m/s^2",
         (-50.0, 50.0),
         0.0,
-        "What it wants.",
+        "Wanted acceleration.",
     ),
 ];
 
@@ -115,14 +115,14 @@ fn shipped_vehicle(name: &str) -> VehicleFile {
     VehicleFile::load(&folder.join(format!("{name}.vehicle.json"))).unwrap()
 }
 
-/// A drive on a straight road of 2 km with the foot.
+/// A drive of the pedal controller on a straight road of 2 km.
 #[derive(Clone)]
 struct Drive {
-    /// Rise of the land along the road, in 1; 0 has no terrain at all.
+    /// Slope of the terrain along the road, rise over run; 0 has no terrain at all.
     rise: f64,
-    /// A vehicle that ships; a car without a file if there is none.
+    /// A shipped vehicle; `None` for a car without a file.
     vehicle: Option<&'static str>,
-    /// At the start, m/s.
+    /// Initial speed, m/s.
     speed: f64,
     held: Vec<(&'static str, f64)>,
 }
@@ -197,7 +197,7 @@ impl Drive {
         World::new(&self.scenario(), &registry(told), &options).unwrap()
     }
 
-    /// The vehicle so many seconds after it has appeared, and what its controller was told last.
+    /// The vehicle a number of seconds after it was spawned, and the last input of its controller.
     fn after(&self, level: DynamicsLevel, seconds: f64) -> (VehicleRecord, DriveInput) {
         let told = Told::default();
         let mut world = self.world(level, &told);
@@ -210,7 +210,7 @@ impl Drive {
     }
 }
 
-/// Land that rises to the east.
+/// Terrain that rises to the east.
 fn plane(rise: f64) -> HeightField {
     let (low, high) = (DVec2::new(-100.0, -100.0), DVec2::new(2100.0, 100.0));
     let flat = HeightField::level(low, high, 50.0).unwrap();
@@ -228,13 +228,13 @@ fn without_a_drive_train_pedals_are_shares_of_what_the_vehicle_gives() {
     let limits = VehicleType::car();
     let (most, hardest) = (limits.max_acceleration, limits.max_braking);
     for level in DynamicsLevel::ALL {
-        // Who keeps to lanes takes commands once in a fifth of a second.
+        // Level `lane` takes a command once in a fifth of a second.
         let (share, late) = if level == DynamicsLevel::Lane {
             (0.03, 0.9)
         } else {
             (0.02, 0.15)
         };
-        // Half a throttle is half of all that there is.
+        // Half throttle is half of the available force.
         let (seen, told) = Drive::new(5.0, &[("throttle", 0.5)]).after(level, 4.0);
         let exact = 5.0 + 4.0 * 0.5 * most;
         assert!(
@@ -256,7 +256,7 @@ fn without_a_drive_train_pedals_are_shares_of_what_the_vehicle_gives() {
             (0.0, 0.0, 0.0),
             "{level}"
         );
-        // Without a pedal it keeps its speed, and half a brake brakes half as hard.
+        // Without a pedal it keeps its speed, and half brake brakes half as hard.
         let (seen, _) = Drive::new(10.0, &[]).after(level, 5.0);
         assert!((seen.speed - 10.0).abs() < 0.05, "{level}: {}", seen.speed);
         let (seen, _) = Drive::new(15.0, &[("brake", 0.5)]).after(level, 2.0);
@@ -266,13 +266,13 @@ fn without_a_drive_train_pedals_are_shares_of_what_the_vehicle_gives() {
             "{level}: {} {exact}",
             seen.speed
         );
-        // It stops on its brake and stays to the bit.
+        // It stops on its brake and does not move at all.
         let drive = Drive::new(5.0, &[("brake", 0.3)]);
         let (first, second) = (drive.after(level, 6.0).0, drive.after(level, 9.0).0);
         assert_eq!(first.speed, 0.0, "{level}");
         let moved = (first.pose.position - second.pose.position).length();
         assert!(moved < 1e-3, "{level}: {moved}");
-        // The wheel is that of all controllers.
+        // Steering is the same as for all controllers.
         if level != DynamicsLevel::Lane {
             let (seen, _) =
                 Drive::new(5.0, &[("throttle", 0.3), ("steering", 0.1)]).after(level, 1.0);
@@ -281,7 +281,7 @@ fn without_a_drive_train_pedals_are_shares_of_what_the_vehicle_gives() {
     }
 }
 
-/// The same law by pedals and by the acceleration that they stand for.
+/// The same law by pedals and by the equivalent acceleration.
 #[test]
 fn a_controller_by_pedals_and_one_by_accelerations_drive_alike() {
     let limits = VehicleType::car();
@@ -293,7 +293,7 @@ fn a_controller_by_pedals_and_one_by_accelerations_drive_alike() {
             wish.held.retain(|(key, _)| *key != "asks");
             let (a, b) = (pedals.after(level, 3.0).0, wish.after(level, 3.0).0);
             let way = (a.pose.position - b.pose.position).length();
-            // To rounding where a level computes accelerations; rigid wheels slip a little.
+            // Equal up to rounding where a level computes accelerations; rigid wheels slip a little.
             let within = if level == DynamicsLevel::Rigid {
                 0.05
             } else {
@@ -318,7 +318,7 @@ fn a_drive_train_takes_them_as_they_are() {
             vehicle: Some("willys-mb"),
             ..Drive::new(speed, held)
         };
-        // From rest in the first gear with half of its torque: the engine idles and the clutch slips.
+        // From rest in first gear with half of its torque: the engine idles and the clutch slips.
         let (seen, told) = drive(0.0, &[("throttle", 0.5), ("gear", 1.0)]).after(level, 1.0);
         let force = 0.5 * train.full_force(&train.gears[0], 0.0) / train.mass;
         assert!(
@@ -329,7 +329,7 @@ fn a_drive_train_takes_them_as_they_are() {
         assert_eq!((told.gear, told.gears), (1.0, 3.0), "{level}");
         assert!((told.throttle - 0.5).abs() < 1e-12, "{level}");
         assert_eq!((told.idle_rpm, told.limit_rpm), (600.0, 4000.0));
-        // What it is told is what the engine gives at this speed, in this gear.
+        // Its input equals what the engine gives at this speed, in this gear.
         let speed = seen.speed;
         let full = train.full_acceleration(&train.gears[0], speed);
         assert!(
@@ -341,7 +341,7 @@ fn a_drive_train_takes_them_as_they_are() {
             (told.full_brake + braked).abs() < 0.1,
             "{level}: {told:?} {braked}"
         );
-        // No pedal: air and rolling alone.
+        // No pedal: air drag and rolling resistance alone.
         let (seen, told) = drive(10.0, &[("gear", 3.0)]).after(level, 4.0);
         let coasted = 10.0 - 4.0 * train.resistance(9.6) / train.mass;
         assert!(
@@ -350,7 +350,7 @@ fn a_drive_train_takes_them_as_they_are() {
             seen.speed
         );
         assert!((told.coasting + train.resistance(seen.speed) / train.mass).abs() < 0.01);
-        // The gear that is asked for stays in, up to the limit of the engine; by itself it shifts up.
+        // The requested gear stays in, up to the limit of the engine. The automatic gearbox shifts up.
         let held = drive(0.0, &[("throttle", 1.0), ("gear", 1.0)]).after(level, 12.0);
         assert_eq!(held.1.gear, 1.0, "{level}");
         let limit = train.speed(&train.gears[0], 4000.0);
@@ -364,13 +364,13 @@ fn a_drive_train_takes_them_as_they_are() {
             automatic.1.gear > 1.0 && automatic.0.speed > limit,
             "{level}: {automatic:?}"
         );
-        // A low gear waits until it takes the speed: from 14 m/s the first one would turn the engine
-        // beyond its limit.
+        // A low gear is delayed until the speed allows it: at 14 m/s first gear would turn the engine beyond
+        // its limit.
         let waits = drive(14.0, &[("gear", 1.0)]).after(level, 1.0);
         assert!(waits.1.gear > 1.0, "{level}: {waits:?}");
         let slow = drive(14.0, &[("gear", 1.0), ("brake", 0.5)]).after(level, 4.0);
         assert_eq!(slow.1.gear, 1.0, "{level}");
-        // Foot and hand brake stop it, and hold it.
+        // Foot and hand brake stop and hold it.
         for held in [("brake", 1.0), ("hand_brake", 1.0)] {
             let (stopped, _) = drive(8.0, &[held]).after(level, 8.0);
             assert!(
@@ -404,7 +404,7 @@ fn a_slope_acts_against_pedals_and_is_told() {
             (told.full_throttle - (most + pull)).abs() < 0.15,
             "{level}: {told:?}"
         );
-        // Without a pedal it rolls back; who keeps to a lane cannot, and stands.
+        // Without a pedal it rolls back, except at level `lane`, where it stands.
         let (seen, _) = drive(0.0, &[]).after(level, 3.0);
         if level == DynamicsLevel::Lane {
             assert_eq!(seen.speed, 0.0);
@@ -431,7 +431,7 @@ fn a_slope_acts_against_pedals_and_is_told() {
         };
         let (seen, told) = jeep.after(level, 3.0);
         assert!(seen.speed < -2.0, "{level}: {}", seen.speed);
-        // Back to back: air and rolling act uphill now.
+        // In reverse: air drag and rolling resistance act uphill now.
         assert!(
             told.coasting > pull && told.coasting < 0.8 * pull,
             "{level}: {told:?}"
@@ -439,7 +439,7 @@ fn a_slope_acts_against_pedals_and_is_told() {
     }
 }
 
-/// What the host holds back goes before pedals: who stands on the throttle stops at a red light.
+/// Holding back by the host overrides pedals: a vehicle with full throttle stops at a red light.
 #[test]
 fn the_law_of_the_road_goes_before_pedals() {
     for level in DynamicsLevel::ALL {
@@ -461,7 +461,7 @@ fn the_law_of_the_road_goes_before_pedals() {
             .with("throttle", 0.5);
         let edit = Edit::Stack("foot".into(), Some(Box::new(stack)));
         scenario.apply(edit).unwrap();
-        // One after the other from the same place: some of them come at red.
+        // One after another from the same place, so that some of them arrive at red.
         let mut held = 0;
         let mut deepest = f64::NEG_INFINITY;
         for number in 0..6u32 {
@@ -485,7 +485,7 @@ fn the_law_of_the_road_goes_before_pedals() {
                     stood = Some(stands.pose.position.x + 0.5 * stands.length);
                 }
             }
-            // Some are only slowed: it is green again before they stand.
+            // Some are only slowed, because it is green again before they stand.
             if let Some(front) = stood.filter(|_| world.summary().law.held_by_law > 0) {
                 held += 1;
                 deepest = deepest.max(front);
@@ -493,13 +493,13 @@ fn the_law_of_the_road_goes_before_pedals() {
             let ended: Vec<_> = world.finished().map(|drive| drive.status).collect();
             assert_eq!(ended, [Status::Arrived], "{level} {number}");
         }
-        assert!(held >= 1, "{level}: nobody was held back");
-        // Before the crossing, whose middle is at 0.
+        assert!(held >= 1, "{level}: no vehicle was held back");
+        // Before the crossing, whose centre is at 0.
         assert!(deepest < -3.0, "{level}: it stood at {deepest}");
     }
 }
 
-/// A shipped scenario in which all drive as the fuzzy mechanic does, by pedals or without.
+/// A shipped scenario in which all agents drive like the fuzzy mechanic, with or without pedals.
 fn mechanics(name: &str, pedals: bool) -> Scenario {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let mut scenario = file::load(&folder.join(format!("{name}.scenario.json"))).unwrap();
@@ -549,7 +549,7 @@ fn pedals_are_saved_and_a_restored_world_goes_on_bit_for_bit() {
     ] {
         let scenario = mechanics("hill-country", true);
         let mut whole = World::new(&scenario, &builtin_modules(), &options(level, 1)).unwrap();
-        // Between two questions to a controller: what it pressed is all that the bodies go by.
+        // Between two updates of the controller, when the bodies depend only on the pedals it pressed.
         (0..401).for_each(|_| whole.step());
         let bytes = whole.save(false).unwrap().to_bytes();
         let saved = SavedWorld::from_bytes(&bytes).unwrap();

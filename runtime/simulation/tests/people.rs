@@ -1,4 +1,4 @@
-//! People on foot among more vehicles than junctions can take: never hit, and never kept for long.
+//! Pedestrians with more vehicles than junctions can handle: they are never hit, and never wait long.
 
 use crate::common::{add_flow, cars, draw_street, street};
 use crate::modules::with_test_modules;
@@ -11,17 +11,17 @@ use roadwright_simulation::{
 };
 use roadwright_testing::is_slow;
 
-/// People an hour on each side of each crossing.
+/// Pedestrians per hour on each side of each crossing.
 const PEOPLE: f64 = 600.0;
 
-/// Streets of 150 m that meet in the middle, with crossings over all of them.
+/// Streets of 150 m that meet in the middle, with crossings on all of them.
 #[derive(Clone, Copy)]
 struct Place4 {
     legs: u32,
     lanes: usize,
     side: DrivingSide,
     control: Option<Control>,
-    /// Vehicles an hour on each approach; 1800 are far more than can pass.
+    /// Vehicles per hour on each approach; 1800 are far more than can pass.
     cars: f64,
 }
 
@@ -83,7 +83,7 @@ impl Place4 {
     }
 }
 
-/// The edit that gives the junction in the middle its rules.
+/// The edit that sets the rules of the junction in the middle.
 fn ruled(scenario: &Scenario, rules: JunctionRules) -> Edit {
     let (id, node) = middle(scenario);
     Edit::Node(id, Some(Node { rules, ..node }))
@@ -112,14 +112,14 @@ fn world(scenario: &Scenario, options: &RunOptions) -> World {
     World::new(scenario, &builtin_modules(), options).unwrap()
 }
 
-/// People whose bodies a vehicle overlaps, found by somebody who sees pictures only.
+/// Pedestrians whose bodies a vehicle overlaps, found from snapshots only.
 fn hits(snapshot: &Snapshot) -> Vec<(u64, u64)> {
     let mut hits = Vec::new();
     for person in &snapshot.people {
         for vehicle in &snapshot.vehicles {
             let local = vehicle.body.to_local(person.position).abs();
             let beside = (local - 0.5 * DVec2::new(vehicle.length, vehicle.width)).max(DVec2::ZERO);
-            // A hand's breadth is nothing.
+            // A few centimetres do not count.
             if beside.length() < PERSON_RADIUS - 0.05 {
                 hits.push((person.id, vehicle.agent));
             }
@@ -128,7 +128,7 @@ fn hits(snapshot: &Snapshot) -> Vec<(u64, u64)> {
     hits
 }
 
-/// Runs for a time, s; says who was hit, and what came of it.
+/// Runs for a time, s. Returns the pedestrians that were hit.
 fn drive(world: &mut World, seconds: f64) -> Vec<(f64, u64, u64)> {
     let mut all = Vec::new();
     let until = world.time() + seconds;
@@ -209,7 +209,7 @@ fn at_signals_people_walk_while_what_they_cross_is_red() {
             let people = summary.people.unwrap();
             let what = format!("{} {mode:?}: {people:?} {:?}", place.name(), summary.law);
             assert!(hit.is_empty(), "{what}: {hit:?}");
-            // A cycle and a little.
+            // One cycle and a little more.
             assert!(people.longest_wait < 150.0, "{what}");
             assert!(people.arrived * 2 > people.came, "{what}");
             assert_eq!(
@@ -254,7 +254,7 @@ fn vehicles_wait_no_longer_than_a_junction_with_people_says() {
 
 #[test]
 fn who_ignores_the_law_hits_people() {
-    // What the tests above look for is there to be seen.
+    // Control: what the tests above look for can be observed.
     let mut overrides = ModuleOverrides::default();
     overrides
         .set(Slot::Behaviour, vec!["reckless".into()])
@@ -313,7 +313,7 @@ fn threads_and_repeats_give_the_same_bits() {
 
 #[test]
 fn without_people_a_crossing_changes_no_hash_of_the_state_over_time() {
-    // Nobody comes: the state knows nothing of people, and vehicles do not stop for nobody.
+    // Without pedestrians the state has no data about them, and vehicles do not stop.
     let scenario = PLAIN.scenario();
     let mut nobody = world(&scenario, &options(1, 0.0));
     assert!(drive(&mut nobody, 60.0).is_empty());
@@ -327,7 +327,7 @@ fn a_save_in_the_middle_of_a_crossing_goes_on_to_the_bit() {
         let options = options(1, PEOPLE);
         let mut whole = world(&scenario, &options);
         drive(&mut whole, 47.3);
-        // To a moment at which somebody is on a carriageway.
+        // To a moment at which pedestrians are on a carriageway.
         let walks = |world: &World| world.snapshot().people.iter().filter(|p| !p.waits).count() > 3;
         while !walks(&whole) {
             whole.step();
@@ -365,7 +365,7 @@ fn who_walks_finishes_where_an_edit_takes_the_crossing_away() {
     world
         .update(&scenario, &edited, &builtin_modules())
         .unwrap();
-    // Vehicles inside leave first; somebody is on the road when the edit enters.
+    // Vehicles inside leave first; pedestrians are on the road when the edit is applied.
     while !world.closing_nodes().is_empty() {
         world.step();
     }
@@ -382,7 +382,7 @@ fn who_walks_finishes_where_an_edit_takes_the_crossing_away() {
     );
     let after = world.summary().people.unwrap().arrived;
     assert_eq!(after - before, strays.len() as u64);
-    // Given back, people come again.
+    // When the crossing is restored, pedestrians come again.
     world
         .update(&edited, &scenario, &builtin_modules())
         .unwrap();
@@ -393,7 +393,7 @@ fn who_walks_finishes_where_an_edit_takes_the_crossing_away() {
 
 #[test]
 fn an_edit_elsewhere_leaves_people_as_they_are() {
-    // So few vehicles that none is due in the very step of the edit: flows begin anew there.
+    // So few vehicles that none is due in the very step of the edit, because flows restart there.
     let scenario = Place4 {
         cars: 200.0,
         ..PLAIN
@@ -453,11 +453,11 @@ fn people_come_when_they_are_called_and_a_run_of_people_alone_goes_on() {
     }
     let people = world.summary().people.unwrap();
     assert_eq!((people.came, people.arrived), (2, 2));
-    // 6.5 m and what they walk before and beyond the kerbs, at 1.2 m/s.
+    // 6.5 m plus the distances before and beyond the kerbs, at 1.2 m/s.
     let way = 2.0 * (6.5 + 2.4 + 1.0);
     assert!((people.walked_metres - way).abs() < 0.5, "{people:?}");
     assert!((f64::from(steps) * 0.1 - way / 2.0 / 1.2).abs() < 1.0);
-    // Two hundred is a crowd.
+    // The limit is two hundred.
     let mut crowd = World::new(&empty, &builtin_modules(), &options(1, 0.0)).unwrap();
     let came = (0..300).filter(|_| crowd.add_pedestrian(node, None).is_ok());
     assert_eq!(came.count(), 200);
@@ -478,9 +478,9 @@ fn rates_out_of_range_are_refused() {
     assert!(drive(&mut most, 30.0).is_empty());
 }
 
-/// Two junctions so close that three cars fill the street between them, people on all crossings, turn
-/// lanes: everybody gets through. A vehicle that lost its turn to people used to need a place that had
-/// been promised to the next one already, and two junctions waited for each other for ever.
+/// Two junctions so close that three cars fill the street between them, pedestrians on all crossings, turn
+/// lanes: all vehicles get through. A vehicle that lost its turn to pedestrians used to need a place that had
+/// already been promised to the next one, and two junctions waited for each other forever.
 #[test]
 fn junctions_close_together_do_not_lock_each_other_while_people_cross() {
     let scenario = crate::common::shipped("linden-street");

@@ -1,4 +1,4 @@
-//! Ways of trips before anybody drives.
+//! Planned routes of trips before any vehicle drives.
 
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{Agent, ObjectId, Place, Road, Scenario, operation};
@@ -28,7 +28,7 @@ fn length(points: &[DVec2]) -> f64 {
     points.windows(2).map(|two| two[0].distance(two[1])).sum()
 }
 
-/// How far a point is from a line of points.
+/// Distance of a point from a line of points, m.
 fn distance(point: DVec2, line: &[DVec2]) -> f64 {
     let nearest = line.windows(2).map(|two| {
         let along = two[1] - two[0];
@@ -38,7 +38,7 @@ fn distance(point: DVec2, line: &[DVec2]) -> f64 {
     nearest.fold(f64::INFINITY, f64::min)
 }
 
-/// What a run tells of an agent's way right after it has appeared is the beginning of the planned one.
+/// The route that a run reports for an agent right after it was spawned is the beginning of the planned one.
 #[test]
 fn ways_are_those_of_a_run() {
     for name in ["crossroads", "old-town", "roundabouts"] {
@@ -54,8 +54,8 @@ fn ways_are_those_of_a_run() {
             let way = finder.way(agent).unwrap();
             let off = seen.path.iter().map(|point| distance(*point, &way.points));
             let off = off.fold(0.0, f64::max);
-            // Who finds others on his lane may begin on the next one.
-            assert!(off < 4.0, "{name}, {id}: {off:.2} m off its way");
+            // An agent that finds others on its lane may begin on the next one.
+            assert!(off < 4.0, "{name}, {id}: {off:.2} m off its route");
             beside += usize::from(off > 0.5);
             compared += 1;
         }
@@ -86,7 +86,7 @@ fn a_way_has_the_length_and_the_time_of_its_line() {
     // No step back where lanes are changed.
     let steps = way.points.windows(2).map(|two| two[0].distance(two[1]));
     assert!(steps.fold(0.0, f64::max) < 25.0);
-    // Nobody is faster than 70 km/h in a town, nor slower than a pedestrian on empty roads.
+    // Vehicles are not faster than 70 km/h in a town, nor slower than a pedestrian on empty roads.
     let speed = way.length / way.time;
     assert!((2.0..20.0).contains(&speed), "{speed:.1} m/s");
 }
@@ -107,7 +107,7 @@ fn way_points_are_passed() {
             by_way_of.via = vec![*place];
             finder.way(&by_way_of).is_some()
         });
-    let via = via.expect("somewhere beside the way");
+    let via = via.expect("a road beside the route");
     agent.via = vec![via];
     let longer = finder.way(&agent).unwrap();
     let at = scenario.pose_of(&via).unwrap().position;
@@ -127,8 +127,8 @@ fn a_trip_that_nothing_can_drive_has_no_way() {
             [Place::lane(id, sides, 0.5 * road.length())]
         })
     };
-    // From every road to every other one of a motorway: some can be driven, and some cannot, since they
-    // would lead against the traffic.
+    // From every road to every other one of a motorway. Some of these trips are possible and some are not,
+    // because they would lead against the traffic.
     let mut counts = [0, 0];
     for start in lanes(true).chain(lanes(false)) {
         for goal in lanes(true).chain(lanes(false)) {
@@ -163,13 +163,13 @@ fn over_open_ground_the_way_is_straight() {
     assert_eq!((way.length, way.time), (50.0, 6.25));
 }
 
-/// A finder that has followed an edit answers as a new one does.
+/// A finder that has followed an edit gives the same answers as a new one.
 #[test]
 fn ways_follow_edits() {
     let scenario = shipped("old-town");
     let mut finder = RouteFinder::new(scenario.clone());
     let (agent, before) = way_in_old_town(&finder, &scenario);
-    // The road in the middle of the way is taken out.
+    // The road in the middle of the route is deleted.
     let middle = before.points[before.points.len() / 2];
     let roads = scenario.network().roads();
     let nearest = roads.min_by(|a, b| {
@@ -193,8 +193,8 @@ fn ways_follow_edits() {
     finder.follow(edited.clone());
     let after = finder.way(&agent);
     assert_eq!(after, RouteFinder::new(edited).way(&agent));
-    assert_ne!(after.as_ref(), Some(&before), "the road was on the way");
-    // And back again.
+    assert_ne!(after.as_ref(), Some(&before), "the road was on the route");
+    // And restored.
     finder.follow(scenario);
     assert_eq!(finder.way(&agent), Some(before));
 }

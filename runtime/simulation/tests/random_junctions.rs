@@ -1,8 +1,8 @@
-//! What vehicles do at random junctions: of 2 to 9 legs, 25 to 335 degrees apart, 3 to 30 m wide, on either
-//! side, under every control, with more traffic than can pass.
+//! Traffic at random junctions with 2 to 9 legs, 25 to 335 degrees apart, 3 to 30 m wide, on either side,
+//! under every control, with more traffic than can pass.
 //!
-//! `ROADWRIGHT_JUNCTIONS=1000 cargo test -p roadwright-simulation --test all random_junctions` drives more, and
-//! `ROADWRIGHT_SEED=9` others.
+//! `ROADWRIGHT_JUNCTIONS=1000 cargo test -p roadwright-simulation --test all random_junctions` drives more,
+//! and `ROADWRIGHT_SEED=9` others.
 
 use crate::common::{add_flow, cars};
 use crate::scenarios::Star;
@@ -15,24 +15,25 @@ use roadwright_simulation::{
 };
 use roadwright_testing::{scaled, seed};
 
-/// Degrees.
+/// Smallest angle between two legs, degrees.
 const LEAST_GAP: f64 = 25.0;
-/// Vehicles an hour on each lane that leads to the junction, and the share of buses.
+/// Vehicles per hour on each lane that leads to the junction, and the share of buses.
 const RATE: f64 = 900.0;
 const BUSES: f64 = 0.1;
-/// s.
+/// Duration of a run, s.
 const DURATION: f64 = 120.0;
-/// Ways of less radius, m, are told of by `check`: no car can drive them.
+/// Radius of connections below which no car can drive them, m; `check` reports these.
 const TIGHT: f64 = 2.5;
-/// The usual seed.
+/// The default seed.
 const SEED: u64 = 8;
-/// A junction of this seed that has one.
+/// A junction of this seed that has such a connection.
 const TOO_TIGHT: u64 = 306;
-/// One that is a bend of two streets.
+/// A junction of this seed that is a bend of two streets.
 const BEND: u64 = 112;
-/// Farther from the middle than this are the ends of the roads, where some turn round, m.
+/// Distance from the centre beyond which the ends of the roads lie, where some vehicles turn around, m.
 const NEAR: f64 = 110.0;
-/// Who changes lanes and stands half-way may touch who passes by so much, m.
+/// Depth of contact that is allowed between a vehicle that stands half-way in a lane change and one that
+/// passes it, m.
 const HAIR: f64 = 0.03;
 
 const CONTROLS: [Option<Control>; 7] = [
@@ -45,7 +46,7 @@ const CONTROLS: [Option<Control>; 7] = [
     Some(Control::MiniRoundabout),
 ];
 
-/// A star full of traffic, with the node in its middle.
+/// A star of roads full of traffic, with the node in its centre.
 fn busy(seed: u64, number: u64) -> (Scenario, NodeId) {
     let mut random = Stream::new(seed, "driven junctions", number);
     let star = Star::random(&mut random, LEAST_GAP);
@@ -67,7 +68,7 @@ fn busy(seed: u64, number: u64) -> (Scenario, NodeId) {
     (scenario, node)
 }
 
-/// A flow from each lane that leads to the junction into each other road, on its lanes in turns.
+/// A flow from each lane that leads to the junction into every other road, on its lanes in turn.
 fn fill(scenario: &mut Scenario, star: &Star, roads: &[RoadId]) {
     let lanes = |leg: usize, enters: bool| -> Vec<Place> {
         let road = scenario.network().road(roads[leg]).unwrap();
@@ -108,7 +109,7 @@ fn fill(scenario: &mut Scenario, star: &Star, roads: &[RoadId]) {
     }
 }
 
-/// The junctions that are driven, so many in a nightly run.
+/// Numbers of the junctions that are driven; `count` in a nightly run.
 fn numbers(count: u64) -> std::ops::Range<u64> {
     let wanted = std::env::var("ROADWRIGHT_JUNCTIONS").ok();
     0..wanted.map_or_else(|| scaled(count), |text| text.parse().unwrap())
@@ -129,7 +130,7 @@ fn world_on(scenario: &Scenario, threads: usize) -> World {
     World::new(scenario, &builtin_modules(), &options).unwrap()
 }
 
-/// Whether all ways can be driven by some car: `check` names those that cannot.
+/// Whether some car can drive all connections; `check` names impossible ones.
 fn can_be_driven(scenario: &Scenario) -> bool {
     let layout = layout(scenario.network(), scenario.about());
     let ways = layout.junctions.iter().flat_map(|junction| &junction.paths);
@@ -150,7 +151,7 @@ fn nobody_touches_anybody_or_breaks_the_law() {
         let law = summary.law;
         let broken = (law.breaches, law.red_passed, law.stops_missed);
         assert_eq!(broken, (0, 0, 0), "{number}");
-        // Nobody would have to brake with more than 5 m/s^2 for what junctions ask.
+        // No vehicle would have to brake harder than 5 m/s^2 to obey junctions.
         assert_eq!(law.held_by_law, 0, "{number}");
         for junction in watch.figures(session.world()) {
             passed += junction.approaches.iter().map(|a| a.passed).sum::<u64>();
@@ -172,7 +173,7 @@ fn nobody_touches_anybody_or_breaks_the_law() {
     assert!(5 * judged > numbers(100).end, "{judged} are judged");
 }
 
-/// Bodies that are not where they should be are seen: on ways too tight for any car they touch.
+/// Control: bodies out of place are detected. On connections too tight for any car they touch.
 #[test]
 fn contacts_are_seen() {
     let (scenario, _) = busy(SEED, TOO_TIGHT);
@@ -184,14 +185,15 @@ fn contacts_are_seen() {
     assert!(deepest(&world) > HAIR, "{} m", deepest(&world));
 }
 
-/// Contacts of a world between its middle and the ends of its roads, m.
+/// Deepest contact of a world between its centre and the ends of its roads, m.
 fn deepest(world: &World) -> f64 {
     let all = world.summary().collisions;
     let near = all.iter().filter(|c| DVec2::new(c.x, c.y).length() < NEAR);
     near.map(|contact| contact.depth).fold(0.0, f64::max)
 }
 
-/// In the bend of two streets only buses touch others: the edit that brings the first one tells all to ask.
+/// In the bend of two streets only buses touch others. The edit that adds the first bus makes all vehicles
+/// request grants.
 #[test]
 fn buses_that_an_edit_brings_touch_nobody() {
     let (scenario, _) = busy(SEED, BEND);
@@ -233,7 +235,7 @@ fn tickets_keep_their_order_and_are_kept_inside() {
             let snapshot = world.snapshot();
             for ticket in before.iter().filter(|ticket| ticket.has_entered) {
                 let now = tickets.iter().find(|now| key(now) == key(ticket));
-                // It is taken back from nobody who is inside: it ends when the tail is out.
+                // A ticket of a vehicle inside is never revoked; it ends when the tail is out.
                 let vehicle = snapshot.vehicle(ticket.agent);
                 let is_inside = vehicle.is_some_and(|vehicle| vehicle.lane.is_none());
                 assert!(now.is_some() || !is_inside, "{number}: {ticket:?}");

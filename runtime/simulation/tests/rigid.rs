@@ -1,5 +1,5 @@
-//! The level of rigid bodies: the same stacks drive it, on hills as well; it goes on from a save bit for
-//! bit, and what it meets pushes back.
+//! Level `rigid`: the same stacks drive it, on hills as well; it resumes from a save bit for bit, and
+//! obstacles push back.
 
 use crate::common::*;
 use roadwright_geometry::math::{cos, sin};
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 const SHAPES: [WheelShape; 2] = [WheelShape::Ray, WheelShape::Sphere];
 
-/// Hills of so many metres below a scenario.
+/// Adds hills of a given height, m, to a scenario.
 fn hilly(mut scenario: Scenario, height: f64) -> Scenario {
     let flat = HeightField::level(DVec2::splat(-300.0), DVec2::splat(300.0), 10.0).unwrap();
     let columns = flat.columns();
@@ -83,7 +83,7 @@ fn rigid_bodies_take_the_same_stacks_to_the_same_goals() {
 
 #[test]
 fn the_jeep_and_the_bus_drive_over_hills_to_their_goals() {
-    // The bus of the source starts in second gear: it climbs 3.5 %.
+    // The bus of the source starts in second gear and climbs 3.5 %.
     for (name, height, shape) in [
         ("willys-mb", 2.0, WheelShape::Ray),
         ("willys-mb", 2.0, WheelShape::Sphere),
@@ -115,11 +115,11 @@ fn a_saved_world_goes_on_bit_for_bit_with_any_number_of_threads() {
     assert_ne!(hashes[0], hashes[1], "wheels are all the same");
 }
 
-/// Returns the hash of the state in the end.
+/// Returns the final hash of the state.
 fn goes_on_bit_for_bit(shape: WheelShape) -> u64 {
     let kind = vehicle("willys-mb", |file| file.wheels.shape = shape);
     let mut scenario = hilly(driven_by(shipped("figure-eight"), &kind), 1.0);
-    // Half of them on another level: they push.
+    // Half of them use another level: they push.
     let agents = scenario.agents().clone();
     for (number, (id, agent)) in agents.into_iter().enumerate() {
         let dynamics = if number == 0 {
@@ -167,7 +167,7 @@ fn goes_on_bit_for_bit(shape: WheelShape) -> u64 {
     hashes[0]
 }
 
-/// A wall across the road: who is made to drive against it stays before it, and the contact counts.
+/// A wall across the road: a vehicle that is made to drive into it stays before it, and the contact counts.
 #[test]
 fn a_wall_holds_a_vehicle_that_does_not_look() {
     let scenario = shipped("figure-eight");
@@ -223,7 +223,7 @@ fn a_wall_holds_a_vehicle_that_does_not_look() {
         speed > 5.0 && beyond < 0.5 && contacts > 0,
         "{speed} {beyond} {contacts}"
     );
-    // A kinematic one drives through: brakes do not stop it within a hand's breadth.
+    // A kinematic vehicle drives through, because brakes do not stop it within centimetres.
     let (_, beyond, _) = driven(DynamicsLevel::OneTrack, scenario);
     assert!(beyond > 1.0, "{beyond}");
 }
@@ -267,10 +267,10 @@ fn a_damaged_save_is_an_error() {
         &saved,
     );
     let error = restored.err().unwrap().to_string();
-    assert!(error.contains("an agent points nowhere"), "{error}");
+    assert!(error.contains("an agent is invalid"), "{error}");
 }
 
-/// Everybody on the proving ground arrives, and not even a cone is touched.
+/// All vehicles on the proving ground arrive, and not even a cone is touched.
 #[test]
 fn the_proving_ground_is_driven_without_contacts_and_faults() {
     let scenario = shipped("proving-ground");
@@ -291,8 +291,8 @@ fn the_proving_ground_is_driven_without_contacts_and_faults() {
     );
 }
 
-/// What the ground is there for: on dry asphalt the road of gravel and ice is driven otherwise, and
-/// cones that stand in the way are met.
+/// Control for the proving ground: on dry asphalt, vehicles drive differently on the road of gravel and ice,
+/// and they hit cones on their path.
 #[test]
 fn the_proving_ground_notices_what_it_is_made_of() {
     let scenario = shipped("proving-ground");
@@ -327,7 +327,7 @@ fn the_proving_ground_notices_what_it_is_made_of() {
     assert!(loose.moved + loose.felled > 0, "{loose:?}");
 }
 
-/// The bus of hill-country clears its field of posts; they are counted, saved, and where they are now.
+/// The bus of hill-country clears its field of posts, which are counted, saved, and found where they are now.
 #[test]
 fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
     let scenario = shipped("hill-country");
@@ -344,10 +344,10 @@ fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
         .iter()
         .find(|record| record.tilt > 0.8)
         .unwrap();
-    // One that lies covers more ground than one that stands.
+    // A post that lies covers more ground than one that stands.
     let area = roadwright_geometry::polygon::signed_area(&record.outline);
     assert!(area > 0.5, "{area}");
-    // Contacts with them count as contacts.
+    // Contacts with posts count as contacts.
     assert!(!whole.summary().collisions.is_empty());
     let saved = SavedWorld::from_bytes(&whole.save(false).unwrap().to_bytes()).unwrap();
     let ground = Ground::new(&scenario);
@@ -359,7 +359,7 @@ fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
         restored.step();
         assert_eq!(restored.state_hash(), whole.state_hash());
     }
-    // Without rigid bodies nobody pushes anything.
+    // Without rigid bodies posts are not pushed.
     let steers = RunOptions {
         dynamics: Some(DynamicsLevel::OneTrack),
         ..options
@@ -367,7 +367,7 @@ fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
     let mut other = world(&scenario, &steers);
     (0..500).for_each(|_| other.step());
     assert_eq!(other.summary().loose, None);
-    // A post that a person puts somewhere else stands there.
+    // A post that the user moves stands at its new place.
     let id = record.obstacle;
     let mut edited = scenario.clone();
     let obstacle = Obstacle {
@@ -392,7 +392,7 @@ fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
     whole.step();
 }
 
-/// Fifty vehicles among 210 posts: equal bits on repeats and on any number of threads.
+/// Fifty vehicles among 210 posts: equal bits on repeats and with any number of threads.
 #[test]
 fn fifty_among_posts_are_the_same_on_every_run() {
     SHAPES.into_iter().for_each(fifty_are_the_same);
@@ -411,7 +411,7 @@ fn fifty_are_the_same(shape: WheelShape) {
         (world.state_hash(), world.summary().loose)
     };
     let first = hash(1);
-    assert!(first.1.is_some(), "nobody has pushed a post");
+    assert!(first.1.is_some(), "no post has been pushed");
     assert_eq!(hash(1), first);
     assert_eq!(hash(2), first);
 }
@@ -464,7 +464,7 @@ fn field(jeeps: u32, posts: u32, shape: WheelShape) -> Scenario {
     scenario
 }
 
-/// Legal but absurd vehicles, posts and hills: nothing panics, and all that is seen is a number.
+/// Valid but absurd vehicles, posts and hills: nothing panics, and all visible values are numbers.
 #[test]
 fn what_is_absurd_neither_panics_nor_leaves_the_world() {
     type Change = fn(&mut VehicleFile);
@@ -549,8 +549,8 @@ fn a_vehicle_that_is_edited_drives_on() {
     assert!(way > 5.0 && way < 60.0, "{way}");
 }
 
-/// Cliffs of a hundred kilometres throw vehicles about beyond all measure: they are put to rest, and
-/// that is told and counted; on a plain nothing of that is said.
+/// Cliffs of a hundred kilometres give vehicles invalid motions. They are stopped, which is logged and
+/// counted; on a plain this does not happen.
 #[test]
 fn who_is_thrown_about_is_put_to_rest_and_told() {
     let told = |height| {
@@ -564,7 +564,7 @@ fn who_is_thrown_about_is_put_to_rest_and_told() {
     assert!(told(1e6) > 0);
 }
 
-/// What stands around rigid bodies, as others draw it: convex parts of the solver.
+/// Fixed obstacles around rigid bodies, as outlines for others: convex parts of the solver.
 #[test]
 fn what_stands_fixed_near_a_place_has_the_outlines_of_the_solver() {
     use roadwright_geometry::polygon;
@@ -622,7 +622,7 @@ fn what_stands_fixed_near_a_place_has_the_outlines_of_the_solver() {
         .unwrap();
     let ground = Ground::new(&scenario);
     let seen = ground.still_outlines(&[DVec2::ZERO], 30.0);
-    // What has notches is several convex bodies that cover it.
+    // A shape with notches consists of several convex bodies that cover it.
     let is_convex = |outline: &[DVec2]| {
         let edges: Vec<DVec2> = polygon::edges(outline).map(|(a, b)| b - a).collect();
         (0..edges.len()).all(|i| edges[i].perp_dot(edges[(i + 1) % edges.len()]) > 0.0)
@@ -638,7 +638,7 @@ fn what_stands_fixed_near_a_place_has_the_outlines_of_the_solver() {
         .iter()
         .map(|at| (*at - DVec2::new(-10.0, 0.0)).length());
     assert!(radius.into_iter().all(|radius| (radius - 2.0).abs() < 1e-9));
-    // A control: the loose one and the far one are there, only not here.
+    // Control: the loose one and the far one exist, but not here.
     assert_eq!(
         ground.still_outlines(&[DVec2::new(90.0, 0.0)], 5.0).len(),
         1

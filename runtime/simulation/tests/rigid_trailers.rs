@@ -1,4 +1,4 @@
-//! Trailers at level `rigid`: bodies of their own.
+//! Trailers at level `rigid`, where they are bodies of their own.
 
 use crate::common::*;
 use roadwright_scenario::*;
@@ -42,8 +42,8 @@ fn a_saved_train_goes_on_bit_for_bit_and_threads_change_nothing() {
     assert_eq!(whole.snapshot(), restored.snapshot());
 }
 
-/// A car with so many caravans goes east past a loose post, which stands beside the way of the car and in
-/// that of its caravans.
+/// A car with caravans drives east past a loose post, which is beside the path of the car and in that of its
+/// caravans.
 fn past_a_post(caravans: usize) -> Scenario {
     let kind = vehicle("escort-caravan", |file| file.trailers.truncate(caravans));
     let mut scenario = Scenario::new("post");
@@ -102,8 +102,8 @@ fn what_a_trailer_runs_into_is_pushed() {
     assert_eq!(felled, [1, 0]);
 }
 
-/// A car whose caravan hangs on it needs more time and way than one that is alone, and the caravan stays
-/// where its coupling is.
+/// A car with a caravan needs more time and distance than one without, and the uncoupled caravan stays in
+/// place.
 #[test]
 fn what_is_let_go_no_longer_holds_its_car_back() {
     let mut world = world(&past_a_post(1), 1);
@@ -123,7 +123,7 @@ fn what_is_let_go_no_longer_holds_its_car_back() {
     drive(&mut world, 0.0, 1.0);
     let alone = world.snapshot();
     assert_eq!((alone.trailers.len(), alone.standing.len()), (0, 1));
-    // Its springs come up, and that is all that moves.
+    // Only its springs extend; it does not move otherwise.
     let moved = alone.vehicles[0].body.position - stands.vehicles[0].body.position;
     assert!(moved.length() < 0.02, "{moved}");
     assert_eq!(world.couple(1), Ok(1));
@@ -137,7 +137,7 @@ fn what_is_let_go_no_longer_holds_its_car_back() {
     assert!(world.snapshot().trailers[0].angle.abs() < 0.01);
 }
 
-/// A caravan with its weight under its roof falls over in a bend that its car takes.
+/// A top-heavy caravan tips over in a bend that its car can take.
 #[test]
 fn a_trailer_that_falls_over_is_told() {
     let told = [1.0, 2.5].map(|height| {

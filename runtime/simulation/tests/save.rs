@@ -1,4 +1,4 @@
-//! A saved world goes on exactly where it was.
+//! A saved world resumes exactly where it was.
 
 use crate::common::{all_shipped, has_scripts, shipped};
 use crate::random_steps::Random;
@@ -70,7 +70,7 @@ fn going_on_equals_an_uninterrupted_run() {
     }
 }
 
-/// The hash of all snapshots after so many steps.
+/// Hashes of all snapshots over a number of steps.
 fn seen(world: &mut World, steps: u64) -> Vec<u64> {
     let step = |_| {
         world.step();
@@ -100,7 +100,7 @@ fn every_shipped_scenario_goes_on_from_a_random_step() {
         let bytes = whole.save(false).unwrap().to_bytes();
         let hash = whole.state_hash();
         let pictures = seen(&mut whole, later);
-        // One save restores many worlds: with as many threads, and with another number.
+        // One save restores many worlds, with the same and with another number of threads.
         let saved = SavedWorld::from_bytes(&bytes).unwrap();
         for threads in [threads, 3 - threads] {
             let said =
@@ -133,14 +133,14 @@ fn what_a_run_was_asked_for_holds_on() {
     };
     let mut whole = World::new(&scenario, &builtin_modules(), &asked).unwrap();
     run(&mut whole, 20);
-    // Many are still to appear.
+    // Many agents have not been spawned yet.
     assert!(whole.counts().waiting > 10, "{:?}", whole.counts());
     let saved = whole.save(false).unwrap();
     run(&mut whole, 900);
     let mut again = restore(&scenario, &saved, 2).unwrap();
     run(&mut again, 900);
     assert_eq!(again.summary(), whole.summary());
-    // What is asked for when it is restored goes before it, and is told.
+    // Options given on restore override the save, and are reported.
     let other = RunOptions {
         dynamics: Some(DynamicsLevel::OneTrack),
         pedestrians: Some(0.0),
@@ -152,8 +152,8 @@ fn what_a_run_was_asked_for_holds_on() {
     assert_eq!(
         notes,
         [
-            "scenario dynamics: those who appear from now on have another level",
-            "scenario pedestrians: others come from now on"
+            "scenario dynamics: agents spawned from now on have another level",
+            "scenario pedestrians: another number arrives from now on"
         ]
     );
     assert_eq!(branch.summary().started_fresh.len(), 2);
@@ -183,7 +183,7 @@ fn busy() -> &'static [u8] {
     })
 }
 
-/// What a file holds before its checksum, as anybody may write it.
+/// Contents of a file before its checksum, as anyone may write them.
 #[derive(Serialize, Deserialize)]
 struct Frame {
     format: String,
@@ -194,7 +194,7 @@ struct Frame {
     parts: BTreeMap<String, (u16, Vec<u8>)>,
 }
 
-/// A save with a change in its frame.
+/// A save with a changed frame.
 fn changed(bytes: &[u8], change: impl FnOnce(&mut Frame)) -> SavedWorld {
     let (frame, _) = bytes.split_last_chunk::<8>().unwrap();
     let mut frame: Frame = postcard::from_bytes(frame).unwrap();
@@ -260,7 +260,7 @@ fn numbers_that_somebody_made_up_are_refused() {
     let scenario = shipped("crossroads");
     let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
     run(&mut world, 1000);
-    // Nobody has left, so the list of who has is empty; the part ends with it.
+    // No agent has left, so the list of agents that have is empty. The part ends with it.
     let counts = world.counts();
     assert!(
         counts.active > 1 && counts.arrived == 0,
@@ -276,8 +276,8 @@ fn numbers_that_somebody_made_up_are_refused() {
         restore(&scenario, &saved, 1).err()
     };
     assert_eq!(refused(&[0]), None);
-    // The agent 2^32 - 1 has left.
-    let error = SaveError::Damaged("who has left points nowhere".into());
+    // Agent 2^32 - 1 has left.
+    let error = SaveError::Damaged("an agent that has left is invalid".into());
     assert_eq!(refused(&[1, 0xff, 0xff, 0xff, 0xff, 0x0f]), Some(error));
 }
 

@@ -1,4 +1,4 @@
-//! Scores put drivers in order: good ones before bad ones.
+//! Scores rank drivers: good ones before bad ones.
 
 use crate::scenarios::{draw, street, west_to_east};
 use roadwright_agent::Slot;
@@ -26,7 +26,7 @@ fn stack(controller: ModuleSetting, share: f64) -> Stack {
     stack
 }
 
-/// Mean scores of four cars behind each other on one road, with a slow one ahead, after a minute.
+/// Mean scores of four cars in a row on one road, with a slow one ahead, after a minute.
 fn scores(controller: ModuleSetting, share: f64) -> BTreeMap<String, f64> {
     let mut road = Scenario::new("road");
     let style = RoadStyle {
@@ -78,7 +78,7 @@ fn every_fitness_puts_drivers_in_order() {
         ("jerking", scores(ModuleSetting::new("jerky"), 1.0)),
         ("standing", scores(idm(), 0.0)),
     ]);
-    // Which driver is better than which by more than the margin.
+    // Pairs of drivers, of which the first is better by more than the margin.
     for (fitness, margin, order) in [
         (
             "crash_and_speed",
@@ -103,12 +103,12 @@ fn every_fitness_puts_drivers_in_order() {
             );
         }
     }
-    // A tenth of the speed misses nine tenths of it; the slow car ahead is counted too. Who stands
-    // loses all the time there is.
+    // At a tenth of the speed nine tenths are missing, and the slow car ahead adds to that. A standing
+    // vehicle loses all of the time.
     let of = |driver: &str, fitness: &str| drivers[driver][fitness];
     assert!((0.75..0.95).contains(&of("crawling", "crash_and_speed")));
     assert!(of("standing", "progress") > 0.999);
-    // Setting out is no jerk: a gentle driver is comfortable.
+    // Starting is not a jerk: a gentle driver is comfortable.
     assert!(
         of("good", "comfort") < 1.0 && of("jerking", "comfort") > 2.0,
         "{drivers:#?}"
@@ -167,7 +167,7 @@ fn a_drive_above_the_limit_ranks_behind_one_that_keeps_to_it_and_before_one_that
     assert_eq!(keeps["time_above_limit"], 0.0);
     assert!(fast["time_above_limit"] > 0.5, "{fast:?}");
     assert_eq!(fast["contacts"], 0.0);
-    // The fitness of the source does not tell the two apart by that: the control.
+    // Control: the fitness of the source does not distinguish the two.
     assert!(
         fast["crash_and_speed"] <= keeps["crash_and_speed"],
         "{fast:?}"

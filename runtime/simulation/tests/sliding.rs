@@ -1,4 +1,4 @@
-//! The level of the sliding car: the same stacks drive it, it skids, and it is saved.
+//! Level `sliding`: the same stacks drive it, it skids, and it is saved.
 
 use crate::common::*;
 use roadwright_scenario::{DynamicsLevel, Scenario};
@@ -57,7 +57,7 @@ fn the_kart_track_is_driven_and_slid_on() {
             let Some(before) = last.vehicles.iter().find(|v| v.agent == one.agent) else {
                 continue;
             };
-            // How far the rear axle went to its side.
+            // Lateral motion of the rear axle.
             let way = one.pose.position - before.pose.position;
             let aside = way.dot(one.pose.left()).abs() / 0.02;
             if one.speed > 3.0 {

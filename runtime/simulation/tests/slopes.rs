@@ -1,4 +1,4 @@
-//! Slopes of the terrain: what they do to vehicles at every level, against closed forms.
+//! Effects of terrain slopes on vehicles at every level, compared with closed forms.
 
 use crate::scenarios::*;
 use roadwright_agent::{
@@ -21,10 +21,10 @@ use std::sync::Arc;
 const G: f64 = 9.81;
 /// Friction of the tyres of a car without a file.
 const MU: f64 = 1.0489;
-/// Where they set out, m.
+/// Start of the drives, m.
 const START: f64 = 1000.0;
 
-/// Holds an acceleration, whatever comes, with straight wheels.
+/// Always commands the same acceleration with straight wheels.
 struct Pedal;
 
 static PEDAL: ModuleInfo = ModuleInfo {
@@ -38,7 +38,7 @@ static PARAMETERS: [ParameterInfo; 1] = [ParameterInfo::number(
     "m/s^2",
     (-50.0, 50.0),
     0.0,
-    "What it wants.",
+    "Wanted acceleration.",
 )];
 
 impl Logic for Pedal {}
@@ -75,13 +75,13 @@ fn registry() -> Registry {
 /// A drive on a straight road of 2 km.
 #[derive(Clone, Copy)]
 struct Drive {
-    /// Rise of the land along the road, in 1; 0 has no terrain at all.
+    /// Slope of the terrain along the road, rise over run; 0 has no terrain at all.
     rise: f64,
-    /// Share of dry asphalt.
+    /// Grip relative to dry asphalt.
     grip: f64,
-    /// What the driver wants, m/s^2.
+    /// Acceleration that the driver wants, m/s^2.
     wish: f64,
-    /// At the start, m/s.
+    /// Initial speed, m/s.
     speed: f64,
     dt: f64,
 }
@@ -149,7 +149,7 @@ impl Drive {
         World::new(scenario, &registry(), &options).unwrap()
     }
 
-    /// Way and speed after so many seconds.
+    /// Distance and speed after a number of seconds.
     fn after(&self, level: DynamicsLevel, seconds: f64) -> (f64, f64) {
         let mut world = self.world(level);
         while world.time() < seconds - 1e-9 {
@@ -159,7 +159,7 @@ impl Drive {
         (seen.pose.position.x - START, seen.speed)
     }
 
-    /// The way until it stands.
+    /// Stopping distance, m.
     fn stopping(&self, level: DynamicsLevel) -> f64 {
         let mut world = self.world(level);
         for _ in 0..(60.0 / self.dt) as u32 {
@@ -174,7 +174,7 @@ impl Drive {
     }
 }
 
-/// Land that rises to the east.
+/// Terrain that rises to the east.
 fn plane(rise: f64) -> HeightField {
     let (low, high) = (DVec2::new(-100.0, -100.0), DVec2::new(2100.0, 100.0));
     let flat = HeightField::level(low, high, 50.0).unwrap();
@@ -187,7 +187,7 @@ fn only(world: &World) -> VehicleRecord {
     world.snapshot().vehicles[0]
 }
 
-/// Levels whose vehicles are planar.
+/// Levels with planar vehicles.
 const PLANAR: [DynamicsLevel; 4] = [
     DynamicsLevel::Lane,
     DynamicsLevel::OneTrack,
@@ -201,7 +201,7 @@ fn limits() -> (f64, f64) {
     (car.max_acceleration.get(), car.max_braking.get())
 }
 
-/// The grip of a level on dry asphalt, m/s^2.
+/// Grip of a level on dry asphalt, m/s^2.
 fn grip_of(level: DynamicsLevel) -> f64 {
     if level == DynamicsLevel::Sliding {
         // [Adam 2007], appendix A.
@@ -211,7 +211,7 @@ fn grip_of(level: DynamicsLevel) -> f64 {
     }
 }
 
-/// How late the first command is at most, s: on lanes it waits for its stride.
+/// Maximum delay of the first command, s: at level `lane` it waits for its stride.
 fn late(level: DynamicsLevel) -> f64 {
     if level == DynamicsLevel::Lane {
         0.2
@@ -337,7 +337,7 @@ fn a_wish_is_given_uphill_as_far_as_the_power_goes() {
                 ..Drive::default()
             };
             let (_, speed) = drive.after(level, 4.0);
-            // The sliding car has drag.
+            // The sliding car has air drag.
             assert!(
                 (speed - 4.0 * given).abs() < (0.02 + late(level)) * given + 0.05,
                 "{level} {wish}: {speed}"
@@ -348,7 +348,7 @@ fn a_wish_is_given_uphill_as_far_as_the_power_goes() {
 
 #[test]
 fn what_neither_engine_nor_brakes_hold_slides_down() {
-    // On ice of 0.05 a slope of 30 % is stronger than locked wheels: g (sin a - mu cos a).
+    // On ice with a grip of 0.05, a slope of 30 % is stronger than locked wheels: g (sin a - mu cos a).
     let (rise, grip) = (0.3, 0.05);
     let angle = atan(rise);
     for level in [
@@ -370,7 +370,7 @@ fn what_neither_engine_nor_brakes_hold_slides_down() {
             "{level}: {speed} {exact}"
         );
     }
-    // With grip it stands, to the bit.
+    // With grip it stands without moving at all.
     for level in PLANAR {
         let drive = Drive {
             rise,
@@ -383,7 +383,7 @@ fn what_neither_engine_nor_brakes_hold_slides_down() {
 
 #[test]
 fn who_coasts_down_gains_what_the_slope_gives() {
-    // A wish that is just the pull of the slope needs neither engine nor brakes.
+    // A command that equals the pull of the slope needs neither engine nor brakes.
     let pull = G * sin(atan(0.1));
     for level in PLANAR {
         let drive = Drive {
@@ -482,7 +482,7 @@ fn slopes_can_be_switched_off() {
     let flat = only(&world);
     // The first step has no command yet.
     assert!((flat.speed - 2.0).abs() < 0.03, "{flat:?}");
-    // Edited in a running world it counts at once.
+    // An edit of a running world applies at once.
     world.update(&seen_only, &scenario, &registry()).unwrap();
     (0..300).for_each(|_| world.step());
     assert!(only(&world).speed < 0.0, "{:?}", only(&world));
@@ -506,7 +506,7 @@ fn who_cannot_climb_a_lane_stands_and_is_told_once() {
     let (words, count) = world.faults().iter().next().unwrap();
     assert!(words.contains("too steep"), "{words}");
     assert_eq!(*count, 1);
-    // Control: who stands because it wants to is not told.
+    // Control: a vehicle that wants to stand is not reported.
     let parked = Drive {
         wish: -1.0,
         ..drive
@@ -527,7 +527,7 @@ fn cliffs_and_bottomless_pits_break_nothing() {
         let mut scenario = drive.scenario();
         let flat = plane(0.0);
         let columns = flat.columns();
-        // A saw of cliffs, one in each cell.
+        // A sawtooth of cliffs, one in each cell.
         let heights = (0..flat.heights().len()).map(|at| rise * ((at % columns) % 2) as f64);
         let land = flat.with_heights(heights.collect()).unwrap();
         scenario.apply(Edit::Terrain(Some(Box::new(land)))).unwrap();
@@ -572,7 +572,7 @@ fn hilly_worlds_are_the_same_with_two_threads_and_after_a_save() {
             again.step();
         }
         assert_eq!(one.state_hash(), again.state_hash());
-        // Control: on level land they are elsewhere.
+        // Control: on level terrain they are elsewhere.
         let mut flat = scenario.clone();
         let settings = Settings {
             slopes: false,

@@ -6,8 +6,8 @@ use roadwright_scenario::*;
 use roadwright_simulation::{RunOptions, World, builtin_modules};
 use std::collections::BTreeMap;
 
-/// A one-way street of two lanes in three roads, and at its end a way off to either side: from the left
-/// lane to the left (road 4), from the right one to the right (road 5).
+/// A one-way street of two lanes in three roads, with a turn to either side at its end: from the left lane to
+/// the left (road 4), from the right one to the right (road 5).
 ///
 /// ```text
 ///     1 (150 m)      2 (150 m)      3 (120 m)   / 4
@@ -49,7 +49,7 @@ fn flow(scenario: &mut Scenario, (from, lane): (u32, i8), to: u32, rate: f64) {
     add_flow(scenario, cars(origin, destination, rate));
 }
 
-/// Runs it, and counts by road and side (1 to the left) how often lanes are changed; and who arrives.
+/// Runs it. Returns the number of lane changes by road and side (1 to the left), and the number of arrivals.
 fn changes(scenario: &Scenario, level: DynamicsLevel) -> (BTreeMap<(u32, i8), u32>, usize) {
     let options = RunOptions {
         dynamics: Some(level),
@@ -87,7 +87,7 @@ fn who_has_to_change_does_so_before_the_line_begins() {
             flow(&mut scenario, (1, -1), 5, 300.0);
             changes(&scenario, level)
         };
-        // Without lines the lane is changed on the last road from which 200 m are left, or later.
+        // Without lines, lanes are changed on the last road with 200 m left, or later.
         let (free, arrived) = run(&[]);
         let on = |counts: &BTreeMap<(u32, i8), u32>, road| {
             [1, -1].map(|side| counts.get(&(road, side)).copied().unwrap_or(0))
@@ -103,7 +103,7 @@ fn who_has_to_change_does_so_before_the_line_begins() {
             "{level:?}"
         );
         assert!(arrived > 15, "{level:?} {arrived}");
-        // A line that only those on the right may cross.
+        // A line that may only be crossed from the right.
         let one_sided = [(2, LaneChange::Left), (3, LaneChange::Left)];
         let (lined, _) = run(&one_sided);
         assert_eq!((on(&lined, 2)[1], on(&lined, 3)[1]), (0, 0), "{lined:?}");
@@ -121,7 +121,7 @@ fn who_cannot_change_any_more_does_not_set_out() {
     };
     let (counts, arrived) = lanes((2, -2));
     assert_eq!((counts.len(), arrived), (0, 0));
-    // From the left lane the way is free.
+    // From the left lane no lane change is needed.
     let (counts, arrived) = lanes((2, -1));
     assert!(counts.is_empty() && arrived > 10, "{counts:?} {arrived}");
 }

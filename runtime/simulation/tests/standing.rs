@@ -1,4 +1,4 @@
-//! Trailers that stand: vehicles of other types take them, and people on foot stop before them.
+//! Uncoupled trailers: vehicles of other types couple them, and pedestrians stop before them.
 
 use crate::common::*;
 use roadwright_geometry::oriented_box::OrientedBox;
@@ -10,10 +10,10 @@ use roadwright_simulation::{
 };
 use std::collections::BTreeSet;
 
-/// When the second vehicle comes, s.
+/// Departure of the second vehicle, s.
 const COMES: f64 = 25.0;
 
-/// One vehicle that drives off to the east, and another one that comes where it was.
+/// One vehicle that drives off to the east, and another one that is spawned at its place.
 fn yard(first: &VehicleType, second: &VehicleType) -> Scenario {
     let mut scenario = Scenario::new("yard");
     let stack = Edit::Stack(
@@ -63,7 +63,7 @@ fn drive(world: &mut World, pedals: f64, seconds: f64) {
     run(world, seconds);
 }
 
-/// From the coupling of vehicle 2, `ahead` of its rear axle, to that of what stands, m.
+/// Distance from the coupling of vehicle 2, `ahead` of its rear axle, to that of the uncoupled trailer, m.
 fn gap(world: &World, ahead: f64) -> f64 {
     let snapshot = world.snapshot();
     let own = snapshot.vehicle(2).unwrap().pose.point(ahead, 0.0);
@@ -74,8 +74,8 @@ fn speed(world: &World) -> f64 {
     world.snapshot().vehicle(2).unwrap().speed
 }
 
-/// The first vehicle lets trailers go from one on and drives off; the second one comes and backs up to
-/// them.
+/// The first vehicle uncouples its trailers from `from` on and drives off; the second one is spawned and
+/// backs up to them.
 fn backed_up(scenario: &Scenario, from: u8, ahead: f64, threads: usize) -> World {
     let mut world = World::new(scenario, &builtin_modules(), &options(threads)).unwrap();
     world.step();
@@ -108,7 +108,7 @@ fn backed_up(scenario: &Scenario, from: u8, ahead: f64, threads: usize) -> World
     world
 }
 
-/// The coupling of the caravan's car, m ahead of its rear axle.
+/// Coupling of the caravan's car, m ahead of its rear axle.
 const BALL: f64 = -2.25 + 1.50876;
 
 fn restored(world: &World, scenario: &Scenario) -> World {
@@ -146,7 +146,7 @@ fn a_tractor_takes_the_trailer_of_a_truck() {
         // On the axle of the tractor.
         let axle = towed.vehicle(2).unwrap().pose.position;
         assert!((trailer.coupling - axle).length() < 1e-9);
-        // It lets it go, and it can be taken again.
+        // It uncouples it, and can couple it again.
         for _ in 0..200 {
             if speed(&world) > 0.02 {
                 drive(&mut world, -0.3, 0.02);
@@ -178,7 +178,7 @@ fn what_does_not_fit_is_said() {
         "{own} {theirs}"
     );
     assert_eq!(world.state_hash(), before);
-    // A ball that is a hand's breadth lower fits, one that is two lower does not.
+    // A ball that is 10 cm lower fits, one that is 20 cm lower does not.
     let pair = vehicle("escort-caravan", |file| {
         file.trailers.push(file.trailers[0].clone())
     });
@@ -187,18 +187,18 @@ fn what_does_not_fit_is_said() {
             file.trailers.clear();
             file.articulation.as_mut().unwrap().anchor[2] -= lower;
         });
-        // Both together, of which the first one was joined to a car.
+        // Both together, of which the first one belongs behind a car.
         let mut world = backed_up(&yard(&pair, &car), 1, BALL, 1);
         let joined = world.couple(2);
         assert_eq!(joined == Ok(2), fits, "{joined:?}");
         assert_eq!(world.snapshot().trailers.len(), if fits { 2 } else { 0 });
     }
-    // One that was joined to a trailer.
+    // One that belongs behind a trailer.
     let car = vehicle("escort-caravan", |file| file.trailers.clear());
     let mut world = backed_up(&yard(&pair, &car), 2, BALL, 1);
     assert_eq!(world.couple(2), Err(CouplingError::BelongsElsewhere));
     let said = CouplingError::BelongsElsewhere.to_string();
-    assert!(said.contains("vehicles that tow nothing"), "{said}");
+    assert!(said.contains("a vehicle that tows nothing"), "{said}");
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn an_edit_that_makes_them_unfit_parts_them() {
     let bare = vehicle("semi-trailer-truck", |file| file.trailers.clear());
     let scenario = yard(&truck, &tractor);
     for (what, first, second, left) in [
-        ("nothing that matters", &truck, &faster, 1),
+        ("nothing relevant", &truck, &faster, 1),
         ("the height", &truck, &lower, 0),
         ("the trailer", &bare, &tractor, 0),
     ] {
@@ -231,8 +231,8 @@ fn an_edit_that_makes_them_unfit_parts_them() {
     }
 }
 
-/// A caravan that a car has left on a zebra: people wait at the kerb until it is gone. Without it they
-/// walk.
+/// A caravan that a car has left on a zebra crossing: pedestrians wait at the kerb until it is gone. Without
+/// it they walk.
 #[test]
 fn people_on_foot_do_not_walk_through_what_stands() {
     let mut scenario = shipped("crossings");

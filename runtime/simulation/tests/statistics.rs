@@ -1,5 +1,4 @@
-//! Statistics of a run: held to its summary, to other numbers of threads, and to runs that nobody
-//! watches.
+//! Statistics of a run, compared with its summary, other numbers of threads, and unobserved runs.
 
 use roadwright_scenario::{Scenario, file};
 use roadwright_simulation::{
@@ -39,7 +38,7 @@ fn rows_come_each_second_and_end_as_the_summary_says() {
     let counts = world.counts();
     assert!(
         counts.arrived > 0,
-        "somebody arrives, or this test shows nothing"
+        "no agent has arrived, so this test shows nothing"
     );
     assert_eq!(
         (last.arrived, last.driving),

@@ -1,4 +1,4 @@
-//! A tracked vehicle: the same stacks drive it, it turns where it stands, and goes on from a save.
+//! A tracked vehicle: the same stacks drive it, it turns on the spot, and resumes from a save.
 
 use crate::common::*;
 use roadwright_geometry::math::wrap_angle;
@@ -8,7 +8,7 @@ use roadwright_scenario::{
 };
 use roadwright_simulation::{Ground, HandControls, RunOptions, SavedWorld, World, builtin_modules};
 
-/// A shipped scenario, all of whose agents drive tanks by one controller.
+/// A shipped scenario in which all agents drive tanks with one controller.
 fn driven(name: &str, controller: &str) -> Scenario {
     let mut scenario = driven_by(shipped(name), &vehicle("t-28", |_| {}));
     for (key, stack) in scenario.stacks().clone() {
@@ -100,8 +100,8 @@ fn on_open_ground(kind: VehicleType) -> Scenario {
     scenario
 }
 
-/// How far its middle gets from its start in 8 s of full lock to the left, m, and how far it turns, rad;
-/// a person has the controls.
+/// Distance of its centre from its start, m, and the angle that it turns, rad, in 8 s of full lock to the
+/// left under manual control.
 fn turned_by_hand(kind: VehicleType) -> (f64, f64) {
     let scenario = on_open_ground(kind);
     let mut world = world(&scenario, &options(DynamicsLevel::Rigid, 1));
@@ -110,7 +110,7 @@ fn turned_by_hand(kind: VehicleType) -> (f64, f64) {
         pedals: 0.0,
         steering: 1.0,
     };
-    // The wheels first.
+    // The wheels turn first.
     world.drive_by_hand(1, full_lock);
     (0..150).for_each(|_| world.step());
     let gently = HandControls {
@@ -136,14 +136,14 @@ fn a_person_turns_it_on_the_spot() {
     println!("tracks: {way:.2} m, {turned:.2} rad");
     assert!(turned > 2.5, "{turned} rad");
     assert!(way < 0.5, "{way} m");
-    // Control: a jeep needs the room of a bend.
+    // Control: a jeep needs the space of a bend.
     let (bend, _) = turned_by_hand(VehicleType::willys_mb());
     println!("wheels: {bend:.2} m");
     assert!(bend > 3.0, "{bend} m");
 }
 
-/// How far its middle gets from its start before it points to its goal, which is behind it, m; and whether
-/// it arrives within two minutes.
+/// Distance of its centre from its start when it points to its goal, which is behind it, m; and whether it
+/// arrives within two minutes.
 fn turns_to_a_goal_behind(kind: VehicleType, controller: &str) -> (f64, bool) {
     let mut scenario = on_open_ground(kind);
     let edit = Edit::Stack(
@@ -176,7 +176,7 @@ fn controllers_turn_it_on_the_spot_where_the_way_leads_back() {
         let (way, arrives) = turns_to_a_goal_behind(vehicle("t-28", |_| {}), controller);
         println!("{controller}: {way:.2} m, arrives: {arrives}");
         assert!(way < 1.0 && arrives, "{controller}: {way}");
-        // Control: wheels need room.
+        // Control: wheels need space.
         let (bend, _) = turns_to_a_goal_behind(VehicleType::willys_mb(), controller);
         assert!(bend > 3.0, "{controller}: {bend}");
     }

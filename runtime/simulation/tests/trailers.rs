@@ -1,4 +1,4 @@
-//! Trailers at every level: they follow, are seen, met and saved.
+//! Trailers at every level: they follow, are seen, are hit and are saved.
 
 use crate::common::*;
 use roadwright_scenario::vehicle_file::VehicleFile;
@@ -29,8 +29,8 @@ fn world(scenario: &Scenario, options: &RunOptions) -> World {
     World::new(scenario, &builtin_modules(), options).unwrap()
 }
 
-/// The smallest distance between couplings of trailers and what they are joined to, seen from the
-/// vehicle's rear axle.
+/// Smallest distance between the couplings of trailers and what they are coupled to, seen from the vehicle's
+/// rear axle.
 fn hold_together(snapshot: &Snapshot, kind: &VehicleType) {
     let file = &kind.file.as_ref().unwrap().vehicle;
     let (_, rear) = file.axles();
@@ -62,7 +62,7 @@ fn they_follow_at_every_level_and_all_arrive() {
             widest = angles.fold(widest, f64::max);
         }
         assert_eq!(world.counts().arrived, 3, "{level}");
-        // In bends of 45 m it bends by about 10 m / 45 m.
+        // In bends of 45 m radius the angle is about 10 m / 45 m.
         assert!(
             seen > 1000 && widest > 0.1 && widest < 0.5,
             "{level}: {widest}"
@@ -137,7 +137,7 @@ fn who_follows_sees_the_tail_of_the_trailer() {
 
 #[test]
 fn what_a_trailer_hits_is_counted() {
-    // A post inside of the bend: the car passes it, the caravan cuts the corner.
+    // A post on the inside of the bend: the car passes it, the caravan cuts the corner.
     let caravan = vehicle("escort-caravan", |_| {});
     let hits = [true, false].map(|trailer| {
         let kind = if trailer {
@@ -169,7 +169,7 @@ fn what_a_trailer_hits_is_counted() {
             .apply(Edit::Agent(AgentId(1), Some(Box::new(agent))))
             .unwrap();
         let mut world = world(&scenario, &at(DynamicsLevel::OneTrack));
-        // Where the caravan's inner side goes and the car's does not, found by driving.
+        // Places that the inner side of the caravan covers and that of the car does not, found by driving.
         let mut swept = Vec::new();
         while world.time() < 40.0 && !world.is_over() {
             world.step();

@@ -1,4 +1,4 @@
-//! Vehicles with files of their own: who drives them, at which levels, with which drive train.
+//! Vehicles with files of their own: stacks that drive them, their levels, and their drive trains.
 
 use crate::common::*;
 use roadwright_scenario::{Agent, DynamicsLevel, Edit, Scenario, Settings};
@@ -80,10 +80,10 @@ fn a_level_that_a_file_cannot_serve_is_refused_with_what_is_missing() {
     ] {
         assert!(said.contains(words), "{said}");
     }
-    // The control: at its own level it drives.
+    // Control: at its own level it drives.
     let mut running = world(&scenario, &at(DynamicsLevel::OneTrack));
     running.step();
-    // An edit of a running world that would ask for it is refused as well, and changes nothing.
+    // An edit of a running world that would require it is rejected as well, and changes nothing.
     let (id, agent) = scenario.agents().iter().next().unwrap();
     let mut edited = scenario.clone();
     let slipping = Agent {

@@ -1,4 +1,4 @@
-//! Restrictions by way of roads, in traffic.
+//! Turn restrictions via roads, in traffic.
 
 use crate::common::{add_flow, cars, draw_street, street};
 use glam::DVec2;
@@ -6,7 +6,7 @@ use roadwright_scenario::*;
 use roadwright_simulation::{RunOptions, World, builtin_modules};
 use std::collections::BTreeMap;
 
-/// A block of streets; cars drive from road 1 to road 6, by way of road 2 or around the block.
+/// A block of streets; cars drive from road 1 to road 6, via road 2 or around the block.
 ///
 /// ```text
 ///   6 ----o---5----o
@@ -34,7 +34,7 @@ fn block() -> Scenario {
     scenario
 }
 
-/// Nobody drives from road 1 by way of road 2 into road 6.
+/// Forbids driving from road 1 via road 2 into road 6.
 fn forbid(scenario: &Scenario) -> Edit {
     let id = scenario.network().road(RoadId(2)).unwrap().from;
     let mut node = scenario.network().node(id).unwrap().clone();
@@ -47,7 +47,7 @@ fn forbid(scenario: &Scenario) -> Edit {
     Edit::Node(id, Some(node))
 }
 
-/// The roads that each agent drives on, one after the other, up to a time, s.
+/// The roads that each agent drives on, in order, up to a time, s.
 fn watch(world: &mut World, until: f64, roads: &mut BTreeMap<u64, Vec<u32>>) {
     while world.time() < until {
         world.step();
@@ -96,7 +96,7 @@ fn who_is_under_way_when_it_is_forbidden_goes_another_way() {
     let told: BTreeMap<u64, Vec<u32>> = roads.clone();
     world.update(&before, &after, &builtin_modules()).unwrap();
     watch(&mut world, 240.0, &mut roads);
-    // Those on road 1 had a route over road 2, and those on it may have come along the way.
+    // Agents on road 1 had a route over road 2, and those on road 2 may have come along the forbidden route.
     let mut turned = 0;
     for (agent, driven) in &roads {
         let known = told.get(agent).map_or(0, Vec::len);

@@ -1,4 +1,4 @@
-//! Benches take their memory as the program does, so that what is measured is what its users get.
+//! Benches use the same allocator as the program, so that they measure what users get.
 
 #[cfg(target_os = "linux")]
 #[global_allocator]

@@ -1,4 +1,4 @@
-//! Drawing a scenario line by line.
+//! Builder that draws a scenario line by line.
 
 use roadwright_geometry::fillet::{FilletOptions, fillet};
 use roadwright_geometry::{DVec2, ReferenceLine};
@@ -12,7 +12,7 @@ use roadwright_scenario::{
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A scenario under construction; every change goes through the one door.
+/// A scenario under construction. Every change goes through `Scenario::apply`.
 pub(crate) struct Builder {
     pub(crate) scenario: Scenario,
 }
@@ -71,7 +71,7 @@ impl Builder {
         (id, node.clone())
     }
 
-    /// Types of vehicles that ship beside the scenarios: their keys and files.
+    /// Adds vehicle types that ship with the scenarios, by key and file.
     pub(crate) fn vehicles<'n>(&mut self, types: impl IntoIterator<Item = (&'n str, &'n str)>) {
         for (key, file) in types {
             let kind = Box::new(from_file(file));
@@ -176,13 +176,13 @@ pub(crate) fn one_way(name: &str, lanes: usize) -> RoadStyle {
     style(name, RoadClass::Collector, 40.0, section)
 }
 
-/// A main street, two lanes each way.
+/// A main street with two lanes in each direction.
 pub(crate) fn avenue(name: &str) -> RoadStyle {
     let section = CrossSection::driving(2, 2, 3.25).with_border(LaneType::Sidewalk, 2.5);
     style(name, RoadClass::Arterial, 50.0, section)
 }
 
-/// A one-way street of two lanes with a bus lane beside them.
+/// A one-way street of two lanes with an additional bus lane.
 pub(crate) fn bus_street(name: &str) -> RoadStyle {
     let mut section = CrossSection::driving(2, 0, 3.25);
     section.forward.push((LaneType::Bus, 3.25));
@@ -200,7 +200,7 @@ pub(crate) fn alley(name: &str) -> RoadStyle {
     )
 }
 
-/// A street for people on foot.
+/// A pedestrian street.
 pub(crate) fn footway(name: &str) -> RoadStyle {
     let section = CrossSection {
         forward: vec![(LaneType::Sidewalk, 3.0)],
@@ -217,7 +217,7 @@ pub(crate) fn named(name: &str, agent: Agent) -> Agent {
     }
 }
 
-/// A vehicle that ships beside the scenarios.
+/// A vehicle that ships with the scenarios.
 fn from_file(name: &str) -> VehicleType {
     let path = format!("vehicles/{name}.vehicle.json");
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");

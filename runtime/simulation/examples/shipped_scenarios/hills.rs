@@ -1,4 +1,4 @@
-//! Open country with hills, driven at the level of rigid bodies.
+//! Open country with hills at level `rigid`.
 
 use super::builder::{Builder, named, street, trip};
 use roadwright_geometry::math::{Stream, cos, exp, sin};
@@ -9,7 +9,7 @@ use roadwright_scenario::{
 };
 use std::f64::consts::PI;
 
-/// Hills: middle, height and how far they reach, m.
+/// Hills: centre, height and extent, m.
 const HILLS: [((f64, f64), f64, f64); 4] = [
     ((-80.0, 95.0), 13.0, 48.0),
     ((95.0, 110.0), 17.0, 55.0),
@@ -17,7 +17,8 @@ const HILLS: [((f64, f64), f64, f64); 4] = [
     ((-140.0, -110.0), 11.0, 50.0),
 ];
 
-/// A village in a valley: jeeps and a tracked vehicle cross the hills, a bus clears a field of posts, cars keep to the road.
+/// A village in a valley: jeeps and a tracked vehicle cross the hills, a bus clears a field of posts, cars
+/// keep to the road.
 pub(crate) fn hill_country() -> Scenario {
     let mut b = Builder::new(
         "hill-country",
@@ -79,7 +80,7 @@ fn village(b: &mut Builder) {
     }
 }
 
-/// A field of loose posts where the bus drives.
+/// A field of loose posts in the path of the bus.
 fn posts(b: &mut Builder) {
     let mut stream = Stream::new(12, "posts", 0);
     for row in 0..4 {
@@ -137,7 +138,7 @@ fn drivers(b: &mut Builder) {
     b.agent(named("tank", trip("tank", "pursuit", start, goal, 0.0)));
 }
 
-/// The heights, sampled every 5 m: a valley with waves, and hills beside it.
+/// Terrain heights, sampled every 5 m: a valley with waves, and hills beside it.
 fn country() -> HeightField {
     let (low, high) = (DVec2::new(-220.0, -180.0), DVec2::new(220.0, 180.0));
     let level = HeightField::level(low, high, 5.0).expect("a small field");

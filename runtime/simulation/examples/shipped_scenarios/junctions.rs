@@ -1,4 +1,4 @@
-//! Junctions of every kind, under traffic.
+//! Junctions of every kind under traffic.
 
 use super::builder::{Builder, avenue, one_way, street};
 use roadwright_geometry::{DVec2, ReferenceLine, unit};
@@ -11,10 +11,10 @@ use std::f64::consts::TAU;
 
 /// Length of the streets that lead to a junction, m.
 const LEG: f64 = 110.0;
-/// Where flows begin and end, m from the outer end of their road.
+/// Distance of the starts and ends of flows from the outer end of their road, m.
 const GATE: f64 = 8.0;
 
-/// One junction of each kind, side by side, and signals both by fixed times and by demand.
+/// One junction of each kind, side by side, with fixed-time and demand-controlled signals.
 pub(crate) fn all_junctions(side: DrivingSide) -> roadwright_scenario::Scenario {
     let (name, traffic) = match side {
         DrivingSide::Right => ("all-junctions", ""),
@@ -55,7 +55,8 @@ pub(crate) fn all_junctions(side: DrivingSide) -> roadwright_scenario::Scenario 
         let name = format!("{name} Street");
         b.road(&[(x - LEG, y), (x + LEG, y)], 0.0, &street(&name));
         b.road(&[(x, y - LEG), (x, y + LEG)], 0.0, &street(""));
-        // Drawing the second road has cut the first: it and the one beyond the crossing go first.
+        // Drawing the second road has cut the first, so the first road and its continuation beyond the
+        // crossing have priority.
         let has_majors = matches!(control, Control::Priority | Control::Stop);
         let major = if has_majors {
             vec![first, RoadId(first.0 + 2)]
@@ -82,7 +83,7 @@ pub(crate) fn all_junctions(side: DrivingSide) -> roadwright_scenario::Scenario 
     b.scenario
 }
 
-/// A mini roundabout: streets that meet at one node, from the east on counter-clockwise; of three the
+/// A mini roundabout: streets that meet at one node, counter-clockwise from the east. With three streets, the
 /// first is the stem of a T.
 fn mini_roundabout(b: &mut Builder, centre: DVec2, arms: usize, rate: f64) {
     let ends = &gates(centre, LEG, 4)[..arms];
@@ -110,7 +111,7 @@ pub(crate) fn roundabouts() -> roadwright_scenario::Scenario {
     b.scenario
 }
 
-/// An avenue with signals at four crossings, whose green runs along with who drives at 50 km/h.
+/// An avenue with four signalled crossings and a green wave at 50 km/h.
 pub(crate) fn signal_corridor() -> roadwright_scenario::Scenario {
     let mut b = builder(
         "signal-corridor",
@@ -127,7 +128,7 @@ pub(crate) fn signal_corridor() -> roadwright_scenario::Scenario {
         b.road(&[(x, -LEG), (x, LEG)], 0.0, &style);
     }
     for &x in &crossings {
-        // When who started with the green of the first crossing comes here at 50 km/h.
+        // When vehicles that started with the green of the first crossing arrive here at 50 km/h.
         let offset = (x / 13.9_f64).round();
         let rules = JunctionRules {
             control: Some(Control::Signals),
@@ -153,7 +154,7 @@ pub(crate) fn signal_corridor() -> roadwright_scenario::Scenario {
     b.scenario
 }
 
-/// People on foot: a zebra in the middle of a street, zebras at a junction, and signals.
+/// Pedestrians: a zebra crossing in the middle of a street, zebra crossings at a junction, and signals.
 pub(crate) fn crossings() -> roadwright_scenario::Scenario {
     let mut b = builder(
         "crossings",
@@ -188,7 +189,7 @@ pub(crate) fn crossings() -> roadwright_scenario::Scenario {
     b.scenario
 }
 
-/// Puts crossings over all arms of the junction at a place.
+/// Adds crossings to all arms of the junction at a place.
 pub(crate) fn cross(b: &mut Builder, at: DVec2, control: Option<Control>) {
     let (id, _) = b.node_at(at);
     let roads = b.scenario.network().ends_at(id).into_iter();
@@ -204,7 +205,7 @@ pub(crate) fn builder(name: &str, description: &str) -> Builder {
     builder_on(DrivingSide::Right, name, description)
 }
 
-/// The same where one drives on a side.
+/// A builder with a driving side.
 fn builder_on(side: DrivingSide, name: &str, description: &str) -> Builder {
     let mut b = Builder::new(name, description, side);
     b.apply(Edit::Settings(Settings {
@@ -217,7 +218,7 @@ fn builder_on(side: DrivingSide, name: &str, description: &str) -> Builder {
     b
 }
 
-/// Decides about the junction at a place.
+/// Sets the rules of the junction at a place.
 pub(crate) fn rule(b: &mut Builder, at: DVec2, rules: JunctionRules) {
     let (id, node) = b.node_at(at);
     b.apply(Edit::Node(id, Some(Node { rules, ..node })));
@@ -236,7 +237,7 @@ fn roundabout(b: &mut Builder, centre: DVec2, radius: f64, arms: u32, rate: f64)
     all_to_all(b, &ends, rate);
 }
 
-/// A ring, and streets of a length that lead to it; gives their outer ends.
+/// A ring with streets of a given length that lead to it; returns their outer ends.
 pub(crate) fn ring_of_streets(
     b: &mut Builder,
     centre: DVec2,
@@ -256,7 +257,7 @@ pub(crate) fn ring_of_streets(
     ends
 }
 
-/// Two one-way streets that become one.
+/// Two one-way streets that merge into one.
 fn zipper(b: &mut Builder, centre: DVec2) {
     let ends = [
         centre + DVec2::new(-LEG, 40.0),
@@ -276,7 +277,7 @@ fn zipper(b: &mut Builder, centre: DVec2) {
     }
 }
 
-/// Flows from each of some outer ends to each other one.
+/// Flows from each outer end to every other one.
 pub(crate) fn all_to_all(b: &mut Builder, ends: &[DVec2], rate: f64) {
     for &from in ends {
         for &to in ends.iter().filter(|&&to| to != from) {
@@ -285,7 +286,7 @@ pub(crate) fn all_to_all(b: &mut Builder, ends: &[DVec2], rate: f64) {
     }
 }
 
-/// A flow from the outer end of a road to that of another one, on lanes counted from the middle.
+/// A flow from the outer end of a road to that of another, on lanes counted from the middle.
 pub(crate) fn flow(
     b: &mut Builder,
     (from, origin): (DVec2, i8),
@@ -305,13 +306,13 @@ pub(crate) fn flow(
     b.flow(flow);
 }
 
-/// A place near the outer end of a road, on a lane that leads in from there or out.
+/// A place near the outer end of a road, on an inward or outward lane.
 fn gate(b: &Builder, end: DVec2, lane: i8, inward: bool) -> Place {
     let (node, _) = b.node_at(end);
     let network = b.scenario.network();
     let (id, at) = network.ends_at(node)[0];
     let length = network.road(id).map_or(0.0, |road| road.length());
-    // Lanes along the road have negative ids in right-hand traffic, and positive ones in left-hand.
+    // Lanes along the road have negative ids in right-hand traffic, and positive ones in left-hand traffic.
     let is_start = at == roadwright_scenario::RoadEnd::Start;
     let along = is_start == inward;
     let on_right = b.scenario.about().driving_side == DrivingSide::Right;

@@ -1,4 +1,4 @@
-//! A kart track of the sliding level.
+//! A kart track at level `sliding`.
 
 use super::builder::{Builder, named, one_way, trip};
 use roadwright_geometry::DVec2;
@@ -7,7 +7,7 @@ use roadwright_scenario::{
     Shape, Stack,
 };
 
-/// The middle of the first half, counter-clockwise: the straight and the hairpin.
+/// Centre line of the first half, counter-clockwise: the straight and the hairpin.
 const HAIRPIN: [(f64, f64); 5] = [
     (-40.0, -30.0),
     (70.0, -30.0),
@@ -15,7 +15,7 @@ const HAIRPIN: [(f64, f64); 5] = [
     (70.0, 15.0),
     (50.0, 10.0),
 ];
-/// The middle of the second half: esses and a wide bend.
+/// Centre line of the second half: esses and a wide bend.
 const ESSES: [(f64, f64); 8] = [
     (50.0, 10.0),
     (30.0, 5.0),
@@ -27,7 +27,7 @@ const ESSES: [(f64, f64); 8] = [
     (-40.0, -30.0),
 ];
 
-/// Racers and soapbox karts on a one-way track, two rounds at the level that slides.
+/// Racers and soapbox karts on a one-way track, two laps at level `sliding`.
 pub(crate) fn kart_track() -> Scenario {
     let mut b = Builder::new(
         "kart-track",
@@ -68,7 +68,7 @@ pub(crate) fn kart_track() -> Scenario {
     b.scenario
 }
 
-/// Stacks of tyres inside of the hairpin and of the esses.
+/// Stacks of tyres on the inside of the hairpin and of the esses.
 fn tyres(b: &mut Builder) {
     for place in [
         (80.0, -8.0),

@@ -1,4 +1,4 @@
-//! The old town: everything that makes city traffic hard, around a campus.
+//! The old town: everything that makes city traffic difficult, around a campus.
 
 use super::builder::{Builder, alley, avenue, bus_street, footway, one_way, street, trip};
 use super::small::calibrated_fuzzy;
@@ -7,7 +7,7 @@ use roadwright_scenario::junction::layout;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind};
 use roadwright_scenario::{DrivingSide, Place, RoadClass, RoadId, Scenario};
 
-/// Vehicles that are on their way.
+/// Number of driving vehicles.
 const VEHICLES: usize = 150;
 
 pub(crate) fn old_town() -> Scenario {
@@ -25,7 +25,7 @@ pub(crate) fn old_town() -> Scenario {
     b.scenario
 }
 
-/// Streets, drawn from the outer ones to the alleys; crossings make junctions.
+/// Streets, drawn from the outer ones to the alleys; junctions are made where they cross.
 fn roads(b: &mut Builder) {
     // Avenues around the district.
     b.road(
@@ -64,7 +64,7 @@ fn roads(b: &mut Builder) {
     ]) {
         b.road(pair, 0.0, &bus_street(name));
     }
-    // One-way streets in pairs between the ring and the avenues.
+    // Pairs of one-way streets between the ring and the avenues.
     b.road(
         &[(-140.0, 300.0), (-140.0, 120.0)],
         0.0,
@@ -105,13 +105,13 @@ fn roads(b: &mut Builder) {
         0.0,
         &one_way("Lincoln Row", 2),
     );
-    // A slanting street makes junctions of five.
+    // A slanting street makes junctions with five arms.
     b.road(
         &[(-350.0, -110.0), (-240.0, 10.0), (-140.0, 120.0)],
         60.0,
         &street("Old Post Road"),
     );
-    // Two-way streets of the quarters.
+    // Two-way streets of the districts.
     b.road(
         &[(-240.0, 300.0), (-240.0, 120.0)],
         0.0,
@@ -236,7 +236,7 @@ fn blocks(b: &mut Builder) {
     );
 }
 
-/// Cars, jeeps and buses between places that are far apart and can be reached.
+/// Cars, jeeps and buses between distant places with routes between them.
 fn traffic(b: &mut Builder) {
     let layout = layout(b.scenario.network(), b.scenario.about());
     let graph = LaneGraph::new(&b.scenario, &layout);
@@ -287,7 +287,7 @@ fn traffic(b: &mut Builder) {
     }
 }
 
-/// A place on a lane lanelet in terms of its road, rounded to centimetres.
+/// A place on a lanelet given by its road, rounded to centimetres.
 fn place_on(graph: &LaneGraph, id: LaneletIndex, s: f64) -> Place {
     let lanelet = graph.lanelet(id);
     let (from, to) = lanelet.road_span;

@@ -1,4 +1,4 @@
-//! A proving ground: what vehicles are measured on, driven at the level of rigid bodies.
+//! A proving ground for testing vehicles at level `rigid`.
 
 use super::builder::{Builder, named, style, trip};
 use roadwright_geometry::math::{cos, sin};
@@ -9,21 +9,21 @@ use roadwright_scenario::{
 };
 use std::f64::consts::{PI, TAU};
 
-/// The oval: half of its straights, and the radius of its bends, m.
+/// The oval: half the length of its straights, and the radius of its bends, m.
 const STRAIGHT: f64 = 110.0;
 const BEND: f64 = 50.0;
-/// The skid pad: middle and radius, m.
+/// The skid pad: centre and radius, m.
 const PAD: (f64, f64) = (-75.0, 0.0);
 const PAD_RADIUS: f64 = 25.0;
-/// Where the double lane change begins, m, and on which line it is driven.
+/// Where the double lane change begins, and its line, m.
 const CONES: (f64, f64) = (-30.0, -30.0);
-/// Sections of ISO 3888-1: length, m, and whether it is the lane to the left, 3.5 m beside the first.
+/// Sections of ISO 3888-1: length, m, and whether it is on the left lane, 3.5 m beside the first.
 const SECTIONS: [(f64, bool); 3] = [(0.0, false), (45.0, true), (95.0, false)];
 const OFFSET: f64 = 3.5;
-/// Lines of the ridges and of the hill, m north.
+/// Positions of the ridges and of the hill, m north.
 const RIDGES: f64 = 75.0;
 const HILL: f64 = 110.0;
-/// Samples of the ground, m.
+/// Spacing of the terrain samples, m.
 const SPACING: f64 = 2.0;
 
 /// An oval, a skid pad, a double lane change between cones, gravel and ice, ridges and a hill.
@@ -61,7 +61,7 @@ pub(crate) fn proving_ground() -> Scenario {
     b.scenario
 }
 
-/// Points of an arc around a middle, from an angle on, counter-clockwise by another one.
+/// Points of an arc around a centre, counter-clockwise from an angle by another angle.
 fn arc(middle: (f64, f64), radius: f64, from: f64, by: f64) -> Vec<(f64, f64)> {
     (0..=12)
         .map(|part| {
@@ -102,7 +102,7 @@ fn roads(b: &mut Builder) {
     }
     let section = || CrossSection::driving(1, 0, 5.0);
     let gravel = style("Gravel", RoadClass::Service, 36.0, section());
-    // Faster than gravel: who wants to go faster on it cannot.
+    // A higher limit than on gravel, which vehicles on ice cannot reach.
     let ice = style("Ice", RoadClass::Residential, 60.0, section());
     b.road(&[(-30.0, 10.0), (40.0, 10.0)], 0.0, &gravel);
     b.road(&[(40.0, 10.0), (105.0, 10.0)], 0.0, &ice);
@@ -110,7 +110,7 @@ fn roads(b: &mut Builder) {
 
 /// Pairs of loose cones along the lanes of the double lane change.
 fn cones(b: &mut Builder) {
-    // Wider than the standard has them for a kart: nobody corrects a car here as a person does.
+    // Wider than the standard prescribes for a kart, because no human driver corrects the vehicle here.
     let half = 1.6;
     for (along, is_left) in SECTIONS {
         let line = CONES.1 + if is_left { OFFSET } else { 0.0 };
@@ -131,7 +131,7 @@ fn cones(b: &mut Builder) {
     }
 }
 
-/// Who drives on the oval, on the skid pad, and over gravel and ice.
+/// Agents on the oval, on the skid pad, and over gravel and ice.
 fn on_roads(b: &mut Builder) {
     let on = |road: u32, lane: i8, s: f64| Place::lane(RoadId(road), lane, s);
     let trips = [
@@ -150,7 +150,7 @@ fn on_roads(b: &mut Builder) {
     b.agent(named("gravel and ice", ice));
 }
 
-/// Who drives between cones, over ridges and over the hill.
+/// Agents between cones, over ridges and over the hill.
 fn off_roads(b: &mut Builder) {
     let place = |x: f64, y: f64| Place::ground(x, y, 0.0);
     let (x, y) = CONES;
@@ -183,7 +183,7 @@ fn off_roads(b: &mut Builder) {
     }
 }
 
-/// The ground, sampled every 2 m: level, but for ridges and for a hill with slopes of 15 %.
+/// The terrain, sampled every 2 m: level, except for ridges and a hill with slopes of 15 %.
 fn country() -> HeightField {
     let (low, high) = (DVec2::new(-120.0, 60.0), DVec2::new(120.0, 130.0));
     let level = HeightField::level(low, high, SPACING).expect("a small field");
@@ -199,7 +199,7 @@ fn country() -> HeightField {
 fn height(place: DVec2) -> f64 {
     let DVec2 { x, y } = place;
     if (y - RIDGES).abs() < 9.0 && (-80.0..40.0).contains(&x) {
-        // First both sides at once, then one after the other.
+        // First both sides together, then in alternation.
         let shift = if x > -20.0 && y > RIDGES { 0.5 } else { 0.0 };
         return 0.12
             * (1.0 - cos(TAU * (x / 12.0 + shift)))

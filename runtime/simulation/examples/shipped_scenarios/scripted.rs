@@ -6,12 +6,12 @@ use roadwright_geometry::math::Stream;
 use roadwright_geometry::projection::Projector;
 use roadwright_scenario::{DrivingSide, ModuleSetting, Place, Scenario, Stack};
 
-/// A stack whose behaviour is a script, asked ten times a second.
+/// A stack whose behaviour is a script, updated ten times a second.
 fn scripted(script: &str) -> Stack {
     driven_by_script(script, "idm")
 }
 
-/// The same with a controller of one's own.
+/// The same with a given controller.
 pub(crate) fn driven_by_script(script: &str, controller: &str) -> Stack {
     let mut behaviour = ModuleSetting::new(&format!("{script}.rhai"));
     behaviour.rate_hz = Some(10.0).into();
@@ -21,7 +21,7 @@ pub(crate) fn driven_by_script(script: &str, controller: &str) -> Stack {
     }
 }
 
-/// A ring of avenues around a cross of streets, 300 m wide, in right-hand traffic.
+/// A ring of avenues around two crossing streets, 300 m wide, in right-hand traffic.
 fn town(name: &str, description: &str) -> Builder {
     let mut b = Builder::new(name, description, DrivingSide::Right);
     let (near, far) = (-60.0, 360.0);
@@ -71,7 +71,7 @@ pub(crate) fn rush_hour() -> Scenario {
     for script in ["commuter", "learner_driver", "bus_line", "ambulance"] {
         b.stack(script, scripted(script));
     }
-    // Between the junctions, on the right side of the road, to either direction.
+    // Between the junctions, on the right side of the road, in both directions.
     let mut places: Vec<(f64, f64)> = Vec::new();
     for line in [0.0, 150.0, 300.0] {
         for along in [75.0, 225.0] {

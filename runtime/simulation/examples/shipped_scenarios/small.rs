@@ -9,7 +9,7 @@ use roadwright_scenario::{
     Scenario, Shape, Stack,
 };
 
-/// Two avenues that cross, with a stream of cars from each side.
+/// Two crossing avenues, with a stream of cars from each side.
 pub(crate) fn crossroads() -> Scenario {
     let mut b = Builder::new(
         "crossroads",
@@ -72,8 +72,8 @@ pub(crate) fn figure_eight() -> Scenario {
         DrivingSide::Right,
     );
     b.settings(1, 300.0);
-    // The right loop turns clockwise by 270 degrees and ends above its start's mirror image; the
-    // start is put where both straights pass through the origin.
+    // The right loop turns clockwise by 270 degrees and ends at the mirror image of its start. The start is
+    // chosen so that both straights pass through the origin.
     let start_heading = std::f64::consts::FRAC_PI_4;
     let unplaced = loop_line(Pose::new(0.0, 0.0, start_heading), -1.0);
     let d = -0.5 * unplaced.end().position.y;
@@ -105,7 +105,7 @@ pub(crate) fn figure_eight() -> Scenario {
             Place::lane(RoadId(1), -1, 58.0),
         );
         let mut agent = trip("car", key, start, goal, 0.0);
-        // Two rounds.
+        // Two laps.
         let (bridge, underpass) = (
             Place::lane(RoadId(3), -1, 40.0),
             Place::lane(RoadId(1), -1, 52.0),
@@ -140,7 +140,7 @@ fn loop_line(start: Pose, side: f64) -> ReferenceLine {
     ReferenceLine::new(start, segments).expect("plain numbers")
 }
 
-/// The fuzzy driver with its way-point nearer and its steering stronger, for streets.
+/// The fuzzy driver with a nearer waypoint and stronger steering, for streets.
 pub(crate) fn calibrated_fuzzy() -> Stack {
     let mut stack = Stack::with_controller("fuzzy_driver");
     stack.controller = ModuleSetting::new("fuzzy_driver")
@@ -150,7 +150,7 @@ pub(crate) fn calibrated_fuzzy() -> Stack {
     stack
 }
 
-/// Open ground with posts, trees and a hill, crossed by jeeps with the fuzzy driver as printed.
+/// Open ground with posts, trees and a hill, crossed by jeeps with the fuzzy driver as published.
 pub(crate) fn obstacle_field() -> Scenario {
     let mut b = Builder::new(
         "obstacle-field",

@@ -1,4 +1,4 @@
-//! Three places to look at closely: a street corner, a motorway, a roundabout.
+//! Three detailed places: a street corner, a motorway, a roundabout.
 
 use super::builder::{Builder, street};
 use super::junctions::{all_to_all, builder, cross, flow, ring_of_streets, rule};
@@ -19,7 +19,7 @@ const POCKET: f64 = 65.0;
 /// Length of the taper, m.
 const TAPER: f64 = 20.0;
 
-/// A signalled corner with turn lanes, cycle lanes and people, and a side street that gives way.
+/// A signalled corner with turn lanes, cycle lanes and pedestrians, and a side street that gives way.
 pub(crate) fn linden_street() -> Scenario {
     let mut b = builder(
         "linden-street",
@@ -74,7 +74,7 @@ pub(crate) fn linden_street() -> Scenario {
     b.scenario
 }
 
-/// Straight on along the street, with cycle lanes on both sides.
+/// Cross-section of the street, with cycle lanes on both sides.
 fn linden(class: RoadClass) -> RoadStyle {
     let lanes = vec![
         (LaneType::Driving, LANE),
@@ -112,8 +112,8 @@ fn main_street(name: &str) -> RoadStyle {
     }
 }
 
-/// Gives a road of one lane each way a second lane at its end: the inner one turns left, the new
-/// one goes ahead and to the right.
+/// Adds a second lane at the end of a road with one lane per direction: the inner lane turns left, the new
+/// lane goes straight ahead and right.
 fn add_pocket(b: &mut Builder, id: RoadId) {
     let road = b.scenario.network().road(id);
     let mut road = road.expect("drawn a moment ago").clone();
@@ -147,7 +147,7 @@ fn add_pocket(b: &mut Builder, id: RoadId) {
     b.apply(Edit::Road(id, Some(Box::new(road))));
 }
 
-/// How many people come to each side of each crossing in an hour.
+/// Sets the number of pedestrians per hour at each side of each crossing.
 fn people(b: &mut Builder, rate: f64) {
     let settings = Settings {
         pedestrians: rate.into(),
@@ -156,7 +156,7 @@ fn people(b: &mut Builder, rate: f64) {
     b.apply(Edit::Settings(settings));
 }
 
-/// A zebra over the arm of a T that gives way.
+/// A zebra crossing on the arm of a T junction that gives way.
 fn cross_minor(b: &mut Builder, at: DVec2) {
     let (id, _) = b.node_at(at);
     let network = b.scenario.network();
@@ -270,7 +270,7 @@ fn park(b: &mut Builder) {
 
 /// Lawns between the pavements and the houses, with trees.
 fn lawns(b: &mut Builder) {
-    // They reach below the pavements, which lie on them.
+    // They extend below the pavements, which lie on top of them.
     let lots: [&[(f64, f64)]; 4] = [
         &[(-66.0, 7.0), (-6.0, 7.0), (-6.0, 66.0), (-66.0, 66.0)],
         &[(6.0, 9.0), (44.0, 9.0), (44.0, 66.0), (6.0, 66.0)],
@@ -297,7 +297,7 @@ fn strip((from, to): (f64, f64), y: f64) -> [(f64, f64); 4] {
 
 /// Width of a lane of a motorway, m.
 const FAST_LANE: f64 = 3.6;
-/// A motorway that a slip road joins and another leaves, and a lane that crosses above.
+/// A motorway with an entry and an exit slip road, and a bridge over it.
 pub(crate) fn motorway_m4() -> Scenario {
     let mut b = builder(
         "motorway-m4",
@@ -312,8 +312,8 @@ pub(crate) fn motorway_m4() -> Scenario {
     b.scenario
 }
 
-/// One carriageway with its slip road: `way` 1 to the east, where one joins, -1 to the west, where
-/// one leaves.
+/// One carriageway with its slip road. `way` is 1 for the eastbound one with an entry, and -1 for the
+/// westbound one with an exit.
 fn carriageway(b: &mut Builder, way: f64) {
     let at = |x: f64, y: f64| (x, way * y);
     let line = [at(-420.0, -22.0), at(40.0, -10.0), at(420.0, -30.0)];
@@ -382,7 +382,7 @@ fn countryside(b: &mut Builder) {
     }
 }
 
-/// Through traffic on the inner lanes, and who joins and leaves.
+/// Through traffic on the inner lanes, and traffic that enters and leaves.
 fn motorway_traffic(b: &mut Builder) {
     let (west, east) = (-420.0, 420.0);
     let ends = [
@@ -399,11 +399,11 @@ fn motorway_traffic(b: &mut Builder) {
     flow(b, (ends[1].0, 3), (leaves, 1), 500.0);
 }
 
-/// Middle radius of the ring of station-road, width of its lane, and length of its streets, m.
+/// Mean radius of the ring of station-road, width of its lane, and length of its streets, m.
 const RING: f64 = 14.1;
 const ARM: f64 = 110.0;
 
-/// A roundabout of four streets, with zebras over all of them.
+/// A roundabout of four streets with zebra crossings on all of them.
 pub(crate) fn station_road() -> Scenario {
     let mut b = builder(
         "station-road",
@@ -470,7 +470,7 @@ pub(crate) fn station_road() -> Scenario {
     b.scenario
 }
 
-/// A zebra over the street that meets a ring at a place.
+/// A zebra crossing on the street that meets a ring at a place.
 fn cross_arm(b: &mut Builder, at: DVec2) {
     let (id, _) = b.node_at(at);
     let network = b.scenario.network();

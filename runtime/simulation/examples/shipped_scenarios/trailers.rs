@@ -1,4 +1,4 @@
-//! A yard in which vehicles with trailers drive.
+//! A yard for vehicles with trailers.
 
 use super::builder::{Builder, avenue, named, street, trip};
 use super::scripted::driven_by_script;
@@ -7,14 +7,14 @@ use roadwright_scenario::{
     Stack,
 };
 
-/// What tows, and the vehicle file that it has.
+/// Towing vehicles with their vehicle files.
 const TRAINS: [(&str, &str); 3] = [
     ("truck", "semi-trailer-truck"),
     ("articulated bus", "articulated-bus"),
     ("caravan", "escort-caravan"),
 ];
 
-/// Trains on a street with other traffic, round a corner, and in slaloms over open ground.
+/// Vehicles with trailers on a street with other traffic, around a corner, and in slaloms over open ground.
 pub(crate) fn trailer_yard() -> Scenario {
     let mut b = Builder::new(
         "trailer-yard",
@@ -40,7 +40,7 @@ pub(crate) fn trailer_yard() -> Scenario {
     b.scenario
 }
 
-/// A truck that leaves its trailer in the yard for a while, by a script; its ways are in there.
+/// A truck that leaves its trailer in the yard for a while, driven by a script that contains its paths.
 fn shuttle(b: &mut Builder) {
     b.stack("shuttle", driven_by_script("trailer_shuttle", "pursuit"));
     let (start, goal) = (
@@ -99,7 +99,7 @@ fn traffic(b: &mut Builder) {
     }
 }
 
-/// Each train goes round a row of posts of its own.
+/// Each train drives around a row of posts of its own.
 fn slaloms(b: &mut Builder) {
     for (number, (key, _)) in TRAINS.into_iter().enumerate() {
         let y = 55.0 + 46.0 * number as f64;

@@ -1,49 +1,49 @@
-//! What some fitnesses ask about a drive beyond the sums of every agent: collisions, energy, the way
-//! that is left, and each part of the route for itself. Kept only while a fitness wants it; `traffic/accounts.rs`
-//! goes on with them in each step.
+//! Statistics of a drive that only some fitnesses need: collisions, energy, remaining distance, and each
+//! segment of the route. They are kept only while a fitness uses them. `traffic/accounts.rs` updates them in
+//! each step.
 
 use crate::records::{Statistics, are_short_counts};
 use roadwright_agent::Conduct;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A part of the route that is shorter counts as so long, m: what was driven is divided by.
+/// Minimum length of a segment when it is used as a divisor, m.
 const SHORTEST_SEGMENT: f64 = 1.0;
 
-/// The accounts of the agents that drive, by id.
+/// Accounts of the driving agents, by id.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Accounts {
     pub(crate) of: BTreeMap<u64, Account>,
-    /// Lines of the log of collisions that have been counted.
+    /// Number of lines of the collision log that have been counted.
     pub(crate) counted: usize,
 }
 
-/// The account of one agent.
+/// Account of one agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Account {
-    /// Collisions that it was in.
+    /// Number of collisions that it was in.
     pub(crate) collisions: u32,
-    /// Integral of half the squared speed, m^2/s: kinetic energy of a unit mass over the time.
+    /// Integral of half the squared speed, m^2/s: kinetic energy of a unit mass over time.
     pub(crate) energy: f64,
-    /// Straight from the middle of its body to its last goal, m.
+    /// Straight-line distance from the centre of its body to its last goal, m.
     pub(crate) goal_distance: f64,
     pub(crate) segments: Segments,
-    /// Goals reached when the present part of the route began.
+    /// Number of goals reached when the current segment began.
     pub(crate) reached: u32,
     pub(crate) begin: Odometer,
 }
 
-/// The parts of a route that were driven to their ends.
+/// The completed segments of a route.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Segments {
     count: u32,
     /// Sum of mean penetration over length.
     crash: f64,
-    /// Sum of the missing parts of the speed that was allowed.
+    /// Sum of the shortfalls from the allowed speed.
     haste: f64,
 }
 
-/// The sums of an agent at a moment.
+/// Accumulated sums of an agent at a moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Odometer {
     distance: f64,
@@ -54,7 +54,7 @@ pub(crate) struct Odometer {
 }
 
 impl Accounts {
-    /// Whether what is kept of an agent, which may have been saved, is of a drive up to its present sums.
+    /// Whether the account of an agent, possibly from a save, began before the given sums.
     pub(crate) fn begin_before(&self, id: u64, now: &Statistics) -> bool {
         self.of.get(&id).is_none_or(|account| {
             account.begin.samples <= now.samples
@@ -77,13 +77,13 @@ impl Odometer {
 }
 
 impl Accounts {
-    /// Whether nobody has asked for any.
+    /// Whether no accounts have been requested.
     pub(crate) fn is_empty(&self) -> bool {
         self.of.is_empty() && self.counted == 0
     }
 
-    /// Writes the account of an agent into what its fitnesses are told. `has_arrived`: the part of
-    /// the route that it is on is driven to its end as well.
+    /// Copies the account of an agent into the inputs of its fitnesses. With `has_arrived`, the current
+    /// segment counts as completed.
     pub(crate) fn tell(
         &self,
         id: u64,
@@ -103,7 +103,7 @@ impl Accounts {
             account.goal_distance
         };
         let mut segments = account.segments;
-        // Who has completed no part yet is rated by the one that he is on.
+        // As long as no segment is completed, the current one is rated.
         if has_arrived || segments.count == 0 {
             segments.add(account.begin, Odometer::of(statistics), dt);
         }
@@ -114,8 +114,8 @@ impl Accounts {
 }
 
 impl Segments {
-    /// [Gerdelan 2011], equation 12.1: mean penetration over the length of the part, and how much of
-    /// the speed that was allowed is missing.
+    /// [Gerdelan 2011], equation 12.1: mean penetration over the length of the segment, and the shortfall
+    /// from the allowed speed.
     pub(crate) fn add(&mut self, from: Odometer, to: Odometer, dt: f64) {
         let steps = f64::from(to.steps - from.steps);
         if steps == 0.0 {
@@ -143,7 +143,7 @@ mod tests {
     fn a_part_is_rated_by_its_length_and_its_time() {
         let mut segments = Segments::default();
         let begin = Odometer::default();
-        // 50 m in 100 steps of 0.1 s where 10 m/s were allowed, 0.2 m deep on average.
+        // 50 m in 100 steps of 0.1 s with 10 m/s allowed, 0.2 m deep on average.
         let middle = Odometer {
             distance: 50.0,
             steps: 100,
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(segments.count, 1);
         assert!((segments.crash - 0.2 / 50.0).abs() < 1e-15);
         assert!((segments.haste - 0.5).abs() < 1e-15);
-        // Faster than is allowed gains nothing, and what has no steps is no part.
+        // Driving faster than allowed gains nothing, and a segment without steps does not count.
         let end = Odometer {
             distance: 90.0,
             steps: 120,

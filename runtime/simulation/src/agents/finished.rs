@@ -1,23 +1,23 @@
-//! What is left of agents that do not drive any more.
+//! Results of agents that no longer drive.
 
 use serde::{Deserialize, Serialize, Serializer};
 
-/// Where an agent is in its life.
+/// Stage in the life of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It drives.
     #[default]
     Active,
-    /// It has reached its destination and is gone.
+    /// It has reached its destination and left.
     Arrived,
-    /// It cannot get to its destination and never appeared.
+    /// It cannot reach its destination and was never spawned.
     Refused,
-    /// An edit of the scenario took it out while it drove or waited.
+    /// An edit of the scenario removed it while it drove or waited.
     Removed,
 }
 
-/// What one fitness says about one agent's drive.
+/// Score of one agent's drive by one fitness.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Score {
     /// Number of the fitness among the world's names.
@@ -36,29 +36,29 @@ pub(crate) struct FinishedRow {
     pub(crate) started: f64,
     pub(crate) ended: f64,
     pub(crate) distance: f64,
-    /// By the fitnesses that it had; none if it has not driven.
+    /// Scores by its fitnesses; empty if it has not driven.
     pub(crate) scores: Vec<Score>,
 }
 
 // Long runs keep one for each agent.
 const _: () = assert!(size_of::<FinishedRow>() + size_of::<Score>() <= 200);
 
-/// The drive of one agent: of one that does not drive any more, or so far.
+/// The drive of one agent, either finished or so far.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Drive<'a> {
     /// Its id.
     pub id: u64,
-    /// How it ended.
+    /// Status at its end.
     pub status: Status,
     /// Its stack.
     pub stack: &'a str,
-    /// When it appeared, s; 0 if it never did.
+    /// Spawn time, s; 0 if it was never spawned.
     pub started: f64,
-    /// When it left, was refused or was deleted, s; now if it drives.
+    /// Time at which it left, was refused or was deleted, s; the current time if it drives.
     pub ended: f64,
     /// Distance driven, m.
     pub distance: f64,
-    /// Ids of the fitnesses that it had, and what they say; none if it has not driven.
+    /// Ids of its fitnesses with their scores; empty if it has not driven.
     #[serde(serialize_with = "as_map")]
     pub scores: Vec<(&'a str, f64)>,
 }
@@ -67,32 +67,32 @@ fn as_map<S: Serializer>(scores: &[(&str, f64)], serializer: S) -> Result<S::Ok,
     serializer.collect_map(scores.iter().copied())
 }
 
-/// One row for each agent that does not drive any more, in the order in which they ended.
+/// One row for each agent that no longer drives, in the order in which they ended.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Finished {
     pub(crate) rows: Vec<FinishedRow>,
-    /// Names of stacks and fitnesses, each once; they may be gone from the scenario.
+    /// Names of stacks and fitnesses, each once. They may have been deleted from the scenario.
     names: Vec<String>,
 }
 
 impl Finished {
-    /// The number of a name.
+    /// Number of a name.
     pub(crate) fn number(&mut self, name: &str) -> u16 {
         let known = self.names.iter().position(|known| known == name);
         let number = known.unwrap_or_else(|| {
             self.names.push(name.into());
             self.names.len() - 1
         });
-        // Names are those of stacks and fitnesses: 65,535 of them are not reached.
+        // Names are those of stacks and fitnesses, which never reach 65,535.
         number.min(usize::from(u16::MAX)) as u16
     }
 
-    /// The name of a number.
+    /// Name with a number.
     pub(crate) fn name(&self, number: u16) -> &str {
         self.names.get(number as usize).map_or("", String::as_str)
     }
 
-    /// Notes an agent that has never driven.
+    /// Adds an agent that has never driven.
     pub(crate) fn push_undriven(&mut self, id: u64, stack: &str, status: Status, ended: f64) {
         let stack = self.number(stack);
         self.rows.push(FinishedRow {

@@ -1,8 +1,8 @@
-//! Columns that are lent to stages by name: what they may write is in the types of references.
+//! Columns lent to stages by name: the types of references state what a stage may write.
 //!
-//! Most of a step only reads: that is [`AgentsRef`]. A stage that writes takes a struct of its own, which
-//! names the columns that it writes beside those that it reads, and has no other to write. Which stages take
-//! [`Agents`] whole says `docs/stages.md`.
+//! Most of a step only reads, which is [`AgentsRef`]. A stage that writes takes a struct of its own, which
+//! names the columns that it reads and writes, so it cannot write any others. `docs/stages.md` lists the
+//! stages that take the whole of [`Agents`].
 
 use super::{Agents, Rare};
 use crate::records::{
@@ -14,7 +14,7 @@ use roadwright_vehicle::PedalCommand;
 use std::collections::HashMap;
 use std::ops::Deref;
 
-/// Who is there: identities, and how to find them.
+/// Identities of all agents, and how to find them.
 #[derive(Clone, Copy)]
 pub(crate) struct Census<'a> {
     pub(crate) identity: &'a [Identity],
@@ -25,23 +25,23 @@ pub(crate) struct Census<'a> {
 }
 
 impl<'a> Census<'a> {
-    /// One more than the largest index ever given away.
+    /// One more than the largest index ever assigned.
     #[inline]
     pub(crate) fn capacity(self) -> usize {
         self.identity.len()
     }
 
-    /// How many drive, or are about to.
+    /// Number of agents that drive, or are about to.
     pub(crate) fn count(self) -> usize {
         self.count.iter().sum()
     }
 
-    /// How many of those have a level of dynamics.
+    /// Number of these agents on a level of dynamics.
     pub(crate) fn count_of(self, level: DynamicsLevel) -> usize {
         self.count[level as usize]
     }
 
-    /// Another number: somebody came or went, or has other modules.
+    /// Revision number, which changes when an agent comes, leaves or gets other modules.
     pub(crate) fn revision(self) -> u64 {
         self.revision
     }
@@ -52,7 +52,7 @@ impl<'a> Census<'a> {
         self.identity[index.index()].drives()
     }
 
-    /// The agents that drive, in the order of their indices.
+    /// The driving agents, in the order of their indices.
     pub(crate) fn driving(self) -> impl DoubleEndedIterator<Item = AgentIndex> + 'a {
         let drives = |(index, identity): (usize, &Identity)| {
             identity.drives().then_some(AgentIndex::from_index(index))
@@ -60,20 +60,20 @@ impl<'a> Census<'a> {
         self.identity.iter().enumerate().filter_map(drives)
     }
 
-    /// The agents that drive, in the order of their ids.
+    /// The driving agents, in the order of their ids.
     pub(crate) fn by_growing_id(self) -> Vec<AgentIndex> {
         let mut all: Vec<AgentIndex> = self.driving().collect();
         all.sort_unstable_by_key(|&index| self.identity[index.index()].id);
         all
     }
 
-    /// The index of an agent that drives.
+    /// Index of a driving agent.
     pub(crate) fn find(self, id: u64) -> Option<AgentIndex> {
         let index = *self.by_id.get(&id)?;
         self.drives(index).then_some(index)
     }
 
-    /// Who has left, and still has its index.
+    /// Agents that have left but still have their index.
     pub(crate) fn leaving(self) -> &'a [AgentIndex] {
         self.leaving
     }
@@ -100,7 +100,8 @@ impl<'a> Deref for AgentsRef<'a> {
     }
 }
 
-/// Lends the census of agents beside their columns: the macro is one, since a function would borrow all.
+/// Lends the census of agents besides their columns. It is a macro because a function would borrow
+/// everything.
 macro_rules! census_of {
     ($agents:expr) => {
         Census {
@@ -114,7 +115,7 @@ macro_rules! census_of {
 }
 
 impl Agents {
-    /// Who is there.
+    /// The census of all agents.
     #[inline]
     pub(crate) fn census(&self) -> Census<'_> {
         census_of!(self)
@@ -135,7 +136,7 @@ impl Agents {
     }
 }
 
-/// What a column is stored in.
+/// Storage type of a column.
 macro_rules! column {
     (motion) => { [Motion] };
     (position) => { [LanePosition] };
@@ -148,8 +149,8 @@ macro_rules! column {
     (pedals) => { Vec<Option<PedalCommand>> };
 }
 
-/// Declares what a stage takes of agents, beside the census: columns that it reads, and those that it
-/// writes. All of [`AgentsRef`] are among them, since perception and the like want those.
+/// Declares the columns that a stage reads and writes besides the census. They include all of [`AgentsRef`],
+/// which perception and other code need.
 macro_rules! lends {
     ($(
         $(#[$doc:meta])*
@@ -166,7 +167,7 @@ macro_rules! lends {
         }
 
         impl<'a> $name<'a> {
-            /// Borrows them.
+            /// Borrows the columns.
             pub(crate) fn of(agents: &'a mut Agents) -> Self {
                 Self {
                     census: census_of!(agents),
@@ -175,7 +176,7 @@ macro_rules! lends {
                 }
             }
 
-            /// All that the rest of a step reads, as it is now.
+            /// All that the rest of a step reads, in its current state.
             #[inline]
             pub(crate) fn lent(&self) -> AgentsRef<'_> {
                 AgentsRef {
@@ -189,7 +190,7 @@ macro_rules! lends {
                 }
             }
 
-            /// The columns that it writes, in the order of their declaration.
+            /// Names of the columns that it writes, in the order of their declaration.
             #[cfg(test)]
             pub(crate) const WRITES: &'static [&'static str] = &[$(stringify!($write)),*];
         }
@@ -206,27 +207,27 @@ macro_rules! lends {
 }
 
 lends! {
-    /// What junctions decide by, and what they tell agents.
+    /// Inputs and outputs of decisions at junctions.
     ClaimColumns {
         reads { motion, position, progress, wish, aside, statistics }
         writes { claim }
     }
-    /// What new routes are made of, and where they are put.
+    /// Inputs of new routes, and where they are stored.
     PlanColumns {
         reads { motion, position, wish, aside }
         writes { progress, claim }
     }
-    /// What controllers are told, and what they want.
+    /// Inputs and outputs of controllers.
     ControlColumns {
         reads { motion, position, progress, wish }
         writes { claim, aside, command, statistics, pedals }
     }
-    /// What moves bodies, and what they come to.
+    /// Inputs and outputs of moving bodies.
     AdvanceColumns {
         reads { claim, wish, aside, command, pedals }
         writes { motion, position, progress, statistics }
     }
-    /// What contacts and near misses are found by, and where they are counted.
+    /// Inputs for finding contacts and near misses, and where they are counted.
     ContactColumns {
         reads { motion, position, progress, claim, wish, aside }
         writes { statistics }
@@ -234,7 +235,7 @@ lends! {
 }
 
 impl ControlColumns<'_> {
-    /// What an agent is to do from now on.
+    /// Sets the order of an agent from now on.
     #[inline]
     pub(crate) fn give(&mut self, index: usize, order: Order) {
         self.command[index] = order.command;

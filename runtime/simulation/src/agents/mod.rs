@@ -1,8 +1,8 @@
-//! The agents that drive: a column for each concern, found by agent index.
+//! The driving agents: one column for each concern, indexed by agent index.
 //!
-//! An index is dense and is used again: an agent that leaves is told to its modules at the next
-//! step boundary, and its index is free at the one after that. Nothing that a run computes depends
-//! on indices; where an order matters it is that of ids.
+//! Indices are dense and reused. When an agent leaves, its modules are notified at the next step boundary,
+//! and its index is free at the one after that. No result of a run depends on indices; where an order
+//! matters, it is that of ids.
 
 mod accounts;
 mod finished;
@@ -29,56 +29,56 @@ use roadwright_vehicle::PedalCommand;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// Declares the columns once: storage, the row of one agent, and what each costs.
+/// Declares the columns once: storage, the row of one agent, and its size.
 ///
-/// Columns instead of a list of agents, because each stage reads a few of them: moving 100,000 bodies
-/// should not load what is counted for their fitness. A column that is added here is stored, saved, hashed, and
-/// checked when a save is read, without another line; what stages may take of it is said in `lent.rs`.
+/// There are columns instead of a list of agents because each stage reads few of them: moving 100,000 bodies
+/// should not load the counters for their fitness. A column that is added here is stored, saved, hashed, and
+/// checked when a save is read, without further code; `lent.rs` states what stages may access.
 ///
-/// `pedals` and `accounts` stand beside the columns, and not among them:
+/// `pedals` and `accounts` are kept separate from the columns:
 ///
-/// - A row is hashed and saved as a whole. One more field in it would give every run another hash and every
-///   save another layout, those included in which nobody has pedals or accounts. So both are saved as parts
-///   of their own, which older saves do without, and hashed for those alone who have any.
-/// - Accounts are found by id, since they also note what collisions have been counted.
+/// - A row is hashed and saved as a whole. Another field in it would change the hash of every run and the
+///   layout of every save, even where no agent has pedals or accounts. So both are separate parts of saves,
+///   optional for older saves, and only hashed for agents that have any.
+/// - Accounts are keyed by id, since they also record which collisions have been counted.
 ///
-/// What is added there has to be thought of in `save.rs`, in `report.rs` (the hash) and in
-/// [`Agents::insert`], which gives an index to somebody else; tests hold all three.
+/// Such additions have to be handled in `save.rs`, in `report.rs` (the hash) and in [`Agents::insert`], which
+/// gives an index to another agent. Tests check all three.
 macro_rules! columns {
     ($($(#[$doc:meta])* $column:ident: $row:ty => $rows:ty,)*) => {
         /// The driving agents in columns of equal length.
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
         pub(crate) struct Agents {
             $($(#[$doc])* pub(crate) $column: $rows,)*
-            /// Free indices; the last one is given away next.
+            /// Free indices; assigned from the end.
             free: Vec<AgentIndex>,
-            /// Indices of those who have left, until they are free again.
+            /// Indices of agents that have left, until they are free again.
             #[serde(skip)]
             leaving: Vec<AgentIndex>,
-            /// Agents that drive, or are about to, by level of dynamics.
+            /// Number of agents that drive, or are about to, by level of dynamics.
             count: [usize; DynamicsLevel::ALL.len()],
-            /// Pedals of those who drive by them; shorter than the columns as long as those behind do not.
+            /// Pedals of the agents that drive by pedals; may be shorter than the columns.
             #[serde(skip)]
             pub(crate) pedals: Vec<Option<PedalCommand>>,
-            /// What some fitnesses want to know; empty if none does.
+            /// Data for some fitnesses; empty if none needs it.
             #[serde(skip)]
             pub(crate) accounts: Accounts,
-            /// Grows whenever an agent comes or leaves, or changes its modules or level.
+            /// Incremented whenever an agent comes or leaves, or changes its modules or level.
             #[serde(skip)]
             revision: u64,
-            /// Index by id; asked for single ids, never gone through.
+            /// Index by id; only used for look-ups and never iterated.
             #[serde(skip)]
             by_id: HashMap<u64, AgentIndex>,
         }
 
-        /// All that is known of one agent.
+        /// All data of one agent.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
         pub(crate) struct AgentRow {
             $(pub(crate) $column: $row,)*
         }
 
         impl Agents {
-            /// Bytes of one agent whose rows are in all columns.
+            /// Size of one agent in all columns, in bytes.
             pub(crate) const BYTES: usize = 0 $(+ size_of::<$row>())*;
 
             fn set(&mut self, index: usize, row: AgentRow) {
@@ -91,7 +91,7 @@ macro_rules! columns {
                 [$(Column::is_of(&self.$column, count)),*].into_iter().all(|is_of| is_of)
             }
 
-            /// All that is known of one agent.
+            /// All data of one agent.
             pub(crate) fn row(&self, index: AgentIndex) -> AgentRow {
                 AgentRow { $($column: self.$column[index.index()],)* }
             }
@@ -104,35 +104,34 @@ macro_rules! columns {
 //   motion         ..       ..      ..       ..
 //   position       ..       ..      ..       ..
 //
-// A stage walks down the columns that it reads; a free index costs it a look at the phase.
+// A stage iterates over the columns that it reads. A free index only costs a look at its phase.
 columns! {
-    /// Who they are.
+    /// Identities.
     identity: Identity => Vec<Identity>,
-    /// How they move.
+    /// Motions.
     motion: Motion => Vec<Motion>,
-    /// Where on the lanes they are.
+    /// Positions on lanes.
     position: LanePosition => Vec<LanePosition>,
-    /// Where on their routes they are.
+    /// Progress on routes.
     progress: Progress => Vec<Progress>,
-    /// What they have at junctions.
+    /// Claims at junctions.
     claim: Claim => Vec<Claim>,
-    /// What their behaviours want: mostly nothing.
+    /// Wishes of behaviours, mostly empty.
     wish: Wish => Rare<Wish>,
-    /// Where beside the middle of their lanes they are led: mostly nowhere.
+    /// Guided lateral offsets, mostly zero.
     aside: Aside => Rare<Aside>,
-    /// What their controllers want.
+    /// Commands of controllers.
     command: Command => Vec<Command>,
-    /// What is counted.
+    /// Counters.
     statistics: Statistics => Vec<Statistics>,
 }
 
-// Each byte is paid for every agent: a new field has to fit or to be worth the new limit.
-// Agents are many.
-// Of these, 40 are of wishes and lateral targets, which take no room for agents that have none.
+// There are many agents and each pays for every byte. A new field has to fit, or to be worth a higher limit.
+// 40 of the bytes are wishes and lateral offsets, which take no memory for agents without any.
 const _: () = assert!(Agents::BYTES <= 336);
 
 impl Agents {
-    /// Bytes of all columns.
+    /// Memory used by all columns, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let (wish, aside) = (size_of::<Wish>(), size_of::<Aside>());
         self.identity.len() * (Self::BYTES - wish - aside)
@@ -140,7 +139,7 @@ impl Agents {
             + self.aside.len() * aside
     }
 
-    /// Gives an agent another level of dynamics.
+    /// Moves an agent to another level of dynamics.
     pub(crate) fn set_level(&mut self, index: AgentIndex, level: DynamicsLevel) {
         let before = std::mem::replace(&mut self.identity[index.index()].level, level);
         self.count[before as usize] -= 1;
@@ -148,12 +147,12 @@ impl Agents {
         self.touch();
     }
 
-    /// Somebody has other modules or another phase.
+    /// Records that an agent has other modules or another phase.
     pub(crate) fn touch(&mut self) {
         self.revision += 1;
     }
 
-    /// Gives indices away in this order from now on; they are those below the length of the order.
+    /// Makes indices be assigned in this order from now on. They are all those below the length of the order.
     #[cfg(test)]
     pub(crate) fn scatter(&mut self, order: &[AgentIndex]) {
         for index in 0..order.len() {
@@ -162,9 +161,9 @@ impl Agents {
         self.free = order.to_vec();
     }
 
-    /// Puts an agent in.
+    /// Adds an agent.
     pub(crate) fn insert(&mut self, row: AgentRow) -> AgentIndex {
-        // The last one that became free: which one depends on who left, so nothing may depend on it.
+        // The last index that became free. That depends on which agents left, so nothing may depend on it.
         let index = self
             .free
             .pop()
@@ -179,15 +178,15 @@ impl Agents {
         index
     }
 
-    /// Takes an agent off the road. Its index stays its own until its modules have been told.
+    /// Removes an agent from the road. It keeps its index until its modules have been notified.
     pub(crate) fn remove(&mut self, index: AgentIndex) {
         let identity = &mut self.identity[index.index()];
         debug_assert!(!matches!(
             identity.phase,
             Phase::Free | Phase::Gone | Phase::Told
         ));
-        // The row keeps its id until the index is free: whoever holds the index in this step finds an
-        // agent that does not drive, and no other one.
+        // The row keeps its id until the index is free. Code that holds the index in this step finds an agent
+        // that does not drive, and no other agent.
         identity.phase = Phase::Gone;
         self.leaving.push(index);
         self.by_id.remove(&identity.id);
@@ -195,8 +194,8 @@ impl Agents {
         self.touch();
     }
 
-    /// At a step boundary, before modules are told anything: frees the indices of those whose
-    /// leaving was told at the one before.
+    /// Frees the indices of agents whose removal was announced at the previous step boundary. Called at a
+    /// step boundary before modules are notified.
     pub(crate) fn release(&mut self) {
         let Self {
             identity,
@@ -214,19 +213,19 @@ impl Agents {
             }
             !is_told
         });
-        // Not in the order in which they left, which a world that was saved in between does not know.
+        // Not in the order in which they left, which is unknown in a world that was saved in between.
         free[first..].sort_unstable();
     }
 
-    /// At a step boundary, after modules have been told.
+    /// Called at a step boundary after modules have been notified.
     pub(crate) fn note_told(&mut self) {
         for &index in &self.leaving {
             self.identity[index.index()].phase = Phase::Told;
         }
     }
 
-    /// Whether the columns are of one length, and all that agents point at is there: lanelets,
-    /// routes, and what `knows` says of an identity.
+    /// Whether the columns have equal length, and all references of agents are valid: lanelets, routes, and
+    /// the parts of an identity that `knows` checks.
     pub(crate) fn are_sound(
         &self,
         lanelets: usize,
@@ -264,8 +263,8 @@ impl Agents {
             })
     }
 
-    /// Whether the free indices are those without an agent, each listed once: one that is given away while
-    /// an agent has it would overwrite that agent.
+    /// Whether the free indices are those without an agent, each listed once. Otherwise a free index could be
+    /// assigned while an agent still has it.
     fn free_are_sound(&self) -> bool {
         let is_free = |who: &&Identity| who.phase == Phase::Free;
         let identity = |index: &AgentIndex| self.identity.get(index.index());
@@ -277,13 +276,13 @@ impl Agents {
             && self.identity.iter().filter(is_free).count() == self.free.len()
     }
 
-    /// Whether no two agents on the road have one id.
+    /// Whether no two agents on the road have the same id.
     fn ids_are_distinct(&self) -> bool {
-        // Filled from all that are known, so it is shorter if an id came twice.
+        // Filled from all known agents, so it is shorter if an id occurs twice.
         self.by_id.len() == self.identity.iter().filter(|who| who.is_known()).count()
     }
 
-    /// After loading: what is derived.
+    /// Rebuilds derived data after loading.
     pub(crate) fn index_ids(&mut self) {
         let known = self.identity.iter().enumerate();
         let known = known.filter(|(_, identity)| identity.is_known());
@@ -298,7 +297,7 @@ impl Agents {
     }
 }
 
-/// The pedals of an agent, if it drives by them, of a column that may be shorter than others.
+/// Pedals of an agent, if it drives by pedals, from a column that may be shorter than others.
 #[inline]
 pub(crate) fn pedals_of(pedals: &[Option<PedalCommand>], index: usize) -> Option<PedalCommand> {
     pedals.get(index).copied().flatten()
@@ -388,7 +387,7 @@ mod tests {
             );
             fields += 1;
         });
-        // Whoever adds a field counts it here: one that serde skips would be missing.
+        // New fields have to be counted here; one that serde skips would otherwise be missed.
         assert_eq!(fields, 66);
         assert_eq!(hash(&AgentRow::default()), before);
     }
@@ -415,7 +414,7 @@ mod tests {
     fn indices_are_given_away_alike_after_a_save() {
         let mut agents = Agents::default();
         let [a, b, c] = [7, 5, 6].map(|id| agents.insert(driver(id)));
-        // In the order of their ids, which is not that of their indices.
+        // In the order of their ids, which differs from that of their indices.
         for index in [b, c, a] {
             agents.remove(index);
         }
@@ -443,7 +442,7 @@ mod tests {
             (agents.census().find(5), agents.census().count()),
             (None, 0)
         );
-        // The boundary at which the removal is told: the index is not free yet.
+        // The boundary at which the removal is announced; the index is not free yet.
         agents.release();
         agents.note_told();
         let b = agents.insert(driver(6));

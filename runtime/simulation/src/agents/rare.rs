@@ -1,20 +1,20 @@
-//! A column of what few agents have.
+//! A column for data that few agents have.
 
 use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
 
-/// A column whose rows are the default for nearly all agents: it ends with the last one that ever was
-/// another, and mostly takes no room at all.
+/// A column whose rows are the default for nearly all agents. It ends with the last row that was ever
+/// different, and mostly takes no memory.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Rare<T> {
     rows: Vec<T>,
-    /// What those behind have.
+    /// Value of all rows beyond the stored ones.
     #[serde(skip)]
     default: T,
 }
 
 impl<T> Rare<T> {
-    /// How many rows it holds.
+    /// Number of stored rows.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
@@ -30,7 +30,7 @@ impl<T> Index<usize> for Rare<T> {
 }
 
 impl<T: Copy + Default> IndexMut<usize> for Rare<T> {
-    /// Makes room for the row: who only might change it asks [`Column::put`].
+    /// Extends the column to the row. Code that may leave it unchanged should use [`Column::put`].
     fn index_mut(&mut self, index: usize) -> &mut T {
         if self.rows.len() <= index {
             self.rows.resize(index + 1, T::default());
@@ -41,10 +41,10 @@ impl<T: Copy + Default> IndexMut<usize> for Rare<T> {
 
 /// A column: rows by agent index.
 pub(crate) trait Column<T> {
-    /// Puts a row in its place, which may be the next one after the last.
+    /// Stores a row, which may be one after the last.
     fn put(&mut self, index: usize, row: T);
 
-    /// Whether it may be the column of so many agents.
+    /// Whether it is a valid column for a number of agents.
     fn is_of(&self, agents: usize) -> bool;
 }
 

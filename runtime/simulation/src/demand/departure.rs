@@ -1,4 +1,4 @@
-//! Agents before they appear: their places, and whether there is room.
+//! Agents before they are spawned: their places, and whether there is room.
 
 use crate::dynamics::Bodies;
 use crate::ground::Ground;
@@ -15,38 +15,38 @@ use roadwright_scenario::{DynamicsLevel, Place, Scenario};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Room that is left between an appearing vehicle and others, m.
+/// Clearance between a spawned vehicle and others, m.
 const ROOM: f64 = 2.0;
-/// Braking that vehicles behind are trusted with, m/s^2.
+/// Braking that is expected of vehicles behind, m/s^2.
 const BRAKING: f64 = 3.0;
-/// Least distance between the circles around two bodies off the lanes, m.
+/// Minimum distance between the bounding circles of two bodies off the lanes, m.
 const APART: f64 = 0.2;
-/// How far away bodies off the lanes are looked for, and those ahead on lanes, m.
+/// Search distance for bodies off the lanes, and for vehicles ahead on lanes, m.
 const REACH: f64 = 30.0;
-/// So many lanelets, none of them long enough to stand on, are looked along for who comes through alleys.
+/// Maximum number of lanelets, all too short to stand on, that are searched for vehicles that come through
+/// alleys.
 const MOST_WITHOUT_PLACE: usize = 200;
-/// Who is farther behind on lanes has room enough to brake for who appears, m.
+/// Vehicles farther behind on lanes than this have enough room to brake for a spawned vehicle, m.
 const SIGHT: f64 = 60.0;
 
-/// An agent before it appears.
+/// An agent before it is spawned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Departure {
     pub(crate) id: u64,
-    /// When it wants to appear, s.
+    /// Departure time, s.
     pub(crate) time: f64,
     pub(crate) start: Start,
     pub(crate) goals: Vec<Goal>,
-    /// Speed at which it appears, m/s.
+    /// Initial speed, m/s.
     pub(crate) speed: f64,
     pub(crate) vehicle_type: u16,
     pub(crate) stack: u16,
-    /// With which model its body moves, if the scenario says so.
+    /// Dynamics level of its body, if the scenario sets one.
     pub(crate) dynamics: Option<DynamicsLevel>,
 }
 
 impl Departure {
-    /// Whether start and goals are on that many lanelets or where something can be, and all its quantities
-    /// are numbers.
+    /// Whether start and goals are on existing lanelets or at valid places, and all quantities are numbers.
     pub(crate) fn is_sound(&self, lanelets: usize) -> bool {
         let start = match self.start {
             Start::Lane { lanelet, s } => (lanelet.index()) < lanelets && s.is_finite(),
@@ -59,7 +59,7 @@ impl Departure {
     }
 }
 
-/// Where an agent appears.
+/// Place where an agent is spawned.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Start {
     Lane { lanelet: LaneletIndex, s: f64 },
@@ -67,7 +67,7 @@ pub(crate) enum Start {
 }
 
 impl Start {
-    /// The pose at which it appears.
+    /// Pose at which it is spawned.
     pub(crate) fn pose(&self, ground: &Ground) -> Pose {
         match *self {
             Self::Lane { lanelet, s } => ground.graph().line(lanelet).pose(s),
@@ -91,8 +91,8 @@ pub(crate) fn places(
             Place::Ground(at) => format!("({}, {})", at.x, at.y),
         },
     };
-    // One place off the lanes makes the whole trip one over open ground; places on lanes count as
-    // points then.
+    // One place off the lanes makes the whole trip one over open ground. Places on lanes then count as
+    // points.
     let open = std::iter::once(start)
         .chain(goals)
         .any(|place| matches!(place, Place::Ground(_)));
@@ -121,23 +121,23 @@ pub(crate) fn places(
     ))
 }
 
-/// What lies beyond an alley.
+/// Continuation of a road beyond an alley.
 enum Beyond {
-    /// Somebody who comes through another alley.
+    /// A vehicle that comes through another alley.
     Oncoming,
     /// A place to stand.
     Place,
-    /// No place: so much of the last lane is clear of alleys, m.
+    /// No place; the length of the last lane that is clear of alleys, m.
     Clear(f64),
 }
 
-/// What the look for room reads.
+/// Inputs of the check for room.
 pub(crate) struct Room<'a> {
     pub(crate) bodies: Bodies<'a>,
     pub(crate) types: &'a VehicleTypes,
     pub(crate) index: &'a Index,
     pub(crate) claims: &'a Claims,
-    /// Agents that have got a place in this step, by lanelet; off the lanes under `None`.
+    /// Agents admitted in this step, by lanelet; off the lanes under `None`.
     pub(crate) appeared: &'a BTreeMap<Option<LaneletIndex>, Vec<AgentIndex>>,
 }
 
@@ -147,7 +147,7 @@ impl Room<'_> {
             .get(self.bodies.agents.identity[agent.index()].vehicle_type)
     }
 
-    /// Whether the place where a vehicle is to appear is free, and no other would have to brake hard.
+    /// Whether the place of a departure is free, and no other vehicle would have to brake hard.
     pub(crate) fn is_there(&self, departure: &Departure) -> bool {
         let own_type = self.types.get(departure.vehicle_type);
         if !self.is_clear_of_standing(departure, own_type) {
@@ -177,7 +177,7 @@ impl Room<'_> {
         }
     }
 
-    /// Whether no trailer that was let go stands there.
+    /// Whether no uncoupled trailer stands there.
     fn is_clear_of_standing(&self, departure: &Departure, own_type: &VehicleType) -> bool {
         let (ground, standing) = (self.bodies.ground, &self.bodies.dynamics.standing);
         if standing.is_empty() {
@@ -200,15 +200,15 @@ impl Room<'_> {
         })
     }
 
-    /// Who is on a lanelet, with those who have got a place there in this step.
+    /// Vehicles on a lanelet, including those admitted there in this step.
     fn on_lane(&self, lanelet: LaneletIndex) -> impl Iterator<Item = AgentIndex> + '_ {
         let here = self.index.on_lanelet(lanelet).iter();
         let appeared = self.appeared.get(&Some(lanelet)).into_iter().flatten();
         here.map(|entry| entry.agent).chain(appeared.copied())
     }
 
-    /// Whether those who have been let into a junction on the word that there is room for them on a lane
-    /// find it still, if one more vehicle is there.
+    /// Whether vehicles that were admitted to a junction because there is room for them on a lane still find
+    /// that room with one more vehicle there.
     fn leaves_what_is_promised(&self, lanelet: LaneletIndex, own_type: &VehicleType) -> bool {
         let lanes = Lanes {
             ground: self.bodies.ground,
@@ -221,7 +221,7 @@ impl Room<'_> {
             .may_appear(lanes, lanelet, appeared.copied(), space(own_type))
     }
 
-    /// Whether nobody comes towards a vehicle that would appear in an alley: through that one, or through
+    /// Whether no vehicle comes towards one that would be spawned in an alley: through that alley, or through
     /// others that follow without a place to stand in between. Neither of the two could give way.
     fn meets_nobody_in_alleys(&self, lanelet: LaneletIndex, s: f64, own: &VehicleType) -> bool {
         let alleys = self.bodies.ground.alleys();
@@ -237,10 +237,10 @@ impl Room<'_> {
         })
     }
 
-    /// Whether nobody comes along any way from a place on a lanelet, m, through alleys up to the first place
-    /// that is clear of them for the length of a vehicle. O(lanelets up to those places).
+    /// Whether no oncoming vehicle is in the alleys on any route from a position on a lanelet, m, up to the
+    /// first stretch clear of alleys that is as long as a vehicle. O(lanelets up to those places).
     fn meets_nobody_beyond(&self, from: (LaneletIndex, f64), own: &VehicleType) -> bool {
-        // With the length that is clear of alleys before each, m.
+        // Each with the length before it that is clear of alleys, m.
         let mut ends = vec![(from, 0.0)];
         let mut seen: BTreeMap<LaneletIndex, f64> = BTreeMap::new();
         while let Some(((lanelet, start), clear)) = ends.pop() {
@@ -249,7 +249,7 @@ impl Room<'_> {
                 Beyond::Place => {}
                 Beyond::Clear(clear) => {
                     for &next in self.bodies.ground.graph().successors(lanelet) {
-                        // The less is clear, the farther one has to go.
+                        // A shorter clear length means a longer search.
                         let least = seen.get(&next).copied().unwrap_or(f64::INFINITY);
                         if clear < least && seen.len() < MOST_WITHOUT_PLACE {
                             seen.insert(next, clear);
@@ -262,7 +262,8 @@ impl Room<'_> {
         true
     }
 
-    /// What a vehicle comes to on a lanelet from a place on it, m; so much was clear of alleys before, m.
+    /// Finds the continuation of a lanelet from position `start`, m. `clear` is the length before it that is
+    /// clear of alleys, m.
     fn clear_beyond(
         &self,
         lanelet: LaneletIndex,
@@ -278,7 +279,7 @@ impl Room<'_> {
             if way.from < start || !is_heeded {
                 continue;
             }
-            // One may lie within another.
+            // One alley may lie within another.
             clear += (way.from - s).max(0.0);
             if clear >= space {
                 return Beyond::Place;
@@ -289,7 +290,7 @@ impl Room<'_> {
             (clear, s) = (0.0, s.max(way.to));
         }
         if ground.lanelet(lanelet).is_connection() {
-            // Nobody stands there.
+            // Vehicles do not stand there.
             return Beyond::Clear(0.0);
         }
         clear += ground.length(lanelet) - s;
@@ -300,14 +301,14 @@ impl Room<'_> {
         }
     }
 
-    /// Whether nobody whom a vehicle cannot pass holds an alley in the other direction, is in it, or has appeared
-    /// there in this step.
+    /// Whether no vehicle that this one cannot pass holds an alley in the opposite direction, is in it, or
+    /// was admitted there in this step.
     fn is_empty_of_oncoming(&self, (alley, is_second): AlleySide, own: &VehicleType) -> bool {
         let other = (alley, !is_second);
         let passing = self.bodies.ground.alleys().passing(other);
         let holds_up = |kind: &VehicleType| passing.holds_up(own.is_long(), kind.is_long());
         let facing = self.bodies.ground.alleys().direction(other);
-        // Who has appeared since junctions last looked is known to the index only.
+        // Vehicles spawned since junctions were last updated are only in the index.
         let mut there = self.index.on_lanelet(facing.lanelet).iter();
         let is_outside = there.all(|entry| {
             let kind = self.vehicle_type(entry.agent);
@@ -321,8 +322,8 @@ impl Room<'_> {
             && !self.appeared.contains_key(&Some(facing.lanelet))
     }
 
-    /// Whether one that is to appear at a place, m, with a speed, m/s, and another one on the same lane are
-    /// so far apart that neither has to brake hard.
+    /// Whether a departure at a position, m, with a speed, m/s, and another vehicle on the same lane are so
+    /// far apart that neither has to brake hard.
     fn is_apart_on_lane(
         &self,
         agent: AgentIndex,
@@ -335,21 +336,21 @@ impl Room<'_> {
         let ahead = other.s - other_type.rear_overhang - (s + own_type.front);
         let behind = s - own_type.rear_overhang - (other.s + other_type.front);
         let speed = self.bodies.agents.motion[agent.index()].speed;
-        // For who comes up behind, one that appears counts as standing.
+        // For a vehicle that approaches from behind, the spawned one counts as standing.
         ahead > needed(own, speed) || behind > needed(speed, 0.0)
     }
 
     fn is_apart_on_ground(&self, agent: AgentIndex, pose: Pose, own_type: &VehicleType) -> bool {
         let other_type = self.vehicle_type(agent);
-        // Trailers of others count as if they stood in line.
+        // Trailers of other vehicles count as if they were in line.
         let (own, theirs) = (own_type.hull_circle(), other_type.hull_circle());
         let middle = pose.point(own.0, 0.0);
         let other_middle = self.bodies.pose(agent).point(theirs.0, 0.0);
         (middle - other_middle).length() > own.1 + theirs.1 + APART
     }
 
-    /// Whether vehicles on the lanelets before and after, which its own list does not show, leave room for
-    /// one that is to appear.
+    /// Whether vehicles on the preceding and following lanelets, which are not in the list of this one, leave
+    /// room for a departure.
     fn has_room_at_seams(
         &self,
         lanelet: LaneletIndex,
@@ -362,7 +363,8 @@ impl Room<'_> {
             && self.is_clear_behind(lanelet, s - own_type.rear_overhang)
     }
 
-    /// Whether nobody who turns into one of the lanes beside is in the way: who is long swings over them.
+    /// Whether no turning vehicle reaches the place from an adjacent lane. Long vehicles swing over other
+    /// lanes.
     fn is_clear_of_turning(&self, lanelet: LaneletIndex, s: f64, own_type: &VehicleType) -> bool {
         if s - own_type.rear_overhang > REACH {
             return true;
@@ -387,8 +389,8 @@ impl Room<'_> {
         })
     }
 
-    /// Whether all ways on from a lanelet are free for one with a speed, m/s, from whose front its end is so far
-    /// away, m: up to the first vehicle on each.
+    /// Whether all continuations of a lanelet are free for a vehicle with a speed, m/s, up to the first
+    /// vehicle on each. `to_end` is the distance from its front to the end of the lanelet, m.
     fn is_clear_ahead(&self, lanelet: LaneletIndex, to_end: f64, speed: f64) -> bool {
         let ground = self.bodies.ground;
         let mut ways = ground.graph().successors(lanelet).iter();
@@ -407,8 +409,8 @@ impl Room<'_> {
         })
     }
 
-    /// Whether nobody comes who would have to brake hard, along any way to a lanelet whose start is so far
-    /// behind a rear, m: up to the first one on each.
+    /// Whether no vehicle on any route to a lanelet would have to brake hard, up to the first one on each.
+    /// `to_start` is the distance from the start of the lanelet to the rear of the spawned vehicle, m.
     fn is_clear_behind(&self, lanelet: LaneletIndex, to_start: f64) -> bool {
         let ground = self.bodies.ground;
         let mut ways = ground.graph().predecessors(lanelet).iter();
@@ -428,8 +430,8 @@ impl Room<'_> {
     }
 }
 
-/// The gap that one with a speed needs behind another one with one, m/s, m: room, and the way on which it brakes
-/// from its speed to the other.
+/// Gap that a vehicle needs behind another one, m: clearance, and the distance for braking from its speed to
+/// that of the other, m/s.
 fn needed(speed: f64, other: f64) -> f64 {
     ROOM + (speed * speed - other * other).max(0.0) / (2.0 * BRAKING)
 }
@@ -439,8 +441,8 @@ mod tests {
     use super::*;
     use crate::testing::Stand;
 
-    /// Whether a car may appear at a place and with a speed on the first of three roads in line, of which the
-    /// second has 3 m, or on the last one, while there is a car on the other one.
+    /// Whether a car may be spawned at a position with a speed on the first of three roads in line, of which
+    /// the second is 3 m long, or on the last one, while there is a car on the other one.
     fn may_appear(on_first: bool, (s, speed): (f64, f64), other: (f64, f64)) -> bool {
         let mut stand = Stand::on(&[
             ((0.0, 0.0), (100.0, 0.0), 1, 0),
@@ -490,7 +492,8 @@ mod tests {
     #[test]
     fn nobody_appears_in_the_rear_of_who_is_beyond_a_short_road() {
         let car = *crate::testing::Stand::crossing().types.get(0);
-        // The other one's rear axle is 1 m beyond the short road: from there to the own front.
+        // The other car's rear axle is 1 m beyond the short road. The gap runs from the own front to its
+        // rear.
         let gap = |s: f64| (104.0 - car.rear_overhang) - (s + car.front);
         let free = 104.0 - car.rear_overhang - car.front - ROOM;
         for (s, fits) in [(free - 0.1, true), (free + 0.1, false), (99.0, false)] {
@@ -502,7 +505,8 @@ mod tests {
     fn nobody_appears_so_fast_that_it_cannot_brake_for_who_is_ahead() {
         let car = *crate::testing::Stand::crossing().types.get(0);
         let free = 104.0 - car.rear_overhang - car.front - ROOM;
-        // At 12 m/s it needs 24 m to stop, 18 m to get as slow as one at 6 m/s, and none behind one as fast.
+        // At 12 m/s it needs 24 m to stop, 18 m to slow down to a car at 6 m/s, and none behind one of equal
+        // speed.
         for (speed, needed) in [(0.0, 24.0), (6.0, 18.0), (12.0, 0.0)] {
             for (more, fits) in [(0.1, true), (-0.1, false)] {
                 let place = (free - needed - more, 12.0);
@@ -515,7 +519,7 @@ mod tests {
     #[test]
     fn nobody_appears_before_who_comes_beyond_a_short_road() {
         let car = *crate::testing::Stand::crossing().types.get(0);
-        // It comes at 6 m/s and needs 6 m to stop.
+        // It approaches at 6 m/s and needs 6 m to stop.
         let behind = |gap: f64| 103.0 + 2.0 - car.rear_overhang - gap - car.front;
         for (gap, fits) in [(ROOM + 6.1, true), (ROOM + 5.9, false)] {
             assert_eq!(

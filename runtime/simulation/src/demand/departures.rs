@@ -1,39 +1,40 @@
-//! Agents that have not appeared: those to come, and those that wait for room in a queue at their lane.
+//! Agents that have not been spawned: future departures, and due ones that wait for room in a queue at their
+//! lane.
 //!
-//! A jam that reaches back to where a flow begins lets its queue grow for as long as it lasts. Only
-//! the first of each queue is looked at in a step, so long queues cost nothing.
+//! A jam that reaches back to the start of a flow makes its queue grow for as long as it lasts. In each step
+//! only the first agent of each queue is examined, so long queues cost nothing.
 
 use super::{Departure, Start};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Agents that have not appeared.
+/// Agents that have not been spawned.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Departures {
-    /// Those whose time has not come, by time, then by id.
+    /// Future departures, sorted by time, then by id.
     coming: VecDeque<Departure>,
-    /// Those whose time has come, first come first, by the lanelet at which they wait.
+    /// Due departures in order of arrival, by the lanelet where they wait.
     queues: BTreeMap<LaneletIndex, VecDeque<Departure>>,
-    /// The same for agents off the lanes, which do not wait behind each other.
+    /// The same for agents off the lanes, which do not queue behind each other.
     off_lanes: VecDeque<Departure>,
 }
 
 impl Departures {
-    /// Adds an agent; [`sort`](Self::sort) puts it in its place.
+    /// Adds an agent; call [`sort`](Self::sort) afterwards.
     pub(crate) fn push(&mut self, departure: Departure) {
         self.coming.push_back(departure);
     }
 
-    /// Adds agents whose time is to come, and leaves queues as they are.
+    /// Adds agents with future departures, and leaves queues unchanged.
     pub(crate) fn add(&mut self, later: Vec<Departure>) {
         self.coming.extend(later);
         self.sort_coming();
     }
 
-    /// Puts all in order: by time, then by id. Queues are dissolved: those in them come again.
+    /// Sorts all departures by time, then by id. Queues are dissolved, and their agents become due again.
     pub(crate) fn sort(&mut self) {
-        // Queues go by lanelets, and an edit may have changed those of the agents in them.
+        // Queues are keyed by lanelet, and an edit may have changed the lanelets of their agents.
         let waiting = std::mem::take(&mut self.queues).into_values().flatten();
         self.coming.extend(waiting);
         self.coming.append(&mut self.off_lanes);
@@ -45,7 +46,7 @@ impl Departures {
         all.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.id.cmp(&b.id)));
     }
 
-    /// Lets those whose time has come wait for room; the agents of a flow come behind others.
+    /// Moves due departures into the queues. Agents of a flow queue behind others.
     pub(crate) fn come(&mut self, time: f64, of_flows: Vec<Departure>) {
         let due = self.coming.partition_point(|next| next.time <= time);
         for departure in self.coming.drain(..due).chain(of_flows) {
@@ -58,9 +59,9 @@ impl Departures {
         }
     }
 
-    /// Offers waiting agents to `admit`, which returns those without room: of each queue the first
-    /// ones, off the lanes all. However long the queues are, it costs O(queues and agents
-    /// that are admitted).
+    /// Offers waiting agents to `admit`, which returns an agent that finds no room. Each queue is offered
+    /// from the front until an agent finds none; off the lanes all agents are offered. However long the
+    /// queues are, this costs O(queues + admitted agents).
     pub(crate) fn offer(&mut self, mut admit: impl FnMut(Departure) -> Option<Departure>) {
         self.queues.retain(|_, queue| {
             while let Some(first) = queue.pop_front() {
@@ -71,27 +72,27 @@ impl Departures {
             }
             false
         });
-        // Off the lanes each has a place of its own: the first one must not hold up the others.
+        // Off the lanes each agent has a place of its own, so the first must not hold up the others.
         for _ in 0..self.off_lanes.len() {
             let next = self.off_lanes.pop_front();
             self.off_lanes.extend(next.and_then(&mut admit));
         }
     }
 
-    /// All of them.
+    /// All departures.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Departure> {
         let queues = self.queues.values().flatten();
         self.coming.iter().chain(queues).chain(&self.off_lanes)
     }
 
-    /// All of them; [`sort`](Self::sort) afterwards if places or times were changed.
+    /// All departures, mutable; call [`sort`](Self::sort) afterwards if places or times were changed.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Departure> {
         let queues = self.queues.values_mut().flatten();
         let coming = self.coming.iter_mut().chain(queues);
         coming.chain(&mut self.off_lanes)
     }
 
-    /// Keeps those for whom `stays` holds.
+    /// Keeps those for which `stays` is true.
     pub(crate) fn retain(&mut self, mut stays: impl FnMut(&Departure) -> bool) {
         self.coming.retain(&mut stays);
         self.off_lanes.retain(&mut stays);
@@ -101,12 +102,12 @@ impl Departures {
         });
     }
 
-    /// How many.
+    /// Number of departures.
     pub(crate) fn len(&self) -> usize {
         self.coming.len() + self.queued()
     }
 
-    /// How many of them have come and find no room.
+    /// Number of due departures that find no room.
     pub(crate) fn queued(&self) -> usize {
         let at_lanes = self.queues.values().map(VecDeque::len);
         at_lanes.sum::<usize>() + self.off_lanes.len()

@@ -1,4 +1,4 @@
-//! Flows: agents that appear at random times at a mean rate.
+//! Flows: agents that are spawned at random times with a mean rate.
 
 use super::Start;
 use crate::route::Goal;
@@ -6,22 +6,22 @@ use roadwright_geometry::math::{Stream, ln};
 use roadwright_scenario::{Flow, FlowId};
 use serde::{Deserialize, Serialize};
 
-/// What the id of an agent says about where it comes from.
+/// Origin of an agent, encoded in its id.
 ///
 /// ```text
-/// 0 .. 2^39                          the scenario, then random trips: as they are counted
-/// 2^39 + number                      number-th vehicle that scripts have added
+/// 0 .. 2^39                          scenario, then random trips: by count
+/// 2^39 + number                      number-th vehicle added by scripts
 /// 2^40 + flow * 2^32 + number        number-th agent of a flow
 /// ```
 ///
 /// So the ids of one flow do not depend on what other flows or scripts do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AgentKey {
-    /// Of the scenario, or a random trip.
+    /// An agent of the scenario, or a random trip.
     Counted(u64),
-    /// A vehicle that a script has added, numbered from 1.
+    /// A vehicle added by a script, numbered from 1.
     Added(u64),
-    /// The agent of a flow, numbered from 1.
+    /// An agent of a flow, numbered from 1.
     OfFlow(FlowId, u64),
 }
 
@@ -46,8 +46,8 @@ impl AgentKey {
     }
 }
 
-/// A short name for an agent by its id, for people: `agent 7`, `flow 3, 12th` by its place in a flow, or
-/// `added vehicle 2` if a script has added it.
+/// Short display name of an agent by its id: `agent 7`, `flow 3, 12th` for the 12th agent of a flow, or
+/// `added vehicle 2` for one added by a script.
 pub fn agent_name(id: u64) -> String {
     match AgentKey::of(id) {
         AgentKey::Counted(id) => format!("agent {id}"),
@@ -66,21 +66,21 @@ fn ordinal(number: u64) -> &'static str {
     }
 }
 
-/// The next agent of a saved flow was due at most so long ago, s.
+/// Greatest delay of the next agent of a saved flow, s.
 const LATEST: f64 = 10.0;
-/// Largest number of agents of a saved flow: their ids have 32 bits for it.
+/// Maximum number of agents of a saved flow, because their ids have 32 bits for it.
 const MOST_AGENTS: u64 = 1 << 32;
 
-/// A flow that is running.
+/// A running flow.
 pub(crate) struct RunningFlow {
     pub(crate) flow: Flow,
-    /// Its places on the lanelets, found once.
+    /// Its places on lanelets, located once.
     pub(crate) start: Start,
     pub(crate) goals: Vec<Goal>,
     progress: FlowProgress,
 }
 
-/// How far a flow has come.
+/// Progress of a flow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FlowProgress {
     pub(crate) id: FlowId,
@@ -113,11 +113,11 @@ impl RunningFlow {
         running
     }
 
-    /// Takes over from the same flow before an edit: its agents go on as they were to come.
+    /// Continues the same flow from before an edit, with the same upcoming agents.
     pub(crate) fn continue_from(&mut self, before: &FlowProgress) {
         let now = &mut self.progress;
-        // The same random numbers and ids go on, so an edit elsewhere changes nothing here. With another
-        // rate the gap that has been drawn does not fit any more.
+        // The same random numbers and ids continue, so an edit elsewhere changes nothing here. If the rate
+        // differs, the gap already drawn is no longer valid.
         now.stream = before.stream.clone();
         now.count = before.count;
         if now.rate_per_hour == before.rate_per_hour {
@@ -125,16 +125,16 @@ impl RunningFlow {
         }
     }
 
-    /// Lets the first agent come after `time` at the earliest.
+    /// Delays the first agent to after `time`.
     pub(crate) fn start_after(&mut self, time: f64) {
-        // A Poisson process has no memory: from any moment on the time to the next agent is a gap like
-        // any other.
+        // A Poisson process has no memory: at any moment the time to the next agent has the same distribution
+        // as a gap.
         if self.progress.next_time < time {
             self.progress.next_time = time + self.progress.gap();
         }
     }
 
-    /// Whether an agent is one of this flow.
+    /// Whether an agent belongs to this flow.
     pub(crate) fn owns(&self, agent: u64) -> bool {
         matches!(AgentKey::of(agent), AgentKey::OfFlow(flow, _) if flow == self.progress.id)
     }
@@ -143,15 +143,15 @@ impl RunningFlow {
         &self.progress
     }
 
-    /// Goes on at a time, s, exactly from where the flow was; one that has another rate or begin now, as after
-    /// an edit. `false` if its numbers cannot be.
+    /// Resumes the flow exactly at its saved progress, at a time, s. If its rate or begin has changed, it
+    /// continues as after an edit. Returns `false` if the progress is invalid.
     pub(crate) fn resume(&mut self, progress: FlowProgress, time: f64) -> bool {
         if !progress.is_sound() {
             return false;
         }
         let is_same = progress.rate_per_hour.to_bits() == self.progress.rate_per_hour.to_bits();
         if is_same && progress.next_time >= self.flow.begin {
-            // All who would have come since then would appear in one step.
+            // All agents due since then would be spawned in one step.
             if progress.next_time < (time - LATEST).min(self.flow.end.get()) {
                 return false;
             }
@@ -163,7 +163,7 @@ impl RunningFlow {
         true
     }
 
-    /// The id of an agent that is due at `time`, if there is one.
+    /// Id of the next agent if it is due at `time`.
     pub(crate) fn due(&mut self, time: f64) -> Option<u64> {
         let progress = &mut self.progress;
         if progress.next_time > time || progress.next_time > self.flow.end {
@@ -176,12 +176,12 @@ impl RunningFlow {
 }
 
 impl FlowProgress {
-    /// Whether a save can have these numbers.
+    /// Whether a save can contain these numbers.
     pub(crate) fn is_sound(&self) -> bool {
         !self.next_time.is_nan() && self.count <= MOST_AGENTS
     }
 
-    /// Time to the next agent: exponential, so that arrivals are a Poisson process.
+    /// Time to the next agent: exponentially distributed, so that arrivals are a Poisson process.
     fn gap(&mut self) -> f64 {
         let rate = self.rate_per_hour / 3600.0;
         if rate <= 0.0 {

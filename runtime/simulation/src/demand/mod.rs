@@ -1,4 +1,4 @@
-//! Demand: who wants to drive, when, from where to where.
+//! Demand: which agents drive, when, and between which places.
 
 mod departure;
 mod departures;
@@ -21,32 +21,32 @@ use crate::ground::Ground;
 use crate::options::{Population, SimulationError};
 use roadwright_scenario::Scenario;
 
-/// Agents before they appear, and the flows that more of them come from.
+/// Agents before they are spawned, and the flows that create more of them.
 #[derive(Default)]
 pub(crate) struct Demand {
-    /// Agents that have not appeared.
+    /// Agents that have not been spawned.
     pub(crate) departures: Departures,
     pub(crate) flows: Vec<RunningFlow>,
-    /// Agents that set out again; derived from the scenario.
+    /// Agents that depart again after arrival; derived from the scenario.
     pub(crate) repeats: Repeats,
-    /// Flows that an edit has taken out: if they come back, they go on counting.
+    /// Flows removed by an edit. If they return, their counts continue.
     pub(crate) retired_flows: Vec<FlowProgress>,
-    /// What came of the wish for random trips, if there was one.
+    /// Statistics of random trips, if any were requested.
     pub(crate) population: Option<Population>,
-    /// Vehicles that behaviours have asked for so far.
+    /// Number of vehicles that behaviours have added so far.
     pub(crate) spawned: u64,
 }
 
 impl Demand {
-    /// Whether no agent waits and no flow can bring more.
+    /// Whether no agent waits and no flow can add more.
     pub(crate) fn is_over(&self, time: f64) -> bool {
         self.departures.is_empty() && self.flows.iter().all(|flow| flow.flow.end < time)
     }
 
-    /// Flows of an edited scenario, from a time on.
+    /// Switches to the flows of an edited scenario, from a time on.
     pub(crate) fn take_flows(&mut self, mut flows: Vec<RunningFlow>, time: f64) {
         for flow in &mut flows {
-            // A flow that was away for a while goes on counting where it was.
+            // A flow that returns after removal continues its count.
             let running = self.flows.iter().map(RunningFlow::progress);
             let mut known = running.chain(&self.retired_flows);
             let before = known.find(|before| before.id == flow.progress().id);
@@ -63,8 +63,7 @@ impl Demand {
     }
 }
 
-/// The flows of a scenario, each at its beginning; `lenient` leaves out those whose places do not
-/// exist.
+/// Flows of a scenario, each at its beginning. `lenient` leaves out those whose places do not exist.
 pub(crate) fn running_flows(
     scenario: &Scenario,
     ground: &Ground,

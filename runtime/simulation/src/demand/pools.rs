@@ -1,4 +1,4 @@
-//! Where random trips can begin and end: at the edges of the map, and anywhere inside.
+//! Possible starts and ends of random trips: at the edges of the map, and anywhere inside.
 
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, polygon};
@@ -13,18 +13,19 @@ pub(super) type Spot = (LaneletIndex, f64);
 
 /// Shortest lane that gets a start or a destination, m.
 const MIN_LANE: f64 = 12.0;
-/// Away from the seams, m: a body of a few metres would reach into the lanelet before or after.
+/// Minimum distances from the ends of a lane, m, because a vehicle would otherwise reach into the adjoining
+/// lanelet.
 const FROM_START: f64 = 4.0;
 const FROM_END: f64 = 6.0;
-/// A road that ends no farther from the border than this goes on beyond it, m.
+/// Distance from the border within which a road that ends is assumed to continue beyond it, m.
 const BORDER: f64 = 50.0;
-/// The same as a share of the map's size: extracts of large areas have ragged edges.
+/// The same as a share of the map's size, because extracts of large areas have ragged edges.
 const BORDER_SHARE: f64 = 0.02;
 
-/// Lanes that places are drawn from.
+/// Lanes from which places are drawn.
 #[derive(Clone, Default)]
 pub(super) struct Pool {
-    /// With the weight of each.
+    /// Lanes with their weights.
     lanes: Vec<(LaneletIndex, f64)>,
     /// Sum of the weights up to each lane.
     sums: Vec<f64>,
@@ -47,10 +48,10 @@ impl Pool {
         self.lanes.is_empty()
     }
 
-    /// A lane, and how far along the drawn number lies on it, 0 to 1.
+    /// Draws a lane and a share of its length, 0 to 1.
     pub(super) fn draw(&self, stream: &mut Stream) -> Option<(LaneletIndex, f64)> {
         let total = *self.sums.last()?;
-        // One number draws both: the lane whose part of the sum it falls into, and by the rest the
+        // One number determines both: the lane whose part of the sum it falls into, and by the remainder the
         // place along it.
         let at = stream.next_in(0.0, total);
         let index = self.sums.partition_point(|&sum| sum <= at);
@@ -68,13 +69,13 @@ impl Pool {
     }
 }
 
-/// All lanes that random trips can begin and end on.
+/// All lanes on which random trips can begin and end.
 pub(super) struct Pools {
-    /// Lanes that come in over the edge of the map.
+    /// Lanes that enter over the edge of the map.
     pub(super) entries: Pool,
-    /// Lanes that go out over it.
+    /// Lanes that leave over the edge of the map.
     pub(super) exits: Pool,
-    /// All lanes, by length.
+    /// All lanes, weighted by length.
     pub(super) inside: Pool,
 }
 
@@ -91,12 +92,12 @@ impl Pools {
             };
             let class = scenario.network().road(road).map(|road| road.class);
             let weight = weight(class.unwrap_or_default());
-            // Equal to the bit: the span of a road is made of these very numbers.
+            // Exact comparison is correct, because the span of a road is made of the same numbers.
             let is_edge = |at: f64| {
                 at == low && edges.contains_key(&(road, RoadEnd::Start))
                     || at == high && edges.contains_key(&(road, RoadEnd::End))
             };
-            // In the direction of driving: of lanes against the road `from` is the larger one.
+            // In driving direction: for lanes against the road, `from` is larger.
             let (from, to) = lanelet.road_span;
             if is_edge(from) {
                 entries.push((id, weight));
@@ -113,8 +114,8 @@ impl Pools {
     }
 }
 
-/// Whether random trips may begin and end on a lanelet: on lanes for all, of roads for all and of
-/// those for trips that begin or end there.
+/// Whether random trips may begin and end on a lanelet. Its lane must admit cars, and its road must be open to
+/// all traffic or to trips that begin or end there.
 fn is_usable(graph: &LaneGraph, id: LaneletIndex) -> bool {
     let lanelet = graph.lanelet(id);
     let is_open = matches!(
@@ -126,7 +127,7 @@ fn is_usable(graph: &LaneGraph, id: LaneletIndex) -> bool {
     is_lane && is_open && is_for_cars && lanelet.length() >= MIN_LANE
 }
 
-/// How much traffic comes and goes over the edge on one lane of a road, relative to others.
+/// Relative amount of traffic that enters and leaves over the edge on one lane of a road.
 fn weight(class: RoadClass) -> f64 {
     match class {
         RoadClass::Path | RoadClass::Service => 1.0,
@@ -136,23 +137,23 @@ fn weight(class: RoadClass) -> f64 {
     }
 }
 
-/// A place at a share of the length of a lane, a few metres away from its ends.
+/// Place at a share of the length of a lane, a few metres away from its ends.
 pub(super) fn spot_inside(graph: &LaneGraph, (lane, share): (LaneletIndex, f64)) -> Spot {
     let length = graph.lanelet(lane).length();
     (lane, (share * length).clamp(FROM_START, length - FROM_END))
 }
 
-/// Where vehicles come in on a lane.
+/// Place where vehicles enter on a lane.
 pub(super) fn entry(lane: LaneletIndex) -> Spot {
     (lane, FROM_START)
 }
 
-/// Where vehicles go out on a lane.
+/// Place where vehicles leave on a lane.
 pub(super) fn exit(graph: &LaneGraph, lane: LaneletIndex) -> Spot {
     (lane, graph.lanelet(lane).length() - FROM_END)
 }
 
-/// Between which distances along each road its lanelets lie, m.
+/// Range of distances along each road that its lanelets cover, m.
 fn spans(graph: &LaneGraph) -> BTreeMap<RoadId, (f64, f64)> {
     let mut spans = BTreeMap::new();
     for lanelet in graph.lanelets() {
@@ -166,9 +167,9 @@ fn spans(graph: &LaneGraph) -> BTreeMap<RoadId, (f64, f64)> {
     spans
 }
 
-/// The road ends over which traffic comes and goes, with their nodes: the only ones at their nodes,
-/// near the border of the map; elsewhere those that can be driven one way only, which nobody would
-/// have built to end there.
+/// Road ends where traffic enters and leaves the map, with their nodes. They are the only road end at their
+/// node and near the border of the map. Elsewhere only one-way roads count, since such a road would not be
+/// built to end there.
 fn edges(scenario: &Scenario) -> BTreeMap<(RoadId, RoadEnd), NodeId> {
     let network = scenario.network();
     let side = scenario.about().driving_side;
@@ -191,8 +192,8 @@ fn edges(scenario: &Scenario) -> BTreeMap<(RoadId, RoadEnd), NodeId> {
         } else {
             road.length()
         };
-        // A one-way street that begins or ends at nothing leads off the map wherever it lies: nobody
-        // could come or go another way.
+        // A one-way street without a connection at one end leads off the map wherever it lies, because it
+        // could not be used otherwise.
         let is_one_way = [true, false]
             .map(|way| road.lanes_driven(s, way, side))
             .contains(&0);
@@ -202,7 +203,7 @@ fn edges(scenario: &Scenario) -> BTreeMap<(RoadId, RoadEnd), NodeId> {
     edges.map(|(node, end)| (end, node)).collect()
 }
 
-/// The border of the map: the convex hull of all nodes that roads end at.
+/// Border of the map: the convex hull of all nodes where roads end.
 fn hull(network: &RoadNetwork) -> Vec<DVec2> {
     let ends = network.roads().flat_map(|(_, road)| [road.from, road.to]);
     let places = ends.filter_map(|node| Some(network.node(node)?.position()));

@@ -1,4 +1,4 @@
-//! Agents between random places: over the edges of the map, and inside of it.
+//! Agents with random trips: over the edges of the map, and inside it.
 
 use super::pools::{Pool, Pools, Spot, entry, exit, spot_inside};
 use crate::ground::Ground;
@@ -10,19 +10,20 @@ use roadwright_scenario::lane_graph::{
 use roadwright_scenario::{Place, Scenario, VehicleClass};
 use std::collections::BTreeMap;
 
-/// Least distance between two starts on one lane, m.
+/// Minimum distance between two starts on one lane, m.
 const SPACING: f64 = 14.0;
-/// Least distance between start and destination, m, where the network is large enough.
+/// Minimum distance between start and destination, m, if the network is large enough.
 const MIN_TRIP: f64 = 250.0;
-/// Least distance in any network, m: whoever starts where it wants to go does not drive.
+/// Minimum distance in any network, m, because an agent that starts at its destination would not drive.
 const SHORTEST: f64 = 20.0;
-/// Tries to find a free start, and a destination far enough away.
+/// Maximum number of attempts to find a free start, and a destination far enough away.
 const TRIES: usize = 200;
-/// Starts on one lane, one after the other, that lead nowhere before the lane is given up.
+/// Number of consecutive starts on a lane without a route to any destination after which the lane is given
+/// up.
 const PATIENCE: usize = 8;
-/// With `both`: share of the trips that begin at an edge, and of those that end at one.
+/// With `both`: share of the trips that begin at an edge, and share of the trips that end at an edge.
 const EDGE_SHARE: f64 = 0.5;
-/// What random trips are driven with.
+/// Vehicle class of random trips.
 const CLASS: VehicleClass = VehicleClass::Car;
 
 /// A trip between two places.
@@ -39,8 +40,8 @@ enum Kind {
     Inside,
 }
 
-/// Up to `count` trips that can be driven, and what came of the wish. Equal seeds give equal trips,
-/// and more trips begin with the same ones.
+/// Up to `count` drivable trips, with statistics. Equal seeds give equal trips, and a larger count begins
+/// with the same ones.
 pub(crate) fn trips(
     scenario: &Scenario,
     graph: &LaneGraph,
@@ -80,15 +81,15 @@ pub(crate) fn trips(
 /// A trip between two places on lanes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RandomTrip {
-    /// Where it begins.
+    /// Start of the trip.
     pub start: Place,
-    /// Where it ends.
+    /// End of the trip.
     pub destination: Place,
 }
 
-/// Up to so many trips of cars between random places, and what came of the wish: those that a run with
-/// [`RunOptions::populate`](crate::RunOptions) has with this seed. Fewer only where no way leads from any
-/// start that is left to a destination.
+/// Random trips of cars, up to the requested number, with statistics. They equal those of a run with
+/// [`RunOptions::populate`](crate::RunOptions) and the same seed. There are fewer only if no remaining start
+/// has a route to a destination.
 pub fn random_trips(
     scenario: &Scenario,
     ground: &Ground,
@@ -117,30 +118,30 @@ pub fn random_trips(
 struct Drawn {
     trip: Trip,
     kinds: (Kind, Kind),
-    /// Whether its start was taken already.
+    /// Whether its start was already taken.
     is_queued: bool,
 }
 
-/// What trips are drawn from.
+/// State for drawing trips.
 struct Draw<'a> {
     graph: &'a LaneGraph,
-    /// Starts at edges, and inside, without those that lead nowhere.
+    /// Starts at edges and inside, without dead ends.
     entries: Pool,
     inside: Pool,
-    /// Destinations at edges, and inside.
+    /// Destinations at edges and inside.
     goals: (Pool, Pool),
     ways: Reachability<'a>,
     stream: Stream,
     /// Starts so far, by lane.
     taken: BTreeMap<LaneletIndex, Vec<f64>>,
-    /// Starts that led nowhere since the last that led somewhere, by lane.
+    /// Number of starts that led nowhere since the last successful one, by lane.
     failures: BTreeMap<LaneletIndex, usize>,
-    /// Whether no free place inside was found: it is not looked for again, each search would fail.
+    /// Whether no free place was found inside. Further searches are skipped, because each would fail.
     is_full: bool,
 }
 
 impl Draw<'_> {
-    /// The next trip; `None` if there are no starts left that lead anywhere.
+    /// The next trip; `None` if no remaining start leads anywhere.
     fn trip(&mut self, from: PopulateFrom) -> Option<Drawn> {
         loop {
             let starts = self.kinds(from);
@@ -162,7 +163,7 @@ impl Draw<'_> {
         }
     }
 
-    /// Where a trip begins or ends, in the order in which it is tried.
+    /// Kinds of starts or ends of a trip, in the order in which they are tried.
     fn kinds(&mut self, from: PopulateFrom) -> Vec<Kind> {
         match from {
             PopulateFrom::Inside => vec![Kind::Inside],
@@ -174,8 +175,8 @@ impl Draw<'_> {
         }
     }
 
-    /// Notes that a start led nowhere. It may have been too far along its lane: the place counts as
-    /// taken. After a few the lane is not drawn again.
+    /// Records that a start led nowhere. It may have been too far along its lane, so the place counts as
+    /// taken. After a few such starts, the lane is no longer drawn.
     fn give_up(&mut self, (lane, s): Spot) {
         self.taken.entry(lane).or_default().push(s);
         let failures = self.failures.entry(lane).or_default();
@@ -186,7 +187,7 @@ impl Draw<'_> {
         }
     }
 
-    /// A start, its kind, and whether it is taken already.
+    /// A start, its kind, and whether it is already taken.
     fn start(&mut self, kind: Kind) -> Option<(Spot, Kind, bool)> {
         let is_taken = |taken: &BTreeMap<LaneletIndex, Vec<f64>>, (lane, s): Spot| {
             let mut near = taken.get(&lane).into_iter().flatten();
@@ -194,7 +195,7 @@ impl Draw<'_> {
         };
         if kind == Kind::Edge {
             let mut spot = entry(self.entries.draw(&mut self.stream)?.0);
-            // Where a road is cut off right before a junction, its lanes are no place to choose from.
+            // Where a road is cut off right before a junction, there is no room to choose among its lanes.
             for _ in 1..TRIES {
                 if has_room(self.graph, spot) {
                     break;
@@ -211,14 +212,13 @@ impl Draw<'_> {
             }
             spot = spot_inside(self.graph, self.inside.draw(&mut self.stream)?);
         }
-        // Inside there is no room left. From here on starts are taken as they are drawn, and who has
-        // none waits.
+        // There is no room left inside. From here on starts are used as drawn, and agents without room wait.
         self.is_full = true;
         Some((spot, kind, true))
     }
 
-    /// A destination that can be reached from a start: far enough away, or the farthest of several
-    /// tries, for small networks have no place that far away.
+    /// A destination that can be reached from a start. It is far enough away, or the farthest of several
+    /// attempts, because small networks have none that far away.
     fn goal(&mut self, start: Spot, kind: Kind) -> Option<Spot> {
         let pool = match kind {
             Kind::Edge => &self.goals.0,
@@ -235,7 +235,7 @@ impl Draw<'_> {
         if found.is_some() || pool.is_empty() {
             return found;
         }
-        // Hardly any lane can be reached: those that can are drawn from.
+        // Hardly any lane can be reached, so only reachable ones are drawn.
         let ways = &mut self.ways;
         let few = pool.filtered(|lane| ways.lead(start.0, lane));
         far_spot(
@@ -249,7 +249,7 @@ impl Draw<'_> {
     }
 }
 
-/// A place of a pool far away from a start, to which a way leads.
+/// A reachable place of a pool far away from a start.
 fn far_spot(
     graph: &LaneGraph,
     ways: &mut Reachability<'_>,
@@ -270,14 +270,15 @@ fn far_spot(
         };
         let distance = (position(spot) - origin).length();
         let is_farther = best.is_none_or(|(best, _)| distance > best);
-        // On its own lane, and on those beside it, it drives ahead and not round the block.
+        // A destination on its own or an adjacent lane has to lie ahead, so that it does not drive around the
+        // block.
         let share = |(lane, s): Spot| s / graph.lanelet(lane).length();
         let is_ahead = !beside.contains(&spot.0) || share(spot) > share(start);
         if distance < SHORTEST || !is_farther || !is_ahead || !ways.lead(start.0, spot.0) {
             continue;
         }
         best = Some((distance, spot));
-        // Far enough is enough. Where nothing is, the farthest of all tries is taken.
+        // The first place far enough away is taken, or else the farthest of all attempts.
         if distance >= MIN_TRIP {
             break;
         }
@@ -285,15 +286,16 @@ fn far_spot(
     best.map(|(_, spot)| spot)
 }
 
-/// Whether one that begins there can get over to any lane beside before the lane ends.
+/// Whether a vehicle that begins there can change to any adjacent lane before its lane ends.
 fn has_room(graph: &LaneGraph, (lane, s): Spot) -> bool {
-    // For the farthest lane of either side: the route is not known yet, and may need any of them.
+    // This includes the farthest lane of either side, because the route is not known yet and may need any of
+    // them.
     let changes = [true, false].map(|to_left| lanes_to(graph, lane, to_left).count());
     let most = changes.into_iter().max().unwrap_or(0);
     graph.lanelet(lane).length() - s >= most as f64 * ROOM_FOR_CHANGE
 }
 
-/// The lanelets to one side of a lanelet, from the nearest outwards.
+/// Lanelets to one side of a lanelet, from the nearest outwards.
 fn lanes_to(
     graph: &LaneGraph,
     lane: LaneletIndex,
@@ -307,7 +309,7 @@ fn lanes_to(
     std::iter::successors(next(&lane), next)
 }
 
-/// A lanelet and all that can be changed to from it without driving on.
+/// A lanelet and all others that can be reached from it by lane changes alone.
 fn beside(graph: &LaneGraph, lane: LaneletIndex) -> Vec<LaneletIndex> {
     let mut lanes = vec![lane];
     for to_left in [true, false] {
@@ -316,19 +318,19 @@ fn beside(graph: &LaneGraph, lane: LaneletIndex) -> Vec<LaneletIndex> {
     lanes
 }
 
-/// Which lanelets ways lead between.
+/// Reachability between lanelets.
 struct Reachability<'a> {
     graph: &'a LaneGraph,
-    /// A lanelet in the middle of everything: what leads there, and where one gets from there.
+    /// Lanelets that lead to a central lanelet, and lanelets that can be reached from it.
     hub: Option<(Vec<bool>, Vec<bool>)>,
-    /// What the lanelet that was asked about last leads to.
+    /// Lanelets that can be reached from the last start that was queried.
     last: Option<(LaneletIndex, Vec<bool>)>,
 }
 
 impl<'a> Reachability<'a> {
     fn new(graph: &'a LaneGraph) -> Self {
         let main = graph.main_component();
-        // Nearly all trips of a town can lead over its main streets: two searches answer for them.
+        // Nearly all trips of a town can use its main streets, so two searches cover them.
         let hub = main
             .first()
             .map(|&hub| (graph.reaching(hub, CLASS), graph.reachable_from(hub, CLASS)));
@@ -339,16 +341,16 @@ impl<'a> Reachability<'a> {
         }
     }
 
-    /// Whether a way leads from one lanelet to another.
+    /// Whether there is a route from one lanelet to another.
     fn lead(&mut self, from: LaneletIndex, to: LaneletIndex) -> bool {
-        // To the hub and on from it: that there is a way is all that is asked.
+        // Via the hub: any route is sufficient.
         if let Some((reaching, reached)) = &self.hub
             && reaching[from.index()]
             && reached[to.index()]
         {
             return true;
         }
-        // One start is asked about with one destination after the other.
+        // A start is queried with one destination after another.
         match &self.last {
             Some((last, reached)) if *last == from => reached[to.index()],
             _ => {

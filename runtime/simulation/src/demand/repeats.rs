@@ -1,19 +1,19 @@
-//! Agents that set out again when they have arrived.
+//! Agents that depart again after they have arrived.
 
 use super::{Departure, Departures};
 use crate::agents::{FinishedRow, Status};
 use std::collections::BTreeMap;
 
-/// Agents that set out again, as they start each time. It follows from the scenario alone: who waits for
-/// the next start is among the departures, which are saved.
+/// Agents that depart repeatedly, in their initial state. The list follows from the scenario alone. Agents
+/// that wait for their next start are among the departures, which are saved.
 #[derive(Debug, Default)]
 pub(crate) struct Repeats {
-    /// By id; their time is how long after an arrival they come, s.
+    /// Agents by id; `time` is the pause after an arrival, s.
     again: BTreeMap<u64, Departure>,
 }
 
 impl Repeats {
-    /// Agents by their ids; their time is how long after an arrival they come, s.
+    /// Creates the list from agents by id, where `time` is the pause after an arrival, s.
     pub(crate) fn new(again: BTreeMap<u64, Departure>) -> Self {
         Self { again }
     }
@@ -26,14 +26,14 @@ impl Repeats {
         self.again.contains_key(&id)
     }
 
-    /// After a step that ended at a time, s: those who have arrived in it come again later. Who was
-    /// refused, or taken out by an edit, does not.
+    /// Schedules the next departure of agents that arrived in a step that ended at a time, s. Agents that
+    /// were refused or removed by an edit do not depart again.
     pub(crate) fn after(&self, ended: &[FinishedRow], time: f64, departures: &mut Departures) {
-        // Nearly always nobody does.
+        // Nearly always there are none.
         if self.again.is_empty() || ended.is_empty() {
             return;
         }
-        // Who was taken out does not come again.
+        // Removed agents do not depart again.
         let arrived = ended.iter().filter(|row| row.status == Status::Arrived);
         let again: Vec<Departure> = arrived
             .filter_map(|row| self.again.get(&row.id))

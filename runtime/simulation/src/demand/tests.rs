@@ -1,4 +1,4 @@
-//! Random trips: where they begin and end, and that each can be driven.
+//! Random trips: their starts and ends, and that each can be driven.
 
 use super::populate::{Trip, random_trips, trips};
 use crate::ground::Ground;
@@ -25,7 +25,7 @@ fn shipped(name: &str) -> Scenario {
     file::load(&folder.join(format!("{name}.scenario.json"))).unwrap()
 }
 
-/// From where to where a straight road leads, m, and its lanes along and against it.
+/// A straight road: its ends, m, and its numbers of lanes along and against it.
 type Straight = ((f64, f64), (f64, f64), usize, usize);
 
 fn drawn(roads: &[Straight]) -> Scenario {
@@ -45,7 +45,7 @@ fn drawn(roads: &[Straight]) -> Scenario {
     scenario
 }
 
-/// Two streets of 400 m that cross, and a dead end of 40 m inside.
+/// Two crossing streets of 400 m, and a dead end of 40 m inside.
 fn crossroads() -> Scenario {
     drawn(&[
         ((-200.0, 0.0), (200.0, 0.0), 1, 1),
@@ -71,7 +71,7 @@ fn populated(
     (graph, trips, population)
 }
 
-/// The trips for which the planner finds no route.
+/// Trips for which the planner finds no route.
 fn impossible(graph: &LaneGraph, trips: &[Trip]) -> Vec<Trip> {
     let question = |trip: &Trip| PlannerInput {
         strip: trip.from.0.number(),
@@ -101,7 +101,7 @@ fn impossible(graph: &LaneGraph, trips: &[Trip]) -> Vec<Trip> {
 fn trips_between_edges_begin_and_end_where_the_map_does() {
     let (graph, trips, population) = populated(&crossroads(), PopulateFrom::Edges, 60, 1);
     assert_eq!((population.from_edges, population.to_edges), (60, 60));
-    // All vehicles but the first at each of the four entries wait.
+    // All vehicles except the first at each of the four entries wait.
     assert_eq!(population.queued, 56);
     for trip in &trips {
         for (lane, s) in [trip.from, trip.to] {
@@ -113,7 +113,7 @@ fn trips_between_edges_begin_and_end_where_the_map_does() {
     }
 }
 
-/// Whoever keeps trips in a scenario has those of a run.
+/// Trips kept in a scenario equal those of a run.
 #[test]
 fn trips_as_places_are_those_of_a_run() {
     for scenario in [crossroads(), shipped("old-town")] {
@@ -157,14 +157,15 @@ fn equal_seeds_give_equal_trips_and_more_begin_with_the_same() {
 
 #[test]
 fn roads_that_lead_nowhere_else_are_populated_as_well() {
-    // One street with a lane each way, and no place to turn round: no way leads back to its start.
+    // One street with a lane in each direction and no place to turn around, so no route leads back to its
+    // start.
     let street = drawn(&[((0.0, 0.0), (300.0, 0.0), 1, 1)]);
     for mode in MODES {
         let (graph, trips, population) = populated(&street, mode, 30, 1);
         assert_eq!(population.made, 30, "{mode:?}");
         assert_eq!(impossible(&graph, &trips), []);
     }
-    // A one-way street that ends inside the map comes from somewhere.
+    // A one-way street that ends inside the map is an entry.
     let cut = drawn(&[
         ((-500.0, -500.0), (500.0, -500.0), 1, 1),
         ((500.0, -500.0), (500.0, 500.0), 1, 1),
@@ -181,7 +182,7 @@ fn roads_that_lead_nowhere_else_are_populated_as_well() {
 fn what_leads_from_nowhere_to_nowhere_is_not_populated() {
     let stub = drawn(&[((0.0, 0.0), (15.0, 0.0), 1, 0)]);
     assert_eq!(populated(&stub, PopulateFrom::Both, 5, 1).2.made, 0);
-    // All roads but one are private.
+    // All roads except one are private.
     let mut yards = crossroads();
     let roads: Vec<RoadId> = yards.network().roads().map(|(id, _)| id).collect();
     for id in roads {

@@ -1,4 +1,4 @@
-//! The dynamic one-track model: tyres that slip.
+//! Dynamic one-track model with tyre slip.
 
 use super::{Body, Level, LevelStep};
 use crate::records::Motion;
@@ -8,24 +8,24 @@ use roadwright_vehicle::dynamic::{Banked, Wish};
 use roadwright_vehicle::{Climb, DriveState, Driver, DynamicState};
 use serde::{Deserialize, Serialize};
 
-/// The level of the dynamic one-track model.
+/// Level of the dynamic one-track model.
 pub(crate) struct DynamicOneTrack;
 
-/// What the level keeps of one agent.
+/// State of one agent on this level.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct SlipState {
     /// Angle of the front wheels, rad.
     pub(super) steering: f64,
     /// Speed of the rear axle to the left, m/s.
     sideways: f64,
-    /// rad/s.
+    /// Yaw rate, rad/s.
     yaw_rate: f64,
-    /// Of the drive train, if the vehicle has one.
+    /// State of the drive train, if the vehicle has one.
     pub(super) drive: DriveState,
 }
 
 impl SlipState {
-    /// Of the drive train.
+    /// State of the drive train.
     pub(crate) fn drive(&self) -> &DriveState {
         &self.drive
     }
@@ -58,8 +58,8 @@ impl Level for DynamicOneTrack {
             yaw_rate: state.yaw_rate,
             steering: state.steering,
         };
-        // Controllers see a vehicle that drives backwards turned about. While it still rolls the
-        // other way it brakes, and the wheels stay.
+        // Controllers see a vehicle that reverses as turned around. While it still rolls against its gear, it
+        // brakes and the wheels keep their angle.
         let rolls_back = before.speed < 0.0 || before.speed == 0.0 && body.is_reversing;
         let wheels = match (rolls_back == body.is_reversing, body.is_reversing) {
             (false, _) => state.steering,
@@ -116,7 +116,7 @@ impl Level for DynamicOneTrack {
             pose: after.pose,
             z: motion.z,
             speed: after.speed,
-            // From the poses: what others see fits the motion exactly.
+            // Computed from the poses, so that the visible motion is consistent.
             yaw_rate: wrap_angle(after.pose.heading - before.pose.heading) / dt,
             acceleration: (after.speed - before.speed) / dt,
         };

@@ -1,7 +1,7 @@
-//! The lane level: a point that follows its lane, for traffic at scale.
+//! Level `lane`: a point that follows its lane, for traffic at scale.
 //!
-//! It keeps lanelet, s, t and speed; a pose is made when somebody reads it. Steering is ignored.
-//! A change of lane is a smooth profile of t that is done where a connection begins: there t is 0.
+//! It keeps lanelet, s, t and speed; a pose is computed on demand. Steering is ignored. A lane change is a
+//! smooth profile of t that is completed where a connection begins: there t is 0.
 
 use super::{Body, Level, LevelStep, STANDING};
 use crate::ground::Ground;
@@ -14,39 +14,41 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_vehicle::{Effort, Grade, at_rest, moving_time};
 use serde::{Deserialize, Serialize};
 
-/// Time for which a command is held at most, s: less than drivers take to react, and at 50 km/h less than 3 m.
-/// In between a body rolls on, and neither the ground nor its route is looked at.
+/// Maximum time for which a command is held, s: less than the reaction time of drivers, and less than 3 m at
+/// 50 km/h. In between, a body rolls on without access to the ground or its route.
 const STRIDE: f64 = 0.2;
-/// A change of lane takes this long, s, and at least so many times as far as the front is before the rear axle;
-/// less only before a junction.
+/// Duration of a lane change, s, and its minimum length as a multiple of the distance from rear axle to
+/// front. It is shorter only before a junction.
 const CHANGE_TIME: f64 = 3.0;
 const CHANGE_LENGTHS: f64 = 4.0;
-/// Closer to the end of a lane no change begins, m. A vehicle that has stopped with its front at the
-/// end can still change.
+/// Closer to the end of a lane no lane change begins, m. A vehicle that has stopped with its front at the end
+/// can still change.
 pub(super) const CHANGE_ROOM: f64 = 4.0;
 
-/// The level of bodies that follow their lane.
+/// Level of bodies that follow their lane.
 pub(crate) struct Lane;
 
-/// What the level keeps of one agent.
+/// State of one agent on this level.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct LaneState {
-    // One of many thousands of records: single precision is enough. Beside the lane that is a micrometre,
-    // and the place where it stops rolling is rounded down.
+    // Single precision saves memory in many thousands of records. It resolves offsets of a micrometre, and
+    // the place where rolling stops is rounded down.
     /// Acceleration in this stride, m/s^2.
     acceleration: f32,
-    /// Where its change of lane began, m to the left of the lane that it changes to.
+    /// Offset at which its lane change began, m to the left of the new lane.
     from: f32,
-    /// Share of the change that is done, 0 to 1.
+    /// Completed share of the lane change, 0 to 1.
     done: f32,
-    /// Where it points in the change: metres to the left for each metre along the lane.
+    /// Direction during the lane change: metres to the left for each metre along the lane.
     slope: f32,
-    /// Curvature of the lane where this stride began, 1/m: the same whether it rolls or is looked at since.
+    /// Curvature of the lane at the start of this stride, 1/m. It is the same whether the body rolls or is
+    /// computed in full.
     curvature: f32,
-    /// The lanelet on which it rolls until its stride ends, and up to where, m; nowhere if that is 0.
+    /// Lanelet on which it rolls until its stride ends, and the position up to which it may roll, m; 0 if it
+    /// may not.
     rolls_to: f32,
     rolls_on: LaneletIndex,
-    /// Whether it wanted to go on in this stride and the slope was stronger.
+    /// Whether it wanted to accelerate in this stride but the slope was stronger.
     is_too_steep: bool,
 }
 
@@ -57,7 +59,7 @@ impl Level for Lane {
     const READS_LINES: bool = false;
 
     fn stride(dt: f64) -> u32 {
-        // As many steps as fit, with a bit of room for rounding.
+        // As many steps as fit, with some tolerance for rounding.
         ((STRIDE / dt * (1.0 + 1e-9)) as u32).max(1)
     }
 
@@ -97,13 +99,13 @@ impl Level for Lane {
         until: f64,
     ) {
         let speed = motion.speed;
-        // Setting out, coming to rest and the highest speed are looked at.
+        // Starting, coming to rest and reaching the top speed are computed in full.
         let stands = speed == 0.0 && state.acceleration <= 0.0;
         let fastest = speed + f64::from(state.acceleration) * STRIDE;
         let is_even = speed >= STANDING && fastest <= vehicle_type.limits.max_speed;
         let may_roll = position.t == 0.0 && (stands || is_even);
         state.rolls_on = position.lanelet;
-        // Down: it must not roll over the end.
+        // Rounded down, because it must not roll over the end.
         state.rolls_to = if may_roll {
             (until as f32).next_down()
         } else {
@@ -125,7 +127,7 @@ impl Level for Lane {
         let wanted = before + acceleration * step.dt;
         motion.speed = at_rest(wanted.clamp(0.0, limits.max_speed), acceleration);
         // Within a stride the acceleration is constant, so the mean of the two speeds gives the exact
-        // distance: steps of 10 or 50 ms come to the same place.
+        // distance. Steps of 10 or 50 ms reach the same place.
         let way = 0.5 * (before + motion.speed) * moving_time(before, wanted, step.dt);
         motion.acceleration = (motion.speed - before) / step.dt;
         motion.yaw_rate = motion.speed * f64::from(state.curvature);
@@ -141,7 +143,7 @@ impl Level for Lane {
     }
 }
 
-/// What engine, brakes, grip and slope make of a command, m/s^2.
+/// Acceleration that results from a command, engine, brakes, grip and slope, m/s^2.
 #[inline]
 fn given(state: &mut LaneState, body: &Body<'_>, step: LevelStep<'_>) -> f64 {
     let (ground, limits) = (step.ground, &body.vehicle_type.limits);
@@ -162,14 +164,14 @@ fn given(state: &mut LaneState, body: &Body<'_>, step: LevelStep<'_>) -> f64 {
     given.clamp(-hardest, hardest)
 }
 
-/// The same on a slope. A lane is not driven backwards: who would roll back stands.
+/// The same on a slope. Lanes are not driven in reverse, so a vehicle that would roll back stands.
 fn on_slope(grade: &Grade, body: &Body<'_>, dt: f64) -> f64 {
     let speed = body.motion.speed;
     let effort = grade.effort(speed, &body.ask(), dt);
     let share = (grade.hardest / effort.along_tyres()).min(1.0);
     let Effort { drive, brake } = effort.shortened(share);
     let net = drive + grade.pull;
-    // What only holds does not push.
+    // Brakes that only hold the vehicle do not push it.
     if speed == 0.0 && net.abs() <= brake {
         0.0
     } else {
@@ -178,7 +180,7 @@ fn on_slope(grade: &Grade, body: &Body<'_>, dt: f64) -> f64 {
 }
 
 impl LaneState {
-    /// Its place or its roads are others: it has to be looked at in the next step.
+    /// Stops rolling because its place or roads have changed. It is computed in full in the next step.
     pub(super) fn stop_rolling(&mut self) {
         self.rolls_to = 0.0;
     }
@@ -188,18 +190,17 @@ impl LaneState {
         self.is_too_steep
     }
 
-    /// The next place beside the lane, m to the left, of a body at `t` that goes on by `way` and has
-    /// to be on the lane within `room` metres. Its front is so far before its rear axle, m.
+    /// Next lateral offset, m to the left, of a body at `t` that moves on by `way` and has to be on the
+    /// centre line within `room` metres. `front` is the distance from rear axle to front, m.
     fn drift(&mut self, t: f64, way: f64, speed: f64, front: f64, room: f64) -> f64 {
-        // The profile is known by where it began and how far it is; a t that it did not make begins
-        // another one.
+        // The profile is defined by its start and its progress. A t that it did not produce begins a new one.
         if t != self.t() {
-            // It has begun to change lanes, or was put elsewhere.
+            // It has begun to change lanes, or was moved.
             (self.from, self.done) = (t as f32, 0.0);
         }
-        // Done is counted by distance, not by time, so a vehicle that stands does not slide sideways.
-        // At 14 m/s a change takes 42 m, a car takes 15 m below 5 m/s; before a junction it is as fast as
-        // it has to be, because connections have no lane beside them.
+        // Progress depends on distance and not on time, so a standing vehicle does not slide sideways. At 14
+        // m/s a change takes 42 m; a car below 5 m/s takes 15 m. Before a junction it is as fast as it has to
+        // be, because connections have no adjacent lane.
         let in_time = 1.0 / (CHANGE_TIME * speed).max(CHANGE_LENGTHS * front);
         let done = f64::from(self.done);
         let rate = in_time.max((1.0 - done) / room.max(way));
@@ -208,7 +209,7 @@ impl LaneState {
         self.t()
     }
 
-    /// Points the body along the line that it is led on at a speed, m/s.
+    /// Points the body along its guided line at a speed, m/s.
     fn lead(&mut self, aside: Aside, speed: f64) {
         self.slope = match speed > STANDING {
             true => aside.rate / speed as f32,
@@ -220,17 +221,17 @@ impl LaneState {
         self.t_at(f64::from(self.done))
     }
 
-    /// A polynomial of fifth order: at both ends neither direction nor curvature jumps.
+    /// A polynomial of fifth order without a jump of direction or curvature at either end.
     fn t_at(&self, x: f64) -> f64 {
         let from = f64::from(self.from);
         let left = 1.0 - x;
-        // from * (1 - 10 x^3 + 15 x^4 - 6 x^5), factored: exactly 0 at x = 1, with no rest of rounding.
+        // from * (1 - 10 x^3 + 15 x^4 - 6 x^5), factored: exactly 0 at x = 1, without rounding errors.
         from * left * left * left * (1.0 + x * (3.0 + 6.0 * x))
     }
 
-    /// Change of t along the body: its front is where the rear axle will be when it has come there, as on a
-    /// street, so that a long one does not swing out beyond the lane that it changes to. In the beginning
-    /// the front leads by less: directions do not jump.
+    /// Change of t along the body. The front is where the rear axle will be later, as on a road, so that a
+    /// long vehicle does not swing out beyond the new lane. At the beginning the front leads by less, so that
+    /// directions do not jump.
     fn slope_with(&self, front: f64, rate: f64) -> f64 {
         let done = f64::from(self.done);
         let lead = (front * rate).min(done).min(1.0 - done);
@@ -244,7 +245,7 @@ fn grip_here(ground: &Ground, position: &LanePosition) -> f64 {
     ground.grip_on(place, ground.layers(position))
 }
 
-/// Way to the end of a lane before a junction, m.
+/// Distance to the end of a lane before a junction, m.
 fn room_before_junction(ground: &Ground, position: &LanePosition) -> f64 {
     let graph = ground.graph();
     let next = graph.successors(position.lanelet).first();
@@ -280,10 +281,10 @@ mod tests {
         assert_eq!(strides, [200, 20, 10, 6, 4, 2, 1, 1]);
     }
 
-    /// From the rear axle of a car and of a bus to its front, m.
+    /// Distances from the rear axle of a car and of a bus to the front, m.
     const FRONTS: [f64; 2] = [3.7, 8.0];
 
-    /// A car of 14 m/s at most on a straight road of 200 m.
+    /// A car with a top speed of 14 m/s on a straight road of 200 m.
     fn road() -> (Stand, VehicleType, LaneletIndex) {
         let stand = Stand::on(&[((0.0, 0.0), (200.0, 0.0), 1, 0)]);
         let mut vehicle_type = *stand.types.get(0);
@@ -336,8 +337,8 @@ mod tests {
             let (slow, quick) = (drive(false), drive(true));
             prop_assert_eq!(&slow.0, &quick.0);
             prop_assert_eq!(&slow.1, &quick.1);
-            // A stride that begins well within a lane, neither near to a standstill nor to the highest speed,
-            // is rolled but for its first step.
+            // A stride that begins well within a lane, far from standstill and top speed, consists of rolling
+            // except for its first step.
             let is_even = (2.0..13.0).contains(&speed) && s < 190.0;
             prop_assert!(!is_even || quick.2 == Lane::stride(dt) - 1, "{} steps", quick.2);
         }
@@ -352,12 +353,12 @@ mod tests {
             while t != 0.0 && time < 60.0 {
                 let before = f64::from(state.slope);
                 let next = state.drift(t, speed * dt, speed, front, f64::INFINITY);
-                // It never goes back, and never beyond the lane, nor does its front.
+                // It never goes back and never overshoots the lane, and neither does its front.
                 prop_assert!(next.abs() <= t.abs() + 1e-6 && next * from >= 0.0);
                 let slope = f64::from(state.slope);
                 let at_front = next + slope * front;
                 prop_assert!(at_front * from > -1e-5, "{at_front} from {from}");
-                // It turns like a vehicle: in a bend of 5 m at least.
+                // It turns like a vehicle, in a bend of at least 5 m radius.
                 let turned = (slope - before).abs();
                 prop_assert!(turned <= 0.2 * speed.max(1.0) * dt, "{turned}");
                 steepest = steepest.max(slope.abs());
@@ -366,7 +367,7 @@ mod tests {
             if speed > 1.0 {
                 prop_assert!(t == 0.0 && time > 2.9, "{time} s");
             }
-            // Nobody slides sideways.
+            // It does not slide sideways.
             prop_assert!(steepest < 0.51, "{steepest}");
         }
 
@@ -383,7 +384,7 @@ mod tests {
                 steepest = steepest.max(f64::from(state.slope).abs());
                 (t, s) = (next, s + way);
             }
-            // What is left of it is less than the last step can do.
+            // The remaining offset is less than the last step can cover.
             prop_assert!(t.abs() <= way, "{t} m off at {s} of {room} m");
             prop_assert!(steepest < 1.0, "{steepest}");
         }

@@ -1,4 +1,4 @@
-//! Engines and wheels of those whose levels have them.
+//! Engines and wheels of agents on levels that model them.
 
 use super::{Bodies, Motion};
 use crate::records::AgentIndex;
@@ -9,7 +9,7 @@ use roadwright_scenario::DynamicsLevel;
 use roadwright_vehicle::DriveReading;
 
 impl Bodies<'_> {
-    /// Engine and wheels of an agent; `None` on levels that have neither.
+    /// Engine and wheels of an agent; `None` on levels that model neither.
     pub(crate) fn mechanics(
         &self,
         agent: AgentIndex,

@@ -1,12 +1,12 @@
-//! Levels of dynamics: how bodies answer to commands.
+//! Levels of dynamics: models of how bodies respond to commands.
 //!
-//! A level keeps the state of its model in an array of its own and moves its agents, one body after
-//! the other (`stages/advance.rs`); what everybody else reads is the shared [`Motion`] and the lane
-//! position. Limits of the vehicle are applied by the level, for every module.
+//! A level keeps the state of its model in an array of its own and moves its agents one by one
+//! (`stages/advance.rs`). All other code reads the shared [`Motion`] and the lane position. The level applies
+//! the limits of the vehicle, for every module.
 //!
-//! The dt of the world is the moment of exchange: after each step everybody is where the world is.
-//! A level may hold a command for a stride of several steps; in between, bodies go on with it in
-//! closed form, so nobody jumps. Example: dt 0.02 s, a stride of 5 steps, agents 1 and 2:
+//! The dt of the world is the interval of exchange: after each step all bodies are at the time of the world.
+//! A level may hold a command for a stride of several steps. In between, bodies continue in closed form, so
+//! none jumps. Example: dt 0.02 s, a stride of 5 steps, agents 1 and 2:
 //!
 //! ```text
 //!   step     0  1  2  3  4  5  6  7  8  9
@@ -14,7 +14,7 @@
 //!   agent 2           T              T        in between: the same acceleration
 //! ```
 //!
-//! Strides begin by id, so that each step takes the commands of about as many agents.
+//! Strides are staggered by id, so that about the same number of agents take commands in each step.
 
 mod dynamic_one_track;
 mod lane;
@@ -49,9 +49,9 @@ use roadwright_scenario::{DynamicsLevel, Scenario};
 use roadwright_vehicle::{Ask, DriveTrain, Grade, PedalCommand};
 use serde::{Deserialize, Serialize};
 
-/// Below this speed an agent counts as standing, m/s.
+/// Speed below which an agent counts as standing, m/s.
 pub(crate) const STANDING: f64 = 0.1;
-/// Slower than this wheels are drawn straight by levels that do not steer, m/s.
+/// Speed below which levels without steering show the wheels straight, m/s.
 const CRAWLING: f64 = 0.1;
 
 /// One body in a step.
@@ -59,20 +59,19 @@ pub(crate) struct Body<'a> {
     pub(crate) motion: &'a mut Motion,
     pub(crate) position: &'a mut LanePosition,
     pub(crate) command: &'a Command,
-    /// If it is driven by them; its command is what they were taken to give.
+    /// Pedals, if it is driven by them. The command is then an estimate of their effect.
     pub(crate) pedals: Option<PedalCommand>,
     pub(crate) vehicle_type: &'a VehicleType,
-    /// If its file has one.
+    /// Drive train, if its vehicle file has one.
     pub(crate) drive_train: Option<&'a DriveTrain>,
-    /// Whether it is to drive backwards.
+    /// Whether it is to drive in reverse.
     pub(crate) is_reversing: bool,
-    /// Where beside the middle of its lane it is led.
+    /// Guided offset from the centre line of its lane.
     pub(crate) aside: Aside,
 }
 
 impl Body<'_> {
-    /// Grip of the ground below it as a share of that of dry asphalt: the mean of both axles; `None`
-    /// where it is 1.
+    /// Grip of the ground below it relative to dry asphalt: the mean of both axles; `None` if it is 1.
     #[inline]
     fn grip(&self, ground: &Ground) -> Option<f64> {
         if !ground.has_grip() {
@@ -82,15 +81,15 @@ impl Body<'_> {
         (grip != 1.0).then_some(grip)
     }
 
-    /// The mean grip below both axles at a pose.
+    /// Mean grip below both axles at a pose.
     fn mean_grip(&self, ground: &Ground, pose: Pose) -> f64 {
         let layers = ground.layers(self.position);
         let front = pose.point(self.vehicle_type.limits.wheelbase, 0.0);
         0.5 * (ground.grip_on(pose.position, layers) + ground.grip_on(front, layers))
     }
 
-    /// The slope below it, by the heights of both axles, with the most that its engine and the grip of
-    /// the ground give; `None` where it is level.
+    /// Slope below it from the heights of both axles, with the limits of its engine and of the grip; `None`
+    /// if it is level.
     #[inline]
     fn grade(&self, ground: &Ground, pose: Pose) -> Option<Grade> {
         let grade = ground.grade(pose, self.vehicle_type.limits.wheelbase)?;
@@ -109,8 +108,8 @@ impl Body<'_> {
         (!is_level).then(|| self.climbs(grade, self.mean_grip(ground, pose)))
     }
 
-    /// A slope with what engine and grip give. Downhill it is the engine of level ground; uphill the one
-    /// of the drive train, where the vehicle's file has one.
+    /// A slope with the limits of engine and grip. Downhill, the engine limit of level ground applies;
+    /// uphill, that of the drive train if the vehicle file has one.
     fn climbs(&self, grade: Grade, grip: f64) -> Grade {
         let direction = if self.is_reversing { -1.0 } else { 1.0 };
         let along = self.motion.speed * direction;
@@ -122,7 +121,7 @@ impl Body<'_> {
         grade.with(engine, grip * self.vehicle_type.hardest())
     }
 
-    /// What its controller wants of it on a slope.
+    /// Request of its controller on a slope.
     fn ask(&self) -> Ask {
         let limits = &self.vehicle_type.limits;
         Ask {
@@ -134,14 +133,14 @@ impl Body<'_> {
         }
     }
 
-    /// Pedals as levels press them that know no single wheels.
+    /// Pedals for levels without individual wheels.
     fn held(&self) -> Option<PedalCommand> {
         let share = self.vehicle_type.held;
         self.pedals.map(|pedals| pedals.with_held(share))
     }
 
-    /// The acceleration that is wished for on level ground where no engine turns, m/s^2: of pedals what
-    /// they give within the limits of the vehicle.
+    /// Acceleration that the controller wants on level ground without an engine model, m/s^2. For pedals, it
+    /// is their effect within the limits of the vehicle.
     #[inline]
     fn wish(&self) -> f64 {
         match self.held() {
@@ -150,8 +149,8 @@ impl Body<'_> {
         }
     }
 
-    /// The angle to which its wheels turn, rad. Controllers see a vehicle that drives backwards turned
-    /// about; while it rolls against its gear the wheels stay.
+    /// Target angle of its wheels, rad. Controllers see a vehicle that reverses as turned around. While it
+    /// rolls against its gear, the wheels keep their angle.
     fn wheels(&self, now: f64) -> f64 {
         let speed = self.motion.speed;
         let rolls_back = speed < 0.0 || speed == 0.0 && self.is_reversing;
@@ -163,34 +162,34 @@ impl Body<'_> {
     }
 }
 
-/// One step of one body.
+/// Parameters of one step.
 #[derive(Clone, Copy)]
 pub(crate) struct LevelStep<'a> {
     pub(crate) ground: &'a Ground,
-    /// s.
+    /// Duration, s.
     pub(crate) dt: f64,
-    /// How often levels with forces of their own are computed at least, Hz.
+    /// Minimum rate at which levels with forces are computed, Hz.
     pub(crate) physics_rate_hz: f64,
-    /// Whether a stride begins: the command is taken then.
+    /// Whether a stride begins, so that the command is taken.
     pub(crate) begins: bool,
 }
 
 /// A model of how bodies move.
 pub(crate) trait Level {
-    /// What it keeps of one agent beside the shared columns; that of a body that stands or rolls
-    /// straight on is the default.
+    /// State of one agent besides the shared columns. The default is a body that stands or rolls straight
+    /// ahead.
     type State: Copy + Default + Send;
 
     /// Its name.
     const LEVEL: DynamicsLevel;
-    /// Whether to move a body along a lane one has to know where that lies.
+    /// Whether moving a body along a lane requires the geometry of the lane.
     const READS_LINES: bool = true;
 
-    /// Steps of `dt` seconds for which it holds a command.
+    /// Number of steps of `dt` seconds for which it holds a command.
     fn stride(dt: f64) -> u32;
 
-    /// Moves a body by a step of `dt` seconds within a stride if nothing but its place and speed changes.
-    /// Returns how far it went along its lane, m; `None`: nothing is done.
+    /// Moves a body by a step of `dt` seconds within a stride if only its place and speed change. Returns the
+    /// distance along its lane, m; `None` if nothing was done.
     #[inline]
     fn roll(
         _state: &Self::State,
@@ -201,8 +200,8 @@ pub(crate) trait Level {
         None
     }
 
-    /// Told after each step that is not rolled: up to where on its lanelet a body may roll until its stride
-    /// ends, m; 0 where it has to be looked at in each step.
+    /// Called after each step that is not rolled, with the position on its lanelet up to which a body may
+    /// roll until its stride ends, m; 0 if every step has to be computed in full.
     #[inline]
     fn let_roll(
         _state: &mut Self::State,
@@ -211,12 +210,12 @@ pub(crate) trait Level {
     ) {
     }
 
-    /// Moves a body by a step, within the limits of its vehicle. Returns how far it went along its
-    /// lane, m, if the level keeps to lanes by itself; `None`: the body is projected onto its lane.
+    /// Moves a body by a step, within the limits of its vehicle. Returns the distance along its lane, m, if
+    /// the level keeps to lanes by itself; `None` if the body is to be projected onto its lane.
     fn advance(state: &mut Self::State, body: Body<'_>, step: LevelStep<'_>) -> Option<f64>;
 }
 
-/// Steps of `dt` seconds for which a level holds a command.
+/// Number of steps of `dt` seconds for which a level holds a command.
 pub(crate) fn stride(level: DynamicsLevel, dt: f64) -> u64 {
     let steps = match level {
         DynamicsLevel::OneTrack => OneTrack::stride(dt),
@@ -228,7 +227,7 @@ pub(crate) fn stride(level: DynamicsLevel, dt: f64) -> u64 {
     u64::from(steps)
 }
 
-/// Room before the end of its lane that a body needs to change lanes, m.
+/// Distance before the end of its lane that a body needs for a lane change, m.
 pub(crate) fn room_to_change_lane(level: DynamicsLevel) -> f64 {
     match level {
         DynamicsLevel::OneTrack
@@ -239,22 +238,22 @@ pub(crate) fn room_to_change_lane(level: DynamicsLevel) -> f64 {
     }
 }
 
-/// Which level agents get when they appear.
+/// Choice of levels for spawned agents.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct LevelChoice {
-    /// For all, whatever the scenario says.
+    /// Level for all agents, whatever the scenario says.
     pub(crate) forced: Option<DynamicsLevel>,
-    /// For those of whom the scenario says nothing.
+    /// Level for agents without one in the scenario.
     pub(crate) default: DynamicsLevel,
 }
 
 impl LevelChoice {
-    /// The level of an agent for which the scenario says `own`.
+    /// Level of an agent for which the scenario says `own`.
     pub(crate) fn of(&self, own: Option<DynamicsLevel>) -> DynamicsLevel {
         self.forced.or(own).unwrap_or(self.default)
     }
 
-    /// Refuses a scenario whose agents or flows have vehicles that cannot drive at their levels.
+    /// Rejects a scenario whose agents or flows have vehicles that cannot drive at their levels.
     pub(crate) fn check(&self, scenario: &Scenario) -> Result<(), SimulationError> {
         let agents = scenario.agents().values();
         let flows = scenario.flows().values();
@@ -281,7 +280,7 @@ impl LevelChoice {
     }
 }
 
-/// The levels of a world, with their states by agent index; a level that nobody has takes no room.
+/// Levels of a world, with their states by agent index. An unused level takes no memory.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Dynamics {
     pub(crate) one_track: Vec<<OneTrack as Level>::State>,
@@ -289,17 +288,17 @@ pub(crate) struct Dynamics {
     pub(crate) dynamic_one_track: Vec<<DynamicOneTrack as Level>::State>,
     pub(crate) rigid: RigidBodies,
     pub(crate) sliding: Vec<<Sliding as Level>::State>,
-    /// Of all levels.
+    /// Trailers of agents on all levels.
     pub(crate) trailers: Trailers,
-    /// Trailers that nobody tows; a part of its own in saves.
+    /// Uncoupled trailers; a separate part of saves.
     #[serde(skip)]
     pub(crate) standing: StandingTrains,
 }
 
 impl Dynamics {
-    /// Bytes of all states.
+    /// Memory used by all states, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        // Taken apart whole: a level that is added and not counted does not compile.
+        // Destructured completely, so that a level that is added but not counted does not compile.
         let Self {
             one_track,
             lane,
@@ -314,13 +313,13 @@ impl Dynamics {
         levels + size_of_val(&sliding[..]) + trailers.bytes() + standing.bytes()
     }
 
-    /// A body that stands or rolls straight on.
+    /// Adds a body that stands or rolls straight ahead.
     pub(crate) fn insert(&mut self, agent: AgentIndex, level: DynamicsLevel) {
         self.grow(level, agent.index() + 1);
         self.remove(agent);
     }
 
-    /// Makes room in a level for so many agents.
+    /// Makes room in a level for a number of agents.
     pub(crate) fn grow(&mut self, level: DynamicsLevel, agents: usize) {
         match level {
             DynamicsLevel::OneTrack => grow(&mut self.one_track, agents),
@@ -331,13 +330,13 @@ impl Dynamics {
         }
     }
 
-    /// All bodies are looked at in the next step, wherever they are in their strides: their roads or routes
-    /// are others.
+    /// Computes all bodies in full in the next step, wherever they are in their strides, because their roads
+    /// or routes have changed.
     pub(crate) fn stop_rolling(&mut self) {
         self.lane.iter_mut().for_each(LaneState::stop_rolling);
     }
 
-    /// Forgets a body.
+    /// Removes a body.
     pub(crate) fn remove(&mut self, agent: AgentIndex) {
         let Self {
             one_track,
@@ -346,7 +345,7 @@ impl Dynamics {
             rigid,
             sliding,
             trailers,
-            // Belongs to nobody: what is let go stays when its agent leaves.
+            // Not owned by agents: uncoupled trailers stay when their agent leaves.
             standing: _,
         } = self;
         forget(sliding, agent);
@@ -357,7 +356,7 @@ impl Dynamics {
         forget(dynamic_one_track, agent);
     }
 
-    /// Whether there is state for an agent of a level.
+    /// Whether there is state for an agent on a level.
     pub(crate) fn holds(&self, level: DynamicsLevel, agent: usize) -> bool {
         match level {
             DynamicsLevel::OneTrack => agent < self.one_track.len(),
@@ -368,12 +367,12 @@ impl Dynamics {
         }
     }
 
-    /// Whether an agent of level `lane` wants to climb what is too steep for it.
+    /// Whether an agent of level `lane` wants to climb a slope that is too steep for it.
     pub(crate) fn is_held_by_slope(&self, agent: usize) -> bool {
         self.lane.get(agent).is_some_and(LaneState::is_held)
     }
 
-    /// Adds what an agent's level keeps to a hash.
+    /// Adds the state of an agent's level to a hash.
     pub(crate) fn hash(&self, level: DynamicsLevel, agent: AgentIndex, hasher: &mut StateHasher) {
         match level {
             DynamicsLevel::OneTrack => hasher.add(&self.one_track[agent.index()]),
@@ -388,13 +387,13 @@ impl Dynamics {
             }
             DynamicsLevel::Sliding => hasher.add(&self.sliding[agent.index()]),
         }
-        // Who tows nothing has the hash of one who could not.
+        // A vehicle that tows nothing has the same hash as one without a coupling.
         if let Some(train) = self.trailers.of(agent) {
             hasher.add(&train);
         }
     }
 
-    /// Moves an agent to another level, where it is.
+    /// Moves an agent to another level at its current place.
     pub(crate) fn assign(
         &mut self,
         ground: &Ground,
@@ -402,7 +401,7 @@ impl Dynamics {
         agent: AgentIndex,
         level: DynamicsLevel,
     ) {
-        // The pose is made while the agent still has its old level, which alone knows where it is.
+        // The pose is computed while the agent still has its old level, the only one that knows its place.
         let bodies = Bodies {
             ground,
             agents: agents.lent(),
@@ -429,7 +428,7 @@ fn forget<S: Default>(states: &mut [S], agent: AgentIndex) {
     }
 }
 
-/// Where bodies are.
+/// Places of all bodies.
 #[derive(Clone, Copy)]
 pub(crate) struct Bodies<'a> {
     pub(crate) ground: &'a Ground,
@@ -438,8 +437,8 @@ pub(crate) struct Bodies<'a> {
 }
 
 impl Bodies<'_> {
-    /// Pose of a body. That of a body that follows its lane is made here, when somebody reads it;
-    /// [`Motion`] does not have it.
+    /// Pose of a body. For a body that follows its lane it is computed here on demand, because [`Motion`]
+    /// does not contain it.
     #[inline]
     pub(crate) fn pose(&self, agent: AgentIndex) -> Pose {
         let index = agent.index();
@@ -456,8 +455,7 @@ impl Bodies<'_> {
         }
     }
 
-    /// Motion at a share of the last step, which took `dt` seconds: 0 where it began, 1 where it
-    /// ended.
+    /// Motion at a share of the last step, which took `dt` seconds: 0 at its start, 1 at its end.
     pub(crate) fn motion_at(&self, agent: AgentIndex, dt: f64, share: f64) -> Motion {
         let now = Motion {
             pose: self.pose(agent),
@@ -485,8 +483,7 @@ impl Bodies<'_> {
                 let Motion {
                     speed, yaw_rate, ..
                 } = self.agents.motion[index];
-                // The angle with which a one-track vehicle would drive this bend; at rest it says
-                // nothing.
+                // The angle at which a one-track vehicle would drive this bend. At rest it is meaningless.
                 if yaw_rate == 0.0 || speed < CRAWLING {
                     return 0.0;
                 }
@@ -495,7 +492,7 @@ impl Bodies<'_> {
         }
     }
 
-    /// How far to the left of the centre of a lane a body is that is on it or leaves it, m.
+    /// Offset of a body to the left of the centre line of a lane that it is on or leaves, m.
     pub(crate) fn offset_on(&self, agent: AgentIndex, lanelet: LaneletIndex) -> f64 {
         let position = &self.agents.position[agent.index()];
         if position.lanelet == lanelet {
@@ -507,12 +504,12 @@ impl Bodies<'_> {
 }
 
 impl Motion {
-    /// The motion some time ago, s, with the yaw rate and acceleration of now.
+    /// Motion some time ago, s, assuming the current yaw rate and acceleration.
     fn before(&self, time: f64) -> Self {
-        // Half-way back the heading is that of the chord: a bend is drawn as a bend.
+        // Half-way, the heading is that of the chord, so that bends are drawn as bends.
         let turned = self.yaw_rate * time;
         let speed = self.speed - self.acceleration * time;
-        // It did not roll the other way before.
+        // It did not roll in the other direction before.
         let speed = if self.speed < 0.0 {
             speed.min(0.0)
         } else {

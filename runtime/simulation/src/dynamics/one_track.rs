@@ -1,4 +1,4 @@
-//! The kinematic one-track model.
+//! Kinematic one-track model.
 
 use super::{Body, Level, LevelStep};
 use crate::records::Motion;
@@ -8,7 +8,7 @@ use roadwright_scenario::DynamicsLevel;
 use roadwright_vehicle::{Grade, OneTrackState};
 use std::f64::consts::PI;
 
-/// The level of the kinematic one-track model. It keeps the angle of the front wheels, rad.
+/// Level of the kinematic one-track model. Its state is the angle of the front wheels, rad.
 pub(crate) struct OneTrack;
 
 impl Level for OneTrack {
@@ -36,7 +36,7 @@ impl Level for OneTrack {
             steering: *steering,
         };
         let (limits, command) = (&body.vehicle_type.limits, body.command);
-        // A gear is engaged when the vehicle stands: until then it brakes the way that it rolls.
+        // A gear is engaged at standstill. Until then the vehicle brakes in its rolling direction.
         let rolls_back = before.speed < 0.0 || before.speed == 0.0 && body.is_reversing;
         let hardest = grip.map(|grip| grip * body.vehicle_type.hardest());
         let advance = |state: &OneTrackState| {
@@ -68,7 +68,7 @@ impl Level for OneTrack {
     }
 }
 
-/// A step on a slope.
+/// One step on a slope.
 fn drive_on(grade: &Grade, steering: &mut f64, body: Body<'_>, dt: f64) {
     let before = OneTrackState {
         pose: body.motion.pose,
@@ -82,21 +82,21 @@ fn drive_on(grade: &Grade, steering: &mut f64, body: Body<'_>, dt: f64) {
     keep(body.motion, &after, dt);
 }
 
-/// Keeps the motion that others see.
+/// Stores the visible motion.
 #[inline]
 fn keep(motion: &mut Motion, after: &OneTrackState, dt: f64) {
     *motion = Motion {
         pose: after.pose,
         z: motion.z,
         speed: after.speed,
-        // From the poses, not from speed and wheels: what others see fits the motion exactly.
+        // Computed from the poses and not from speed and wheels, so that the visible motion is consistent.
         yaw_rate: wrap_angle(after.pose.heading - motion.pose.heading) / dt,
         acceleration: (after.speed - motion.speed) / dt,
     };
 }
 
-/// A vehicle that rolls backwards as one that rolls forwards the other way, with its rear axle at
-/// the same place: in this model the two trace the same path if the wheels are turned the other way.
+/// Represents a vehicle that rolls backwards as one that is turned around and rolls forwards, with its rear
+/// axle at the same place. In this model both trace the same path if the wheels are mirrored.
 fn turned_about(state: &OneTrackState) -> OneTrackState {
     OneTrackState {
         pose: Pose {

@@ -9,17 +9,17 @@ use roadwright_vehicle::Grade;
 use roadwright_vehicle::sliding::{SlidingState, Wanted};
 use serde::{Deserialize, Serialize};
 
-/// The level of the sliding car.
+/// Level of the sliding car.
 pub(crate) struct Sliding;
 
-/// What the level keeps of one agent.
+/// State of one agent on this level.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct SkidState {
     /// Angle of the front wheels, rad.
     pub(super) steering: f64,
     /// Speed of the centre of gravity to the left, m/s.
     sideways: f64,
-    /// rad/s.
+    /// Yaw rate, rad/s.
     yaw_rate: f64,
 }
 
@@ -40,7 +40,8 @@ impl Level for Sliding {
         let (mut model, mut limits) = (body.vehicle_type.sliding, body.vehicle_type.limits);
         if let Some(grip) = grip {
             model.grip *= grip;
-            // The appendix has no end to what pedals do: on slippery ground that is the tyres' grip.
+            // The appendix does not limit the effect of pedals. On slippery ground the limit is the grip of
+            // the tyres.
             let hardest = model.hardest();
             limits.max_braking = limits.max_braking.min(hardest);
             limits.max_acceleration = limits.max_acceleration.min(hardest);
@@ -60,8 +61,8 @@ impl Level for Sliding {
             velocity: forward * motion.speed + left * state.sideways,
             yaw_rate: state.yaw_rate,
         };
-        // Controllers see a vehicle that drives backwards turned about. While it still rolls the
-        // other way it brakes, and the wheels stay.
+        // Controllers see a vehicle that reverses as turned around. While it still rolls against its gear, it
+        // brakes and the wheels keep their angle.
         let rolls_back = motion.speed < 0.0 || motion.speed == 0.0 && body.is_reversing;
         let steering = match (rolls_back == body.is_reversing, body.is_reversing) {
             (false, _) => state.steering,
@@ -94,7 +95,7 @@ impl Level for Sliding {
             pose,
             z: motion.z,
             speed,
-            // From the poses: what others see fits the motion exactly.
+            // Computed from the poses, so that the visible motion is consistent.
             yaw_rate: wrap_angle(pose.heading - motion.pose.heading) / dt,
             acceleration: (speed - motion.speed) / dt,
         };

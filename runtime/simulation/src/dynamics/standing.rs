@@ -1,4 +1,4 @@
-//! Trailers that nobody tows: they stand where they were let go, with their brakes on.
+//! Uncoupled trailers, which stand where they were left, with their brakes on.
 
 use super::Bodies;
 use crate::records::{AgentIndex, are_short_counts};
@@ -10,53 +10,53 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_vehicle::trailer::{Hitched, TrailerState};
 use serde::{Deserialize, Serialize};
 
-/// A coupling takes what stands so close to it, m.
+/// Greatest distance at which a coupling engages, m.
 pub(crate) const REACH: f64 = 0.5;
-/// And at such an angle, rad, where the lock of the trailer allows as much: 45 degrees.
+/// Greatest angle at which a coupling engages, rad, if the trailer's lock allows it: 45 degrees.
 pub(crate) const MOST_ANGLE: f64 = std::f64::consts::FRAC_PI_4;
 
-/// Trailers that were let go together, and are joined to each other still.
+/// Trailers that were uncoupled together and are still joined to each other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct StandingTrain {
-    /// Which it is, from 1 on.
+    /// Its number, from 1 on.
     pub(crate) number: u32,
-    /// The id of the agent that let them go.
+    /// Id of the agent that uncoupled them.
     pub(crate) agent: u64,
-    /// The vehicle type, with all its trailers, that they belong to.
+    /// Vehicle type, with all its trailers, that they belong to.
     pub(crate) vehicle_type: u16,
-    /// The place of the first one in the train of that type, from 0 on.
+    /// Index of the first one in the train of that type.
     pub(crate) first: u8,
-    /// From front to back.
+    /// States from front to back.
     pub(crate) states: Vec<TrailerState>,
-    /// The layers of roads on which they stand.
+    /// Layers of roads on which they stand.
     pub(crate) layers: u32,
 }
 
-/// All that stand.
+/// All uncoupled trailers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct StandingTrains {
-    /// How many have been let go so far.
+    /// Number of trains uncoupled so far.
     let_go: u32,
-    /// By their numbers.
+    /// Trains sorted by number.
     trains: Vec<StandingTrain>,
 }
 
 /// The free coupling of a vehicle, or of its last trailer.
 pub(crate) struct FreeCoupling<'a> {
-    /// Where it is; its heading is that of the body that it is on.
+    /// Its place, with the heading of the body that it belongs to.
     pub(crate) pose: Pose,
-    /// The type of the vehicle.
+    /// Type of the vehicle.
     number: u16,
-    /// How many it tows.
+    /// Number of trailers towed.
     pub(crate) towed: usize,
     types: &'a VehicleTypes,
 }
 
 impl FreeCoupling<'_> {
-    /// The number of its vehicle type with trailers that stand; `None` if they do not fit.
+    /// Vehicle type that results from coupling an uncoupled train; `None` if it does not fit.
     ///
-    /// What comes next in its file does. So do the trailers of another type at the coupling of the vehicle
-    /// itself, if they were joined to a vehicle and their coupling is as high.
+    /// The next trailer of the vehicle file fits. So do trailers of another type at the coupling of the
+    /// vehicle itself, if they belong directly behind a vehicle and their coupling has the same height.
     pub(crate) fn with(&self, train: &StandingTrain) -> Option<u16> {
         let types = self.types;
         let is_next = types.trailers_of(self.number) == train.vehicle_type
@@ -68,8 +68,8 @@ impl FreeCoupling<'_> {
             .flatten()
     }
 
-    /// How high above the ground it and the coupling of trailers that stand are, m, if they are too far
-    /// apart to fit.
+    /// Heights above the ground of this coupling and that of an uncoupled train, m, if they differ too much
+    /// to fit.
     pub(crate) fn heights_apart(&self, train: &StandingTrain) -> Option<(f64, f64)> {
         let heights = [self.number, train.vehicle_type].map(|n| self.types.coupling_height(n));
         let (own, theirs) = heights[0].zip(heights[1])?;
@@ -78,7 +78,7 @@ impl FreeCoupling<'_> {
 }
 
 impl StandingTrain {
-    /// The trailers, with their states, from front to back.
+    /// The trailers with their states, from front to back.
     fn trailers<'a>(
         &'a self,
         types: &'a VehicleTypes,
@@ -87,7 +87,7 @@ impl StandingTrain {
         all.iter().skip(usize::from(self.first)).zip(&self.states)
     }
 
-    /// What they cover, from front to back, each with its trailer.
+    /// Footprints from front to back, each with its trailer.
     pub(crate) fn bodies<'a>(
         &'a self,
         types: &'a VehicleTypes,
@@ -101,7 +101,7 @@ impl StandingTrain {
         })
     }
 
-    /// Where its first trailer can be joined on.
+    /// Place of its front coupling.
     pub(crate) fn coupling(&self) -> Pose {
         let first = self.states.first().copied().unwrap_or_default();
         Pose {
@@ -116,8 +116,8 @@ impl StandingTrain {
         all.get(usize::from(self.first))
     }
 
-    /// Whether it lies behind a coupling that it fits, so that one may back up to it or drive off: its
-    /// drawbar may reach below what tows it then, which is no contact.
+    /// Whether it lies behind a coupling that it fits, so that a vehicle may back up to it or drive off. Its
+    /// drawbar may then reach below the towing vehicle, which does not count as contact.
     pub(crate) fn is_lined_up(&self, free: &FreeCoupling<'_>) -> bool {
         let own = self.coupling();
         let apart = free.pose.position - own.position;
@@ -129,7 +129,7 @@ impl StandingTrain {
             && wrap_angle(own.heading - free.pose.heading).abs() < MOST_ANGLE
     }
 
-    /// Whether its numbers are those of trailers that a type has.
+    /// Whether its numbers refer to trailers that the type has.
     fn is_sound(&self, types: &VehicleTypes) -> bool {
         let is_whole = usize::from(self.vehicle_type) < types.names.len();
         let last = usize::from(self.first) + self.states.len();
@@ -140,7 +140,7 @@ impl StandingTrain {
     }
 }
 
-/// The middle of the body of a trailer.
+/// Pose of the centre of a trailer's body.
 fn body(trailer: &Hitched, state: &TrailerState) -> Pose {
     let coupling = Pose {
         position: state.coupling,
@@ -157,17 +157,17 @@ impl StandingTrains {
         self.trains.is_empty()
     }
 
-    /// Whether nobody has let anything go so far.
+    /// Whether nothing has been uncoupled so far.
     pub(crate) fn is_untouched(&self) -> bool {
         self.let_go == 0
     }
 
-    /// By their numbers.
+    /// All trains, sorted by number.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &StandingTrain> {
         self.trains.iter()
     }
 
-    /// What all of them cover, and the layers of roads on which they stand.
+    /// Footprints of all trailers, with the layers of roads on which they stand.
     pub(crate) fn footprints<'a>(
         &'a self,
         types: &'a VehicleTypes,
@@ -179,7 +179,7 @@ impl StandingTrains {
         self.trains.iter().flat_map(of_train)
     }
 
-    /// Lets trailers stand; their number is given here. Returns it.
+    /// Adds uncoupled trailers and returns the number assigned to them.
     pub(crate) fn add(&mut self, train: StandingTrain) -> u32 {
         self.let_go += 1;
         let number = self.let_go;
@@ -187,14 +187,14 @@ impl StandingTrains {
         number
     }
 
-    /// Takes those of a number away.
+    /// Removes the train with a number.
     pub(crate) fn take(&mut self, number: u32) -> Option<StandingTrain> {
         let at = self.trains.iter().position(|one| one.number == number)?;
         Some(self.trains.remove(at))
     }
 
-    /// Takes over other vehicle types, whose numbers follow from those of before. Returns how many go
-    /// because their type has no such trailers any more.
+    /// Switches to other vehicle types, where `moved` maps old type numbers to new ones. Returns the number
+    /// of trains removed because their type no longer has such trailers.
     pub(crate) fn take_types(&mut self, moved: &[Option<u16>], types: &VehicleTypes) -> usize {
         let before = self.trains.len();
         self.trains.retain_mut(|train| {
@@ -208,7 +208,7 @@ impl StandingTrains {
         before - self.trains.len()
     }
 
-    /// Whether those of a save are trailers of these types.
+    /// Whether saved trains are trailers of these types.
     pub(crate) fn fit(&self, types: &VehicleTypes) -> bool {
         let numbers = self.trains.iter().map(|train| train.number);
         are_short_counts([self.let_go])
@@ -219,7 +219,7 @@ impl StandingTrains {
                 .all(|train| (1..=self.let_go).contains(&train.number) && train.is_sound(types))
     }
 
-    /// As snapshots have them.
+    /// Records for snapshots.
     pub(crate) fn records(&self, types: &VehicleTypes) -> Vec<StandingTrailer> {
         let of_train = |train: &StandingTrain| {
             let numbers = train.first + 1..;
@@ -248,7 +248,7 @@ impl StandingTrains {
         self.trains.iter().flat_map(of_train).collect()
     }
 
-    /// Bytes of all.
+    /// Memory used, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let states = self
             .trains
@@ -259,8 +259,8 @@ impl StandingTrains {
 }
 
 impl Bodies<'_> {
-    /// The coupling of an agent's vehicle, or of its last trailer, that has nothing joined to it;
-    /// `None` if it tows all that its file describes, or has none.
+    /// The free coupling of an agent's vehicle or of its last trailer; `None` if it tows all that its file
+    /// describes, or has no coupling.
     pub(crate) fn free_coupling<'t>(
         &self,
         agent: AgentIndex,
@@ -270,7 +270,7 @@ impl Bodies<'_> {
         let train = types.train(number);
         let towed = train.trailers().len();
         let all = types.train(types.trailers_of(number)).trailers();
-        // Behind its trailers there is a coupling if the file has a further one.
+        // Behind its trailers there is a coupling if the file has a further trailer.
         let coupling = match towed {
             0 => types.coupling(number)?,
             _ => all.get(towed)?.coupling,
@@ -289,7 +289,7 @@ impl Bodies<'_> {
         })
     }
 
-    /// Whether trailers that stand are those that an agent has just let go of, or backs up to.
+    /// Whether an agent has just uncoupled a train of trailers, or backs up to it.
     pub(crate) fn lines_up_with(
         &self,
         agent: AgentIndex,

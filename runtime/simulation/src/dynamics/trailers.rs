@@ -1,4 +1,4 @@
-//! Trailers: they follow their vehicles, whatever moves those.
+//! Trailers, which follow their vehicles at every level.
 
 use super::Bodies;
 use crate::agents::AgentsRef;
@@ -13,32 +13,32 @@ use roadwright_vehicle::rigid::CarState;
 use roadwright_vehicle::trailer::{TrailerState, Train};
 use serde::{Deserialize, Serialize};
 
-/// What trailers keep, by the index of their agent; nothing of agents that tow none, or that have not
-/// moved yet. Empty while nobody tows.
+/// States of trailers by the index of their agent; empty for agents that tow none or have not moved yet. The
+/// whole list is empty while no agent tows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Trailers {
     states: Vec<Vec<TrailerState>>,
 }
 
 impl Trailers {
-    /// The trailers of an agent, if it has any that have moved.
+    /// Trailers of an agent, if it has any that have moved.
     pub(crate) fn of(&self, agent: AgentIndex) -> Option<&[TrailerState]> {
         let states = self.states.get(agent.index())?;
         (!states.is_empty()).then_some(&states[..])
     }
 
-    /// Forgets those of an agent.
+    /// Removes the trailers of an agent.
     pub(crate) fn forget(&mut self, agent: AgentIndex) {
         self.take(agent);
     }
 
-    /// Takes those of an agent.
+    /// Takes the trailers of an agent out.
     pub(crate) fn take(&mut self, agent: AgentIndex) -> Vec<TrailerState> {
         let states = self.states.get_mut(agent.index());
         states.map(std::mem::take).unwrap_or_default()
     }
 
-    /// Gives an agent its trailers back.
+    /// Stores the trailers of an agent.
     pub(crate) fn put(&mut self, agent: AgentIndex, states: Vec<TrailerState>) {
         if states.is_empty() {
             return;
@@ -50,14 +50,14 @@ impl Trailers {
         self.states[index] = states;
     }
 
-    /// Whether those of an agent, which may have been saved, are as many as its vehicle has.
+    /// Whether the trailers of an agent, possibly from a save, match the number that its vehicle has.
     pub(crate) fn fit(&self, agent: AgentIndex, train: &Train) -> bool {
         self.of(agent).is_none_or(|states| {
             states.len() == train.trailers().len() && states.iter().all(TrailerState::is_sound)
         })
     }
 
-    /// Bytes of all states.
+    /// Memory used by all states, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let states = self.states.iter().map(|states| size_of_val(&states[..]));
         size_of_val(&self.states[..]) + states.sum::<usize>()
@@ -65,7 +65,7 @@ impl Trailers {
 }
 
 impl super::Dynamics {
-    /// Takes all trailers after their vehicles, which have moved.
+    /// Moves all trailers after their vehicles have moved.
     pub(crate) fn tow(&mut self, ground: &Ground, agents: AgentsRef<'_>, types: &VehicleTypes) {
         if !types.has_trailers {
             return;
@@ -83,7 +83,7 @@ impl super::Dynamics {
             }
             let pose = bodies.pose(agent);
             let mut states = trailers.take(agent);
-            // An edit may have given its vehicle others.
+            // An edit may have given its vehicle other trailers.
             if states.len() != train.trailers().len() {
                 states = train.straight(pose);
             }
@@ -96,8 +96,8 @@ impl super::Dynamics {
         self.trailers = trailers;
     }
 
-    /// What the trailers of an agent keep whose rear axle is at a pose: in line behind it before they have
-    /// moved.
+    /// States of the trailers of an agent whose rear axle is at a pose. Trailers that have not moved yet are
+    /// in line behind it.
     pub(super) fn towed_from(
         &self,
         agent: AgentIndex,
@@ -111,19 +111,19 @@ impl super::Dynamics {
     }
 }
 
-/// The way that a body points, as seen from above.
+/// Heading of a body, seen from above.
 fn heading(car: &CarState) -> f64 {
     let forward = car.forward();
     atan2(forward.y, forward.x)
 }
 
 impl Bodies<'_> {
-    /// What its trailers keep; in line behind `pose` if it has not moved yet.
+    /// States of an agent's trailers; in line behind `pose` if it has not moved yet.
     pub(crate) fn towed(&self, agent: AgentIndex, pose: Pose, train: &Train) -> Vec<TrailerState> {
         self.dynamics.towed_from(agent, pose, train)
     }
 
-    /// What the bodies of an agent's trailers cover, from front to back.
+    /// Footprints of an agent's trailers, from front to back.
     pub(crate) fn trailer_boxes(
         &self,
         agent: AgentIndex,
@@ -141,7 +141,7 @@ impl Bodies<'_> {
             .collect()
     }
 
-    /// What one of an agent's bodies covers: 0 is the vehicle, 1 its first trailer.
+    /// Footprint of one of an agent's bodies: 0 is the vehicle, 1 its first trailer.
     pub(crate) fn body(&self, agent: AgentIndex, part: u8, types: &VehicleTypes) -> OrientedBox {
         match part.checked_sub(1) {
             Some(trailer) => self.trailer_boxes(agent, types)[usize::from(trailer)],
@@ -152,7 +152,7 @@ impl Bodies<'_> {
         }
     }
 
-    /// The trailers of an agent whose rear axle is at a pose, as snapshots have them.
+    /// Trailers of an agent whose rear axle is at a pose, in the form of snapshots.
     pub(crate) fn trailers(
         &self,
         agent: AgentIndex,

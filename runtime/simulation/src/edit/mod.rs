@@ -1,9 +1,9 @@
-//! Edits of the scenario while it runs: they enter at a step boundary.
+//! Edits of the scenario during a run, which are applied at step boundaries.
 //!
-//! An edit is told as two scenarios, before and after. What differs is taken over part by part, and
-//! all that does not differ goes on to the bit. The order matters: first everything that can fail is
-//! tried on copies; then vehicle types and stacks, whose deletion takes agents out; then roads, on
-//! which the rest must be; then agents, and flows last.
+//! An edit is given as two scenarios, before and after. The differences are applied part by part, and
+//! everything else continues bit for bit. The order matters: first, everything that can fail is tried on
+//! copies; then vehicle types and stacks are applied, whose deletion removes agents; then roads, because all
+//! other places refer to them; then agents, and flows last.
 
 mod over_lines;
 mod roads;
@@ -48,26 +48,26 @@ pub(crate) struct Editing<'a> {
     pub(crate) messages: &'a mut crate::messages::Messages,
     pub(crate) finished: &'a mut Finished,
     pub(crate) lenient: bool,
-    /// People who come to each side of a crossing in an hour, whatever the scenario says.
+    /// Pedestrians who arrive at each side of a crossing per hour, overriding the scenario.
     pub(crate) pedestrians: Option<f64>,
 }
 
-/// What became of an agent of the scenario.
+/// Change of an agent in the scenario.
 enum Change {
     Removed,
     Changed { start: Start, goals: Vec<Goal> },
 }
 
 impl Editing<'_> {
-    /// Takes over the changes from `old`, which the world runs, to `new`. They wait while somebody is in a
-    /// junction that they change, unless they have waited: then the ground after them is prepared.
+    /// Applies the changes from `old`, which the world runs, to `new`. They wait while vehicles are in a
+    /// junction that they change. After the wait, the prepared ground is passed in.
     pub(crate) fn apply(
         &mut self,
         (old, new): (&Scenario, &Scenario),
         registry: &Registry,
         prepared: Option<Arc<Ground>>,
     ) -> Result<EditEntry, SimulationError> {
-        // Everything that can fail has to before anything is changed.
+        // Everything that can fail comes before the first change.
         let has_new_stacks = old.stacks() != new.stacks();
         if has_new_stacks {
             self.modules.check(new, registry)?;
@@ -88,7 +88,7 @@ impl Editing<'_> {
         }
         self.open();
 
-        // From here on nothing fails: what could was tried above.
+        // From here on nothing fails, because all that could was tried above.
         *self.levels = levels;
         self.take_types(new);
         self.modules.registry = registry.clone();
@@ -97,7 +97,7 @@ impl Editing<'_> {
             let moved = self.modules.take_stacks(new, self.agents)?;
             self.renumber(|departure| &mut departure.stack, &moved);
         }
-        // A ground that shares its roads with the one before has the same lanelets, numbers and all.
+        // A ground that shares its roads with the old one has the same lanelets with the same numbers.
         let before = std::mem::replace(self.ground, ground);
         if !Arc::ptr_eq(&before.roads, &self.ground.roads) {
             self.take_roads(&before, new, &flows);
@@ -110,7 +110,7 @@ impl Editing<'_> {
         self.take_repeats(new);
         self.demand.take_flows(flows, self.clock.time());
         self.demand.departures.sort();
-        // Last: by then all agents have the places and numbers that they keep.
+        // This comes last, because all agents now have their final places and numbers.
         let bodies = Bodies {
             ground: self.ground,
             agents: self.agents.lent(),
@@ -122,7 +122,7 @@ impl Editing<'_> {
         Ok(EditEntry::Entered)
     }
 
-    /// Takes an agent out.
+    /// Removes an agent.
     fn remove(&mut self, agent: AgentIndex) {
         let time = self.clock.time();
         self.exit().retire(agent, Status::Removed, time);
@@ -140,12 +140,12 @@ impl Editing<'_> {
         }
     }
 
-    /// Takes out agents that have not appeared.
+    /// Removes agents that have not been spawned.
     fn cancel(&mut self, ids: &BTreeSet<u64>) {
         let time = self.clock.time();
         let (finished, names) = (&mut *self.finished, &self.modules.names);
         self.demand.departures.retain(|departure| {
-            // They are told of as removed, so that no agent of the scenario just disappears.
+            // They are reported as removed, so that no agent of the scenario just disappears.
             let is_gone = ids.contains(&departure.id);
             if is_gone {
                 let stack = &names[departure.stack as usize];
@@ -155,19 +155,20 @@ impl Editing<'_> {
         });
     }
 
-    /// Agents whose vehicle type was deleted leave.
+    /// Applies changed vehicle types. Agents whose vehicle type was deleted leave.
     fn take_types(&mut self, new: &Scenario) {
         let types = VehicleTypes::new(new);
         let moved = new_numbers(&self.types.names, &types.names);
         let number = |before: &VehicleTypes, vehicle_type: u16| {
             let new = moved[before.whole(vehicle_type) as usize]?;
-            // Who has let trailers go tows as many as before, others what the new type has.
+            // A vehicle that has uncoupled trailers keeps the number that it tows; others tow what the new
+            // type has.
             let towed = before.train(vehicle_type).trailers().len();
             let has_let_go = before.whole(vehicle_type) != vehicle_type;
             if !has_let_go {
                 return Some(new);
             }
-            // Trailers of another type go with that, or where they do not fit any more.
+            // Trailers of another type are removed with that type, or if they no longer fit.
             let of = moved[before.trailers_of(vehicle_type) as usize];
             let strange = of.filter(|of| *of != new);
             let is_strange = before.trailers_of(vehicle_type) != before.whole(vehicle_type);
@@ -183,7 +184,7 @@ impl Editing<'_> {
             match number(self.types, now) {
                 Some(new) => {
                     self.agents.identity[agent.index()].vehicle_type = new;
-                    // Those of an edit that are more or fewer begin in line.
+                    // If the edit changes the number of trailers, they begin in line.
                     if !self.dynamics.trailers.fit(agent, types.train(new)) {
                         self.dynamics.trailers.forget(agent);
                     }
@@ -199,7 +200,7 @@ impl Editing<'_> {
         *self.types = types;
     }
 
-    /// Trailers that stand go with their vehicle type.
+    /// Removes uncoupled trailers whose vehicle type was deleted.
     fn take_standing(&mut self, moved: &[Option<u16>], types: &VehicleTypes) {
         let gone = self.dynamics.standing.take_types(moved, types);
         if gone > 0 {
@@ -208,14 +209,14 @@ impl Editing<'_> {
                 agent: 0,
                 module: "edit".into(),
                 text: format!(
-                    "{gone} trains that were let go are gone: no vehicle type has them any more"
+                    "{gone} uncoupled trains were removed, because no vehicle type has them any more"
                 ),
                 is_fault: false,
             });
         }
     }
 
-    /// Agents whose stack was deleted leave, while their modules are still there to score them.
+    /// Agents whose stack was deleted leave while their modules still exist and can score them.
     fn leave_deleted_stacks(&mut self, new: &Scenario) {
         let names = self.modules.names.clone();
         let is_deleted = |stack: u16| !new.stacks().contains_key(&names[stack as usize]);
@@ -233,12 +234,12 @@ impl Editing<'_> {
     fn renumber(&mut self, number: impl Fn(&mut Departure) -> &mut u16, moved: &[Option<u16>]) {
         for departure in self.demand.departures.iter_mut() {
             let number = number(departure);
-            // Those of deleted ones have been cancelled before.
+            // Agents with deleted ones have been cancelled before.
             *number = moved[*number as usize].unwrap_or_default();
         }
     }
 
-    /// Where bodies are, on a ground.
+    /// Places of all bodies on a ground.
     fn bodies<'a>(&'a self, ground: &'a Ground) -> Bodies<'a> {
         Bodies {
             ground,
@@ -247,7 +248,7 @@ impl Editing<'_> {
         }
     }
 
-    /// What junctions decide by.
+    /// Inputs for decisions at junctions.
     fn setting(&self) -> Setting<'_> {
         self.traffic.setting(self.clock, self.fixed(), self.routes)
     }
@@ -293,7 +294,7 @@ impl Editing<'_> {
                     let is_same = |before: &Agent| {
                         (&before.via, &before.destination) == (&edited.via, &edited.destination)
                     };
-                    // What its script wants stays, unless the goals themselves were edited.
+                    // Goals from its script stay, unless the goals themselves were edited.
                     let keeps_goals = self.agents.progress[agent.index()].has_own_goals
                         && old.agents().get(&id).is_some_and(is_same);
                     self.change_active(agent, edited, start, goals, keeps_goals);
@@ -302,11 +303,11 @@ impl Editing<'_> {
                         self.take_level(agent, edited.dynamics);
                     }
                 }
-                // Only its roads have other names or ends now: what it has done is done.
+                // Only the names or ends of its roads have changed, so its completed trip stands.
                 (Change::Changed { .. }, None)
                     if self.has_arrived(key) && is_same_trip(old, new, id) => {}
                 (Change::Changed { .. }, None) => {
-                    // It waits, has arrived or is new: it starts (again) as the edit says.
+                    // It waits, has arrived or is new, so it starts (again) as the edit states.
                     self.demand
                         .departures
                         .retain(|departure| departure.id != key);
@@ -317,8 +318,7 @@ impl Editing<'_> {
         }
     }
 
-    /// What an agent has done before an edit that deletes it, or lets it start again, does not
-    /// count any more.
+    /// The previous drive of an agent that an edit deletes or restarts no longer counts.
     fn relabel(&mut self, id: u64) {
         let last = self.finished.rows.iter_mut().rfind(|ended| ended.id == id);
         if let Some(last) = last {
@@ -326,7 +326,7 @@ impl Editing<'_> {
         }
     }
 
-    /// Agents that set out again from now on; one that does not any more does not come back.
+    /// Updates the agents that depart repeatedly. One that no longer does will not return.
     fn take_repeats(&mut self, new: &Scenario) {
         let sources = Sources {
             scenario: new,
@@ -361,13 +361,13 @@ impl Editing<'_> {
             seed: self.clock.seed,
         };
         let time = agent.depart.max(self.clock.time());
-        // Its places have been found already: this is one of the changes.
+        // Its places were found when the changes were collected.
         if let Ok(departure) = sources.departure(id, agent, time) {
             self.demand.departures.push(departure);
         }
     }
 
-    /// An agent that drives gets its new vehicle, stack and goals where it is.
+    /// Gives a driving agent its new vehicle, stack and goals at its current place.
     fn change_active(
         &mut self,
         agent: AgentIndex,
@@ -385,9 +385,9 @@ impl Editing<'_> {
         }
         self.agents.identity[index].phase = Phase::Driving;
         progress.has_own_goals = false;
-        // Example: goals A, B, C with A and B reached. Edited to A, D, C: A stays reached, and it
-        // drives to D. Edited to A, B only: the last goal is always to be reached again.
-        // Way-points that are behind stay behind, unless they were changed.
+        // Example: goals A, B, C with A and B reached. If edited to A, D, C, then A stays reached and it
+        // drives to D. If edited to A, B only, the last goal always has to be reached again. Passed waypoints
+        // stay passed unless they were changed.
         let kept = before.goals.iter().zip(&goals);
         let kept = kept.take_while(|(before, now)| before == now).count();
         progress.reached = progress.reached.min(kept.min(goals.len() - 1) as u32);
@@ -414,12 +414,12 @@ impl Editing<'_> {
         let index = agent.index();
         let who = &mut self.agents.identity[index];
         if let Some(number) = number_of(&self.types.names, &edited.vehicle) {
-            // Who has let trailers go gets them back with another type only.
+            // A vehicle that has uncoupled trailers gets them back only with another type.
             if self.types.whole(who.vehicle_type) != number {
                 who.vehicle_type = number;
             }
         }
-        // Modules that it has chosen for itself stay, unless its stack is another one.
+        // Modules that it has chosen for itself stay, unless its stack changes.
         if let Some(stack) = number_of(&self.modules.names, &edited.stack)
             && who.stack != stack
         {
@@ -429,7 +429,7 @@ impl Editing<'_> {
         self.agents.progress[index].holds_arrival = self.modules.holds_arrival(who.modules);
     }
 
-    /// Gives an agent the level of dynamics that its edit asks for, if that can serve it.
+    /// Gives an agent the level of dynamics that its edit requests, if that can serve it.
     fn take_level(&mut self, agent: AgentIndex, wanted: Option<DynamicsLevel>) {
         let index = agent.index();
         let (level, wanted) = (self.agents.identity[index].level, self.levels.of(wanted));
@@ -440,7 +440,7 @@ impl Editing<'_> {
         }
     }
 
-    /// Gives an agent that goes off the lanes a level of dynamics that can.
+    /// Gives an agent that leaves the lanes a level of dynamics that can drive there.
     fn leave_lanes(&mut self, agent: AgentIndex) {
         let Identity { id, level, .. } = self.agents.identity[agent.index()];
         let instead = off_lanes(level, id, self.clock.time(), &mut self.messages.log);
@@ -450,7 +450,7 @@ impl Editing<'_> {
         }
     }
 
-    /// Leads an agent on a lane to new goals; it is taken out if no way leads there.
+    /// Reroutes an agent on a lane to new goals. It is removed if there is no route.
     fn turn(&mut self, agent: AgentIndex, route: &Route) {
         let index = agent.index();
         let parts = (
@@ -458,7 +458,7 @@ impl Editing<'_> {
             &self.agents.progress[index],
             &self.agents.claim[index],
         );
-        // As when a behaviour changes its destination: from the end of what is granted, if that is possible.
+        // As when a behaviour changes its destination: from the end of its grants, if possible.
         let Some((route, gives_up_grants)) = self.asking(agent).turned(route, parts) else {
             self.remove(agent);
             return;
@@ -470,7 +470,7 @@ impl Editing<'_> {
         }
     }
 
-    /// An agent on open ground gets goals on lanes: from the lane under it, or straight there.
+    /// Gives an agent on open ground goals on lanes: from the lane under it, or straight there.
     fn enter_roads(&mut self, agent: AgentIndex, route: Route) {
         let ground = self.ground.clone();
         let pose = self.bodies(&ground).pose(agent);
@@ -508,7 +508,7 @@ fn changed_agents(
         }
         let change = match trip(new, ground, id, agent) {
             Ok((start, goals)) => Change::Changed { start, goals },
-            // Being drawn: it gets its destination next.
+            // It is being drawn and gets its destination next.
             Err(_) if lenient => Change::Removed,
             Err(error) => return Err(error),
         };
@@ -517,7 +517,7 @@ fn changed_agents(
     Ok(changed)
 }
 
-/// Whether an agent's trip leads from the same place to the same places as before.
+/// Whether an edit leaves start and goals of an agent's trip unchanged.
 fn is_same_trip(old: &Scenario, new: &Scenario, id: AgentId) -> bool {
     let (Some(before), Some(now)) = (old.agents().get(&id), new.agents().get(&id)) else {
         return false;

@@ -1,10 +1,10 @@
-//! Those who are beyond stop lines that an edit has moved, or on ways that have another shape now: they are
-//! in the junction, and drew their tickets for another one.
+//! Vehicles that are beyond stop lines that an edit has moved, or on connections whose shape has changed.
+//! They are in the junction, but their tickets are for the old one.
 //!
 //! ```text
-//!      old line  new line             B turns, and its side would sweep over the nose of A:
-//!   ------:--------|---------         so A goes first, although B is farther in. Those who
-//!      :  [  A  ]  |   ..             sweep over nobody go in the order in which they are in.
+//!      old line  new line             B turns, and its side would sweep over the nose of A, so
+//!   ------:--------|---------         A goes first, although B is farther in. Vehicles that
+//!      :  [  A  ]  |   ..             sweep over no other go in the order of how far in they are.
 //!   ------:--------|--'[B]'--
 //! ```
 
@@ -15,48 +15,49 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::LaneletIndex;
 
-/// Whose front is so far beyond a stop line is in the junction, m: less is where vehicles stand.
+/// A vehicle whose front is farther beyond a stop line than this is in the junction, m. Vehicles that stop at
+/// the line may be beyond it by less.
 const OVER_LINE: f64 = 0.5;
-/// Who would come so near to another one sweeps over it, m.
+/// A vehicle sweeps over another one if it would come closer than this, m.
 const CLEAR: f64 = 0.1;
-/// Bodies are looked at so often along their way, m.
+/// Sampling distance of bodies along their paths, m.
 const SPACING: f64 = 0.5;
-/// Who drives can stop with this braking, m/s^2.
+/// Braking with which a moving vehicle can stop, m/s^2.
 const FIRM: f64 = 5.0;
-/// Those who are farther from each other meet nowhere in a junction before one of them has left, m.
+/// Vehicles farther apart than this do not meet in a junction before one of them has left, m.
 const NEAR: f64 = 40.0;
 
-/// A vehicle over a line.
+/// A vehicle beyond a stop line.
 struct Over {
     agent: AgentIndex,
-    /// How far its front is beyond the line, m.
+    /// Distance of its front beyond the line, m.
     front: f64,
-    /// The connections under it that it has no ticket for yet.
+    /// Connections under it for which it has no ticket yet.
     under: Vec<Under>,
 }
 
 /// A connection under a vehicle.
 struct Under {
     path: Connection,
-    /// Its index in the route, and the lanelet behind it.
+    /// Its index in the route, and the lanelet that follows it.
     at: u32,
     exit: LaneletIndex,
-    /// How far the front is beyond its start, m.
+    /// Distance of the front beyond its start, m.
     front: f64,
 }
 
 impl Editing<'_> {
-    /// Gives those a ticket who are in a junction without one: others keep off them. Who is farthest in goes
-    /// first, so that nobody waits for one who stands behind another, but nobody before those whom it would
-    /// sweep over; the others wait where they are, or can come to stand.
+    /// Issues tickets to vehicles that are inside a junction without one, so that others keep clear. The
+    /// vehicle farthest in goes first, so that none waits for a vehicle that stands behind another. But a
+    /// vehicle never goes before others that it would sweep over; these wait where they are, or where they
+    /// can stop.
     pub(super) fn hold_over_lines(&mut self) {
         let agents = self.agents.census().by_growing_id().into_iter();
         let mut over: Vec<Over> = agents
             .filter_map(|agent| self.over_line(agent))
             .filter(|over| !over.under.is_empty())
             .collect();
-        // The sort is stable, and agents come by id: of two that are as far in the one with the smaller
-        // id.
+        // The sort is stable and agents are listed by id, so ties are resolved by the smaller id.
         over.sort_by(|a, b| b.front.total_cmp(&a.front));
         for number in self.in_turn(&over) {
             let Over { agent, under, .. } = &over[number];
@@ -69,7 +70,7 @@ impl Editing<'_> {
         }
     }
 
-    /// A vehicle whose front is beyond the stop line behind it.
+    /// The agent's vehicle, if its front is beyond the stop line behind it.
     fn over_line(&self, agent: AgentIndex) -> Option<Over> {
         let position = &self.agents.position[agent.index()];
         if !self.agents.census().drives(agent) || !position.is_on_lane() {
@@ -88,7 +89,7 @@ impl Editing<'_> {
         })
     }
 
-    /// The connections that lie under an agent, and that it has no ticket for.
+    /// Connections under an agent for which it has no ticket.
     fn under(&self, agent: AgentIndex, is_inside: bool, mut front: f64) -> Vec<Under> {
         let progress = &self.agents.progress[agent.index()];
         let route = self.routes.get(progress.route);
@@ -118,8 +119,9 @@ impl Editing<'_> {
         }
     }
 
-    /// The order in which some vehicles go, as places in the list: in that of the list, but nobody before
-    /// those whom it would sweep over. O(n^2 steps of the way through a junction).
+    /// Order in which vehicles go, as indices into the list. It is the order of the list, except that a
+    /// vehicle never goes before others that it would sweep over. O(n^2 * steps of the path through a
+    /// junction).
     fn in_turn(&self, over: &[Over]) -> Vec<usize> {
         let ways: Vec<Vec<OrientedBox>> = over.iter().map(|one| self.way_out(one)).collect();
         let standing: Vec<OrientedBox> = over
@@ -127,7 +129,7 @@ impl Editing<'_> {
             .zip(&ways)
             .map(|(one, way)| self.stands(one.agent, way))
             .collect();
-        // For each those that it would sweep over, and how deep, m.
+        // For each vehicle the others that it would sweep over, and the depth, m.
         let swept = |number: usize| -> Vec<(usize, f64)> {
             let way = &ways[number];
             let is_near = |other: &usize| {
@@ -150,7 +152,7 @@ impl Editing<'_> {
                 let still = still.filter(|(other, _)| waiting.contains(other));
                 still.map(|&(_, depth)| depth).fold(0.0, f64::max)
             };
-            // Who sweeps over nobody; where each would, the one that does least.
+            // A vehicle that sweeps over no other, or if all do, the one with the least depth.
             let depths = waiting.iter().map(deepest).enumerate();
             let next = depths.min_by(|a, b| a.1.total_cmp(&b.1));
             order.push(waiting.remove(next.map_or(0, |(place, _)| place)));
@@ -163,13 +165,13 @@ impl Editing<'_> {
         self.types.get(number)
     }
 
-    /// How far a vehicle drives before it stands, m.
+    /// Stopping distance of a vehicle, m.
     fn way_to_stop(&self, agent: AgentIndex) -> f64 {
         let speed = self.agents.motion[agent.index()].speed.max(0.0);
         speed * self.clock.dt + speed * speed / (2.0 * FIRM)
     }
 
-    /// What a vehicle covers where it stands, or can come to stand on its way.
+    /// Footprint of a vehicle where it stands, or can stop on its path.
     fn stands(&self, agent: AgentIndex, way: &[OrientedBox]) -> OrientedBox {
         let steps = (self.way_to_stop(agent) / SPACING) as usize;
         let ahead = way.get(steps).filter(|_| steps > 0);
@@ -179,7 +181,8 @@ impl Editing<'_> {
         })
     }
 
-    /// What a vehicle covers, and [`CLEAR`], on its way until its rear has left the connections under it.
+    /// Footprints of a vehicle, enlarged by [`CLEAR`], along its path until its rear has left the connections
+    /// under it.
     fn way_out(&self, over: &Over) -> Vec<OrientedBox> {
         let agent = over.agent.index();
         let kind = self.kind(over.agent);

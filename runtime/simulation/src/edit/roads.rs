@@ -1,13 +1,13 @@
-//! Other roads under a running world: an agent on lanes that are still there keeps its route.
+//! Edits of roads under a running world. An agent whose lanes still exist keeps its route.
 //!
-//! Lanelets of both grounds are matched first (`LaneGraph::counterparts`). Then each agent gets the
-//! first of these that is possible:
+//! First the lanelets of both grounds are matched (`LaneGraph::counterparts`). Then each agent gets the first
+//! possible option:
 //!
 //! 1. the same route with the new numbers of its lanelets, at the same place on its lane;
-//! 2. another route to its goals from the lane under it, its own if that is still there;
-//! 3. nothing: it is taken out.
+//! 2. another route to its goals from the lane under it, preferably its own;
+//! 3. removal.
 //!
-//! Grants follow the routes. Where a junction has not changed they stay, else they are given again.
+//! Grants follow the routes. Where a junction has not changed they stay, otherwise they are issued again.
 
 use super::Editing;
 use crate::agents::AgentsRef;
@@ -23,25 +23,25 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{AgentId, Connection, Scenario};
 use std::collections::BTreeSet;
 
-/// A place beyond the end of a lane by no more than this is still on it, m.
+/// A place beyond the end of a lane by no more than this still counts as on it, m.
 const END_REACH: f64 = 0.5;
 
-/// Where what was on the ground before an edit is after it.
+/// Maps places on the ground before an edit to the ground after it.
 struct Moves<'a> {
     before: &'a Ground,
     after: &'a Ground,
-    /// Lanelets of the ground after, by those of the ground before.
+    /// New lanelets by old lanelet.
     lanelets: Vec<LaneletIndex>,
 }
 
-/// What an agent keeps of its way.
+/// How much of its route an agent keeps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Keeps {
-    /// Nothing: it looks for another one.
+    /// Nothing: it needs a new route.
     Nothing,
-    /// Its route, in lanes that lie elsewhere now where it is.
+    /// Its route, although the lane under it has moved.
     Route,
-    /// Its route, and the line that it is on.
+    /// Its route, and the lane under it with the same shape.
     Line,
 }
 
@@ -59,8 +59,8 @@ impl<'a> Moves<'a> {
         (moved != NO_LANELET).then_some(moved)
     }
 
-    /// Where a place beside a lanelet is beside the same lanelet now. `None` if the lane is gone,
-    /// goes elsewhere, or ends before the place.
+    /// The place beside the same lanelet on the new ground. `None` if the lane was deleted, has moved away,
+    /// or ends before the place.
     fn spot(&self, lanelet: LaneletIndex, s: f64, place: DVec2) -> Option<Spot> {
         let moved = self.lanelet(lanelet)?;
         let (old, new) = (self.before.line(lanelet), self.after.line(moved));
@@ -77,7 +77,7 @@ impl<'a> Moves<'a> {
             .eq(self.after.line(moved).points())
     }
 
-    /// A place at a distance along a lanelet, also if another lane is there now.
+    /// A position along a lanelet, mapped even if another lane is there now.
     fn place_on_lane(&self, lanelet: LaneletIndex, s: f64) -> Option<(LaneletIndex, f64)> {
         if let Some(moved) = self.lanelet(lanelet)
             && self.has_same_shape(lanelet, moved)
@@ -113,9 +113,9 @@ impl<'a> Moves<'a> {
         }
     }
 
-    /// A route along the same lanes to goals on the same lanes; `None` if a lane is gone, does not
-    /// lead on any more, or is for fewer people now. What lies before lanelet `first` and the goals
-    /// that are reached do not count: lanelets that are gone there are stood in for by that one.
+    /// A route along the same lanes to goals on the same lanes; `None` if a lane was deleted, no longer leads
+    /// to the next, or has stricter access. Lanelets before `first` and reached goals do not matter: deleted
+    /// lanelets there are replaced by `first`.
     fn route(&self, route: &Route, goals: &[Goal], (first, reached): (u32, u32)) -> Option<Route> {
         let (first, reached) = (first as usize, reached as usize);
         let ahead = route.lanelets[first..].iter().map(|&id| self.lanelet(id));
@@ -143,7 +143,7 @@ impl<'a> Moves<'a> {
         });
         let is_same = has_same_goals
             && ahead.windows(2).all(leads_on)
-            // With what lies behind: it says along which ways it has come.
+            // With the preceding lanelets, because via rules depend on where it came from.
             && self.after.graph().keeps_via_rules(&lanelets)
             && route.lanelets[first..].iter().zip(&ahead).all(is_open);
         is_same.then(|| Route {
@@ -155,9 +155,9 @@ impl<'a> Moves<'a> {
 }
 
 impl Editing<'_> {
-    /// Puts everyone on the new roads. Whose lanes are all still there drives on along the same
-    /// route; the others are rerouted from where they are. Starts and goals are what the
-    /// scenario says of them, those of random trips where they were.
+    /// Moves all agents to the new roads. Agents whose lanes all still exist keep their routes; the others
+    /// are rerouted from their places. Starts and goals come from the scenario, while those of random trips
+    /// stay in place.
     pub(super) fn take_roads(&mut self, before: &Ground, new: &Scenario, flows: &[RunningFlow]) {
         let ground = self.ground.clone();
         let moves = Moves::new(before, &ground);
@@ -178,7 +178,7 @@ impl Editing<'_> {
                 is_fault: true,
             });
         }
-        // The new graph numbers conflicts and lanelets otherwise; the index is filled when all have
+        // The new graph numbers conflicts and lanelets differently. The index is filled when all agents have
         // their places.
         self.traffic.encroachment = Encroachment::default();
         self.traffic.index = Index::new(ground.graph().lanelets().len());
@@ -205,14 +205,14 @@ impl Editing<'_> {
         let ahead = self.take_over_claims(&held, &firsts, &moves, &keeps);
         for agent in lost {
             self.start_anew(agent, &moves);
-            // Who is inside goes by its place there, not by its id.
+            // If it is inside, its claim follows from its place and not from its id.
             self.traffic.claims.forget(agent);
         }
         self.hold_over_lines();
         self.let_in_again(ahead);
     }
 
-    /// The goals of an agent on the new roads; `None` if one that it has not reached is gone.
+    /// Goals of an agent on the new roads; `None` if one that it has not reached was deleted.
     fn goals_after(
         &self,
         agent: AgentIndex,
@@ -229,7 +229,7 @@ impl Editing<'_> {
             return Some(goals);
         }
         let goals = (0u32..).zip(&*route.goals).map(|(number, goal)| {
-            // A goal that has been reached is only counted, so its place will do.
+            // A reached goal is only counted, so any goal at its place will do.
             let behind = || Goal::Ground(goal.position(moves.before.graph()));
             let is_behind = number < progress.reached;
             moves.goal(goal).or_else(|| is_behind.then(behind))
@@ -237,8 +237,8 @@ impl Editing<'_> {
         goals.collect()
     }
 
-    /// Moves starts and goals of waiting agents to the new roads; an agent that has none there any
-    /// more is cancelled.
+    /// Moves starts and goals of waiting agents to the new roads. An agent whose start or goals no longer
+    /// exist is cancelled.
     fn move_departures(
         &mut self,
         moves: &Moves<'_>,
@@ -260,8 +260,8 @@ impl Editing<'_> {
         self.cancel(&lost);
     }
 
-    /// Lets an agent drive on along its route, whose lanelets have other numbers and maybe other
-    /// shapes now. Says what it keeps. Lanelet `held` of its route is the first that it holds.
+    /// Keeps an agent on its route, whose lanelets may have new numbers and shapes. Returns how much it
+    /// keeps. `held` is the index of the first lanelet that it holds.
     fn move_along(
         &mut self,
         agent: AgentIndex,
@@ -278,7 +278,7 @@ impl Editing<'_> {
         } = self.agents.position[index];
         let progress = &self.agents.progress[index];
         let route = self.routes.get(progress.route);
-        // Its tail may still be where it has been let in.
+        // Its tail may still be on a connection that it was admitted to.
         let first = held.min(progress.at);
         let Some(moved) = moves.route(route, goals, (first, progress.reached)) else {
             return Keeps::Nothing;
@@ -300,7 +300,7 @@ impl Editing<'_> {
             _ => false,
         };
         if goal_moves {
-            // Who waits at its goal looks whether it still does.
+            // If it waits at its goal, it has to check whether it is still there.
             self.agents.identity[index].phase = Phase::Driving;
         }
         self.travel(agent).move_to(moved);
@@ -316,8 +316,8 @@ impl Editing<'_> {
         }
     }
 
-    /// What agents that keep their routes were granted they keep, where the junction has not
-    /// changed. Where it has, who is inside keeps it. Returns the rest.
+    /// Keeps the grants of agents that keep their routes, where the junction has not changed. Where it has,
+    /// agents inside keep theirs. Returns the remaining claims.
     fn take_over_claims(
         &mut self,
         held: &Claims,
@@ -345,8 +345,8 @@ impl Editing<'_> {
                 .has_law_of(path.junction, moves.before, junction);
             is_same.then_some((path, exit))
         });
-        // Who is inside first, by the tickets that they drew; then by the time of asking: as the junction
-        // would have let them in.
+        // Agents inside come first, by their old tickets, then the others by the time of their requests, as
+        // the junction would have admitted them.
         let tickets = held.tickets(agents.census().capacity());
         let before = (firsts, &*tickets);
         let mut wanted = wanted_claims(agents.lent(), claims, before, moves, lanelet);
@@ -354,7 +354,8 @@ impl Editing<'_> {
         let ahead = wanted.partition_point(|wanted| !wanted.is_ahead());
         let ahead = wanted.split_off(ahead);
         for one in wanted {
-            // Whose way has another shape has been let in for another one, and goes by its place.
+            // If the shape of its connection has changed, it was admitted to another one, and its place
+            // decides.
             let index = one.agent.index();
             let is_under = one.place == agents.progress[index].at;
             if !is_under || keeps[index] == Keeps::Line {
@@ -364,13 +365,13 @@ impl Editing<'_> {
         ahead
     }
 
-    /// Those who were let in and are not inside are let in again, as far as they are not in conflict with
-    /// anybody; the others have to ask again.
+    /// Grants again the claims of agents that are not inside, unless they conflict with any other. The
+    /// refused agents have to request again.
     fn let_in_again(&mut self, wanted: Vec<Wanted>) {
         let claims = &mut self.traffic.claims;
         for one in wanted {
             let claim = &mut self.agents.claim[one.agent.index()];
-            // An earlier connection of this agent was refused: it does not get to this one.
+            // An earlier connection of this agent was refused, so it cannot reach this one.
             if one.place >= claim.granted_to || claims.has(one.agent, one.path.junction, one.place)
             {
                 continue;
@@ -384,14 +385,14 @@ impl Editing<'_> {
         }
     }
 
-    /// Routes an agent again from the lane under it: its own if that is still there.
+    /// Reroutes an agent from the lane under it, preferably its own.
     fn start_anew(&mut self, agent: AgentIndex, moves: &Moves<'_>) {
         let index = agent.index();
         let LanePosition { lanelet, s, .. } = self.agents.position[index];
-        // Its lanelet is one of the ground before.
+        // Its lanelet is still an old one.
         let pose = self.bodies(moves.before).pose(agent);
         let own = moves.spot(lanelet, s, pose.position);
-        // A junction that has grown takes the end of its lane: then it is on its way through it.
+        // A junction that has grown replaces the end of its lane, so the agent may be on its connection now.
         let route = self.routes.get(self.agents.progress[index].route);
         let next = route.lanelet(self.agents.progress[index].at + 1);
         let ahead = || next.and_then(|next| moves.spot(next, 0.0, pose.position));
@@ -404,8 +405,8 @@ impl Editing<'_> {
         }
     }
 
-    /// A new route from the first of the lanelets under the agent that leads to its goals, with
-    /// nothing granted yet. Says whether one does.
+    /// Gives the agent a new route to its goals from the first suitable lanelet under it, with nothing
+    /// granted yet. Returns whether there is one.
     pub(super) fn start_over(&mut self, agent: AgentIndex, spots: &[Spot]) -> bool {
         let index = agent.index();
         let progress = self.agents.progress[index];
@@ -447,7 +448,7 @@ impl Editing<'_> {
 
 /// A connection that an agent had been granted, or is inside of, and does not hold on the new roads.
 struct Wanted {
-    /// Whether it lies ahead, the agent's ticket before, when it was asked for, and the agent's id.
+    /// Whether it lies ahead, the agent's old ticket, the time of the request, and the agent's id.
     order: (bool, u64, u64, u64),
     /// Its index in the route.
     place: u32,
@@ -473,8 +474,8 @@ impl Wanted {
     }
 }
 
-/// What all agents had been granted and do not hold yet. `lanelet` gives the lanelet at an index of
-/// an agent's route, if it keeps that.
+/// All claims that agents had been granted and do not hold yet. `lanelet` returns the lanelet at an index of
+/// an agent's route, if the agent keeps that.
 fn wanted_claims(
     agents: AgentsRef<'_>,
     claims: &Claims,
@@ -510,8 +511,8 @@ fn wanted_claims(
     wanted
 }
 
-/// Start and goals that the scenario has for an agent or for the agents of a flow; `None` for
-/// those of random trips.
+/// Start and goals that the scenario states for an agent or for the agents of a flow; `None` for those of
+/// random trips.
 fn told_places(
     id: u64,
     new: &Scenario,

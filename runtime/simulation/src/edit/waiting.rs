@@ -1,15 +1,16 @@
-//! Edits that change a junction while somebody is inside it.
+//! Edits that change a junction while vehicles are inside it.
 //!
-//! Who is inside keeps its way, and what others keep off: such an edit waits. Nobody is let into the
-//! junctions that it changes any more, and signals there show amber, then red, until the last one has
-//! left them with its rear. Then all of the edit enters at a step boundary. If somebody does not
-//! leave, it enters after [`LONGEST`] all the same, and whose way is gone is put on the nearest lane.
+//! Vehicles inside keep their connections, and others keep clear of them, so such an edit waits. The
+//! junctions that it changes admit no more vehicles, and their signals show amber, then red, until the rear
+//! of the last vehicle has left. Then the whole edit is applied at a step boundary. If a vehicle does not
+//! leave, the edit is applied after [`LONGEST`] anyway, and vehicles whose lane is gone are put on the
+//! nearest one.
 //!
-//! Where stop lines move outward, the new junction would begin under those who stand at them. So those who
-//! come are held farther back first, until those between them and the junction are through, for
-//! [`LONGEST_TO_CLEAR`] at most; only then the junction is closed.
+//! If stop lines move outward, the new junction would begin under the vehicles that stand at them. So
+//! approaching vehicles are first held farther back until those between them and the junction have passed it,
+//! for at most [`LONGEST_TO_CLEAR`]. Only then the junction is closed.
 //!
-//! An edit that comes meanwhile takes the place of the one that waits.
+//! Another edit that arrives in the meantime replaces the waiting one.
 
 use super::Editing;
 use crate::agents::AgentsRef;
@@ -19,49 +20,49 @@ use roadwright_agent::Registry;
 use roadwright_scenario::{JunctionIndex, RoadEnd, RoadId, Scenario};
 use std::sync::Arc;
 
-/// An edit waits so long at most, s: a vehicle leaves the largest junction in less, unless it stands.
+/// Maximum waiting time of an edit, s. A vehicle leaves even the largest junction in less, unless it stands.
 const LONGEST: f64 = 30.0;
 
-/// Those who are near a junction whose stop lines move outward have so long to drive on, s: a cycle of signals.
+/// Time for vehicles near a junction whose stop lines move outward to pass it, s: one signal cycle.
 const LONGEST_TO_CLEAR: f64 = 90.0;
 
-/// A stop line that moves less than this is where it was, m.
+/// A stop line that moves less than this counts as unchanged, m.
 const SAME_LINE: f64 = 0.1;
 
 /// An edit that waits until junctions are empty.
 pub(crate) struct WaitingEdit {
-    /// What the world runs.
+    /// Scenario that the world runs.
     pub(crate) old: Scenario,
-    /// What it is to run.
+    /// Scenario after the edit.
     pub(crate) new: Scenario,
     pub(crate) registry: Registry,
-    /// The ground after it.
+    /// Ground after the edit.
     pub(crate) ground: Arc<Ground>,
-    /// When the first edit came that has waited since, s.
+    /// Time of the first edit that has been waiting since, s.
     pub(crate) since: f64,
-    /// Whether those who come are held back, since stop lines move outward.
+    /// Whether approaching vehicles are held back because stop lines move outward.
     pub(crate) holds_back: bool,
-    /// Whether the junctions are closed; who comes is held back before.
+    /// Whether the junctions are closed. Before that, approaching vehicles are held back.
     pub(crate) is_closed: bool,
 }
 
-/// What becomes of an edit.
+/// Outcome of an edit.
 pub(crate) enum EditEntry {
-    /// It has entered.
+    /// It has been applied.
     Entered,
     /// It waits until junctions are empty.
     Waits {
-        /// Whether those who come are held back, since stop lines move outward.
+        /// Whether approaching vehicles are held back because stop lines move outward.
         holds_back: bool,
         /// Whether the junctions are closed.
         is_closed: bool,
-        /// The ground after it: it is not made again when the edit enters.
+        /// Ground after the edit, kept so that it need not be made again.
         ground: Arc<Ground>,
     },
 }
 
 impl WaitingEdit {
-    /// Whether the junctions are to be closed now: nobody is near them any more.
+    /// Whether the junctions are to be closed now, because no vehicles are near them any more.
     pub(crate) fn closes(
         &self,
         claims: &Claims,
@@ -73,7 +74,7 @@ impl WaitingEdit {
                 || claims.held_back_are_clear(setting, agents))
     }
 
-    /// It waits so long at most from the first edit on, s.
+    /// Maximum waiting time from the first edit on, s.
     pub(crate) fn longest(&self) -> f64 {
         match self.holds_back {
             true => LONGEST_TO_CLEAR + LONGEST,
@@ -81,7 +82,7 @@ impl WaitingEdit {
         }
     }
 
-    /// Whether it enters now.
+    /// Whether it is to be applied now.
     pub(crate) fn is_due(
         &self,
         claims: &Claims,
@@ -97,9 +98,8 @@ impl WaitingEdit {
 }
 
 impl Editing<'_> {
-    /// The junctions in which somebody is, or is about to be, and which are others on the ground after an
-    /// edit; as well those where somebody stands whom a stop line would move beyond, and those that are
-    /// empty because an edit waits. O(agents).
+    /// Junctions that an edit changes and that vehicles are in or about to enter. Also junctions where a stop
+    /// line would move beyond a standing vehicle, or that are being emptied for a waiting edit. O(agents).
     pub(super) fn junctions_to_empty(&self, after: &Ground) -> Vec<JunctionIndex> {
         let before = &**self.ground;
         let is_changed = |&junction: &JunctionIndex| {
@@ -119,14 +119,14 @@ impl Editing<'_> {
         all
     }
 
-    /// Whether a junction is cut farther back on the ground after an edit than it is now.
+    /// Whether an edit trims a junction farther back than it is now.
     fn moves_lines(&self, junctions: &[JunctionIndex], after: &Ground) -> bool {
         let before = &**self.ground;
         junctions.iter().any(|&junction| {
             let node = before.node(junction);
             let now = node.and_then(|node| after.roads.junction_of(node));
             let lines = before.roads.stop_lines(junction);
-            // An arm that is gone counts as cut back as well: then no arm has its road and end.
+            // A deleted arm counts as trimmed farther back as well. In that case no arm has its road and end.
             let cut = |now: JunctionIndex, line: (RoadId, RoadEnd, f64)| {
                 let mut arms = after.roads.stop_lines(now);
                 arms.all(|arm| (arm.0, arm.1) != (line.0, line.1) || arm.2 > line.2 + SAME_LINE)
@@ -135,10 +135,10 @@ impl Editing<'_> {
         })
     }
 
-    /// Empties junctions for an edit.
+    /// Starts emptying junctions for an edit.
     pub(super) fn empty(&mut self, junctions: Vec<JunctionIndex>, after: Arc<Ground>) -> EditEntry {
         let claims = &self.traffic.claims;
-        // What an edit before this one has begun is gone on with.
+        // The emptying begun for a previous edit continues.
         let held_back = claims.held_back();
         let has_closed = !claims.closed().is_empty();
         let holds_back = !held_back.is_empty() || self.moves_lines(&junctions, &after);
@@ -167,7 +167,7 @@ impl Editing<'_> {
         self.close(Vec::new());
     }
 
-    /// Lets nobody into some junctions any more, and closes their signals; others are open again.
+    /// Closes junctions for entry, including their signals, and opens all others.
     pub(crate) fn close(&mut self, junctions: Vec<JunctionIndex>) {
         let time = self.clock.time();
         self.traffic.signals.close(self.ground, &junctions, time);

@@ -30,8 +30,8 @@ fn a_perfect_drive_scores_zero_and_each_fault_counts() {
         mean_road_speed: 10.0,
         ..FitnessInput::default()
     };
-    // The others are points, which nobody can have all of, or cost time.
-    // And a drive that has not arrived is not perfect.
+    // The others are points, which no agent can collect completely, or cost time. A drive that has not
+    // arrived is not perfect.
     let by_time = [
         "forest_score",
         "balance_score",
@@ -81,7 +81,7 @@ fn a_perfect_drive_scores_zero_and_each_fault_counts() {
         ),
         0.1
     );
-    // At what is comfortable in all three it is 1.
+    // If all three are exactly comfortable, the score is 1.
     let just_so = FitnessInput {
         mean_squared_acceleration: 2.25,
         mean_squared_jerk: 4.0,
@@ -138,8 +138,8 @@ fn the_scores_of_chapter_12_and_of_steer_bench() {
         has_arrived: true,
         ..Conduct::default()
     };
-    // (time, conduct, score): the time, or 60 and the way that is left. Whoever fails scores more
-    // than whoever gets there, and the further he gets the less.
+    // (time, conduct, score): the time, or 60 plus the remaining distance. A drive that fails scores more
+    // than one that arrives, and less the farther it gets.
     for (time, conduct, expected) in [
         (21.5, arrived, 21.5),
         (21.5, at(5.9), 21.5),
@@ -150,7 +150,7 @@ fn the_scores_of_chapter_12_and_of_steer_bench() {
     ] {
         assert_eq!(score("forest_score", input(time), conduct), expected);
     }
-    // 0.2 m on average over 50 m, half of the speed missing.
+    // 0.2 m on average over 50 m, with half of the speed missing.
     let parts = Conduct {
         segment_crash: 0.2 / 50.0,
         segment_time_lost: 0.5,
@@ -158,7 +158,7 @@ fn the_scores_of_chapter_12_and_of_steer_bench() {
     };
     let found = score("segments", input(10.0), parts);
     assert!((found - 0.504).abs() < 1e-12);
-    // Three collisions, 30 s, 10 m/s all the time: 150 + 30 + 1500.
+    // Three collisions, 30 s, 10 m/s throughout: 150 + 30 + 1500.
     let busy = Conduct {
         collisions: 3.0,
         kinetic_energy: 1500.0,
@@ -195,7 +195,8 @@ fn manoeuvres_are_rated_by_time_place_shunts_and_lean() {
     }
 }
 
-/// The score of a drive that arrives after some contacts, losing and speeding for shares of its time.
+/// Score of a drive that arrives after some contacts, with the given shares of time lost and of time above
+/// the limit.
 fn arrived(collisions: f64, time_lost: f64, above_limit: f64) -> f64 {
     let conduct = Conduct {
         collisions,
@@ -219,7 +220,7 @@ fn safe_arrival_puts_drives_in_order() {
     let in_order = [
         ("perfect", arrived(0.0, 0.0, 0.0)),
         ("careful", arrived(0.0, 0.1, 0.0)),
-        // Always above the limit, as at 13 m/s where 8 are allowed: no time is lost.
+        // Always above the limit, such as 13 m/s where 8 are allowed, so no time is lost.
         ("too fast", arrived(0.0, 0.0, 1.0)),
         ("one contact", arrived(1.0, 0.05, 0.0)),
         ("reckless", arrived(3.0, 0.0, 1.0)),
@@ -232,7 +233,7 @@ fn safe_arrival_puts_drives_in_order() {
         assert!(pair[0].1 < pair[1].1, "{pair:?}");
     }
     assert_eq!(in_order[0].1, 0.0);
-    // The fitness of the source does not see most of that: the control.
+    // Control: the fitness of the source does not distinguish most of these.
     let blind = |conduct| score("crash_and_speed", FitnessInput::default(), conduct);
     let fast = Conduct {
         above_limit: 1.0,

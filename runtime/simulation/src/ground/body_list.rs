@@ -1,4 +1,5 @@
-//! The bodies of obstacles and trees, made of a scenario; after an edit those that it has left are taken over.
+//! Bodies of the obstacles and trees of a scenario. After an edit, the bodies that it did not affect are
+//! reused.
 
 use super::obstacles::{Body, Owner, Stature, bodies_of};
 use glam::DVec2;
@@ -6,38 +7,39 @@ use roadwright_scenario::{Forest, ForestId, Obstacle, ObstacleId, Scenario};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Stands for a body that is not there any more.
+/// Marks a body that no longer exists.
 const GONE: u32 = u32::MAX;
 
-/// Bodies by their numbers: those of obstacles first, by id, then trees.
+/// Bodies by number: first those of obstacles, by id, then trees.
 #[derive(Default)]
 pub(super) struct BodyList {
     pub(super) bodies: Vec<(Owner, Body)>,
-    /// Those of obstacles, which come first, in the same order. Trees are too many for that: they are
-    /// all alike but for their radius.
+    /// Statures of the obstacle bodies, in the same order. There are none for trees: those are too many, and
+    /// differ only in radius.
     pub(super) statures: Vec<Arc<Stature>>,
 }
 
-/// What an edit has made of the bodies.
+/// Difference between the bodies before and after an edit.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// For each body of before its number now, or [`GONE`]. Those that stay keep their order.
+    /// For each old body its new number, or [`GONE`]. Bodies that stay keep their order.
     numbers: Vec<u32>,
-    /// The bodies that were not there before, by growing number.
+    /// Numbers of the added bodies, in ascending order.
     pub(super) added: Vec<u32>,
-    /// Boxes around all that are gone or added.
+    /// Bounding boxes of all removed and added bodies.
     pub(super) boxes: Vec<(DVec2, DVec2)>,
 }
 
 impl Changes {
-    /// The number now of a body of before; `None` if it is gone.
+    /// New number of an old body; `None` if it was removed.
     #[inline]
     pub(super) fn number(&self, before: u32) -> Option<u32> {
         let number = self.numbers[before as usize];
         (number != GONE).then_some(number)
     }
 
-    /// Notes that bodies of before are gone. Each of before is noted as gone or as kept, in their order.
+    /// Records the removal of old bodies. Every old body has to be recorded once, as removed or kept, in
+    /// order.
     fn lose(&mut self, before: &BodyList, range: Range<usize>) {
         let lost = &before.bodies[range];
         self.numbers.resize(self.numbers.len() + lost.len(), GONE);
@@ -45,7 +47,7 @@ impl Changes {
             .extend(lost.iter().map(|(_, body)| body.bounds()));
     }
 
-    /// Notes the bodies of a list from a number on.
+    /// Records all bodies of `list` from number `first` on as added.
     fn gain(&mut self, list: &BodyList, first: usize) {
         let gained = &list.bodies[first..];
         self.added.extend(first as u32..list.bodies.len() as u32);
@@ -54,7 +56,7 @@ impl Changes {
     }
 }
 
-/// What bodies are made of.
+/// The obstacle or forest that bodies are made from.
 #[derive(Clone, Copy)]
 enum Source<'a> {
     Obstacle(ObstacleId, &'a Obstacle),
@@ -62,7 +64,7 @@ enum Source<'a> {
 }
 
 impl Source<'_> {
-    /// Of its bodies the one that comes first in the order of owners.
+    /// Owner of its first body in the order of owners.
     fn first(&self) -> Owner {
         match *self {
             Self::Obstacle(id, _) => Owner::Obstacle(id),
@@ -89,11 +91,11 @@ impl BodyList {
         list
     }
 
-    /// The bodies after an edit from `old`, whose bodies these are, to `new`. O(bodies).
+    /// Bodies after an edit from `old`, which `self` was built from, to `new`. O(bodies).
     pub(super) fn after_edit(&self, old: &Scenario, new: &Scenario) -> (Self, Changes) {
         let mut list = Self::default();
         let mut changes = Changes::default();
-        // Both go by growing id: nothing is looked up.
+        // Both are sorted by id, so no look-ups are needed.
         let mut befores = old.obstacles().iter().peekable();
         let mut is_in_old = |source: Source<'_>| match source {
             Source::Obstacle(id, obstacle) => {
@@ -108,7 +110,7 @@ impl BodyList {
             let before = self.range(gone.end, |owner| source.owns(owner));
             changes.lose(self, gone);
             begin = before.end;
-            // What had no bodies is made again: there may be room for a forest now that had no trees.
+            // A source without bodies is built again: a forest that had no trees may have room for some now.
             if is_in_old(source) && !before.is_empty() {
                 let first = list.bodies.len() as u32;
                 changes.numbers.extend(first..first + before.len() as u32);
@@ -124,26 +126,26 @@ impl BodyList {
         (list, changes)
     }
 
-    /// The bodies from a number on up to the first one whose owner does not pass a test.
+    /// Range of bodies from `begin` up to the first one whose owner fails the test.
     fn range(&self, begin: usize, passes: impl Fn(Owner) -> bool) -> Range<usize> {
         let rest = self.bodies[begin..].iter();
         let count = rest.take_while(|(owner, _)| passes(*owner)).count();
         begin..begin + count
     }
 
-    /// Adds bodies of before as they were.
+    /// Appends old bodies unchanged.
     fn copy(&mut self, before: &Self, range: Range<usize>) {
         self.bodies.extend_from_slice(&before.bodies[range.clone()]);
         let statures = range.start.min(before.statures.len())..range.end.min(before.statures.len());
         self.statures.extend_from_slice(&before.statures[statures]);
     }
 
-    /// Adds the bodies of a source.
+    /// Appends the bodies of a source.
     fn make(&mut self, source: Source<'_>) {
         match source {
             Source::Obstacle(id, obstacle) => {
                 let bodies = bodies_of(&obstacle.shape);
-                // What has notches is of several bodies, which would fall apart: it stays where it is.
+                // A shape with notches consists of several bodies, which would fall apart. It stays fixed.
                 let mass = obstacle.mass.filter(|_| bodies.len() == 1);
                 let stature = |_: &Body| Arc::new(Stature::new(obstacle.height.get(), mass));
                 self.statures.extend(bodies.iter().map(stature));
@@ -168,7 +170,7 @@ impl BodyList {
     }
 }
 
-/// What the bodies of a scenario are made of, in their order.
+/// Obstacles and forests of a scenario, in the order of their bodies.
 fn sources(scenario: &Scenario) -> impl Iterator<Item = Source<'_>> {
     let obstacles = scenario.obstacles().iter();
     let obstacles = obstacles.map(|(&id, obstacle)| Source::Obstacle(id, obstacle));

@@ -1,19 +1,20 @@
-//! A grid of cells over boxes: finds what may lie in a box, at a cost that does not depend on how large
-//! the largest of all boxes is.
+//! Grid of cells over boxes. Finds what may lie in a box, at a cost that does not depend on the size of the
+//! largest box.
 
 use super::body_list::Changes;
 use glam::DVec2;
 use roadwright_geometry::polygon;
 
-/// Side of a cell, m: about a vehicle and the room around it.
+/// Side of a cell, m: roughly a vehicle with the space around it.
 const CELL: f64 = 8.0;
-/// Cells at most, and cells that boxes cover together: in a larger world cells are larger.
+/// Maximum number of cells, and of cells covered by all boxes together. In a larger world the cells are
+/// larger.
 const MOST_CELLS: f64 = 4e6;
 
 /// A box by its corners, with its number.
 type Numbered = (u32, (DVec2, DVec2));
 
-/// Something in a cell, with its box.
+/// An entry of a cell: something with its box.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct CellEntry {
     low: DVec2,
@@ -21,27 +22,27 @@ struct CellEntry {
     number: u32,
 }
 
-/// Boxes by the cells that they cover.
+/// Boxes, indexed by the cells that they cover.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Cells {
     origin: DVec2,
     cell: f64,
     columns: usize,
     rows: usize,
-    /// Start of each cell in the entries; one more than cells.
+    /// Index of the first entry of each cell, followed by the number of entries.
     starts: Vec<u32>,
     entries: Vec<CellEntry>,
 }
 
 impl Cells {
-    /// The cells of boxes, which are numbered in growing order. `touches` says whether what is in a box may
-    /// reach into a disc: a slanting wall has a large box, and is in few of its cells.
+    /// Builds the cells of boxes, which are sorted by number. `touches` states whether the content of a box
+    /// may reach into a disc: a slanting wall has a large box but is in few of its cells.
     pub(super) fn new(boxes: &[Numbered], touches: impl Fn(u32, DVec2, f64) -> bool) -> Self {
         Self::after(None, boxes, touches)
     }
 
-    /// The cells of all bodies after an edit: bodies that stay keep theirs. A box stands in the list where its
-    /// number says.
+    /// Cells of all bodies after an edit, where bodies that stay keep their cells. The number of a box is its
+    /// index in the list.
     pub(super) fn after(
         before: Option<(&Self, &Changes)>,
         boxes: &[Numbered],
@@ -68,7 +69,7 @@ impl Cells {
         cells
     }
 
-    /// The grid for some boxes, without them.
+    /// Grid that fits some boxes, but is still empty.
     fn empty(boxes: &[Numbered]) -> Self {
         let corners: Vec<DVec2> = boxes
             .iter()
@@ -83,7 +84,7 @@ impl Cells {
             cell: CELL.max((size.element_product() / MOST_CELLS).sqrt()),
             ..Self::default()
         };
-        // One wall through the world covers many cells, and so may a thousand.
+        // A single wall across the world covers many cells, and a thousand small ones may as well.
         while cells.covered(boxes) > MOST_CELLS {
             cells.cell *= 2.0;
         }
@@ -99,11 +100,12 @@ impl Cells {
 
     fn covered(&self, boxes: &[Numbered]) -> f64 {
         let of = |(_, (low, high)): &Numbered| ((*high - *low) / self.cell + 2.0).element_product();
-        // Never more than a handful for each box would be worth it: doubling ends when all are in one.
+        // More than a handful of cells per box never pays. The doubling ends at the latest when all boxes are
+        // in one cell.
         boxes.iter().map(of).sum::<f64>() - 4.0 * boxes.len() as f64
     }
 
-    /// The cells that some boxes reach into, box by box: each with the place of its box in the list.
+    /// Finds the cells that boxes reach into, box by box, each with the index of its box in the list.
     fn find(
         &self,
         places: impl Iterator<Item = u32>,
@@ -125,7 +127,7 @@ impl Cells {
         found
     }
 
-    /// Adds the cells of boxes that an edit has left, with their numbers now.
+    /// Adds the cells of boxes that an edit has kept, with their new numbers.
     fn find_kept(&self, changes: &Changes, found: &mut Vec<(u32, u32)>) {
         for (cell, pair) in (0u32..).zip(self.starts.windows(2)) {
             let entries = &self.entries[pair[0] as usize..pair[1] as usize];
@@ -136,10 +138,10 @@ impl Cells {
         }
     }
 
-    /// Puts boxes into the cells that they were found in. Those of a cell keep their order.
+    /// Puts boxes into the cells where they were found. Entries of a cell keep their order.
     fn fill(&mut self, found: &[(u32, u32)], boxes: &[Numbered]) {
-        // A counting sort from behind: counts become ends, and each entry moves its own one down, until it is
-        // where the cell begins.
+        // Counting sort from the end: counts become ends, and each entry moves the end of its cell down by
+        // one until it is the start of the cell.
         self.starts = vec![0; self.columns * self.rows + 1];
         for (cell, _) in found {
             self.starts[*cell as usize] += 1;
@@ -156,7 +158,7 @@ impl Cells {
         }
     }
 
-    /// Brings some cells into the order of numbers.
+    /// Sorts the entries of some cells by number.
     fn sort(&mut self, cells: &[u32]) {
         for &cell in cells {
             let range = [cell, cell + 1].map(|cell| self.starts[cell as usize] as usize);
@@ -173,13 +175,13 @@ impl Cells {
     #[inline]
     fn cell_of(&self, at: DVec2) -> (usize, usize) {
         let local = (at - self.origin) / self.cell;
-        // A cast of floats saturates, so what lies outside goes to the cells at the border.
+        // A float cast saturates, so points outside belong to the cells at the border.
         let column = (local.x as usize).min(self.columns - 1);
         let row = (local.y as usize).min(self.rows - 1);
         (column, row)
     }
 
-    /// Calls `visit` for every box that meets one, at least once.
+    /// Calls `visit` at least once for every box that meets the given box.
     #[inline]
     pub(super) fn for_each_in(&self, low: DVec2, high: DVec2, mut visit: impl FnMut(u32)) {
         if self.entries.is_empty() {
@@ -188,7 +190,7 @@ impl Cells {
         let ((left, bottom), (right, top)) = (self.cell_of(low), self.cell_of(high));
         for row in bottom..=top {
             let base = row * self.columns;
-            // The cells of a row lie behind each other: one run for each row.
+            // The cells of a row are contiguous, so each row is one run.
             let from = self.starts[base + left] as usize;
             let to = self.starts[base + right + 1] as usize;
             for entry in &self.entries[from..to] {

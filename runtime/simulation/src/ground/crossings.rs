@@ -1,4 +1,4 @@
-//! Crossings of all junctions: who walks where, and which paths lead over it.
+//! Pedestrian crossings of all junctions: where people walk, and which connections cross them.
 
 use roadwright_scenario::junction::{
     Covered, Crossing, Interval, Junction, Layout, SignalPlans, Taken,
@@ -12,17 +12,17 @@ use std::ops::Range;
 pub(crate) struct CrossingSite {
     pub(crate) junction: JunctionIndex,
     pub(crate) crossing: Crossing,
-    /// The stages in which people walk, one bit each; `None` at a zebra.
+    /// Stages in which people walk, one bit each; `None` at a zebra crossing.
     pub(crate) walk_stages: Option<u32>,
-    /// The layer of the road that it leads over, as a bit.
+    /// Layer of the road that it crosses, as a bit.
     pub(crate) layers: u32,
 }
 
-/// The crossings of all junctions, in the order of junctions and arms.
+/// Crossings of all junctions, in the order of junctions and arms.
 #[derive(Debug, Default)]
 pub(crate) struct Crossings {
     sites: Vec<CrossingSite>,
-    /// Where those of each junction begin, and the end of all.
+    /// Index of the first crossing of each junction, followed by the number of crossings.
     firsts: Vec<u32>,
 }
 
@@ -36,12 +36,13 @@ impl Crossings {
         for (number, junction) in numbers.zip(&layout.junctions) {
             let greens = plans.signals[number.index()].as_ref();
             for crossing in &junction.crossings {
-                // Where no stage has red for all who drive over it, people cross as at a zebra.
+                // If no stage shows red to all vehicles that drive across it, people cross as at a zebra
+                // crossing.
                 let stages = greens.map(|own| junction.walk_stages(crossing, &own.greens));
                 let road = network.road(crossing.road);
                 let layer = road.map_or(0, |road| i32::from(road.layer));
                 crossings.sites.push(CrossingSite {
-                    // As the layers of lanelets.
+                    // Same encoding as the layers of lanelets.
                     layers: 1 << layer.rem_euclid(32),
                     junction: number,
                     crossing: crossing.clone(),
@@ -53,7 +54,7 @@ impl Crossings {
         crossings
     }
 
-    /// Adds where people walk to a hash; nothing where nobody does.
+    /// Adds the crossings to a hash; adds nothing if there are none.
     pub(super) fn hash(&self, hasher: &mut impl Hasher) {
         for site in &self.sites {
             let Crossing {
@@ -76,12 +77,12 @@ impl Crossings {
         }
     }
 
-    /// All of them.
+    /// All crossings.
     pub(crate) fn sites(&self) -> &[CrossingSite] {
         &self.sites
     }
 
-    /// The numbers of those of a junction.
+    /// Numbers of the crossings of a junction.
     #[inline]
     pub(crate) fn of_junction(&self, junction: JunctionIndex) -> Range<u32> {
         let junction = junction.index();
@@ -90,7 +91,8 @@ impl Crossings {
 }
 
 impl CrossingSite {
-    /// What a vehicle on a path of the junction takes of the crossing.
+    /// The part of the crossing that a vehicle on a connection covers; `None` if the connection does not meet
+    /// it.
     pub(crate) fn taken(&self, path: ConnectionIndex, is_long: bool) -> Option<Taken> {
         let covered = &self.crossing.covered;
         let found = covered.binary_search_by_key(&path, |covered| covered.path);
@@ -98,20 +100,20 @@ impl CrossingSite {
         Some(if is_long { long } else { car })
     }
 
-    /// A place on the way across as who comes from the right or the left kerb sees it, m from there.
+    /// Converts an interval of the crossing to distances from the right or the left kerb, m.
     pub(crate) fn seen_from(&self, place: Interval, is_from_right: bool) -> Interval {
         let length = self.crossing.length;
         if is_from_right {
             return place;
         }
-        // Seen from the other kerb all runs backwards: what ends first begins first.
+        // From the other kerb the order is reversed: the end comes first.
         Interval {
             from: length - place.to,
             to: length - place.from,
         }
     }
 
-    /// The stretches of the way across, as who comes from the right or the left kerb sees them.
+    /// Stretches of the crossing, in the order in which people from the right or the left kerb walk them.
     pub(crate) fn stretches(&self, is_from_right: bool) -> Vec<Interval> {
         let stretches = self.crossing.stretches();
         let mut all: Vec<_> = stretches
@@ -124,7 +126,7 @@ impl CrossingSite {
     }
 }
 
-/// Whether people cross any path of a junction at a place where vehicles drive along it.
+/// Whether vehicles on a connection of a junction drive across a pedestrian crossing.
 pub(super) fn is_crossed(junction: &Junction, path: ConnectionIndex) -> bool {
     let mut covered = junction.crossings.iter().flat_map(|c| &c.covered);
     covered.any(|covered| covered.path == path)

@@ -1,56 +1,56 @@
-//! What is asked of junctions and of their paths in each step, in two lists: laws and signals are large, and
-//! each look into one would wait for memory.
+//! Compact lists of the facts about junctions and their connections that each step needs. Laws and signals
+//! are large, and each access would wait for memory.
 
 use super::roads::JunctionLaw;
 use roadwright_scenario::junction::{Between, Layout, Light, Sign, SignalPlans, Signals};
 use roadwright_scenario::{Connection, ConnectionIndex, Control, JunctionIndex};
 use std::sync::Arc;
 
-/// Stands for no group of signals.
+/// Stands for no signal group.
 const NO_GROUP: u32 = u32::MAX;
 
-/// The junctions of the roads, and the paths of each after those of the one before.
+/// Junctions of the roads; the connections of all junctions are in one list, junction by junction.
 pub(super) struct JunctionGists {
     junctions: Vec<JunctionGist>,
     paths: Vec<ConnectionGist>,
 }
 
-/// A junction, as those see it who come to it.
+/// A junction, as approaching vehicles see it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct JunctionGist {
-    /// From one green of a stage of its signals to the next at most, s; without end where there are none.
+    /// Longest time between two greens of a stage of its signals, in seconds; infinite without signals.
     pub(super) longest_cycle: f64,
-    /// Place of its first path.
+    /// Index of its first connection.
     first: u32,
     group: u32,
     pub(super) control: Control,
-    /// Whether those who come near it are looked out for.
+    /// Whether approaching vehicles are tracked there.
     pub(super) looks_out: bool,
-    /// Whether it matters there who goes first.
+    /// Whether the order of vehicles matters there.
     pub(super) is_ruled: bool,
 }
 
-/// One path of a junction.
+/// A connection of a junction.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConnectionGist {
-    /// How far before the junction its stop line lies, where no buses drive, m.
+    /// Distance of its stop line from the junction if no buses drive there, m.
     pub(super) setback: f32,
-    /// The stages in which it has green, one bit each; none where there are no signals.
+    /// Stages in which it has green, one bit each; 0 without signals.
     pub(crate) stages: u32,
-    /// Those of them in which it gives way to others with green, however the roads lie.
+    /// Stages in which it has green but gives way to other traffic with green, whatever the geometry.
     permitted: u32,
-    /// What who comes along it is told.
+    /// The sign that faces traffic on this connection.
     pub(crate) sign: Sign,
-    /// Whether who comes along it may turn at a red light.
+    /// Whether vehicles on it may turn at a red light.
     pub(crate) may_turn_on_red: bool,
-    /// Whether the next one in a queue goes along it only some time after the one before.
+    /// Whether vehicles of a queue enter it only with a follow-up time between them.
     pub(crate) has_follow_up: bool,
-    /// Whether it gives way to any other.
+    /// Whether it gives way to any other connection.
     pub(crate) gives_way_to_any: bool,
 }
 
 impl JunctionGists {
-    /// O(paths * stages).
+    /// Collects the facts of all junctions. O(connections * stages).
     pub(super) fn new(layout: &Layout, laws: &[Arc<JunctionLaw>], plans: &SignalPlans) -> Self {
         let (mut junctions, mut paths) = (Vec::new(), Vec::new());
         let signals = plans.signals.iter().zip(plans.group_of());
@@ -91,7 +91,7 @@ impl JunctionGists {
 }
 
 impl JunctionGist {
-    /// The group that its signals belong to.
+    /// Group that its signals belong to.
     #[inline]
     pub(super) fn group(&self) -> Option<usize> {
         (self.group != NO_GROUP).then_some(self.group as usize)
@@ -129,13 +129,14 @@ impl ConnectionGist {
         self.stages & 1 << stage != 0
     }
 
-    /// Whether it has green in a stage only as far as it gives way to others with green.
+    /// Whether its green in a stage is permissive, so that it gives way to other traffic with green.
     #[inline]
     pub(crate) fn is_permitted(&self, stage: u32) -> bool {
         self.permitted & 1 << stage != 0
     }
 
-    /// What its signal shows in a stage; if that ends, before which other one and in which part of the change.
+    /// State of its signal in a stage. While the stage ends, `change` has the next stage and the part of the
+    /// change.
     #[inline]
     pub(crate) fn light_in(&self, stage: u32, change: Option<(u32, Between)>) -> Light {
         let change = change.map(|(next, between)| (self.has_green(next), between));

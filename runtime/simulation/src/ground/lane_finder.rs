@@ -5,22 +5,22 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
 
-/// A vehicle is on a lane within this distance and turn, m and rad.
+/// Greatest distance, m, and angle, rad, at which a vehicle counts as being on a lane.
 pub(crate) const LANE_REACH: f64 = 3.0;
 const LANE_TURN: f64 = 0.9;
-/// Cell of the index over the lanes, m.
+/// Cell size of the index over the lanes, m.
 const CELL: f64 = 12.0;
-/// How far away from all lanes a place may be, m.
+/// Greatest distance of a place from the nearest lane, m.
 const FAR: f64 = 100.0;
 
-/// An index over the lanes of a graph, which it does not hold.
+/// Index over the lanes of a graph. It does not own the graph.
 pub(crate) struct LaneFinder {
     grid: GridIndex,
-    /// Lanelet and distance of each point in the grid.
+    /// Lanelet of each point in the grid, and distance along it.
     points: Vec<(LaneletIndex, f64)>,
 }
 
-/// A lanelet with the distance along and to the left of it, m.
+/// A lanelet with the distances along it and to its left, m.
 pub(crate) type Spot = (LaneletIndex, f64, f64);
 
 impl LaneFinder {
@@ -39,11 +39,11 @@ impl LaneFinder {
         Self { grid, points }
     }
 
-    /// The lanelets within a distance of a place, each with how far it misses it.
+    /// Lanelets within a distance of a place, each with its distance from the place.
     pub(super) fn around(&self, graph: &LaneGraph, place: DVec2, reach: f64) -> Vec<(f64, Spot)> {
         let mut found: Vec<(f64, Spot)> = Vec::new();
-        // Points lie half a cell apart at most: of a lane that comes within the reach one is found with
-        // a cell more.
+        // Points are at most half a cell apart, so a search with one more cell finds a point of every lane
+        // that comes within reach.
         self.grid
             .for_each_within(place, reach + CELL, |point, _: DVec2| {
                 let (lanelet, guess) = self.points[point as usize];
@@ -62,20 +62,20 @@ impl LaneFinder {
         found
     }
 
-    /// Lanelets under a pose, the best first.
+    /// Lanelets under a pose, best match first.
     pub(crate) fn under(&self, graph: &LaneGraph, pose: Pose) -> Vec<Spot> {
         let around = self.around(graph, pose.position, LANE_REACH);
         let fitting = around.into_iter().filter_map(|(miss, spot)| {
             let heading = graph.line(spot.0).heading(spot.1);
             let turn = wrap_angle(heading - pose.heading).abs();
-            // A lane that leads where the vehicle heads is better than one that is a little closer: one
+            // A lane in the direction of the vehicle is a better match than one that is slightly closer: one
             // radian counts as much as two metres.
             (turn < LANE_TURN).then_some((miss + 2.0 * turn, spot))
         });
         in_order(fitting.collect())
     }
 
-    /// Lanes near a place, the nearest first.
+    /// Lanes near a place, nearest first.
     pub(crate) fn near(&self, graph: &LaneGraph, place: DVec2) -> Vec<Spot> {
         let lanes = |reach: f64| -> Vec<(f64, Spot)> {
             let around = self.around(graph, place, reach).into_iter();
@@ -83,7 +83,7 @@ impl LaneFinder {
                 .filter(|(_, spot)| !graph.lanelet(spot.0).is_connection())
                 .collect()
         };
-        // Most places are beside a road; a search over 100 m finds hundreds of points.
+        // Most places are next to a road, while a search over 100 m finds hundreds of points.
         let close = lanes(CELL);
         in_order(if close.is_empty() { lanes(FAR) } else { close })
     }

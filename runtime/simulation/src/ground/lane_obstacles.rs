@@ -1,7 +1,7 @@
-//! Which lanes obstacles and trees are near to.
+//! Obstacles and trees near each lane.
 //!
-//! Looking for obstacles costs each vehicle a search in every question to its controller. Lanelets know
-//! whether there is anything near, so on most of them nobody searches.
+//! A search for obstacles costs time whenever a vehicle updates its controller. Lanelets know whether there
+//! are obstacles nearby, so vehicles on most lanelets need no search.
 
 use super::body_list::Changes;
 use super::cells::Cells;
@@ -12,78 +12,78 @@ use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, copied};
 use roadwright_scenario::{Scenario, VehicleType};
 use std::sync::Arc;
 
-/// Lanes closer to an obstacle than this look out for it, m.
+/// Vehicles on lanes closer to an obstacle than this watch out for it, m.
 const WATCH_DISTANCE: f64 = 6.0;
-/// Bodies count as near that are this much too far, m: more than what looking along a lane in steps can miss.
+/// Tolerance that is added to distances, m: more than sampling a lane in steps can miss.
 const SLACK: f64 = 0.25;
 
-/// How far beside the middle of a lane bodies may be that steer for themselves, m: more than what they need to
-/// keep to it, in gentle bends as well.
+/// How far vehicles that steer on their own may be off the lane's centre line, m. This is more than they need
+/// to keep to it, in gentle bends as well.
 const ASIDE: f64 = 1.0;
-/// Where an edit takes away and adds more bodies, all lanes are looked at anew: each is compared with each of
-/// those.
+/// If an edit removes and adds more bodies than this, all lanes are computed again, because each lane is
+/// compared with each changed body.
 const MOST_CHANGES: usize = 500;
 
-/// How near obstacles are to one lanelet.
+/// How close obstacles come to one lanelet.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Nearness {
-    /// Whether it passes close to one.
+    /// Whether an obstacle is close enough to be watched.
     is_watched: bool,
-    /// Whether a car, and any vehicle, that drives along its middle may touch one.
+    /// Whether a car, or any vehicle, that drives along the centre line may touch an obstacle.
     is_touched: [bool; 2],
-    /// Whether one may be touched by a car, and by any vehicle, of which no point of the middle is farther than
-    /// [`ASIDE`] from the middle of the lanelet.
+    /// Whether a car, or any vehicle, may touch an obstacle while all its points stay within [`ASIDE`] of the
+    /// centre line of the lanelet.
     is_touched_aside: [bool; 2],
-    /// Whether somebody on it may see one that is in a way.
+    /// Whether a vehicle on it may see an obstacle that obstructs a lane.
     is_seen: bool,
 }
 
-/// For each lanelet how near obstacles are.
+/// How close obstacles come to each lanelet.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct LaneObstacles {
     lanes: Vec<Nearness>,
-    /// How far a car, and any vehicle, leaves the middle of each lanelet, m.
+    /// How far a car, and any vehicle, swings out from the centre line of each lanelet, m.
     swings: Vec<[f64; 2]>,
     in_ways: InWays,
 }
 
-/// The bodies that may be in the way of somebody on a lane. In a town nearly every lane has houses beside it,
-/// and hardly one in its way.
+/// Bodies that may obstruct vehicles on a lane. In a town nearly every lane has houses beside it, but hardly
+/// any house obstructs one.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct InWays {
-    /// Where those of each lanelet begin in the list; one more than there are lanelets.
+    /// Index of the first body of each lanelet in the list, followed by the length of the list.
     firsts: Vec<u32>,
-    /// Each as often as there are lanelets that it is in the way of.
+    /// Each body once for every lanelet that it obstructs.
     numbers: Vec<u32>,
-    /// All of them once, by growing number.
+    /// Each body once, in ascending order of numbers.
     all: Vec<u32>,
     cells: Arc<Cells>,
 }
 
-/// The lanes before an edit that has left all vehicle types as they were.
+/// Lanes before an edit that has left all vehicle types unchanged.
 #[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     pub(super) lanes: &'a LaneObstacles,
     pub(super) graph: &'a LaneGraph,
-    /// For each lanelet now the one that it is a [copy](copied) of; none if all are as they were.
+    /// For each new lanelet the old one that it is a [copy](copied) of; `None` if all are unchanged.
     pub(super) copies: Option<&'a [LaneletIndex]>,
-    /// None if all obstacles are as they were.
+    /// `None` if all obstacles are unchanged.
     pub(super) changes: Option<&'a Changes>,
 }
 
 impl Known<'_> {
-    /// Whether it tells enough of the lanes now to be worth a look.
+    /// Whether reusing it is worth the cost.
     pub(super) fn is_worth_it(&self) -> bool {
         let boxes = self.changes.map_or(0, |changes| changes.boxes.len());
         !self.lanes.lanes.is_empty() && boxes <= MOST_CHANGES
     }
 
-    /// The lanelet of before that one is a copy of.
+    /// The old lanelet that `id` is a copy of.
     fn copied(&self, id: LaneletIndex) -> Option<LaneletIndex> {
         self.copies.map_or(Some(id), |copies| copied(copies, id))
     }
 
-    /// The number now of a body of before.
+    /// New number of an old body.
     fn number(&self, before: u32) -> Option<u32> {
         match self.changes {
             Some(changes) => changes.number(before),
@@ -91,20 +91,20 @@ impl Known<'_> {
         }
     }
 
-    /// How far vehicles left the middle around a lanelet of before, m.
+    /// How far vehicles swung out around an old lanelet, m.
     fn swing_around(&self, copy: LaneletIndex) -> [f64; 2] {
         swing_around(self.graph, &self.lanes.swings, copy)
     }
 
-    /// The boxes around all that is gone or new.
+    /// Boxes of all removed and added bodies.
     fn boxes(&self) -> &[(DVec2, DVec2)] {
         self.changes.map_or(&[], |changes| &changes.boxes)
     }
 }
 
 impl LaneObstacles {
-    /// Finds out which obstacles the lanes of a scenario are near to; what is known of lanes that an edit has
-    /// not changed is copied.
+    /// Finds the obstacles near the lanes of a scenario. Results for lanes that an edit has not changed are
+    /// copied from `known`.
     pub(super) fn new(
         scenario: &Scenario,
         obstacles: &Obstacles,
@@ -137,21 +137,21 @@ impl LaneObstacles {
         }
     }
 
-    /// Whether vehicles on a lanelet have to look out for obstacles.
+    /// Whether vehicles on a lanelet have to watch out for obstacles.
     #[inline]
     pub(crate) fn is_watched(&self, lanelet: LaneletIndex) -> bool {
         self.lanes[lanelet.index()].is_watched
     }
 
-    /// Whether a vehicle that drives along the middle of a lanelet may touch an obstacle; one that is no car
-    /// is long.
+    /// Whether a vehicle that drives along the centre line of a lanelet may touch an obstacle. Vehicles other
+    /// than cars are long.
     #[inline]
     pub(crate) fn may_be_touched(&self, lanelet: LaneletIndex, is_long: bool) -> bool {
         self.lanes[lanelet.index()].is_touched[usize::from(is_long)]
     }
 
-    /// How far the middle of a vehicle, from its rear to its front, may be from the middle of a lanelet at most
-    /// without touching an obstacle beside that, m: 0 if nothing is known. One that is no car is long.
+    /// Greatest distance between the axis of a vehicle, from rear to front, and the centre line of a lanelet
+    /// at which it touches no obstacle, m; 0 if unknown. Vehicles other than cars are long.
     #[inline]
     pub(crate) fn room_aside(&self, lanelet: LaneletIndex, is_long: bool) -> f64 {
         match self.lanes[lanelet.index()].is_touched_aside[usize::from(is_long)] {
@@ -160,29 +160,29 @@ impl LaneObstacles {
         }
     }
 
-    /// Whether somebody who keeps to a lanelet may see an obstacle in its way.
+    /// Whether a vehicle that keeps to a lanelet may see an obstacle that obstructs it.
     #[inline]
     pub(crate) fn is_seen_from(&self, lanelet: LaneletIndex) -> bool {
         self.lanes[lanelet.index()].is_seen
     }
 
-    /// The obstacles that may be in the way of somebody on a lane.
+    /// Obstacles that may obstruct vehicles on a lane.
     #[inline]
     pub(crate) fn in_ways(&self) -> &Cells {
         &self.in_ways.cells
     }
 }
 
-/// How large vehicles are.
+/// Size of vehicles.
 #[derive(Clone, Copy)]
 struct Size {
-    /// The widest, m.
+    /// Greatest width, m.
     width: f64,
-    /// From the rear axle to the farther end, the most, m.
+    /// Greatest distance from the rear axle to the farther end of the vehicle, m.
     reach: f64,
 }
 
-/// The largest car, and the largest vehicle of all.
+/// Size of the largest car, and of the largest vehicle of any class.
 fn sizes(types: &[&VehicleType]) -> [Size; 2] {
     let bodies = || types.iter().map(|kind| body_of(kind));
     let cars = bodies().filter(|body| !body.exceeds_car());
@@ -195,16 +195,16 @@ fn sizes(types: &[&VehicleType]) -> [Size; 2] {
     })
 }
 
-/// What nearness follows from.
+/// All that nearness is computed from.
 struct Surroundings<'a> {
-    /// Of cars, and of all vehicles.
+    /// Of cars, and of vehicles of any class.
     sizes: [Size; 2],
-    /// The longest vehicle, m.
+    /// Length of the longest vehicle, m.
     longest: f64,
     obstacles: &'a Obstacles,
     graph: &'a LaneGraph,
     known: Option<Known<'a>>,
-    /// For each lanelet whether bodies near it have changed; empty where nothing is known.
+    /// For each lanelet whether bodies near it have changed; empty if nothing is known.
     is_near_change: Vec<bool>,
 }
 
@@ -213,14 +213,14 @@ impl Surroundings<'_> {
         self.graph.indices()
     }
 
-    /// What was known of a lanelet, if it is as it was, and no body near it has changed.
+    /// Old results for a lanelet, if neither it nor any body near it has changed.
     fn known(&self, id: LaneletIndex) -> Option<(Known<'_>, LaneletIndex)> {
         let known = self.known?;
         let copy = known.copied(id)?;
         (!self.is_near_change[id.index()]).then_some((known, copy))
     }
 
-    /// Notes the lanelets near which bodies have changed. O(lanelets times changes).
+    /// Marks the lanelets near changed bodies. O(lanelets * changes).
     fn find_changes(&mut self) {
         let Some(known) = self.known else {
             return;
@@ -230,8 +230,8 @@ impl Surroundings<'_> {
         self.is_near_change = self.ids().map(is_near).collect();
     }
 
-    /// Bodies nearer to the middle of a lane than this may be in the way of somebody on it, m: by less than half
-    /// of the vehicle and [`SIDE_CLEARANCE`], for one that looks [`MOST_ASIDE`] to the side.
+    /// Distance from the centre line of a lane within which bodies may obstruct vehicles on it, m: half the
+    /// vehicle's width plus [`SIDE_CLEARANCE`], for a vehicle that looks [`MOST_ASIDE`] to the side.
     fn beside(&self) -> f64 {
         0.5 * self.sizes[1].width + SIDE_CLEARANCE + MOST_ASIDE + SLACK
     }
@@ -240,7 +240,7 @@ impl Surroundings<'_> {
         self.graph.line(id).points()
     }
 
-    /// What lies between the points of a lanelet.
+    /// Line segments between the points of a lanelet.
     fn stretches(&self, id: LaneletIndex) -> impl Iterator<Item = (DVec2, DVec2)> + '_ {
         self.points(id).zip(self.points(id).skip(1))
     }
@@ -290,7 +290,7 @@ impl Surroundings<'_> {
         }
     }
 
-    /// Adds the bodies within a distance of a lanelet, by growing number.
+    /// Appends the bodies within a distance of a lanelet, in ascending order of numbers.
     fn collect_near(&self, id: LaneletIndex, distance: f64, numbers: &mut Vec<u32>) {
         let first = numbers.len();
         for stretch in self.stretches(id) {
@@ -316,7 +316,7 @@ impl Surroundings<'_> {
             };
             let around = swing_around(self.graph, swings, id);
             let is_touched = match before {
-                // It depends on the lanelets around it as well.
+                // It also depends on the adjoining lanelets.
                 Some((before, known, copy)) if known.swing_around(copy) == around => {
                     before.is_touched
                 }
@@ -345,18 +345,18 @@ impl Surroundings<'_> {
         points.any(|point| self.obstacles.is_any_within(point, WATCH_DISTANCE))
     }
 
-    /// Whether vehicles of a class that drive along the middle of a lanelet may touch a body.
+    /// Whether vehicles of a class that drive along the centre line of a lanelet may touch a body.
     ///
-    /// A vehicle is straight, its lane need not be: it leaves the middle by what the lane turns within its
-    /// length, and its front may be on the next lanelet already. In a town hardly a lanelet of those with
-    /// houses beside them is left.
+    /// A vehicle is straight but its lane may bend. The vehicle leaves the centre line by what the lane turns
+    /// within the vehicle's length, and its front may already be on the next lanelet. In a town, hardly any
+    /// of the lanelets with houses beside them remain after this check.
     fn may_touch(&self, id: LaneletIndex, class: usize, swing: f64) -> bool {
         let reach = (0.5 * self.sizes[class].width + swing + SLACK).min(WATCH_DISTANCE);
         let mut stretches = self.stretches(id);
         stretches.any(|stretch| self.obstacles.any_near(stretch, reach))
     }
 
-    /// From the rear axle on the line to the front, and from there as far as one sees, m.
+    /// Distance from the rear axle on the centre line to the farthest point that the driver sees, m.
     fn sight(&self) -> f64 {
         OBSTACLE_REACH + self.longest + WATCH_DISTANCE
     }
@@ -365,14 +365,15 @@ impl Surroundings<'_> {
         self.points(id).any(|point| {
             let mut sees = false;
             in_ways.for_each_in(point - sight, point + sight, |number| {
-                // Itself and not its box: which corners of that are met depends on the cells of all.
+                // Tests the body and not only its box, because the cells, which depend on all bodies, decide
+                // which corners of the box are found.
                 sees = sees || self.obstacles.is_within(number, point, sight);
             });
             sees
         })
     }
 
-    /// The boxes of bodies that are in a way now and were not, or the other way round.
+    /// Boxes of bodies that obstruct a lane now and did not before, or the reverse.
     fn changed(&self, in_ways: &InWays) -> Vec<(DVec2, DVec2)> {
         let Some(known) = self.known else {
             return Vec::new();
@@ -392,12 +393,12 @@ impl Surroundings<'_> {
         boxes.chain(known.boxes().iter().copied()).collect()
     }
 
-    /// Whether one of some boxes may be within a distance of a lanelet, m.
+    /// Whether one of the boxes may be within a distance of a lanelet, m.
     fn may_reach(&self, id: LaneletIndex, boxes: &[(DVec2, DVec2)], distance: f64) -> bool {
         if boxes.is_empty() {
             return false;
         }
-        // All of it lies within its length around its start.
+        // The whole lanelet lies within its length around its start.
         let start = self.graph.line(id).position(0.0);
         let reach = distance + self.graph.lanelet(id).length();
         boxes.iter().any(|&(low, high)| {
@@ -415,7 +416,7 @@ impl InWays {
     }
 }
 
-/// How far vehicles leave the middle of a lanelet and of those around it, at most, m.
+/// How far vehicles swing out from the centre line of a lanelet and the adjoining ones at most, m.
 fn swing_around(graph: &LaneGraph, swings: &[[f64; 2]], id: LaneletIndex) -> [f64; 2] {
     let beside = graph.predecessors(id).iter().chain(graph.successors(id));
     beside.chain([&id]).fold([0.0, 0.0], |most, &near| {
@@ -424,7 +425,7 @@ fn swing_around(graph: &LaneGraph, swings: &[[f64; 2]], id: LaneletIndex) -> [f6
     })
 }
 
-/// What vehicles of a type cover.
+/// Extent of vehicles of a type.
 fn body_of(kind: &VehicleType) -> Body {
     Body {
         width: kind.width.get(),
@@ -433,8 +434,8 @@ fn body_of(kind: &VehicleType) -> Body {
     }
 }
 
-/// How far a straight body of a length leaves a line that it touches at one end, m: by all that the line turns
-/// within the length, each turn times what of the body is beyond it.
+/// How far a straight body of the given length leaves a line that it touches at one end, m: the sum of all
+/// turns of the line within the length, each times the length of the body beyond it.
 fn swing(line: &[DVec2], length: f64) -> f64 {
     let turn = |at: usize| {
         let (before, after) = (line[at] - line[at - 1], line[at + 1] - line[at]);
@@ -469,7 +470,7 @@ mod tests {
     #[test]
     fn who_is_a_bit_beside_its_lane_touches_nothing_where_there_is_room() {
         let mut scenario = field();
-        // One through the field, and one beside it.
+        // One street through the field, and one next to it.
         for ends in [
             ((-70.0, -10.0), (70.0, -25.0)),
             ((-70.0, -48.0), (70.0, -46.0)),
@@ -520,7 +521,7 @@ mod tests {
 
     #[test]
     fn who_keeps_to_its_lane_touches_nothing_where_it_is_said_that_nothing_is_near() {
-        // Streets across the field that bend where they meet.
+        // Streets across the field, with bends where they meet.
         let mut scenario = field();
         for (from, to) in [
             ((-70.0, -10.0), (70.0, -25.0)),
@@ -556,13 +557,14 @@ mod tests {
                     let is_at_end = line.length() - s < front;
                     let mut next = graph.successors(lanelet).iter();
                     let is_known = may_touch(lanelet) || is_at_end && next.any(|&id| may_touch(id));
-                    // Beyond its lane, where none goes on, a body touches what is not beside a lane.
+                    // Beyond the end of a lane without successors, a vehicle touches bodies that are not
+                    // beside any lane.
                     let is_beyond = is_at_end && graph.successors(lanelet).is_empty();
                     assert!(is_known || is_beyond, "lanelet {lanelet} at {s} m");
                 }
             }
         }
-        // And most that are watched, for behaviours, are quiet.
+        // Most lanelets that are watched for behaviours are not touched.
         assert!(
             touched > 100 && quiet > 5,
             "{touched} touched, {quiet} quiet"
@@ -571,7 +573,7 @@ mod tests {
 
     #[test]
     fn what_is_taken_away_is_seen_from_no_lane_any_more() {
-        // A post on one street, in sight of another one that is not near it.
+        // A post on one street, in sight of a second street that is not near it.
         let mut before = Scenario::new("posts");
         for ends in [((0.0, 0.0), (100.0, 0.0)), ((100.0, 30.0), (110.0, 30.0))] {
             draw_street(&mut before, ends, &street(1, 0));
@@ -583,7 +585,8 @@ mod tests {
             y: place.y.into(),
             radius: 0.2.into(),
         };
-        // Another one far away from both: where there are no obstacles at all nothing is asked of lanes.
+        // Another post far away from both, because lanes are not examined at all in a scenario without
+        // obstacles.
         let far = Shape::Circle {
             x: (-500.0).into(),
             y: 0.0.into(),

@@ -1,4 +1,4 @@
-//! Obstacles with a mass: what they are as bodies that can be pushed.
+//! Obstacles with a mass, as bodies that can be pushed.
 
 use glam::{DVec2, DVec3};
 use roadwright_geometry::math::{atan2, sin_cos};
@@ -6,21 +6,21 @@ use roadwright_geometry::polygon;
 use roadwright_scenario::ObstacleId;
 use roadwright_vehicle::rigid::{LooseModel, LooseState, Solid, Surface};
 
-/// Friction of loose things on the ground and on each other.
+/// Friction of loose obstacles on the ground and against each other.
 const FRICTION: f64 = 0.5;
 
-/// A loose obstacle, and where it stands before anybody pushes it.
+/// A loose obstacle, with its initial place.
 #[derive(Debug, Clone)]
 pub(crate) struct LooseKind {
     pub(crate) id: ObstacleId,
     pub(crate) model: LooseModel,
     middle: DVec2,
     heading: f64,
-    /// Of the circle around its middle that holds it however it lies, m.
+    /// Radius of the circle around its centre that encloses it in any orientation, m.
     pub(crate) radius: f64,
 }
 
-/// Moments of an area about its middle: area and second moments.
+/// Moments of an area about its centroid: area and second moments.
 struct Moments {
     area: f64,
     xx: f64,
@@ -29,7 +29,7 @@ struct Moments {
 }
 
 impl LooseKind {
-    /// A disc on the ground, m, kg.
+    /// A disc on the ground; lengths in m, mass in kg.
     pub(super) fn disc(
         id: ObstacleId,
         (middle, radius): (DVec2, f64),
@@ -42,19 +42,20 @@ impl LooseKind {
         Self::new(id, solid, (middle, 0.0), mass, inertia)
     }
 
-    /// A convex outline, counter-clockwise, m, kg. `None` if it has no inside.
+    /// A prism with a convex, counter-clockwise outline; lengths in m, mass in kg. `None` if the outline has
+    /// no area.
     pub(super) fn prism(id: ObstacleId, outline: &[DVec2], height: f64, mass: f64) -> Option<Self> {
         let middle = polygon::centroid(outline);
         let about: Vec<DVec2> = outline.iter().map(|&corner| corner - middle).collect();
         let moments = moments(&about);
-        // Its axes are those about which it turns without wobbling.
+        // Its axes are the principal axes of inertia.
         let heading = 0.5 * atan2(2.0 * moments.xy, moments.xx - moments.yy);
         let turned: Vec<DVec2> = about.iter().map(|&corner| turn(corner, -heading)).collect();
         let solid = Solid::prism(&turned, 0.5 * height)?;
         let own = self::moments(&turned);
         let (long, wide) = (own.xx / own.area, own.yy / own.area);
         let tall = height * height / 12.0;
-        // About each axis counts what lies across it: yy and the height for x, xx and the height for y.
+        // About each axis, the extent across it counts: yy and the height for x, xx and the height for y.
         let inertia = mass * DVec3::new(wide + tall, long + tall, long + wide);
         Some(Self::new(id, solid, (middle, heading), mass, inertia))
     }
@@ -83,12 +84,12 @@ impl LooseKind {
         }
     }
 
-    /// How it stands before anybody pushes it.
+    /// Initial state, before anything pushes it.
     pub(crate) fn standing(&self, surface: &impl Surface) -> LooseState {
         self.model.standing(self.middle, self.heading, surface)
     }
 
-    /// What it covers as seen from above, counter-clockwise, m.
+    /// Outline seen from above, counter-clockwise, m.
     pub(crate) fn outline(&self, state: &LooseState) -> Vec<DVec2> {
         let body = &state.body;
         let corners = self.model.solid.corners().iter();
@@ -96,7 +97,7 @@ impl LooseKind {
         polygon::convex_hull(&places.collect::<Vec<_>>())
     }
 
-    /// How far its base has been moved, m.
+    /// How far its base has moved, m.
     pub(crate) fn shift(&self, state: &LooseState) -> f64 {
         let body = &state.body;
         let base = body.position - body.rotation * DVec3::Z * self.model.height;
@@ -116,8 +117,8 @@ fn moments(outline: &[DVec2]) -> Moments {
         yy: 0.0,
         xy: 0.0,
     };
-    // Of the triangle between the middle and each edge: int x^2 = cross (ax^2 + ax bx + bx^2) / 12, and
-    // so on.
+    // For the triangle between the centre and each edge: int x^2 = cross (ax^2 + ax bx + bx^2) / 12, and so
+    // on.
     for (a, b) in polygon::edges(outline) {
         let cross = a.perp_dot(b);
         sum.area += cross / 2.0;
@@ -154,7 +155,7 @@ mod tests {
             let near = outline.iter().map(|point| (*point - corner).length());
             assert!(near.fold(f64::INFINITY, f64::min) < 1e-9);
         }
-        // A line has no inside.
+        // A line has no area.
         let line = [DVec2::ZERO, DVec2::X, 2.0 * DVec2::X];
         assert!(LooseKind::prism(ObstacleId(1), &line, 2.0, 12.0).is_none());
     }

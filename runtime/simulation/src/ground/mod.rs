@@ -1,4 +1,4 @@
-//! The ground: all of a scenario that driving does not change.
+//! The ground: everything in a scenario that a run does not change.
 
 mod body_list;
 mod cells;
@@ -50,29 +50,29 @@ use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 use unchanged::{Unchanged, kept_or};
 
-/// The share of the grip that drivers count on: the rest is for bends, gusts and what they do late.
+/// Share of the grip that drivers count on. The rest is a reserve for bends, gusts and late reactions.
 pub(crate) const COUNTED_ON: f64 = 0.6;
-/// Agents of whom is looked at once what a stage reads of the ground: it fits the nearer caches.
+/// Number of agents whose ground data a stage prefetches at once, so that it fits the nearer caches.
 pub(crate) const WARMED: usize = 128;
 
 /// Roads and obstacles of a scenario, ready to be driven on.
 ///
-/// A ground is immutable and shared: any number of worlds run on one. An edit makes a new one,
-/// which shares what has not changed.
+/// A ground is immutable and shared: any number of worlds can run on it. An edit makes a new one, which
+/// shares all unchanged parts.
 pub struct Ground {
     pub(crate) roads: Arc<Roads>,
     pub(crate) obstacles: Arc<Obstacles>,
-    /// Which lanes they are near to.
+    /// Obstacles near each lane.
     pub(crate) lane_obstacles: Arc<LaneObstacles>,
     terrain: Option<Arc<HeightField>>,
-    /// Whether its slopes act on planar levels.
+    /// Whether slopes act on planar levels.
     slopes: bool,
-    /// None where all ground has all the grip.
+    /// `None` if the grip is 1 everywhere.
     grip: Option<Arc<GripMap>>,
     finder: Arc<OnceLock<LaneFinder>>,
     lane_middles: OnceLock<Arc<Vec<DVec2>>>,
     signal_posts: OnceLock<Vec<Post>>,
-    /// Where what has a name is.
+    /// Places by name.
     pub(crate) places: Arc<BTreeMap<String, NamedPlace>>,
     hash: OnceLock<u64>,
 }
@@ -84,7 +84,7 @@ impl std::fmt::Debug for Ground {
 }
 
 impl Ground {
-    /// Prepares the ground of a scenario. Cost: that of laying out all junctions and lanes.
+    /// Prepares the ground of a scenario. This lays out all junctions and lanes.
     pub fn new(scenario: &Scenario) -> Arc<Self> {
         let roads = Arc::new(Roads::new(scenario));
         let obstacles = Arc::new(Obstacles::new(scenario));
@@ -104,15 +104,15 @@ impl Ground {
         })
     }
 
-    /// The ground after an edit from `old`, whose ground this is, to `new`.
+    /// Ground after an edit from `old`, which `self` was built from, to `new`.
     pub(crate) fn after_edit(self: &Arc<Self>, old: &Scenario, new: &Scenario) -> Arc<Self> {
         let stays = Unchanged::between(old, new);
         let places = kept_or(stays.places, &self.places, || named_places(new));
         if stays.is_all_but_places() && self.places == places {
             return self.clone();
         }
-        // What an edit does not reach is shared with the ground before, not copied: moving a tree in a
-        // city must not lay out its junctions again.
+        // Parts that an edit does not affect are shared with the old ground and not copied, because moving a
+        // tree in a city must not lay out its junctions again.
         let (roads, copies) = if stays.lanes {
             (self.roads.clone(), None)
         } else {
@@ -160,27 +160,27 @@ impl Ground {
         })
     }
 
-    /// The lanelets of the roads.
+    /// Lanelets of the roads.
     #[inline]
     pub fn graph(&self) -> &LaneGraph {
         &self.roads.graph
     }
 
-    /// The heights of the land; none: it is level at 0.
+    /// Terrain heights; `None` if the terrain is level at 0.
     #[inline]
     pub(crate) fn terrain(&self) -> Option<&HeightField> {
         self.terrain.as_deref()
     }
 
-    /// The heights whose slopes act on all levels; none where the land is level or its slopes are only
-    /// seen.
+    /// Terrain heights whose slopes act on all levels; `None` if the terrain is level or its slopes are only
+    /// visual.
     #[inline]
     pub(crate) fn slopes(&self) -> Option<&HeightField> {
         self.terrain().filter(|_| self.slopes)
     }
 
-    /// What stands fixed within a distance of places, m, as rigid bodies meet it: outlines from above,
-    /// counter-clockwise. Obstacles that can be pushed are not among them.
+    /// Outlines of fixed obstacles within `reach` of any of the places, m, as rigid bodies meet them: seen
+    /// from above, counter-clockwise. Obstacles that can be pushed are left out.
     pub fn still_outlines(&self, places: &[DVec2], reach: f64) -> Vec<Vec<DVec2>> {
         let mut near = BTreeSet::new();
         if !self.obstacles.is_empty() {
@@ -197,8 +197,7 @@ impl Ground {
             .collect()
     }
 
-    /// The slope between the axles of a vehicle at a pose, whose wheelbase is given, m; `None` where it is
-    /// level.
+    /// Slope between the axles of a vehicle at a pose with the given wheelbase, m; `None` if it is level.
     #[inline]
     pub(crate) fn grade(&self, pose: Pose, wheelbase: f64) -> Option<Grade> {
         let land = self.slopes()?;
@@ -207,8 +206,7 @@ impl Ground {
         (!grade.is_level()).then_some(grade)
     }
 
-    /// How much higher the left side of a vehicle stands than its right one, m, in the middle between its
-    /// axles; 0 where it is level.
+    /// Height of a vehicle's left side above its right side, m, midway between its axles; 0 if it is level.
     #[inline]
     pub(crate) fn bank(&self, pose: Pose, wheelbase: f64, width: f64) -> f64 {
         let Some(land) = self.slopes() else {
@@ -218,38 +216,38 @@ impl Ground {
         side(0.5 * width) - side(-0.5 * width)
     }
 
-    /// Share of the friction that tyres have on dry asphalt, at a place: that of the uppermost road
-    /// there, or of open ground. In constant time.
+    /// Grip at a place, relative to that of tyres on dry asphalt. The uppermost road counts, or else the open
+    /// ground. O(1).
     #[inline]
     pub fn grip(&self, place: DVec2) -> f64 {
         self.grip_on(place, ALL_LAYERS)
     }
 
-    /// The same for who is on some layers of roads, one bit each.
+    /// Grip at a place for a vehicle on the given road layers (bit mask).
     #[inline]
     pub(crate) fn grip_on(&self, place: DVec2, layers: u32) -> f64 {
         self.grip.as_ref().map_or(1.0, |map| map.at(place, layers))
     }
 
-    /// Whether some ground has another grip than 1.
+    /// Whether any ground has a grip other than 1.
     #[inline]
     pub(crate) fn has_grip(&self) -> bool {
         self.grip.is_some()
     }
 
-    /// Whether drivers know of ground that has another grip than 1.
+    /// Whether drivers know of ground with a grip other than 1.
     #[inline]
     pub(crate) fn is_grip_known(&self) -> bool {
         self.grip.as_ref().is_some_and(|map| !map.grip().hidden)
     }
 
-    /// The lowest grip of any ground.
+    /// Lowest grip of any ground.
     pub(crate) fn lowest_grip(&self) -> f64 {
         self.grip.as_ref().map_or(1.0, |map| map.grip().lowest())
     }
 
-    /// The braking that others may expect of a vehicle on a lane, m/s^2: so much, or what its driver
-    /// counts on where the ground is known to be slippery.
+    /// Braking that others may expect of a vehicle on a lane, m/s^2: `dry`, or less if the ground is known to
+    /// be slippery.
     #[inline]
     pub(crate) fn expected_braking(
         &self,
@@ -265,15 +263,14 @@ impl Ground {
         dry.min(COUNTED_ON * grip * vehicle_type.hardest())
     }
 
-    /// The layer of roads of a lanelet, as a bit.
+    /// Road layer of a lanelet, as a bit.
     #[inline]
     pub(crate) fn layers_of(&self, id: LaneletIndex) -> u32 {
-        // A mask has 32 bits: layers that are 32 apart count as one.
+        // A mask has 32 bits, so layers 32 apart count as the same.
         1 << self.lanelet(id).layer.rem_euclid(32)
     }
 
-    /// The layers of roads on which a body is, one bit each: a bridge and the road below it do not
-    /// meet.
+    /// Road layers that a body is on (bit mask). A bridge and the road below it do not meet.
     pub(crate) fn layers(&self, position: &LanePosition) -> u32 {
         if !position.is_on_lane() {
             return ALL_LAYERS;
@@ -281,7 +278,7 @@ impl Ground {
         self.layers_of(position.lanelet)
     }
 
-    /// Whether all roads can be driven on, or some had to be left out.
+    /// Checks that all roads fit and none had to be left out.
     pub(crate) fn check_size(&self) -> Result<(), SimulationError> {
         match self.graph().left_out() {
             Some(road) => Err(SimulationError::TooMuch(road)),
@@ -295,7 +292,7 @@ impl Ground {
         self.roads.graph.lanelet(id)
     }
 
-    /// The middles of all lanes, m. Made when they are first asked for.
+    /// Midpoints of all lanes, m. Computed on first use.
     pub(crate) fn lane_middles(&self) -> &Arc<Vec<DVec2>> {
         self.lane_middles.get_or_init(|| {
             let graph = self.graph();
@@ -307,8 +304,8 @@ impl Ground {
         })
     }
 
-    /// The signals of all lanes at which one can wait, where `light` says what that of a connection shows.
-    /// O(lanes with signals), but for the first time: O(lanelets).
+    /// Signals of all lanes where vehicles can wait. `light` returns what the signal of a connection shows.
+    /// O(lanes with signals), and O(lanelets) on first use.
     pub(crate) fn signal_heads<'a>(
         &'a self,
         has_buses: bool,
@@ -322,31 +319,31 @@ impl Ground {
         seen.filter_map(move |post| post.showing(&light))
     }
 
-    /// Whether it matters who goes first at a junction; else it is contested only because two bodies do not
-    /// fit past each other in a bend.
+    /// Whether the order of vehicles matters at a junction. If not, it is contested only because two vehicles
+    /// do not fit past each other in a bend.
     pub(crate) fn is_ruled(&self, junction: JunctionIndex) -> bool {
         self.roads.is_ruled(junction)
     }
 
-    /// Where people on foot cross.
+    /// Pedestrian crossings.
     #[inline]
     pub(crate) fn crossings(&self) -> &Crossings {
         self.roads.crossings()
     }
 
-    /// The signals of a junction, and the group that they belong to.
+    /// Signals of a junction, with the group that they belong to.
     #[inline]
     pub(crate) fn signals(&self, junction: JunctionIndex) -> Option<(usize, &Signals)> {
         self.roads.signals(junction)
     }
 
-    /// The ring of a roundabout that a lanelet belongs to.
+    /// Roundabout ring that a lanelet belongs to.
     #[inline]
     pub(crate) fn ring(&self, id: LaneletIndex) -> Option<&Ring> {
         self.roads.ring(id)
     }
 
-    /// The ways through a junction.
+    /// Connections through a junction.
     pub(crate) fn connections_through(
         &self,
         junction: JunctionIndex,
@@ -354,50 +351,50 @@ impl Ground {
         self.roads.connections_through(junction)
     }
 
-    /// The programme of each group of signals.
+    /// Programmes of all signal groups.
     pub(crate) fn programmes(&self) -> impl Iterator<Item = &Programme> {
         self.roads.programmes()
     }
 
-    /// The group that the signals of a junction belong to, if it has any.
+    /// Group that the signals of a junction belong to; `None` without signals.
     #[inline]
     pub(crate) fn signal_group_of(&self, junction: JunctionIndex) -> Option<usize> {
         self.roads.signal_group_of(junction)
     }
 
-    /// Whether the stages of a group of signals last for fixed times.
+    /// Whether the stages of a signal group have fixed durations.
     #[inline]
     pub(crate) fn has_fixed_times(&self, group: usize) -> bool {
         self.roads.has_fixed_times(group)
     }
 
-    /// Whether a junction decides by who comes near.
+    /// Whether a junction decides by the vehicles that approach it.
     #[inline]
     pub(crate) fn looks_out(&self, junction: JunctionIndex) -> bool {
         self.roads.looks_out(junction)
     }
 
-    /// The programme of a group of signals.
+    /// Programme of a signal group.
     pub(crate) fn programme(&self, group: usize) -> &Programme {
         self.roads.programme(group)
     }
 
-    /// The junctions that follow one programme.
+    /// Junctions that follow the programme of a group.
     pub(crate) fn signal_group(&self, group: usize) -> impl Iterator<Item = JunctionIndex> + '_ {
         self.roads.signal_group(group)
     }
 
-    /// The group of the signals of a node.
+    /// Signal group at a node.
     pub(crate) fn signal_group_at(&self, node: u32) -> Option<usize> {
         self.roads.signal_group_at(node)
     }
 
-    /// The nodes that a junction stands for.
+    /// Nodes that a junction covers.
     pub(crate) fn junction_nodes(&self, junction: JunctionIndex) -> &[NodeId] {
         self.roads.junction_nodes(junction)
     }
 
-    /// The paths of a junction with the roads that they come from, and how they turn.
+    /// Connections of a junction with the roads they come from and the turns they make.
     pub(crate) fn movements(
         &self,
         junction: JunctionIndex,
@@ -405,31 +402,31 @@ impl Ground {
         self.roads.movements(junction)
     }
 
-    /// What is asked of a path of a junction in each step.
+    /// Facts about a connection that each step needs.
     #[inline]
     pub(crate) fn connection_gist(&self, path: Connection) -> &ConnectionGist {
         self.roads.connection_gist(path)
     }
 
-    /// Who goes first at a junction.
+    /// Control of a junction.
     #[inline]
     pub(crate) fn control(&self, junction: JunctionIndex) -> Control {
         self.roads.control(junction)
     }
 
-    /// From one green of a stage of the signals of a junction to the next at most, s; without end where there
-    /// are none.
+    /// Longest time between two greens of a stage of a junction's signals, in seconds; infinite without
+    /// signals.
     #[inline]
     pub(crate) fn longest_cycle(&self, junction: JunctionIndex) -> f64 {
         self.roads.longest_cycle(junction)
     }
 
-    /// The group of signals that is the same as one of another ground.
+    /// Signal group that equals a group of another ground.
     pub(crate) fn group_like(&self, other: &Self, theirs: usize) -> Option<usize> {
         self.roads.group_like(&other.roads, theirs)
     }
 
-    /// Where two cars do not fit side by side.
+    /// Stretches where two cars do not fit side by side.
     #[inline]
     pub(crate) fn alleys(&self) -> &Alleys {
         &self.roads.alleys
@@ -447,63 +444,63 @@ impl Ground {
         self.roads.line(id)
     }
 
-    /// Whether one goes on from a lanelet to `next` without changing lanes.
+    /// Whether `next` follows a lanelet without a lane change.
     #[inline]
     pub(crate) fn leads_to(&self, id: LaneletIndex, next: LaneletIndex) -> bool {
         self.roads.leads_to(id, next)
     }
 
-    /// The lanelets that follow, in the order of the graph.
+    /// Following lanelets, in the order of the graph.
     #[inline]
     pub(crate) fn successors(&self, id: LaneletIndex) -> &[LaneletIndex] {
         self.roads.successors(id)
     }
 
-    /// The lanelets among which those are that others conflict with, and that lead to `next` as a connection
-    /// that others conflict with does; few more, and maybe that one itself.
+    /// Lanelets that merge into `next` like `connection` does. They include all contested connections into
+    /// `next`, perhaps a few other lanelets, and perhaps `connection` itself.
     #[inline]
     pub(crate) fn joining(&self, connection: LaneletIndex, next: LaneletIndex) -> &[LaneletIndex] {
         self.roads.joining(connection, next)
     }
 
-    /// The lanes of the same direction to the left and to the right of a lanelet, or [`NO_LANELET`].
+    /// Left and right neighbour lanes of the same direction, or [`NO_LANELET`].
     #[inline]
     pub(crate) fn beside(&self, id: LaneletIndex) -> [LaneletIndex; 2] {
         self.roads.beside(id)
     }
 
-    /// Whether a lanelet has a lane of its direction beside it: else nobody changes lanes there.
+    /// Whether a lanelet has a neighbour lane of the same direction, so that lane changes are possible.
     #[inline]
     pub(crate) fn has_beside(&self, id: LaneletIndex) -> bool {
         self.beside(id) != [NO_LANELET; 2]
     }
 
-    /// From the start of a lanelet to that of the nearest one ahead with alleys, m, or a bit less; of
-    /// those that are far it says only that.
+    /// Lower bound of the distance from the start of a lanelet to the next lanelet with alleys, m. Beyond a
+    /// limit it is only known to be far.
     #[inline]
     pub(crate) fn way_to_alleys(&self, id: LaneletIndex) -> f64 {
         self.roads.way_to_alleys(id)
     }
 
-    /// How many lanelets follow.
+    /// Number of following lanelets.
     #[inline]
     pub(crate) fn successor_count(&self, id: LaneletIndex) -> usize {
         self.roads.successor_count(id)
     }
 
-    /// The lanelet before one, if it is the only one and several lead on from there.
+    /// The preceding lanelet, if it is the only one and has several successors.
     #[inline]
     pub(crate) fn fork_before(&self, id: LaneletIndex) -> Option<LaneletIndex> {
         self.roads.fork_before(id)
     }
 
-    /// Speed that the road allows at the start of a lanelet, m/s.
+    /// Speed allowed by the road at the start of a lanelet, m/s.
     #[inline]
     pub(crate) fn entry_speed(&self, id: LaneletIndex) -> f64 {
         self.roads.entry_speed(id)
     }
 
-    /// Speed that limit and bends allow at `s` of a lanelet, m/s.
+    /// Speed allowed by limit and bends at `s` of a lanelet, m/s.
     #[inline]
     pub(crate) fn road_speed(&self, id: LaneletIndex, s: f64) -> f64 {
         self.roads.road_speed(id, s)
@@ -515,18 +512,18 @@ impl Ground {
         self.roads.curvature(id, s)
     }
 
-    /// Junction and path of a connection that others conflict with.
+    /// Junction and number of a contested connection; `None` for other lanelets.
     #[inline]
     pub(crate) fn contested(&self, id: LaneletIndex) -> Option<Connection> {
         self.roads.contested(id)
     }
 
-    /// The smallest node of a junction.
+    /// Smallest node id of a junction.
     pub(crate) fn node(&self, junction: JunctionIndex) -> Option<NodeId> {
         self.roads.node(junction)
     }
 
-    /// How far before a junction the stop line of a path lies, m: where buses turn, or only cars.
+    /// Distance from a connection's stop line to the junction, m, with or without buses.
     #[inline]
     pub(crate) fn setback(
         &self,
@@ -537,7 +534,7 @@ impl Ground {
         self.roads.setback(junction, path, has_buses)
     }
 
-    /// The smallest node of a junction at an end of a road. O(junctions): for people.
+    /// Smallest node id of a junction at an end of a road. O(junctions), for user queries only.
     pub(crate) fn node_at(&self, road: RoadId) -> Option<NodeId> {
         let mut junctions = JunctionIndex::up_to(self.junction_count());
         let own = junctions.find(|&junction| {
@@ -547,20 +544,20 @@ impl Ground {
         own.and_then(|junction| self.node(junction))
     }
 
-    /// The law of a junction.
+    /// Law of a junction.
     #[inline]
     pub(crate) fn law(&self, junction: JunctionIndex) -> &JunctionLaw {
         self.roads.law(junction)
     }
 
-    /// The conflicts of a junction, where a long vehicle takes part or not.
+    /// Conflicts of a junction, with or without a long vehicle.
     #[inline]
     pub(crate) fn conflicts(&self, junction: JunctionIndex, is_long: bool) -> &Conflicts {
         self.roads.conflicts(junction, is_long)
     }
 
-    /// How far a connection runs together with another one from the same lane, for vehicles of which
-    /// one is long or none, m from its start.
+    /// Distance over which two connections from the same lane overlap, m from their start, with or without a
+    /// long vehicle.
     pub(crate) fn parting(
         &self,
         connection: LaneletIndex,
@@ -586,7 +583,7 @@ impl Ground {
         }
     }
 
-    /// Whether two paths of a junction conflict.
+    /// Whether two connections of a junction conflict.
     #[inline]
     pub(crate) fn in_conflict(
         &self,
@@ -597,7 +594,7 @@ impl Ground {
         self.conflicts(junction, false).are_in_conflict(a, b)
     }
 
-    /// Whether a junction has the very law of one of another ground.
+    /// Whether a junction has the same law as a junction of another ground.
     pub(crate) fn has_law_of(
         &self,
         junction: JunctionIndex,
@@ -611,14 +608,14 @@ impl Ground {
         self.roads.junction_count()
     }
 
-    /// A hash over all lanes, obstacles and heights: saved worlds are restored on equal ground only. Who
-    /// decides about signals is not in it.
+    /// Hash of all lanes, obstacles and heights. A saved world can only be restored on ground with the same
+    /// hash. The modules that control signals are left out.
     pub fn hash(&self) -> u64 {
-        // Made when somebody saves or restores: it walks over every point of every lane.
+        // Computed only on save and restore, because it visits every point of every lane.
         *self.hash.get_or_init(|| self.hash_of_all(false))
     }
 
-    /// The hash that worlds were saved with before [`Ground::hash`] left out who decides about signals.
+    /// Hash that worlds were saved with before [`Ground::hash`] left out the modules that control signals.
     pub(crate) fn hash_with_deciders(&self) -> u64 {
         self.hash_of_all(true)
     }
@@ -640,20 +637,20 @@ impl Ground {
         hasher.finish()
     }
 
-    /// The lanelets within a distance of a place, m.
+    /// Lanelets within `reach` of a place, m.
     pub(crate) fn near(&self, place: DVec2, reach: f64) -> impl Iterator<Item = Spot> + use<> {
         let found = self.finder().around(&self.roads.graph, place, reach);
         found.into_iter().map(|(_, spot)| spot)
     }
 
-    /// Finds lanelets by place.
+    /// Index for finding lanelets by place.
     pub(crate) fn finder(&self) -> &LaneFinder {
         self.finder
             .get_or_init(|| LaneFinder::new(&self.roads.graph))
     }
 }
 
-/// Places follow from the roads, which are in the hash.
+/// The places follow from the roads, which are hashed already.
 fn hash_grip(grip: &GroundGrip, hasher: &mut impl Hasher) {
     for share in grip.shares() {
         hasher.write_u64(share.to_bits());
@@ -681,7 +678,7 @@ mod tests {
     use roadwright_scenario::{Edit, Forest, ForestId, Shape, file};
     use std::path::PathBuf;
 
-    /// The streets of old-town, with posts near the ends of lanes.
+    /// The streets of old-town, with posts near lane ends.
     fn town() -> Scenario {
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
         let mut town = file::load(&folder.join("old-town.scenario.json")).unwrap();
@@ -690,7 +687,7 @@ mod tests {
         let mut stream = Stream::new(3, "posts", 0);
         let graph = ground.graph();
         for lane in (graph.indices()).step_by(2) {
-            // Near its end, so that it matters how vehicles swing out behind it.
+            // Near the end of the lane, so that the swing-out of vehicles behind it matters.
             let end = graph
                 .line(lane)
                 .position(graph.lanelet(lane).length() - 4.0);
@@ -706,7 +703,7 @@ mod tests {
         town
     }
 
-    /// Some change of the roads, or of the vehicles.
+    /// Applies a random edit of roads or vehicle types.
     fn change(town: &mut Scenario, stream: &mut Stream) {
         let roads: Vec<RoadId> = town.network().roads().map(|(id, _)| id).collect();
         let id = roads[stream.next_index(roads.len())];
@@ -740,14 +737,14 @@ mod tests {
         }
     }
 
-    /// Some change of what stands beside the roads. Returns whether it could be made.
+    /// Applies a random edit of obstacles or forests. Returns whether it was valid.
     fn change_obstacles(town: &mut Scenario, graph: &LaneGraph, stream: &mut Stream) -> bool {
         let lane = LaneletIndex::from_index(stream.next_index(graph.lanelets().len()));
-        // On a lane or beside it.
+        // On a lane or next to it.
         let place = graph.line(lane).position(5.0)
             + DVec2::new(stream.next_in(-9.0, 9.0), stream.next_in(-9.0, 9.0));
         let at = |points: &[(f64, f64)]| points.iter().map(|&p| place + DVec2::from(p)).collect();
-        // The second one has a notch: it is of several bodies.
+        // The second shape has a notch, so it consists of several bodies.
         let shapes: [Vec<DVec2>; 4] = [
             at(&[(0.0, 0.0), (3.0, 0.0), (0.0, 2.0)]),
             at(&[(0.0, 0.0), (6.0, 0.0), (6.0, 5.0), (3.0, 1.0), (0.0, 5.0)]),
@@ -762,7 +759,7 @@ mod tests {
         let id = ids[stream.next_index(ids.len())];
         let mut obstacle = town.obstacles()[&id].clone();
         let forest = Forest {
-            // More trees than are looked at one by one.
+            // So many trees that they are not compared one by one.
             area: at(&[(0.0, 0.0), (120.0, 0.0), (120.0, 120.0)]).into(),
             density: 1000.0.into(),
             spacing: 2.0.into(),
@@ -816,7 +813,7 @@ mod tests {
             kept_lanes += usize::from(Arc::ptr_eq(&next.roads, &ground.roads));
             ground = next;
         }
-        // Each is shared where the other one alone changes.
+        // Each is shared if only the other changes.
         let kept = (kept_bodies, kept_lanes);
         assert!(kept_bodies >= 30 && kept_lanes >= 30, "{kept:?}");
         assert!(changed >= 40, "{changed}");

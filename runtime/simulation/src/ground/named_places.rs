@@ -1,12 +1,12 @@
-//! Where what has a name is: points of interest, and streets.
+//! Named places: points of interest and streets.
 
 use roadwright_agent::NamedPlace;
 use roadwright_scenario::Scenario;
 use std::collections::BTreeMap;
 use std::hash::Hasher;
 
-/// Places by name: each point of interest, the first one if several share a name, and the middle of
-/// the longest road of each street whose name no point of interest has.
+/// Places by name: each point of interest (the first if several share a name), and for every other street
+/// name the middle of its longest road.
 pub(super) fn named_places(scenario: &Scenario) -> BTreeMap<String, NamedPlace> {
     let mut places = BTreeMap::new();
     for point in scenario.points_of_interest().values() {
@@ -14,7 +14,7 @@ pub(super) fn named_places(scenario: &Scenario) -> BTreeMap<String, NamedPlace> 
             position: point.position(),
             heading: point.heading.get(),
         };
-        // Of two with one name the first one counts, and points of interest go before streets.
+        // Of two places with the same name the first counts, and points of interest precede streets.
         places.entry(point.name.clone()).or_insert(place);
     }
     let mut streets: BTreeMap<&str, (f64, NamedPlace)> = BTreeMap::new();
@@ -36,7 +36,7 @@ pub(super) fn named_places(scenario: &Scenario) -> BTreeMap<String, NamedPlace> 
     places
 }
 
-/// Adds points of interest to a hash. Streets are lanes, which are hashed anyway.
+/// Adds points of interest to a hash. Streets are lanes, which are hashed already.
 pub(super) fn hash(places: &BTreeMap<String, NamedPlace>, hasher: &mut impl Hasher) {
     for (name, place) in places {
         hasher.write(name.as_bytes());

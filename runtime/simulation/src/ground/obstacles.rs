@@ -1,4 +1,4 @@
-//! What stands still: obstacles and trees, found by place.
+//! Fixed bodies: obstacles and trees, indexed by place.
 
 use super::LooseKind;
 use super::body_list::{BodyList, Changes};
@@ -14,49 +14,49 @@ use std::f64::consts::TAU;
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 
-/// How far a vehicle on a lane sees obstacles from its front, m, and how wide, rad: the reach of the fuzzy
+/// How far from its front a vehicle on a lane sees obstacles, m, and the angle, rad: the range of the fuzzy
 /// driver's terms ([Gerdelan 2011], table 8.2).
 pub(crate) const OBSTACLE_REACH: f64 = 28.28;
 pub(crate) const OBSTACLE_ANGLE: f64 = 1.2;
-/// Bodies this close beside the vehicle's way count as in it, m.
+/// Bodies this close to the side of the vehicle's path count as obstructing it, m.
 pub(crate) const SIDE_CLEARANCE: f64 = 0.3;
-/// A vehicle beside the middle of its lane looks that much to the side, but no more than this, m:
-/// in a lane change it does not look along the lane that it leaves.
+/// Upper limit of the sideways offset that a vehicle off its lane's centre line adds to its view, m. During a
+/// lane change it does not watch the lane that it leaves.
 pub(crate) const MOST_ASIDE: f64 = 0.5;
-/// Stretches of lanes are looked at in steps of this, m.
+/// Sampling distance along lanes, m.
 const STEP: f64 = 1.0;
 
-/// Trees are so high for vehicles that drive against them, m.
+/// Height of trees for vehicles that hit them, m.
 const TREE_HEIGHT: f64 = 6.0;
-/// What stands goes so far down into the ground, m.
+/// Depth of fixed bodies below the ground, m.
 const FOOT: f64 = 2.0;
 
-/// Corners with which a disc is drawn.
+/// Number of corners of a drawn disc.
 const ROUND: u32 = 24;
-/// The nearest body is looked for within these shares of the reach, one after the other, until there is one.
+/// Shares of the reach that are searched for the nearest body, in order, until a body is found.
 const SHARES_OF_REACH: [f64; 2] = [0.35, 1.0];
 
-/// Corners this far beyond an edge, as an area over it, are on it, m^2.
+/// Corners whose area over an edge is below this lie on the edge, m^2.
 const FLAT: f64 = 1e-6;
 
-/// Bodies with a larger circle around them are kept apart, m.
+/// Bodies with a larger bounding circle are kept in a separate list, m.
 const LARGE_RADIUS: f64 = 15.0;
 
-/// Whose body something is.
+/// Owner of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Owner {
     Obstacle(ObstacleId),
     Tree(ForestId, u32),
 }
 
-/// A still body: a disc, or a convex polygon.
+/// A fixed body: a disc or a convex polygon.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Body {
     Disc {
         centre: DVec2,
         radius: f64,
     },
-    /// Shared, as statures are, by the ground before an edit and the one after it.
+    /// Shared, like statures, between the ground before an edit and the one after it.
     Polygon(Arc<[DVec2]>),
 }
 
@@ -91,13 +91,13 @@ impl Body {
         }
     }
 
-    /// Whether a line along an edge tells that a disc does not reach it; a disc around a vehicle tells it
-    /// faster than the box of the vehicle.
+    /// Whether a line along an edge separates a disc from the body. Testing the disc around a vehicle is
+    /// faster than testing its box.
     fn is_apart(&self, centre: DVec2, radius: f64) -> bool {
         match self {
             Self::Disc { .. } => false,
             Self::Polygon(corners) => {
-                // Triangles may run either way; of one without an area nothing is known.
+                // Triangles may have either orientation; nothing is known about one without area.
                 let turn = polygon::signed_area(corners);
                 polygon::edges(corners).any(|(a, b)| {
                     let edge = b - a;
@@ -110,7 +110,7 @@ impl Body {
         }
     }
 
-    /// How far apart it and a vehicle are at least, m; 0 if they may touch.
+    /// Lower bound of the distance to a vehicle, m; 0 if they may touch.
     fn room(&self, vehicle: &OrientedBox) -> f64 {
         match self {
             Self::Disc { centre, radius } => {
@@ -118,8 +118,8 @@ impl Body {
                 (distance - radius).max(0.0)
             }
             Self::Polygon(corners) => {
-                // Between two convex bodies lies no more than what a line along an edge leaves; the largest
-                // of those is near enough.
+                // Two convex bodies are at least as far apart as a line along an edge leaves between them.
+                // The largest of these distances is close enough.
                 let turn = polygon::signed_area(corners);
                 let beside = |(a, b): (DVec2, DVec2)| {
                     let outwards = left_of(a - b).normalize() * turn.signum();
@@ -139,25 +139,26 @@ impl Body {
     }
 }
 
-/// What a body is in three dimensions.
+/// A body in three dimensions.
 #[derive(Debug, Default)]
 pub(super) struct Stature {
-    /// m.
+    /// Height, m.
     height: f64,
-    /// kg, if it is loose.
+    /// Mass, kg, if it is loose.
     mass: Option<f64>,
-    /// As vehicles of rigid bodies meet it, about its middle; made when they first come near.
+    /// Solid for collisions with rigid vehicles, relative to its centre. Computed when such a vehicle first
+    /// comes near.
     solid: OnceLock<Option<(Solid, DVec2)>>,
-    /// The same of a loose one.
+    /// The same for a loose body.
     loose: OnceLock<Option<LooseKind>>,
 }
 
-/// Loose bodies that are not where the scenario has them, by number.
+/// Loose bodies that have been moved from their place in the scenario, by number.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Displaced(BTreeMap<u32, Body>);
 
 impl Displaced {
-    /// Says what a body covers now.
+    /// Sets the area that a body covers now.
     pub(crate) fn put(&mut self, number: u32, outline: Vec<DVec2>) {
         self.0.insert(number, Body::Polygon(outline.into()));
     }
@@ -167,19 +168,19 @@ impl Displaced {
     }
 }
 
-/// All still bodies of a scenario.
+/// All fixed bodies of a scenario.
 pub(crate) struct Obstacles {
     all: BodyList,
-    /// Middles of the small bodies; large ones are in a list, so that one long wall does not make
-    /// every look-up a wide one.
+    /// Centres of the small bodies. Large ones are kept in a list, so that one long wall does not widen every
+    /// look-up.
     grid: GridIndex,
     /// Body of each point in the grid.
     small: Vec<u32>,
-    /// Large bodies with the circle around them.
+    /// Large bodies with their bounding circles.
     large: Vec<(u32, DVec2, f64)>,
-    /// Radius of the largest small body around its middle, m.
+    /// Largest distance of a small body's edge from its centre, m.
     largest: f64,
-    /// All bodies by their boxes.
+    /// All bodies, indexed by their boxes.
     cells: Cells,
 }
 
@@ -188,7 +189,7 @@ impl Obstacles {
         Self::of(BodyList::new(scenario), None)
     }
 
-    /// The bodies after an edit from `old`, whose bodies these are, to `new`, and what has changed.
+    /// Bodies after an edit from `old`, which `self` was built from, to `new`, with the changes.
     pub(super) fn after_edit(&self, old: &Scenario, new: &Scenario) -> (Self, Changes) {
         let (all, changes) = self.all.after_edit(old, new);
         (Self::of(all, Some((&self.cells, &changes))), changes)
@@ -245,8 +246,8 @@ impl Obstacles {
                 self.largest = self.largest.max(radius);
             }
         }
-        // A look-up must reach as far as the largest body is wide: few walls of 300 m are cheaper in a
-        // list than every look-up over 300 m.
+        // A look-up must reach as far as the largest body does. A list of a few walls of 300 m is cheaper
+        // than look-ups over 300 m.
         self.grid.rebuild(&middles, 20.0);
         let boxes: Vec<_> = (0..self.all.bodies.len() as u32)
             .map(|number| (number, self.bounds(number)))
@@ -254,30 +255,30 @@ impl Obstacles {
         self.cells = Cells::after(before, &boxes, self.touches());
     }
 
-    /// Some bodies, by growing number, by their boxes.
+    /// Cells of the boxes of some bodies, sorted by number.
     pub(super) fn cells_of(&self, numbers: &[u32]) -> Cells {
         let boxes = numbers.iter().map(|&number| (number, self.bounds(number)));
         Cells::new(&boxes.collect::<Vec<_>>(), self.touches())
     }
 
-    /// Whether a body may reach into a disc, whose middle and radius are given, m.
+    /// Returns a test whether a body may reach into a disc with the given centre and radius, m.
     fn touches(&self) -> impl Fn(u32, DVec2, f64) -> bool + '_ {
         |number, middle, radius| !self.all.bodies[number as usize].1.is_apart(middle, radius)
     }
 
-    /// The corners of the box around a body.
+    /// Corners of the bounding box of a body.
     pub(super) fn bounds(&self, number: u32) -> (DVec2, DVec2) {
         self.all.bodies[number as usize].1.bounds()
     }
 
-    /// Whether any body is within a distance of a point.
+    /// Whether any body is within a distance of a point, m.
     pub(super) fn is_any_within(&self, point: DVec2, distance: f64) -> bool {
         let displaced = Displaced::default();
         let nearest = self.nearest(point, distance, &displaced, None, |_| true);
         nearest.is_some()
     }
 
-    /// Whether any body is within a distance of a stretch.
+    /// Whether any body is within a distance of a segment, m.
     pub(super) fn any_near(&self, stretch: (DVec2, DVec2), distance: f64) -> bool {
         let mut is_near = false;
         self.for_each_beside(stretch, distance, |number| {
@@ -286,7 +287,7 @@ impl Obstacles {
         is_near
     }
 
-    /// Calls `visit` with the bodies in the box around a stretch.
+    /// Calls `visit` for the bodies in the box around a segment.
     pub(super) fn for_each_beside(
         &self,
         (from, to): (DVec2, DVec2),
@@ -297,13 +298,13 @@ impl Obstacles {
         self.cells.for_each_in(low, high, visit);
     }
 
-    /// Whether a body is within a distance of a point.
+    /// Whether a body is within a distance of a point, m.
     pub(super) fn is_within(&self, number: u32, point: DVec2, distance: f64) -> bool {
         let closest = self.all.bodies[number as usize].1.closest_point(point);
         (closest - point).length() <= distance
     }
 
-    /// Whether a body is within a distance of a stretch, looked at in steps.
+    /// Whether a body is within a distance of a segment, m. The segment is sampled.
     pub(super) fn is_near(&self, number: u32, (from, to): (DVec2, DVec2), distance: f64) -> bool {
         let body = &self.all.bodies[number as usize].1;
         let steps = ((to - from).length() / STEP).ceil().clamp(1.0, 1e4);
@@ -313,7 +314,7 @@ impl Obstacles {
         })
     }
 
-    /// Calls `visit` for every body whose circle comes within `reach` of a point.
+    /// Calls `visit` for every body whose bounding circle comes within `reach` of a point.
     pub(crate) fn for_each_near(&self, point: DVec2, reach: f64, mut visit: impl FnMut(u32)) {
         self.grid
             .for_each_within(point, reach + self.largest, |index, _| {
@@ -326,8 +327,8 @@ impl Obstacles {
         }
     }
 
-    /// The nearest point of an obstacle within `reach` that passes a test, of all or only of some by their
-    /// boxes.
+    /// Nearest point of an obstacle within `reach` that passes a test. With `some`, only the bodies in these
+    /// cells count.
     pub(crate) fn nearest(
         &self,
         point: DVec2,
@@ -336,8 +337,8 @@ impl Obstacles {
         some: Option<&Cells>,
         accept: impl Fn(DVec2) -> bool,
     ) -> Option<DVec2> {
-        // Where many stand, the nearest is near: what was found within a shorter reach is nearer than all
-        // beyond it.
+        // Where there are many obstacles, the nearest is close. A body found within a shorter reach is nearer
+        // than all beyond it.
         SHARES_OF_REACH
             .into_iter()
             .find_map(|share| self.nearest_within(point, share * reach, displaced, some, &accept))
@@ -356,7 +357,7 @@ impl Obstacles {
         self.for_each_here(cells, point, reach, displaced, |index, body| {
             let closest = body.closest_point(point);
             let distance = (closest - point).length();
-            // Of two at the same distance the lower number: the grid visits bodies by its cells.
+            // At equal distance the lower number wins, because the order of visits depends on the cells.
             let better = best.is_none_or(|(d, i, _)| distance < d || (distance == d && index < i));
             if distance <= reach && better && accept(closest) {
                 best = Some((distance, index, closest));
@@ -365,7 +366,7 @@ impl Obstacles {
         best.map(|(_, _, closest)| closest)
     }
 
-    /// Calls `visit(owner, depth)` for every obstacle that a vehicle overlaps, which lies within a circle.
+    /// Calls `visit(owner, depth)` for every obstacle that overlaps a vehicle within the given circle.
     pub(crate) fn for_each_contact(
         &self,
         middle: DVec2,
@@ -374,7 +375,7 @@ impl Obstacles {
         vehicle: impl Fn() -> OrientedBox,
         mut visit: impl FnMut(Owner, f64),
     ) {
-        // Its box is made when there is something to compare it with, which is hardly ever.
+        // The vehicle's box is only built if there is something to compare it with, which is rare.
         let mut own = None;
         self.for_each_here(&self.cells, middle, radius, displaced, |index, body| {
             if body.is_apart(middle, radius) {
@@ -387,13 +388,13 @@ impl Obstacles {
         });
     }
 
-    /// How far the points of a vehicle may move without touching one, m, at least; not more than `most`. 0 if
-    /// they may touch.
+    /// Lower bound of the distance that the points of a vehicle can move without touching an obstacle, m, at
+    /// most `most`; 0 if they may touch.
     pub(crate) fn room_around(&self, vehicle: &OrientedBox, most: f64) -> f64 {
         let axes = [DVec2::X, DVec2::Y].map(|axis| vehicle.reach(axis));
         let reach = DVec2::from(axes) + most;
         let (low, high) = (vehicle.centre - reach, vehicle.centre + reach);
-        // Those in several cells are met several times, mostly one after the other.
+        // Bodies that cover several cells are visited several times, mostly in direct succession.
         let (mut room, mut last) = (most, u32::MAX);
         self.cells.for_each_in(low, high, |number| {
             if number != last {
@@ -404,8 +405,8 @@ impl Obstacles {
         room
     }
 
-    /// Calls `visit` for every body whose box comes within `reach` of a point, where it is now, and
-    /// for all displaced ones.
+    /// Calls `visit` for every body whose box comes within `reach` of a point, at its current place, and for
+    /// all displaced bodies.
     fn for_each_here(
         &self,
         cells: &Cells,
@@ -424,7 +425,7 @@ impl Obstacles {
         }
     }
 
-    /// A body by its number, if it is loose.
+    /// Body with the given number, if it is loose.
     pub(crate) fn loose(&self, number: u32) -> Option<&LooseKind> {
         let stature = self.all.statures.get(number as usize)?;
         let mass = stature.mass?;
@@ -442,9 +443,9 @@ impl Obstacles {
         kind.as_ref()
     }
 
-    /// The number of a loose obstacle's body.
+    /// Number of the body of a loose obstacle.
     pub(crate) fn number_of(&self, id: ObstacleId) -> Option<u32> {
-        // An obstacle of several bodies is found at any of them; it is not loose at all then.
+        // For an obstacle with several bodies any of them may be found, but such an obstacle is never loose.
         let found = self
             .all
             .bodies
@@ -453,8 +454,8 @@ impl Obstacles {
         self.loose(number).map(|_| number)
     }
 
-    /// A body by its number as something that stands on the ground, whose height at a place is given;
-    /// `None` if it has no inside.
+    /// Body with the given number as a solid on the ground, where `ground` returns the height at a place;
+    /// `None` if it has no area.
     pub(crate) fn still(&self, number: u32, ground: impl Fn(DVec2) -> f64) -> Option<Still> {
         let body = &self.all.bodies[number as usize].1;
         let tree;
@@ -468,14 +469,14 @@ impl Obstacles {
         let (solid, middle) = stature.solid(body)?;
         Some(Still {
             solid: solid.clone(),
-            // A part of it is in the ground: that may fall off beside its middle.
+            // Part of the solid lies in the ground, because the ground may fall away beside its centre.
             middle: middle.extend(ground(*middle) + solid.half_height() - FOOT),
             heading: 0.0,
         })
     }
 
-    /// What rigid bodies meet of a body by its number, as seen from above, counter-clockwise; `None` if it
-    /// has no inside.
+    /// Outline of a body as rigid bodies meet it, seen from above, counter-clockwise; `None` if it has no
+    /// area.
     pub(crate) fn outline(&self, number: u32) -> Option<Vec<DVec2>> {
         match &self.all.bodies[number as usize].1 {
             // A cylinder is round for the solver.
@@ -485,7 +486,7 @@ impl Obstacles {
             }
             body => {
                 let (solid, middle) = self.all.statures.get(number as usize)?.solid(body)?;
-                // Its lower end comes first.
+                // The corners of the lower end come first.
                 let corners = solid.corners();
                 let lower = corners[..corners.len() / 2].iter();
                 Some(lower.map(|corner| *middle + corner.truncate()).collect())
@@ -507,7 +508,7 @@ impl Stature {
         }
     }
 
-    /// The body, and where its middle is.
+    /// The solid of the body, and the place of its centre.
     fn solid(&self, body: &Body) -> Option<&(Solid, DVec2)> {
         let solid = self.solid.get_or_init(|| {
             let half_height = 0.5 * (self.height + FOOT);
@@ -526,7 +527,7 @@ impl Stature {
     }
 }
 
-/// A shape as convex bodies; a polygon with notches becomes triangles.
+/// Splits a shape into convex bodies; a polygon with notches becomes triangles.
 pub(super) fn bodies_of(shape: &Shape) -> Vec<Body> {
     if let &Shape::Circle { x, y, radius } = shape {
         return vec![Body::Disc {
@@ -535,16 +536,16 @@ pub(super) fn bodies_of(shape: &Shape) -> Vec<Body> {
         }];
     }
     let mut outline = shape.outline();
-    // To the left round, so that a turn to the right is a notch.
+    // Counter-clockwise, so that a turn to the right is a notch.
     if polygon::signed_area(&outline) < 0.0 {
         outline.reverse();
     }
-    // Overlaps are found by separating axes, which convex bodies have and others do not.
+    // The overlap test uses separating axes, which exist for convex bodies only.
     let turns_left = (0..outline.len()).all(|i| {
         let [a, b, c] = [0, 1, 2].map(|k| outline[(i + k) % outline.len()]);
         (b - a).perp_dot(c - b) >= 0.0
     });
-    // A star that crosses itself turns to the left only as well, and lies beyond its edges.
+    // A star that crosses itself also turns only to the left, but it reaches beyond its edges.
     let is_within = |(a, b): (DVec2, DVec2)| {
         let beyond = |corner: &DVec2| (b - a).perp_dot(*corner - a) < -FLAT;
         !outline.iter().any(beyond)
@@ -577,7 +578,7 @@ pub(super) mod tests {
     use roadwright_geometry::Pose;
     use roadwright_geometry::math::Stream;
 
-    /// Posts and discs, close together on one side and with wide gaps on the other.
+    /// Posts and discs, closely spaced on one side and far apart on the other.
     pub(in crate::ground) fn field() -> Scenario {
         let mut scenario = Scenario::new("field");
         let mut stream = Stream::new(1, "field", 0);
@@ -605,7 +606,7 @@ pub(super) mod tests {
     }
 
     impl Obstacles {
-        /// Compares all that is known of the bodies with others, but for the grid, which is always made anew.
+        /// Compares everything about the bodies with `other` except the grid, which is always rebuilt.
         pub(in crate::ground) fn assert_same(&self, other: &Self) {
             assert_eq!(self.all.bodies, other.all.bodies);
             assert_eq!(self.cells, other.cells);
@@ -618,7 +619,7 @@ pub(super) mod tests {
             assert_eq!(sizes(self), sizes(other));
         }
 
-        /// Whether a vehicle touches any of all bodies.
+        /// Whether a vehicle touches any body.
         pub(crate) fn is_any_touched_by(&self, vehicle: &OrientedBox) -> bool {
             let mut bodies = self.all.bodies.iter();
             bodies.any(|(_, body)| body.penetration(vehicle) > 0.0)
@@ -627,7 +628,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_star_that_crosses_itself_is_not_taken_for_convex() {
-        // Five corners, each joined to the one after the next: all turns are to the left.
+        // Five corners, each joined to the next but one, so all turns are to the left.
         let corner = |number: u32| 4.0 * unit(TAU / 5.0 * f64::from(2 * number % 5));
         let star = (0..5).map(corner).collect();
         assert_ne!(bodies_of(&Shape::Polygon { points: star }).len(), 1);
@@ -661,7 +662,7 @@ pub(super) mod tests {
             let is_free = room > 0.0;
             assert!(!is_free || !obstacles.is_any_touched_by(&moved(0.999 * room)));
             near += usize::from(is_free && room < 3.0);
-            // There is not much more room than is said.
+            // The actual room is not much larger than the bound.
             tight += usize::from(is_free && obstacles.is_any_touched_by(&moved(room + 0.5)));
         }
         assert!(near > 500 && tight > 100, "{near} {tight}");
@@ -675,7 +676,7 @@ pub(super) mod tests {
         for _ in 0..2000 {
             let point = DVec2::new(stream.next_in(-90.0, 90.0), stream.next_in(-60.0, 160.0));
             let heading = DVec2::from_angle(stream.next_in(-3.0, 3.0));
-            // Half of the world is behind one.
+            // Half of the world is behind the observer.
             let accept = |seen: DVec2| (seen - point).dot(heading) > 0.0;
             let reach = OBSTACLE_REACH;
             let found = obstacles.nearest(point, reach, &Displaced::default(), None, accept);
@@ -694,7 +695,7 @@ pub(super) mod tests {
                 Some(_) => far += 1,
             }
         }
-        // All three happen.
+        // All three cases occur.
         assert!(near > 100 && far > 100 && none > 100, "{near} {far} {none}");
     }
 }

@@ -1,7 +1,7 @@
-//! The rings of roundabouts as lanelets.
+//! Rings of roundabouts as lanelets.
 //!
-//! Who drives in a ring need not find room beyond each of its junctions: it is one lane that leads round
-//! in a circle, and there is room to move on as long as one place in it is free.
+//! A vehicle in a ring does not need to find room beyond each of the junctions. The ring is one lane that
+//! leads around in a circle, and vehicles can move on as long as one space in it is free.
 
 use roadwright_scenario::junction::Layout;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind};
@@ -14,11 +14,11 @@ const NO_RING: u32 = u32::MAX;
 /// One ring.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Ring {
-    /// Its lanes, and the connections between them, in the order of their numbers.
+    /// Its lanes and the connections between them, sorted by index.
     pub(crate) lanelets: Vec<LaneletIndex>,
-    /// Their lengths together, m.
+    /// Sum of their lengths, m.
     pub(crate) length: f64,
-    /// The junctions in it.
+    /// Its junctions.
     pub(crate) junctions: BTreeSet<JunctionIndex>,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Ring {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Rings {
     rings: Vec<Ring>,
-    /// For each lanelet its ring; empty without rings.
+    /// Ring of each lanelet; empty without rings.
     of: Vec<u32>,
 }
 
@@ -45,7 +45,7 @@ impl Rings {
         for &(id, ring) in &lanes {
             of[id.index()] = ring;
         }
-        // A connection belongs to a ring if it leads from a lane of it into one.
+        // A connection belongs to a ring if it leads from one lane of the ring to another.
         for &(id, ring) in &lanes {
             for &next in graph.successors(id) {
                 let after = graph.successors(next).first();
@@ -69,14 +69,14 @@ impl Rings {
         Self { rings, of }
     }
 
-    /// The ring that a lanelet belongs to.
+    /// Ring that a lanelet belongs to.
     #[inline]
     pub(crate) fn of(&self, id: LaneletIndex) -> Option<&Ring> {
         self.rings.get(*self.of.get(id.index())? as usize)
     }
 }
 
-/// The number of the ring that each road of one belongs to; in the order of the smallest roads.
+/// Ring number of each road that belongs to a ring. Rings are numbered by their smallest road id.
 fn numbers(network: &RoadNetwork, layout: &Layout) -> BTreeMap<RoadId, u32> {
     let ends = |id: RoadId| network.road(id).map(|road| [road.from, road.to]);
     let mut at: BTreeMap<NodeId, Vec<RoadId>> = BTreeMap::new();

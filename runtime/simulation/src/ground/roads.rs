@@ -1,4 +1,4 @@
-//! The road network as the step needs it: lanelets, speeds in bends, and which paths conflict.
+//! Road network in the form that steps need: lanelets, speeds in bends, and conflicts between connections.
 
 use super::crossings::{Crossings, is_crossed};
 use super::junction_gists::{ConnectionGist, JunctionGists};
@@ -21,39 +21,40 @@ use std::collections::BTreeMap;
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 
-/// Braking that speed profiles are planned with, m/s^2.
+/// Braking that speed profiles assume, m/s^2.
 pub(crate) const PROFILE_BRAKING: f64 = 1.8;
-/// Successors that are kept beside a lanelet; more are looked up in the graph.
+/// Number of successors stored with a lanelet; if there are more, they are looked up in the graph.
 const NEAR_SUCCESSORS: usize = 3;
 /// Stands for no junction.
 const NO_JUNCTION: JunctionIndex = JunctionIndex::new(u32::MAX);
 
-/// Stands for no connection that others conflict with.
+/// Stands for a lanelet that is no contested connection.
 const NOT_CONTESTED: Connection = Connection::new(NO_JUNCTION, ConnectionIndex::new(0));
 
-/// Who may drive when in a junction.
+/// Right of way and conflicts of a junction.
 #[derive(Debug)]
 pub(crate) struct JunctionLaw {
-    /// Between cars.
+    /// Conflicts between cars.
     pub(crate) conflicts: Conflicts,
-    /// Where a bus or lorry takes part. Found when it is asked for.
+    /// Conflicts that involve a bus or lorry. Computed on first use.
     wide: OnceLock<Conflicts>,
-    /// Of each path whether a bus along it would swing over others. Found when it is asked for.
+    /// For each connection, whether a bus on it would swing over others. Computed on first use.
     swept: OnceLock<Vec<bool>>,
-    /// How far before the junction the line of each path lies where buses turn, m. Found when it is asked
-    /// for.
+    /// Distance from each connection's stop line to the junction if buses turn there, m. Computed on first
+    /// use.
     setbacks: OnceLock<Vec<f32>>,
-    /// The same where only cars drive.
+    /// The same if only cars drive there.
     car_setbacks: Vec<f32>,
     pub(crate) right_of_way: RightOfWay,
-    /// Those that it would have by itself; which it follows stands in the plans of the roads.
+    /// Signals that the junction would have on its own. The ones it follows are in the signal plans of the
+    /// roads.
     signals: Option<Signals>,
-    /// Of each path whether people on foot cross it.
+    /// For each connection, whether a pedestrian crossing leads across it.
     is_crossed: Vec<bool>,
 }
 
 impl JunctionLaw {
-    /// How far before the junction the line of each path lies where only cars drive, m, with its number.
+    /// Connections with the distance from their stop line to the junction if only cars drive there, m.
     pub(super) fn setbacks_of_cars(&self) -> impl Iterator<Item = (ConnectionIndex, f32)> + '_ {
         let setbacks = self.car_setbacks.iter().copied();
         ConnectionIndex::up_to(setbacks.len()).zip(setbacks)
@@ -75,7 +76,7 @@ impl JunctionLaw {
         })
     }
 
-    /// Adds all that decides who goes first to a hash.
+    /// Adds everything that decides the order of vehicles to a hash.
     fn hash(&self, hasher: &mut impl Hasher) {
         for conflict in self.conflicts.list() {
             let (a, b) = conflict.paths;
@@ -85,15 +86,15 @@ impl JunctionLaw {
         hasher.write_u8(self.right_of_way.control() as u8);
     }
 
-    /// The conflicts where a bus or lorry takes part.
+    /// Conflicts that involve a bus or lorry.
     fn wide(&self, junction: &Junction) -> &Conflicts {
         self.wide
             .get_or_init(|| Conflicts::of_bodies(junction, Body::LONG))
     }
 
-    /// Whether a bus along a path of its junction would swing over who comes along another one, or who comes
-    /// along it over such a bus, while cars there meet nobody: in bends between two roads, and beside
-    /// entries into rings.
+    /// Whether a bus on a connection would sweep over traffic on another one, or the reverse, although cars
+    /// on these connections do not meet. This happens in bends between two roads and beside entries into
+    /// rings.
     fn is_swept(&self, path: ConnectionIndex, (junction, has_long): (&Junction, bool)) -> bool {
         if self.right_of_way.control() == Control::Roundabout {
             return self.wide(junction).is_contested(path);
@@ -101,7 +102,8 @@ impl JunctionLaw {
         has_long && self.swept(junction)[path.index()]
     }
 
-    /// Of each path whether a bus along it, or a car beside such a one, would touch who comes along another.
+    /// For each connection, whether a bus on it, or a car on it next to a bus, would touch traffic on another
+    /// one.
     fn swept(&self, junction: &Junction) -> &[bool] {
         self.swept.get_or_init(|| {
             let (wide, paths) = (self.wide(junction), &junction.paths);
@@ -112,8 +114,8 @@ impl JunctionLaw {
                         ConnectionIndex::from_index(a),
                         ConnectionIndex::from_index(b),
                     );
-                    // In a narrow street two who meet are close to each other everywhere: that alone is no
-                    // reason.
+                    // In a narrow street, vehicles in opposite directions are close to each other everywhere.
+                    // That alone does not count.
                     let is_met = wide.are_in_conflict(pair.0, pair.1)
                         && touches_bus(&paths[a], &paths[b])
                         || wide.again(pair.0, pair.1).is_some();
@@ -126,8 +128,7 @@ impl JunctionLaw {
         })
     }
 
-    /// Whether who comes along a path of its junction has to ask before it enters, where there are long
-    /// vehicles or not.
+    /// Whether vehicles on a connection have to request it before they enter, with or without long vehicles.
     fn is_contested(&self, path: ConnectionIndex, at: (&Junction, bool)) -> bool {
         self.signals.is_some()
             || self.conflicts.is_contested(path)
@@ -136,33 +137,32 @@ impl JunctionLaw {
     }
 }
 
-/// What vehicles ask of every lanelet that they pass, in one cache line: the records of the lane graph
-/// hold much beside it that only planners and pictures want.
+/// Facts that vehicles look up for every lanelet that they pass, in one cache line. The records of the lane
+/// graph have much more, which only planners and renderers need.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 struct Gist {
     line: LineSpan,
     length: f64,
-    /// Speed that the road allows at the start, m/s.
+    /// Speed allowed by the road at the start, m/s.
     entry_speed: f32,
-    /// Junction and path of a connection that others conflict with or that has signals, or
-    /// [`NO_JUNCTION`].
+    /// Junction and number of the connection if it is contested or has signals, else [`NO_JUNCTION`].
     contested: Connection,
     successors: [LaneletIndex; NEAR_SUCCESSORS],
     successor_count: u32,
-    /// The lanelet before it, if several lead on from there, or [`NO_LANELET`].
+    /// The preceding lanelet if it has several successors, else [`NO_LANELET`].
     fork: LaneletIndex,
-    /// The lanes of the same direction to its left and to its right, or [`NO_LANELET`].
+    /// Left and right neighbour lanes of the same direction, or [`NO_LANELET`].
     beside: [LaneletIndex; 2],
 }
 
 const _: () = assert!(size_of::<Gist>() == 64);
 
-/// The part of a gist that copies of a lanelet have as well.
+/// The part of a gist that copies of the lanelet share.
 struct OwnGist {
-    /// Whether it is a connection that others conflict with or that has signals.
+    /// Whether it is a connection that is contested or has signals.
     is_contested: bool,
-    /// Speed that the road allows at the start, m/s.
+    /// Speed allowed by the road at the start, m/s.
     entry_speed: f32,
 }
 
@@ -170,12 +170,12 @@ struct OwnGist {
 #[derive(Clone, Copy)]
 struct Known<'a> {
     roads: &'a Roads,
-    /// For each lanelet now the one that it is a [copy](copied) of.
+    /// For each new lanelet the old one that it is a [copy](copied) of.
     copies: &'a [LaneletIndex],
 }
 
 impl Known<'_> {
-    /// What was known of a lanelet, if it is a copy: then its junction is as it was, too.
+    /// Old facts of a lanelet, if it is a copy. Its junction is then unchanged, too.
     fn gist(&self, id: LaneletIndex) -> Option<OwnGist> {
         let copy = copied(self.copies, id)?;
         let gist = &self.roads.gists[copy.index()];
@@ -207,7 +207,7 @@ impl Gist {
             contested,
             successors,
             successor_count: all.len() as u32,
-            // Where several lanes lead in nobody parts from anybody: the lanes join.
+            // Lanes that merge do not fork, so several predecessors count as none.
             fork: match graph.predecessors(id) {
                 [before] if graph.successors(*before).len() > 1 => *before,
                 _ => NO_LANELET,
@@ -217,20 +217,19 @@ impl Gist {
     }
 }
 
-/// What is known of a point of a centre line: in one place, since bodies that follow their lanes ask for all
-/// of it in every step.
+/// Facts about a point of a centre line, stored together because bodies that follow their lanes need all of
+/// them in every step.
 #[derive(Debug, Clone, Copy)]
 struct Bend {
-    /// Around it, 1/m, positive to the left.
+    /// Curvature, 1/m, positive to the left.
     curvature: f64,
-    /// Speed that the road allows, m/s.
+    /// Speed allowed by the road, m/s.
     speed: f32,
 }
 
-/// For each connection that others conflict with, and that leads to one lane only, the other such
-/// connections into that lane.
+/// For each contested connection with a single successor, the other contested connections into that lane.
 struct Joins {
-    /// Where those of each lanelet begin in the list; one more than there are lanelets.
+    /// Index of the first entry of each lanelet in the list, followed by the length of the list.
     firsts: Vec<u32>,
     others: Vec<LaneletIndex>,
 }
@@ -257,11 +256,11 @@ impl Joins {
     }
 }
 
-/// The ways through a junction.
+/// Connections through a junction.
 pub(crate) struct JunctionConnections<L> {
-    /// Lanes that lead in.
+    /// Number of incoming lanes.
     pub(crate) lanes: usize,
-    /// Length of each way, m.
+    /// Length of each connection, m.
     pub(crate) lengths: L,
 }
 
@@ -269,30 +268,30 @@ pub(crate) struct JunctionConnections<L> {
 pub(crate) struct Roads {
     layout: Layout,
     pub(crate) graph: LaneGraph,
-    /// What is known of each point of the centre lines.
+    /// Facts about each point of the centre lines.
     bends: SharedList<Bend>,
     joins: Joins,
-    /// The law of each junction.
+    /// Law of each junction.
     laws: Vec<Arc<JunctionLaw>>,
     plans: SignalPlans,
     junction_gists: JunctionGists,
-    /// For each group of signals whether its stages last for fixed times.
+    /// For each signal group, whether its stages have fixed durations.
     have_fixed_times: Vec<bool>,
     gists: Vec<Gist>,
-    /// How much road lies before the signals of an arm, where that may be too little to wait.
+    /// Length of road before the signals of an arm, where it may be too short for waiting.
     rooms: BTreeMap<(RoadId, RoadEnd), RoomToWait>,
     rings: Rings,
     crossings: Crossings,
-    /// Where two cars do not fit side by side.
+    /// Stretches where two cars do not fit side by side.
     pub(crate) alleys: Alleys,
-    /// Whether there are long vehicles, for whom alleys are longer and more has to be asked.
+    /// Whether there are long vehicles. They make alleys longer and more connections contested.
     has_long: bool,
-    /// From the start of each lanelet to that of the nearest one ahead with alleys, m, or less; empty
+    /// Lower bound of the distance from the start of each lanelet to the next one with alleys, m; empty
     /// without alleys.
     ways_to_alleys: Vec<f32>,
 }
 
-/// How much road lies before signals, where it is not ample.
+/// Length of road before signals, where it is short.
 fn rooms_before_signals(
     network: &RoadNetwork,
     layout: &Layout,
@@ -307,7 +306,7 @@ fn rooms_before_signals(
     rooms.filter(|(_, room)| !room.is_ample()).collect()
 }
 
-/// The programme of each group of signals.
+/// Programmes of all signal groups.
 fn programmes(plans: &SignalPlans) -> impl Iterator<Item = &Programme> {
     let firsts = plans.groups.iter().map(|group| group[0]);
     firsts.filter_map(|first| Some(&plans.signals[first].as_ref()?.programme))
@@ -328,9 +327,9 @@ impl Roads {
         Self::of_parts(scenario, (layout, graph, bends, laws), None)
     }
 
-    /// The roads after an edit from `old`, whose roads these are, to `new`: junctions, lanes and
-    /// conflicts that it did not reach are taken over. Says for each lanelet which one of before it is a
-    /// copy of, as [`LaneGraph::after_edit`] does.
+    /// Roads after an edit from `old`, which `self` was built from, to `new`. Junctions, lanes and conflicts
+    /// that the edit does not affect are reused. Also returns, for each lanelet, the old one that it is a
+    /// copy of, like [`LaneGraph::after_edit`].
     pub(super) fn after_edit(&self, old: &Scenario, new: &Scenario) -> (Self, Vec<LaneletIndex>) {
         let custom = Custom::from(new.about());
         if custom != Custom::from(old.about()) {
@@ -360,9 +359,9 @@ impl Roads {
         (Self::of_parts(new, parts, Some(known)), copies)
     }
 
-    /// The bends of an edited lane graph.
+    /// Bends of an edited lane graph.
     fn bends_after_edit(&self, graph: &LaneGraph, copies: &[LaneletIndex]) -> SharedList<Bend> {
-        // They lie where the points of the lines lie.
+        // They are stored in the order of the points of the lines.
         let shares_lines = graph.shares_lines_with(&self.graph);
         let mut bends = if shares_lines {
             self.bends.clone()
@@ -392,7 +391,7 @@ impl Roads {
         let own = |i: usize| laws[i].signals.clone();
         let plans = signal_plans(scenario.network(), &layout, own, |i| &laws[i].conflicts);
         let has_long = scenario.has_long_vehicles();
-        // Who has to ask depends on whether buses drive.
+        // Which connections have to be requested depends on whether buses drive.
         let known = known.filter(|known| known.roads.has_long == has_long);
         let gist = |id: LaneletIndex| {
             let lanelet = graph.lanelet(id);
@@ -438,7 +437,7 @@ impl Roads {
         }
     }
 
-    /// Which grip the ground of a scenario with these roads has where; `None`: all of it everywhere.
+    /// Grip of the ground of a scenario with these roads; `None` if it is 1 everywhere.
     pub(super) fn grip(&self, scenario: &Scenario) -> Option<Arc<GripMap>> {
         GripMap::new(scenario, &self.layout).map(Arc::new)
     }
@@ -449,23 +448,24 @@ impl Roads {
         self.gists[id.index()].length
     }
 
-    /// Speed that the road allows at the start of a lanelet, m/s.
+    /// Speed allowed by the road at the start of a lanelet, m/s.
     #[inline]
     pub(crate) fn entry_speed(&self, id: LaneletIndex) -> f64 {
         f64::from(self.gists[id.index()].entry_speed)
     }
 
-    /// Whether one goes on from a lanelet to `next` without changing lanes.
+    /// Whether `next` follows a lanelet without a lane change.
     #[inline]
     pub(crate) fn leads_to(&self, id: LaneletIndex, next: LaneletIndex) -> bool {
-        // Mostly there is one. Places without a successor hold `NO_LANELET`, which a caller may ask for.
+        // Most lanelets have one successor. Unused entries hold `NO_LANELET`, which a caller may pass as
+        // well.
         if self.gists[id.index()].successors[0] == next {
             return next != NO_LANELET;
         }
         self.forks_to(id, next)
     }
 
-    /// Whether one goes on from a lanelet to `next`, which may be another one than the first that follows.
+    /// Whether `next` follows a lanelet without a lane change, if it is not the first successor.
     fn forks_to(&self, id: LaneletIndex, next: LaneletIndex) -> bool {
         let gist = &self.gists[id.index()];
         if gist.successor_count as usize <= NEAR_SUCCESSORS {
@@ -474,7 +474,7 @@ impl Roads {
         self.graph.successors(id).contains(&next)
     }
 
-    /// The lanelets that follow, in the order of the graph.
+    /// Following lanelets, in the order of the graph.
     #[inline]
     pub(crate) fn successors(&self, id: LaneletIndex) -> &[LaneletIndex] {
         let gist = &self.gists[id.index()];
@@ -484,8 +484,8 @@ impl Roads {
         }
     }
 
-    /// The lanelets among which those are that others conflict with, and that lead to `next` as a connection
-    /// that others conflict with does; few more, and maybe that one itself.
+    /// Lanelets that merge into `next` like `connection` does. They include all contested connections into
+    /// `next`, perhaps a few other lanelets, and perhaps `connection` itself.
     #[inline]
     pub(crate) fn joining(&self, connection: LaneletIndex, next: LaneletIndex) -> &[LaneletIndex] {
         match *self.successors(connection) {
@@ -494,27 +494,27 @@ impl Roads {
         }
     }
 
-    /// The lanes of the same direction to the left and to the right of a lanelet, or [`NO_LANELET`].
+    /// Left and right neighbour lanes of the same direction, or [`NO_LANELET`].
     #[inline]
     pub(crate) fn beside(&self, id: LaneletIndex) -> [LaneletIndex; 2] {
         self.gists[id.index()].beside
     }
 
-    /// From the start of a lanelet to that of the nearest one ahead with alleys, m, or a bit less; of
-    /// those that are far it says only that.
+    /// Lower bound of the distance from the start of a lanelet to the next lanelet with alleys, m. Beyond a
+    /// limit it is only known to be far.
     #[inline]
     pub(crate) fn way_to_alleys(&self, id: LaneletIndex) -> f64 {
         let way = self.ways_to_alleys.get(id.index());
         way.map_or(f64::INFINITY, |&way| f64::from(way))
     }
 
-    /// How many lanelets follow.
+    /// Number of following lanelets.
     #[inline]
     pub(crate) fn successor_count(&self, id: LaneletIndex) -> usize {
         self.gists[id.index()].successor_count as usize
     }
 
-    /// The lanelet before one, if it is the only one and several lead on from there.
+    /// The preceding lanelet, if it is the only one and has several successors.
     #[inline]
     pub(crate) fn fork_before(&self, id: LaneletIndex) -> Option<LaneletIndex> {
         let fork = self.gists[id.index()].fork;
@@ -527,7 +527,7 @@ impl Roads {
         self.graph.line_at(self.gists[id.index()].line)
     }
 
-    /// Adds all that vehicles follow to a hash.
+    /// Adds everything that vehicles follow to a hash.
     pub(super) fn hash(&self, hasher: &mut impl Hasher, with_deciders: bool) {
         for (id, lanelet) in self.graph.numbered() {
             let counts = (lanelet.line_span().count, self.graph.successors(id).len());
@@ -548,8 +548,8 @@ impl Roads {
             hasher.write_u32(lanelet.right.number());
             hasher.write_u64(lanelet.speed_limit.to_bits());
             hasher.write_u8(lanelet.access as u8);
-            // Left out where all may drive, so that roads that know no other access have the hash that
-            // they would have without it.
+            // Left out if access is not restricted, so that the hash of roads without restrictions does not
+            // change.
             if lanelet.road_access != RoadAccess::All {
                 hasher.write_u8(lanelet.road_access as u8);
             }
@@ -560,69 +560,69 @@ impl Roads {
         self.crossings.hash(hasher);
     }
 
-    /// Where people on foot cross.
+    /// Pedestrian crossings.
     #[inline]
     pub(crate) fn crossings(&self) -> &Crossings {
         &self.crossings
     }
 
-    /// The signals of a junction, and the group that they belong to.
+    /// Signals of a junction, with the group that they belong to.
     #[inline]
     pub(crate) fn signals(&self, junction: JunctionIndex) -> Option<(usize, &Signals)> {
         let group = self.signal_group_of(junction)?;
         Some((group, self.plans.signals[junction.index()].as_ref()?))
     }
 
-    /// The group that the signals of a junction belong to, if it has any.
+    /// Group that the signals of a junction belong to; `None` without signals.
     #[inline]
     pub(crate) fn signal_group_of(&self, junction: JunctionIndex) -> Option<usize> {
         self.junction_gists.junction(junction).group()
     }
 
-    /// The programme of each group of signals.
+    /// Programmes of all signal groups.
     pub(crate) fn programmes(&self) -> impl Iterator<Item = &Programme> {
         programmes(&self.plans)
     }
 
-    /// Whether the stages of a group of signals last for fixed times.
+    /// Whether the stages of a signal group have fixed durations.
     #[inline]
     pub(crate) fn has_fixed_times(&self, group: usize) -> bool {
         self.have_fixed_times[group]
     }
 
-    /// Whether a junction decides by who comes near.
+    /// Whether a junction decides by the vehicles that approach it.
     #[inline]
     pub(crate) fn looks_out(&self, junction: JunctionIndex) -> bool {
         self.junction_gists.junction(junction).looks_out
     }
 
-    /// The programme of a group of signals.
+    /// Programme of a signal group.
     pub(crate) fn programme(&self, group: usize) -> &Programme {
         let first = self.plans.groups[group][0];
         let signals = self.plans.signals[first].as_ref();
         &signals.expect("members of groups have signals").programme
     }
 
-    /// The junctions that follow one programme.
+    /// Junctions that follow the programme of a group.
     pub(crate) fn signal_group(&self, group: usize) -> impl Iterator<Item = JunctionIndex> + '_ {
         self.plans.groups[group]
             .iter()
             .map(|&junction| JunctionIndex::from_index(junction))
     }
 
-    /// The group of the signals of a node.
+    /// Signal group at a node.
     pub(crate) fn signal_group_at(&self, node: u32) -> Option<usize> {
         let junction = *self.layout.junction_of.get(&NodeId(node))?;
         self.signal_group_of(JunctionIndex::from_index(junction))
     }
 
-    /// Whether it matters who goes first at a junction.
+    /// Whether the order of vehicles matters at a junction.
     pub(super) fn is_ruled(&self, junction: JunctionIndex) -> bool {
         self.junction_gists.junction(junction).is_ruled
     }
 
-    /// Whether a vehicle can wait before the signals of a path; else those of the junction behind hold for
-    /// both.
+    /// Whether a vehicle can wait before the signals of a connection. If not, the signals of the junction
+    /// behind it apply to both.
     pub(super) fn has_room_to_wait(
         &self,
         junction: JunctionIndex,
@@ -634,12 +634,12 @@ impl Roads {
         room.is_none_or(|room| room.fits_car(self.setback(junction, path, has_buses)))
     }
 
-    /// The nodes that a junction stands for.
+    /// Nodes that a junction covers.
     pub(crate) fn junction_nodes(&self, junction: JunctionIndex) -> &[NodeId] {
         &self.layout.junctions[junction.index()].nodes
     }
 
-    /// The paths of a junction with the roads that they come from, and how they turn.
+    /// Connections of a junction with the roads they come from and the turns they make.
     pub(crate) fn movements(
         &self,
         junction: JunctionIndex,
@@ -650,27 +650,26 @@ impl Roads {
             .map(|(number, path)| (number, path.from.road, path.turn))
     }
 
-    /// What is asked of a path of a junction in each step.
+    /// Facts about a connection that each step needs.
     #[inline]
     pub(crate) fn connection_gist(&self, path: Connection) -> &ConnectionGist {
         self.junction_gists.path(path)
     }
 
-    /// Who goes first at a junction.
+    /// Control of a junction.
     #[inline]
     pub(crate) fn control(&self, junction: JunctionIndex) -> Control {
         self.junction_gists.junction(junction).control
     }
 
-    /// From one green of a stage of the signals of a junction to the next at most, s; without end where there
-    /// are none.
+    /// Longest time between two greens of a stage of a junction's signals, in seconds; infinite without
+    /// signals.
     #[inline]
     pub(crate) fn longest_cycle(&self, junction: JunctionIndex) -> f64 {
         self.junction_gists.junction(junction).longest_cycle
     }
 
-    /// The group of signals that is the same as one of other roads: of the same nodes, and with the same
-    /// stages and times.
+    /// Signal group that equals a group of other roads: the same nodes, stages and times.
     pub(crate) fn group_like(&self, other: &Self, theirs: usize) -> Option<usize> {
         let theirs = &other.plans.groups[theirs];
         let node = other.layout.junctions[theirs[0]].nodes.first()?;
@@ -684,14 +683,14 @@ impl Roads {
         (members.len() == theirs.len() && pairs.all(is_same)).then_some(own)
     }
 
-    /// Speed that limit and bends allow at `s` of a lanelet, m/s.
+    /// Speed allowed by limit and bends at `s` of a lanelet, m/s.
     #[inline]
     pub(crate) fn road_speed(&self, id: LaneletIndex, s: f64) -> f64 {
         let Gist {
             line: span, length, ..
         } = self.gists[id.index()];
         let last = span.count - 1;
-        // Points are evenly spaced, so the nearest one before s is found without a search.
+        // Points are evenly spaced, so the nearest one before `s` is found without a search.
         let share = s / length * f64::from(last);
         let nearest = span.first + (share.max(0.0) as u32).min(last);
         f64::from(self.bends.get(nearest as usize).speed)
@@ -705,27 +704,27 @@ impl Roads {
             first,
             count,
         } = self.gists[id.index()].line;
-        // That of the nearest point.
+        // Curvature at the nearest point.
         let nearest = (s / spacing + 0.5).max(0.0) as u32;
         self.bends
             .get((first + nearest.min(count - 1)) as usize)
             .curvature
     }
 
-    /// Junction and path of a connection that others conflict with.
+    /// Junction and number of a contested connection; `None` for other lanelets.
     #[inline]
     pub(crate) fn contested(&self, id: LaneletIndex) -> Option<Connection> {
         let contested = self.gists[id.index()].contested;
         (contested.junction != NO_JUNCTION).then_some(contested)
     }
 
-    /// The ring of a roundabout that a lanelet belongs to.
+    /// Roundabout ring that a lanelet belongs to.
     #[inline]
     pub(crate) fn ring(&self, id: LaneletIndex) -> Option<&Ring> {
         self.rings.of(id)
     }
 
-    /// The ways through a junction.
+    /// Connections through a junction.
     pub(super) fn connections_through(
         &self,
         junction: JunctionIndex,
@@ -741,13 +740,13 @@ impl Roads {
         }
     }
 
-    /// The junction that a node belongs to.
+    /// Junction that a node belongs to.
     pub(crate) fn junction_of(&self, node: NodeId) -> Option<JunctionIndex> {
         let junction = self.layout.junction_of.get(&node)?;
         Some(JunctionIndex::from_index(*junction))
     }
 
-    /// How far the arms of a junction are cut back: road, its end, and m of its reference line.
+    /// How far the arms of a junction are trimmed: road, road end, and m of its reference line.
     pub(crate) fn stop_lines(
         &self,
         junction: JunctionIndex,
@@ -756,17 +755,17 @@ impl Roads {
         arms.map(|arm| (arm.road, arm.end, arm.trim))
     }
 
-    /// The paths of a junction.
+    /// Connections of a junction.
     pub(crate) fn paths(&self, junction: JunctionIndex) -> &[ConnectingPath] {
         &self.layout.junctions[junction.index()].paths
     }
 
-    /// A path of a junction.
+    /// A connection of a junction.
     pub(crate) fn path(&self, junction: JunctionIndex, path: ConnectionIndex) -> &ConnectingPath {
         &self.layout.junctions[junction.index()].paths[path.index()]
     }
 
-    /// The smallest node of a junction.
+    /// Smallest node id of a junction.
     pub(crate) fn node(&self, junction: JunctionIndex) -> Option<NodeId> {
         self.layout.junctions[junction.index()]
             .nodes
@@ -774,13 +773,13 @@ impl Roads {
             .copied()
     }
 
-    /// The law of a junction.
+    /// Law of a junction.
     #[inline]
     pub(crate) fn law(&self, junction: JunctionIndex) -> &JunctionLaw {
         &self.laws[junction.index()]
     }
 
-    /// How far before a junction the stop line of a path lies, m: where buses turn, or only cars.
+    /// Distance from a connection's stop line to the junction, m, with or without buses.
     #[inline]
     pub(crate) fn setback(
         &self,
@@ -801,18 +800,18 @@ impl Roads {
         f64::from(setbacks[path.index()])
     }
 
-    /// The conflicts of a junction, where a long vehicle takes part or not.
+    /// Conflicts of a junction, with or without a long vehicle.
     #[inline]
     pub(crate) fn conflicts(&self, junction: JunctionIndex, is_long: bool) -> &Conflicts {
         let law = self.law(junction);
         if !is_long {
             return &law.conflicts;
         }
-        // Made when the first long vehicle asks: where none comes it is never made.
+        // Computed when the first long vehicle requests it; without long vehicles it is never needed.
         law.wide(&self.layout.junctions[junction.index()])
     }
 
-    /// Whether a junction has the very law of one of other roads.
+    /// Whether a junction has the same law as a junction of other roads.
     pub(crate) fn has_law_of(
         &self,
         junction: JunctionIndex,
@@ -820,8 +819,8 @@ impl Roads {
         theirs: JunctionIndex,
     ) -> bool {
         let (own, theirs) = (junction.index(), theirs.index());
-        // What an edit has not reached is shared with the roads before: the same law is the same
-        // memory.
+        // Laws that an edit does not affect are shared with the old roads, so equal laws are at the same
+        // address.
         Arc::ptr_eq(&self.laws[own], &other.laws[theirs])
     }
 
@@ -830,7 +829,8 @@ impl Roads {
     }
 }
 
-/// What is said of the lanes that lead in, in their order, for each path; 0 for lanes that are left out.
+/// Looks up the value of each connection's incoming lane; 0 for lanes that are not listed. `of_lanes` is
+/// sorted by lane.
 fn by_path(junction: &Junction, of_lanes: &[(LaneEnd, f64)]) -> Vec<f32> {
     let of = |path: &ConnectingPath| {
         let found = of_lanes.binary_search_by_key(&path.from, |(lane, _)| *lane);
@@ -839,9 +839,9 @@ fn by_path(junction: &Junction, of_lanes: &[(LaneEnd, f64)]) -> Vec<f32> {
     junction.paths.iter().map(of).collect()
 }
 
-/// Adds all that signals go by to a hash.
-/// Who decides which stage is next is only looked at `with_deciders`: that is a module, and no part of the
-/// ground.
+/// Adds the data that signals follow to a hash.
+/// The choice of the next stage is included only `with_deciders`, because a module makes it, which is no part
+/// of the ground.
 fn hash_signals(signals: &Signals, hasher: &mut impl Hasher, with_deciders: bool) {
     let programme = &signals.programme;
     if with_deciders {
@@ -869,7 +869,7 @@ fn hash_signals(signals: &Signals, hasher: &mut impl Hasher, with_deciders: bool
     for (stage, greens) in signals.greens.iter().enumerate() {
         for (path, &green) in greens.iter().enumerate() {
             let permitted = u8::from(signals.is_permitted(path, stage));
-            // 0 for red, 1 for green, 2 for green that gives way to others.
+            // 0 for red, 1 for green, 2 for permissive green.
             hasher.write_u8(u8::from(green) + permitted);
         }
     }
@@ -882,14 +882,14 @@ fn hash_signals(signals: &Signals, hasher: &mut impl Hasher, with_deciders: bool
     }
 }
 
-/// JunctionConnections to alleys are known up to this, m: nobody asks for one from farther away.
+/// Distances to alleys are known up to this, m. Vehicles never need one from farther away.
 const FAR: f64 = 300.0;
-/// They are said to be shorter by this, m: whoever adds up the same lengths in another order gets
-/// another rounding.
+/// Stored distances to alleys are reduced by this, m, because adding the same lengths in another order rounds
+/// differently.
 const LESS: f64 = 0.01;
 
-/// From the start of each lanelet to that of the nearest one ahead with alleys, m: a bit less than that,
-/// and [`FAR`] for those that are as far or farther. Empty without alleys.
+/// Distance from the start of each lanelet to the next lanelet with alleys, m: slightly reduced, and at most
+/// [`FAR`]. Empty without alleys.
 fn ways_to_alleys(graph: &LaneGraph, alleys: &Alleys) -> Vec<f32> {
     if alleys.is_empty() {
         return Vec::new();
@@ -900,7 +900,8 @@ fn ways_to_alleys(graph: &LaneGraph, alleys: &Alleys) -> Vec<f32> {
         .filter(|&id| alleys.are_on(id))
         .collect();
     open.iter().for_each(|&id| ways[id.index()] = 0.0);
-    // Backwards from those with alleys, in any order: who finds a shorter way goes on with it.
+    // Search backwards from the lanelets with alleys, in any order; a lanelet that gets a shorter distance is
+    // visited again.
     while let Some(id) = open.pop() {
         for &before in graph.predecessors(id) {
             let way = ways[id.index()] + graph.lanelet(before).length();
@@ -913,11 +914,11 @@ fn ways_to_alleys(graph: &LaneGraph, alleys: &Alleys) -> Vec<f32> {
     ways.into_iter().map(|way| (way - LESS) as f32).collect()
 }
 
-/// So far before a bend its speed counts, m: drivers follow a speed that falls with some delay, and would come into
-/// the bend too fast.
+/// Distance before a bend from which its speed applies, m. Drivers follow a falling speed with some delay and
+/// would otherwise enter the bend too fast.
 const BEFORE_BENDS: f64 = 6.0;
 
-/// Speed at each point: the limit, less in bends, less before bends so that gentle braking does.
+/// Speed at each point: the limit, lower in bends and before them so that gentle braking suffices.
 fn bends_of(line: CentreLine<'_>, speed_limit: f64) -> impl Iterator<Item = Bend> {
     let points = line.count();
     let spacing = line.length() / (points - 1) as f64;
@@ -930,8 +931,8 @@ fn bends_of(line: CentreLine<'_>, speed_limit: f64) -> impl Iterator<Item = Bend
         ahead.iter().copied().fold(f64::INFINITY, f64::min)
     };
     let mut speeds: Vec<f64> = (0..points).map(slowest_from).collect();
-    // Backwards from the end: v_before^2 <= v_after^2 + 2 b d. So a vehicle that drives at these speeds
-    // brakes before the bend and not in it.
+    // Backwards from the end: v_before^2 <= v_after^2 + 2 b d. A vehicle that follows these speeds brakes
+    // before the bend and not in it.
     for i in (0..points - 1).rev() {
         let reachable = (speeds[i + 1] * speeds[i + 1] + 2.0 * PROFILE_BRAKING * spacing).sqrt();
         speeds[i] = speeds[i].min(reachable);
@@ -959,11 +960,11 @@ pub(super) mod tests {
         let speed = |s: usize| f64::from(bends[s].speed);
         let slowest = speed(40);
         assert!((2.5..4.0).contains(&slowest), "{slowest}");
-        // All of the corner lies within 3 m of these, and its speed counts 6 m before.
+        // The whole corner lies within 3 m of these points, and its speed applies from 6 m before.
         for s in 32..=42 {
             assert!((speed(s) - slowest).abs() < 0.01, "{s} m: {}", speed(s));
         }
-        // Farther away it is what gentle braking makes of it, and in the end the limit.
+        // Farther away, the speed follows from gentle braking until it reaches the limit.
         for s in 0..32 {
             let most = slowest * slowest + 2.0 * PROFILE_BRAKING * (32.0 - s as f64);
             let most = most.sqrt().min(14.0);
@@ -972,7 +973,7 @@ pub(super) mod tests {
         assert_eq!(speed(50), 14.0);
     }
 
-    /// What is known of one lanelet, wherever the points of its line lie.
+    /// All facts about one lanelet, independent of where the points of its line are stored.
     fn facts(roads: &Roads, id: LaneletIndex) -> String {
         let LineSpan {
             first,
@@ -1000,7 +1001,7 @@ pub(super) mod tests {
         format!("{spacing} {bends:?} {gist:?} {around:?}")
     }
 
-    /// Compares roads in all that is known of them.
+    /// Checks that two roads have the same facts.
     pub(in crate::ground) fn assert_same(roads: &Roads, fresh: &Roads) {
         assert_eq!(roads.graph.lanelets().len(), fresh.graph.lanelets().len());
         for id in fresh.graph.indices() {
@@ -1024,7 +1025,7 @@ pub(super) mod tests {
                 assert_eq!(leads, following.contains(&next), "from {id} to {next}");
             }
         }
-        // Of four approaches each leads at least two ways.
+        // Each of the four approaches leads to at least two connections.
         assert!(beside_the_first >= 4, "{beside_the_first}");
     }
 }

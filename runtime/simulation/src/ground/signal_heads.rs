@@ -1,4 +1,4 @@
-//! Where signals stand: at the end of each lane that they rule.
+//! Signal heads: one at the end of each signalled lane.
 
 use super::Roads;
 use roadwright_geometry::Pose;
@@ -7,29 +7,29 @@ use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex, NodeId, RoadId};
 use std::collections::BTreeMap;
 
-/// What a lane's signal shows.
+/// State of the signal of a lane.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SignalHead {
-    /// The smallest node of the junction.
+    /// Smallest node id of the junction.
     pub node: NodeId,
     /// The road that the lane belongs to.
     pub road: RoadId,
-    /// Its id.
+    /// Id of the lane in its road.
     pub lane: i8,
-    /// The middle of the lane at the stop line, in the direction of driving, m.
+    /// Centre of the lane at the stop line, in driving direction, m.
     pub stop_line: Pose,
-    /// The most that any way on from the lane shows: green if one of them may be driven.
+    /// Most permissive light of all connections from the lane: green if any of them may be used.
     pub light: Light,
 }
 
-/// A signal without what it shows.
+/// A signal without its state.
 pub(super) struct Post {
     junction: JunctionIndex,
     paths: Vec<ConnectionIndex>,
     head: SignalHead,
 }
 
-/// The signals of all lanes, in the order of junctions and lanes.
+/// Signals of all lanes, in the order of junctions and lanes.
 pub(super) fn posts(roads: &Roads) -> Vec<Post> {
     let graph = &roads.graph;
     let mut posts: BTreeMap<(JunctionIndex, LaneletIndex), Post> = BTreeMap::new();
@@ -40,7 +40,7 @@ pub(super) fn posts(roads: &Roads) -> Vec<Post> {
         if roads.signals(junction).is_none() {
             continue;
         }
-        // A connection leads on from one lane, and a junction has a node.
+        // A connection comes from one lane, and every junction has a node.
         let before = graph.predecessors(id).first().copied();
         let Some((before, node)) = before.zip(roads.node(junction)) else {
             continue;
@@ -67,14 +67,14 @@ pub(super) fn posts(roads: &Roads) -> Vec<Post> {
 }
 
 impl Post {
-    /// Whether a vehicle can wait there. Where it cannot, because another junction is too near behind, there
-    /// is no signal: those of that junction hold for both.
+    /// Whether a vehicle can wait there. If another junction follows too closely there is no signal, and the
+    /// signals of that junction apply to both.
     pub(super) fn is_waited_at(&self, roads: &Roads, has_buses: bool) -> bool {
         let mut paths = self.paths.iter();
         paths.all(|&path| roads.has_room_to_wait(self.junction, path, has_buses))
     }
 
-    /// What it shows, where `light` says it of a connection.
+    /// State of the signal, where `light` returns what a connection shows.
     pub(super) fn showing(&self, light: impl Fn(Connection) -> Light) -> Option<SignalHead> {
         let shown = self
             .paths

@@ -1,30 +1,30 @@
-//! What of the ground an edit leaves as it was.
+//! Finds the parts of the ground that an edit leaves unchanged.
 
 use roadwright_scenario::{Custom, Road, RoadId, Scenario};
 use std::sync::Arc;
 
-/// Which parts of the ground an edit leaves as they were: those are shared with the ground before.
+/// Parts of the ground that an edit leaves unchanged. They are shared with the old ground.
 pub(super) struct Unchanged {
-    /// All that lanelets and what rules at junctions are made of.
+    /// Everything that lanelets and the rules of junctions are made from.
     pub(super) lanes: bool,
     pub(super) obstacles: bool,
-    /// How large vehicles are: which lanes obstacles reach depends on it.
+    /// Vehicle sizes, since they decide which lanes obstacles reach.
     pub(super) sizes: bool,
     /// Heights, and whether slopes act.
     terrain: bool,
     pub(super) grip: bool,
-    /// All that has a name, and where it is.
+    /// Named places.
     pub(super) places: bool,
 }
 
 impl Unchanged {
-    /// What an edit from one scenario to another leaves. O(what differs).
+    /// Compares a scenario before an edit with the one after it. O(differences).
     pub(super) fn between(old: &Scenario, new: &Scenario) -> Self {
         let changed = old.network().differing_roads(new.network());
         let custom = |scenario: &Scenario| Custom::from(scenario.about());
         let (before, after) = (old.settings(), new.settings());
         Self {
-            // Where buses drive, others have to ask, and alleys are longer.
+            // Buses make more connections contested and alleys longer.
             lanes: custom(old) == custom(new)
                 && has_same_lanes(old, new, &changed)
                 && old.has_long_vehicles() == new.has_long_vehicles(),
@@ -36,13 +36,13 @@ impl Unchanged {
         }
     }
 
-    /// Whether the whole ground but places with names is as it was.
+    /// Whether everything except named places is unchanged.
     pub(super) fn is_all_but_places(&self) -> bool {
         self.lanes && self.obstacles && self.sizes && self.terrain && self.grip
     }
 }
 
-/// What there was before, shared, if it stays; what is made in its place if not.
+/// Returns the old value, shared, if it stays, else a new one.
 pub(super) fn kept_or<T>(stays: bool, before: &Arc<T>, make: impl FnOnce() -> T) -> Arc<T> {
     if stays {
         before.clone()
@@ -51,7 +51,7 @@ pub(super) fn kept_or<T>(stays: bool, before: &Arc<T>, make: impl FnOnce() -> T)
     }
 }
 
-/// Whether all that the lanelets are made of is the same: street names may differ.
+/// Whether everything that lanelets are made from is the same. Street names may differ.
 fn has_same_lanes(old: &Scenario, new: &Scenario, changed: &[RoadId]) -> bool {
     let (a, b) = (old.network(), new.network());
     let is_same = |before: &Road, after: &Road| {
@@ -65,7 +65,7 @@ fn has_same_lanes(old: &Scenario, new: &Scenario, changed: &[RoadId]) -> bool {
     a.nodes().eq(b.nodes()) && all_roads(old, new, changed, is_same)
 }
 
-/// Whether all that has a name is where it was.
+/// Whether all named places are the same.
 fn has_same_places(old: &Scenario, new: &Scenario, changed: &[RoadId]) -> bool {
     let is_same = |before: &Road, after: &Road| {
         (&before.name, &before.reference_line) == (&after.name, &after.reference_line)
@@ -73,7 +73,7 @@ fn has_same_places(old: &Scenario, new: &Scenario, changed: &[RoadId]) -> bool {
     old.points_of_interest() == new.points_of_interest() && all_roads(old, new, changed, is_same)
 }
 
-/// Whether some roads are in two scenarios and alike in both.
+/// Whether all of the roads exist in both scenarios and are alike in both.
 fn all_roads(
     old: &Scenario,
     new: &Scenario,
@@ -86,7 +86,7 @@ fn all_roads(
     })
 }
 
-/// Whether two scenarios have the same obstacles and forests; an edit of anything else shares the former.
+/// Whether two scenarios have the same obstacles and forests. An edit of anything else shares them.
 fn has_same_obstacles(old: &Scenario, new: &Scenario) -> bool {
     let (a, b) = (old.obstacles(), new.obstacles());
     (std::ptr::eq(a, b) || a == b) && old.forests() == new.forests()

@@ -1,4 +1,4 @@
-//! Looking into one junction: who queues, who has been let in, who waits for whom, what signals do.
+//! Inspection of one junction: queues, grants, waiting vehicles and signals.
 
 use crate::ground::Ground;
 use crate::records::AgentIndex;
@@ -10,111 +10,112 @@ use roadwright_scenario::{
     Connection, ConnectionIndex, Control, JunctionIndex, NodeId, RoadEnd, SignalMode,
 };
 
-/// Below this a vehicle stands, m/s.
+/// Speed below which a vehicle counts as standing, m/s.
 const STANDING: f64 = 0.5;
 
-/// What goes on at a junction.
+/// State of a junction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JunctionInspection {
-    /// Its smallest node.
+    /// Smallest node id of the junction.
     pub node: NodeId,
-    /// What says who goes first.
+    /// Control that decides the order of vehicles.
     pub control: Control,
-    /// What its signals do, if signals rule it.
+    /// State of its signals, if it has signal control.
     pub programme: Option<ProgrammeInspection>,
-    /// Its paths, by their numbers.
+    /// Its connections, by number.
     pub turns: Vec<Turning>,
-    /// The lanes that lead in, by road and lane.
+    /// Its incoming lanes, by road and lane.
     pub approaches: Vec<ApproachLane>,
-    /// What it has granted, in the order of the tickets.
+    /// Its grants, in the order of the tickets.
     pub tickets: Vec<Ticket>,
-    /// Who waits for it or in it, by agent.
+    /// Agents that wait for it or in it, by id.
     pub waits: Vec<Waiting>,
-    /// Whether nobody is let in any more, because an edit waits until it is empty.
+    /// Whether it admits no more vehicles because an edit waits until it is empty.
     pub closes: bool,
 }
 
-/// The signals of a junction at one moment.
+/// State of the signals of a junction at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProgrammeInspection {
-    /// Whether times are fixed or go by demand.
+    /// Whether times are fixed or depend on demand.
     pub mode: SignalMode,
-    /// How many stages there are.
+    /// Number of stages.
     pub stages: usize,
-    /// The stage that is shown, from 0.
+    /// Current stage, from 0.
     pub stage: usize,
-    /// The one after it; by demand it is known once the green has ended.
+    /// Next stage. With demand control it is known once the green has ended.
     pub next: Option<usize>,
-    /// Which part of the stage.
+    /// Current phase of the stage.
     pub phase: StagePhase,
-    /// Whether an edit has changed the signals, and they close before they begin anew.
+    /// Whether an edit has changed the signals, so that they close before they restart.
     pub is_closing: bool,
     /// Time since the phase began, s.
     pub elapsed: f64,
-    /// Time until it ends, s: by demand at most. `None` while nobody waits for another stage.
+    /// Time until the phase ends, s; with demand control the maximum. `None` while no vehicles wait for
+    /// another stage.
     pub remaining: Option<f64>,
-    /// Time since the first stage began, s, where times are fixed.
+    /// Time since the first stage began, s, for fixed times.
     pub within_cycle: Option<f64>,
 }
 
-/// A path of a junction now.
+/// State of a connection of a junction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Turning {
     /// Lane that it comes from.
     pub from: LaneEnd,
     /// Lane that it leads into.
     pub to: LaneEnd,
-    /// Which way it turns.
+    /// Direction of its turn.
     pub turn: Turn,
-    /// What its signal shows, if signals rule the junction.
+    /// State of its signal, if the junction has signal control.
     pub light: Option<Light>,
-    /// Whether it is free: green, nobody let in before is in its way, and nobody comes to whom it
-    /// gives way.
+    /// Whether it is free: green, not blocked by an admitted vehicle, and no approaching vehicle to give way
+    /// to.
     pub goes: bool,
 }
 
-/// A lane that leads into a junction.
+/// An incoming lane of a junction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApproachLane {
-    /// The lane, and the end of the road at which it leads in.
+    /// The lane, and the end of the road where it enters the junction.
     pub lane: LaneEnd,
-    /// The most that any way on from it shows, if signals rule the junction.
+    /// Most permissive light of its connections, if the junction has signal control.
     pub light: Option<Light>,
-    /// Whether any way on from it is free.
+    /// Whether any of its connections is free.
     pub goes: bool,
-    /// Vehicles on it.
+    /// Number of vehicles on it.
     pub vehicles: usize,
-    /// Those of them that stand.
+    /// Number of standing vehicles.
     pub queue: usize,
-    /// From the stop line to the rear of the last one that stands, m; 0 for none.
+    /// Distance from the stop line to the rear of the last standing vehicle, m; 0 if there is none.
     pub queue_length: f64,
-    /// The foremost one.
+    /// The foremost vehicle.
     pub head: Option<HeadVehicle>,
 }
 
-/// The foremost vehicle on a lane that leads into a junction.
+/// The foremost vehicle on an incoming lane.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeadVehicle {
-    /// The agent.
+    /// Id of the agent.
     pub agent: u64,
-    /// From its front to the stop line, m; negative beyond it.
+    /// Distance from its front to the stop line, m; negative beyond it.
     pub distance: f64,
-    /// m/s.
+    /// Speed, m/s.
     pub speed: f64,
-    /// What it waits for; `None` if it need not wait, or does not come near yet.
+    /// Reason why it waits; `None` if it need not wait, or is not close enough yet.
     pub waits: Option<Waits>,
 }
 
 /// An agent that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
-    /// The agent.
+    /// Id of the agent.
     pub agent: u64,
-    /// What for.
+    /// Reason why it waits.
     pub waits: Waits,
 }
 
-/// Looks into the junction of a node.
+/// Inspects the junction of a node.
 pub(crate) fn inspect(world: &World, node: NodeId) -> Option<JunctionInspection> {
     let ground = &**world.ground();
     let junction = ground.roads.junction_of(node)?;
@@ -122,8 +123,8 @@ pub(crate) fn inspect(world: &World, node: NodeId) -> Option<JunctionInspection>
     let mut ends: Vec<LaneEnd> = turns.iter().map(|turning| turning.from).collect();
     ends.sort_unstable();
     ends.dedup();
-    // Who has been let in may be on no lane before it any more, and who comes has not been let in: both
-    // are asked.
+    // Admitted agents may have left the approach lanes, and approaching ones have not been admitted, so both
+    // are collected.
     let mut agents: Vec<AgentIndex> = world.traffic.claims.holders(junction).collect();
     let mut approaches = Vec::with_capacity(ends.len());
     for end in ends {
@@ -147,7 +148,7 @@ pub(crate) fn inspect(world: &World, node: NodeId) -> Option<JunctionInspection>
     })
 }
 
-/// The paths of a junction, and which of them are free.
+/// Connections of a junction, and whether they are free.
 fn turns(world: &World, junction: JunctionIndex) -> Vec<Turning> {
     let ground = &**world.ground();
     let has_signals = ground.signals(junction).is_some();
@@ -171,13 +172,13 @@ fn turns(world: &World, junction: JunctionIndex) -> Vec<Turning> {
     numbered.map(turning).collect()
 }
 
-/// Whether a path is free now.
+/// Whether a connection is free now.
 pub(super) fn goes(world: &World, path: Connection) -> bool {
     let (claims, setting) = (&world.traffic.claims, world.setting());
     claims.is_free(path, setting, world.agents.lent())
 }
 
-/// The lanelets of a lane that leads out of its road at an end, the last one first.
+/// Lanelets of a lane that leaves its road at an end, the last one first.
 fn pieces_before(graph: &LaneGraph, end: LaneEnd) -> Vec<LaneletIndex> {
     let mut lanes = graph.lanes_of(end.road);
     let pieces = lanes
@@ -211,7 +212,7 @@ fn approach(
         queue_length: 0.0,
         head: None,
     };
-    // From the start of a piece to the stop line, m.
+    // Distance from the start of a piece to the stop line, m.
     let mut to_line = 0.0;
     for &piece in pieces {
         to_line += world.ground().length(piece);
@@ -223,7 +224,7 @@ fn approach(
             found.vehicles += 1;
             if speed.abs() < STANDING {
                 found.queue += 1;
-                // From front to back: the last one that stands has the last word.
+                // Vehicles are visited from front to back, so the last standing one determines it.
                 found.queue_length = to_line - entry.s + body.rear_overhang;
             }
             if found.head.is_none() {
@@ -239,13 +240,14 @@ fn approach(
     found
 }
 
-/// Who follows a lanelet, from front to back. Who leaves it sideways is on its new lane already.
+/// Vehicles that follow a lanelet, from front to back. A vehicle that leaves it sideways is already listed on
+/// its new lane.
 pub(super) fn foremost_first(world: &World, id: LaneletIndex) -> impl Iterator<Item = &LaneEntry> {
     let entries = world.traffic.index.on_lanelet(id).iter().rev();
     entries.filter(move |entry| world.agents.position[entry.agent.index()].lanelet == id)
 }
 
-/// Those of some agents that wait for a junction, by id.
+/// The agents that wait for a junction, by id.
 fn waiting(world: &World, junction: JunctionIndex, agents: Vec<AgentIndex>) -> Vec<Waiting> {
     let node = world.ground().node(junction);
     let waits = agents.into_iter().filter_map(|agent| {
@@ -287,7 +289,7 @@ fn programme(world: &World, junction: JunctionIndex) -> Option<ProgrammeInspecti
     })
 }
 
-/// Since when the phase of a fixed programme is shown, and for how long still, s.
+/// Time since the phase of a fixed programme began, and time until it ends, s.
 fn by_the_clock(programme: &Programme, time: f64) -> (f64, f64) {
     let (stage, within) = programme.stage_at(time);
     let green = programme.stages[stage].green;
@@ -302,7 +304,7 @@ fn by_the_clock(programme: &Programme, time: f64) -> (f64, f64) {
     (within - from, to - within)
 }
 
-/// For how long the phase of a programme by demand is shown at most, s.
+/// Latest time until the phase of a demand programme ends, s.
 fn by_demand(programme: &Programme, shown: &Shown, time: f64) -> Option<f64> {
     let between = if shown.is_closing {
         programme.longest_intergreen()
@@ -314,10 +316,10 @@ fn by_demand(programme: &Programme, shown: &Shown, time: f64) -> Option<f64> {
         StagePhase::AllRed if shown.is_closing => shown.since + between.all_red,
         StagePhase::AllRed => shown.since + between.all_red - between.red_amber,
         StagePhase::RedAmber => shown.since + between.red_amber,
-        // The longest green counts from when somebody has begun to wait for another stage.
+        // The maximum green counts from when a vehicle begins to wait for another stage.
         StagePhase::Green => {
             let times = programme.stages[shown.stage];
-            // Infinite while nobody waits for another stage.
+            // Infinite while no vehicles wait for another stage.
             let longest = shown.opposed.max(shown.since) + times.max;
             let longest = longest.max(shown.held_until.unwrap_or(longest));
             longest.is_finite().then_some(longest)?
@@ -326,7 +328,7 @@ fn by_demand(programme: &Programme, shown: &Shown, time: f64) -> Option<f64> {
     Some((ends - time).max(0.0))
 }
 
-/// The junction and path of a connection.
+/// Junction and number of a connection.
 pub(super) fn path_of(graph: &LaneGraph, id: LaneletIndex) -> Option<Connection> {
     match graph.lanelet(id).kind {
         LaneletKind::Connection { junction, path, .. } => Some(Connection {

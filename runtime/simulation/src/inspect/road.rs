@@ -1,5 +1,4 @@
-//! Looking into one road: who is on each lane, which of its car lengths are free, and where everybody
-//! goes and stops.
+//! Inspection of one road: vehicles on each lane, free car lengths, and where each vehicle drives and stops.
 
 use super::junction::{foremost_first, goes, path_of};
 use super::path_ahead;
@@ -15,37 +14,37 @@ use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
 use roadwright_scenario::{Connection, NodeId, RoadId};
 use std::fmt;
 
-/// A car with the gap that it leaves in a queue, m: the length of a cell at least.
+/// Length of a car with the gap that it leaves in a queue, m, which is the minimum length of a cell.
 const CAR_AND_GAP: f64 = 4.5 + 2.0;
 /// A body that reaches into a cell by less does not occupy it, m.
 const TOUCH: f64 = 0.1;
-/// How far ahead the way of a vehicle and what stops it is told, m.
+/// Distance ahead for which paths and stops of vehicles are reported, m.
 const REACH: f64 = 120.0;
 
-/// What goes on on a road.
+/// State of a road.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RoadInspection {
     /// The road.
     pub road: RoadId,
-    /// Its lanes that can be driven, by lane id, then by lane section.
+    /// Its drivable lanes, by lane id, then by lane section.
     pub lanes: Vec<LaneInspection>,
-    /// Where two cars do not fit side by side, along the road.
+    /// Stretches where two cars do not fit side by side, along the road.
     pub alleys: Vec<AlleyInspection>,
 }
 
-/// A stretch of a road that is driven by turns.
+/// A stretch of a road where directions take turns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AlleyInspection {
-    /// Where it begins and ends along the road, m.
+    /// Start and end along the road, m.
     pub span: (f64, f64),
-    /// The agents that have been let in, along the road and against it; of one direction at most, unless
-    /// somebody has got in without being let in.
+    /// Agents that have been admitted, along the road and against it. Only one direction has any, unless an
+    /// agent entered without a grant.
     pub inside: [Vec<u64>; 2],
-    /// The agents that wait for it as the first of their lane, along the road and against it.
+    /// Agents that wait for it at the front of their lane, along the road and against it.
     pub waiting: [Vec<u64>; 2],
 }
 
-/// A lane of a road, within one lane section.
+/// A lane of a road within one lane section.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LaneInspection {
     /// Its OpenDRIVE id.
@@ -56,85 +55,84 @@ pub struct LaneInspection {
     pub length: f64,
     /// Mean width, m.
     pub width: f64,
-    /// Its length in cells of one car and the gap to the next, from the start of the lane on.
+    /// Its length in cells of one car and the gap to the next, from the start of the lane.
     pub cells: Vec<RoadCell>,
-    /// Who is on it, the foremost first.
+    /// Vehicles on it, foremost first.
     pub vehicles: Vec<RoadVehicle>,
-    /// The junction that it leads into; `None` where it goes on, or ends.
+    /// Junction that it leads into; `None` if it continues or ends.
     pub leads_to: Option<NodeId>,
-    /// Whether any way on from its end is free.
+    /// Whether any connection from its end is free.
     pub goes: bool,
-    /// The most that any way on shows, if signals rule the junction.
+    /// Most permissive light of its connections, if the junction has signal control.
     pub light: Option<Light>,
-    /// Its end, in the direction of driving.
+    /// Pose at its end, in driving direction.
     pub end: Pose,
 }
 
 /// A car length of a lane.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoadCell {
-    /// Its middle, in the direction of driving.
+    /// Pose at its middle, in driving direction.
     pub middle: Pose,
     /// Length, m.
     pub length: f64,
-    /// The foremost agent whose body is in it; `None`: it is free.
+    /// Foremost agent whose body is in it; `None` if it is free.
     pub occupant: Option<u64>,
 }
 
 /// A vehicle on a lane.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RoadVehicle {
-    /// The agent.
+    /// Id of the agent.
     pub agent: u64,
-    /// Place of its rear axle along the lane, m.
+    /// Position of its rear axle along the lane, m.
     pub s: f64,
-    /// m/s.
+    /// Speed, m/s.
     pub speed: f64,
-    /// The lane that it takes next; `None`: its route ends on this one.
+    /// Next lane of its route; `None` if its route ends on this one.
     pub next: Option<PlannedLane>,
-    /// Where it has to stand next, within 120 m.
+    /// Its next stop within 120 m.
     pub stop: Option<StopTarget>,
-    /// Its way from here on, at most 120 m and the rest of a lane, m.
+    /// Its path from here on, at most 120 m plus the rest of a lane, m.
     pub path: Vec<DVec2>,
 }
 
 /// A lane that a route leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlannedLane {
-    /// Its road.
+    /// Road of the lane.
     pub road: RoadId,
-    /// Its id.
+    /// Id of the lane.
     pub lane: i8,
-    /// How the way through a junction turns to it; `None` where the lane is beside this one, or follows
-    /// without a junction.
+    /// Turn of the connection to it; `None` if the lane is adjacent, or follows without a junction.
     pub turn: Option<Turn>,
 }
 
-/// Where a vehicle has to stand.
+/// A place where a vehicle has to stop.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StopTarget {
-    /// From its front, m.
+    /// Distance from its front, m.
     pub distance: f64,
-    /// The place, m.
+    /// Place, m.
     pub at: DVec2,
-    /// What for.
+    /// Reason for the stop.
     pub reason: StopReason,
 }
 
-/// What a vehicle has to stand for.
+/// Reason why a vehicle has to stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StopReason {
-    /// This agent is ahead: it stops behind it if that one stops.
+    /// This agent is ahead; the vehicle stops behind it if it stops.
     Leader(u64),
-    /// A junction does not let it in, or makes it wait inside.
+    /// A junction does not admit it, or makes it wait inside.
     Junction(Waits),
-    /// A junction has not let it in yet: it has not come near enough to ask.
+    /// A junction has not admitted it yet, because it is not close enough to request a grant.
     NotAsked(NodeId),
     /// An obstacle.
     Obstacle,
     /// Its destination.
     Destination,
-    /// Its lane leads elsewhere, and has to be changed.
+    /// Its lane leads elsewhere, and it has to change lanes.
     LaneChange,
 }
 
@@ -143,15 +141,15 @@ impl fmt::Display for StopReason {
         match self {
             Self::Leader(agent) => write!(f, "the vehicle ahead (agent {agent})"),
             Self::Junction(waits) => waits.fmt(f),
-            Self::NotAsked(node) => write!(f, "being let in ({node})"),
+            Self::NotAsked(node) => write!(f, "a grant to enter ({node})"),
             Self::Obstacle => f.write_str("an obstacle"),
             Self::Destination => f.write_str("its destination"),
-            Self::LaneChange => f.write_str("a change of lanes"),
+            Self::LaneChange => f.write_str("a lane change"),
         }
     }
 }
 
-/// Looks into a road.
+/// Inspects a road.
 pub(crate) fn inspect(world: &World, road: RoadId) -> Option<RoadInspection> {
     let lanes = world.lane_graph().lanes_of(road);
     let pieces = lanes.flat_map(|(_, pieces)| pieces);
@@ -163,7 +161,7 @@ pub(crate) fn inspect(world: &World, road: RoadId) -> Option<RoadInspection> {
     })
 }
 
-/// The alleys of a road. O(vehicles) where it has any.
+/// Alleys of a road. O(vehicles) if there are any.
 fn alleys(world: &World, road: RoadId) -> Vec<AlleyInspection> {
     let (graph, alleys) = (world.lane_graph(), world.ground().alleys());
     let mut seen = Vec::new();
@@ -216,7 +214,7 @@ fn lane(world: &World, id: LaneletIndex) -> Option<LaneInspection> {
         cells: cells(world, id),
         vehicles: vehicles.map(|entry| vehicle(world, entry)).collect(),
         leads_to: junction.and_then(|junction| ground.node(junction)),
-        // A lane that goes on without a junction never makes anybody wait.
+        // A lane that continues without a junction never makes vehicles wait.
         goes: junction.is_none() || ways().any(|path| goes(world, path)),
         light: has_signals
             .then(|| ways().map(|path| signals.light(ground, path)).max())
@@ -225,7 +223,7 @@ fn lane(world: &World, id: LaneletIndex) -> Option<LaneInspection> {
     })
 }
 
-// Bodies reach over the ends of lanelets, so those of the neighbours count as well:
+// Bodies reach over the ends of lanelets, so bodies on the adjoining lanelets count as well:
 //
 //   before             | this lanelet                  | after
 //          [A--------- | ---]          [B---]    [C--- | ---------]
@@ -250,7 +248,7 @@ fn cells(world: &World, id: LaneletIndex) -> Vec<RoadCell> {
     for &after in graph.successors(id) {
         add(index.on_lanelet(after), length);
     }
-    // Evenly divided, so that no shorter cell is left over at the end.
+    // Evenly divided, so that no shorter cell remains at the end.
     let count = (length / CAR_AND_GAP).floor().max(1.0);
     let size = length / count;
     let cell = |number: u32| {
@@ -330,7 +328,7 @@ fn reason(world: &World, agent: AgentIndex, cause: StopCause) -> Option<StopReas
     })
 }
 
-/// The nearest obstacle in the way of an agent.
+/// The nearest obstacle that obstructs an agent.
 fn obstacle_ahead(world: &World, agent: AgentIndex) -> Option<StopTarget> {
     let view = world.view();
     let who = &world.agents.identity[agent.index()];

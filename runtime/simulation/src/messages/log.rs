@@ -1,29 +1,29 @@
-//! What modules have to say during a run: lines of text and marks on the map.
+//! Output of modules during a run: lines of text and marks on the map.
 
 use crate::records::are_countable;
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Lines that are kept: a script can write one for each agent and step.
+/// Maximum number of lines kept, because a script can write one for each agent and step.
 const LINES: usize = 10_000;
-/// Different faults that are counted.
+/// Maximum number of different faults that are counted.
 const FAULTS: usize = 1000;
-/// How long a mark is shown, s.
+/// Display time of a mark, s.
 const MARK_TIME: f64 = 1.0;
 
-/// A line that a module has written.
+/// A line logged by a module.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LogLine {
     /// Simulation time, s.
     pub time: f64,
-    /// Id of the agent that it was asked about.
+    /// Id of the agent for which the module was called.
     pub agent: u64,
     /// Id of the module.
     pub module: String,
-    /// The line.
+    /// Text of the line.
     pub text: String,
-    /// Whether something went wrong.
+    /// Whether it reports a fault.
     pub is_fault: bool,
 }
 
@@ -32,23 +32,23 @@ pub struct LogLine {
 pub struct Mark {
     /// Id of the agent that set it.
     pub agent: u64,
-    /// Where, m.
+    /// Place, m.
     pub at: DVec2,
-    /// What stands beside it.
+    /// Label shown beside it.
     pub text: String,
-    /// When it goes, s.
+    /// Time at which it disappears, s.
     pub until: f64,
 }
 
-/// What has been said so far.
+/// All output so far.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Log {
     pub(crate) lines: VecDeque<LogLine>,
-    /// Lines ever written.
+    /// Number of lines ever written.
     pub(crate) count: u64,
-    /// By agent and text: an agent has one of each text.
+    /// Marks by agent and text: an agent has one of each text.
     pub(crate) marks: BTreeMap<(u64, String), Mark>,
-    /// How often each fault has come.
+    /// Number of occurrences of each fault.
     pub(crate) faults: BTreeMap<String, u64>,
 }
 
@@ -66,28 +66,29 @@ impl Log {
         self.lines.push_back(line);
     }
 
-    /// Counts a fault, and writes its line the first time.
+    /// Counts a fault, and logs its line the first time.
     pub(crate) fn write_fault(&mut self, line: LogLine) {
-        // A faulty script fails for each agent in each turn: one line for each different text, and a count.
+        // A faulty script fails for each agent in each turn, so each different text is logged once and
+        // counted.
         if !self.is_old_fault(&line.text) {
             self.write(line);
         }
     }
 
-    /// Counts a fault; says whether it has come before and need not be written again.
+    /// Counts a fault. Returns whether it has occurred before and need not be logged again.
     pub(crate) fn is_old_fault(&mut self, text: &str) -> bool {
         if let Some(count) = self.faults.get_mut(text) {
             *count += 1;
             return true;
         }
-        // Texts with numbers in them differ each time: beyond so many they are not counted any more.
+        // Texts that contain numbers differ each time; beyond the limit they are no longer counted.
         if self.faults.len() < FAULTS {
             self.faults.insert(text.to_owned(), 1);
         }
         false
     }
 
-    /// Shows a mark, or goes on showing it.
+    /// Shows a mark, or extends its display time.
     pub(crate) fn mark(&mut self, time: f64, agent: u64, at: DVec2, text: String) {
         let until = time + MARK_TIME;
         let mark = Mark {

@@ -1,4 +1,4 @@
-//! What agents and modules say: messages between agents, lines of text, marks on the map.
+//! Output of agents and modules: messages between agents, lines of text, marks on the map.
 
 mod log;
 
@@ -11,33 +11,33 @@ use roadwright_agent::{Message, Surroundings};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Messages that may wait for one receiver: one that is asked rarely, in a crowd that talks, must not
-/// fill the memory. What is one too many is lost.
+/// Maximum number of waiting messages per receiver. A receiver that is rarely updated in a talkative crowd
+/// must not fill the memory; excess messages are lost.
 const MOST_MAIL: u16 = 64;
 
 /// Ids of the members of each group.
 pub(crate) type Groups = BTreeMap<String, BTreeSet<u64>>;
 
-/// Groups that there may be.
+/// Maximum number of groups.
 const MOST_GROUPS: usize = 256;
 
-/// Messages that wait, and the log.
+/// Waiting messages and the log.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Messages {
-    /// Messages between agents that have not been read yet; those to one receiver are in the order
-    /// of sending.
+    /// Messages between agents that have not been read yet; those to one receiver are in the order of
+    /// sending.
     pub(crate) mail: Vec<Message>,
-    /// How many of them wait for each agent index.
+    /// Number of waiting messages by agent index.
     counts: Vec<u16>,
     pub(crate) log: Log,
-    /// Members of each group; groups without members are deleted.
+    /// Members of each group; empty groups are deleted.
     pub(crate) groups: Arc<Groups>,
-    /// How many collisions of the log have been told to the agents in them.
+    /// Number of collisions in the log of which the agents have been notified.
     pub(crate) told_collisions: usize,
 }
 
 impl Messages {
-    /// Makes an agent a member of a group. Returns false if that would be a group too many.
+    /// Makes an agent a member of a group. Returns `false` if there would be too many groups.
     pub(crate) fn join(&mut self, group: String, id: u64) -> bool {
         let groups = Arc::make_mut(&mut self.groups);
         let has_room = groups.len() < MOST_GROUPS || groups.contains_key(&group);
@@ -47,7 +47,7 @@ impl Messages {
         has_room
     }
 
-    /// Takes an agent out of a group.
+    /// Removes an agent from a group.
     pub(crate) fn quit(&mut self, group: &str, id: u64) {
         let groups = Arc::make_mut(&mut self.groups);
         if let Some(members) = groups.get_mut(group) {
@@ -56,9 +56,9 @@ impl Messages {
         groups.retain(|_, members| !members.is_empty());
     }
 
-    /// Takes an agent that has left out of all groups.
+    /// Removes an agent that has left from all groups.
     pub(crate) fn quit_all(&mut self, id: u64) {
-        // Looked for first: to change the groups copies all of them if a scene still shares them.
+        // Checked first, because changing the groups copies all of them if a scene still shares them.
         if self.groups.values().any(|members| members.contains(&id)) {
             let groups = Arc::make_mut(&mut self.groups);
             groups.retain(|_, members| {
@@ -68,23 +68,23 @@ impl Messages {
         }
     }
 
-    /// Takes the mail to be read, in the order of receivers.
+    /// Takes the mail to be read, sorted by receiver.
     pub(crate) fn take_mail(&mut self) -> Vec<Message> {
         in_order(std::mem::take(&mut self.mail))
     }
 
-    /// The mail that waits, in the order of receivers.
+    /// The waiting mail, sorted by receiver.
     pub(crate) fn sorted_mail(&self) -> Vec<Message> {
         in_order(self.mail.clone())
     }
 
-    /// Whether there is room in somebody's mail.
+    /// Whether there is room in an agent's mailbox.
     pub(crate) fn has_room(&self, to: AgentIndex) -> bool {
         let count = self.counts.get(to.index()).copied();
         count.unwrap_or(0) < MOST_MAIL
     }
 
-    /// Puts a message in the mail; one too many for its receiver is lost.
+    /// Adds a message to the mail; it is lost if its receiver's mailbox is full.
     pub(crate) fn send(&mut self, message: Message) {
         let to = message.to as usize;
         if self.counts.len() <= to {
@@ -96,16 +96,16 @@ impl Messages {
         }
     }
 
-    /// Keeps the messages for agents that have not been asked yet.
+    /// Keeps only the messages for agents that have not been updated yet.
     pub(crate) fn drop_read(
         &mut self,
         read: &Arc<Surroundings>,
         agents: Census<'_>,
         mut was_asked: impl FnMut(AgentIndex) -> bool,
     ) {
-        // What was sent in this step stays for the next one, behind what has not been read.
+        // Messages sent in this step stay for the next one, after the unread ones.
         let new = std::mem::take(&mut self.mail);
-        // By who was asked, not by the module that it has now: it may have chosen another one.
+        // The agents updated in this step count and not their current modules, which they may have changed.
         let mut is_unread = |message: &&Message| {
             let to = AgentIndex::new(message.to);
             agents.drives(to) && !was_asked(to)
@@ -120,7 +120,7 @@ impl Messages {
         self.count();
     }
 
-    /// Forgets what waits for an agent that has left: somebody else will have its index.
+    /// Deletes the mail of an agent that has left, because another agent will get its index.
     pub(crate) fn forget(&mut self, agent: AgentIndex) {
         if self
             .counts
@@ -132,7 +132,7 @@ impl Messages {
         }
     }
 
-    /// Counts the messages that wait.
+    /// Recounts the waiting messages.
     pub(crate) fn count(&mut self) {
         self.counts.fill(0);
         for message in &self.mail {
@@ -145,7 +145,7 @@ impl Messages {
     }
 }
 
-/// Mail in the order of receivers, and what one receives in the order of sending.
+/// Sorts mail by receiver; the messages of one receiver stay in the order of sending.
 fn in_order(mut mail: Vec<Message>) -> Vec<Message> {
     mail.sort_by_key(|message| message.to);
     mail

@@ -1,4 +1,4 @@
-//! Asking modules in batches, slice by slice.
+//! Calls modules in batches, slice by slice.
 
 use super::pool::ModulePool;
 use crate::agents::Census;
@@ -7,22 +7,21 @@ use rayon::prelude::*;
 use roadwright_agent::{Choosable, Rate};
 use roadwright_scenario::DynamicsLevel;
 
-/// Rows that a thread takes at once.
+/// Number of rows that a thread processes at once.
 ///
-/// Fixed, and not a share of the rows by the number of threads: a slice is what a module is asked
-/// about at once, and what a plugin's fault strikes, so it must be the same with any number of
-/// threads. 64 rows are 8 KiB (a row has at most 128 bytes; twice that for those who drive by pedals):
-/// enough work to outweigh the handing over, and few enough that they stay in the first cache until they
-/// are answered.
+/// It is fixed and does not depend on the number of threads, because a slice is the unit in which a module is
+/// called and which a fault of a plugin affects. So it must be the same with any number of threads. 64 rows
+/// are 8 KiB (a row has at most 128 bytes, or twice that for pedals). That is enough work to outweigh the
+/// overhead, and few enough rows to stay in the first-level cache until they are answered.
 pub(crate) const SLICE: usize = 64;
-/// Rows of a batch for modules that want it as a whole: plugins are asked about so many at once.
+/// Rows per batch for modules that want whole batches; plugins are called with this many at once.
 const WHOLE_BATCH: usize = 1024;
 
-/// Lists of agents that an instance has at most, one for each step of its period. Steps of a longer
-/// period share lists: at 1 ms and once in ten seconds there would be 10,000.
+/// Maximum number of lists of agents per instance, one for each step of its period. Steps of a longer period
+/// share lists: an update every ten seconds at 1 ms would need 10,000.
 const MOST_TURNS: u64 = 1024;
 
-/// Agents whose turn it is, by index and by id, as modules are told of them.
+/// Agents whose turn it is, by index and by id, as passed to modules.
 #[derive(Clone, Copy)]
 pub(crate) struct Due<'a> {
     pub(crate) indices: &'a [u32],
@@ -30,22 +29,22 @@ pub(crate) struct Due<'a> {
 }
 
 impl Due<'_> {
-    /// Whether it is nobody's turn.
+    /// Whether it is no agent's turn.
     pub(crate) fn is_empty(self) -> bool {
         self.indices.is_empty()
     }
 }
 
-/// How the rows of a batch are shared out.
+/// How the rows of a batch are distributed.
 #[derive(Clone, Copy)]
 pub(crate) struct Sharing<'a> {
-    /// Threads beside the own one.
+    /// Helper threads besides the current one.
     pub(crate) helpers: Option<&'a rayon::ThreadPool>,
     /// Whether the module wants a batch as a whole.
     pub(crate) is_whole: bool,
 }
 
-/// Agents with one turn, by index and by id, as modules are told of them.
+/// Agents with the same turn, by index and by id, as passed to modules.
 #[derive(Debug, Clone, Default)]
 struct Turn {
     indices: Vec<u32>,
@@ -71,7 +70,7 @@ impl Turn {
     }
 }
 
-/// The agents of one instance that are asked at one rate, by their turn in its period.
+/// Agents of one instance that are updated at one rate, by their turn in its period.
 #[derive(Debug, Clone)]
 struct Turns {
     rate: Rate,
@@ -84,10 +83,10 @@ impl Turns {
         self.turns[turn as usize].push(index, id);
     }
 
-    /// Those whose turn it is in a step; `chosen` is room for the answer.
+    /// Agents whose turn it is in a step. `chosen` is a buffer for the result.
     fn due<'a>(&'a self, step: u64, chosen: &'a mut Turn) -> Due<'a> {
         let period = self.rate.period();
-        // The remainder that ids must have: step + id is a multiple of the period.
+        // Remainder that ids must have, so that step + id is a multiple of the period.
         let turn = (period - step % period) % period;
         let listed = &self.turns[(turn % self.turns.len() as u64) as usize];
         if self.turns.len() as u64 == period {
@@ -103,7 +102,7 @@ impl Turns {
     }
 }
 
-/// Makes room for the turns of instances that are asked at some rates, with nobody in it.
+/// Prepares empty lists for instances with the given rates.
 fn clear(all: &mut Vec<Turns>, rates: impl Iterator<Item = Rate>) {
     let mut count = 0;
     for (number, rate) in rates.enumerate() {
@@ -121,21 +120,22 @@ fn clear(all: &mut Vec<Turns>, rates: impl Iterator<Item = Rate>) {
     all.truncate(count);
 }
 
-/// Whose turn it is in one slot. Made again only when agents come, go or choose other modules.
+/// Rota of one slot: which agents are updated in which step. It is rebuilt only when agents come, leave or
+/// choose other modules.
 ///
-/// An agent is asked in the steps for which step and id add up to a multiple of the period. Example:
-/// with a period of 3 agents 1 and 4 are asked in step 2, agent 2 in step 1, agent 3 in step 0 or 3.
-/// So each step asks about as many as any other, and whose turn it is depends on ids only.
+/// An agent is updated in the steps for which step plus id is a multiple of the period. Example: with a
+/// period of 3, agents 1 and 4 are updated in step 2, agent 2 in step 1, and agent 3 in steps 0 and 3. So all
+/// steps update about the same number, and the turns depend only on ids.
 ///
-/// In some slots those whose level holds an answer for a stride of several steps are asked where strides
+/// In some slots, agents whose level holds an answer for a stride of several steps are updated where strides
 /// begin, and never within one.
 #[derive(Default)]
 pub(crate) struct Rota {
     revision: Option<u64>,
     of: Vec<Turns>,
-    /// Those who are asked where strides begin.
+    /// Agents that are updated where strides begin.
     in_strides: Vec<Turns>,
-    /// Those of a list that is shared by several steps whose turn it is now.
+    /// Agents of a list shared by several steps whose turn it is now.
     chosen: Turn,
 }
 
@@ -149,15 +149,15 @@ impl Rota {
         self.update_in_strides(pool, agents, |_| 1);
     }
 
-    /// The same where answers are held: for so many steps by a level. All that hold them for longer than
-    /// one step hold them for the same time.
+    /// The same for answers that are held: `stride` returns for how many steps a level holds them. All levels
+    /// that hold them for more than one step hold them equally long.
     pub(crate) fn update_in_strides<L: Choosable + ?Sized>(
         &mut self,
         pool: &ModulePool<L>,
         agents: Census<'_>,
         stride: impl Fn(DynamicsLevel) -> u64,
     ) {
-        // The revision counts whoever comes, goes or changes modules; in most steps it is the same.
+        // The revision counts all agents that come, leave or change modules. In most steps it is unchanged.
         if self.revision == Some(agents.revision()) && self.of.len() == pool.instances.len() {
             return;
         }
@@ -181,13 +181,13 @@ impl Rota {
         }
     }
 
-    /// Indices and ids of the agents of an instance whose turn it is in a step: those for which
-    /// step and id add up to a multiple of the period.
+    /// Indices and ids of the agents of an instance whose turn it is in a step, which are those for which
+    /// step plus id is a multiple of the period.
     pub(crate) fn due(&mut self, instance: usize, step: u64) -> Due<'_> {
         self.of[instance].due(step, &mut self.chosen)
     }
 
-    /// The same of those who are asked where strides begin, and how often that is.
+    /// The same for agents that are updated where strides begin, with the rate of their updates.
     pub(crate) fn due_in_strides(&mut self, instance: usize, step: u64) -> (Due<'_>, Rate) {
         let own = &self.in_strides[instance];
         (own.due(step, &mut self.chosen), own.rate)
@@ -203,12 +203,11 @@ impl Rota {
     }
 }
 
-/// Agents by index and by id, in batches: a slice, or slices for all threads, or as many as plugins are asked
-/// about at once.
+/// Splits agents into batches: one slice, or slices for all threads, or the batch size of plugins.
 pub(crate) fn batches<'a>(sharing: Sharing<'_>, due: Due<'a>) -> impl Iterator<Item = Due<'a>> {
     let size = match sharing.helpers {
         _ if sharing.is_whole => WHOLE_BATCH,
-        // Two slices each, since one may take longer than another.
+        // Two slices each, because some take longer than others.
         Some(helpers) => 2 * SLICE * helpers.current_num_threads(),
         None => SLICE,
     };
@@ -217,17 +216,17 @@ pub(crate) fn batches<'a>(sharing: Sharing<'_>, due: Due<'a>) -> impl Iterator<I
     batches.map(|(indices, ids)| Due { indices, ids })
 }
 
-/// Rows of one slot, kept between steps so that nothing is allocated in them: what modules are asked, what
-/// they answer, and what the asking stage notes of each row.
+/// Rows of one slot, kept between steps to avoid allocations: inputs and outputs of modules, and notes of the
+/// calling stage for each row.
 #[derive(Default)]
 pub(crate) struct Rows<I, O, N = ()> {
-    /// Those of the last batch.
+    /// Inputs of the last batch.
     pub(crate) inputs: Vec<I>,
     pub(crate) outputs: Vec<O>,
     pub(crate) notes: Vec<N>,
 }
 
-/// Rows of a slice: what is asked, what is answered, and what is noted.
+/// Rows of a slice: inputs, outputs and notes.
 pub(crate) type Slices<'a, I, O, N> = (&'a mut [I], &'a mut [O], &'a mut [N]);
 
 impl<I, O, N> Rows<I, O, N>
@@ -236,16 +235,16 @@ where
     O: Default + Clone + Send,
     N: Default + Clone + Send,
 {
-    /// Bytes that the rows take.
+    /// Memory used by the rows, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.inputs.capacity() * size_of::<I>()
             + self.outputs.capacity() * size_of::<O>()
             + self.notes.capacity() * size_of::<N>()
     }
 
-    /// Perceives and asks batch by batch; with helpers the slices of a batch are shared out, unless
-    /// the module wants it as a whole. What is about to be perceived is said before. Answers and notes are
-    /// kept until the next question, of all batches. Returns what the slices return, in their order.
+    /// Perceives and calls the module batch by batch. With helpers the slices of a batch are distributed,
+    /// unless the module wants it as a whole. `prepare` is called before a batch is perceived. Outputs and
+    /// notes of all batches are kept until the next call. Returns the results of the slices, in order.
     pub(crate) fn ask<E: Send>(
         &mut self,
         sharing: Sharing<'_>,
@@ -294,9 +293,9 @@ fn ask_batch<I: Send + Sync, O: Send, N: Send, E: Send>(
         }
         answer(due, rows)
     };
-    // Three ways to the same rows: alone; perceived in parallel and asked as a whole; or both in
-    // slices. Which one is taken changes no bit, because a row depends on its agent and the world
-    // only, and results are put together in the order of slices.
+    // The same rows can be processed alone, perceived in parallel and passed as a whole, or both in slices.
+    // The choice changes no bit, because a row depends only on its agent and the world, and results are
+    // combined in the order of slices.
     match sharing.helpers {
         None => vec![slice(due, rows)],
         Some(helpers) if sharing.is_whole => {

@@ -1,13 +1,14 @@
-//! Step boundaries: modules hear who came and left, and newer builds replace older ones.
+//! Step boundaries, at which modules are notified of agents that came or left, and newer builds replace older
+//! ones.
 //!
-//! Modules keep what they remember of agents by index, and indices are used again. So an instance is
-//! told who came to it and who left, and a free index rests for a boundary: the new owner is never
-//! announced together with the leaving of the old one.
+//! Modules keep data about agents by index, and indices are reused. So an instance is notified which agents
+//! came to it and which left, and a free index rests for one boundary: its new owner is never announced
+//! together with the removal of the old one.
 //!
 //! ```text
-//!   step    5         6                    7
-//!   agent   leaves    its modules hear     its index is free
-//!   phase   Gone      Told                 Free
+//!   step    5         6                      7
+//!   agent   leaves    modules are notified   its index is free
+//!   phase   Gone      Told                   Free
 //! ```
 
 use super::Modules;
@@ -19,7 +20,7 @@ use crate::summary::SwapRecord;
 use roadwright_agent::{Choosable, Module, Slot, StepBoundary};
 use serde::{Deserialize, Serialize};
 
-/// What modules have been told of agents, as it is saved.
+/// Notifications that modules have received, in saved form.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedMembership {
     told: Vec<Instances>,
@@ -27,12 +28,12 @@ pub(crate) struct SavedMembership {
 }
 
 impl SavedMembership {
-    /// Whether all whose leaving is still to be told are among so many agents.
+    /// Whether all indices of pending removals are below the number of agents.
     pub(crate) fn fits(&self, agents: usize) -> bool {
         self.untold.iter().all(|&agent| (agent.index()) < agents)
     }
 
-    /// Gives the instances of a slot other numbers.
+    /// Renumbers the instances of a slot.
     pub(super) fn renumber(&mut self, slot: Slot, number: impl Fn(u16) -> u16) {
         for told in &mut self.told {
             told.set(slot, number(told.of(slot)));
@@ -40,20 +41,20 @@ impl SavedMembership {
     }
 }
 
-/// Which agents have come to which instances and left which since the last boundary.
+/// Agents that have come to or left instances since the last boundary.
 #[derive(Default)]
 pub(crate) struct Membership {
-    /// The instances of each agent as its modules have been told.
+    /// Instances of each agent, as the modules have been notified.
     told: Vec<Instances>,
     added: Vec<(AgentIndex, Instances)>,
     removed: Vec<(AgentIndex, Instances)>,
-    /// Agents whose leaving has not been told, although what was told of them is forgotten: all
-    /// instances hear of it.
+    /// Agents whose removal is still to be announced although the notified instances are unknown. All
+    /// instances are notified.
     untold: Vec<AgentIndex>,
 }
 
 impl Membership {
-    /// Compares with the boundary before.
+    /// Compares with the previous boundary.
     fn update(&mut self, agents: Census<'_>) {
         self.added.clear();
         self.removed.clear();
@@ -67,9 +68,9 @@ impl Membership {
             } else {
                 Instances::NONE
             };
-            // Compared with what was told, not with what happened: an agent that came and left between
-            // two boundaries is never mentioned, and one that exchanged a single module is told to
-            // that slot's instances only.
+            // The comparison is with what modules know and not with events. An agent that came and left
+            // between two boundaries is never mentioned, and one that changed a single module is announced to
+            // the instances of that slot only.
             if now != *told {
                 self.removed.push((index, told.without(now)));
                 self.added.push((index, now.without(*told)));
@@ -79,20 +80,20 @@ impl Membership {
         self.sort(agents);
     }
 
-    /// Puts the lists in the order of ids. Who has left keeps its id until its index is free.
+    /// Sorts the lists by id. An agent that has left keeps its id until its index is free.
     fn sort(&mut self, agents: Census<'_>) {
         let id = |(index, _): &(AgentIndex, Instances)| agents.identity[index.index()].id;
         self.added.sort_by_key(id);
         self.removed.sort_by_key(id);
     }
 
-    /// Forgets what was told: the pool is another one now.
+    /// Forgets what modules were notified of, because the pool has been replaced.
     pub(super) fn clear(&mut self, agents: Census<'_>) {
         self.told.fill(Instances::NONE);
         self.note_untold(agents);
     }
 
-    /// What modules have been told, for a save.
+    /// Notifications that modules have received, for a save.
     pub(super) fn saved(&self) -> SavedMembership {
         SavedMembership {
             told: self.told.clone(),
@@ -100,8 +101,8 @@ impl Membership {
         }
     }
 
-    /// Takes what the modules of a saved world had been told: they are told so once more. That an
-    /// agent has left since is told at the next boundary, as it would have been.
+    /// Repeats the notifications that the modules of a saved world had received. Agents that have left since
+    /// are announced at the next boundary, as they would have been.
     pub(super) fn retell(&mut self, saved: &SavedMembership, agents: Census<'_>) {
         self.told.clone_from(&saved.told);
         self.told.truncate(agents.capacity());
@@ -113,12 +114,12 @@ impl Membership {
         self.sort(agents);
     }
 
-    /// Takes whose leaving was still to be told to all instances of a saved world.
+    /// Takes over removals that were still to be announced to all instances of a saved world.
     pub(super) fn take_untold(&mut self, saved: SavedMembership) {
         self.untold = saved.untold;
     }
 
-    /// Notes those whose leaving is still to be told to all instances.
+    /// Notes removals that are still to be announced to all instances.
     fn note_untold(&mut self, agents: Census<'_>) {
         let gone = agents.identity.iter().zip((0u32..).map(AgentIndex::new));
         let gone = gone.filter(|(who, _)| who.phase == Phase::Gone);
@@ -137,8 +138,7 @@ fn concerned(list: &[(AgentIndex, Instances)], slot: Slot, instance: usize) -> V
 }
 
 impl Membership {
-    /// Tells the instances of a slot which agents came and left, and lets newer builds replace older
-    /// ones.
+    /// Notifies the instances of a slot which agents came and left, and lets newer builds replace older ones.
     pub(super) fn tell_pool<L: Choosable + ?Sized>(
         &self,
         pool: &mut ModulePool<L>,
@@ -166,7 +166,7 @@ impl Membership {
     }
 }
 
-/// Tells one module, which a stack knows by an id. Returns the record if it was replaced.
+/// Notifies one module, whose id in the stack is given. Returns the record if it was replaced.
 fn tell_module<L: Choosable + ?Sized>(
     module: &mut Module<L>,
     slot: Slot,
@@ -189,7 +189,7 @@ fn tell_module<L: Choosable + ?Sized>(
 }
 
 impl Modules {
-    /// Passes a step boundary: tells modules which agents came and left, and lets newer builds replace
+    /// Passes a step boundary: notifies modules which agents came and left, and lets newer builds replace
     /// older ones.
     pub(crate) fn pass_boundary(&mut self, clock: &Clock, agents: &mut Agents) {
         let mut slots = Slot::ALL.into_iter();
@@ -200,14 +200,14 @@ impl Modules {
         agents.note_told();
     }
 
-    /// Tells modules which agents came and left since the last time.
+    /// Notifies modules which agents came and left since the last time.
     fn tell(&mut self, clock: &Clock, agents: &mut Agents) {
         self.membership.update(agents.census());
         self.pass_all(clock, agents);
         self.membership.untold.clear();
     }
 
-    /// Tells all instances what the membership says has changed.
+    /// Notifies all instances of the changes in membership.
     pub(super) fn pass_all(&mut self, clock: &Clock, agents: &mut Agents) {
         let moment = StepBoundary {
             step: clock.step,
@@ -221,7 +221,7 @@ impl Modules {
             let pool = self.pools.of_mut(slot);
             pool.pass(&self.membership, moment, &mut self.swaps);
         }
-        // A newer build may want other arrivals to be held than the one before.
+        // A newer build may want different arrivals to be held.
         if self.swaps.len() > before {
             self.assign_arrivals(agents);
         }

@@ -1,4 +1,4 @@
-//! The modules of a world: which instances run, for whom, and whose turn it is.
+//! Modules of a world: which instances run, for which agents, and when they are updated.
 
 mod batch;
 mod boundary;
@@ -29,33 +29,33 @@ use roadwright_scenario::{ModuleSetting, Scenario, Stack};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Stacks, and the instances behind them.
+/// Stacks and their instances.
 pub(crate) struct Modules {
     /// Names of the stacks.
     pub(crate) names: Arc<Vec<String>>,
-    /// The settings of each stack.
+    /// Settings of each stack.
     settings: Vec<Stack>,
-    /// The instances of each stack.
+    /// Instances of each stack.
     pub(crate) stacks: Vec<Instances>,
     pub(crate) pools: Pools,
-    /// Those that decide about signals.
+    /// Modules that control signals.
     pub(crate) signals: SignalControllers,
     pub(crate) registry: Registry,
     pub(crate) overrides: ModuleOverrides,
     membership: Membership,
-    /// Modules that were replaced, in order.
+    /// Replaced modules, in order.
     pub(crate) swaps: Vec<SwapRecord>,
-    /// Failures of modules in the steps so far.
+    /// Module failures in the steps so far.
     pub(crate) failures: ModuleFailures,
-    /// Modules that did not go on where a saved world was, in order.
+    /// Modules that did not resume where a saved world was, in order.
     pub(crate) fresh: Vec<FreshStart>,
     /// Whether agents have chosen modules that have not passed a boundary.
     pub(crate) has_new: bool,
     dt: f64,
 }
 
-/// What keeps stacks and plans of signals of a scenario from being put together: modules and parameters that
-/// there are not. All of it, where a run stops at the first.
+/// All reasons why stacks and signal plans of a scenario cannot be built, such as unknown modules and
+/// parameters. A run stops at the first of them.
 pub(crate) fn unfit(scenario: &Scenario, registry: &Registry) -> Vec<SimulationError> {
     let stacks = unfit_stacks(
         scenario.stacks().iter(),
@@ -66,8 +66,8 @@ pub(crate) fn unfit(scenario: &Scenario, registry: &Registry) -> Vec<SimulationE
     stacks.map(SimulationError::from).chain(signals).collect()
 }
 
-/// What keeps stacks from being put together, slot by slot. Modules are made and dropped: what is wrong is
-/// known only then.
+/// Reasons why stacks cannot be built, slot by slot. The modules are created and dropped, because errors only
+/// show then.
 fn unfit_stacks<'a>(
     stacks: impl Iterator<Item = (&'a String, &'a Stack)>,
     registry: &Registry,
@@ -83,7 +83,7 @@ fn unfit_stacks<'a>(
 }
 
 impl Modules {
-    /// The modules that the stacks of a scenario name.
+    /// Creates the modules that the stacks of a scenario name.
     pub(crate) fn new(
         scenario: &Scenario,
         registry: &Registry,
@@ -112,7 +112,7 @@ impl Modules {
         Ok(modules)
     }
 
-    /// The stacks of a scenario with what the run puts in their place.
+    /// Stacks of a scenario, including the overrides of the run.
     fn stacks_of(&self, scenario: &Scenario) -> Vec<(String, Stack)> {
         let stacks = scenario.stacks().iter();
         stacks
@@ -128,7 +128,7 @@ impl Modules {
         instances.collect()
     }
 
-    /// Whether the stacks of a scenario can be put together.
+    /// Checks that the stacks of a scenario can be built.
     pub(crate) fn check(
         &self,
         scenario: &Scenario,
@@ -140,19 +140,19 @@ impl Modules {
         first.map_or(Ok(()), Err)
     }
 
-    /// The new stacks of an edited scenario. A module that differs in parameters only goes on with
-    /// what it remembers. Agents of deleted stacks have left. Returns for each old stack its new
-    /// number; `None` if it was deleted.
+    /// Switches to the stacks of an edited scenario. A module whose parameters alone differ keeps its memory.
+    /// Agents of deleted stacks have already left. Returns the new number of each old stack; `None` if it was
+    /// deleted.
     pub(crate) fn take_stacks(
         &mut self,
         scenario: &Scenario,
         agents: &mut Agents,
     ) -> Result<Vec<Option<u16>>, SimulationError> {
         let stacks = self.stacks_of(scenario);
-        // Before the pools are exchanged: agents hold numbers of the old ones.
+        // Before the pools are replaced, because agents hold numbers of the old ones.
         let own = self.own_modules(agents.census());
         let mut old = std::mem::replace(&mut self.pools, Pools::new());
-        // Exact matches first, so that nobody else takes what somebody still has.
+        // Exact matches first, so that no stack takes an instance that another one still uses.
         for is_similar in [false, true] {
             for (name, stack) in &stacks {
                 self.pools.adopt(name, stack, &mut old, is_similar, self.dt);
@@ -170,11 +170,12 @@ impl Modules {
                 who.modules = self.stacks[stack as usize];
             }
         }
-        // Agents got the instances of their stack above; what they chose for themselves is put back.
+        // Agents got the instances of their stack above. The modules that they chose for themselves are
+        // restored here.
         for (agent, slot, settings) in own {
             let stack = agents.identity[agent.index()].stack as usize;
             let name = self.names[stack].clone();
-            // One that the registry does not have any more is that of the stack again.
+            // If the registry no longer has a module, the agent uses that of the stack again.
             if let Ok(instance) = self.instance_of(slot, &name, &settings) {
                 agents.identity[agent.index()].modules.set(slot, instance);
             }
@@ -185,10 +186,11 @@ impl Modules {
         Ok(moved)
     }
 
-    /// The modules that agents have chosen for themselves.
+    /// Modules that agents have chosen for themselves.
     fn own_modules(&self, agents: Census<'_>) -> Vec<(AgentIndex, Slot, Vec<ModuleSetting>)> {
         let mut own = Vec::new();
-        // In the order of ids: instances are numbered as they are made, and there may be too few.
+        // In the order of ids, because instances are numbered as they are created and their number is
+        // limited.
         for agent in agents.by_growing_id() {
             let who = &agents.identity[agent.index()];
             let of_stack = self.stacks[who.stack as usize];
@@ -202,10 +204,10 @@ impl Modules {
         own
     }
 
-    /// Other modules, or the same with another parameter, in a slot of one agent.
+    /// Switches a slot of one agent to other modules, or to the same with another parameter.
     ///
     /// # Errors
-    /// If there is no such module or parameter.
+    /// If a module or parameter does not exist.
     pub(crate) fn choose(
         &mut self,
         agents: &mut Agents,
@@ -220,8 +222,8 @@ impl Modules {
         if settings == old {
             return Ok(());
         }
-        // Instances that no agent and no stack uses are freed only when there is no room: a setting that
-        // an agent returns to, as a slider that is moved to and fro, is still there.
+        // Instances that no agent and no stack uses are freed only when there is no room. A setting that an
+        // agent returns to, such as a slider moved back and forth, then still exists.
         if self.pools.of(slot).is_full() {
             let users = agents.identity.iter().filter(|who| who.is_known());
             let used = users
@@ -252,21 +254,21 @@ impl Modules {
             .instance_of(stack, settings, registry, dt)
     }
 
-    /// Lets all agents know what their modules ask of them: those may have been replaced.
+    /// Updates for all agents whether their modules hold arrivals, because modules may have been replaced.
     fn assign_arrivals(&self, agents: &mut Agents) {
         for (who, progress) in agents.identity.iter().zip(&mut agents.progress) {
             progress.holds_arrival = self.holds_arrival(who.modules);
         }
     }
 
-    /// Whether the behaviour among some modules is asked before an agent leaves the road.
+    /// Whether the behaviour among some modules is consulted before an agent is retired on arrival.
     pub(crate) fn holds_arrival(&self, modules: Instances) -> bool {
         let behaviour = modules.of(Slot::Behaviour) as usize;
         let behaviour = self.pools.behaviour.instances.get(behaviour);
         behaviour.is_some_and(|instance| instance.module().logic.handles_arrival())
     }
 
-    /// A question to the planner of an agent.
+    /// Context for a question to an agent's planner.
     pub(crate) fn asking<'a>(
         &'a self,
         clock: &Clock,
@@ -290,46 +292,46 @@ impl Modules {
         }
     }
 
-    /// The behaviour of an agent.
+    /// Behaviour of an agent.
     pub(crate) fn behaviour(&self, modules: Instances) -> &Module<dyn Behaviour> {
         let instance = modules.of(Slot::Behaviour) as usize;
         self.pools.behaviour.instances[instance].module()
     }
 
-    /// The controller of an agent.
+    /// Controller of an agent.
     pub(crate) fn controller(&self, modules: Instances) -> &Module<dyn Controller> {
         let instance = modules.of(Slot::Controller) as usize;
         self.pools.controller.instances[instance].module()
     }
 
-    /// The fitnesses of an agent.
+    /// Fitnesses of an agent.
     pub(crate) fn fitnesses(&self, modules: Instances) -> &[Module<dyn Fitness>] {
         let instance = modules.of(Slot::Fitness) as usize;
         &self.pools.fitness.instances[instance].modules
     }
 
-    /// Whether any fitness looks at times of post-encroachment.
+    /// Whether any fitness uses post-encroachment times.
     pub(crate) fn want_post_encroachment(&self) -> bool {
         let instances = self.pools.fitness.instances.iter();
         let mut modules = instances.flat_map(|instance| &instance.modules);
         modules.any(|module| module.logic.wants_post_encroachment())
     }
 
-    /// Whether any fitness looks at the accounts of agents.
+    /// Whether any fitness uses the accounts of agents.
     pub(crate) fn want_accounts(&self) -> bool {
         let instances = self.pools.fitness.instances.iter();
         let mut modules = instances.flat_map(|instance| &instance.modules);
         modules.any(|module| module.logic.wants_account())
     }
 
-    /// The modules from outside that are in use, with their builds.
+    /// External modules in use, with their builds.
     pub(crate) fn records(&self) -> Vec<ModuleRecord> {
         let mut records = self.pools.records(&self.failures);
         self.signals.record(&self.failures, &mut records);
         records
     }
 
-    /// Collects the failures of modules in the step that ends.
+    /// Collects the module failures of the current step.
     pub(crate) fn take_failures(&mut self, time: f64) {
         let mut slots = Slot::ALL.into_iter();
         if slots.any(|slot| self.pools.of(slot).has_step_boundary()) {
@@ -341,10 +343,10 @@ impl Modules {
         self.signals.take_failures(time, &mut self.failures);
     }
 
-    /// Failures of modules so far, by module id.
+    /// Module failures so far, by module id.
     pub(crate) fn failures(&self, time: f64) -> BTreeMap<String, ModuleFailure> {
         let mut failures = self.failures.clone();
-        // Fitnesses are also asked between steps, when drives are summarised.
+        // Fitnesses are also evaluated between steps, when drives are summarised.
         for slot in Slot::ALL {
             self.pools.of(slot).add_failures(time, &mut failures);
         }
@@ -352,7 +354,7 @@ impl Modules {
         failures.into_inner()
     }
 
-    /// The number of a stack.
+    /// Number of a stack.
     pub(crate) fn stack_number(&self, name: &str) -> Option<u16> {
         number_of(&self.names, name)
     }
@@ -362,7 +364,7 @@ fn names(stacks: &[(String, Stack)]) -> Arc<Vec<String>> {
     Arc::new(stacks.iter().map(|(name, _)| name.clone()).collect())
 }
 
-/// Where a name stands in a list.
+/// Index of a name in a list.
 pub(crate) fn number_of(names: &[String], name: &str) -> Option<u16> {
     names
         .iter()
@@ -370,7 +372,7 @@ pub(crate) fn number_of(names: &[String], name: &str) -> Option<u16> {
         .map(|at| at as u16)
 }
 
-/// Where each of the old names stands among the new ones.
+/// Index of each old name among the new ones.
 pub(crate) fn new_numbers(old: &[String], new: &[String]) -> Vec<Option<u16>> {
     old.iter().map(|name| number_of(new, name)).collect()
 }

@@ -1,9 +1,8 @@
-//! The pool of instances: each setting of a module runs once, however many stacks name it.
+//! Pool of instances: each setting of a module runs once, however many stacks name it.
 //!
-//! An instance is asked about all its agents in one batch, so few instances mean large batches. An
-//! agent that sets a parameter for itself gets another instance, which agents with the same setting
-//! share. Instances are found by their settings, and agents hold their numbers, which never change
-//! while somebody uses them.
+//! An instance processes all its agents in one batch, so few instances mean large batches. An agent that sets
+//! a parameter for itself gets another instance, shared by all agents with the same setting. Instances are
+//! found by their settings. Agents hold their numbers, which never change while they are in use.
 
 use super::boundary::Membership;
 use super::saving::SavedInstance;
@@ -17,17 +16,17 @@ use roadwright_agent::{
 use roadwright_scenario::{ModuleSetting, Stack, for_each_slot};
 use std::collections::BTreeSet;
 
-/// Most settings of one slot. Each agent can have parameters of its own, so scripts could make any
-/// number, and each is a module that runs.
+/// Maximum number of settings per slot. Agents can have parameters of their own, so scripts could create any
+/// number, and each is a running module.
 const MOST: usize = 1024;
 
-/// What runs for one setting of a slot: its modules, as many as the slot takes.
+/// Modules that run for one setting of a slot, as many as the slot takes.
 pub(crate) struct Instance<L: ?Sized> {
     pub(crate) settings: Vec<ModuleSetting>,
     pub(crate) modules: Vec<Module<L>>,
-    /// How often they are asked: as the first of them is.
+    /// Update rate, which is that of the first module.
     pub(crate) rate: Rate,
-    /// Whether any of them has something to do at step boundaries.
+    /// Whether any module has something to do at step boundaries.
     pub(crate) has_step_boundary: bool,
 }
 
@@ -49,7 +48,7 @@ impl<L: Choosable + ?Sized> Instance<L> {
         &self.modules[0]
     }
 
-    /// Whether other settings differ from these in parameters and rates only.
+    /// Whether other settings differ from these only in parameters and rates.
     fn is_similar(&self, settings: &[ModuleSetting]) -> bool {
         let ids = |settings: &[ModuleSetting]| -> Vec<String> {
             settings.iter().map(|s| s.module.clone()).collect()
@@ -58,11 +57,11 @@ impl<L: Choosable + ?Sized> Instance<L> {
     }
 }
 
-/// The instances of one slot.
+/// Instances of one slot.
 pub(crate) struct ModulePool<L: ?Sized> {
     pub(crate) slot: Slot,
     pub(crate) instances: Vec<Instance<L>>,
-    /// An instance that is not used any more.
+    /// An instance that is no longer used.
     free: Option<u16>,
 }
 
@@ -75,15 +74,15 @@ impl<L: Choosable + ?Sized> ModulePool<L> {
         }
     }
 
-    /// The modules that may come from outside, with their settings: those built in have no step boundary.
+    /// Modules that may be external, with their settings. Built-in modules have no step boundary.
     fn outside_modules(&self) -> impl Iterator<Item = (&ModuleSetting, &Module<L>)> {
         let instances = self.instances.iter();
         let instances = instances.filter(|instance| instance.has_step_boundary);
         instances.flat_map(|instance| instance.settings.iter().zip(&instance.modules))
     }
 
-    /// Takes over an instance that `old` has for a setting, or if `is_similar` for one that differs
-    /// in parameters or rates only, so that a moved slider does not make it forget.
+    /// Takes over the instance that `old` has for a setting. With `is_similar`, one that differs only in
+    /// parameters or rates also counts, so that moving a slider does not erase its memory.
     fn adopt(
         &mut self,
         stack: &str,
@@ -95,15 +94,15 @@ impl<L: Choosable + ?Sized> ModulePool<L> {
         if self.instances.iter().any(|r| r.settings == settings) {
             return;
         }
-        // Called for all stacks with exact matches first, then for similar ones: so no stack takes the
-        // instance of another that still wants exactly that.
+        // Called for all stacks first with exact matches and then with similar ones, so that no stack takes
+        // an instance that another one still wants exactly.
         let fits = |r: &Instance<L>| r.settings == settings || is_similar && r.is_similar(settings);
         let Some(place) = old.instances.iter().position(fits) else {
             return;
         };
         let mut modules = old.instances.remove(place).modules;
         let mut pairs = modules.iter_mut().zip(settings);
-        // One that does not take the parameters is made anew, and that says what is wrong.
+        // If the parameters are rejected, a new instance is created, and that reports the error.
         if pairs.all(|(module, own)| set_parameters(module, stack, self.slot, own).is_ok()) {
             let instance = Instance::new(self.slot, modules, settings, dt);
             self.instances.push(instance);
@@ -111,9 +110,9 @@ impl<L: Choosable + ?Sized> ModulePool<L> {
     }
 }
 
-/// The instances of one slot, whatever its modules are.
+/// Instances of one slot, independent of the type of its modules.
 pub(crate) trait AnyPool {
-    /// The instance of a setting: one that runs already, or a new one.
+    /// The instance for a setting: a running one or a new one.
     fn instance_of(
         &mut self,
         stack: &str,
@@ -122,10 +121,10 @@ pub(crate) trait AnyPool {
         dt: f64,
     ) -> Result<u16, ModuleError>;
 
-    /// The setting of an instance.
+    /// Setting of an instance.
     fn settings(&self, instance: u16) -> &[ModuleSetting];
 
-    /// How many instances there are.
+    /// Number of instances.
     fn count(&self) -> usize;
 
     /// Whether there is no room for another setting.
@@ -133,16 +132,16 @@ pub(crate) trait AnyPool {
         self.count() >= MOST
     }
 
-    /// Frees the place of an instance that no agent and no stack uses, for the next one.
+    /// Frees the place of an instance that no agent and no stack uses.
     fn free_unused(&mut self, used: &BTreeSet<u16>);
 
-    /// Appends the modules that are not built in, those among them that have been thrown out.
+    /// Appends records of the modules that are not built in, including those removed after failures.
     fn record(&self, failures: &ModuleFailures, records: &mut Vec<ModuleRecord>);
 
-    /// Adds the failures of modules since the last [`AnyPool::take_failures`].
+    /// Adds the module failures since the last [`AnyPool::take_failures`].
     fn add_failures(&self, time: f64, failures: &mut ModuleFailures);
 
-    /// Adds them, and lets the modules start counting anew.
+    /// Adds the module failures and resets the counts.
     fn take_failures(&mut self, time: f64, failures: &mut ModuleFailures);
 
     /// Whether any module has something to do at step boundaries.
@@ -156,10 +155,10 @@ pub(crate) trait AnyPool {
         swaps: &mut Vec<SwapRecord>,
     );
 
-    /// What the instances are made from and keep, in order.
+    /// Settings and states of the instances, in order.
     fn saved(&self) -> Vec<SavedInstance>;
 
-    /// Gives modules what they kept; `numbers` says which number each saved instance has now. Modules that
+    /// Restores the states of modules; `numbers` has the current number of each saved instance. Modules that
     /// start fresh are appended.
     fn load(&mut self, saved: &[SavedInstance], numbers: &[Option<u16>], anew: &mut Vec<Anew>);
 }
@@ -196,7 +195,7 @@ impl<L: Choosable + ?Sized> AnyPool for ModulePool<L> {
         let instance = Instance::new(self.slot, modules, settings, dt);
         self.instances.push(instance);
         let last = self.instances.len() as u16 - 1;
-        // The new one is put where the free one was, because the others must keep their numbers.
+        // The new instance takes the place of the free one, because the others must keep their numbers.
         match self.free.take() {
             None => Ok(last),
             Some(place) => {
@@ -279,7 +278,7 @@ impl<L: Choosable + ?Sized> AnyPool for ModulePool<L> {
     }
 }
 
-/// A module that a setting names twice: scores go by the names of modules.
+/// A module that a setting names twice. Scores are keyed by module name, so this is not allowed.
 fn named_twice(settings: &[ModuleSetting]) -> Option<&str> {
     let mut names = BTreeSet::new();
     let mut ids = settings.iter().map(|setting| setting.module.as_str());
@@ -288,7 +287,7 @@ fn named_twice(settings: &[ModuleSetting]) -> Option<&str> {
 
 macro_rules! declare_pools {
     ($($slot:ident $field:ident $kind:ident $count:ident $modules:tt $rate:literal $doc:literal;)*) => {
-        /// The instances of all slots.
+        /// Instances of all slots.
         pub(crate) struct Pools {
             $(pub(crate) $field: ModulePool<dyn $kind>,)*
         }
@@ -298,17 +297,17 @@ macro_rules! declare_pools {
                 Self { $($field: ModulePool::new(Slot::$slot)),* }
             }
 
-            /// The instances of a slot.
+            /// Instances of a slot.
             pub(crate) fn of(&self, slot: Slot) -> &dyn AnyPool {
                 match slot { $(Slot::$slot => &self.$field),* }
             }
 
-            /// The instances of a slot, to be changed.
+            /// Instances of a slot, for modification.
             pub(crate) fn of_mut(&mut self, slot: Slot) -> &mut dyn AnyPool {
                 match slot { $(Slot::$slot => &mut self.$field),* }
             }
 
-            /// Moves the instances of a stack from `old`: exact matches, or with `is_similar` also those
+            /// Moves the instances of a stack out of `old`: exact matches, or with `is_similar` also those
             /// that differ only in parameters or rate.
             pub(crate) fn adopt(
                 &mut self,
@@ -330,7 +329,7 @@ macro_rules! declare_pools {
 for_each_slot!(declare_pools);
 
 impl Pools {
-    /// The instances of a stack.
+    /// Instances of a stack.
     pub(crate) fn instances_of(
         &mut self,
         name: &str,
@@ -347,7 +346,7 @@ impl Pools {
         Ok(instances)
     }
 
-    /// The modules that are not built in, those among them that have been thrown out.
+    /// Records of the modules that are not built in, including those removed after failures.
     pub(super) fn records(&self, failures: &ModuleFailures) -> Vec<ModuleRecord> {
         let mut records = Vec::new();
         for slot in Slot::ALL {
@@ -356,7 +355,7 @@ impl Pools {
         records
     }
 
-    /// Whether the instances of an agent are there.
+    /// Whether the instances of an agent exist.
     pub(crate) fn have(&self, modules: Instances) -> bool {
         let mut slots = Slot::ALL.into_iter();
         slots.all(|slot| (modules.of(slot) as usize) < self.of(slot).count())

@@ -1,4 +1,4 @@
-//! Instances of modules as they are saved.
+//! Saved form of module instances.
 
 use super::pool::Instance;
 use super::signal_controllers::Decider;
@@ -12,7 +12,7 @@ use roadwright_agent::{Choosable, LogicState, Module, ModuleKind, Slot};
 use roadwright_scenario::ModuleSetting;
 use serde::{Deserialize, Serialize};
 
-/// The settings of the modules of an instance.
+/// Settings of the modules of an instance.
 type Settings = Vec<ModuleSetting>;
 
 /// One instance: its modules in order.
@@ -23,19 +23,19 @@ pub(crate) struct SavedInstance {
     pub(crate) modules: Vec<SavedModule>,
 }
 
-/// One module: what it was made from, and what it keeps.
+/// One module: its setting and its state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedModule {
     pub(crate) id: String,
     rate_hz: Option<f64>,
     parameters: Vec<(String, f64)>,
-    /// Which build ran; empty for a built-in.
+    /// The build that ran; empty for a built-in module.
     pub(crate) build: String,
-    /// `None` if it may keep something that it cannot give.
+    /// `None` if it may have state that it cannot export.
     pub(crate) state: Option<Vec<u8>>,
 }
 
-/// A replaced module, as it is saved.
+/// A replaced module, in saved form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedSwap {
     step: u64,
@@ -86,7 +86,7 @@ impl SavedInstance {
         }
     }
 
-    /// Gives the modules what they kept. Modules that start fresh are appended.
+    /// Restores the states of the modules. Modules that start fresh are appended.
     pub(super) fn load_into<L: ?Sized + Choosable>(
         &self,
         instance: &mut Instance<L>,
@@ -103,7 +103,7 @@ impl SavedInstance {
         }
     }
 
-    /// The settings of saved instances, slot by slot in the order of [`Slot::ALL`].
+    /// Settings of saved instances, slot by slot in the order of [`Slot::ALL`].
     ///
     /// # Errors
     /// If a slot is unknown, or a setting does not fit into its slot.
@@ -111,10 +111,10 @@ impl SavedInstance {
         let mut by_slot = vec![Vec::new(); Slot::COUNT];
         for instance in saved.iter().filter(|instance| !is_of_signals(instance)) {
             let damaged = |what: &str| SaveError::Damaged(what.into());
-            let slot = Slot::from_name(&instance.slot).ok_or(damaged("a slot has no such name"))?;
+            let slot = Slot::from_name(&instance.slot).ok_or(damaged("unknown slot name"))?;
             let settings: Settings = instance.modules.iter().map(SavedModule::setting).collect();
             if !slot.how_many().fits(settings.len()) {
-                return Err(damaged("a slot has another number of modules"));
+                return Err(damaged("wrong number of modules in a slot"));
             }
             let is_rate = |rate: f64| rate > 0.0 && rate <= 1000.0;
             let mut rates = settings.iter().filter_map(|setting| setting.rate_hz.get());
@@ -153,18 +153,18 @@ impl SavedModule {
         }
     }
 
-    /// Gives a module what it kept; else why it starts fresh.
+    /// Restores the state of a module; the error states why it starts fresh.
     pub(super) fn load_into<L: ?Sized + Choosable>(
         &self,
         module: &mut Module<L>,
     ) -> Result<(), String> {
         let build = module.logic.version();
         if self.build.is_empty() && !build.is_empty() {
-            return Err("starts fresh: it had failed before the save".into());
+            return Err("starts fresh, because it had failed before the save".into());
         }
         if build != self.build {
             return Err(format!(
-                "another build starts fresh ({} then, {build} now)",
+                "another build starts fresh (saved with {}, now {build})",
                 self.build
             ));
         }
@@ -178,7 +178,7 @@ impl SavedModule {
 }
 
 impl Modules {
-    /// What modules have been told of agents.
+    /// Notifications about agents that modules have received.
     pub(crate) fn saved_membership(&self) -> SavedMembership {
         self.membership.saved()
     }
@@ -190,8 +190,8 @@ impl Modules {
         agents.chain(self.signals.saved()).collect()
     }
 
-    /// Tells the instances of all agents, then gives them what they kept; `deciders` are who decided about
-    /// signals and who does. Returns those that start fresh.
+    /// Notifies the instances of all agents, then restores their states. `deciders` states which modules
+    /// controlled signals and which do now. Returns the modules that start fresh.
     pub(crate) fn restore_states(
         &mut self,
         clock: &Clock,
@@ -202,8 +202,8 @@ impl Modules {
         succession: Succession,
     ) -> Vec<Anew> {
         let told = succession.told(told);
-        // In this order: modules hear of their agents, then get what they kept of them. What a module
-        // keeps is about agents that it knows.
+        // In this order, because the state of a module refers to agents that it knows: modules are first
+        // notified of their agents and then get their states.
         self.membership.retell(&told, agents.census());
         self.pass_all(clock, agents);
         self.membership.take_untold(told);
@@ -214,7 +214,7 @@ impl Modules {
         }
         self.signals.load(saved, deciders, &mut anew);
         anew.extend(succession.anew);
-        // Others may want other arrivals to be held.
+        // The new modules may want different arrivals to be held.
         if !anew.is_empty() {
             self.assign_arrivals(agents);
         }
@@ -222,7 +222,7 @@ impl Modules {
     }
 }
 
-/// Whether an instance decides about signals, and so belongs to no pool.
+/// Whether an instance controls signals, and so belongs to no pool.
 fn is_of_signals(instance: &SavedInstance) -> bool {
     instance.slot == ModuleKind::SignalController.name()
 }

@@ -1,4 +1,4 @@
-//! The modules that decide about signals: an instance for each programme whose plan names one.
+//! Modules that control signals: one instance for each programme whose plan names one.
 
 use super::saving::{SavedInstance, SavedModule};
 use super::succession::Anew;
@@ -13,10 +13,10 @@ use roadwright_agent::{
 use roadwright_scenario::{ModuleSetting, Scenario, SignalControllerSetting};
 use serde::{Deserialize, Serialize};
 
-/// How often they are asked, Hz: signals change in seconds.
+/// Update rate, Hz. Signals change in seconds.
 const RATE: f64 = 1.0;
 
-/// Who decides about a programme, as it is saved.
+/// Controlling module or mode of a programme, in saved form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Decider {
     /// Id of a module, or name of a mode.
@@ -24,19 +24,19 @@ pub(crate) struct Decider {
     is_module: bool,
 }
 
-/// A module that decides about one programme.
+/// A module that controls one programme.
 struct Running {
     setting: ModuleSetting,
     module: Module<dyn SignalController>,
 }
 
-/// The modules that decide about signals, by programme.
+/// Modules that control signals, by programme.
 #[derive(Default)]
 pub(crate) struct SignalControllers {
     running: Vec<Option<Running>>,
 }
 
-/// What keeps the modules that plans of signals name from running.
+/// Reasons why modules named by signal plans cannot run.
 pub(super) fn unfit(
     scenario: &Scenario,
     registry: &Registry,
@@ -51,10 +51,10 @@ pub(super) fn unfit(
 }
 
 impl SignalControllers {
-    /// Those that the plans of a ground name.
+    /// Creates the modules that the signal plans of a ground name.
     ///
     /// # Errors
-    /// If there is no such module, or a parameter cannot be set.
+    /// If a module does not exist or a parameter cannot be set.
     pub(crate) fn new(ground: &Ground, registry: &Registry) -> Result<Self, SimulationError> {
         let programmes = ground.programmes().enumerate();
         let running = programmes.map(|(group, programme)| {
@@ -72,8 +72,8 @@ impl SignalControllers {
         })
     }
 
-    /// Takes over those of signals that have not changed, and makes the others. What cannot be made is
-    /// left to demand; returns what is wrong, by module.
+    /// Takes over the modules of unchanged signals and creates the others. Programmes whose module cannot be
+    /// created run by demand. Returns the errors by module.
     pub(crate) fn take_over(
         &mut self,
         before: &Ground,
@@ -83,7 +83,7 @@ impl SignalControllers {
         let mut faults = Vec::new();
         let mut old = std::mem::take(&mut self.running);
         for (group, programme) in after.programmes().enumerate() {
-            // Only where nothing of the signals has changed: what a module remembers is of these
+            // Only if nothing about the signals has changed, because the memory of a module refers to these
             // stages.
             let known = before.group_like(after, group);
             let kept = known.and_then(|known| old.get_mut(known)?.take());
@@ -102,23 +102,23 @@ impl SignalControllers {
         faults
     }
 
-    /// Whether a module decides about a programme.
+    /// Whether a module controls a programme.
     pub(crate) fn has(&self, group: usize) -> bool {
         self.running.get(group).is_some_and(Option::is_some)
     }
 
-    /// Whether that of a programme looks at who comes.
+    /// Whether the module of a programme looks at approaching traffic.
     pub(crate) fn look_at_facts(&self, group: usize) -> bool {
         let running = self.running.get(group).and_then(Option::as_ref);
         running.is_some_and(|running| running.module.logic.wants_facts())
     }
 
-    /// Whether those that look at who comes are asked in this step.
+    /// Whether modules that look at approaching traffic are updated in this step.
     pub(crate) fn are_due(&self, clock: &Clock) -> bool {
         Rate::new(RATE, clock.dt).is_due(clock.step, 0) && self.running.iter().any(Option::is_some)
     }
 
-    /// Asks that of a programme.
+    /// Calls the module of a programme.
     pub(crate) fn decide(
         &mut self,
         group: usize,
@@ -139,7 +139,7 @@ impl SignalControllers {
 
     /// Lets newer builds replace older ones.
     pub(super) fn pass_boundary(&mut self, clock: &Clock, swaps: &mut Vec<SwapRecord>) {
-        // They know of no agents: nobody comes to them or leaves.
+        // They know no agents, so none come or leave.
         let moment = StepBoundary {
             step: clock.step,
             time: clock.time(),
@@ -166,7 +166,7 @@ impl SignalControllers {
         }
     }
 
-    /// Those that are not built in, with their builds; each once.
+    /// Records of external signal controllers, each once.
     pub(super) fn record(&self, failures: &ModuleFailures, records: &mut Vec<ModuleRecord>) {
         let slot = ModuleKind::SignalController.name();
         for running in self.running.iter().flatten() {
@@ -185,7 +185,7 @@ impl SignalControllers {
         }
     }
 
-    /// Adds them, and lets the modules start counting anew.
+    /// Adds their failures and resets the counts.
     pub(super) fn take_failures(&mut self, time: f64, failures: &mut ModuleFailures) {
         for running in self.running.iter_mut().flatten() {
             if let Some(failure) = running.module.logic.take_failure() {
@@ -194,7 +194,7 @@ impl SignalControllers {
         }
     }
 
-    /// What they keep, in the order of programmes.
+    /// Their settings and states, in the order of programmes.
     pub(super) fn saved(&self) -> impl Iterator<Item = SavedInstance> + '_ {
         let running = self.running.iter().flatten();
         running.map(|running| SavedInstance {
@@ -203,7 +203,7 @@ impl SignalControllers {
         })
     }
 
-    /// Who decides about each programme: a module that is saved, or what the plan says.
+    /// Controlling module or mode of each programme.
     pub(crate) fn deciders(&self, ground: &Ground) -> Vec<Decider> {
         let programmes = ground.programmes().zip(&self.running);
         programmes
@@ -220,7 +220,7 @@ impl SignalControllers {
             .collect()
     }
 
-    /// Gives them what they kept. `was` says who decided about each programme, `now` who does. Those that
+    /// Restores their states. `was` states what controlled each programme and `now` what does. Modules that
     /// start fresh are appended.
     pub(super) fn load(
         &mut self,
@@ -235,7 +235,7 @@ impl SignalControllers {
             let saved = (was.is_module.then(|| saved.next()).flatten())
                 .and_then(|instance| instance.modules.first());
             let loaded = match (saved, running) {
-                _ if was != now => Err(format!("starts fresh in the place of {}", was.name)),
+                _ if was != now => Err(format!("starts fresh and replaces {}", was.name)),
                 (Some(saved), Some(running)) => saved.load_into(&mut running.module),
                 _ => Ok(()),
             };
@@ -261,7 +261,7 @@ impl Running {
     }
 }
 
-/// The smallest node of the signals of a programme.
+/// Smallest node id of the signals of a programme.
 pub(crate) fn node_of(ground: &Ground, group: usize) -> u32 {
     let junctions = ground.signal_group(group);
     let nodes = junctions.flat_map(|junction| ground.junction_nodes(junction));

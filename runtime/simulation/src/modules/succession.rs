@@ -1,8 +1,8 @@
-//! Which instances of a saved world go on in a restored one, and which modules begin anew.
+//! Maps instances of a saved world to those of a restored one, and finds the modules that start fresh.
 //!
-//! A world may be restored with other modules than it was saved with: that is a branch. What an agent has
-//! chosen for itself stays its own; where it had the modules of its stack, it gets those that its stack
-//! has now. An instance that all have left is not made again, so its module need not be there any more.
+//! A world may be restored with other modules than it was saved with, which makes a branch. An agent keeps
+//! the modules that it has chosen for itself, and otherwise gets the current modules of its stack. An
+//! instance that all agents have left is not created again, so its module need not exist any more.
 
 use super::pool::Pools;
 use super::saving::SavedInstance;
@@ -14,45 +14,45 @@ use roadwright_agent::Slot;
 use roadwright_scenario::ModuleSetting;
 use serde::{Deserialize, Serialize};
 
-/// The stacks of a saved world: their names, and the numbers of their instances.
+/// Stacks of a saved world: names, and numbers of their instances.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedStacks(Vec<(String, Instances)>);
 
-/// A module, or a part of the scenario, that does not go on where a saved world was.
+/// A module, or a part of the scenario, that does not resume where a saved world was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Anew {
     /// Name of its slot, or `scenario`.
     pub(crate) slot: String,
-    /// Its id, several for a slot that takes several, or what is another in the scenario.
+    /// Its id, or several for a slot that takes several, or the part of the scenario that differs.
     pub(crate) module: String,
-    /// Why.
+    /// Reason.
     pub(crate) why: String,
 }
 
-/// What becomes of the saved instances of a slot.
+/// Mapping of the saved instances of a slot.
 struct SlotSuccession {
     slot: Slot,
-    /// The number that each has now, by the one that it had; `None` if all have left it.
+    /// New number of each instance by its saved number; `None` if all agents have left it.
     numbers: Vec<Option<u16>>,
-    /// By stack, the instance that its agents have left: its number in the save.
+    /// For each stack, the saved number of the instance that its agents have left.
     left: Vec<Option<u16>>,
 }
 
-/// What becomes of the saved instances of a world.
+/// Mapping of the saved instances of a world.
 pub(crate) struct Succession {
     slots: Vec<SlotSuccession>,
-    /// What began anew because stacks have other modules now.
+    /// Modules that start fresh because stacks have other modules now.
     pub(crate) anew: Vec<Anew>,
 }
 
 impl Succession {
-    /// The numbers that the saved instances of a slot have now.
+    /// New numbers of the saved instances of a slot.
     pub(super) fn numbers(&self, slot: Slot) -> &[Option<u16>] {
         let all = self.slots.iter().find(|one| one.slot == slot);
         all.map_or(&[], |one| &one.numbers)
     }
 
-    /// The instances that an agent of a stack has now.
+    /// Current instances of an agent of a stack.
     fn of_agent(&self, stack: usize, mut modules: Instances, stacks: &[Instances]) -> Instances {
         for one in &self.slots {
             let was = modules.of(one.slot);
@@ -61,7 +61,7 @@ impl Succession {
                 Some(stack) if has_left => Some(stack.of(one.slot)),
                 _ => one.number(was),
             };
-            // One that points nowhere is kept, and found where all indices are checked.
+            // An invalid number is kept, and detected where all indices are checked.
             if let Some(now) = now {
                 modules.set(one.slot, now);
             }
@@ -69,7 +69,7 @@ impl Succession {
         modules
     }
 
-    /// What modules have been told, with the numbers of now: those that begin anew know nobody.
+    /// Notifications with the new numbers; instances that start fresh know no agents.
     pub(super) fn told(&self, mut saved: SavedMembership) -> SavedMembership {
         for one in &self.slots {
             saved.renumber(one.slot, |was| one.number(was).unwrap_or(u16::MAX));
@@ -91,10 +91,9 @@ impl Modules {
         SavedStacks(names.zip(self.stacks.iter().copied()).collect())
     }
 
-    /// Makes the saved instances again that somebody goes on with, in the order in which they were saved,
-    /// also those that agents chose for themselves and no stack names; and those that stacks have now.
-    /// Agents get the numbers of theirs. `was` is not known of worlds that were saved before it was kept:
-    /// there all agents go on with what they had.
+    /// Creates the saved instances that are still in use, in the order of the save and including choices of
+    /// single agents, and the instances that stacks have now. Agents get the new numbers. `was` is `None` for
+    /// worlds saved before it was recorded; there all agents keep their instances.
     pub(crate) fn restore_instances(
         &mut self,
         saved: &[SavedInstance],
@@ -117,8 +116,8 @@ impl Modules {
             let stays = |number: u16| stays(slot, number, was, &left, agents.census());
             let mut numbers = Vec::new();
             for (number, setting) in (0u16..).zip(saved) {
-                // An instance that nobody ever leaves is made even if nobody has it: so the numbers of
-                // an exact copy are those of the original.
+                // An instance that no stack has left is created even if no agent has it, so that the numbers
+                // of an exact copy match the original.
                 let is_left = left.contains(&Some(number));
                 let made = (!is_left || stays(number))
                     .then(|| self.instance_of(slot, "saved", setting))
@@ -143,7 +142,7 @@ impl Modules {
         Ok(succession)
     }
 
-    /// By stack, the saved instance that has other settings than the stack has now.
+    /// For each stack, its saved instance if the stack has other settings now.
     fn left_instances(
         &self,
         slot: Slot,
@@ -160,8 +159,8 @@ impl Modules {
             .collect()
     }
 
-    /// Lets the instances that stacks have now succeed those that all have left, where modules are the same
-    /// and only parameters or rates are others; tells which begin anew.
+    /// Replaces saved instances that all agents have left by the current ones of their stacks, where the
+    /// modules are the same and only parameters or rates differ. Records all modules that start fresh.
     fn succeed(&self, slot: Slot, saved: &[Vec<ModuleSetting>], succession: &mut Succession) {
         let Some(one) = succession.slots.iter_mut().find(|one| one.slot == slot) else {
             return;
@@ -183,7 +182,7 @@ impl Modules {
     }
 }
 
-/// Whether somebody goes on with a saved instance that agents of some stacks have left.
+/// Whether any agent still uses a saved instance that some stacks have left.
 fn stays(
     slot: Slot,
     number: u16,
@@ -198,13 +197,13 @@ fn stays(
         || known.any(|who| who.modules.of(slot) == number && !is_left_by(who.stack as usize))
 }
 
-/// The modules of some settings.
+/// Modules of some settings.
 fn ids(settings: &[ModuleSetting]) -> Vec<&str> {
     let ids = settings.iter().map(|setting| setting.module.as_str());
     ids.collect()
 }
 
-/// What is told of a stack whose slot has other settings than it was saved with.
+/// Report about a stack whose slot has other settings than it was saved with.
 fn anew(slot: Slot, old: &[ModuleSetting], new: &[ModuleSetting], remembers: bool) -> Anew {
     let name = |settings: &[ModuleSetting]| match settings.is_empty() {
         true => "none".to_owned(),
@@ -212,10 +211,13 @@ fn anew(slot: Slot, old: &[ModuleSetting], new: &[ModuleSetting], remembers: boo
     };
     let is_same = ids(old) == ids(new);
     let why = match (is_same, remembers) {
-        (true, true) => "has other parameters, or another rate, than it was saved with".into(),
-        (true, false) => "starts fresh: it was saved with other parameters, or another rate".into(),
-        (false, _) if new.is_empty() => format!("takes the place of {}", name(old)),
-        (false, _) => format!("starts fresh in the place of {}", name(old)),
+        (true, true) => "has different parameters or a different rate than in the save".into(),
+        (true, false) => {
+            "starts fresh, because it was saved with different parameters or a different rate"
+                .into()
+        }
+        (false, _) if new.is_empty() => format!("replaces {}", name(old)),
+        (false, _) => format!("starts fresh and replaces {}", name(old)),
     };
     Anew {
         slot: slot.name().into(),

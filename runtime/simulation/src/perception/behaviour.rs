@@ -1,4 +1,4 @@
-//! What behaviours perceive: gaps beside, goal and junction ahead.
+//! Perception for behaviours: gaps beside the agent, goal, and junction ahead.
 use super::{OPEN_GROUND_SPEED, View};
 use crate::records::AgentIndex;
 use crate::traffic::LaneEntry;
@@ -7,15 +7,16 @@ use roadwright_plugin_api::{BehaviourInput, NOTHING};
 use roadwright_scenario::junction::Turn;
 use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind, NO_LANELET};
 
-/// Lanelets ahead on which behaviours are told of a junction.
+/// Number of lanelets ahead on which behaviours see a junction.
 const JUNCTION_SIGHT: u32 = 8;
-/// Lanelets behind on which those are seen who come up on a lane that one wants to change to, and how far behind
-/// these may begin, m.
+/// Number of lanelets back on which vehicles that approach from behind are seen before a lane change, and the
+/// distance within which these lanelets may begin, m.
 const LANELETS_BEHIND: u32 = 4;
 const SEEN_BEHIND: f64 = 50.0;
 
 impl View<'_> {
-    /// The row of a behaviour that only says when to change lanes: nothing where the route asks for none.
+    /// The row of a behaviour that only chooses when to change lanes; empty if the route asks for no lane
+    /// change.
     pub(crate) fn lane_change_input(&self, agent: AgentIndex) -> BehaviourInput {
         let changes = self.position(agent).is_on_lane() && {
             let at = self.progress(agent).at;
@@ -51,7 +52,7 @@ impl View<'_> {
         input
     }
 
-    /// Speed, what is left of the lane, its neighbours, and the vehicle ahead on it.
+    /// Speed, remaining length of the lane, neighbour lanes, and the vehicle ahead.
     fn perceive_own_lane(&self, agent: AgentIndex, input: &mut BehaviourInput) {
         let position = self.position(agent);
         let lanelet = self.ground.lanelet(position.lanelet);
@@ -66,14 +67,14 @@ impl View<'_> {
         input.lane_right = f64::from(u8::from(lanelet.right != NO_LANELET));
     }
 
-    /// The lane change that the route asks for here, and the gaps on the lane that it leads to.
+    /// The lane change that the route requires here, and the gaps on the lane that it leads to.
     fn perceive_lane_change(&self, agent: AgentIndex, input: &mut BehaviourInput) {
         let (position, progress) = (self.position(agent), self.progress(agent));
         let (route, graph, at) = (self.route(agent), self.ground.graph(), progress.at);
         let lanelet = self.ground.lanelet(position.lanelet);
         input.lane_change_needed = route.lane_change_at(at, graph);
         if input.lane_change_needed != 0.0 {
-            // Beside its goal the lane is at its end as well.
+            // Beside its goal, its lane ends as well.
             let changes = route.lane_changes_from(at, graph);
             input.lane_remaining =
                 route.room_for_changes((at, position.s), changes, progress.reached, graph);
@@ -86,13 +87,13 @@ impl View<'_> {
             };
             self.target_gaps(agent, target, input);
         } else {
-            // While the body is still leaving one lane, it is seen on two. A second change would
-            // let it be seen on the new two only, while its tail is on the first.
+            // While the body is still leaving one lane, it is visible on two. A second change would make it
+            // visible on the two newer lanes only, while its tail is still on the first.
             input.lane_change_needed = 0.0;
         }
     }
 
-    /// Distance to the next goal as the crow flies, m; 0 without one.
+    /// Straight-line distance to the next goal, m; 0 without one.
     fn goal_distance(&self, agent: AgentIndex) -> f64 {
         let goal = self.route(agent).next_goal(self.progress(agent).reached);
         goal.map_or(0.0, |goal| {
@@ -101,7 +102,7 @@ impl View<'_> {
         })
     }
 
-    /// The next junction on the route and how the route leads through it.
+    /// The next junction on the route, and the route's connection through it.
     fn perceive_junction(&self, agent: AgentIndex, input: &mut BehaviourInput) {
         let route = self.route(agent);
         let mut distance = -self.position(agent).s;
@@ -122,8 +123,8 @@ impl View<'_> {
         }
     }
 
-    /// Whether there is room on the lane beside an agent: at least `gap` metres ahead and behind,
-    /// and `time` seconds more for what comes closer.
+    /// Whether there is room on the lane beside an agent: at least `gap` metres ahead and behind, and `time`
+    /// seconds more for vehicles that close in.
     pub(crate) fn has_room_beside(
         &self,
         agent: AgentIndex,
@@ -136,7 +137,7 @@ impl View<'_> {
             target_gap_behind: NOTHING,
             ..BehaviourInput::default()
         };
-        // A row with nothing but the gaps: they are measured as for a change that the route asks for.
+        // A row with nothing but the gaps, measured as for a change that the route requires.
         self.target_gaps(agent, lane, &mut input);
         let speed = self.motion(agent).speed;
         let needed = |closing: f64| gap + time * closing.max(0.0);
@@ -144,8 +145,8 @@ impl View<'_> {
             && input.target_gap_behind >= needed(input.target_speed_behind - speed)
     }
 
-    /// Gaps on the lane to change to, between bodies, m. Both lanes are measured by shares of their
-    /// lengths, since the inner one of a bend is shorter:
+    /// Gaps between bodies on the target lane, m. Positions on both lanes are compared by shares of their
+    /// lengths, since the inner lane of a bend is shorter:
     ///
     /// ```text
     ///    behind                     s                     ahead
@@ -154,8 +155,8 @@ impl View<'_> {
     ///   --------------------------[=x=]-------------------------------> own lane
     /// ```
     ///
-    /// Behind, the search goes back over the seam to the lanelets before; ahead it does not, because
-    /// the lane change has to be done before the end of this one anyway.
+    /// Behind, the search continues on the preceding lanelets. Ahead it does not, because the lane change has
+    /// to be completed before the end of this lanelet anyway.
     fn target_gaps(&self, agent: AgentIndex, target: LaneletIndex, input: &mut BehaviourInput) {
         let position = self.position(agent);
         let VehicleType {
@@ -164,7 +165,8 @@ impl View<'_> {
             ..
         } = *self.vehicle_type(agent);
         let own = self.ground.lanelet(position.lanelet);
-        // The same share of the length is the place right beside, near enough for a gap of metres.
+        // The same share of the length is the place beside the agent, which is exact enough for gaps of
+        // metres.
         let s = position.s / own.length() * self.ground.lanelet(target).length();
         let entries = self.index.on_lanelet(target);
         let place = entries.partition_point(|entry| entry.s < s);
@@ -186,14 +188,14 @@ impl View<'_> {
         }
     }
 
-    /// The foremost vehicle on the lanelets that lead to one, and on those before them where they are empty, with
-    /// its distance to the beginning of the lanelet, m.
+    /// Foremost vehicle on the predecessors of a lanelet, or on those before them where they are empty, with
+    /// its distance to the start of the lanelet, m.
     pub(super) fn behind_lanelet(&self, lanelet: LaneletIndex) -> Option<(LaneEntry, f64)> {
         self.foremost_before(lanelet, 0.0, LANELETS_BEHIND)
     }
 
-    /// The same, the lanelet beginning so far before the place from which distances count, m; `more` lanelets are
-    /// looked at one behind the other.
+    /// The same, where the lanelet begins `before` metres ahead of the place that distances refer to.
+    /// Searches at most `more` lanelets back.
     fn foremost_before(
         &self,
         lanelet: LaneletIndex,
@@ -211,7 +213,8 @@ impl View<'_> {
                 None => None,
             }
         });
-        // Where several lanes join, the one that arrives first counts; of two the one with the smaller id.
+        // Where several lanes merge, the vehicle that arrives first counts, or the one with the smaller id if
+        // they tie.
         foremost.min_by(|a, b| a.1.total_cmp(&b.1).then(self.id(&a.0).cmp(&self.id(&b.0))))
     }
 }

@@ -1,67 +1,68 @@
-//! Vehicles on the lanes beside: those that have to change into the agent's lane, and those on the
-//! lane that the agent itself has to change to.
+//! Cooperation with vehicles on adjacent lanes: those that have to change into the agent's lane, and those on
+//! the lane that the agent itself has to change to.
 //!
 //! ```text
 //!     beside   --------[A]|          A has to change before its lane ends
 //!     own      --[B]----------[C]-->
 //! ```
 //!
-//! A is let in once it has waited for a while: B, the next behind it that can slow down in time,
-//! follows it as if it were ahead on the own lane. A does its part after the same while: it drives
-//! behind C, as fast as that, and does not pass along a moving queue until its own lane ends.
-//! Two that want each other's lane would go on side by side until both lanes end, so of those the one
-//! behind falls back at once.
+//! A is let in once it has waited for a while: B, the next vehicle behind it that can slow down in time,
+//! follows it as if it were ahead on its own lane. A contributes after the same time: it drives behind C at
+//! C's speed, and does not pass along a moving queue until its own lane ends. Two vehicles that want each
+//! other's lane would drive side by side until both lanes end, so the one behind falls back at once.
 
 use super::View;
 use crate::records::AgentIndex;
 use crate::traffic::{LaneEntry, Lanes};
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
-/// Who has been seeking a gap for so long, s, is let in.
+/// Time for which a vehicle seeks a gap before it is let in, s.
 const PATIENCE: f32 = 5.0;
-/// Who has stood for so long, s, drives on: whom it would let in cannot come.
+/// Standing time after which a vehicle drives on, s, because the vehicle that it would let in cannot come.
 const COURTESY: f64 = 15.0;
-/// How hard one slows down for that, m/s^2.
+/// Deceleration for letting a vehicle in, m/s^2.
 const SLOWING: f64 = 1.5;
-/// So many vehicles ahead on a lane beside are looked at.
+/// Number of vehicles ahead on an adjacent lane that are considered.
 const LOOKED_AT: usize = 3;
-/// Who stands closer than this behind who seeks leaves it no gap by standing, m: it drives on, and the
-/// next one lets it in.
+/// A vehicle that stands closer than this behind one that seeks a gap leaves it no room by standing, m. It
+/// drives on, and the next one lets the other in.
 const LEAST_ROOM: f64 = 1.5;
 /// Slower than this counts as standing, m/s.
 const STANDING: f64 = 0.2;
-/// Who falls back drives with this share of the other's speed, unless that is nearly standing, m/s.
+/// Share of the other vehicle's speed at which an agent falls back, unless the other nearly stands, m/s.
 const FALLING_BACK: f64 = 0.7;
 const NEARLY_STANDING: f64 = 2.0;
 
-/// What an agent does for those beside it.
+/// Concessions of an agent to vehicles beside it.
 pub(super) struct Courtesy {
-    /// A vehicle to follow as if it were ahead on the own lane; its place is the one there, m.
+    /// A vehicle to follow as if it were ahead on the agent's lane; its position is projected onto that lane,
+    /// m.
     pub(super) let_in: Option<LaneEntry>,
-    /// Highest speed for falling back, m/s; infinite without a reason to.
+    /// Highest speed while falling back, m/s; infinite if there is no need to.
     pub(super) top_speed: f64,
 }
 
-/// A vehicle ahead, or right beside, on a lane beside.
+/// A vehicle on an adjacent lane, ahead of the agent or level with it.
 struct Beside {
-    /// With its place on the agent's own lane, m.
+    /// The vehicle, with its position projected onto the agent's lane, m.
     entry: LaneEntry,
     speed: f64,
-    /// From the agent's front to its rear, m; negative where the bodies overlap along the lane.
+    /// From the agent's front to its rear, m; negative if the bodies overlap along the lane.
     gap: f64,
     /// How long it has been seeking a gap in the agent's lane, s; 0 if it does not.
     seeking: f32,
 }
 
 impl View<'_> {
-    /// What an agent on a lane does for those beside it.
+    /// Concessions of an agent on a lane to vehicles beside it.
     pub(super) fn courtesy(&self, agent: AgentIndex) -> Courtesy {
         let mut courtesy = Courtesy {
             let_in: None,
             top_speed: f64::INFINITY,
         };
-        // Those who want to come over as well as those whose lane it wants: a line may part them in one
-        // direction only, and in both nobody wants to.
+        // Considers the vehicles that want to change into the agent's lane and those on the lane that it
+        // wants. A line may forbid changes in one direction only, and if it forbids both, no vehicle wants to
+        // change.
         for side in self.ground.beside(self.position(agent).lanelet) {
             if side != NO_LANELET {
                 self.look_beside(agent, side, &mut courtesy);
@@ -80,7 +81,7 @@ impl View<'_> {
         for (number, beside) in self.beside(agent, side).enumerate() {
             let is_let_in = progress.standing < COURTESY
                 && (beside.seeking >= PATIENCE || own > 0.0 && beside.seeking > 0.0);
-            // A queue that stands is passed along: further ahead there may be a gap.
+            // The agent passes a standing queue, because there may be a gap farther ahead.
             let falls_in = number == 0 && own >= PATIENCE && beside.speed > NEARLY_STANDING;
             if is_let_in || falls_in {
                 self.stay_behind(agent, &beside, own > 0.0, courtesy);
@@ -88,8 +89,8 @@ impl View<'_> {
         }
     }
 
-    /// Follows a vehicle beside if the agent can slow down in time; else it falls back from the side of
-    /// that one, if it wants to change behind it.
+    /// Makes the agent follow a vehicle beside it if it can slow down in time. Otherwise the agent falls back
+    /// if it wants to change in behind that vehicle.
     fn stay_behind(
         &self,
         agent: AgentIndex,
@@ -98,7 +99,7 @@ impl View<'_> {
         courtesy: &mut Courtesy,
     ) {
         let speed = self.motion(agent).speed;
-        // The way on which it slows down to the speed of the other: (v^2 - u^2) / 2 a.
+        // Distance for slowing down to the speed of the other vehicle: (v^2 - u^2) / 2 a.
         let slowing = (speed * speed - beside.speed * beside.speed).max(0.0) / (2.0 * SLOWING);
         let is_useless = speed.max(beside.speed) < STANDING && beside.gap < LEAST_ROOM && !changes;
         if beside.gap >= slowing && !is_useless {
@@ -109,7 +110,7 @@ impl View<'_> {
         }
     }
 
-    /// Whether a vehicle could come over from its lane: who is close behind another one that stands cannot.
+    /// Whether a vehicle could change over from its lane; one close behind a standing vehicle cannot.
     fn has_way(&self, agent: AgentIndex, lane: LaneletIndex) -> bool {
         let s = self.position(agent).s;
         let lanes = Lanes {
@@ -121,12 +122,12 @@ impl View<'_> {
         lanes.has_way_to_change(agent, (lane, s), self.ground.length(lane) - s)
     }
 
-    /// The next vehicles ahead of an agent on a lane beside, the nearest first. Right beside each other
-    /// the one with the smaller id is ahead.
+    /// The next vehicles ahead of an agent on an adjacent lane, nearest first. Of two that are level, the one
+    /// with the smaller id is ahead.
     fn beside(&self, agent: AgentIndex, side: LaneletIndex) -> impl Iterator<Item = Beside> {
         let (s, lanelet) = (self.position(agent).s, self.position(agent).lanelet);
         let entries = self.index.on_lanelet(side);
-        // The same share of the length is the place right beside.
+        // The same share of the length is the place beside the agent.
         let scale = self.ground.length(lanelet) / self.ground.length(side);
         let first = entries.partition_point(|entry| entry.s * scale < s);
         let front = s + self.vehicle_type(agent).front;
@@ -136,7 +137,7 @@ impl View<'_> {
             ..*entry
         });
         ahead
-            // Who is leaving this lane is on it as well, with a place on its new one.
+            // A vehicle that is leaving this lane is listed on it as well, with its position on the new lane.
             .filter(move |entry| self.position(entry.agent).lanelet == side)
             .filter(move |entry| entry.s > s || self.id(entry) < id)
             .take(LOOKED_AT)

@@ -1,4 +1,4 @@
-//! What a vehicle can do now, for controllers that drive by pedals.
+//! Current performance of a vehicle, for controllers that drive by pedals.
 
 use super::View;
 use crate::records::AgentIndex;
@@ -8,7 +8,7 @@ use roadwright_vehicle::dynamic::GRAVITY;
 use roadwright_vehicle::{DriveState, DriveTrain, Effort, Pedals};
 
 impl View<'_> {
-    /// What the vehicle of an agent can do now, the way that it is to drive.
+    /// Current performance of an agent's vehicle in its intended direction.
     pub(crate) fn drive(&self, agent: AgentIndex) -> DriveInput {
         let who = &self.agents.identity[agent.index()];
         let (motion, kind) = (self.motion(agent), self.vehicle_type(agent));
@@ -31,7 +31,7 @@ impl View<'_> {
             return engine(train, &state, motion.speed, along, common);
         }
         let limits = &kind.limits;
-        // As the level takes it: up a slope the engine is the one of the file.
+        // As the level computes it: uphill, the engine of the vehicle file applies.
         let uphill = train.filter(|_| slope < 0.0 && who.level != DynamicsLevel::Rigid);
         let engine = uphill.map_or(limits.max_acceleration, |train| {
             train.strongest(along, direction < 0.0, (load, self.grip(agent)))
@@ -49,8 +49,8 @@ impl View<'_> {
         }
     }
 
-    /// What the drive train of an agent keeps, on levels that drive one; that of one at rest before its
-    /// first step.
+    /// Drive-train state of an agent on levels with a drive train. Before the first step it is the state at
+    /// rest.
     fn drive_state(&self, agent: AgentIndex) -> Option<DriveState> {
         match self.agents.identity[agent.index()].level {
             DynamicsLevel::OneTrack | DynamicsLevel::Lane | DynamicsLevel::Sliding => None,
@@ -66,12 +66,12 @@ impl View<'_> {
         }
     }
 
-    /// Acceleration of gravity the way that an agent is to drive, m/s^2, and the share of its weight that
+    /// Acceleration by gravity in an agent's intended direction, m/s^2, and the share of its weight that
     /// presses on the ground.
     fn slope(&self, agent: AgentIndex, direction: f64) -> (f64, f64) {
         let who = &self.agents.identity[agent.index()];
         if who.level == DynamicsLevel::Rigid {
-            // Springs and wheels know it, whatever the settings say of other levels.
+            // Springs and wheels are subject to it whatever the settings say about other levels.
             let model = self.types.rigid(who.vehicle_type);
             let car = self.dynamics.rigid.car(agent);
             let sine = car.map_or(0.0, |car| car.slope(model)).clamp(-1.0, 1.0);
@@ -82,7 +82,7 @@ impl View<'_> {
         grade.map_or((0.0, 1.0), |grade| (grade.pull * direction, grade.load))
     }
 
-    /// Grip of the ground below an agent as a share of that of dry asphalt: the mean of both axles.
+    /// Grip of the ground below an agent relative to dry asphalt: the mean of both axles.
     fn grip(&self, agent: AgentIndex) -> f64 {
         if !self.ground.has_grip() {
             return 1.0;
@@ -94,7 +94,7 @@ impl View<'_> {
     }
 }
 
-/// The same with an engine, at a speed along the body and one the way that it is to drive, m/s.
+/// Adds the engine to `common`. `speed` is measured along the body, `along` in the intended direction, m/s.
 fn engine(
     train: &DriveTrain,
     state: &DriveState,
@@ -106,7 +106,7 @@ fn engine(
     let gear = state.shifting.gear_of(train);
     let engine = train.full_force(gear, speed).abs() / train.mass;
     let braking = train.foot_brake / train.mass;
-    // Air and rolling act against the motion.
+    // Air drag and rolling resistance act against the motion.
     let resisted = (train.resistance(speed) / train.mass).copysign(along);
     let coasting = common.slope - resisted;
     let backwards = f64::from(u8::from(train.reverse.is_some()));

@@ -1,43 +1,43 @@
-//! What drivers know of the grip of the ground ahead, and how fast they drive by it.
+//! How drivers adapt their speed to the grip of the ground ahead.
 //!
-//! Rows of controllers have no field for it, nor room for one. So it is in the speed that the road allows:
-//! less in bends that tyres would not hold, and no more than what can be lost before who is ahead, or
-//! before the place to stand at. On dry ground nothing of this is looked at.
+//! Controller rows have no field for it, nor space for one. So it is part of the speed that the road allows:
+//! lower in bends that the tyres would not hold, and no higher than what can be lost before the leader or the
+//! place to stop at. On dry ground none of this is computed.
 
 use super::{OPEN_GROUND_SPEED, Stretch, View};
 use crate::ground::{COUNTED_ON, PROFILE_BRAKING};
 use crate::records::AgentIndex;
 use roadwright_plugin_api::ControllerInput;
 
-/// Nobody counts on harder braking than this, however much grip there is, m/s^2.
+/// Hardest braking that drivers count on, however much grip there is, m/s^2.
 const FIRM: f64 = 4.0;
-/// Nor on less than this: who would roll on for ever has to be somewhere, m/s^2.
+/// Lowest braking that drivers count on, m/s^2; without it a stopping distance would be infinite.
 const LEAST: f64 = 0.1;
-/// The ground ahead is looked at every so many metres, up to so far.
+/// Sampling distance along the ground ahead, and the greatest distance sampled, m.
 const SAMPLE: f64 = 3.0;
 const FARTHEST: f64 = 400.0;
 /// Time that passes before a driver brakes, s.
 const REACTION: f64 = 0.5;
-/// Left to who stands ahead, and to stop lines, m: a bit more than controllers leave.
+/// Gap left to a standing leader, and to stop lines, m: slightly more than controllers leave.
 const GAP: f64 = 2.5;
 const STOP_GAP: f64 = 0.7;
-/// No bend is driven more slowly for its grip, m/s.
+/// Lowest speed that grip enforces in a bend, m/s.
 const SLOWEST: f64 = 1.0;
 
-/// A place of the way ahead.
+/// A place on the route ahead.
 struct Sample {
-    /// From the rear axle, m.
+    /// Distance from the rear axle, m.
     distance: f64,
-    /// To the next one, m.
+    /// Distance to the next sample, m.
     length: f64,
-    /// What road and bend allow there, m/s.
+    /// Speed allowed by road and bend, m/s.
     speed: f64,
-    /// What a driver counts on there, m/s^2.
+    /// Braking that a driver counts on, m/s^2.
     braking: f64,
 }
 
 impl View<'_> {
-    /// How far a driver has to look to stop gently by what the ground may be like, m.
+    /// Distance that a driver has to look ahead to stop gently on the slipperiest ground, m.
     #[inline]
     pub(super) fn horizon(&self, agent: AgentIndex, margin: f64) -> f64 {
         let speed = self.motion(agent).speed;
@@ -50,12 +50,12 @@ impl View<'_> {
         (speed * speed / (2.0 * braking) + margin).min(FARTHEST)
     }
 
-    /// Lowers the speed that the road allows to what the grip of bends ahead and of the way to them does.
+    /// Lowers the speed that the road allows according to the grip in bends ahead and on the road to them.
     pub(super) fn heed_bends(&self, agent: AgentIndex, horizon: f64, input: &mut ControllerInput) {
         if !self.ground.is_grip_known() {
             return;
         }
-        // Twice the braking summed up over the way: the square of a speed that can be lost there.
+        // Twice the braking, integrated over the distance: the square of the speed that can be lost there.
         let mut lost = 0.0;
         for sample in self.samples(agent, horizon) {
             let reachable = (sample.speed * sample.speed + lost).sqrt();
@@ -64,8 +64,8 @@ impl View<'_> {
         }
     }
 
-    /// The speed from which a driver can still stand behind its leader, or where it has to, m/s; without end
-    /// on dry ground. Obstacles are for controllers to pass or to stop at.
+    /// Speed from which a driver can still stop behind its leader or at its stop, m/s; infinite on dry
+    /// ground. Obstacles are left to controllers, which pass them or stop.
     pub(super) fn halting_speed(&self, agent: AgentIndex, input: &ControllerInput) -> f64 {
         if !self.ground.is_grip_known() {
             return f64::INFINITY;
@@ -78,7 +78,8 @@ impl View<'_> {
         safe.into_iter().fold(f64::INFINITY, f64::min)
     }
 
-    /// The same for one that is so far ahead, m, and moves at a speed, m/s: that of [Krauss 1998].
+    /// The same for a vehicle `gap` metres ahead with a speed of `ahead` m/s: the safe speed of [Krauss
+    /// 1998].
     fn safe_speed(&self, agent: AgentIndex, gap: f64, ahead: f64) -> f64 {
         if gap > FARTHEST {
             return f64::INFINITY;
@@ -94,7 +95,7 @@ impl View<'_> {
         (lag * lag + ahead.max(0.0) * ahead.max(0.0) + lost).sqrt() - lag
     }
 
-    /// The square of a speed that can be lost over a way ahead, m^2/s^2.
+    /// Square of the speed that can be lost over a distance ahead, m^2/s^2.
     fn lost_over(&self, agent: AgentIndex, way: f64) -> f64 {
         if !self.position(agent).is_on_lane() {
             return 2.0 * self.braking_here(agent) * way;
@@ -105,11 +106,11 @@ impl View<'_> {
             (braking, end) = (sample.braking, sample.distance + length);
             lost += 2.0 * braking * length;
         }
-        // Where the route ends, or the lane has to be left, the ground goes on.
+        // Beyond the end of the route or of a lane to be left, the ground is assumed to continue.
         lost + 2.0 * braking * (way - end).max(0.0)
     }
 
-    /// What a driver counts on where its vehicle is, m/s^2.
+    /// Braking that a driver counts on at the vehicle's place, m/s^2.
     fn braking_here(&self, agent: AgentIndex) -> f64 {
         let (pose, layers) = (self.pose(agent), self.ground.layers(self.position(agent)));
         let grip = self.ground.grip_on(pose.position, layers);
@@ -121,7 +122,7 @@ impl View<'_> {
         OPEN_GROUND_SPEED * self.open_ground_share(agent)
     }
 
-    /// What the grip leaves of a speed off the roads: that from which a driver stands in the same way.
+    /// Share of a speed off the roads that the grip leaves: it keeps the braking distance the same.
     pub(super) fn open_ground_share(&self, agent: AgentIndex) -> f64 {
         if !self.ground.is_grip_known() {
             return 1.0;
@@ -129,7 +130,7 @@ impl View<'_> {
         (self.braking_here(agent) / PROFILE_BRAKING).min(1.0).sqrt()
     }
 
-    /// Places of the way ahead, up to a distance, m.
+    /// Samples of the route ahead, up to a distance, m.
     fn samples(&self, agent: AgentIndex, reach: f64) -> impl Iterator<Item = Sample> + '_ {
         let near = self
             .ahead(agent)
@@ -160,7 +161,7 @@ impl View<'_> {
         }
     }
 
-    /// What a slope takes from the brakes at a place of the way, m/s^2.
+    /// Braking that a slope takes away at a place on the route, m/s^2.
     fn downhill(&self, agent: AgentIndex, pose: roadwright_geometry::Pose) -> f64 {
         let wheelbase = self.vehicle_type(agent).limits.wheelbase;
         let grade = self.ground.grade(pose, wheelbase);

@@ -1,4 +1,4 @@
-//! The route ahead of an agent on a lane: speed, leader, places to stop at, way-point.
+//! The route ahead of an agent on a lane: speed, leader, stops, waypoint.
 
 use super::{Stretch, View, aim};
 use crate::ground::PROFILE_BRAKING;
@@ -13,48 +13,47 @@ use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use std::f64::consts::PI;
 
-/// Controllers look as far ahead as they need to stop gently, and this much farther, m; but at least
-/// so far, m, because a vehicle that stands needs nothing to stop.
+/// Controllers look ahead as far as they need to stop gently plus this margin, m, but at least as far as the
+/// second distance, m, because a standing vehicle needs no distance to stop.
 const HORIZON_MARGIN: f64 = 20.0;
 const LEAST_HORIZON: f64 = 30.0;
-/// A vehicle that has to stop at its goal aims this far past it, so that it reaches it, m:
-/// controllers stop a little before where they are to stop.
+/// A vehicle that has to stop at its goal aims this far beyond it, m, so that it reaches the goal.
+/// Controllers stop slightly short of their stops.
 const STOP_BEYOND: f64 = 1.5;
-/// A vehicle stops this far before the end of a lane that it has to leave sideways, m.
+/// Distance before the end of a lane at which a vehicle stops if it has to leave the lane sideways, m.
 const LANE_END_GAP: f64 = 1.0;
-/// The bend that is driven now is that of so many metres and so many seconds ahead. Less leaves wheels no
-/// time to turn where a bend begins at once, more begins and ends bends too early.
+/// The current bend is the one this many metres and seconds ahead. With less, wheels have no time to turn
+/// where a bend begins abruptly. With more, bends begin and end too early.
 const BEND_AHEAD: f64 = 2.0;
 const BEND_TIME: f64 = 0.3;
 
-/// While its middle is farther than this from the lane that it changes to, a body is still on the one
-/// that it leaves, m.
+/// A body counts as being on its old lane as long as its centre is farther than this from the new lane, m.
 const LEFT_BEHIND: f64 = 1.2;
-/// Who has joined close behind a faster one reckons with the gap that there will be so much later, s.
+/// A vehicle that has merged close behind a faster one assumes the gap that will exist after this time, s.
 const SETTLES_IN: f64 = 1.0;
 
-/// A vehicle ahead, and the distance from the own rear axle to the start of its lanelet, m.
+/// A vehicle ahead, and the distance from the agent's rear axle to the start of its lanelet, m.
 type Ahead = (LaneEntry, f64);
 
-/// What asks an agent to stand at a place ahead.
+/// Reason why an agent has to stop at a place ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StopCause {
     /// This vehicle is ahead.
     Leader(AgentIndex),
-    /// It has not been let onto this connection.
+    /// This connection has not been granted.
     Closed(LaneletIndex),
-    /// It has been let in, and others pass first inside.
+    /// The agent is inside a junction but has to let others pass first.
     Wall,
-    /// Its last goal, where it is to stay.
+    /// Its last goal, where it has to stay.
     Goal,
-    /// The lane that it is on leads elsewhere, and has to be changed.
+    /// Its lane leads elsewhere, and it has to change lanes.
     LaneEnd,
 }
 
 impl View<'_> {
-    /// Fills the row of an agent that is on a lane, from its place and from a walk over the lanelets
-    /// ahead. `lookahead` is the distance of the way-point, m, and whether it lies along the bend; without a
-    /// pose nobody looks at that.
+    /// Fills the row of an agent on a lane from its position and a walk over the lanelets ahead. `lookahead`
+    /// is the distance of the waypoint, m, and `along_bend` whether it lies on the bend. Without a pose the
+    /// waypoint is not needed.
     pub(super) fn perceive_lane(
         &self,
         agent: AgentIndex,
@@ -64,7 +63,7 @@ impl View<'_> {
         input: &mut ControllerInput,
     ) {
         let (position, at) = (self.position(agent), self.progress(agent).at);
-        // The line that its behaviour wants beside the middle is shown to it as the middle.
+        // The lateral offset that its behaviour wants is presented to it as the centre line.
         input.lane_offset = position.t - self.led_to(agent);
         input.road_speed = self.ground.road_speed(position.lanelet, position.s);
         // Example: at 14 m/s a stop with 1.8 m/s^2 takes 54 m, so it looks 74 m ahead.
@@ -82,7 +81,8 @@ impl View<'_> {
             if stretch.distance > horizon {
                 break;
             }
-            // The speed on the own lanelet is known already; its own bends are in its profile.
+            // The speed on its current lanelet is known already, because the bends there are part of the
+            // profile.
             if stretch.at > at {
                 input.road_speed = input.road_speed.min(self.reachable_speed(&stretch));
             }
@@ -107,8 +107,8 @@ impl View<'_> {
         }
     }
 
-    /// Sets how an agent stands to its lane, and to its way-point at a distance, m, on the way or along the
-    /// bend.
+    /// Sets an agent's offset and angle to its lane, and its waypoint at a distance, m, on the path or along
+    /// the bend.
     #[inline]
     fn face(
         &self,
@@ -131,7 +131,7 @@ impl View<'_> {
             false => waypoint.position,
         };
         let aside = self.led_to(agent);
-        // Beside the middle, where its behaviour wants it: mostly nowhere, and then nothing is computed.
+        // At the offset that its behaviour wants. Mostly there is none, and nothing is computed.
         let target = match aside == 0.0 {
             true => target,
             false => target + aside * unit(waypoint.heading + 0.5 * PI),
@@ -139,23 +139,23 @@ impl View<'_> {
         aim(pose, target, input);
     }
 
-    /// Where an agent is led beside the middle of its lane, m to the left.
+    /// Guided offset of an agent from the centre line of its lane, m to the left.
     #[inline]
     fn led_to(&self, agent: AgentIndex) -> f64 {
         f64::from(self.agents.aside[agent.index()].now)
     }
 
-    /// The point so far ahead, m, on the circle that the way of an agent follows just ahead: it touches the
+    /// Point at a distance, m, on the circle that an agent's path follows just ahead. The circle touches the
     /// lane at `here`, beside the vehicle, and passes through the lane a little farther on. `waypoint` is the
-    /// point of the way that is as far ahead.
+    /// point of the path at the same distance.
     ///
     /// ```text
-    ///                    .-'      On the way lies Q. For Q one steers before the bend begins, drives inside
-    ///                 .-'  Q      of it, and straightens before it ends: with 4.5 m ahead up to 0.4 m off
+    ///                    .-'      Q lies on the path. Steering for Q begins before the bend, cuts its inside
+    ///                 .-'  Q      and straightens before it ends: with 4.5 m ahead it is up to 0.4 m off
     ///     ==[A]======'......P     in a bend of 5 m radius. P waits for the bend: 0.1 m.
     /// ```
     ///
-    /// A bend that is tighter than the vehicle can drive has to begin early and be cut: there it is Q.
+    /// A bend that is tighter than the vehicle can drive has to begin early and be cut, so Q is used there.
     fn along_bend(
         &self,
         agent: AgentIndex,
@@ -180,7 +180,7 @@ impl View<'_> {
         }
     }
 
-    /// The way of an agent at every multiple of a distance, m, until one is as far ahead as another, m.
+    /// Poses on an agent's path at every multiple of a distance `part`, m, up to the distance `ahead`, m.
     fn poses_ahead(&self, agent: AgentIndex, part: f64, ahead: f64) -> impl Iterator<Item = Pose> {
         let mut stretches = self.ahead(agent);
         let (mut stretch, mut along) = (stretches.next(), 0.0);
@@ -198,18 +198,17 @@ impl View<'_> {
         })
     }
 
-    /// The highest speed now from which gentle braking reaches the speed that the road allows where
-    /// a stretch begins, m/s: v^2 = v_entry^2 + 2 b d. Within a lanelet the speed profile of the
-    /// ground holds that already; this carries it over the seams along the route.
+    /// Highest current speed from which gentle braking reaches the allowed speed at the start of a stretch,
+    /// m/s: v^2 = v_entry^2 + 2 b d. Within a lanelet, the speed profile of the ground already includes this;
+    /// here it is applied across the lanelets of the route.
     #[inline]
     fn reachable_speed(&self, stretch: &Stretch) -> f64 {
         let entry_speed = self.ground.entry_speed(stretch.lanelet);
         (entry_speed * entry_speed + 2.0 * PROFILE_BRAKING * stretch.distance).sqrt()
     }
 
-    /// The speed of an agent that is allowed one, m/s, from which gentle braking lets it wait for a gap at the
-    /// last place of a stretch from which the lanes can be changed that have to be; the allowed one if it has
-    /// passed that.
+    /// Speed from which gentle braking lets an agent wait for a gap at the last place of a stretch from which
+    /// it can complete its lane changes, m/s; `allowed` if it has passed that place.
     ///
     /// ```text
     ///     beside   [====]  [====]  [====]  [====]
@@ -222,13 +221,13 @@ impl View<'_> {
         let s = place_to_wait(stretch.length, changes);
         let way = stretch.distance + s;
         let speed = (2.0 * PROFILE_BRAKING * way.max(0.0)).sqrt();
-        // Mostly it is far: then its goal and the roads beyond are not looked at.
+        // Mostly the place is far, and the goal and the roads beyond need not be examined.
         if speed >= allowed {
             return allowed;
         }
         let reached = self.progress(agent).reached;
-        // Between two lanes it would stand in the way on both, and could not begin the next change; on a
-        // short lane it would wait in the junction before it; and beside its goal it has arrived.
+        // Between two lanes it would block both and could not begin the next change, on a short lane it would
+        // wait in the junction before it, and beside its goal it has arrived.
         let to_goal = route.goal_beside(stretch.at, changes, reached, graph);
         let cannot_wait = self.position(agent).leaving != NO_LANELET
             || way < -WAITS_BEFORE
@@ -238,8 +237,7 @@ impl View<'_> {
         if cannot_wait { allowed } else { speed }
     }
 
-    /// Distance from the front to the nearest place on a stretch where the agent has to stand, m;
-    /// infinity if there is none.
+    /// Distance from the front to the nearest stop on a stretch, m; infinity if there is none.
     #[inline]
     fn stop_on(&self, agent: AgentIndex, stretch: &Stretch) -> f64 {
         let mut nearest = f64::INFINITY;
@@ -247,8 +245,7 @@ impl View<'_> {
         nearest
     }
 
-    /// Calls `visit` with the distances from the front to the places on a stretch where the agent has to
-    /// stand, m, each with what asks for it.
+    /// Calls `visit` for each stop on a stretch, with its distance from the front, m, and its cause.
     #[inline]
     fn for_each_stop(
         &self,
@@ -264,25 +261,25 @@ impl View<'_> {
         }
         let claim = &self.agents.claim[agent.index()];
         if claim.wall_at == stretch.at + 1 && !self.ignores_law(agent) {
-            // It has been let in, and waits inside for another who passes first.
+            // It has been admitted and waits inside for another vehicle to pass first.
             let wall = stretch.distance + f64::from(claim.wall_s) - front;
             visit(wall, StopCause::Wall);
         }
         if stretch.is_last && progress.holds_arrival {
-            // At its last goal it stands until its behaviour says what comes next. Goals are reached
-            // with the rear axle, so the front is not subtracted.
+            // At its last goal it stands until its behaviour chooses what comes next. Goals are reached with
+            // the rear axle, so the front is not subtracted.
             let route = self.route(agent);
             let goal = stretch.distance + goal_on(route, stretch.lanelet, stretch.length);
             visit((goal + STOP_BEYOND).max(0.0), StopCause::Goal);
         }
         if stretch.changes && !self.may_change_later(agent, stretch) {
-            // The lane has to be changed before it ends.
+            // It has to change lanes before the lane ends.
             let end = stretch.distance + stretch.length;
             visit(end - front - LANE_END_GAP, StopCause::LaneEnd);
         }
     }
 
-    /// How far before a connection one stops, m.
+    /// Stopping distance before a connection, m.
     #[inline]
     fn setback(&self, stretch: &Stretch) -> f64 {
         let contested = self.ground.contested(stretch.lanelet);
@@ -298,8 +295,8 @@ impl View<'_> {
         )
     }
 
-    /// The nearest place within a reach, m, at which an agent on a lane has to stand behind its leader
-    /// or for what its route asks: the distance from its front, m, the place, and the cause.
+    /// Nearest stop within a reach, m, of an agent on a lane, behind its leader or required by its route:
+    /// distance from its front, m, place, and cause.
     pub(crate) fn nearest_stop(
         &self,
         agent: AgentIndex,
@@ -320,7 +317,7 @@ impl View<'_> {
         let nearest = stops.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
         let (distance, cause) = nearest.filter(|(distance, _)| *distance < reach)?;
         let along = distance + front;
-        // Beyond the last stretch, where a leader goes another way, the end of the route counts.
+        // Beyond the last stretch, where a leader takes another route, the end of the route counts.
         let on = stretches()
             .filter(|stretch| stretch.distance <= along)
             .last()?;
@@ -328,7 +325,7 @@ impl View<'_> {
         Some((distance, self.ground.line(on.lanelet).position(s), cause))
     }
 
-    /// Whether a lane change can be made on the next road as well.
+    /// Whether the lane change is also possible on the next road.
     fn may_change_later(&self, agent: AgentIndex, stretch: &Stretch) -> bool {
         let (route, reached) = (self.route(agent), self.progress(agent).reached);
         let class = self.vehicle_type(agent).class;
@@ -348,15 +345,15 @@ impl View<'_> {
         self.agents.wish[agent.index()].ignores_law
     }
 
-    /// The vehicle ahead on the lanelet that the agent is on, or with its tail still on it, or on the
-    /// lane that the agent has not left yet.
+    /// The vehicle ahead on the agent's lanelet, including one whose tail is still on it, or on the lane that
+    /// the agent has not left yet.
     fn leader_here(&self, agent: AgentIndex) -> Option<Ahead> {
         let position = self.position(agent);
         let on_it = self.index.ahead_on_lanelet(agent);
         let on_old = (position.leaving != NO_LANELET && position.t.abs() > LEFT_BEHIND)
             .then(|| self.ahead_on(position.leaving, agent, position.s))
             .flatten();
-        // Just behind a fork the rear of who takes the other way may still be in this one.
+        // Just behind a fork, the rear of a vehicle on the other branch may still reach into this one.
         let beside = self
             .ground
             .fork_before(position.lanelet)
@@ -373,8 +370,8 @@ impl View<'_> {
         self.nearer(ahead, merging)
     }
 
-    /// The vehicle on a stretch, or at the fork at its end, that the agent has to follow. The one
-    /// ahead on the agent's own lanelet is known before the walk, so only later stretches count.
+    /// Vehicle to follow on a stretch or at the fork at its end. The one ahead on the agent's own lanelet is
+    /// known before the walk, so only later stretches count.
     #[inline]
     fn leader_on(&self, agent: AgentIndex, stretch: &Stretch) -> Option<Ahead> {
         let on_it = (stretch.at > self.progress(agent).at)
@@ -394,14 +391,14 @@ impl View<'_> {
         let own = self.route(agent).lanelet(stretch.at + 1)?;
         let beside = self.parting(agent, stretch.lanelet, own, f64::NEG_INFINITY)?;
         let nearest = self.nearest(self.index.hindmost(own).into_iter().chain([beside]))?;
-        // Somebody who joins may be nearer than the tail of who has turned off.
+        // A merging vehicle may be nearer than the tail of one that has turned off.
         let begin = stretch.distance + stretch.length;
         let merging = self.merging_ahead(agent, stretch.at + 1, begin);
         self.nearer(Some((nearest, begin)), merging)
     }
 
-    /// The vehicle that joins the way of an agent on a lanelet ahead, at an index of its route and so far
-    /// away, m.
+    /// Vehicle that merges into the agent's route on a lanelet ahead, at route index `at` and `distance`
+    /// metres away.
     #[inline]
     fn merging_ahead(&self, agent: AgentIndex, at: u32, distance: f64) -> Option<Ahead> {
         let route = self.route(agent);
@@ -409,17 +406,17 @@ impl View<'_> {
         self.merging(agent, way, f64::NEG_INFINITY, distance)
     }
 
-    /// A vehicle that has turned off at a fork, but whose tail still blocks the branch that the route
-    /// takes. It is on no lanelet of the route, so without this nobody would follow it:
+    /// A vehicle that has turned off at a fork while its tail still blocks the branch of the agent's route.
+    /// It is on no lanelet of the route, so it would otherwise not be followed:
     ///
     /// ```text
     ///                    .--[A]->     A has turned off, its tail is at the fork
     ///   ---[B]----------<
-    ///                    '------->    B goes on here
+    ///                    '------->    B continues here
     /// ```
     ///
-    /// `before` is the lanelet before the fork, `own` the branch; those count that are beyond a place
-    /// on theirs, m.
+    /// `before` is the lanelet before the fork and `own` the agent's branch. Only vehicles beyond the
+    /// position `beyond`, m, on their branch count.
     fn parting(
         &self,
         agent: AgentIndex,
@@ -440,9 +437,9 @@ impl View<'_> {
         self.nearest(tails)
     }
 
-    /// A vehicle on another connection into the same lane whose rear has come to where both meet: from
-    /// there on one follows it as if it were on the own connection, as far from its end. Before, the
-    /// junction says who goes first, and where the other one waits.
+    /// A vehicle on another connection into the same lane whose rear has reached the point where both meet.
+    /// From there on it is followed as if it were on the agent's connection, at the same distance from the
+    /// end. Before that, the junction decides the order, and where the other one waits.
     ///
     /// ```text
     ///   ---[A]--.                 A is ahead of B, which is farther from the end
@@ -450,11 +447,11 @@ impl View<'_> {
     ///   ---------[B]-'---------->
     /// ```
     ///
-    /// Who joins close behind a faster one need not brake for it: the gap becomes larger by itself, and
-    /// counts as what it will be in [`SETTLES_IN`]. That drivers accept short gaps for a while after they
-    /// have joined a stream is the relaxation of [Laval and Leclercq 2008].
+    /// A vehicle that merges close behind a faster one need not brake for it, because the gap grows by
+    /// itself. It counts as the gap after [`SETTLES_IN`]. The acceptance of short gaps for a while after
+    /// merging is the relaxation of [Laval and Leclercq 2008].
     ///
-    /// `beyond` is a place on the own connection, m, `distance` the way to its start, m.
+    /// `beyond` is a position on the agent's connection, m, and `distance` the distance to its start, m.
     #[inline]
     fn merging(
         &self,
@@ -463,12 +460,12 @@ impl View<'_> {
         beyond: f64,
         distance: f64,
     ) -> Option<Ahead> {
-        // Most lanelets are lanes, where nobody joins.
+        // Most lanelets are lanes, where no vehicles merge.
         let conflict = self.ground.contested(connection)?;
         self.merging_in(agent, conflict, connection, next, beyond, distance)
     }
 
-    /// The same on a connection of which junction and path are known.
+    /// The same for a connection whose junction and number are known.
     fn merging_in(
         &self,
         agent: AgentIndex,
@@ -484,7 +481,7 @@ impl View<'_> {
         let length = self.ground.length(connection);
         let mut nearest = None;
         for &other in self.ground.joining(connection, next) {
-            // Mostly nobody is there: that is known without a look at the other connection.
+            // Mostly it is empty, which is known without accessing the other connection.
             let entries = self.index.on_lanelet(other);
             if other == connection || entries.is_empty() {
                 continue;
@@ -492,7 +489,7 @@ impl View<'_> {
             let Some(Connection { number: theirs, .. }) = self.ground.contested(other) else {
                 continue;
             };
-            // Their places, as far from the end on the own connection.
+            // Positions are converted to the same distance from the end of the agent's connection.
             let shift = length - self.ground.length(other);
             for entry in entries {
                 if entry.agent == agent || entry.s + shift <= beyond {
@@ -513,10 +510,10 @@ impl View<'_> {
         nearest
     }
 
-    /// The nearer one of two vehicles ahead.
+    /// The nearer of two vehicles ahead.
     #[inline]
     fn nearer(&self, one: Option<Ahead>, other: Option<Ahead>) -> Option<Ahead> {
-        // Mostly there is one at most.
+        // Mostly there is at most one.
         let (Some(a), Some(b)) = (one, other) else {
             return one.or(other);
         };
@@ -526,7 +523,7 @@ impl View<'_> {
         Some(if order.is_le() { a } else { b })
     }
 
-    /// The next vehicle on a lanelet beyond a place, m, other than the agent itself.
+    /// Next vehicle on a lanelet beyond a position, m, other than the agent itself.
     fn ahead_on(&self, lanelet: LaneletIndex, agent: AgentIndex, s: f64) -> Option<LaneEntry> {
         let entries = self.index.on_lanelet(lanelet);
         let first = entries.partition_point(|entry| entry.s <= s);
@@ -534,13 +531,13 @@ impl View<'_> {
         ahead.find(|entry| entry.agent != agent).copied()
     }
 
-    /// The vehicle that is least far along its lanelet.
+    /// The entry with the smallest position along its lanelet.
     pub(super) fn nearest(&self, entries: impl Iterator<Item = LaneEntry>) -> Option<LaneEntry> {
         entries.min_by(|a, b| a.s.total_cmp(&b.s).then(self.id(a).cmp(&self.id(b))))
     }
 
-    /// Where the lookahead distance ends on a stretch; beyond the end of the route, or of a lane that
-    /// has to be left, straight on.
+    /// Point on a stretch at the lookahead distance. Beyond the end of the route, or of a lane that has to be
+    /// left, it lies straight ahead.
     #[inline]
     fn waypoint_on(&self, stretch: &Stretch, lookahead: f64) -> Option<Pose> {
         let end = stretch.distance + stretch.length;
@@ -551,8 +548,8 @@ impl View<'_> {
         if !stretch.is_last && !stretch.changes {
             return None;
         }
-        // Beyond the end the way-point keeps its distance. At the end itself it would come closer and
-        // closer, and be passed: then the vehicle would have to turn round to it.
+        // Beyond the end the waypoint keeps its distance. If it stayed at the end, the vehicle would pass it
+        // and then have to turn around.
         let at_end = self.ground.line(stretch.lanelet).pose(stretch.length);
         Some(Pose {
             position: at_end.point(lookahead - end, 0.0),
@@ -569,11 +566,11 @@ impl View<'_> {
     }
 }
 
-/// The point so far along, m, on the circle that touches a pose and passes through a place ahead of it.
+/// Point at a distance along the circle that touches a pose and passes through a place ahead of it, m.
 fn on_circle(pose: Pose, through: DVec2, along: f64) -> DVec2 {
     let place = pose.to_local(through);
     let curvature = 2.0 * place.y / place.length_squared();
-    // Half way round is as far as one can look along a circle.
+    // The farthest point of a circle is half-way around it.
     let half = 0.5 * (curvature * along).clamp(-PI, PI);
     let chord = match half == 0.0 {
         true => along,
@@ -582,7 +579,7 @@ fn on_circle(pose: Pose, through: DVec2, along: f64) -> DVec2 {
     pose.position + chord * unit(pose.heading + half)
 }
 
-/// Place of the last goal on the last lanelet of a route, m.
+/// Position of the last goal on the last lanelet of a route, m.
 fn goal_on(route: &Route, last: LaneletIndex, length: f64) -> f64 {
     match route.goals.last() {
         Some(&Goal::Lane { lanelet, s }) if lanelet == last => s,

@@ -1,18 +1,18 @@
 //! What agents perceive: the route ahead, the leader, the stop line, the nearest obstacle.
 //!
-//! Perception reads and never writes. Each row depends on its agent and on what the world was before
-//! the stage, so rows can be made in any order and by any number of threads.
+//! Perception reads and never writes. Each row depends only on its agent and on the world before the stage,
+//! so rows can be made in any order and by any number of threads.
 //!
 //! | file | what it perceives |
 //! | --- | --- |
-//! | `courtesy.rs` | who has to change into the lane of an agent, for its controller |
-//! | `drive.rs` | what its vehicle can do now, for a controller that drives by pedals |
+//! | `courtesy.rs` | vehicles that have to change into an agent's lane, for its controller |
+//! | `drive.rs` | current performance of its vehicle, for a controller that drives by pedals |
 //! | `grip_ahead.rs` | bends and stopping distances on slippery ground, for its controller |
 //! | `lane.rs` | the route ahead of an agent on a lane, for its controller |
 //! | `open_ground.rs` | a goal or path off the lanes, for its controller |
-//! | `obstacles.rs` | the nearest body that is no lane traffic, for its controller |
-//! | `warm.rs` | nothing: it fetches what a batch is about to read |
-//! | `behaviour.rs` | gaps beside, goal and junction ahead, for its behaviour |
+//! | `obstacles.rs` | the nearest body that is not lane traffic, for its controller |
+//! | `warm.rs` | nothing: it prefetches what a batch is about to read |
+//! | `behaviour.rs` | gaps beside the agent, goal and junction ahead, for its behaviour |
 
 mod behaviour;
 mod courtesy;
@@ -43,12 +43,12 @@ use std::f64::consts::PI;
 
 /// Speed off the roads, m/s.
 pub(crate) const OPEN_GROUND_SPEED: f64 = 8.0;
-/// Distance between the places ahead whose speeds behaviours are told, m.
+/// Distance between the places ahead whose speeds behaviours see, m.
 const OUTLOOK_STEP: f64 = 2.0;
-/// Behaviours see no leader farther away than this, m.
+/// Greatest distance at which behaviours see a leader, m.
 const LEADER_REACH: f64 = 200.0;
 
-/// What perception reads.
+/// Data that perception reads.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
     pub(crate) ground: &'a Ground,
@@ -59,7 +59,7 @@ pub(crate) struct View<'a> {
     pub(crate) dynamics: &'a Dynamics,
 }
 
-/// All of that but the agents, for stages that change those in between.
+/// The same without the agents, for stages that modify agents in between.
 #[derive(Clone, Copy)]
 pub(crate) struct Surroundings<'a> {
     pub(crate) ground: &'a Ground,
@@ -70,7 +70,7 @@ pub(crate) struct Surroundings<'a> {
 }
 
 impl<'a> Surroundings<'a> {
-    /// What perception reads, with the agents as they are now.
+    /// Combines it with the current agents.
     pub(crate) fn with(self, agents: AgentsRef<'a>) -> View<'a> {
         View {
             ground: self.ground,
@@ -83,19 +83,19 @@ impl<'a> Surroundings<'a> {
     }
 }
 
-/// What a controller looks at.
+/// Needs of a controller that affect its perception.
 #[derive(Clone, Copy)]
 pub(crate) struct Look {
-    /// How far ahead it wants its way-point.
+    /// Lookahead of its waypoint.
     pub(crate) ahead: Lookahead,
-    /// Whether its accelerations depend on where the way leads.
+    /// Whether its accelerations depend on the direction of the path.
     pub(crate) at_way: bool,
-    /// Whether its way-point lies along the bend just ahead, not on the lane.
+    /// Whether its waypoint lies along the bend just ahead instead of on the lane.
     pub(crate) along_bend: bool,
 }
 
 impl Look {
-    /// What a controller looks at during a run.
+    /// Needs of a controller during a run.
     pub(crate) fn of(module: &Module<dyn Controller>) -> Self {
         Self {
             ahead: module.lookahead(),
@@ -114,13 +114,13 @@ struct Stretch {
     lanelet: LaneletIndex,
     /// Index in the route.
     at: u32,
-    /// Distance from the rear axle to its start, m; negative for the lanelet it is on.
+    /// Distance from the rear axle to its start, m; negative for the current lanelet.
     distance: f64,
     /// Length of the lanelet, m.
     length: f64,
     /// Whether the route ends with it.
     is_last: bool,
-    /// Whether the lane has to be changed on it.
+    /// Whether a lane change is required on it.
     changes: bool,
 }
 
@@ -131,7 +131,8 @@ impl<'a> View<'a> {
             .get(self.agents.identity[agent.index()].vehicle_type)
     }
 
-    /// Ties between vehicles are broken by id, never by index: indices depend on who left before.
+    /// Ties between vehicles are broken by id and not by index, because indices depend on which agents left
+    /// before.
     fn id(&self, entry: &LaneEntry) -> u64 {
         self.agents.identity[entry.agent.index()].id
     }
@@ -175,7 +176,7 @@ impl<'a> View<'a> {
         self.routes.get(self.progress(agent).route)
     }
 
-    /// Whether an agent follows a path backwards.
+    /// Whether an agent follows a path in reverse.
     pub(crate) fn is_reversing(&self, agent: AgentIndex) -> bool {
         let progress = self.progress(agent);
         !self.position(agent).is_on_lane() && self.route(agent).is_reversing(progress.reached)
@@ -192,8 +193,8 @@ impl<'a> View<'a> {
         input
     }
 
-    /// Applies the wish of the agent's behaviour to the row of its controller. Returns the speed that
-    /// road, bends and vehicle allow, whatever the behaviour wishes, m/s.
+    /// Applies the wish of the agent's behaviour to the row of its controller. Returns the speed allowed by
+    /// road, bends and vehicle, whatever the behaviour wants, m/s.
     pub(crate) fn apply_wish(&self, agent: AgentIndex, input: &mut ControllerInput) -> f64 {
         let wish = &self.agents.wish[agent.index()];
         let max_speed = self.vehicle_type(agent).limits.max_speed;
@@ -208,16 +209,16 @@ impl<'a> View<'a> {
     /// The row of a controller, without the wish of its behaviour.
     pub(crate) fn allowed_input(&self, agent: AgentIndex, look: Look) -> ControllerInput {
         let (motion, vehicle_type) = (self.motion(agent), self.vehicle_type(agent));
-        // Controllers know only forwards. An agent that reverses is shown to its controller as a
-        // vehicle that is turned about and drives forwards: heading turned by pi, speed positive,
-        // wheels mirrored. The one-track model traces the same path either way
-        // (`dynamics/one_track.rs`), so every controller can reverse without knowing it.
+        // Controllers only know forward driving. An agent in reverse is presented to its controller as a
+        // vehicle that is turned around and drives forwards: heading turned by pi, speed positive, wheels
+        // mirrored. The one-track model traces the same path both ways (`dynamics/one_track.rs`), so every
+        // controller can reverse without knowing it.
         let is_reversing = self.is_reversing(agent);
         let hand = if is_reversing { -1.0 } else { 1.0 };
         let speed = hand * motion.speed;
         let distance = look.ahead.distance.max(look.ahead.time * speed);
-        // Points and headings of lanes are seldom in the processor's cache: they are looked at only for
-        // who steers by them.
+        // Points and headings of lanes are rarely in the processor's cache, so they are only read for
+        // controllers that steer by them.
         let at_way = look.at_way || !keeps_to_lanes(self.level(agent));
         let mut input = ControllerInput {
             speed,
@@ -243,7 +244,7 @@ impl<'a> View<'a> {
         input
     }
 
-    /// The pose of an agent, turned about while it reverses.
+    /// Pose of an agent, turned around while it reverses.
     #[inline]
     fn pose_ahead(&self, agent: AgentIndex, is_reversing: bool) -> Pose {
         let mut pose = self.pose(agent);
@@ -253,13 +254,13 @@ impl<'a> View<'a> {
         pose
     }
 
-    /// The lanelets ahead along the route, up to where the lane has to be changed.
+    /// Lanelets ahead along the route, up to the next required lane change.
     fn ahead(&self, agent: AgentIndex) -> impl Iterator<Item = Stretch> + 'a {
         let position = self.position(agent);
         let route = self.route(agent);
         let ground = self.ground;
-        // At the seam of two lanelets the projection onto the second one can give a slightly
-        // negative s. It counts as 0, else the distances of all lanelets ahead would be too long.
+        // Where two lanelets meet, projection onto the second can give a slightly negative s. It counts as 0,
+        // otherwise all distances ahead would be too long.
         let mut next = Some((
             self.progress(agent).at,
             position.lanelet,
@@ -268,8 +269,8 @@ impl<'a> View<'a> {
         std::iter::from_fn(move || {
             let (at, lanelet, distance) = next?;
             let after = route.lanelet(at + 1);
-            // Where the next lanelet of the route lies beside this one, the lane has to be
-            // changed first: what lies beyond is not straight ahead, and the walk ends.
+            // If the next lanelet of the route lies beside this one, a lane change has to come first. What
+            // lies beyond is not straight ahead, and the walk ends.
             let goes_on = after.is_some_and(|after| ground.leads_to(lanelet, after));
             let length = ground.length(lanelet);
             next = after
@@ -286,8 +287,8 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The lanelets that an agent is on and will be on within a distance from its rear axle, m, as far as its
-    /// route goes straight on.
+    /// Lanelets that an agent is on and will reach within a distance from its rear axle, m, as far as its
+    /// route requires no lane change.
     pub(crate) fn lanelets_ahead(
         &self,
         agent: AgentIndex,
@@ -317,7 +318,7 @@ impl<'a> View<'a> {
         entry.map(|entry| entry.agent)
     }
 
-    /// The speeds that limit and bends allow on the route ahead.
+    /// Speeds that limit and bends allow on the route ahead.
     pub(crate) fn outlook(&self, agent: AgentIndex) -> Outlook {
         if !self.position(agent).is_on_lane() {
             return Outlook::new([OPEN_GROUND_SPEED as f32; Outlook::PARTS]);
@@ -328,8 +329,8 @@ impl<'a> View<'a> {
             if stretch.distance >= reach {
                 break;
             }
-            // Speeds are sampled every few metres, and each part keeps the lowest: a behaviour that
-            // asks for a distance must not miss a bend between two samples of the parts.
+            // Speeds are sampled every few metres and each part keeps the lowest, so that a behaviour that
+            // asks for a distance does not miss a bend between two samples.
             let end = (stretch.length).min(reach - stretch.distance);
             let mut s = (-stretch.distance).max(0.0);
             while s < end {
@@ -344,7 +345,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Sets the way-point of a row: distance and angle from a pose to a point.
+/// Sets the waypoint of a row: distance and angle from a pose to a point.
 #[inline]
 fn aim(pose: Pose, point: DVec2, input: &mut ControllerInput) {
     input.waypoint_distance = (point - pose.position).length();

@@ -1,4 +1,4 @@
-//! The nearest body in the way that is no lane traffic: obstacles, trees, vehicles off the lanes.
+//! The nearest obstructing body that is not lane traffic: obstacles, trees, vehicles off the lanes.
 
 use super::{View, angle_to};
 use crate::ground::{MOST_ASIDE, OBSTACLE_ANGLE, OBSTACLE_REACH, SIDE_CLEARANCE};
@@ -10,10 +10,10 @@ use roadwright_plugin_api::ControllerInput;
 
 /// A body counts as ahead until its nearest point is this far behind the front, m.
 const PAST_FRONT: f64 = 0.5;
-/// Lanelets ahead on which a point is looked for.
+/// Number of lanelets ahead on which a point is located.
 const LANELETS: usize = 4;
 
-/// The front of a vehicle, from which obstacles are seen.
+/// Front of a vehicle, from which obstacles are seen.
 struct Eye {
     agent: AgentIndex,
     pose: Pose,
@@ -21,20 +21,20 @@ struct Eye {
     speed: f64,
 }
 
-/// Something in the way.
+/// An obstructing body.
 struct Seen {
-    /// From the eye to its nearest point, m.
+    /// Distance from the eye to its nearest point, m.
     distance: f64,
-    /// The id of the agent, 0 for an obstacle: of two at the same distance the smaller one counts,
-    /// so that nothing depends on the order in which the index holds them.
+    /// Id of the agent, 0 for an obstacle. At equal distance the smaller id counts, so that nothing depends
+    /// on the order in the index.
     id: u64,
     point: DVec2,
-    /// How fast the distance shrinks, m/s.
+    /// Closing speed, m/s.
     closing: f64,
 }
 
 impl View<'_> {
-    /// Whether obstacles are near the lanelet that an agent is on or comes to next.
+    /// Whether there are obstacles near the agent's current or next lanelet.
     fn is_near_obstacles(&self, agent: AgentIndex) -> bool {
         if self.ground.obstacles.is_empty() {
             return false;
@@ -50,23 +50,23 @@ impl View<'_> {
         }
     }
 
-    /// Sets distance, angle and closing speed of the nearest body in the way that is no lane traffic.
-    /// Vehicles on lanes are followed as leaders or given way to at junctions, and do not count.
-    /// The pose is asked for only if there is something to be seen.
+    /// Sets distance, angle and closing speed of the nearest obstructing body that is not lane traffic.
+    /// Vehicles on lanes do not count, because they are followed as leaders or yielded to at junctions. The
+    /// pose is only computed if there is something to see.
     pub(super) fn perceive_obstacle(
         &self,
         agent: AgentIndex,
         pose: impl FnOnce() -> Pose,
         input: &mut ControllerInput,
     ) {
-        // Nearly always there is neither: then this costs two look-ups.
+        // Nearly always there is neither, and this costs only two look-ups.
         let sees_obstacles = self.is_near_obstacles(agent);
         let sees_bodies = !self.position(agent).is_on_lane() || self.index.any_off_lane;
         let sees_standing = !self.dynamics.standing.is_empty();
         if !sees_obstacles && !sees_bodies && !sees_standing {
             return;
         }
-        // It is turned about while reversing: then the rear end looks ahead.
+        // In reverse the pose is turned around, so that the rear looks ahead.
         let pose = pose();
         let (speed, front) = if self.is_reversing(agent) {
             (
@@ -102,7 +102,7 @@ impl View<'_> {
         }
     }
 
-    /// The nearest point of an obstacle or tree in the way.
+    /// Nearest point of an obstructing obstacle or tree.
     fn nearest_obstacle(&self, eye: &Eye) -> Option<Seen> {
         let accept = |point: DVec2| self.is_in_the_way(eye.agent, eye.pose, point);
         let is_on_lane = self.position(eye.agent).is_on_lane();
@@ -122,12 +122,12 @@ impl View<'_> {
         })
     }
 
-    /// Looks for a trailer that was let go and stands nearer than what has been found.
+    /// Replaces `nearest` if an uncoupled trailer is closer.
     fn look_for_standing(&self, eye: &Eye, nearest: &mut Option<Seen>) {
         let layers = self.ground.layers(self.position(eye.agent));
         let bodies = self.bodies();
         for train in self.dynamics.standing.iter() {
-            // Who backs up to a trailer to take it wants to come close.
+            // A vehicle that backs up to a trailer to couple it has to come close.
             let is_taken = || {
                 self.is_reversing(eye.agent) && bodies.lines_up_with(eye.agent, train, self.types)
             };
@@ -154,7 +154,7 @@ impl View<'_> {
         }
     }
 
-    /// Looks for a vehicle nearer than what has been found.
+    /// Replaces `nearest` if a vehicle is closer.
     fn look_for_bodies(&self, eye: &Eye, nearest: &mut Option<Seen>) {
         let visit = |number: u32, middle: DVec2| {
             let (other, part) = self.index.body(number);
@@ -172,7 +172,7 @@ impl View<'_> {
             }
             let offset = point - eye.pose.position;
             let (distance, id) = (offset.length(), self.agents.identity[other.index()].id);
-            // By distance, then by id: the index visits bodies by its cells.
+            // By distance, then by id, because the index visits bodies by cells.
             let is_nearer = |best: &Seen| (distance, id) < (best.distance, best.id);
             if nearest.as_ref().is_none_or(is_nearer) {
                 let own = eye.pose.forward() * eye.speed;
@@ -189,14 +189,13 @@ impl View<'_> {
             .for_each_near(eye.pose.position, OBSTACLE_REACH, visit);
     }
 
-    /// Whether another vehicle is not taken care of by following and by giving way, as lane
-    /// traffic is.
+    /// Whether another vehicle is not handled as lane traffic by following and yielding.
     fn matters(&self, agent: AgentIndex, other: AgentIndex) -> bool {
         !self.position(agent).is_on_lane() || !self.position(other).is_on_lane()
     }
 
-    /// Whether a point is ahead: off the lanes within the reach of sight, on a lane beside the way
-    /// by less than half of the vehicle.
+    /// Whether a point obstructs the agent: anywhere ahead if the agent is off the lanes, or within half the
+    /// vehicle's width of its path on a lane.
     fn is_in_the_way(&self, agent: AgentIndex, eye: Pose, point: DVec2) -> bool {
         if angle_to(eye, point).abs() > OBSTACLE_ANGLE {
             return false;
@@ -207,8 +206,8 @@ impl View<'_> {
         }
         let VehicleType { front, width, .. } = *self.vehicle_type(agent);
         let reach = 0.5 * width + SIDE_CLEARANCE;
-        // A body beside a bend is straight ahead and still not in the way, so it is judged by its place
-        // beside the route: (s, t) on the lanelet that it projects onto.
+        // A body beside a bend is straight ahead but does not obstruct. So its position relative to the route
+        // counts: (s, t) on the lanelet that it projects onto.
         for stretch in self.ahead(agent).take(LANELETS) {
             let line = self.ground.line(stretch.lanelet);
             let guess = (front - stretch.distance).clamp(0.0, line.length());

@@ -1,4 +1,4 @@
-//! What an agent off the lanes perceives: its path, or its goal.
+//! Perception of an agent off the lanes: its path or its goal.
 
 use super::{View, aim};
 use crate::records::AgentIndex;
@@ -7,15 +7,15 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_plugin_api::ControllerInput;
 
-/// Where a path is driven no faster than this, m/s, as into a parking bay, it bends more sharply than
-/// roads do. There nobody looks farther ahead than so many metres and so many seconds of driving.
+/// A path with speeds up to this, m/s, such as into a parking bay, bends more sharply than roads. On it the
+/// lookahead is limited to this many metres plus this many seconds of driving.
 const MANOEUVRING_SPEED: f64 = 3.0;
 const MANOEUVRING_LOOKAHEAD: f64 = 1.5;
 const MANOEUVRING_TIME: f64 = 0.6;
 
 impl View<'_> {
-    /// Fills the row of an agent off the lanes: it follows the path to its next goal, or without one
-    /// steers straight for the goal.
+    /// Fills the row of an agent off the lanes. It follows the path to its next goal, or drives straight to
+    /// the goal without one.
     pub(super) fn perceive_ground(
         &self,
         agent: AgentIndex,
@@ -32,8 +32,8 @@ impl View<'_> {
         }
     }
 
-    /// A path over open ground is seen as the centre of a lane that ends with it: controllers follow
-    /// both alike.
+    /// A path over open ground is presented as the centre line of a lane that ends with it, because
+    /// controllers follow both alike.
     fn perceive_path(
         &self,
         agent: AgentIndex,
@@ -46,8 +46,8 @@ impl View<'_> {
         let line = path.line();
         let here = line.heading(position.s);
         let speed = path.speed(position.s);
-        // A way-point 4.5 m ahead would cut the corner of a path into a bay, whose curves are that
-        // long themselves. At 1 m/s this looks 2.1 m ahead.
+        // A waypoint 4.5 m ahead would cut the corner of a path into a bay, whose curves are no longer than
+        // that. At 1 m/s this looks 2.1 m ahead.
         let lookahead = if speed <= MANOEUVRING_SPEED {
             lookahead.min(MANOEUVRING_LOOKAHEAD + MANOEUVRING_TIME * input.speed)
         } else {

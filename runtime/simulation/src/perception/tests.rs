@@ -1,4 +1,4 @@
-//! What agents perceive in hand-made scenes.
+//! Tests of perception in hand-made scenes.
 
 use super::*;
 use crate::ground::PROFILE_BRAKING;
@@ -22,8 +22,8 @@ fn near(a: f64, b: f64) -> bool {
 
 #[test]
 fn a_leader_is_the_next_along_the_route() {
-    // (where the other is: lanelet of the route, or 3 for the crossing street; place on it, m;
-    // whether it is the leader)
+    // (place of the other: lanelet of the route, or 3 for the crossing street; position on it, m; whether it
+    // is the leader)
     let cases = [
         ("on its own lane", 0, 30.0, true),
         ("behind it", 0, 3.0, false),
@@ -59,7 +59,7 @@ fn a_leader_is_the_next_along_the_route() {
 
 #[test]
 fn the_stop_line_is_there_until_the_junction_lets_it_in() {
-    // (connections before this index may be entered, whether it stops)
+    // (index before which connections may be entered, whether it stops)
     for (granted_to, stops) in [(0, true), (1, true), (2, false)] {
         let mut stand = Stand::crossing();
         let route = stand.straight(DVec2::X);
@@ -92,7 +92,7 @@ fn a_lane_that_has_to_be_left_ends_at_its_end() {
 
 #[test]
 fn who_finds_no_gap_waits_where_it_can_still_change_lanes() {
-    // The left lane leads to the left only, the right one to the right only.
+    // The left lane only leads to the left, the right one only to the right.
     let mut stand = Stand::on(&[
         ((0.0, 0.0), (150.0, 0.0), 2, 0),
         ((150.0, 0.0), (150.0, 80.0), 1, 0),
@@ -108,12 +108,12 @@ fn who_finds_no_gap_waits_where_it_can_still_change_lanes() {
     let turn = graph.successors(left)[0];
     let to_the_left = [right, left, turn, graph.successors(turn)[0]];
     let length = graph.lanelet(right).length();
-    // (from the end of the lane, m; whether it has to change; the way on which it slows down, m)
+    // (from the end of the lane, m; whether it has to change; distance over which it slows down, m)
     let cases = [
         (40.0, true, Some(27.0)),
         (20.0, true, Some(7.0)),
         (12.5, true, Some(0.0)),
-        // It is too late: it drives on.
+        // It is too late, so it drives on.
         (11.0, true, None),
         (20.0, false, None),
     ];
@@ -137,7 +137,8 @@ fn who_finds_no_gap_waits_where_it_can_still_change_lanes() {
             None => assert!(speed > 10.0, "{before} m before the end: {speed} m/s"),
         }
     }
-    // Between two lanes nobody waits: standing there it would never be out of the one that it leaves.
+    // A vehicle between two lanes does not wait, because while it stands it would never get out of the old
+    // lane.
     let own = stand.car(9, &to_the_left, length - 12.5, 5.0);
     stand.agents.position[own.index()].leaving = left;
     assert!(speed_of(&mut stand, own) > 10.0);
@@ -147,7 +148,7 @@ fn who_finds_no_gap_waits_where_it_can_still_change_lanes() {
 fn the_way_to_the_left_and_to_the_right_is_told() {
     let mut stand = Stand::on(&[((0.0, 0.0), (300.0, 0.0), 3, 0)]);
     let lanes = stand.lanes_from_the_right();
-    // (from lane, to lane, change that is needed, lanes to the left and to the right)
+    // (from lane, to lane, required change, lanes to the left and to the right)
     let cases = [
         (1, 2, 1.0, (1.0, 1.0)),
         (1, 0, -1.0, (1.0, 1.0)),
@@ -169,7 +170,7 @@ fn the_way_to_the_left_and_to_the_right_is_told() {
             (input.lane_left, input.lane_right),
         );
         assert_eq!(told, (needed, sides), "{from} to {to}");
-        // One change at a time.
+        // One lane change at a time.
         stand.agents.position[own.index()].leaving = lanes[from];
         let input = stand.view().behaviour_input(own);
         assert_eq!(input.lane_change_needed, 0.0);
@@ -178,14 +179,14 @@ fn the_way_to_the_left_and_to_the_right_is_told() {
 
 #[test]
 fn gaps_beside_are_those_between_bodies() {
-    // (cars on the other lane: place, m, and speed, m/s; room asked for: gap, m, and time, s;
-    // whether it is there for one at 100 m and 10 m/s)
+    // (cars on the other lane: position, m, and speed, m/s; required room: gap, m, and time, s; whether it
+    // exists for an agent at 100 m with 10 m/s)
     let cases: [(&[(f64, f64)], _, _); 7] = [
         (&[], (3.0, 1.5), true),
         (&[(100.0, 10.0)], (3.0, 1.5), false),
         (&[(110.0, 10.0)], (3.0, 1.5), true),
         (&[(110.0, 10.0)], (7.0, 1.5), false),
-        // A slow one ahead is closed up to; a fast one ahead goes away.
+        // The agent closes up on a slow car ahead, while a fast one moves away.
         (&[(110.0, 6.0)], (3.0, 1.5), false),
         (&[(90.0, 14.0)], (3.0, 1.5), false),
         (&[(90.0, 10.0), (110.0, 14.0)], (3.0, 1.5), true),
@@ -211,11 +212,11 @@ fn who_comes_from_the_lane_before_is_behind() {
     let behind = stand.car(2, &route, 90.0, 5.0);
     stand.look();
     let view = stand.view();
-    // Nobody is on the lane itself but the one who asks; the connection before it is empty.
+    // The agent is alone on the lane, and the connection before it is empty.
     let found = view.behind_lanelet(route[1]).map(|(entry, _)| entry.agent);
     assert_eq!(found, Some(behind));
     assert!(view.behind_lanelet(route[0]).is_none());
-    // From beyond the junction as well: it drives beside who has just come to the next road.
+    // From beyond the junction as well, for a vehicle that has just reached the next road.
     let (entry, distance) = view.behind_lanelet(route[2]).unwrap();
     let to_here = stand.ground.length(route[0]) - 90.0 + stand.ground.length(route[1]);
     assert_eq!((entry.agent, distance), (behind, to_here));
@@ -248,7 +249,7 @@ fn who_has_not_left_a_lane_yet_follows_the_one_ahead_on_it() {
     let lanes = stand.lanes_from_the_right();
     stand.car(2, &[lanes[0]], 108.0, 0.0);
     let own = stand.car(1, &[lanes[1]], 100.0, 2.0);
-    // (how far beside the new lane, m; whether the body is still on the old one)
+    // (distance from the new lane, m; whether the body is still on the old one)
     for (beside, is_on_both) in [(3.0, true), (1.5, true), (0.8, false)] {
         let position = &mut stand.agents.position[own.index()];
         (position.leaving, position.t) = (lanes[0], -beside);
@@ -260,7 +261,7 @@ fn who_has_not_left_a_lane_yet_follows_the_one_ahead_on_it() {
 
 #[test]
 fn a_tail_on_another_branch_is_followed_until_the_ways_part() {
-    // One car goes straight on, the other turns off from the same lane before it.
+    // One car goes straight on, the other turns off from the same lane ahead of it.
     let stand = Stand::crossing();
     let straight = stand.straight(DVec2::X);
     let branches = stand.ground.graph().successors(straight[0]).to_vec();
@@ -288,15 +289,15 @@ fn a_tail_on_another_branch_is_followed_until_the_ways_part() {
 
 #[test]
 fn who_has_been_seeking_a_gap_for_long_is_let_in() {
-    // (seeking for, s, place of the other, m, its speed, what the agent at 100 m with 10 m/s does)
+    // (seeking for, s, position of the other, m, its speed, what the agent at 100 m with 10 m/s does)
     let cases = [
         (6.0, 130.0, 8.0, "follows"),
         (4.0, 130.0, 8.0, "drives on"),
-        // Somebody counts on the room that it would take.
+        // Another vehicle counts on the room that it would take.
         (-6.0, 130.0, 8.0, "drives on"),
-        // It cannot stop in time any more.
+        // It can no longer stop in time.
         (6.0, 108.0, 0.0, "drives on"),
-        // That one is behind.
+        // The other one is behind.
         (6.0, 90.0, 8.0, "drives on"),
     ];
     for (seeking, s, speed, expected) in cases {
@@ -318,7 +319,7 @@ fn who_has_been_seeking_a_gap_for_long_is_let_in() {
 
 #[test]
 fn who_cannot_come_over_is_not_waited_for() {
-    // (gap before the one that seeks, m, for how long the agent has stood, s, whether it follows that one)
+    // (gap ahead of the seeking car, m, how long the agent has stood, s, whether it follows that car)
     let cases = [
         (40.0, 0.0, true),
         (2.0, 0.0, false),
@@ -354,7 +355,7 @@ fn of_two_that_want_each_others_lane_the_one_behind_falls_back() {
         }
         stand.look();
         let speed = |agent| stand.view().controller_input(agent, LOOK).road_speed;
-        // Right beside each other the one with the smaller id goes ahead.
+        // If they are level, the one with the smaller id goes ahead.
         assert_eq!(speed(own) < 7.1, falls_back, "{s} m");
         assert_eq!(speed(other) < 7.1, !falls_back, "{s} m");
     }

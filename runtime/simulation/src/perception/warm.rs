@@ -1,22 +1,22 @@
-//! What a batch is about to read is brought into the processor's cache, so that it waits for memory once.
+//! Prefetches what a batch is about to read into the processor's cache, so that it waits for memory only
+//! once.
 //!
-//! Lanelets, routes and leaders of agents lie anywhere. Where one agent is perceived after the other, each
-//! look waits for the one before: the next place to look at is known only then. Here the same places are
-//! looked at for many agents at once, and the processor fetches them beside each other. Nothing comes of
-//! it but time.
+//! Lanelets, routes and leaders of agents are scattered in memory. If agents are perceived one by one, each
+//! access waits for the previous one, because the next address is known only then. Here the same data of many
+//! agents is accessed together, and the processor fetches it in parallel. The only effect is on run time.
 
 use super::{Look, View};
 use crate::records::AgentIndex;
 use std::hint::black_box;
 
-/// Lanelets of the route after the own one that are nearly always looked at.
+/// Number of following lanelets of the route that are nearly always accessed.
 const AHEAD: u32 = 2;
 
 impl View<'_> {
-    /// Looks at what controllers are told of every agent of a batch that is on a lane.
+    /// Accesses what controllers perceive of every agent of a batch that is on a lane.
     pub(crate) fn warm(&self, agents: &[u32], look: Look) {
         self.warm_own(agents);
-        // In the order in which one look leads to the next.
+        // In the order in which one access depends on another.
         black_box(self.sum(agents, |agent| self.touch_ahead(agent)));
         if look.at_way {
             let ahead = look.ahead.distance;
@@ -24,9 +24,9 @@ impl View<'_> {
         }
     }
 
-    /// Looks at what every agent of a batch that is on a lane is on.
+    /// Accesses the lanelet of every agent of a batch that is on a lane.
     pub(crate) fn warm_own(&self, agents: &[u32]) {
-        // What is looked at for nothing is left out by compilers.
+        // Compilers remove reads whose results are not used.
         black_box(self.sum(agents, |agent| self.touch_own(agent)));
     }
 
@@ -37,7 +37,7 @@ impl View<'_> {
         on_lanes.map(touch).sum()
     }
 
-    /// The own lanelet, the leader on it, and the route.
+    /// The agent's lanelet, the leader on it, and the route.
     #[inline]
     fn touch_own(&self, agent: AgentIndex) -> f64 {
         let next = self.route(agent).lanelet(self.progress(agent).at + 1);
@@ -47,7 +47,7 @@ impl View<'_> {
             + leader.map_or(0.0, |entry| entry.s)
     }
 
-    /// The centre line here, and so many metres ahead.
+    /// The centre line here and at a distance ahead, m.
     #[inline]
     fn touch_way(&self, agent: AgentIndex, ahead: f64) -> f64 {
         let position = self.position(agent);
@@ -55,7 +55,7 @@ impl View<'_> {
         line.heading(position.s) + line.position(position.s + ahead).x
     }
 
-    /// The speed here, the lanelets that come next, who is on them, and how the leader moves.
+    /// The speed here, the next lanelets with their vehicles, and the motion of the leader.
     #[inline]
     fn touch_ahead(&self, agent: AgentIndex) -> f64 {
         let (position, at) = (self.position(agent), self.progress(agent).at);

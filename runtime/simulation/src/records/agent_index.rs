@@ -1,11 +1,11 @@
-//! The index of an agent that drives.
+//! Index of a driving agent.
 
 use roadwright_scenario::index_type;
 
 index_type! {
-    /// Dense index of an agent while it drives, used again for another one after it has left.
+    /// Dense index of an agent while it drives, reused for another agent after it has left.
     ///
-    /// A number that stands for something else is not one:
+    /// Other numbers cannot be used in its place:
     ///
     /// ```compile_fail,E0308
     /// use roadwright_simulation::AgentIndex;

@@ -1,8 +1,8 @@
-//! The moment at which two bodies begin to overlap.
+//! Moments at which two bodies begin to overlap.
 
 use serde::{Deserialize, Serialize};
 
-/// What an agent collided with.
+/// Counterpart of an agent in a collision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Party {
@@ -10,7 +10,7 @@ pub enum Party {
     Agent(u64),
     /// An obstacle.
     Obstacle(u32),
-    /// Trailers that were let go together and stand: their number.
+    /// An uncoupled train of trailers, by its number.
     Trailer(u32),
     /// A tree of a forest.
     Tree {
@@ -38,7 +38,7 @@ pub struct Collision {
     pub time: f64,
     /// The agent.
     pub agent: u64,
-    /// What it hit.
+    /// The counterpart.
     pub with: Party,
     /// Place, m.
     pub x: f64,

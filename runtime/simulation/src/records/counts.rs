@@ -1,11 +1,11 @@
-//! Whether counts and indices of a save can be.
+//! Validity checks for counts and indices of a save.
 
-/// Whether counts of a save are so far from their ends that a run does not get there.
+/// Whether saved counts are so far below their limits that a run cannot reach these.
 pub(crate) fn are_countable(counts: impl IntoIterator<Item = u64>) -> bool {
     counts.into_iter().all(|count| count <= 1 << 62)
 }
 
-/// The same of counts with 32 bits.
+/// The same for 32-bit counts.
 pub(crate) fn are_short_counts(counts: impl IntoIterator<Item = u32>) -> bool {
     counts.into_iter().all(|count| count <= 1 << 31)
 }

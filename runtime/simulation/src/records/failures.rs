@@ -1,4 +1,4 @@
-//! Failures of modules from outside in a run.
+//! Failures of external modules in a run.
 
 use roadwright_agent::Failure;
 use serde::{Deserialize, Serialize};
@@ -8,32 +8,32 @@ use std::collections::BTreeMap;
 /// built-in module drove in its place.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModuleFailure {
-    /// Answers that the built-in module gave instead. Answers that the interface lets a module leave to the host
-    /// are not among them.
+    /// Number of answers that the built-in module gave instead. Answers that the interface lets a module
+    /// leave to the host do not count.
     pub answers: u64,
-    /// Effects of a behaviour that could not be carried out.
+    /// Number of effects of a behaviour that could not be carried out.
     pub effects: u64,
     /// Simulation time of the first one, s.
     pub first_at: f64,
-    /// The first problem, for people.
+    /// Message of the first failure.
     pub reason: String,
-    /// The build that failed first; empty where none ever ran.
+    /// Build that failed first; empty if none ever ran.
     pub build: String,
-    /// Simulation time from which the module was not asked any more, s; `None` if it still is.
+    /// Simulation time from which the module was no longer called, s; `None` if it still is.
     pub out_since: Option<f64>,
-    /// Whether a process died or a time limit on the wall clock passed, so that the same run may come out
-    /// otherwise.
+    /// Whether a process died or a wall-clock limit was exceeded, so that the same run may have another
+    /// result.
     pub depends_on_machine: bool,
 }
 
 impl ModuleFailure {
-    /// Answers and effects that failed.
+    /// Number of failed answers and effects.
     pub fn count(&self) -> u64 {
         self.answers + self.effects
     }
 }
 
-/// The failures of a run by module id.
+/// Failures of a run by module id.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ModuleFailures(BTreeMap<String, ModuleFailure>);
 
@@ -70,12 +70,12 @@ impl ModuleFailures {
         })
     }
 
-    /// The failures of a module.
+    /// Failures of a module.
     pub(crate) fn of(&self, module: &str) -> Option<&ModuleFailure> {
         self.0.get(module)
     }
 
-    /// All of them, by module id.
+    /// All failures, by module id.
     pub(crate) fn into_inner(self) -> BTreeMap<String, ModuleFailure> {
         self.0
     }

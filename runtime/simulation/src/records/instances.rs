@@ -1,14 +1,14 @@
-//! Which instances of modules an agent has.
+//! Module instances of an agent.
 
 use roadwright_agent::Slot;
 use serde::{Deserialize, Serialize};
 
-/// The instances of an agent: for each slot an index in its pool, in the order of [`Slot::ALL`].
+/// Instances of an agent: an index into the pool of each slot, in the order of [`Slot::ALL`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Instances([u16; Slot::COUNT]);
 
 impl Instances {
-    /// Those of an agent that does not drive.
+    /// Instances of an agent that does not drive.
     pub(crate) const NONE: Self = Self([u16::MAX; Slot::COUNT]);
 
     /// The instance of a slot.
@@ -21,7 +21,7 @@ impl Instances {
         self.0[slot as usize] = instance;
     }
 
-    /// These, but none where `other` has the same.
+    /// These instances without the ones that `other` shares.
     pub(crate) fn without(self, other: Self) -> Self {
         Self(std::array::from_fn(|slot| {
             if self.0[slot] == other.0[slot] {

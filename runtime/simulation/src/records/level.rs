@@ -1,8 +1,8 @@
-//! What all know of the levels of dynamics.
+//! Common properties of levels of dynamics.
 
 use roadwright_scenario::DynamicsLevel;
 
-/// Whether a level serves lanes only.
+/// Whether a level only works on lanes.
 pub(crate) fn keeps_to_lanes(level: DynamicsLevel) -> bool {
     match level {
         DynamicsLevel::OneTrack

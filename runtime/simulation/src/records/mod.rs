@@ -1,4 +1,4 @@
-//! Records that all parts of a world know, and that know none of them: the floor of this crate.
+//! Records used by all parts of a world, which do not depend on any of them: the lowest layer of this crate.
 
 mod agent_index;
 mod collision;

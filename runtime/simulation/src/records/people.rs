@@ -1,31 +1,31 @@
-//! People on foot, as pictures and summaries show them.
+//! Pedestrians, as recorded in snapshots and summaries.
 
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
 
-/// What became of people on foot.
+/// Statistics of pedestrians.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct PeopleCounts {
-    /// How many have come to a crossing.
+    /// Number of pedestrians that have come to a crossing.
     pub came: u64,
-    /// How many have reached the other side.
+    /// Number of pedestrians that have reached the other side.
     pub arrived: u64,
-    /// The longest time for which anybody has waited at a kerb or on an island, s.
+    /// Longest time that any pedestrian has waited at a kerb or on an island, s.
     pub longest_wait: f64,
-    /// What all have walked, m.
+    /// Total distance walked, m.
     pub walked_metres: f64,
-    /// Those who came and found two hundred at the same crossing: they went elsewhere.
+    /// Number of pedestrians that found two hundred others at their crossing and went elsewhere.
     pub turned_away: u64,
 }
 
-/// A person at one moment.
+/// A pedestrian at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PersonRecord {
-    /// Its number, from 1 on; no agent's id.
+    /// Its number, from 1 on; not an agent id.
     pub id: u64,
-    /// Where it is, m.
+    /// Place, m.
     pub position: DVec2,
-    /// Which way it faces, rad.
+    /// Heading, rad.
     pub heading: f64,
     /// Whether it waits.
     pub waits: bool,

@@ -1,22 +1,21 @@
-//! What the solver of rigid bodies has of a vehicle.
+//! Shape of a vehicle in the rigid-body solver.
 
 use glam::DVec3;
 use roadwright_vehicle::rigid::RigidModel;
 
-/// The bodies of a vehicle as the solver has them. It is that of the vehicle's type: how they lie is in
-/// the vehicle's record.
+/// Bodies of a vehicle type in the rigid-body solver. Their orientation is in the record of the vehicle.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RigidShape {
-    /// Corners of the convex parts of the hull as others touch it, from the centre of gravity: ahead, to
-    /// the left and up, m.
+    /// Corners of the convex parts of the hull that others touch, relative to the centre of gravity: ahead,
+    /// left and up, m.
     pub hull: Vec<Vec<DVec3>>,
-    /// Middles of the wheels at rest, from the centre of gravity, m.
+    /// Wheel centres at rest, relative to the centre of gravity, m.
     pub hubs: Vec<DVec3>,
-    /// Static loads of the wheels, N.
+    /// Static wheel loads, N.
     pub loads: Vec<f64>,
-    /// Whether wheels are spheres; else they are rays.
+    /// Whether wheels are spheres and not rays.
     pub has_spheres: bool,
-    /// From the middle of the rear axle ahead to the centre of gravity, m.
+    /// Distance from the centre of the rear axle to the centre of gravity, m.
     pub rear: f64,
 }
 

@@ -1,4 +1,4 @@
-//! A route by its place in the store.
+//! Index of a route in the store.
 
 use serde::{Deserialize, Serialize};
 

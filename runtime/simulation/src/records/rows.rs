@@ -1,4 +1,4 @@
-//! What is known of one agent, one record per concern.
+//! Data of one agent, one record for each concern.
 
 use super::{Instances, RouteId, are_short_counts};
 use roadwright_agent::Indicator;
@@ -9,7 +9,7 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_vehicle::{PedalCommand, Pedals};
 use serde::{Deserialize, Serialize};
 
-/// Where an agent is in its life, as the columns hold it.
+/// Phase of an agent's life, as stored in the columns.
 ///
 /// ```text
 /// Free -> Planning -> Driving <-> AtGoal -> Gone -> Told -> Free
@@ -24,21 +24,21 @@ pub(crate) enum Phase {
     Planning,
     /// It drives.
     Driving,
-    /// It has come to its last goal, and waits there for what its behaviour wants next.
+    /// It is at its last goal, and waits for its behaviour to choose what is next.
     AtGoal,
-    /// It has left the road; its modules have not been told yet.
+    /// It has left the road; its modules have not been notified yet.
     Gone,
-    /// Its modules have been told: the index is free after the next step boundary.
+    /// Its modules have been notified. The index is free after the next step boundary.
     Told,
 }
 
-// One record per concern and not one per agent: each is a column (`agents/mod.rs`), and a stage
-// reads the columns that it needs. Sums of scores are kept in single precision, to save room.
+// There is one record per concern and not one per agent: each is a column (`agents/mod.rs`), and a stage
+// reads the columns that it needs. Sums of scores are stored in single precision to save memory.
 
-/// Who an agent is.
+/// Identity of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Identity {
-    /// Id for people and random streams.
+    /// Id for users and random streams.
     pub(crate) id: u64,
     /// Its modules; those of its stack unless it has chosen others.
     pub(crate) modules: Instances,
@@ -47,33 +47,33 @@ pub(crate) struct Identity {
     /// Index of the stack.
     pub(crate) stack: u16,
     pub(crate) phase: Phase,
-    /// With which model its body moves.
+    /// Level of dynamics of its body.
     pub(crate) level: DynamicsLevel,
 }
 
-/// Farther from the origin nobody is, m: a hundred times as far as files may put something.
+/// Greatest distance of an agent from the origin, m: a hundred times the limit for places in files.
 pub(crate) const FARTHEST: f64 = 1e9;
 
-/// How an agent's body moves.
+/// Motion of an agent's body.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Motion {
-    /// Pose of the middle of the rear axle, as its level left it: ask [`Bodies::pose`], which
-    /// knows of levels that do not make poses.
+    /// Pose of the centre of the rear axle, as its level left it. Use [`Bodies::pose`] instead, which handles
+    /// levels that do not compute poses.
     ///
     /// [`Bodies::pose`]: crate::dynamics::Bodies::pose
     pub(crate) pose: Pose,
-    /// Height of the same, m.
+    /// Height of the centre of the rear axle, m.
     pub(crate) z: f64,
-    /// Speed, m/s; negative backwards.
+    /// Speed, m/s; negative in reverse.
     pub(crate) speed: f64,
-    /// rad/s.
+    /// Yaw rate, rad/s.
     pub(crate) yaw_rate: f64,
-    /// Along the vehicle, in the last step, m/s^2.
+    /// Acceleration along the vehicle in the last step, m/s^2.
     pub(crate) acceleration: f64,
 }
 
 impl Motion {
-    /// Whether a body may move so: all of it is a number, and its place within reach.
+    /// Whether the motion is valid: all values are numbers, and the place is within range.
     pub(crate) fn is_sound(&self) -> bool {
         let place = self.pose.position.abs().max_element().max(self.z.abs());
         let others = [
@@ -86,16 +86,16 @@ impl Motion {
     }
 }
 
-/// Where an agent is on the lanes.
+/// Position of an agent on the lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct LanePosition {
     /// Lanelet that it follows; [`NO_LANELET`] off the lanes.
     pub(crate) lanelet: LaneletIndex,
     /// Lanelet that it is leaving sideways, or [`NO_LANELET`].
     pub(crate) leaving: LaneletIndex,
-    /// Place of the rear axle along the lanelet, or along its path over open ground, m.
+    /// Position of the rear axle along the lanelet, or along its path over open ground, m.
     pub(crate) s: f64,
-    /// Place of the rear axle to the left of the same, m.
+    /// Offset of the rear axle to the left, m.
     pub(crate) t: f64,
 }
 
@@ -123,58 +123,58 @@ impl LanePosition {
     }
 }
 
-/// Where an agent is on its route. Its verbs are in `route/progress.rs`.
+/// Progress of an agent on its route. Its methods are in `route/progress.rs`.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Progress {
     pub(crate) route: RouteId,
-    /// Index in the route of the lanelet that it is on.
+    /// Index in the route of its current lanelet.
     pub(crate) at: u32,
     /// Number of goals reached.
     pub(crate) reached: u32,
     /// Index in the route of the lanelet of the next goal; 0 if that is off the lanes.
     pub(crate) goal_at: u32,
-    // Index 0 for none is unambiguous where it matters: `Progress::reach_goals` asks the route itself
-    // once the agent is at or beyond this index.
-    /// Questions for another route since it last moved that gave none or the same.
+    // Using 0 for none is unambiguous where it matters, because `Progress::reach_goals` checks the route
+    // itself once the agent is at or beyond this index.
+    /// Number of replanning attempts since it last moved that gave no route or the same one.
     pub(crate) attempts: u8,
-    /// Whether its behaviour is asked before it leaves the road at its last goal.
+    /// Whether its behaviour is consulted before it is retired at its last goal.
     pub(crate) holds_arrival: bool,
-    /// Whether its behaviour has given it other goals than the scenario.
+    /// Whether its behaviour has given it goals that differ from the scenario.
     pub(crate) has_own_goals: bool,
     /// Step in which its route was last planned.
     pub(crate) planned_at: u64,
     /// How long it has been standing, s.
     pub(crate) standing: f64,
-    /// How long it has been waiting for a gap in the lane that its route asks for, s; below 0 where there
-    /// is a gap, and somebody who has been let into a junction counts on the room.
+    /// How long it has been waiting for a gap in the lane that its route requires, s. Negative if there is a
+    /// gap, but a vehicle admitted to a junction counts on the room.
     pub(crate) seeking: f32,
 }
 
-/// What an agent has asked for and been granted at junctions.
+/// Requests and grants of an agent at junctions.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Claim {
     /// Connections of the route before this index may be entered.
     pub(crate) granted_to: u32,
-    // Nothing at index 0 is ever asked for: the agent begins there, and asks for what lies ahead.
-    /// Index in the route of the connection that is asked for; 0 for none.
+    // Index 0 is never requested, because the agent begins there and requests what lies ahead.
+    /// Index in the route of the requested connection; 0 for none.
     pub(crate) asked_for: u32,
-    /// The step of asking, and [`u32::MAX`] for all that are later than that: 497 days at 0.01 s, after which
-    /// those who ask go in the order of their ids.
+    /// Step of the request. [`u32::MAX`] stands for all later steps, from 497 days at 0.01 s on; such
+    /// requests are ordered by id.
     asked_at: u32,
-    /// One more than the index in the route of the connection on which it has to wait for another who
-    /// passes first; 0 for none.
+    /// One more than the route index of the connection on which it has to wait for another vehicle to pass
+    /// first; 0 for none.
     pub(crate) wall_at: u32,
-    /// Where on that connection, m.
+    /// Waiting place on that connection, m.
     pub(crate) wall_s: f32,
-    /// Why it was not let in, in the last step.
+    /// Reason why it was not admitted in the last step.
     pub(crate) refused: Refusal,
-    /// Whether its controller was held back from driving over the place where it has to stand.
+    /// Whether its controller was held back from passing a place where it has to stop.
     pub(crate) is_held: bool,
 }
 
 impl Claim {
-    /// Asks for the connection at an index of the route, in a step. Who has done so before keeps its place
-    /// in the order.
+    /// Requests the connection at an index of the route, in a step. An agent that has already requested it
+    /// keeps its place in the order.
     pub(crate) fn ask(&mut self, at: u32, step: u64) {
         if self.asked_for != at {
             self.asked_for = at;
@@ -182,67 +182,67 @@ impl Claim {
         }
     }
 
-    /// The step of asking.
+    /// Step of the request.
     pub(crate) fn asked_since(&self) -> u64 {
         u64::from(self.asked_at)
     }
 }
 
-/// Why an agent is not let into a junction.
+/// Reason why an agent is not admitted to a junction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Refusal {
-    /// It has not asked, or it was let in.
+    /// It has not requested, or was admitted.
     #[default]
     None,
-    /// Another vehicle is before it.
+    /// Another vehicle is ahead of it.
     NotFirst,
     /// Its signal is not green.
     Red,
     /// It has to stop at the stop line first.
     Stop,
-    /// Somebody with the right of way comes.
+    /// A vehicle with right of way approaches.
     GivesWay,
-    /// It follows another one at a sign, and looks for itself.
+    /// It follows another vehicle at a sign, and must check for itself.
     Looks,
-    /// Others are in its way, or have waited for longer.
+    /// Others block it, or have waited longer.
     Occupied,
     /// There is no room beyond.
     NoRoom,
-    /// People on foot cross, or want to.
+    /// Pedestrians cross, or want to.
     People,
     /// The junction is about to be changed.
     Closed,
-    /// Somebody comes through an alley, or has waited for it for longer.
+    /// A vehicle comes through an alley, or has waited for it longer.
     Alley,
-    /// Somebody off the lanes is in the junction, on its way.
+    /// A vehicle off the lanes is in the junction on its connection.
     OffLanes,
 }
 
-/// What the behaviour of an agent wants until it wants something else.
+/// Lasting request of an agent's behaviour.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Wish {
     /// Factor on the speed that the road allows.
     pub(crate) speed_factor: f64,
     /// Highest speed, m/s.
     pub(crate) top_speed: f64,
-    /// Least braking, m/s^2; 0 for none.
+    /// Minimum braking, m/s^2; 0 for none.
     pub(crate) braking: f64,
-    /// How it signals.
+    /// Turn signal.
     pub(crate) indicator: Indicator,
-    /// Whether it drives into junctions without having been let in.
+    /// Whether it enters junctions without a grant.
     pub(crate) ignores_law: bool,
-    /// Lateral wish: distance to the left of the middle of its lane, m.
+    /// Lateral wish: distance to the left of the centre line of its lane, m.
     pub(crate) lane_offset: f32,
 }
 
-/// Lateral target that an agent is guided along; it approaches the lateral wish of its behaviour as far as that
-/// can be granted (`stages/aside.rs`).
+/// Lateral offset along which an agent is guided. It approaches the lateral wish of the behaviour as far as
+/// that can be granted (`stages/aside.rs`).
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Aside {
-    // Single precision is enough: a micrometre beside the lane.
-    /// Distance to the left of the middle of its lane, m.
+    // Single precision resolves a micrometre of offset.
+    /// Distance to the left of the centre line of its lane, m.
     pub(crate) now: f32,
-    /// Change of the same, m/s.
+    /// Rate of change of the distance, m/s.
     pub(crate) rate: f32,
 }
 
@@ -259,7 +259,7 @@ impl Default for Wish {
     }
 }
 
-/// What the controller of an agent wants.
+/// Output of an agent's controller.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Command {
     /// Acceleration, m/s^2.
@@ -277,11 +277,10 @@ impl From<ControllerOutput> for Command {
     }
 }
 
-/// What an agent is to do from now on: a command, and the pedals that it stands for, if it is given by
-/// pedals.
+/// Order for an agent: a command, and the pedals that it stands for, if it is given by pedals.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Order {
-    /// Of pedals the acceleration is what they were taken to give when they were pressed.
+    /// The command. With pedals, its acceleration is an estimate of their effect when they were pressed.
     pub(crate) command: Command,
     pub(crate) pedals: Option<PedalCommand>,
 }
@@ -296,7 +295,7 @@ impl From<ControllerOutput> for Order {
 }
 
 impl Order {
-    /// What a controller that drives by pedals has answered about a vehicle.
+    /// Order from the answer of a controller that drives by pedals.
     pub(crate) fn of_pedals(output: &PedalsOutput, drive: &DriveInput) -> Self {
         let held = PedalCommand {
             pedals: Pedals {
@@ -304,7 +303,7 @@ impl Order {
                 brake: output.brake,
             },
             hand_brake: output.hand_brake > 0.5,
-            // What is no number is 0, and leaves it to the gearbox.
+            // A value that is not a number becomes 0, which leaves the gear to the gearbox.
             gear: output.gear as u8,
         };
         let held = held.checked();
@@ -317,7 +316,7 @@ impl Order {
         }
     }
 
-    /// The same with an acceleration of its own, which goes before pedals.
+    /// The same with an acceleration of its own, which overrides the pedals.
     pub(crate) fn with_acceleration(self, acceleration: f64) -> Self {
         Self {
             command: Command {
@@ -336,27 +335,27 @@ impl Statistics {
     }
 }
 
-/// What is counted while an agent drives.
+/// Statistics of an agent's drive.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Statistics {
-    /// When it appeared, s.
+    /// Spawn time, s.
     pub(crate) started: f64,
-    /// m.
+    /// Distance driven, m.
     pub(crate) distance: f64,
-    /// Sum over the samples of the speed that the road allowed, m/s.
+    /// Sum of the allowed road speed over the samples, m/s.
     pub(crate) road_speed_sum: f64,
-    /// Sums over the steps.
+    /// Sum over the steps.
     pub(crate) squared_acceleration: f64,
     pub(crate) squared_lateral_acceleration: f64,
-    /// Questions to its controller.
+    /// Number of controller updates.
     pub(crate) samples: u32,
-    /// Steps driven.
+    /// Number of steps driven.
     pub(crate) steps: u32,
     /// Sum over the samples, (m/s^3)^2.
     pub(crate) squared_jerk: f64,
     /// Acceleration at the last sample, m/s^2; infinite if it stood.
     pub(crate) sampled_acceleration: f32,
-    /// Sums over the samples; what they mean stands at [`roadwright_agent::Conduct`].
+    /// Sums over the samples; for their meaning see [`roadwright_agent::Conduct`].
     pub(crate) collision_exposure: f32,
     pub(crate) tailgating: f32,
     pub(crate) time_lost: f32,
@@ -364,8 +363,8 @@ pub(crate) struct Statistics {
     pub(crate) off_lane: u32,
     pub(crate) uninvited: u32,
     pub(crate) above_limit: u32,
-    /// Least time between another's leaving a place in a junction and the own coming there, s; 0 if
-    /// nobody was there.
+    /// Shortest time between the departure of another vehicle from a place in a junction and this one's
+    /// arrival there, s; 0 if there was none.
     pub(crate) least_post_encroachment: f32,
     /// Sums over the steps, m and m^2.
     pub(crate) penetration: f32,

@@ -1,33 +1,33 @@
-//! Why a world cannot be saved or restored.
+//! Reasons why a world cannot be saved or restored.
 
 use crate::options::SimulationError;
 use thiserror::Error;
 
-/// Why a world cannot be saved or restored.
+/// Reason why a world cannot be saved or restored.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum SaveError {
-    /// Modules keep something that they cannot give.
+    /// Modules have state that they cannot export.
     #[error(
-        "cannot save: {} can neither save state nor declares to have none; run with \
+        "cannot save: {} cannot save its state and does not declare that it has none; run with \
          --allow-inexact to let it start fresh when the world is restored",
         .0.join(", ")
     )]
     Modules(Vec<String>),
-    /// An edit waits until junctions are empty, and a save holds no scenarios.
+    /// An edit is waiting, and a save holds no scenarios.
     #[error(
-        "cannot save: an edit waits until junctions are empty ({junctions} of them); take steps until \
-         it has entered, {seconds:.0} s at most"
+        "cannot save: an edit is waiting for junctions to empty ({junctions} of them); take steps until \
+         it is applied, {seconds:.0} s at most"
     )]
     EditWaits {
-        /// So many junctions.
+        /// Number of junctions.
         junctions: usize,
-        /// Simulated time until it has entered at the latest, whole seconds.
+        /// Longest simulated time until it is applied, in whole seconds.
         seconds: f64,
     },
-    /// The bytes are not a save, or cut off or damaged.
+    /// The bytes are not a save, or are incomplete or damaged.
     #[error("not a saved world: {0}")]
     NoSave(String),
-    /// Something in the save cannot be read or cannot be: a part, or what is wrong with it.
+    /// A part of the save cannot be read or is invalid.
     #[error("the save is damaged ({0}); restore an older one")]
     Damaged(String),
     /// The save is newer than the program.
@@ -38,7 +38,7 @@ pub enum SaveError {
         /// Its version.
         version: u16,
     },
-    /// The save is older than what the program reads.
+    /// The save is older than the oldest version that the program reads.
     #[error(
         "the saved world was written by an older version: part \"{part}\" has version {version}; \
          run the scenario from its start"
@@ -64,7 +64,7 @@ pub enum SaveError {
          may be another, but not which there are"
     )]
     OtherVehicleTypes,
-    /// The scenario or the options do not fit.
+    /// The scenario or the options do not match the save.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
 }

@@ -1,16 +1,17 @@
-//! Lane changes that a route asks for.
+//! Lane changes that a route requires.
 
 use super::{Goal, Leg, Route};
 use crate::ground::Ground;
 use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET, ROOM_FOR_CHANGE};
 
-/// A lane change that has not come about this close to the end of the lane is given up here, m.
+/// Distance before the end of a lane at which a lane change that has not happened is given up, m.
 pub(crate) const GIVE_UP_DISTANCE: f64 = 12.0;
-/// Who finds no gap slows down, and waits for one so far before that, m.
+/// Distance before that place at which a vehicle without a gap slows down and waits for one, m.
 pub(crate) const WAITS_BEFORE: f64 = 1.0;
 
-/// Where on a lane the rear axle of who finds no gap waits for one, m, if so many changes are to be made there.
+/// Position of the rear axle where a vehicle waits for a gap on a lane of the given length, m, if it has to
+/// make that many lane changes there.
 pub(crate) fn place_to_wait(length: f64, changes: u32) -> f64 {
     length - f64::from(changes) * GIVE_UP_DISTANCE - WAITS_BEFORE
 }
@@ -18,14 +19,14 @@ pub(crate) fn place_to_wait(length: f64, changes: u32) -> f64 {
 /// A run of a route whose lane change is made one road later.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Deferred {
-    /// Index in the route of the last lanelet of the run; the first one is where the change was.
+    /// Index in the route of the last lanelet of the run, which starts where the change would have been.
     pub(crate) to: u32,
     pub(crate) lanelets: Vec<LaneletIndex>,
 }
 
 impl Route {
-    /// Whether the next lanelet on the route lies beside lanelet `at` of it: 1 to the left, -1 to
-    /// the right, 0 if not.
+    /// Whether the next lanelet on the route lies beside lanelet `at`: 1 to the left, -1 to the right, 0 if
+    /// not.
     #[inline]
     pub(crate) fn lane_change_at(&self, at: u32, graph: &LaneGraph) -> f64 {
         let (Some(here), Some(next)) = (self.lanelet(at), self.lanelet(at + 1)) else {
@@ -39,30 +40,30 @@ impl Route {
         }
     }
 
-    /// Whether the next lanelet on the route lies beside lanelet `at` of it.
+    /// Whether the next lanelet on the route lies beside lanelet `at`.
     #[inline]
     pub(crate) fn changes_lane_at(&self, at: u32, ground: &Ground) -> bool {
         let (Some(here), Some(next)) = (self.lanelet(at), self.lanelet(at + 1)) else {
             return false;
         };
-        // Mostly it leads on, and what is beside need not be looked up.
+        // In most cases it follows directly, and neighbours need not be looked up.
         !ground.leads_to(here, next) && self.lane_change_at(at, ground.graph()) != 0.0
     }
 
-    /// How many lanes have to be changed on the road of lanelet `at`, one after the other.
+    /// Number of consecutive lane changes on the road of lanelet `at`.
     pub(crate) fn lane_changes_from(&self, at: u32, graph: &LaneGraph) -> u32 {
         let ahead = (at..).take_while(|&at| self.lane_change_at(at, graph) != 0.0);
         ahead.count() as u32
     }
 
-    /// The same for each vehicle in each step: mostly there is none, and that is seen from what is at hand.
+    /// The same, optimised for one call per vehicle and step: mostly there is none, which takes few look-ups.
     #[inline]
     pub(crate) fn lane_changes_on(&self, at: u32, ground: &Ground) -> u32 {
         let ahead = (at..).take_while(|&at| self.changes_lane_at(at, ground));
         ahead.count() as u32
     }
 
-    /// The place of the next goal, m, if it is on lanelet `at`.
+    /// Position of the next goal, m, if it is on lanelet `at`.
     fn goal_on(&self, at: u32, reached: u32) -> Option<f64> {
         match self.next_goal(reached)? {
             Goal::Lane { s, .. } if self.goal_at(reached) == Some(at) => Some(s),
@@ -70,8 +71,8 @@ impl Route {
         }
     }
 
-    /// The place on lanelet `at`, m, beside the last goal, if that lies on the lane that so many changes
-    /// lead to from there.
+    /// Position on lanelet `at`, m, that is level with the last goal, if that lies on the lane that `changes`
+    /// lane changes lead to.
     pub(crate) fn goal_beside(
         &self,
         at: u32,
@@ -85,21 +86,21 @@ impl Route {
         let here = self.lanelet(at)?;
         let is_last = reached as usize + 1 == self.goals.len();
         let is_there = changes > 0 && self.lanelet(at + changes) == Some(goal);
-        // By the share of the lane: side by side in a bend lanes have other lengths.
+        // Compared by shares of the lengths, because adjacent lanes in a bend differ in length.
         let share = s / graph.lanelet(goal).length();
         (is_last && is_there).then(|| share * graph.lanelet(here).length())
     }
 
-    /// Whether who comes to the start of lanelet `at` can change from there to the lane of the last goal, if
-    /// that lies beside it.
+    /// Whether a vehicle at the start of lanelet `at` still has room to change to the lane of the last goal,
+    /// if that lies beside it.
     pub(crate) fn has_room_for_goal(&self, at: u32, reached: u32, graph: &LaneGraph) -> bool {
         let changes = self.lane_changes_from(at, graph);
         let beside = self.goal_beside(at, changes, reached, graph);
         beside.is_none_or(|s| s >= f64::from(changes) * ROOM_FOR_CHANGE)
     }
 
-    /// What is left for so many changes from a place on lanelet `at`, m: up to its end, or to the place beside
-    /// the last goal, if that lies on the lane that they lead to.
+    /// Remaining distance for lane changes from a position on lanelet `at`, m: to its end, or to the place
+    /// level with the last goal if that lies on the target lane.
     pub(crate) fn room_for_changes(
         &self,
         (at, s): (u32, f64),
@@ -113,8 +114,8 @@ impl Route {
         ends.fold(f64::INFINITY, f64::min) - s
     }
 
-    /// The route to the last goal, if that lies on a lane beside lanelet `at`, ending beside the goal on
-    /// this lane instead.
+    /// The route with its last goal moved to the same place on lanelet `at`, if the goal lies on a lane
+    /// beside it.
     pub(crate) fn ending_beside(&self, at: u32, reached: u32, graph: &LaneGraph) -> Option<Self> {
         let changes = self.lane_changes_from(at, graph);
         let s = self.goal_beside(at, changes, reached, graph)?;
@@ -132,8 +133,9 @@ impl Route {
         })
     }
 
-    /// The change from lanelet `at`, made on the next road instead, where both lanes go on side by side;
-    /// `None` if this is the last road for it, or the goal after `reached` others lies before the next.
+    /// The lane change from lanelet `at`, made on the next road instead, where both lanes continue side by
+    /// side. `None` if there is no later road for it, or if the goal after `reached` others lies before the
+    /// next road.
     ///
     /// ```text
     ///     before   here     beside   c'    m'          after   here     c     m     m'
@@ -160,7 +162,7 @@ impl Route {
             side != NO_LANELET && side == other
         };
         let admits = |id: LaneletIndex| graph.lanelet(id).access.admits(class);
-        // Changes that come after it on the next road need their room as well.
+        // Later lane changes on the next road need room as well.
         let has_room = |lane: LaneletIndex, to: u32| {
             let after = self.lane_changes_from(to, graph);
             let is_to_goal = self.goal_beside(to, after, reached, graph);
@@ -170,16 +172,15 @@ impl Route {
         };
         let goal_at = self.goal_at(reached)?;
         for &own in graph.successors(here).iter().filter(|&&id| admits(id)) {
-            // Without a junction between the roads the lane after this one is beside the one after the
-            // other.
+            // Without a junction between the roads, the successors of both lanes are adjacent.
             if goal_at >= at + 2 && is_beside(own, next) && has_room(own, at + 2) {
                 return Some(Deferred {
                     to: at + 2,
                     lanelets: vec![here, own, next],
                 });
             }
-            // Through a junction there are connections in between: `next` is that of the other lane,
-            // `own` that of this one.
+            // Through a junction there are connections in between: `next` is that of the other lane, `own`
+            // that of this one.
             let beyond = self.lanelet(at + 3).filter(|_| goal_at >= at + 3);
             let Some(beyond) = beyond.filter(|_| graph.lanelet(own).is_connection()) else {
                 continue;
@@ -203,8 +204,8 @@ mod tests {
     use super::*;
     use crate::testing::Stand;
 
-    /// A street of two lanes that is cut by a side street at 150 m; its lanelets from the right lane of
-    /// the first piece: (right, its left, both connections ahead, and the same beyond).
+    /// A street of two lanes cut by a side street at 150 m, with its lanelets: the right lane of the first
+    /// piece, its left neighbour, both connections straight ahead, and the two lanes beyond.
     fn street() -> (Stand, [LaneletIndex; 6]) {
         let stand = Stand::on(&[
             ((0.0, 0.0), (300.0, 0.0), 2, 0),
@@ -261,7 +262,7 @@ mod tests {
             lanelets: vec![right, c, m, m2],
         };
         assert_eq!(found, Some(expected));
-        // Not beyond the goal, and not where there is no change.
+        // Not beyond the goal, and not without a lane change.
         assert_eq!(
             route(&[right, left], 50.0).deferred(0, 0, graph, class),
             None
@@ -287,7 +288,7 @@ mod tests {
         let share = 70.0 / graph.lanelet(left).length();
         let s = share * graph.lanelet(right).length();
         assert_eq!(*beside.goals, [Goal::Lane { lanelet: right, s }]);
-        // The goal is farther on, or no change is needed.
+        // The goal is farther ahead, or no lane change is needed.
         assert_eq!(
             route(&[right, left, c2, m2], 9.0).ending_beside(0, 0, graph),
             None

@@ -1,13 +1,13 @@
-//! The line of a route on lanes, for people: the middle of its lanes, with lane changes.
+//! Line of a route on lanes, for display: the centre lines of its lanes, with lane changes.
 
 use super::{Goal, Route};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
 
-/// Distance of points of a line, m; at most.
+/// Maximum distance between points of a line, m.
 const STEP: f64 = 2.0;
 
-/// How much of both lanes a lane change takes in a line, m; less where there is less.
+/// Length on each of both lanes that a lane change takes in a line, m; less if there is less.
 const HALF_OF_CHANGE: f64 = 10.0;
 
 /// A part of a route on one lanelet.
@@ -26,7 +26,8 @@ impl Stretch {
         self.to - self.from
     }
 
-    /// Appends its points. The straight line from the last one to those of the next is the lane change.
+    /// Appends its points. A lane change is the straight line from the last of them to the first of the next
+    /// stretch.
     pub(crate) fn append_to(&self, points: &mut Vec<DVec2>, graph: &LaneGraph) {
         let room = HALF_OF_CHANGE.min(0.4 * self.length());
         let cut = |is_change: bool| if is_change { room } else { 0.0 };
@@ -35,7 +36,7 @@ impl Stretch {
             self.to - cut(self.changes.1),
         );
         let line = graph.line(self.lanelet);
-        // Evenly, so that the last point is the end itself.
+        // Evenly spaced, so that the last point is exactly the end.
         let steps = ((to - from) / STEP).ceil().max(1.0);
         for step in 0..=steps as usize {
             points.push(line.position(from + (to - from) * step as f64 / steps));
@@ -44,17 +45,17 @@ impl Stretch {
 }
 
 impl Route {
-    /// The stretches from a place on lanelet `at` of the route to its end.
+    /// Stretches from a position on lanelet `at` of the route to its end.
     ///
-    /// Lanes that are side by side have equal shares of what is left of their road: where vehicles
-    /// really change depends on the others.
+    /// Adjacent lanes get equal shares of the rest of their road, because where vehicles really change lanes
+    /// depends on the others.
     pub(crate) fn stretches(
         &self,
         graph: &LaneGraph,
         at: u32,
         s: f64,
     ) -> impl Iterator<Item = Stretch> {
-        // Index of the first lane on the road, lanes there, and which part of the road is left.
+        // Index of the first lane on the road, number of lanes there, and the remaining part of the road.
         let mut lanes = (at, 0);
         let mut part = (0.0, 1.0);
         let first = at;
@@ -79,8 +80,8 @@ impl Route {
         })
     }
 
-    /// Which part of a road is driven, as shares of its length: from a place on the first of so many lanes
-    /// to the end, or to the goal if that is on the last one.
+    /// Part of a road that is driven, as shares of its length: from a position on the first of several lanes
+    /// to the end, or to the goal if that is on the last lane.
     fn part_of_road(&self, graph: &LaneGraph, lanes: (u32, u32), begin: f64) -> (f64, f64) {
         let (first, last) = (lanes.0, lanes.0 + lanes.1 - 1);
         let length = |at: u32| graph.lanelet(self.lanelets[at as usize]).length();

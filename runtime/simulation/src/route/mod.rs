@@ -1,8 +1,8 @@
-//! Routes: the goals of an agent and what leads there.
+//! Routes: the goals of an agent with the legs that lead to them.
 //!
-//! A route is immutable and shared by all agents that have an equal one ([`Routes`]). Where an
-//! agent is on its route is its [`Progress`](crate::records::Progress), whose verbs are the only
-//! ones that give an agent another route (`progress.rs`).
+//! A route is immutable and shared by all agents with an equal one ([`Routes`]). An agent's place on its
+//! route is its [`Progress`](crate::records::Progress), and only the methods in `progress.rs` give an agent
+//! another route.
 
 mod lane_changes;
 mod line;
@@ -34,7 +34,7 @@ pub(crate) enum Goal {
 }
 
 impl Goal {
-    /// Whether it is on one of that many lanelets, or where something can be.
+    /// Whether it is on one of `lanelets` lanelets, or at a valid place.
     pub(crate) fn is_sound(&self, lanelets: usize) -> bool {
         match self {
             Self::Lane { lanelet, s } => lanelet.index() < lanelets && s.is_finite(),
@@ -42,7 +42,7 @@ impl Goal {
         }
     }
 
-    /// Where it is, m.
+    /// Place of the goal, m.
     pub(crate) fn position(&self, graph: &LaneGraph) -> DVec2 {
         match *self {
             Self::Ground(position) => position,
@@ -51,30 +51,30 @@ impl Goal {
     }
 }
 
-/// The part of a route that leads to one goal.
+/// Part of a route that leads to one goal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Leg {
     /// The lanelets of the route up to this index.
     Lanes { end: u32 },
     /// A path over open ground.
     Path(Box<GroundPath>),
-    /// Straight over open ground.
+    /// A straight line over open ground.
     Straight,
 }
 
-/// Goals in order, and a leg that leads to each.
+/// Goals in order, with a leg to each.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Route {
     /// Places to reach.
     pub(crate) goals: Box<[Goal]>,
-    /// Legs of the goals; fewer while nothing is planned yet.
+    /// Legs to the goals; fewer while not all is planned.
     pub(crate) legs: Box<[Leg]>,
     /// Lanelets of all legs on lanes, from the start to the last goal.
     pub(crate) lanelets: Box<[LaneletIndex]>,
 }
 
 impl Route {
-    /// Whether it keeps to that many lanelets, and its legs to its own.
+    /// Whether its lanelets are below the number of lanelets, and its legs refer to its own lanelets.
     fn is_sound(&self, lanelets: usize) -> bool {
         let exists = |id: &LaneletIndex| id.index() < lanelets;
         let goals = self.goals.iter().all(|goal| goal.is_sound(lanelets));
@@ -87,7 +87,7 @@ impl Route {
         goals && legs && self.lanelets.iter().all(exists) && self.legs.len() <= self.goals.len()
     }
 
-    /// Whether an agent can be where it says.
+    /// Whether an agent's progress and position are valid on this route.
     pub(crate) fn holds(&self, progress: &Progress, position: &LanePosition) -> bool {
         let is_on_route = self.lanelet(progress.at) == Some(position.lanelet);
         let is_somewhere = position.s.is_finite() && position.t.is_finite();
@@ -97,7 +97,7 @@ impl Route {
             && (is_on_route || !position.is_on_lane())
     }
 
-    /// Goals to which nothing leads yet.
+    /// A route with goals but no legs yet.
     pub(crate) fn unplanned(goals: Vec<Goal>) -> Self {
         Self {
             goals: goals.into(),
@@ -105,13 +105,13 @@ impl Route {
         }
     }
 
-    /// The lanelet at an index.
+    /// Lanelet at an index.
     #[inline]
     pub(crate) fn lanelet(&self, index: u32) -> Option<LaneletIndex> {
         self.lanelets.get(index as usize).copied()
     }
 
-    /// The next goal of an agent that has reached `reached` of them.
+    /// Next goal of an agent that has reached `reached` goals.
     #[inline]
     pub(crate) fn next_goal(&self, reached: u32) -> Option<Goal> {
         self.goals.get(reached as usize).copied()
@@ -126,7 +126,7 @@ impl Route {
         }
     }
 
-    /// The path over open ground that leads to a goal.
+    /// Path over open ground to a goal.
     pub(crate) fn path_to(&self, goal: u32) -> Option<&GroundPath> {
         match self.legs.get(goal as usize)? {
             Leg::Path(path) => Some(path),
@@ -134,15 +134,14 @@ impl Route {
         }
     }
 
-    /// Whether the path over open ground that leads to a goal is driven backwards.
+    /// Whether the path over open ground to a goal is driven in reverse.
     #[inline]
     pub(crate) fn is_reversing(&self, goal: u32) -> bool {
         self.path_to(goal).is_some_and(GroundPath::is_reversing)
     }
 
-    /// The route with other lanelets from index `from` to index `to`, which lies on the leg to the
-    /// goal after `reached` others. The new ones start and end with the same lanelets as those that
-    /// they replace.
+    /// The route with other lanelets from index `from` to index `to`, which lies on the leg to the goal after
+    /// `reached` others. The new lanelets start and end with the same ones as those they replace.
     pub(crate) fn with_run(
         &self,
         (from, to): (u32, u32),
@@ -151,9 +150,9 @@ impl Route {
     ) -> Self {
         let (from, to) = (from as usize, to as usize);
         let all = [&self.lanelets[..from], lanelets, &self.lanelets[to + 1..]].concat();
-        // Goals on this leg and later ones move with the lanelets behind the run; those that are reached
-        // lie before it. Example: lanelets 10 to 15, a goal at index 3; the run 1..=3 becomes four
-        // lanelets long, and the goal moves to index 4.
+        // The goals on this leg and on later ones move with the lanelets after the run; reached goals lie
+        // before it. Example: lanelets 10 to 15 with a goal at index 3. The run 1..=3 becomes four lanelets
+        // long, so the goal moves to index 4.
         let shift = |end: u32| (end as usize + lanelets.len() - (to - from + 1)) as u32;
         let legs = self.legs.iter().enumerate().map(|(goal, leg)| match leg {
             Leg::Lanes { end } if goal >= reached as usize => Leg::Lanes { end: shift(*end) },
@@ -166,12 +165,12 @@ impl Route {
         }
     }
 
-    /// The route with other goals after the first `reached` ones, and no legs to them: nothing is
-    /// planned beyond lanelet `from`.
+    /// The route with other goals after the first `reached` ones, and no legs to them. Nothing is planned
+    /// beyond lanelet `from`.
     pub(crate) fn with_goals(&self, reached: u32, goals: &[Goal]) -> Self {
         Self {
             goals: [&self.goals[..reached as usize], goals].concat().into(),
-            // Of legs only those that are done: the way to the new goals has still to be planned.
+            // Only completed legs are kept, because the new goals have not been planned.
             legs: self.legs.iter().take(reached as usize).cloned().collect(),
             lanelets: self.lanelets.clone(),
         }

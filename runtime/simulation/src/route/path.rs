@@ -8,30 +8,30 @@ use serde::{Deserialize, Serialize};
 /// A pose that a path leads through.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Waypoint {
-    /// Where, and with which heading.
+    /// Place and heading.
     pub pose: Pose,
     /// Speed there, m/s.
     pub speed: f64,
-    /// 1 forwards, -1 backwards.
+    /// Gear: 1 forwards, -1 in reverse.
     pub gear: i8,
 }
 
-/// A path as a line through way-points, followed like the centre of a lane.
+/// A path as a line through waypoints, followed like the centre line of a lane.
 ///
-/// Each way-point keeps its gear, and all of a path have the same: where the gear changes the vehicle
-/// stands, one path ends and the next begins, as a leg of its own.
+/// Each waypoint keeps its gear, and all waypoints of a path have the same. Where the gear changes the
+/// vehicle stops, one path ends, and the next begins as a leg of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Unbuilt", into = "Vec<Waypoint>")]
 pub(crate) struct GroundPath {
     waypoints: Vec<Waypoint>,
     lines: CentreLines,
     span: LineSpan,
-    /// Distance of each way-point along the path, m.
+    /// Distance of each waypoint along the path, m.
     along: Vec<f64>,
 }
 
-/// Way-points of a path as they are saved. Their line takes memory by its length, which a made-up save can
-/// choose, so it is made by [`GroundPath::build`] once the lengths of all paths are known.
+/// Saved waypoints of a path. The memory for their line depends on its length, which a fabricated save can
+/// choose. So the line is made by [`GroundPath::build`] once the lengths of all paths are known.
 #[derive(Deserialize)]
 struct Unbuilt(Vec<Waypoint>);
 
@@ -49,19 +49,19 @@ impl From<Vec<Waypoint>> for GroundPath {
         let mut points: Vec<DVec2> = waypoints.iter().map(|w| w.pose.position).collect();
         let mut lines = CentreLines::default();
         let span = lines.push(&points).unwrap_or_else(|| {
-            // Way-points in one place: a path of a metre along the heading.
+            // All waypoints are at the same place, so a path of one metre along the heading is used.
             let pose = waypoints.first().map_or_else(Pose::default, |w| w.pose);
             points = vec![pose.position, pose.point(1.0, 0.0)];
             lines.push(&points).expect("a metre is long enough")
         });
-        // Distances of the way-points, once: speeds between them are looked up in every step.
+        // Distances of the waypoints, computed once, because speeds between them are needed in every step.
         let mut s = 0.0;
         let mut along = vec![0.0];
         for pair in points.windows(2) {
             s += (pair[1] - pair[0]).length();
             along.push(s);
         }
-        // A path of a made-up metre has more points than way-points.
+        // A path of the substitute metre has more points than waypoints.
         along.truncate(waypoints.len());
         Self {
             waypoints,
@@ -79,8 +79,8 @@ impl From<GroundPath> for Vec<Waypoint> {
 }
 
 impl GroundPath {
-    /// Length of the straight pieces between way-points, m; `None` if a pose or a speed is no number or lies
-    /// farther out than anything can be.
+    /// Length of the straight lines between waypoints, m; `None` if a pose or speed is not finite or lies out
+    /// of range.
     pub(super) fn checked_length(&self) -> Option<f64> {
         let is_sound = |w: &Waypoint| {
             let Pose { position, heading } = w.pose;
@@ -92,23 +92,23 @@ impl GroundPath {
         are_sound.then(|| length.sum())
     }
 
-    /// Makes the line of a path that was read from a save. Memory is about 24 bytes for each metre of its
+    /// Makes the line of a path that was read from a save. It takes about 24 bytes for each metre of its
     /// [length](Self::checked_length).
     pub(super) fn build(&mut self) {
         *self = Self::from(std::mem::take(&mut self.waypoints));
     }
 
-    /// The line to follow.
+    /// Line to follow.
     pub(crate) fn line(&self) -> CentreLine<'_> {
         self.lines.line(self.span)
     }
 
-    /// Whether it is driven backwards: a path is driven in the gear of its first way-point.
+    /// Whether it is driven in reverse. A path is driven in the gear of its first waypoint.
     pub(crate) fn is_reversing(&self) -> bool {
         self.waypoints.first().is_some_and(|w| w.gear < 0)
     }
 
-    /// Speed at a distance along the path: between two way-points in proportion, m/s.
+    /// Speed at a distance along the path, m/s, interpolated between waypoints.
     pub(crate) fn speed(&self, s: f64) -> f64 {
         let next = self.along.partition_point(|&at| at <= s);
         let speed = |at: usize| self.waypoints.get(at).map_or(0.0, |w| w.speed);
@@ -155,7 +155,7 @@ mod tests {
         let path = GroundPath::from(waypoints.clone());
         assert!(path.is_reversing());
         assert_eq!(path.speed(5.0), waypoints[1].speed);
-        // As they are saved.
+        // The saved form.
         assert_eq!(Vec::from(path), waypoints);
     }
 

@@ -1,4 +1,4 @@
-//! Questions to planners, and routes made of their answers.
+//! Questions to planners, and routes made from their answers.
 
 use super::{Goal, Leg, Route};
 use crate::records::{AgentIndex, Claim, LanePosition, Progress};
@@ -7,7 +7,7 @@ use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::{LaneletIndex, ROOM_TO_CHANGE};
 
-/// A planner that is asked for one agent.
+/// Context for questions to the planner of one agent.
 #[derive(Clone, Copy)]
 pub(crate) struct Asking<'a> {
     pub(crate) planner: &'a Module<dyn Planner>,
@@ -15,17 +15,17 @@ pub(crate) struct Asking<'a> {
     pub(crate) step: Step<'a>,
     pub(crate) agent: AgentIndex,
     pub(crate) id: u64,
-    /// What its vehicle counts as where lanes are reserved.
+    /// Vehicle class for reserved lanes.
     pub(crate) class: VehicleClass,
 }
 
 impl Asking<'_> {
-    /// The lanelets from one place to another; `None` if there is no way.
+    /// Lanelets from one place to another; `None` if there is no route.
     pub(crate) fn route(&self, input: PlannerInput) -> Option<Vec<LaneletIndex>> {
         self.all(&[input])?.pop()
     }
 
-    /// An answer for each question; `None` if one has none.
+    /// Answers to all questions; `None` if any has none.
     fn all(&self, inputs: &[PlannerInput]) -> Option<Vec<Vec<LaneletIndex>>> {
         let question = |&input: &PlannerInput| Question {
             agent: self.agent,
@@ -52,9 +52,9 @@ impl Asking<'_> {
         Some(route.with_plan(reached, from, &answers))
     }
 
-    /// Leads a route with new goals on from what has been granted, or if the next goal lies before
-    /// the end of that, or no route leads on from there, from where the agent is. Returns the
-    /// route and whether the grants are given up.
+    /// Plans a route to new goals from the end of the granted lanelets, or from the agent's place if the next
+    /// goal lies before that end or no route continues there. Returns the route, and whether the grants are
+    /// given up.
     pub(crate) fn turned(
         &self,
         route: &Route,
@@ -63,9 +63,8 @@ impl Asking<'_> {
         let (at, reached) = (progress.at, progress.reached);
         let granted = claim.granted_to.clamp(at, route.lanelets.len() as u32 - 1);
         let s = position.s.max(0.0);
-        // What is granted is driven, if it can be: the agent may be too fast to stop before it, and
-        // other vehicles have been told to wait for it. But a goal that lies before the end of the
-        // granted lanelets would be passed.
+        // Granted lanelets are driven if possible, because the agent may be too fast to stop before them, and
+        // others wait for it. But a goal that lies before their end would be passed.
         let is_near = match route.next_goal(reached) {
             Some(Goal::Lane { lanelet, s }) => {
                 let ahead = &route.lanelets[at as usize..granted as usize];
@@ -74,8 +73,8 @@ impl Asking<'_> {
             }
             _ => false,
         };
-        // What has been granted ends with the lanelet `granted`: from there the plan begins at its
-        // start, or from the agent's own place if it is on it.
+        // The granted part ends with lanelet `granted`. The plan begins at its start, or at the agent's own
+        // place if the agent is on it.
         let start = if granted == at { s } else { 0.0 };
         if !is_near && let Some(route) = self.replanned(route, reached, granted, start) {
             return Some((route, false));
@@ -85,15 +84,14 @@ impl Asking<'_> {
 }
 
 impl Route {
-    /// The route up to lanelet `from`, with one run of lanelets after another for each goal that
-    /// has not been reached; each begins with the lanelet that the one before ends with.
+    /// The route up to lanelet `from`, followed by one run of lanelets for each remaining goal. Each run
+    /// begins with the last lanelet of the previous one.
     fn with_plan(&self, reached: u32, from: u32, runs: &[Vec<LaneletIndex>]) -> Self {
         let mut lanelets = self.lanelets[..from as usize].to_vec();
         let mut legs: Vec<Leg> = self.legs.iter().take(reached as usize).cloned().collect();
         legs.resize(reached as usize, Leg::Straight);
         for (number, run) in runs.iter().enumerate() {
-            // Each run begins with the lanelet on which the one before ends: it stands in the route
-            // once.
+            // The lanelet that two runs share appears only once in the route.
             lanelets.extend_from_slice(if number == 0 { run } else { &run[1..] });
             legs.push(Leg::Lanes {
                 end: lanelets.len() as u32 - 1,
@@ -107,7 +105,7 @@ impl Route {
     }
 }
 
-/// A question for each goal on a lane, from the goal before it; `None` if one is off the lanes.
+/// A question for each goal on a lane, from the previous goal; `None` if any goal is off the lanes.
 fn questions(
     start: (LaneletIndex, f64),
     goals: &[Goal],
@@ -122,7 +120,7 @@ fn questions(
     goals.iter().map(question).collect()
 }
 
-/// The question how to get to a goal; `None` if that is off the lanes.
+/// Question for the route to a goal; `None` if that is off the lanes.
 pub(crate) fn goal_input(
     goal: Goal,
     from: (LaneletIndex, f64),
@@ -149,8 +147,8 @@ pub(crate) struct Trip {
     pub(crate) class: VehicleClass,
 }
 
-/// Plans all legs of several agents in one question to their planner. An agent without a route gets
-/// `None`.
+/// Plans all legs of several agents with one question to their planner. The result for an agent without a
+/// route is `None`.
 pub(crate) fn plan_legs(
     planner: &Module<dyn Planner>,
     view: &PlannerView<'_>,
@@ -161,7 +159,7 @@ pub(crate) fn plan_legs(
     let counts: Vec<Option<usize>> = trips
         .iter()
         .map(|(trip, route)| {
-            // Who has a goal off the lanes asks nothing at all, and takes no answers below.
+            // An agent with a goal off the lanes asks no questions and takes no answers below.
             let mut own = questions(trip.start, &route.goals, trip.class)?;
             let (lanelet, s) = trip.start;
             let remaining = view.graph.lanelet(lanelet).length() - s;
@@ -176,10 +174,10 @@ pub(crate) fn plan_legs(
             Some(own.len())
         })
         .collect();
-    // One batch for all agents and goals: a plugin is called once, not once for each leg.
+    // One batch for all agents and goals, so that a plugin is called once and not for each leg.
     let mut answers = ask_all(planner, view, step, &asked).into_iter();
     let mut planned = |((trip, route), count): (&(Trip, &Route), Option<usize>)| {
-        // All answers of the agent are taken, so that the next one finds its own.
+        // All answers for the agent are consumed, so that the next agent finds its own.
         let own: Vec<_> = answers.by_ref().take(count?).collect();
         let runs: Vec<Vec<LaneletIndex>> = own.into_iter().collect::<Option<_>>()?;
         let start = Route {
@@ -198,7 +196,7 @@ pub(crate) struct Question {
     pub(crate) input: PlannerInput,
 }
 
-/// Asks a planner several questions at once; an answer is `None` if there is no way.
+/// Asks a planner several questions at once; an answer is `None` if there is no route.
 pub(crate) fn ask_all(
     planner: &Module<dyn Planner>,
     view: &PlannerView<'_>,
@@ -220,7 +218,7 @@ pub(crate) fn ask_all(
     planner.step(&step, view, &inputs, &mut lanelets, &mut outputs);
     let answer = |output: PlannerOutput| {
         let (start, count) = (output.start as usize, output.count as usize);
-        // A planner may say anything: an answer that points beyond the list is none.
+        // Planners are not trusted: an answer beyond the end of the list counts as none.
         let run = lanelets.get(start..start + count).filter(|_| count > 0);
         run.map(<[LaneletIndex]>::to_vec)
     };

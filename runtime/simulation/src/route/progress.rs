@@ -1,15 +1,15 @@
-//! The verbs of progress: everything that gives an agent another route or place on it.
+//! Progress along routes: all methods that give an agent another route, or another place on it.
 //!
-//! Progress has to fit the route: the index of the lanelet, the goals reached, the index of the next
-//! goal's lanelet, and at junctions how far is granted and what is asked for.
-//! Only the verbs of [`Travel`] exchange a route, so there is one place to keep them consistent:
+//! Progress has to fit the route: the index of the lanelet, the goals reached, the index of the next goal's
+//! lanelet, and at junctions how far is granted and what is requested. Only the methods of [`Travel`] replace
+//! a route, so there is one place that keeps them consistent:
 //!
-//! | verb | the new route | place on it | grants | asks again |
+//! | method | new route | place on it | grants | requests again |
 //! | --- | --- | --- | --- | --- |
 //! | [`Travel::plan`] | the first one | at its start | none yet | |
 //! | [`Travel::replan`] | equal up to the place, or to what is granted | stays | stay | yes |
-//! | [`Travel::start_over`] | begins where the agent is | its start | none | yes |
-//! | [`Travel::move_to`] | the same lanelets, maybe with other numbers, or open ground | stays | stay | no |
+//! | [`Travel::start_over`] | begins at the agent | its start | none | yes |
+//! | [`Travel::move_to`] | the same lanelets, possibly renumbered, or open ground | stays | stay | no |
 //! | [`Travel::move_goals`] | the same lanelets, goals elsewhere on them | stays | stay | no |
 
 use super::{Goal, Leg, Route, Routes};
@@ -18,29 +18,29 @@ use crate::records::{Claim, LanePosition, Progress};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
-/// An open-ground goal counts as reached within this, m ([Gerdelan 2011], chapter 12).
+/// Distance within which a goal on open ground counts as reached, m ([Gerdelan 2011], chapter 12).
 const GROUND_GOAL_RADIUS: f64 = 6.0;
 
-/// One agent's travel: its progress with all that goes along with it.
+/// Progress of one agent, with the data that must change with it.
 pub(crate) struct Travel<'a> {
     pub(crate) routes: &'a mut Routes,
     pub(crate) progress: &'a mut Progress,
     pub(crate) claim: &'a mut Claim,
 }
 
-/// Farther from the end of its lane nobody is in need of a gap, m.
+/// Distance before the end of its lane beyond which a vehicle does not need a gap yet, m.
 const SEEKING_DISTANCE: f64 = 200.0;
-/// This close to its end a path has been driven, m.
+/// A path counts as completed this close to its end, m.
 const PATH_END: f64 = 0.1;
 
-/// What advancing has come to.
+/// Result of advancing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// It is under way.
+    /// The agent is under way.
     UnderWay,
-    /// It has come to its last goal and waits there.
+    /// The agent is at its last goal and waits there.
     AtGoal,
-    /// It has reached its last goal.
+    /// The agent has reached its last goal.
     Finished,
 }
 
@@ -52,27 +52,27 @@ impl Travel<'_> {
             .look_ahead(self.routes.get(self.progress.route));
     }
 
-    /// Another route that agrees with the one before up to the agent's place, or to the end of what
-    /// it has been granted; what it asked a junction for is asked again.
+    /// Replaces the route by one that agrees with it up to the agent's place, or to the end of its grants.
+    /// Requests at junctions are repeated.
     pub(crate) fn replan(&mut self, route: Route, step: u64) {
         self.exchange(route);
         self.progress.planned_at = step;
         self.claim.asked_for = 0;
     }
 
-    /// A route that begins where the agent is, with nothing granted.
+    /// Replaces the route by one that begins at the agent, with nothing granted.
     pub(crate) fn start_over(&mut self, route: Route, step: u64) {
         self.replan(route, step);
         self.progress.at = 0;
         self.claim.granted_to = 0;
     }
 
-    /// A route to other goals along the same lanelets, or over open ground.
+    /// Replaces the route by one to other goals along the same lanelets, or over open ground.
     pub(crate) fn move_to(&mut self, route: Route) {
         self.exchange(route);
     }
 
-    /// The same lanelets to goals that lie elsewhere on them.
+    /// Moves the goals to other places on the same lanelets.
     pub(crate) fn move_goals(&mut self, goals: &[Goal]) {
         let route = self.routes.get(self.progress.route).clone();
         self.exchange(Route {
@@ -81,8 +81,8 @@ impl Travel<'_> {
         });
     }
 
-    /// Moves to the lanelet beside its own, which is next on the route. The body is where it was: `s`
-    /// and `t` are those of the same place beside the new lane's middle.
+    /// Moves to the adjacent lanelet, which is next on the route. The body stays in place: `s` and `t`
+    /// describe the same place relative to the new lane.
     pub(crate) fn change_lane(
         progress: &mut Progress,
         position: &mut LanePosition,
@@ -98,21 +98,21 @@ impl Travel<'_> {
         progress.at += 1;
     }
 
-    /// Ends the travel: the agent has no route any more.
+    /// Ends the travel: the agent no longer has a route.
     pub(crate) fn finish(&mut self) {
         self.routes.release(self.progress.route);
     }
 
     fn exchange(&mut self, route: Route) {
         let new = self.routes.take(route);
-        // The new one is taken before the old one is released: if they are equal the store does not
-        // drop the route in between.
+        // The new route is taken before the old route is released, so that the store does not drop it in
+        // between if they are equal.
         let old = std::mem::replace(&mut self.progress.route, new);
         self.routes.release(old);
         self.progress.look_ahead(self.routes.get(new));
     }
 
-    /// Counts so many goals as reached.
+    /// Sets the number of goals reached.
     pub(crate) fn reach(&mut self, reached: u32) {
         self.progress.reached = reached;
         self.progress
@@ -121,12 +121,12 @@ impl Travel<'_> {
 }
 
 impl Progress {
-    /// Notes where the next goal is.
+    /// Stores where the next goal is.
     fn look_ahead(&mut self, route: &Route) {
         self.goal_at = route.goal_at(self.reached).unwrap_or(0);
     }
 
-    /// Counts for how long it has been seeking a gap to change into.
+    /// Counts how long it has been seeking a gap for a lane change.
     #[inline]
     pub(crate) fn seek(
         &mut self,
@@ -139,7 +139,7 @@ impl Progress {
             && ground.has_beside(position.lanelet)
             && ground.length(position.lanelet) - position.s < SEEKING_DISTANCE
             && route.changes_lane_at(self.at, ground);
-        // Below 0 while it is kept from changing: it goes on from there.
+        // Negative while it is kept from changing; the count continues afterwards.
         self.seeking = if seeks {
             self.seeking + (dt as f32).copysign(self.seeking)
         } else {
@@ -147,14 +147,14 @@ impl Progress {
         };
     }
 
-    /// Notes whether others keep it from changing, who have been promised room on the lane beside.
+    /// Records whether it is kept from changing by vehicles that have been promised room on the adjacent
+    /// lane.
     pub(crate) fn note_kept(&mut self, is_kept: bool) {
         let sought = self.seeking.abs();
         self.seeking = if is_kept { -sought } else { sought };
     }
 
-    /// Finds a body at a place on its lanelet, and on those that it has come to; `s` is beyond the
-    /// end of its own then.
+    /// Projects a body onto its lanelet, and onto the next ones if it has passed the end of its lanelet.
     #[inline]
     pub(crate) fn locate(
         &mut self,
@@ -167,17 +167,17 @@ impl Progress {
             let lanelet = position.lanelet;
             let length = ground.length(lanelet);
             (position.s, position.t) = ground.line(lanelet).project(place, position.s);
-            // Beyond the end of its lanelet it is on the next one of the route, and projected again:
-            // at speed a short lanelet is passed in one step. Where the lane has to be left sideways,
-            // or the route ends, s stays beyond the end.
+            // Beyond the end of its lanelet it is on the next one of the route and is projected again,
+            // because a fast vehicle passes a short lanelet within one step. Where the lane has to be left
+            // sideways, or the route ends, s stays beyond the end.
             if position.s < length || !self.enter_next(position, route, ground, length) {
                 return;
             }
         }
     }
 
-    /// Moves a body on along its lanelet, and over to those that it comes to. Returns how far it
-    /// went, m: it does not leave the end of the last, nor of one that it has to leave sideways.
+    /// Moves a body along its lanelet and on to the next ones. Returns the distance moved, m. The body does
+    /// not pass the end of the last lanelet, or of one that it has to leave sideways.
     #[inline]
     pub(crate) fn go_along(
         &mut self,
@@ -200,7 +200,7 @@ impl Progress {
         }
     }
 
-    /// Enters the lanelet after one of a length, if the route leads straight on to it.
+    /// Enters the lanelet that follows one with the given length, if the route continues straight to it.
     #[inline]
     fn enter_next(
         &mut self,
@@ -213,7 +213,7 @@ impl Progress {
             Some(next) if ground.leads_to(position.lanelet, next) => {
                 position.s -= length;
                 position.lanelet = next;
-                // The lane that it was leaving ends here too, or goes elsewhere.
+                // The lane that it was leaving ends here too, or leads elsewhere.
                 position.leaving = NO_LANELET;
                 self.at += 1;
                 true
@@ -222,11 +222,11 @@ impl Progress {
         }
     }
 
-    /// Counts the goals that are reached, and says whether the agent has arrived.
+    /// Updates the goals reached, and returns whether the agent has arrived.
     ///
-    /// A goal on a lane is reached when the rear axle has passed it; one on open ground within a
-    /// radius, because a vehicle that just misses a point would circle around it; the end of a path
-    /// when it has been driven.
+    /// A goal on a lane is reached when the rear axle has passed it. A goal on open ground is reached within
+    /// a radius, because a vehicle that just misses a point would circle around it. The end of a path is
+    /// reached when the path is completed.
     #[inline]
     pub(crate) fn reach_goals(
         &mut self,
@@ -234,7 +234,7 @@ impl Progress {
         position: &LanePosition,
         place: DVec2,
     ) -> Arrival {
-        // Nearly always: the goal is on a lanelet farther on.
+        // The most frequent case: the goal is on a lanelet farther ahead.
         if self.at < self.goal_at {
             return Arrival::UnderWay;
         }
@@ -253,9 +253,9 @@ impl Progress {
                 return Arrival::UnderWay;
             }
             let is_last = self.reached as usize + 1 == route.goals.len();
-            // From the end of a path that its behaviour wanted it goes on when that says so.
-            // Example: a script parks a vehicle by two paths, forwards and then backwards. Between them
-            // it goes on by itself; at the end of the second one it waits for the script.
+            // At the end of a path from its behaviour, it continues only when the behaviour asks for it.
+            // Example: a script parks a vehicle with two paths, forwards and then in reverse. Between them
+            // the vehicle continues on its own; at the end of the second it waits for the script.
             let is_path = self.has_own_goals
                 && route.path_to(self.reached).is_some()
                 && route.path_to(self.reached + 1).is_none();
@@ -267,7 +267,7 @@ impl Progress {
                 return Arrival::Finished;
             }
             self.look_ahead(route);
-            // Where it is on the next path is known after this step.
+            // Its place on the next path is computed after this step.
             let was_path = route.path_to(self.reached - 1).is_some();
             if self.at < self.goal_at || was_path {
                 return Arrival::UnderWay;
@@ -278,7 +278,8 @@ impl Progress {
 }
 
 impl Route {
-    /// A flight: the route up to lanelet `from`, then these, and their end as the only goal left.
+    /// A flight: the route up to lanelet `from`, then the given lanelets, whose end is the only remaining
+    /// goal.
     pub(crate) fn with_flight(
         &self,
         reached: u32,

@@ -1,4 +1,4 @@
-//! All routes of a world, equal ones stored once.
+//! All routes of a world; equal routes are stored once.
 
 use super::{GroundPath, Leg, Route};
 use crate::records::{RouteId, are_distinct};
@@ -6,41 +6,41 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::hash::Hasher;
 
-/// Longest total length of the paths over open ground in a save, m; their lines take about 500 MB then.
+/// Maximum total length of the paths over open ground in a save, m. Their lines then take about 500 MB.
 const MOST_PATH_METRES: f64 = 2e7;
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 struct Stored {
     route: Route,
     hash: u64,
-    /// Agents that have it; 0 for a free place.
+    /// Number of agents that have it; 0 for a free place.
     users: u32,
 }
 
-/// The routes that agents have.
+/// The routes of all agents.
 ///
-/// Agents of a flow have equal routes of hundreds of lanelets: stored once, a route costs them a
-/// number each, and an exchange of routes copies nothing.
+/// Agents of a flow have equal routes of hundreds of lanelets. Each is stored once, so it costs an agent only
+/// a number, and changing routes copies nothing.
 ///
-/// Only the verbs of [`Travel`](super::Travel) take and release routes, so each agent that
-/// drives counts as one user of one route.
+/// Only the methods of [`Travel`](super::Travel) take and release routes, so each driving agent counts as one
+/// user of one route.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Routes {
     stored: Vec<Stored>,
     free: Vec<u32>,
-    /// By hash; asked for single hashes, never gone through.
+    /// Indices by hash; only used for look-ups and never iterated.
     #[serde(skip)]
     by_hash: HashMap<u64, Vec<u32>>,
 }
 
 impl Routes {
-    /// A route.
+    /// Route with an id.
     #[inline]
     pub(crate) fn get(&self, id: RouteId) -> &Route {
         &self.stored[id.0 as usize].route
     }
 
-    /// A hash over all that a route is.
+    /// Hash of the whole route.
     pub(crate) fn hash_of(&self, id: RouteId) -> u64 {
         self.stored[id.0 as usize].hash
     }
@@ -49,7 +49,7 @@ impl Routes {
     pub(super) fn take(&mut self, route: Route) -> RouteId {
         let hash = hash(&route);
         let same = self.by_hash.get(&hash).into_iter().flatten();
-        // Different routes may have one hash: they are compared. The first equal one counts.
+        // Different routes may have the same hash, so they are compared. The first equal one counts.
         let known = same
             .copied()
             .find(|&at| self.stored[at as usize].route == route);
@@ -62,8 +62,8 @@ impl Routes {
             hash,
             users: 1,
         };
-        // Which place a route gets depends on who left before, and nothing that is computed depends on
-        // that: hashes of the state use the route's own hash.
+        // The place of a route depends on which agents left before, but no results depend on it: hashes of
+        // the state use the hash of the route itself.
         let at = match self.free.pop() {
             Some(at) => {
                 self.stored[at as usize] = stored;
@@ -78,7 +78,7 @@ impl Routes {
         RouteId(at)
     }
 
-    /// Gives back the route of one agent.
+    /// Releases the route of one agent.
     pub(super) fn release(&mut self, id: RouteId) {
         let stored = &mut self.stored[id.0 as usize];
         stored.users -= 1;
@@ -96,14 +96,14 @@ impl Routes {
         }
     }
 
-    /// Whether a route is there.
+    /// Whether a route exists.
     pub(crate) fn has(&self, id: RouteId) -> bool {
         self.stored
             .get(id.0 as usize)
             .is_some_and(|stored| stored.users > 0)
     }
 
-    /// Whether each route has as many users as there are among these, one of each agent.
+    /// Whether the number of users of each route matches `users`, which has the route of each agent.
     pub(crate) fn have_users(&self, users: impl Iterator<Item = RouteId>) -> bool {
         let mut counts = vec![0u32; self.stored.len()];
         for id in users {
@@ -116,8 +116,8 @@ impl Routes {
         stored.eq(counts)
     }
 
-    /// Makes the lines of all paths over open ground, after loading. Returns `false`, and makes none, if a
-    /// way-point is no number or the paths are too long together.
+    /// Makes the lines of all paths over open ground after loading. Returns `false`, and makes none, if a
+    /// waypoint is not finite or the total length is too large.
     pub(crate) fn build_paths(&mut self) -> bool {
         let routes = self.stored.iter_mut().map(|stored| &mut stored.route);
         let legs = routes.flat_map(|route| &mut route.legs);
@@ -136,7 +136,7 @@ impl Routes {
         is_sound
     }
 
-    /// Whether all routes keep to that many lanelets and to their own, and each free place is listed once.
+    /// Whether all routes are valid for a number of lanelets, and each free place is listed once.
     pub(crate) fn are_sound(&self, lanelets: usize) -> bool {
         let is_free = |at: &u32| self.stored.get(*at as usize).is_some_and(|s| s.users == 0);
         self.free.iter().all(is_free)
@@ -147,13 +147,13 @@ impl Routes {
                 .all(|stored| stored.route.is_sound(lanelets))
     }
 
-    /// Routes that somebody has.
+    /// Number of routes in use.
     #[cfg(test)]
     pub(crate) fn count(&self) -> usize {
         self.stored.len() - self.free.len()
     }
 
-    /// After loading: what is derived.
+    /// Rebuilds derived data after loading.
     pub(crate) fn index_hashes(&mut self) {
         self.by_hash.clear();
         for (at, stored) in (0u32..).zip(&self.stored) {
@@ -165,7 +165,7 @@ impl Routes {
 }
 
 fn hash(route: &Route) -> u64 {
-    // The lanelets are most of a route; goals and legs of equal ones are compared anyway.
+    // The lanelets are the largest part of a route. Goals and legs are compared anyway.
     let mut hasher = twox_hash::XxHash3_64::with_seed(0);
     hasher.write_usize(route.lanelets.len());
     for &lanelet in &*route.lanelets {
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(routes.get(b).lanelet(2), Some(LaneletIndex::new(3)));
         routes.release(b);
         assert_eq!(routes.count(), 1);
-        // The place is used again.
+        // The place is reused.
         assert_eq!(routes.take(route(&[9])), a);
         assert_eq!(routes.get(c).lanelet(1), Some(LaneletIndex::new(2)));
     }

@@ -1,4 +1,4 @@
-//! The frame around the parts of a save, and its bytes.
+//! Frame around the parts of a save, and its conversion to bytes.
 
 use super::parts::Part;
 use crate::records::SaveError;
@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// Begins every save.
+/// Format name at the start of every save.
 const FORMAT: &str = "roadwright.world";
 /// Version of the frame around the parts.
 const VERSION: u16 = 1;
 
-/// A part as it is saved.
+/// A part in saved form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Stored {
     version: u16,
     bytes: Vec<u8>,
 }
 
-/// A world at a step boundary, as bytes.
+/// A world at a step boundary, in saved form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SavedWorld {
     format: String,
@@ -33,7 +33,7 @@ pub struct SavedWorld {
     parts: BTreeMap<String, Stored>,
 }
 
-/// A checksum over the bytes of a save.
+/// Checksum of the bytes of a save.
 fn checksum(bytes: &[u8]) -> u64 {
     twox_hash::XxHash3_64::oneshot(bytes)
 }
@@ -51,28 +51,28 @@ impl SavedWorld {
         }
     }
 
-    /// The bytes of a file: the save, and a checksum of it.
+    /// The bytes of a file: the save followed by its checksum.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = postcard::to_allocvec(self).expect("plain state can be written");
         bytes.extend_from_slice(&checksum(&bytes).to_le_bytes());
         bytes
     }
 
-    /// Reads the bytes of a file. Whether its parts can be read is seen when it is restored.
+    /// Reads the bytes of a file. The parts are only read when the world is restored.
     ///
     /// # Errors
-    /// If they are not a save, or its frame is of a newer version.
+    /// If they are not a save, or its frame has a newer version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SaveError> {
         let damaged = |what: &str| SaveError::NoSave(what.into());
         let (bytes, sum) = bytes.split_last_chunk().ok_or(damaged("it is too short"))?;
-        // The checksum comes first: what is read afterwards was written as it is by some version.
+        // The checksum comes first. Whatever passes it was written by some version of the program.
         if checksum(bytes) != u64::from_le_bytes(*sum) {
             return Err(damaged("its checksum differs"));
         }
         let saved: Self =
             postcard::from_bytes(bytes).map_err(|_| damaged("its frame cannot be read"))?;
         if saved.format != FORMAT {
-            return Err(damaged("it begins otherwise"));
+            return Err(damaged("its format differs"));
         }
         if saved.version > VERSION {
             return Err(SaveError::Newer {
@@ -83,27 +83,27 @@ impl SavedWorld {
         Ok(saved)
     }
 
-    /// Bytes that it takes.
+    /// Memory used, in bytes.
     pub fn bytes(&self) -> usize {
         self.parts.values().map(|part| part.bytes.len()).sum()
     }
 
-    /// Modules that start fresh when the world is restored, because they cannot save what they keep.
+    /// Modules that start fresh when the world is restored, because they cannot save their state.
     pub fn inexact(&self) -> &[String] {
         &self.inexact
     }
 
-    /// Whether all parts are in the versions that are read here.
+    /// Checks that all parts have the versions that are read here.
     pub(super) fn check_versions(&self) -> Result<(), SaveError> {
         for (name, stored) in &self.parts {
             let (part, version) = (name.clone(), stored.version);
             let known = Part::named(name).map(|known| version.cmp(&known.version()));
             match known {
                 Some(Ordering::Equal) => {}
-                // It is not read in its older form: numbers in it may mean something else.
+                // An older version is not read, because its numbers may have another meaning.
                 Some(Ordering::Less) => return Err(SaveError::Older { part, version }),
-                // One that is not known here is no less of the world: without it that would not go on as
-                // it was.
+                // An unknown part belongs to the world as well: without it the world would not continue as it
+                // was.
                 Some(Ordering::Greater) | None => return Err(SaveError::Newer { part, version }),
             }
         }
@@ -119,18 +119,18 @@ impl SavedWorld {
         self.parts.insert(part.name().into(), stored);
     }
 
-    /// Whether it has a part.
+    /// Whether it contains a part.
     pub(super) fn has(&self, part: Part) -> bool {
         self.parts.contains_key(part.name())
     }
 
-    /// A part; its version has been checked.
+    /// A part, whose version has been checked.
     pub(super) fn get<T: DeserializeOwned>(&self, part: Part) -> Result<T, SaveError> {
         let missing = || SaveError::Damaged(format!("{} is missing", part.name()));
         self.get_if_any(part)?.ok_or_else(missing)
     }
 
-    /// A part that saves of before it was kept do not have.
+    /// A part that older saves may lack.
     pub(super) fn get_if_any<T: DeserializeOwned>(
         &self,
         part: Part,
@@ -139,7 +139,7 @@ impl SavedWorld {
             return Ok(None);
         };
         let read = postcard::from_bytes(&stored.bytes);
-        // The decoder's message is about bytes and helps no user; the name of the part does.
+        // The decoder's message is about bytes and does not help users, but the name of the part does.
         read.map(Some)
             .map_err(|_| SaveError::Damaged(part.name().into()))
     }
@@ -187,7 +187,7 @@ mod tests {
         let restore = |saved: &SavedWorld| {
             World::restore(ground.clone(), &scenario, &registry, &options, saved)
         };
-        // Who decides about signals was a part of the ground then.
+        // At that time the modules that control signals were part of the ground.
         assert_ne!(ground.hash(), ground.hash_with_deciders());
         assert_eq!(restore(&saved).err(), Some(SaveError::OtherGround));
         saved.ground = ground.hash_with_deciders();
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(again.state_hash(), world.state_hash());
     }
 
-    /// A save of one part, and of another one that is empty.
+    /// A save with the named part, and another part that is empty.
     fn with_version(name: &str, version: u16) -> SavedWorld {
         let mut saved = SavedWorld::new(0, Vec::new());
         saved.put(parts::CLAIMS, &1u8);
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(saved.get_if_any::<u8>(parts::PEOPLE), Ok(None));
         let error = saved.get::<u8>(parts::PEOPLE).err().unwrap();
         assert!(error.to_string().contains("people is missing"));
-        // One that is there, and empty, is damaged.
+        // A part that exists but is empty is damaged.
         assert!(saved.get_if_any::<u8>(parts::HANDS).is_err());
     }
 }

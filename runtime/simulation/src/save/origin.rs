@@ -1,4 +1,4 @@
-//! What a saved run was a run of.
+//! The scenario and options of a saved run.
 
 use crate::modules::Anew;
 use crate::vehicle_type::VehicleTypes;
@@ -6,21 +6,21 @@ use crate::world::World;
 use roadwright_scenario::DynamicsLevel;
 use serde::{Deserialize, Serialize};
 
-/// What the scenario and the options of a saved run were, as far as it matters for what is to come: with others
-/// it is another run from there on, which people are told.
+/// Properties of the scenario and options of a saved run that affect its future. If any of them differs, the
+/// restored run is a different one, and the user is notified.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Origin {
-    /// What the numbers of vehicle types stand for: agents hold these.
+    /// Names behind the numbers of vehicle types, which agents store.
     types: Vec<String>,
-    /// A hash of what the types are.
+    /// Hash of the properties of the types.
     kinds: u64,
-    /// A hash of the flows.
+    /// Hash of the flows.
     flows: u64,
-    /// The level of all agents that appear, if one was asked for.
+    /// Level of all spawned agents, if one was requested.
     dynamics: Option<DynamicsLevel>,
-    /// The level of those of whom the scenario says nothing.
+    /// Level of agents without one in the scenario.
     default_dynamics: DynamicsLevel,
-    /// People who come to each side of a crossing in an hour, if that was asked for.
+    /// Pedestrians per hour at each side of a crossing, if requested.
     pedestrians: Option<f64>,
 }
 
@@ -38,39 +38,35 @@ impl Origin {
         }
     }
 
-    /// The level of dynamics and the people on foot that were asked for.
+    /// The requested level of dynamics and number of pedestrians.
     pub(super) fn asked_for(&self) -> (Option<DynamicsLevel>, Option<f64>) {
         (self.dynamics, self.pedestrians)
     }
 
-    /// Whether numbers of types stand for what they stood for.
+    /// Whether the numbers of types have kept their meaning.
     pub(super) fn has_types(&self, types: &VehicleTypes) -> bool {
         self.types == types.numbering()
     }
 
-    /// What is another now.
+    /// Differences from the current run.
     pub(super) fn differences(&self, now: &Self) -> Vec<Anew> {
         let levels = |origin: &Self| (origin.dynamics, origin.default_dynamics);
         let all = [
             (
                 self.kinds != now.kinds,
                 "vehicle types",
-                "one of them, or its file, is another than it was",
+                "at least one of them or its file has changed",
             ),
-            (
-                self.flows != now.flows,
-                "flows",
-                "they are others than they were",
-            ),
+            (self.flows != now.flows, "flows", "they have changed"),
             (
                 levels(self) != levels(now),
                 "dynamics",
-                "those who appear from now on have another level",
+                "agents spawned from now on have another level",
             ),
             (
                 self.pedestrians != now.pedestrians,
                 "pedestrians",
-                "others come from now on",
+                "another number arrives from now on",
             ),
         ];
         let others = all.into_iter().filter(|(is_other, ..)| *is_other);

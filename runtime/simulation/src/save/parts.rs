@@ -1,17 +1,16 @@
-//! The parts of a save, each with a version of its own.
+//! Parts of a save, each with a version of its own.
 //!
-//! A part is named here and nowhere else: what is not in the table can be neither written nor read. Who
-//! changes what a part holds, or what numbers in it mean, raises the version of that part alone, and says
-//! beside it what has changed. No part is read in another version than its own.
+//! This table is the only place that names parts; a part that is not in it can be neither written nor read. A
+//! change of the content of a part, or of the meaning of its numbers, increases the version of that part
+//! alone, and its comment states the change. No part is read in another version than its own.
 //!
-//! Up to 17 all parts were raised together; so those that there were then begin with it, whatever was
-//! changed. A part that is new begins with 1, and is read by [`super::SavedWorld::get_if_any`]: saves of
-//! before do not have it.
+//! Up to version 17 all parts shared one version, so the parts of that time begin with 17. A new part begins
+//! with 1 and is read by [`super::SavedWorld::get_if_any`], because older saves do not have it.
 
-/// A part of a save: its name, and the version in which it is written and read.
+/// A part of a save: its name and its version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part {
-    // Private, so that there are no other parts than those of the table.
+    // Private, so that only the table can create parts.
     name: &'static str,
     version: u16,
 }
@@ -22,12 +21,12 @@ impl Part {
         self.name
     }
 
-    /// The version in which it is written and read.
+    /// Version in which it is written and read.
     pub(super) fn version(self) -> u16 {
         self.version
     }
 
-    /// The part of a name.
+    /// Part with a name.
     pub(super) fn named(name: &str) -> Option<Self> {
         ALL.iter().copied().find(|part| part.name == name)
     }
@@ -37,81 +36,81 @@ macro_rules! parts {
     ($($(#[$about:meta])* $part:ident $name:literal $version:literal;)*) => {
         $($(#[$about])* pub(super) const $part: Part = Part { name: $name, version: $version };)*
 
-        /// All of them.
+        /// All parts.
         pub(super) const ALL: &[Part] = &[$($part),*];
     };
 }
 
 parts! {
-    /// The clock, and counts of updates and of routes that were planned again.
+    /// The clock, and counts of updates and replanned routes.
     COUNTERS "counters" 17;
-    /// The columns of agents. 2: they have levels of dynamics. 10: who follows at a sign looks for itself.
-    /// 18: behaviours have lateral wishes.
+    /// Columns of agents. 2: levels of dynamics. 10: vehicles that follow another at a sign check for
+    /// themselves. 18: lateral wishes of behaviours.
     AGENTS "agents" 18;
-    /// What fitnesses count of a drive.
+    /// Accounts of drives for fitnesses.
     ACCOUNTS "accounts" 17;
-    /// The pedals that controllers press.
+    /// Pedals pressed by controllers.
     PEDALS "pedals" 17;
-    /// The routes.
+    /// Routes.
     ROUTES "routes" 17;
-    /// What levels of dynamics keep. 8: rigid bodies are a level. 9: wheels turn, trailers are towed, and a
-    /// level slides. 11: lanes can be too steep. 12: wheels can be spheres. 13: trailers are rigid bodies.
-    /// 15: bodies roll within their strides. 16, 17: what the level of lanes keeps is in single precision.
-    /// 18: fronts lead when lanes are changed.
+    /// States of levels of dynamics. 8: level of rigid bodies. 9: rotating wheels, towed trailers, a level
+    /// that slides. 11: lanes can be too steep. 12: spherical wheels. 13: trailers as rigid bodies. 15:
+    /// bodies roll within their strides. 16, 17: state of level `lane` in single precision. 18: fronts lead
+    /// in lane changes.
     DYNAMICS "dynamics" 18;
-    /// Trailers that stand alone.
+    /// Uncoupled trailers.
     STANDING "standing" 17;
-    /// Who waits to appear. 14: alleys are driven in turns.
+    /// Agents waiting to be spawned. 14: directions take turns in alleys.
     DEPARTURES "departures" 17;
-    /// How many random trips were asked for and made.
+    /// Number of random trips requested and made.
     POPULATION "population" 17;
-    /// How far flows have come.
+    /// Progress of flows.
     FLOWS "flows" 17;
-    /// How many vehicles scripts have added.
+    /// Number of vehicles added by scripts.
     SPAWNED "spawned" 17;
-    /// Tickets and claims at junctions, and how the law was kept. 8: rings of full lanes are counted. 9:
-    /// tickets know where their holders stand. 10: who follows at a sign looks for itself. 14: alleys are
-    /// driven in turns. 15: junctions decide on the beat.
+    /// Tickets and claims at junctions, and statistics of the law. 8: count of rings of full lanes. 9:
+    /// tickets have the places where their holders stand. 10: vehicles that follow another at a sign check
+    /// for themselves. 14: directions take turns in alleys. 15: junctions decide on the beat.
     CLAIMS "claims" 17;
-    /// What signals show. 5: there are signals by demand.
+    /// States of signals. 5: demand-controlled signals.
     SIGNALS "signals" 17;
-    /// Who touches whom.
+    /// Current contacts.
     CONTACTS "contacts" 17;
-    /// How long lanelets take.
+    /// Delays of lanelets.
     DELAYS "delays" 17;
-    /// Who has left which place in a junction.
+    /// Times at which agents left places in junctions.
     ENCROACHMENT "encroachment" 17;
-    /// Who walks.
+    /// Pedestrians.
     PEOPLE "people" 17;
-    /// Whom people have in hand.
+    /// Agents under manual control.
     HANDS "hands" 17;
-    /// Letters on their way.
+    /// Messages that have not been read.
     MAIL "mail" 17;
     /// Groups of agents.
     GROUPS "groups" 17;
-    /// How many collisions behaviours have been told.
+    /// Number of collisions that behaviours have been notified of.
     TOLD_COLLISIONS "told_collisions" 17;
-    /// The last lines of the log, and faults.
+    /// Last lines of the log, and faults.
     LOG "log" 17;
-    /// The rows that agents have left behind.
+    /// Result rows of agents.
     FINISHED "finished" 17;
-    /// The instances of modules, and what they keep.
+    /// Instances of modules, and their states.
     MODULES "modules" 17;
-    /// What modules have been told of agents.
+    /// Notifications of modules about agents.
     MEMBERSHIP "membership" 17;
-    /// Modules that were replaced.
+    /// Replaced modules.
     SWAPS "swaps" 17;
-    /// Failures of modules.
+    /// Module failures.
     FAILURES "failures" 1;
-    /// The names of stacks, and their instances.
+    /// Names of stacks, and their instances.
     STACKS "stacks" 1;
-    /// Modules that the run had in the place of those of its stacks.
+    /// Modules with which the run replaced those of its stacks.
     OVERRIDES "overrides" 1;
-    /// What the scenario and the options were, as far as it matters for what is to come.
+    /// Properties of the scenario and options that affect the future.
     ORIGIN "origin" 1;
-    /// Who decided about each programme of signals.
+    /// Modules or modes that controlled each signal programme.
     DECIDERS "deciders" 1;
-    /// Modules that did not go on where a save was.
+    /// Modules that did not resume where a save was.
     FRESH "fresh" 1;
 }
 

@@ -1,4 +1,4 @@
-//! How the bodies that the solver of rigid bodies has of a vehicle lie, for those who draw them.
+//! Orientation in space of a vehicle's bodies in the rigid-body solver, for renderers.
 
 use super::VehicleRecord;
 use crate::records::RigidShape;
@@ -7,7 +7,7 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::sin_cos;
 
 impl RigidShape {
-    /// How it lies, of a vehicle with an attitude.
+    /// Placement of the shape for a vehicle with an attitude.
     pub fn lying(&self, vehicle: &VehicleRecord) -> Option<Lying> {
         let attitude = vehicle.attitude?;
         let pitch = sin_cos(attitude.pitch);
@@ -21,23 +21,22 @@ impl RigidShape {
     }
 }
 
-/// A body that lies in the world.
+/// Placement of a body in the world.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lying {
-    /// Middle of the rear axle, and heading.
+    /// Centre of the rear axle, and heading.
     pose: Pose,
-    /// From there to the centre of gravity as seen from above, m.
+    /// Distance from there to the centre of gravity, seen from above, m.
     ahead: f64,
-    /// Of the centre of gravity, m.
+    /// Height of the centre of gravity, m.
     height: f64,
-    /// Sine and cosine.
+    /// Sine and cosine of the pitch angle.
     pitch: (f64, f64),
     roll: (f64, f64),
 }
 
 impl Lying {
-    /// Where a point of the body is in the world, given from its centre of gravity: ahead, to the left and
-    /// up, m.
+    /// World position of a point of the body, given relative to its centre of gravity: ahead, left and up, m.
     pub fn point(&self, at: DVec3) -> DVec3 {
         let ((pitch_sin, pitch_cos), (roll_sin, roll_cos)) = (self.pitch, self.roll);
         let left = at.y * roll_cos - at.z * roll_sin;

@@ -1,4 +1,4 @@
-//! Bodies move, and find their new place on their routes.
+//! Moves all bodies, and finds their new places on their routes.
 
 use super::retire::Exit;
 use crate::agents::{AdvanceColumns, Rare, Status, pedals_of};
@@ -23,34 +23,35 @@ use roadwright_scenario::{DynamicsLevel, junction};
 use roadwright_vehicle::PedalCommand;
 use std::hint::black_box;
 
-/// Standing between two lanes for longer ends a lane change that is half done, s.
+/// An unfinished lane change ends after the vehicle has stood between the two lanes for this long, s.
 const HALF_WAY_PATIENCE: f64 = 3.0;
-/// So much of the room between who changes lanes and who passes it on the old one is left for its tail,
-/// which points there, and for both to keep apart, m: while it stands, and while it moves.
+/// Part of the gap between a vehicle that changes lanes and one that passes it on the old lane, m. It is left
+/// for the tail of the former, which points to the old lane, and for clearance: while the vehicle stands, and
+/// while it moves.
 const HALF_WAY: f64 = 0.45;
 const ACROSS: f64 = 0.85;
-/// Nearer to the middle of its lane than this it has left the old one however wide it is, m.
+/// Closer to the centre line of its lane than this, a vehicle of any width has left its old lane, m.
 const IN_LANE: f64 = 0.1;
-/// Who has wanted to climb for so long without success is told of, s.
+/// A warning is logged when a vehicle has failed to climb for this long, s.
 const TOO_STEEP: f64 = 2.0;
 
-/// What moving reads of the world.
+/// Inputs for moving agents.
 #[derive(Clone, Copy)]
 struct AdvanceInputs<'a> {
     ground: &'a Ground,
     types: &'a VehicleTypes,
     hands: &'a Hands,
     routes: &'a Routes,
-    /// Pedals of those who drive by them, by agent index; it may be shorter than there are agents.
+    /// Pedals of the agents that drive by pedals, by agent index; may be shorter than the number of agents.
     pedals: &'a [Option<PedalCommand>],
-    /// Where beside the middle of their lanes agents are led.
+    /// Guided lateral offsets of agents.
     aside: &'a Rare<Aside>,
     clock: Clock,
-    /// Steps of a stride of the level.
+    /// Stride of the level, in steps.
     stride: u64,
 }
 
-/// What moving writes of one agent.
+/// Data of one agent that moving writes.
 struct Mover<'a, S> {
     state: &'a mut S,
     motion: &'a mut Motion,
@@ -59,7 +60,7 @@ struct Mover<'a, S> {
     statistics: &'a mut Statistics,
 }
 
-/// Moves all bodies by a step, level by level. Returns how many moved.
+/// Moves all bodies by one step, level by level. Returns the number of agents moved.
 pub(crate) fn advance(
     Fixed { ground, types }: Fixed<'_>,
     hands: &Hands,
@@ -72,7 +73,7 @@ pub(crate) fn advance(
             exit.dynamics.grow(level, census.capacity());
         }
     }
-    // Before anybody leaves: who arrives in this step has moved in it as well.
+    // Counted before any agent leaves, because agents that arrive in this step have moved as well.
     let moved = census.count() as u64;
     let dynamics = &mut *exit.dynamics;
     let mut agents = AdvanceColumns::of(exit.agents);
@@ -86,8 +87,8 @@ pub(crate) fn advance(
         clock: *exit.clock,
         stride: 1,
     };
-    // Level by level, in any order: no body of these levels reads where others have come to in this
-    // step.
+    // The order of levels does not matter, because bodies of these levels do not read the places that others
+    // reach in this step.
     let mut arrivals =
         advance_level::<OneTrack>(scene, &mut dynamics.one_track, helpers, &mut agents);
     arrivals.extend(advance_level::<Lane>(
@@ -108,7 +109,7 @@ pub(crate) fn advance(
         helpers,
         &mut agents,
     ));
-    // Last, among all others, which have moved.
+    // Rigid bodies come last, because they meet all others at their new places.
     let lost = dynamics.advance_rigid(&Around {
         ground,
         types,
@@ -128,8 +129,8 @@ pub(crate) fn advance(
     ));
     dynamics.rigid.moved = moved_rigidly;
     dynamics.tow(ground, agents.lent(), types);
-    // Who leaves is scored, leaves a row behind and frees what it has: in the order of ids, since
-    // arrivals come level by level, and in each by index.
+    // A retiring agent is scored, leaves a result row and releases what it holds. This happens in the order
+    // of ids, because arrivals are listed by level and index.
     arrivals.sort_unstable_by_key(|(agent, _)| agents.identity[agent.index()].id);
     tell_of_lost(exit, &lost);
     tell_of_too_steep(ground, exit);
@@ -144,21 +145,21 @@ pub(crate) fn advance(
     moved
 }
 
-/// Says which bodies have been put to rest because their numbers made no sense any more.
+/// Logs the bodies that were stopped because their state became invalid.
 fn tell_of_lost(exit: &mut Exit<'_>, lost: &[AgentIndex]) {
     for &agent in lost {
         exit.messages.log.write_fault(LogLine {
             time: exit.clock.time(),
             agent: exit.agents.identity[agent.index()].id,
             module: DynamicsLevel::Rigid.to_string(),
-            text: "its motion was beyond all measure: it has been put to rest where it was".into(),
+            text: "its motion became invalid; it was stopped where it was".into(),
             is_fault: true,
         });
     }
 }
 
-/// Says who stands on a lane that is too steep for its engine or its tyres, where a body of another level
-/// would roll back.
+/// Logs the agents that stand on a lane too steep for their engine or tyres. A body of another level would
+/// roll back.
 fn tell_of_too_steep(ground: &Ground, exit: &mut Exit<'_>) {
     if ground.slopes().is_none() || exit.agents.census().count_of(DynamicsLevel::Lane) == 0 {
         return;
@@ -167,7 +168,7 @@ fn tell_of_too_steep(ground: &Ground, exit: &mut Exit<'_>) {
     let agents = &*exit.agents;
     let stands = |index: &usize| {
         let (who, progress) = (&agents.identity[*index], &agents.progress[*index]);
-        // Once, in the step in which it has been standing for so long.
+        // Once, in the step in which the standing time reaches the limit.
         let is_time = progress.standing >= TOO_STEEP && progress.standing - dt < TOO_STEEP;
         who.level == DynamicsLevel::Lane && who.drives() && is_time
     };
@@ -176,7 +177,7 @@ fn tell_of_too_steep(ground: &Ground, exit: &mut Exit<'_>) {
         .filter(|&index| exit.dynamics.is_held_by_slope(index))
         .map(|index| agents.identity[index].id)
         .collect();
-    // The log is state: its lines must not depend on where agents are stored.
+    // The log is part of the state, so its lines must not depend on agent indices.
     told.sort_unstable();
     for agent in told {
         exit.messages.log.write_fault(LogLine {
@@ -184,8 +185,8 @@ fn tell_of_too_steep(ground: &Ground, exit: &mut Exit<'_>) {
             agent,
             module: DynamicsLevel::Lane.to_string(),
             text:
-                "its lane is too steep for its engine or its tyres: it stands, since at this level \
-                   nobody rolls back"
+                "its lane is too steep for its engine or tyres; it stands, because vehicles of this level \
+                   do not roll back"
                     .into(),
             is_fault: true,
         });
@@ -219,8 +220,8 @@ fn advance_level<L: Level>(
     let Some(helpers) = helpers else {
         return advance_slice::<L>(&scene, 0, columns);
     };
-    // Each slice writes the rows of its own agents and reads nobody else's, so any number of threads
-    // gives the same bits. `collect` keeps the order of slices.
+    // Each slice writes only the rows of its own agents and reads no others, so any number of threads gives
+    // the same bits. `collect` keeps the order of slices.
     helpers.install(|| {
         let (identity, command, states, motion, position, progress, statistics) = columns;
         identity
@@ -240,7 +241,7 @@ fn advance_level<L: Level>(
     })
 }
 
-/// The columns of a slice of agents.
+/// Columns of a slice of agents.
 type Columns<'a, S> = (
     &'a [Identity],
     &'a [Command],
@@ -251,8 +252,8 @@ type Columns<'a, S> = (
     &'a mut [Statistics],
 );
 
-/// Moves the agents of a level in a slice, the first of which has the index `first`. Returns who
-/// has arrived.
+/// Moves the agents of a level in a slice, where `first` is the index of the first agent. Returns the agents
+/// that have arrived.
 fn advance_slice<L: Level>(
     scene: &AdvanceInputs<'_>,
     first: u32,
@@ -290,8 +291,8 @@ fn advance_slice<L: Level>(
     arrivals
 }
 
-/// Looks at what is read of the ground and of routes for a batch of agents, before any of them moves: one
-/// after the other each would wait for memory (`perception/warm.rs`).
+/// Prefetches the ground and route data of a batch of agents before any of them moves. Otherwise each would
+/// wait for memory in turn (`perception/warm.rs`).
 fn warm<'a>(
     scene: &AdvanceInputs<'_>,
     rows: impl Iterator<Item = (&'a Identity, (&'a LanePosition, &'a Progress))>,
@@ -306,8 +307,8 @@ fn warm<'a>(
 }
 
 impl AdvanceInputs<'_> {
-    /// What the middles of the lane that a vehicle of a width leaves and of its new one are farther apart
-    /// than it and who passes it need, m: a bus, where there are any.
+    /// Distance between the centre lines of the old and the new lane in excess of what the vehicle and a
+    /// passing vehicle need, m. The passing vehicle is a bus if there are any.
     fn room_beside(&self, width: f64, position: &LanePosition) -> f64 {
         let of_lane = |id| self.ground.lanelet(id).width;
         let between = 0.5 * (of_lane(position.lanelet) + of_lane(position.leaving));
@@ -318,8 +319,8 @@ impl AdvanceInputs<'_> {
         between - 0.5 * (width.max(junction::Body::CAR.width) + other)
     }
 
-    /// Whether a stride of an agent begins. Those of agents begin at different steps: not all take their
-    /// commands at once.
+    /// Whether a stride of an agent begins in this step. Strides are staggered, so that agents do not all
+    /// take their commands at once.
     #[inline]
     fn begins(&self, who: &Identity) -> bool {
         (self.clock.step + who.id).is_multiple_of(self.stride)
@@ -327,7 +328,7 @@ impl AdvanceInputs<'_> {
 }
 
 impl<S> Mover<'_, S> {
-    /// Moves the body by a step of its level, and finds its place on the route. Returns whether it has
+    /// Moves the body by one step of its level and finds its place on the route. Returns whether it has
     /// arrived.
     #[inline]
     fn advance<L: Level<State = S>>(
@@ -375,7 +376,7 @@ impl<S> Mover<'_, S> {
             None => self.find_place(before.pose.position, route, scene),
         };
         self.statistics.count(self.motion, way);
-        // Who moves again has another situation: planners may be asked soon if it stands once more.
+        // Moving again changes the situation, so a later stop may soon trigger replanning.
         if self.motion.speed.abs() < STANDING {
             self.progress.standing += dt;
         } else {
@@ -388,7 +389,7 @@ impl<S> Mover<'_, S> {
         }
         self.progress.seek(self.position, route, scene.ground, dt);
         if by_hand.is_some() {
-            // It has arrived when the person says so.
+            // Under manual control it arrives when the user ends it.
             return Arrival::UnderWay;
         }
         if scene.stride > 1 {
@@ -403,7 +404,7 @@ impl<S> Mover<'_, S> {
         let reached = self.progress.reached;
         let arrival = self.progress.reach_goals(route, self.position, place);
         if self.progress.reached != reached && !self.position.is_on_lane() {
-            // The next path begins here: s and t belong to the one that has been driven.
+            // The next path begins here; s and t refer to the completed one.
             (self.position.s, self.position.t) = (0.0, 0.0);
         }
         arrival
@@ -411,8 +412,8 @@ impl<S> Mover<'_, S> {
 }
 
 impl<S> Mover<'_, S> {
-    /// Up to where on its lanelet nothing happens to an agent but that it drives on, m; 0 where it seeks
-    /// a gap, leaves a lane, or has its next goal.
+    /// Position on its lanelet up to which the agent only drives ahead, m; 0 if it looks for a gap, leaves a
+    /// lane, or has its next goal there.
     #[inline]
     fn quiet_until(&self, ground: &Ground) -> f64 {
         let is_quiet = self.position.may_change_lane()
@@ -427,21 +428,20 @@ impl<S> Mover<'_, S> {
 }
 
 impl<S> Mover<'_, S> {
-    /// Moves a body on along its lanelets by the distance that its level says. Returns how far it
-    /// went, m.
+    /// Moves a body along its lanelets by the distance from its level. Returns the distance moved, m.
     #[inline]
     fn go_along(&mut self, way: f64, speed: f64, route: &Route, scene: &AdvanceInputs<'_>) -> f64 {
         let driven = (self.progress).go_along(self.position, route, scene.ground, way);
         if driven < way {
-            // The lane ends here, and the body cannot leave it: it stops dead.
+            // The lane ends here and the body cannot leave it, so it stops dead.
             self.motion.speed = 0.0;
             self.motion.acceleration = -speed / scene.clock.dt;
         }
         driven
     }
 
-    /// Finds the place of a body whose level moves it freely, by projecting it onto its lanelet or
-    /// path. Returns how far it went, m.
+    /// Finds the place of a freely moving body by projecting it onto its lanelet or path. Returns the
+    /// distance moved, m.
     #[inline]
     fn find_place(&mut self, before: DVec2, route: &Route, scene: &AdvanceInputs<'_>) -> f64 {
         let place = self.motion.pose.position;
@@ -455,19 +455,19 @@ impl<S> Mover<'_, S> {
     }
 }
 
-/// Ends a lane change. `t` is measured from the middle of the new lane, so it shrinks; so it is of a car
-/// between lanes of 3.25 m, where only cars drive and `room` for two is 1.35 m more than they need:
+/// Ends a lane change. `t` is measured from the centre line of the new lane, so it shrinks. For a car between
+/// lanes of 3.25 m, where only cars drive and `room` for two is 1.35 m more than they need:
 ///
 /// ```text
-///   t = 3.25 |  the change begins; seen on both lanes
+///   t = 3.25 |  the change begins; visible on both lanes
 ///       0.9  |  half-way: a car on the old lane can pass
-///       0.5  |  the body is out of the old lane; seen on the new one only
-///       0    |  middle of the new lane
+///       0.5  |  the body is out of the old lane; visible on the new one only
+///       0    |  centre line of the new lane
 /// ```
 ///
-/// The old lane is free at 0.5 m. While a vehicle stands its t does not change, and it would block both
-/// lanes for as long as that takes: more than half-way it frees the old one after a while. Before
-/// that those behind on the old lane have to see it.
+/// The old lane is free at 0.5 m. The t of a standing vehicle does not change, so it would block both lanes
+/// until it moves on. If it is more than half-way, it releases the old lane after a while. Before that,
+/// followers on the old lane have to see it.
 fn end_lane_change(position: &mut LanePosition, progress: &Progress, room: f64) {
     let is_within = |limit: f64| position.t.abs() < limit.max(IN_LANE);
     let is_half_way = is_within(room - HALF_WAY);
@@ -477,7 +477,7 @@ fn end_lane_change(position: &mut LanePosition, progress: &Progress, room: f64) 
 }
 
 impl Statistics {
-    /// Counts how far, m, and how smoothly an agent went in a step.
+    /// Counts distance, m, and smoothness of an agent's motion in a step.
     #[inline]
     fn count(&mut self, now: &Motion, way: f64) {
         self.distance += way;

@@ -1,4 +1,4 @@
-//! Agents appear: those whose time has come get a place, then a route.
+//! Spawns the agents whose departure is due: each gets a place, then a route.
 
 use super::retire::Exit;
 use crate::agents::{AgentRow, Agents, Status};
@@ -19,7 +19,7 @@ use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
 use std::collections::BTreeMap;
 
-/// What the stage reads.
+/// Inputs of the stage.
 #[derive(Clone, Copy)]
 pub(crate) struct AppearInputs<'a> {
     pub(crate) clock: &'a Clock,
@@ -29,9 +29,9 @@ pub(crate) struct AppearInputs<'a> {
     pub(crate) levels: LevelChoice,
 }
 
-/// Gives a place to those whose time has come, where there is room; they have an index from now
-/// on. Returns those. A place is taken for this step even if no way leads on from it: all
-/// questions go to the planners together, afterwards.
+/// Admits due departures where there is room, and gives them an agent index. Returns the admitted agents. A
+/// place counts as taken in this step even if no route leads on from it, because all questions go to the
+/// planners together afterwards.
 pub(crate) fn admit(
     scene: AppearInputs<'_>,
     (index, claims): (&mut Index, &Claims),
@@ -43,8 +43,8 @@ pub(crate) fn admit(
     let time = scene.clock.time();
     let of_flows = flow_agents(scene, demand, time);
     demand.departures.come(time, of_flows);
-    // The index is that of the end of the last step and does not know who appears in this one: two that
-    // appear at one place in one step would not see each other without this list.
+    // The index dates from the end of the last step and does not contain agents admitted in this one. Without
+    // this list, two agents admitted at the same place would not see each other.
     let mut appeared: BTreeMap<_, Vec<AgentIndex>> = BTreeMap::new();
     let mut admitted = Vec::new();
     demand.departures.offer(|departure| {
@@ -56,7 +56,7 @@ pub(crate) fn admit(
         let lanelet = match departure.start {
             Start::Lane { lanelet, .. } => Some(lanelet),
             Start::Ground(_) => {
-                // The grid is made only if somebody wants to appear off the lanes.
+                // The grid is only built if an agent is to appear off the lanes.
                 index.locate(&bodies, scene.types);
                 None
             }
@@ -71,8 +71,8 @@ pub(crate) fn admit(
         if !room.is_there(&departure) {
             return Some(departure);
         }
-        // Only now it is an agent with an index. Its place is taken even if its planner finds no route:
-        // asking first would cost a question for each try of those that wait in a queue.
+        // It becomes an agent with an index here, before its planner has found a route. Asking first would
+        // cost a question for each attempt of a queued departure.
         let level = level(scene, &departure, log);
         let agent = place(scene, departure, level, routes, agents);
         dynamics.insert(agent, level);
@@ -83,8 +83,8 @@ pub(crate) fn admit(
     admitted
 }
 
-/// Plans the routes of agents that have got a place, and lets them drive; an agent without a route to
-/// its goals is refused. Modules have been told of them.
+/// Plans the routes of admitted agents and lets them drive. An agent without a route to its goals is refused.
+/// The modules already know these agents.
 pub(crate) fn depart(
     scene: AppearInputs<'_>,
     delays: &Delays,
@@ -114,7 +114,8 @@ pub(crate) fn depart(
     }
     for &agent in admitted {
         let index = agent.index();
-        // No route: it never drove. Off the lanes nothing was asked: it drives straight for its goals.
+        // Without a route it has never driven. Off the lanes no planner was asked, and it drives straight to
+        // its goals.
         match planned.remove(&agent) {
             Some(None) => exit.retire(agent, Status::Refused, clock.time()),
             Some(Some(route)) => {
@@ -127,7 +128,7 @@ pub(crate) fn depart(
                 exit.agents.identity[index].phase = Phase::Driving;
             }
             None => {
-                // As a route that has just been planned: it is not asked about again at once.
+                // Counts as just planned, so that it is not planned again at once.
                 exit.agents.progress[index].planned_at = clock.step;
                 exit.agents.identity[index].phase = Phase::Driving;
             }
@@ -148,7 +149,7 @@ fn trip<'a>(scene: AppearInputs<'_>, exit: &'a Exit<'_>, agent: AgentIndex) -> (
     (trip, exit.routes.get(exit.agents.progress[index].route))
 }
 
-/// The level of dynamics of an agent: the one asked for, or one that can serve its trip.
+/// Dynamics level of an agent: the requested one, or one that is able to serve its trip.
 fn level(scene: AppearInputs<'_>, departure: &Departure, log: &mut Log) -> DynamicsLevel {
     let level = scene.levels.of(departure.dynamics);
     let level = served(scene, departure, level, log);
@@ -158,8 +159,9 @@ fn level(scene: AppearInputs<'_>, departure: &Departure, log: &mut Log) -> Dynam
     }
 }
 
-/// The level, if the vehicle's file has all that it needs; says so if not. Vehicles of the scenario
-/// have been looked at before the run; those that modules add come here.
+/// Returns the level if the vehicle file has all the values that it needs. Otherwise logs a fault and returns
+/// `one_track`. Vehicles of the scenario are checked before the run, so this concerns vehicles that modules
+/// add.
 fn served(
     scene: AppearInputs<'_>,
     departure: &Departure,
@@ -175,14 +177,13 @@ fn served(
         time: scene.clock.time(),
         agent: departure.id,
         module: level.to_string(),
-        text: format!("the vehicle's file has no {keys}, which level \"{level}\" needs: it drives \"{instead}\""),
+        text: format!("the vehicle file lacks {keys}, which level \"{level}\" needs; using \"{instead}\" instead"),
         is_fault: true,
     });
     instead
 }
 
-/// The level with which an agent drives off the lanes that has been given `level`; says so if that
-/// is another one.
+/// Level that an agent with the given `level` uses off the lanes. Logs a fault if it differs.
 pub(crate) fn off_lanes(level: DynamicsLevel, id: u64, time: f64, log: &mut Log) -> DynamicsLevel {
     if !keeps_to_lanes(level) {
         return level;
@@ -192,13 +193,13 @@ pub(crate) fn off_lanes(level: DynamicsLevel, id: u64, time: f64, log: &mut Log)
         time,
         agent: id,
         module: level.to_string(),
-        text: format!("level \"{level}\" keeps to lanes: agents off the lanes drive \"{instead}\""),
+        text: format!("level \"{level}\" keeps to lanes; using \"{instead}\" off the lanes"),
         is_fault: true,
     });
     instead
 }
 
-/// The columns of an agent at its start.
+/// Columns of an agent at its start.
 fn place(
     scene: AppearInputs<'_>,
     departure: Departure,
@@ -223,7 +224,7 @@ fn place(
         },
         motion: Motion {
             pose: departure.start.pose(scene.ground),
-            // Faster than it can drive it cannot have come there.
+            // It cannot have arrived there faster than its top speed.
             speed: departure.speed.min(kind.limits.max_speed),
             ..Motion::default()
         },
@@ -251,7 +252,7 @@ fn place(
     agents.insert(row)
 }
 
-/// Agents of flows whose time has come.
+/// Agents of flows whose departure is due.
 fn flow_agents(scene: AppearInputs<'_>, demand: &mut Demand, time: f64) -> Vec<Departure> {
     let mut due = Vec::new();
     for flow in &mut demand.flows {

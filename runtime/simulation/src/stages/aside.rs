@@ -1,43 +1,43 @@
 //! Lateral wishes of behaviours: offsets from the lane's centre line at which an agent is guided while its
 //! controller keeps following the leader.
 //!
-//! A wish is granted as far as the vehicle keeps to its lane and clear of vehicles beside it. It is reached with a
-//! lateral acceleration and speed that passengers hardly notice, and given up in time before a junction, since
-//! conflicts there are those of the middles of lanes. Controllers are shown the line beside the middle as if it
-//! were the middle (`perception/lane.rs`); the level of lanes follows it as it is.
+//! A wish is granted as far as the vehicle stays in its lane and clear of vehicles beside it. The offset is
+//! reached with a lateral acceleration and speed that passengers hardly notice. It is given up in time before
+//! a junction, because conflicts there are computed for the centre lines. Controllers are shown the offset
+//! line as if it were the centre line (`perception/lane.rs`); level `lane` follows it directly.
 
 use crate::agents::{Column, ControlColumns};
 use crate::perception::{Surroundings, View};
 use crate::records::{AgentIndex, Aside};
 use roadwright_scenario::lane_graph::NO_LANELET;
 
-/// Lateral acceleration towards a wish, m/s^2: well below the 2 m/s^2 at which passengers begin to
-/// hold on.
+/// Lateral acceleration towards a wish, m/s^2: well below the 2 m/s^2 at which passengers begin to hold on.
 const COMFORT: f64 = 0.7;
-/// Lateral speed, m/s.
+/// Maximum lateral speed, m/s.
 const FASTEST: f64 = 0.8;
-/// The same as a share of the own speed: wheels turn a vehicle aside only while it rolls, and a larger angle would
-/// swing its tail out.
+/// Maximum lateral speed as a share of the vehicle's speed. A vehicle moves sideways only while it rolls, and
+/// a larger angle would swing its tail out.
 const STEEPEST: f64 = 0.1;
-/// Room between a body and the edge of its lane, m.
+/// Clearance between a body and the edge of its lane, m.
 const EDGE: f64 = 0.1;
-/// Room between bodies side by side, m, and so far before and behind they count as side by side, m.
+/// Clearance between bodies side by side, m. Bodies within this distance ahead or behind also count as side
+/// by side.
 const BESIDE: f64 = 0.3;
 const ALONG: f64 = 3.0;
-/// Time ahead for which the lane has to have room, s: narrow places are seen before they are reached.
+/// Time ahead for which the lane must have room, s, so that narrow places are seen before they are reached.
 const SIGHT: f64 = 2.0;
-/// An agent is back on the middle of its lane so far before a junction, m.
+/// Distance before a junction at which an agent is back on the centre line, m.
 const BEFORE_JUNCTION: f64 = 5.0;
-/// Nearer than this it has got there, m.
+/// Closer than this it has reached the wanted offset, m.
 const THERE: f64 = 1e-4;
-/// Coming to rest at the wanted place is planned with this share of the comfortable acceleration: what is left lets
-/// steps of any length follow the plan without passing the place.
+/// Share of the comfortable acceleration with which the approach to the wanted offset is planned. The reserve
+/// lets steps of any length follow the plan without overshooting.
 const PLANNED: f64 = 0.5;
 
-/// Leads agents to where their behaviours want them beside the middle of their lanes, by a step of `dt`, s.
+/// Guides agents towards the lateral offsets that their behaviours want, for a step of `dt`, s.
 pub(crate) fn lead_aside(dt: f64, surroundings: Surroundings<'_>, agents: &mut ControlColumns<'_>) {
-    // Both columns are mostly empty. What an agent gets depends on where others are and not on where they are
-    // led, so the order is no matter.
+    // Both columns are mostly empty. The result depends on the places of others and not on their guidance, so
+    // the order does not matter.
     for index in 0..agents.wish.len().max(agents.aside.len()) {
         let before = agents.aside[index];
         let is_idle = agents.wish[index].lane_offset == 0.0 && before == Aside::default();
@@ -55,7 +55,7 @@ pub(crate) fn lead_aside(dt: f64, surroundings: Surroundings<'_>, agents: &mut C
 
 impl View<'_> {
     fn led_aside(&self, agent: AgentIndex, dt: f64) -> Aside {
-        // A change of lanes has a line of its own, and off the lanes there is no middle.
+        // A lane change follows a line of its own, and off the lanes there is no centre line.
         if !self.agents.position[agent.index()].may_change_lane() {
             return Aside::default();
         }
@@ -68,7 +68,7 @@ impl View<'_> {
         before.toward(wanted, speed, dt)
     }
 
-    /// The lateral wish of an agent as far as lane and vehicles beside allow, m to the left.
+    /// The lateral wish of an agent as far as the lane and vehicles beside it allow, m to the left.
     fn granted(&self, agent: AgentIndex, speed: f64) -> f64 {
         let wish = f64::from(self.agents.wish[agent.index()].lane_offset);
         if wish == 0.0 {
@@ -80,8 +80,7 @@ impl View<'_> {
         wish.abs().min(room.max(0.0)).copysign(wish)
     }
 
-    /// How far an agent may drive beside the middle of its lane to stay on it, over a distance ahead of its
-    /// front, m.
+    /// Greatest offset at which an agent stays in its lane over a distance ahead of its front, m.
     fn room_in_lane(&self, agent: AgentIndex, sight: f64) -> f64 {
         let kind = self.vehicle_type(agent);
         let lanes = self.lanelets_ahead(agent, kind.front + sight);
@@ -90,7 +89,7 @@ impl View<'_> {
         0.5 * (narrowest - kind.width) - EDGE
     }
 
-    /// How far it may drive to one side without coming close to vehicles on the lane there, m.
+    /// Greatest offset to one side that keeps clear of vehicles on the lane there, m.
     fn room_beside(&self, agent: AgentIndex, to_left: bool) -> f64 {
         let position = &self.agents.position[agent.index()];
         let own = self.ground.lanelet(position.lanelet);
@@ -101,7 +100,7 @@ impl View<'_> {
         let kind = self.vehicle_type(agent);
         let other_lane = self.ground.lanelet(beside);
         let between = 0.5 * (own.width + other_lane.width);
-        // Lanes side by side differ in length in a bend.
+        // In a bend, adjacent lanes differ in length.
         let scale = other_lane.length() / own.length().max(1e-9);
         let (from, to) = (
             scale * (position.s - kind.rear_overhang) - ALONG,
@@ -123,12 +122,11 @@ impl View<'_> {
         room
     }
 
-    /// Whether an agent has to get back to the middle of its lane now, because of a junction ahead where others
-    /// may cross.
+    /// Whether an agent has to return to the centre line now because of a contested junction ahead.
     fn is_before_junction(&self, agent: AgentIndex, before: Aside, speed: f64) -> bool {
         let fastest = FASTEST.min(STEEPEST * speed);
         let way_back = match fastest > 0.0 {
-            // It turns over, goes back, and comes to rest.
+            // It reverses its lateral motion, returns and comes to rest.
             true => speed * (f64::from(before.now.abs()) / fastest + 2.0 * fastest / COMFORT),
             false => 0.0,
         };
@@ -139,12 +137,12 @@ impl View<'_> {
 }
 
 impl Aside {
-    /// The next offset towards a wanted one, m to the left, at a speed, m/s, after a time, s.
+    /// Next offset towards a wanted one, m to the left, at a speed, m/s, after a time, s.
     fn toward(self, wanted: f64, speed: f64, dt: f64) -> Self {
         let (now, rate) = (f64::from(self.now), f64::from(self.rate));
         let left = wanted - now;
         let fastest = FASTEST.min(STEEPEST * speed.max(0.0));
-        // The lateral speed from which comfort still brings it to rest at the wanted place.
+        // Lateral speed from which it can still come to rest comfortably at the wanted offset.
         let target = left.signum() * (2.0 * PLANNED * COMFORT * left.abs()).sqrt().min(fastest);
         let change = COMFORT * dt;
         let rate = target.clamp(rate - change, rate + change);
@@ -168,7 +166,7 @@ impl Aside {
 mod tests {
     use super::*;
 
-    /// Offsets up to a wanted one, and the time, s, until it is reached.
+    /// Offsets up to a wanted one, and the time until it is reached, s.
     fn way(from: Aside, wanted: f64, speed: f64, dt: f64) -> (Vec<Aside>, f64) {
         let mut all = vec![from];
         while all[all.len() - 1].now != wanted as f32 || all[all.len() - 1].rate != 0.0 {

@@ -1,4 +1,4 @@
-//! Behaviours choose lanes and speeds, and ask for what goes beyond that.
+//! Updates behaviours, which choose lanes and speeds, and collects the effects that they request.
 
 use super::effects::Effecting;
 use super::scene::Onlooking;
@@ -13,20 +13,19 @@ use roadwright_plugin_api::{BehaviourInput, BehaviourOutput};
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use std::sync::Arc;
 
-/// Where several lanes have to be changed one after the other, so much room is left for each further
-/// one, m.
+/// Room that is left for each further lane change if several follow each other, m.
 const ROOM_FOR_ANOTHER: f64 = 15.0;
 
-/// What the stage keeps between steps.
+/// Buffers kept between steps.
 #[derive(Default)]
 pub(crate) struct Behaving {
     rota: Rota,
     pub(crate) rows: Rows<BehaviourInput, BehaviourOutput>,
-    /// The rows of a batch that want to change lanes.
+    /// Rows of a batch whose agents want to change lanes.
     changing: Vec<u32>,
 }
 
-/// Asks the behaviours about the agents whose turn it is, and does what they ask for.
+/// Updates the behaviours of the agents whose turn it is, and carries out what they request.
 pub(crate) fn behave(
     stage: &mut Behaving,
     helpers: Option<&rayon::ThreadPool>,
@@ -37,8 +36,8 @@ pub(crate) fn behave(
         .rota
         .update(&world.modules.pools.behaviour, world.agents.census());
     world.tell_collisions();
-    // A scene costs a walk over all agents: it is made once for all instances, and only if a behaviour
-    // that looks at others is asked in this step.
+    // A scene costs a pass over all agents. It is built once for all instances, and only if a behaviour that
+    // looks at others is due in this step.
     let looking = who_looks(&mut stage.rota, step, world.modules);
     let scene = (!looking.is_empty()).then(|| {
         let mail = world.messages.take_mail();
@@ -53,8 +52,8 @@ pub(crate) fn behave(
         if due.is_empty() {
             continue;
         }
-        // All agents of an instance are asked about the world as it is, and only then anything
-        // changes: what one is told does not depend on whether another was asked before it.
+        // All agents of an instance are updated before anything changes, so that no agent's view depends on
+        // whether another was updated before it.
         let effects = ask(&mut stage.rows, helpers, world, number, due, scene.as_ref());
         let Due {
             indices: agents,
@@ -67,7 +66,7 @@ pub(crate) fn behave(
                 false => stage.changing.push(row as u32),
             }
         }
-        // By id: of two who want over into one gap the same one gets it, wherever agents are stored.
+        // In the order of ids, so that the same one of two agents gets a gap, independent of agent indices.
         let changing = &mut stage.changing;
         changing.sort_unstable_by_key(|&row| ids[row as usize]);
         for &row in &*changing {
@@ -84,8 +83,8 @@ pub(crate) fn behave(
     }
 }
 
-/// Asks the behaviours of an instance about agents. Answers are in the rows; returns the effects that
-/// they ask for, slice by slice.
+/// Updates the behaviours of an instance. The answers are in the rows; returns the requested effects, slice
+/// by slice.
 fn ask(
     rows: &mut Rows<BehaviourInput, BehaviourOutput>,
     helpers: Option<&rayon::ThreadPool>,
@@ -124,7 +123,7 @@ fn ask(
     )
 }
 
-/// The agents whose turn it is and whose behaviours look at others.
+/// Agents whose turn it is and whose behaviours look at others.
 fn who_looks(rota: &mut Rota, step: u64, modules: &Modules) -> Vec<AgentIndex> {
     let mut all = Vec::new();
     for (number, instance) in modules.pools.behaviour.instances.iter().enumerate() {
@@ -136,7 +135,7 @@ fn who_looks(rota: &mut Rota, step: u64, modules: &Modules) -> Vec<AgentIndex> {
     all
 }
 
-/// Whether a behaviour whose turn it is for anybody looks at signals.
+/// Whether any behaviour that is due looks at signals.
 fn wants_signals(rota: &mut Rota, step: u64, modules: &Modules) -> bool {
     let mut instances = modules.pools.behaviour.instances.iter().enumerate();
     instances.any(|(number, instance)| {
@@ -145,7 +144,7 @@ fn wants_signals(rota: &mut Rota, step: u64, modules: &Modules) -> bool {
 }
 
 impl Effecting<'_> {
-    /// What behaviours see of the world.
+    /// Data that behaviours see of the world.
     fn onlooking(&self) -> Onlooking<'_> {
         Onlooking {
             clock: self.clock,
@@ -156,14 +155,14 @@ impl Effecting<'_> {
         }
     }
 
-    /// Takes the output row of a behaviour: wishes that last, and a lane change to begin now.
+    /// Applies the output row of a behaviour: lasting wishes, and a lane change to begin now.
     fn take_output(&mut self, agent: AgentIndex, output: &BehaviourOutput) {
         let index = agent.index();
         let mut wish = self.agents.wish[index];
-        // A wish to brake lasts until a behaviour is asked again, be it another one than before. The
-        // other wishes stay until an answer replaces them; an answer that is no number does not.
+        // A wish to brake lasts until the next update, even by another behaviour. The other wishes stay until
+        // an answer replaces them; an answer that is not a number does not.
         wish.braking = 0.0;
-        // As is a wish for a place beside the middle of the lane.
+        // The same holds for a lateral wish.
         wish.lane_offset = 0.0;
         if output.speed_factor.is_finite() {
             wish.speed_factor = output.speed_factor.clamp(0.0, 2.0);
@@ -178,9 +177,9 @@ impl Effecting<'_> {
         }
     }
 
-    /// Whether a vehicle finds its way over to a place of the lane beside, m, and leaves to others what they
-    /// count on. Where only that is missing it says so: who would let it in would wait for it, and it for
-    /// those who come up behind that one.
+    /// Whether a vehicle has the gap to change to a position on the adjacent lane, m, and respects promises
+    /// made to others. If only the latter fails, this is noted: otherwise a vehicle behind would wait to let
+    /// it in, while it waits for vehicles that come up behind that one.
     fn has_room_to_change(
         &mut self,
         agent: AgentIndex,
@@ -206,11 +205,11 @@ impl Effecting<'_> {
         is_free
     }
 
-    /// Begins a lane change, if it is possible here and now; else nothing happens, and the behaviour
-    /// asks again in its next turn.
+    /// Begins a lane change if it is possible here and now. Otherwise nothing happens, and the behaviour asks
+    /// again in its next turn.
     fn begin_lane_change(&mut self, agent: AgentIndex, to_left: bool) {
         let index = agent.index();
-        // One change at a time.
+        // One lane change at a time.
         let position = self.agents.position[index];
         if !position.may_change_lane() {
             return;
@@ -221,7 +220,7 @@ impl Effecting<'_> {
         let progress = &self.agents.progress[index];
         let route = self.routes.get(progress.route);
         let next = route.lanelet(progress.at + 1);
-        // Between two lanes at the end of both it could neither go on nor change again.
+        // Between two lanes at the end of both, it could neither drive on nor change again.
         let more = route
             .lane_changes_from(progress.at, graph)
             .saturating_sub(1);
@@ -230,17 +229,17 @@ impl Effecting<'_> {
         if target == NO_LANELET || lanelet.length() - position.s < room {
             return;
         }
-        // Lanes side by side differ in length in a bend: the same share of both is the place beside.
+        // In a bend, adjacent lanes differ in length. The adjacent place is at the same share of both.
         let beside = position.s / lanelet.length() * self.ground.length(target);
         if !self.has_room_to_change(agent, (target, beside), lanelet.length() - position.s) {
             return;
         }
-        // A change that the route does not ask for needs another route, and room.
+        // A change that is not part of the route needs another route, and room.
         if next != Some(target) && !self.lead_through(agent, target) {
             return;
         }
-        // From now on the body is on the lane that it changes to, far beside its middle, and is seen on
-        // the lane that it leaves as well until it is out of that (`advance.rs`).
+        // From now on the body is on the new lane, far from its centre line. It stays visible on the old lane
+        // until it is out of it (`advance.rs`).
         let line = self.ground.graph().line(target);
         let guess = position.s / lanelet.length() * line.length();
         let pose = self.bodies().pose(agent);

@@ -1,4 +1,4 @@
-//! Overlapping bodies are found and counted.
+//! Finds and counts overlapping bodies.
 
 use crate::agents::{AgentsRef, ContactColumns};
 use crate::clock::Clock;
@@ -10,18 +10,18 @@ use crate::traffic::{Contact, Search, Shapes, Traffic, find};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_scenario::DynamicsLevel;
 
-/// What looking for contacts reads.
+/// Inputs of the search for contacts.
 #[derive(Clone, Copy)]
 pub(crate) struct CollideInputs<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
     pub(crate) routes: &'a Routes,
     pub(crate) dynamics: &'a Dynamics,
-    /// Whether all bodies are compared, also those whose order along the lanes says enough.
+    /// Whether all bodies are compared, including those whose order along the lanes is sufficient.
     pub(crate) verify: bool,
 }
 
-/// Rebuilds the index, and counts which bodies touch at the end of a step. `contacts` is scratch.
+/// Rebuilds the index, and counts the bodies that touch at the end of a step. `contacts` is scratch.
 pub(crate) fn collide(
     clock: &Clock,
     scene: CollideInputs<'_>,
@@ -37,7 +37,8 @@ pub(crate) fn collide(
     };
     // Bodies have moved; the next step starts with this index.
     traffic.index.rebuild(&bodies, scene.types);
-    // Bodies that follow their lanes are not compared as boxes: their order along the lanes says who is near.
+    // Bodies that follow their lanes are not compared as boxes, because their order along the lanes tells
+    // which ones are close.
     let any_free = agents.count_of(DynamicsLevel::Lane) < agents.count();
     if any_free || scene.verify {
         let shapes = Shapes {
@@ -89,11 +90,11 @@ impl<'a> CollideInputs<'a> {
     }
 }
 
-/// Brings contacts into the order of ids, one of each pair. They are searched in slices of numbers, which
-/// depend on indices; the log of collisions does not.
+/// Sorts contacts by id and keeps one of each pair. They are found in slices that depend on indices, but the
+/// collision log must not.
 fn sort(contacts: &mut Vec<Contact>, agents: AgentsRef<'_>) {
     let id_of = |agent: AgentIndex| agents.identity[agent.index()].id;
-    // Two that change lanes behind each other meet on both: the deepest contact counts.
+    // Two vehicles that change lanes one behind the other meet on both lanes. The deepest contact counts.
     contacts.sort_by_cached_key(|contact| (contact.order(id_of), contact.shallowness()));
     contacts.dedup_by_key(|contact| contact.order(id_of));
 }

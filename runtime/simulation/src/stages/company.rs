@@ -1,4 +1,4 @@
-//! What agents tell each other, whom they bring along, and what the host tells them.
+//! Messages between agents, notifications by the host, and vehicles that behaviours add.
 
 use super::effects::Effecting;
 use crate::demand::{AgentKey, Departure, Start};
@@ -8,16 +8,16 @@ use crate::route::Goal;
 use glam::DVec2;
 use roadwright_agent::{Letter, Message};
 
-/// Vehicles that behaviours can ask for in a run.
+/// Maximum number of vehicles that behaviours can add in a run.
 pub(crate) const MOST_SPAWNED: u64 = 100_000;
-/// The sender of a letter about what was no agent.
+/// Sender of a letter about something that was not an agent.
 const NOBODY: u64 = u64::MAX;
 
 impl Effecting<'_> {
-    /// Makes an agent a member of a group, and complains if there are too many groups.
+    /// Makes an agent a member of a group. Logs a fault if there are too many groups.
     pub(super) fn join(&mut self, agent: AgentIndex, group: String) {
         if !self.messages.join(group, self.id(agent)) {
-            self.complain(agent, "there are too many groups".into());
+            self.complain(agent, "too many groups".into());
         }
     }
 
@@ -28,7 +28,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Puts a letter into the mail, if its receiver reads mail.
+    /// Puts a letter into the mailbox of its receiver, if that reads mail.
     fn send(&mut self, from: AgentIndex, to: AgentIndex, letter: Letter) {
         let from = self.agents.identity[from.index()].id;
         self.post(from, to, letter);
@@ -39,7 +39,7 @@ impl Effecting<'_> {
             return;
         }
         let receiver = self.agents.identity[to.index()].modules;
-        // Behaviours that look at nobody read no mail: it would only fill up.
+        // Behaviours that do not look at others read no mail, so the mailbox would only fill up.
         if self.modules.behaviour(receiver).logic.wants_scene() {
             self.messages.send(Message {
                 to: to.number(),
@@ -49,9 +49,9 @@ impl Effecting<'_> {
         }
     }
 
-    /// Tells everybody in a group but the sender.
+    /// Sends a letter to all members of a group except the sender.
     pub(super) fn send_group(&mut self, from: AgentIndex, group: &str, letter: &Letter) {
-        // A copy of the pointer: sending needs the messages, which own the groups.
+        // Copies the pointer, because sending borrows the messages, which own the groups.
         let groups = self.messages.groups.clone();
         for &id in groups.get(group).into_iter().flatten() {
             match self.agents.census().find(id) {
@@ -63,7 +63,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Tells everybody within a radius, m.
+    /// Sends a letter to all agents within a radius, m.
     pub(super) fn broadcast(&mut self, from: AgentIndex, radius: f64, letter: &Letter) {
         let place = self.place(from);
         self.locate_bodies();
@@ -74,7 +74,7 @@ impl Effecting<'_> {
                 heard.push(agent);
             }
         });
-        // The grid gives them cell by cell and by index; the order of sending is that of ids.
+        // The grid returns them by cell and index, but letters are sent in the order of ids.
         heard.sort_unstable_by_key(|&to| self.agents.identity[to.index()].id);
         for to in heard {
             if to != from && self.agents.census().drives(to) && self.messages.has_room(to) {
@@ -83,7 +83,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Tells an agent that there is no way to where it was to go.
+    /// Notifies an agent that no route leads to its destination.
     pub(super) fn tell_no_route(&mut self, agent: AgentIndex) {
         let id = self.agents.identity[agent.index()].id;
         let letter = Letter {
@@ -93,10 +93,10 @@ impl Effecting<'_> {
         self.post(id, agent, letter);
     }
 
-    /// Tells agents of the collisions that they are in and that have begun since the last time.
+    /// Notifies agents of their collisions that began since the last call.
     pub(super) fn tell_collisions(&mut self) {
         let log = &self.traffic.contacts.log;
-        // Collisions are found at the end of a step and told in the next one, each once.
+        // Collisions are found at the end of a step and reported in the next one, each once.
         let first = self.messages.told_collisions.min(log.len());
         let new = log[first..].to_vec();
         self.messages.told_collisions = log.len();
@@ -115,7 +115,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Adds another vehicle, and complains if that cannot be.
+    /// Adds another vehicle. Logs a fault if that is not possible.
     pub(super) fn spawn_or_complain(
         &mut self,
         agent: AgentIndex,
@@ -127,31 +127,33 @@ impl Effecting<'_> {
         }
     }
 
-    /// Adds a vehicle of a type, with a stack, that drives from the lane nearest to a place to that
+    /// Adds a vehicle of a type, with a stack, that drives from the lane nearest to one place to the lane
     /// nearest to another.
     ///
     /// # Errors
-    /// What is missing.
+    /// A message about what is missing.
     fn spawn(
         &mut self,
         (vehicle, stack): (&str, &str),
         (from, to): (DVec2, DVec2),
     ) -> Result<(), String> {
         if self.demand.spawned >= MOST_SPAWNED {
-            return Err(format!("add_vehicle: {MOST_SPAWNED} vehicles are the most"));
+            return Err(format!(
+                "add_vehicle: at most {MOST_SPAWNED} vehicles can be added"
+            ));
         }
         let vehicle_type = number_of(&self.types.names, vehicle)
-            .ok_or_else(|| format!("add_vehicle: there is no vehicle type \"{vehicle}\""))?;
+            .ok_or_else(|| format!("add_vehicle: no vehicle type \"{vehicle}\""))?;
         let stack_number = (self.modules.stack_number(stack))
-            .ok_or_else(|| format!("add_vehicle: there is no stack \"{stack}\""))?;
+            .ok_or_else(|| format!("add_vehicle: no stack \"{stack}\""))?;
         let spot = |place: DVec2| {
             let spots = self.ground.finder().near(self.ground.graph(), place);
             let nearest = spots.into_iter().next();
-            nearest.ok_or_else(|| format!("add_vehicle: there is no lane near {place:.1}"))
+            nearest.ok_or_else(|| format!("add_vehicle: no lane near {place:.1}"))
         };
         let (start, goal) = (spot(from)?, spot(to)?);
         self.demand.spawned += 1;
-        // A departure like any other: it waits until its place is free.
+        // A regular departure: it waits until its place is free.
         self.demand.departures.push(Departure {
             id: AgentKey::Added(self.demand.spawned).id(),
             time: self.clock.time(),

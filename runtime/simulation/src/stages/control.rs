@@ -1,4 +1,4 @@
-//! Controllers steer and accelerate.
+//! Updates controllers, which steer and accelerate.
 
 use super::pivot::Pivot;
 use crate::agents::ControlColumns;
@@ -13,7 +13,7 @@ use roadwright_plugin_api::{
 };
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
-/// What the stage keeps between steps.
+/// Buffers kept between steps.
 #[derive(Default)]
 pub(crate) struct Controlling {
     rota: Rota,
@@ -21,31 +21,31 @@ pub(crate) struct Controlling {
 }
 
 impl Controlling {
-    /// Bytes of the rows.
+    /// Memory used by the rows, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.asking.rows.bytes() + self.asking.pedals.bytes()
     }
 }
 
-/// What is filled anew with each question.
+/// Buffers that are refilled for each call.
 #[derive(Default)]
 struct Asking {
     rows: Rows<ControllerInput, ControllerOutput, Sample>,
-    /// The same of those who drive by pedals.
+    /// The same for controllers that drive by pedals.
     pedals: Rows<PedalsInput, PedalsOutput, Sample>,
 }
 
-/// Who would have to brake harder than this to stand where it has to is held back, m/s^2. Controllers
-/// that look ahead brake before.
+/// Braking above which a vehicle is held back before the place where it has to stand, m/s^2. Controllers that
+/// look ahead brake earlier.
 const HELD_FROM: f64 = 5.0;
-/// It is to stand so far before that place, m.
+/// Distance before that place at which it is to stand, m.
 const HELD_BEFORE: f64 = 0.1;
 
-/// Asks the controllers about the agents whose turn it is. Returns how many of them had to be held back
-/// from driving over the place where they have to stand.
+/// Updates the controllers of the agents whose turn it is. Returns the number of agents that had to be held
+/// back from passing the place where they have to stand.
 ///
-/// Who is of a level that holds a command for a stride is asked where his stride begins: what one says
-/// within a stride would not be heard.
+/// Agents of a level that holds a command for a stride are updated where their stride begins, because
+/// commands within a stride would be ignored.
 pub(crate) fn control(
     clock: &Clock,
     modules: &Modules,
@@ -74,7 +74,7 @@ pub(crate) fn control(
     held
 }
 
-/// A controller, when it is asked, and about which agents: by index and by id.
+/// A controller, with the time and the agents of an update, by index and by id.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     module: &'a Module<dyn Controller>,
@@ -83,7 +83,7 @@ struct Asked<'a> {
 }
 
 impl Asking {
-    /// Asks a controller about agents in a step. Returns how many of them had to be held back.
+    /// Updates a controller for agents in a step. Returns the number of agents that had to be held back.
     fn ask(
         &mut self,
         helpers: Option<&rayon::ThreadPool>,
@@ -91,8 +91,8 @@ impl Asking {
         surroundings: Surroundings<'_>,
         agents: &mut ControlColumns<'_>,
     ) -> u64 {
-        // Batch by batch, while rows are in the cache: what is written of one batch (commands, who is held,
-        // what is counted) is nothing that is perceived of the next.
+        // Batch by batch, while rows are in the cache. What one batch writes (commands, held agents,
+        // statistics) is not perceived by the next.
         let by_pedals = asked.module.wants_pedals();
         let sharing = Sharing {
             helpers,
@@ -110,13 +110,13 @@ impl Asking {
     }
 }
 
-/// What a controller is asked of one agent: for a command, or for pedals.
+/// A question to a controller about one agent: for a command or for pedals.
 trait Question: Default + Clone + Send + Sync {
     type Answer: Default + Clone + Send;
 
     fn perceive(seen: &View<'_>, agent: AgentIndex, look: Look) -> Self;
 
-    /// The part that all controllers are told.
+    /// The part that all controllers receive.
     fn common(&mut self) -> &mut ControllerInput;
 
     fn put(module: &Module<dyn Controller>, step: &Step<'_>, all: &[Self], to: &mut [Self::Answer]);
@@ -177,7 +177,7 @@ impl Question for PedalsInput {
     }
 }
 
-/// Asks a controller about a batch of agents. Returns how many of them had to be held back.
+/// Updates a controller for a batch of agents. Returns the number of agents that had to be held back.
 fn ask_batch<Q: Question>(
     rows: &mut Rows<Q, Q::Answer, Sample>,
     sharing: Sharing<'_>,
@@ -206,8 +206,8 @@ fn ask_batch<Q: Question>(
     take_orders(due.indices, orders, &rows.notes, step.period, agents)
 }
 
-/// Takes the orders of controllers, and counts the moment that they were asked about. Returns how many
-/// agents are held back that were not before.
+/// Applies the orders of controllers and counts the samples. Returns the number of agents that are newly held
+/// back.
 fn take_orders(
     indices: &[u32],
     orders: impl Iterator<Item = Order>,
@@ -221,7 +221,7 @@ fn take_orders(
         if let Some(pivot) = sample.pivot {
             order = pivot.over(order);
         }
-        // The behaviour's wish to brake holds whatever the controller thinks of it.
+        // The behaviour's wish to brake overrides the controller.
         let braking = agents.wish[agent.index()].braking;
         let wanted = order.command.acceleration.min(-braking);
         if braking > 0.0 && wanted != order.command.acceleration {
@@ -243,24 +243,24 @@ fn take_orders(
 /// A vehicle before the place where it has to stand.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stand {
-    /// m/s.
+    /// Speed, m/s.
     speed: f64,
-    /// How far it may drive, m.
+    /// Distance that it may drive, m.
     way: f64,
-    /// It is held back if it would have to brake harder than this, m/s^2.
+    /// Braking above which it is held back, m/s^2.
     firm: f64,
 }
 
 impl Stand {
-    /// The acceleration that it gets instead of a wanted one, m/s^2, if after a period with that one it
-    /// could not stop in time any more without braking hard.
+    /// Acceleration to use instead of the wanted one, m/s^2, if after a period with the wanted one the
+    /// vehicle could only stop in time by braking hard.
     fn held(self, wanted: f64, period: f64) -> Option<f64> {
         let speed = self.speed + wanted * period;
-        // The way of the period is driven at the mean of both speeds. After it, v^2 / 2 b must fit into
-        // what is left.
+        // During the period it drives at the mean of both speeds. Afterwards v^2 / 2 b must fit into the
+        // remaining distance.
         let way = self.way - 0.5 * (self.speed + speed) * period;
         let is_late = speed > 0.0 && (way <= 0.0 || speed * speed > 2.0 * self.firm * way);
-        // Braking that is even from here to the place. At the place itself it would be without bounds.
+        // Constant braking from here to the place. At the place itself it would be infinite.
         let braking = -self.speed * self.speed / (2.0 * self.way.max(0.05));
         is_late.then_some(braking.min(wanted))
     }
@@ -271,20 +271,21 @@ impl Stand {
 const RISKY_TIME_TO_COLLISION: f64 = 3.0;
 const RISKY_HEADWAY: f64 = 1.0;
 const NO_HEADWAY: f64 = 1.0;
-/// A vehicle this far from the middle of its lane, without changing it, counts as beside it, m:
-/// about half of a lane of 3.25 m.
+/// Distance from the centre line of its lane, m, beyond which a vehicle that does not change lanes counts as
+/// off it: about half of a lane of 3.25 m.
 const BESIDE_LANE: f64 = 1.6;
-/// Up to this share of what is allowed nobody is too fast, however that was rounded.
+/// A speed up to this share of the allowed speed is never too fast, whatever the rounding.
 const KEEPS_TO: f64 = 1.0 - 1e-6;
-/// Time above the limit counts from this share above it on: controllers that keep to it sway a little around it.
+/// Share above the limit from which time counts as above it, because controllers that keep to the limit
+/// oscillate a little around it.
 const ABOVE_LIMIT: f64 = 0.05;
-/// Slower than this a vehicle stands as far as jerk is concerned, m/s.
+/// Slower than this a vehicle counts as standing when jerk is computed, m/s.
 const STANDING: f64 = 0.1;
 
-/// What is counted of one moment of an agent's drive.
+/// Statistics of one moment of an agent's drive.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sample {
-    /// Speed that road, bends and vehicle allow, whatever the behaviour wishes, m/s.
+    /// Speed allowed by road, bends and vehicle, whatever the behaviour wants, m/s.
     allowed: f64,
     acceleration: f64,
     stand: Stand,
@@ -300,7 +301,7 @@ struct Sample {
 }
 
 impl View<'_> {
-    /// What is counted of the moment for each row of a slice; applies the wishes of behaviours to them.
+    /// Samples of the rows of a slice. Also applies the wishes of behaviours to the rows.
     fn sample_all<'r>(
         &self,
         indices: &[u32],
@@ -329,20 +330,20 @@ impl View<'_> {
         }
     }
 
-    /// By what share of the speed limit of a lanelet a speed is above it, where a speed, m/s, is allowed.
+    /// Excess of a speed over the speed limit of a lanelet, as a share. `allowed` is the allowed speed, m/s.
     fn speeding(&self, lanelet: LaneletIndex, speed: f64, allowed: f64) -> f64 {
-        // Never more is allowed than the limit, but for the rounding to single precision: who keeps to
-        // that keeps to the limit, which need not be looked up.
+        // The allowed speed never exceeds the limit except by rounding to single precision. A vehicle that
+        // keeps to it keeps to the limit, which then need not be looked up.
         if speed <= allowed * KEEPS_TO {
             return 0.0;
         }
         (speed / self.ground.lanelet(lanelet).speed_limit - 1.0).max(0.0)
     }
 
-    /// Applies the wish of the agent's behaviour to a row. Returns what is counted of the moment.
+    /// Applies the wish of the agent's behaviour to a row. Returns the sample.
     ///
-    /// The counted speed is the one that the road allows, before the wish: a behaviour that wants to
-    /// be slow loses time by it, and a speed of its own is no excuse.
+    /// The counted speed is the allowed speed of the road, before the wish. A behaviour that chooses to be
+    /// slow loses time, and its own speed limit is no excuse.
     fn sample(&self, agent: AgentIndex, input: &mut ControllerInput) -> Sample {
         let allowed = self.apply_wish(agent, input);
         let speed = input.speed;
@@ -377,7 +378,7 @@ impl View<'_> {
             sample.is_uninvited =
                 granted_to <= at && self.ground.contested(position.lanelet).is_some();
         } else {
-            // No sign stands on open ground: the limit is what is allowed there.
+            // There are no signs on open ground, so the allowed speed is the limit.
             sample.is_above_limit = speed > allowed.max(STANDING) * (1.0 + ABOVE_LIMIT);
         }
         sample
@@ -394,8 +395,8 @@ impl Statistics {
         self.off_lane += u32::from(sample.is_off_lane);
         self.uninvited += u32::from(sample.is_uninvited);
         self.above_limit += u32::from(sample.is_above_limit);
-        // Appearing, setting out and coming to rest change the acceleration in one step, whatever the
-        // driver does: no jerk is counted there. Two samples give one jerk, so the first has none.
+        // Spawning, starting and coming to rest change the acceleration within one step whatever the driver
+        // does, so no jerk is counted there. Two samples give one jerk, so the first has none.
         let before = f64::from(self.sampled_acceleration);
         if self.samples > 1 && before.is_finite() && !sample.stands {
             let jerk = (sample.acceleration - before) / period;

@@ -1,4 +1,4 @@
-//! One vehicle of a ring of full lanes that cannot turn is sent another way.
+//! Reroutes one vehicle of a ring of full lanes that cannot turn.
 
 use crate::agents::{AgentsRef, PlanColumns};
 use crate::clock::Clock;
@@ -9,7 +9,7 @@ use crate::route::{Route, Routes, Travel, goal_input};
 use crate::traffic::{Delays, Detour, StuckRing};
 use crate::vehicle_type::VehicleTypes;
 
-/// What planners are asked with.
+/// Inputs for the planners.
 pub(crate) struct DetourInputs<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) ground: &'a Ground,
@@ -19,7 +19,8 @@ pub(crate) struct DetourInputs<'a> {
 }
 
 impl DetourInputs<'_> {
-    /// Sends the first head of a ring round that gets to its goal that way. Returns whether any does.
+    /// Reroutes the first head of a ring that can reach its goal on another route. Returns whether there is
+    /// one.
     pub(crate) fn send_one(
         &self,
         ring: &StuckRing,
@@ -42,15 +43,15 @@ impl DetourInputs<'_> {
         true
     }
 
-    /// The route of an agent by another lane beyond the junction that it waits at; `None` if none leads
-    /// to its next goal, or that lies before.
+    /// Route of an agent over another lane beyond the junction where it waits; `None` if none leads to its
+    /// next goal, or the goal comes earlier.
     fn route_by(&self, way: &Detour, routes: &Routes, agents: AgentsRef<'_>) -> Option<Route> {
         let index = way.agent.index();
         let progress = &agents.progress[index];
         let route = routes.get(progress.route);
         let goal_at = route.goal_at(progress.reached)?;
-        // Its goal comes before the place where it would turn off, or it is there already: nothing to
-        // be sent round.
+        // Its goal comes before the place where it would turn off, or it is there already, so a detour does
+        // not help.
         if goal_at <= way.at || progress.at >= way.at {
             return None;
         }

@@ -1,9 +1,9 @@
-//! Effects: what behaviours ask for beyond their output rows, and the table that carries them out.
+//! Effects: requests of behaviours beyond their output rows, and the table that carries them out.
 //!
-//! Effects are collected while behaviours are asked, maybe by several threads, and carried out
+//! Effects are collected while behaviours are updated, possibly by several threads, and carried out
 //! afterwards by one. Each kind of effect has its file: `rerouting.rs` (other goals and routes),
 //! `excursions.rs` (off the lanes and back), `parking.rs`, `company.rs` (messages, added vehicles),
-//! `trailers.rs` (let go and joined on).
+//! `trailers.rs` (uncoupling and coupling).
 
 use super::excursions::Swerve;
 use super::retire::Exit;
@@ -26,16 +26,16 @@ use roadwright_agent::{Effect, Effects, Registry, Slot};
 use roadwright_geometry::Pose;
 use roadwright_scenario::{ModuleSetting, NodeId};
 
-/// Lanes near a place that are tried for a route there, the nearest first.
+/// Maximum number of lanes near a place that are tried for a route there, nearest first.
 pub(super) const MOST_SPOTS: usize = 8;
-/// Hardest braking that can be asked for, m/s^2; vehicles have limits of their own.
+/// Hardest braking that can be requested, m/s^2; vehicles have limits of their own.
 const MOST_BRAKING: f64 = 20.0;
 /// The parts of the world that effects act on.
 pub(crate) struct Effecting<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
-    /// What behaviours of these agents want of their drive is not done.
+    /// Agents under manual control: effects that move them are not carried out.
     pub(crate) hands: &'a Hands,
     pub(crate) dynamics: &'a mut Dynamics,
     pub(crate) agents: &'a mut Agents,
@@ -58,33 +58,33 @@ impl Effecting<'_> {
         }
     }
 
-    /// Carries out what was asked for, in the order of ids.
+    /// Carries out the requested effects in the order of ids.
     pub(super) fn apply(&mut self, effects: Vec<Effects>) {
         let lists = effects.into_iter().flat_map(Effects::into_list);
         let mut all: Vec<(AgentIndex, Effect)> = lists
             .map(|(agent, effect)| (agent.into(), effect))
             .collect();
-        // Agents are asked in the order of their indices, which depend on who left before. Effects
-        // touch others: of two agents that ask for the last free group, or write to one receiver,
-        // the same one has to come first in every run. So the order is that of ids. The sort is
-        // stable: what one agent asks for stays in its order.
+        // Agents are updated in the order of their indices, which depend on which agents left before. Effects
+        // can involve other agents: if two agents request the last free group, or write to one receiver, the
+        // same agent has to come first in every run. So effects are sorted by id. The sort is stable, which
+        // keeps the requests of one agent in order.
         all.sort_by_key(|(agent, _)| self.id(*agent));
         let spawned = self.demand.spawned;
         for (agent, effect) in all {
-            // An effect before this one may have taken the agent off the road.
+            // An earlier effect may have retired the agent.
             let is_held = moves(&effect) && self.hands.hold(self.id(agent));
             if self.agents.census().drives(agent) && !is_held {
                 self.apply_one(agent, effect);
             }
         }
-        // Who was added departs at once, and stands behind all who are still to come.
+        // Added vehicles depart at once and are queued behind all pending departures.
         if self.demand.spawned > spawned {
             self.demand.departures.sort();
         }
     }
 
-    /// The table of effects. One that cannot be done is told: a missing route to the agent, whose
-    /// behaviour can handle it, everything else to people, as a fault in the log.
+    /// The table of effects. If one fails because there is no route, the agent is notified so that its
+    /// behaviour can react. All other failures are logged as faults.
     fn apply_one(&mut self, agent: AgentIndex, effect: Effect) {
         match effect {
             // Where it drives.
@@ -122,10 +122,10 @@ impl Effecting<'_> {
             Effect::UseModule { slot, module } => {
                 self.choose(agent, slot, |_, settings| use_module(settings, &module));
             }
-            // What it tows.
+            // Trailers.
             Effect::Uncouple(from) => self.uncouple_or_complain(agent, from),
             Effect::Couple => self.couple_or_complain(agent),
-            // Whom it brings along, and what it tells others.
+            // Added vehicles and messages.
             Effect::Spawn {
                 vehicle,
                 stack,
@@ -137,7 +137,7 @@ impl Effecting<'_> {
             Effect::Send { to, letter } => self.send_to(agent, to, letter),
             Effect::SendGroup { group, letter } => self.send_group(agent, &group, &letter),
             Effect::Broadcast { radius, letter } => self.broadcast(agent, radius, &letter),
-            // What signals show.
+            // Signals.
             Effect::CallStage { node, stage } => {
                 self.ask_signals(agent, (node, stage), StageWish::Call);
             }
@@ -159,20 +159,20 @@ impl Effecting<'_> {
                 let came = people.call(self.ground, NodeId(node), None);
                 self.complain_of(agent, came.map(drop).map_err(|why| why.to_string()));
             }
-            // What people see.
+            // Output for the user.
             Effect::Log(text) => self.write_log(agent, text, false),
             Effect::Mark { at, text } => self.mark(agent, at, text),
-            // Its module counts what it could not answer.
+            // The module counts the question that it could not answer.
             Effect::Fault(text) => self.write_log(agent, text, true),
         }
     }
 
-    /// What an agent's behaviour wants, to be changed.
+    /// Wishes of an agent's behaviour, for modification.
     fn wish(&mut self, agent: AgentIndex) -> &mut Wish {
         &mut self.agents.wish[agent.index()]
     }
 
-    /// Asks for a stage of the signals of a node.
+    /// Requests a stage of the signals at a node.
     fn ask_signals(&mut self, agent: AgentIndex, stage: (u32, u32), wish: StageWish) {
         let asks = (self.id(agent), wish);
         let done = self.traffic.signals.ask(self.ground, stage, asks);
@@ -185,7 +185,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Shows a mark at a place, or where the agent is.
+    /// Shows a mark at a place, or at the agent.
     fn mark(&mut self, agent: AgentIndex, at: Option<DVec2>, text: String) {
         let at = at.unwrap_or(self.place(agent));
         let (time, id) = (self.clock.time(), self.id(agent));
@@ -196,13 +196,13 @@ impl Effecting<'_> {
         self.agents.identity[agent.index()].id
     }
 
-    /// The type of an agent's vehicle.
+    /// Type of an agent's vehicle.
     pub(super) fn vehicle_type(&self, agent: AgentIndex) -> &VehicleType {
         let number = self.agents.identity[agent.index()].vehicle_type;
         self.types.get(number)
     }
 
-    /// Where agents are.
+    /// The bodies of all agents.
     pub(super) fn bodies(&self) -> Bodies<'_> {
         Bodies {
             ground: self.ground,
@@ -211,7 +211,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Enters all bodies in the grid of places, unless that has been done in this step.
+    /// Enters all bodies into the grid of places, unless this was done in this step.
     pub(super) fn locate_bodies(&mut self) {
         let bodies = Bodies {
             ground: self.ground,
@@ -221,7 +221,7 @@ impl Effecting<'_> {
         self.traffic.index.locate(&bodies, self.types);
     }
 
-    /// Where an agent is, m.
+    /// Place of an agent, m.
     pub(super) fn place(&self, agent: AgentIndex) -> DVec2 {
         self.bodies().pose(agent).position
     }
@@ -231,7 +231,7 @@ impl Effecting<'_> {
         self.agents.identity[agent.index()].phase == Phase::AtGoal
     }
 
-    /// Takes an agent off the road.
+    /// Retires an agent.
     fn leave(&mut self, agent: AgentIndex) {
         let status = if self.has_arrived(agent) {
             Status::Arrived
@@ -251,12 +251,12 @@ impl Effecting<'_> {
         exit.retire(agent, status, time);
     }
 
-    /// Tells people something that is no fault.
+    /// Logs a message that is not a fault.
     pub(super) fn tell(&mut self, agent: AgentIndex, text: String) {
         self.write_log(agent, text, false);
     }
 
-    /// Notes that an effect cannot be carried out, as a failure of the behaviour that asked for it.
+    /// Logs that an effect cannot be carried out, as a fault of the behaviour that requested it.
     pub(super) fn complain(&mut self, agent: AgentIndex, text: String) {
         let module = self.behaviour_of(agent);
         let time = self.clock.time();
@@ -264,7 +264,7 @@ impl Effecting<'_> {
         self.write_log(agent, text, true);
     }
 
-    /// Id of the behaviour of an agent.
+    /// Id of an agent's behaviour.
     fn behaviour_of(&self, agent: AgentIndex) -> String {
         let behaviour = self.agents.identity[agent.index()]
             .modules
@@ -288,7 +288,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Another module, or the same with another parameter, for one agent.
+    /// Switches one agent to another module, or to the same with another parameter.
     fn choose(
         &mut self,
         agent: AgentIndex,
@@ -300,7 +300,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// A question to the planner of an agent.
+    /// Context for a question to an agent's planner.
     pub(super) fn asking(&self, agent: AgentIndex) -> Asking<'_> {
         let fixed = Fixed {
             ground: self.ground,
@@ -323,7 +323,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Goals that an agent has behind it if it gets new ones now.
+    /// Number of goals that are behind an agent if it gets new ones now.
     pub(super) fn goals_behind(&self, agent: AgentIndex) -> u32 {
         self.agents.progress[agent.index()].reached + u32::from(self.has_arrived(agent))
     }
@@ -340,7 +340,7 @@ impl Effecting<'_> {
             self.travel(agent).replan(route, step);
         } else {
             self.travel(agent).move_to(route);
-            // Off the lanes both are measured along the path, and it begins where the agent is.
+            // Off the lanes both are measured along the path, which begins at the agent.
             let position = &mut self.agents.position[agent.index()];
             (position.s, position.t) = (0.0, 0.0);
         }
@@ -350,7 +350,7 @@ impl Effecting<'_> {
     }
 }
 
-/// Whether an effect is about where an agent drives, or whether it does.
+/// Whether an effect changes where, or whether, an agent drives.
 fn moves(effect: &Effect) -> bool {
     matches!(
         effect,
@@ -367,7 +367,7 @@ fn moves(effect: &Effect) -> bool {
     )
 }
 
-/// Gives back what an agent has been granted, unless it is inside a junction already.
+/// Releases what an agent has been granted, unless it is already inside a junction.
 pub(crate) fn give_up_grants(
     ground: &Ground,
     agents: &mut Agents,
@@ -381,7 +381,7 @@ pub(crate) fn give_up_grants(
     }
 }
 
-/// Uses another module in a slot; if the agent has it already, it keeps its parameters.
+/// Selects another module in a slot. If the agent has it already, the parameters stay.
 fn use_module(settings: &mut Vec<ModuleSetting>, module: &str) {
     let own = settings.iter().position(|own| own.module == module);
     *settings = match own {
@@ -390,8 +390,8 @@ fn use_module(settings: &mut Vec<ModuleSetting>, module: &str) {
     };
 }
 
-/// Sets a parameter of the first module of a slot that has it. If none has, it is set for the first,
-/// so that the error names a module and lists what that has.
+/// Sets a parameter of the first module of a slot that has it. If none has it, it is set for the first
+/// module, so that the error names a module and lists its parameters.
 fn set_parameter(
     registry: &Registry,
     slot: Slot,

@@ -1,10 +1,9 @@
-//! Driving beside the lanes and off them because a behaviour wants it: along a path, beside others,
-//! to the kerb, and back onto a lane.
+//! Driving beside the lanes or off them at the request of a behaviour: along a path, around others, to the
+//! kerb, and back onto a lane.
 //!
-//! An excursion is a path over open ground. The agent leaves its lane for it: junctions, leaders and
-//! lane changes do not concern it until it joins a lane again, and it looks out for bodies instead.
-//! A swerve keeps the goals on lanes that it has not reached behind its path, for the way back; a path
-//! that its behaviour wants replaces them.
+//! An excursion is a path over open ground. The agent leaves its lane for it. Junctions, leaders and lane
+//! changes do not concern it until it joins a lane again; it watches out for bodies instead. After a swerve
+//! the agent continues to the remaining goals on lanes, while a path from its behaviour replaces them.
 
 use super::effects::{Effecting, give_up_grants};
 use crate::ground::Spot;
@@ -17,21 +16,21 @@ use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
 use std::f64::consts::PI;
 
-/// Distance of the points of a line beside a lane, m.
+/// Distance between the points of a line beside a lane, m.
 const SPACING: f64 = 1.0;
-/// Slowest that a line beside a lane is driven along, m/s.
+/// Lowest speed along a line beside a lane, m/s.
 const SLOWEST: f64 = 3.0;
 /// Points of a path that are closer together than this count as one, m.
 const LEAST_STEP: f64 = 0.1;
-/// Speed at the end of a way forwards before one backwards, and the other way round, m/s.
+/// Speed at the end of a forward section before a reverse one, and vice versa, m/s.
 const CREEP: f64 = 0.5;
-/// Longest path, m: what is longer is cut.
+/// Maximum length of a path, m; longer paths are cut.
 const LONGEST: f64 = 2000.0;
-/// An agent joins a lane that is this close, m, and leads where it heads, rad.
+/// Greatest distance, m, and angle, rad, at which an agent can join a lane.
 const JOIN_REACH: f64 = 4.0;
 const JOIN_ANGLE: f64 = 0.8;
 
-/// Where an agent drives beside the middle of its lane.
+/// Offset of an agent from the centre line of its lane during a swerve.
 pub(super) struct Swerve {
     pub(super) offset: f64,
     pub(super) within: f64,
@@ -45,7 +44,7 @@ impl Swerve {
         (self.within + self.along + back).min(LONGEST)
     }
 
-    /// Distance to the left of the lane's middle after a distance, m.
+    /// Offset to the left of the lane's centre line after a distance, m.
     fn at(&self, distance: f64) -> f64 {
         //  offset |      .-------------.
         //         |    .'               '.
@@ -69,15 +68,16 @@ impl Swerve {
 }
 
 impl Effecting<'_> {
-    /// Drives an agent along the line that its behaviour wants, and complains if it is none.
+    /// Drives an agent along the line from its behaviour. Logs a fault if it is not a line.
     pub(super) fn drive_own_path(&mut self, agent: AgentIndex, line: &[(DVec2, f64)]) {
         if !self.drive_path(agent, line, false) {
             self.complain(agent, "a path needs two different places".into());
         }
     }
 
-    /// Drives an agent along a line over the ground: places and speeds, those below 0 backwards. The goals that it has not
-    /// reached are given up unless it `goes_on` to them. Returns whether it is a line.
+    /// Drives an agent along a line over the ground, given by places and speeds; negative speeds are in
+    /// reverse. The remaining goals are dropped unless it `goes_on` to them. Returns whether the line is
+    /// valid.
     fn drive_path(&mut self, agent: AgentIndex, line: &[(DVec2, f64)], goes_on: bool) -> bool {
         let paths = paths_along(self.bodies().pose(agent), line);
         if paths.is_empty() {
@@ -92,7 +92,7 @@ impl Effecting<'_> {
         true
     }
 
-    /// Lets an agent follow paths over the ground, one after the other, and go on to goals.
+    /// Lets an agent follow paths over the ground, one after the other, and then continue to its goals.
     pub(super) fn take_paths(
         &mut self,
         agent: AgentIndex,
@@ -101,8 +101,8 @@ impl Effecting<'_> {
     ) {
         self.leave_lane(agent);
         let reached = self.goals_behind(agent);
-        // Each path ends in a goal of its own on open ground; goals on lanes, for the way back, come
-        // after them.
+        // Each path ends in a goal of its own on open ground. Goals on lanes, for the return, come after
+        // them.
         let end = |path: &Vec<Waypoint>| path.last().map(|w| Goal::Ground(w.pose.position));
         let goals: Vec<Goal> = paths.iter().filter_map(end).chain(later).collect();
         let mut route = self.route_of(agent).with_goals(reached, &goals);
@@ -116,20 +116,22 @@ impl Effecting<'_> {
         self.agents.identity[agent.index()].phase = Phase::Driving;
     }
 
-    /// Drives an agent beside the middle of its lane, and complains if it is on none.
+    /// Makes an agent swerve from the centre line of its lane. Logs a fault if it is not on a lane.
     pub(super) fn swerve(&mut self, agent: AgentIndex, swerve: &Swerve) {
-        // It would stand in the junction, or across it. Its behaviour asks again in its next turn.
+        // It would stop in the junction or across it. Its behaviour asks again in its next turn.
         if !swerve.comes_back && self.meets_junction(agent, swerve.length()) {
             return;
         }
         let line = self.line_beside(agent, swerve);
         if !self.drive_path(agent, &line, swerve.comes_back) {
-            self.complain(agent, "there is no lane here to drive beside".into());
+            self.complain(
+                agent,
+                "not on a lane, so there is no lane to swerve from".into(),
+            );
         }
     }
 
-    /// Whether an agent on a lane that drives on for a distance, m, comes into a junction where others may cross,
-    /// or is in one.
+    /// Whether an agent on a lane is in a contested junction or reaches one within a distance, m.
     fn meets_junction(&self, agent: AgentIndex, distance: f64) -> bool {
         if !self.agents.position[agent.index()].is_on_lane() {
             return false;
@@ -140,7 +142,7 @@ impl Effecting<'_> {
         lanelets.any(|lanelet| self.ground.contested(lanelet).is_some())
     }
 
-    /// The line of a swerve: the middle of the lanelets ahead, moved aside. Empty off the lanes.
+    /// Line of a swerve: the centre lines of the lanelets ahead, moved sideways. Empty off the lanes.
     fn line_beside(&self, agent: AgentIndex, swerve: &Swerve) -> Vec<(DVec2, f64)> {
         let index = agent.index();
         let position = self.agents.position[index];
@@ -155,7 +157,7 @@ impl Effecting<'_> {
         let steps = (swerve.length() / SPACING).floor() as u32;
         for step in 1..=steps {
             s += SPACING;
-            // Onto the next lanelet of the route, as long as one follows the other.
+            // Continues on the next lanelet of the route as long as it follows without a lane change.
             while s > self.ground.length(lanelet) {
                 let Some(next) = route.lanelet(at + 1) else {
                     break;
@@ -174,21 +176,21 @@ impl Effecting<'_> {
         line
     }
 
-    /// Takes an agent off its lane: it gives back what junctions have granted it.
+    /// Takes an agent off its lane and releases what junctions have granted it.
     fn leave_lane(&mut self, agent: AgentIndex) {
         let index = agent.index();
         if !self.agents.position[index].is_on_lane() {
             return;
         }
-        // The lane level knows only lanes. The agent stays on the level that can drive anywhere, also
+        // Level `lane` only knows lanes. The agent changes to a level that can drive anywhere and keeps it
         // after it has joined a lane again.
         if keeps_to_lanes(self.agents.identity[index].level) {
             let (ground, level) = (self.ground, DynamicsLevel::OneTrack);
             self.dynamics.assign(ground, self.agents, agent, level);
         }
-        // Off the lanes it looks for bodies by place, in this step already.
+        // Off the lanes it looks for bodies by place, already in this step.
         self.locate_bodies();
-        // Whoever is off the lanes must not keep others waiting at a junction.
+        // An agent off the lanes must not keep others waiting at a junction.
         self.traffic.claims.forget(agent);
         self.agents.claim[index].granted_to = self.agents.progress[index].at;
         self.agents.position[index] = LanePosition {
@@ -199,22 +201,22 @@ impl Effecting<'_> {
         self.agents.touch();
     }
 
-    /// Takes an agent off its lane, because a person drives it; its goals stay.
+    /// Takes an agent off its lane because a user drives it. Its goals stay.
     pub(crate) fn take_over(&mut self, agent: AgentIndex) {
         self.leave_lane(agent);
         let goals = self.goals_left(agent, self.goals_behind(agent));
         if goals.is_empty() {
-            // It is on open ground already, and stays there.
+            // It is already on open ground and stays there.
             return;
         }
-        // What led to them is no longer its way: nothing of it is behind or ahead.
+        // The path to these goals no longer applies: nothing of it is behind or ahead of the agent.
         let step = self.clock.step;
         self.travel(agent).start_over(Route::unplanned(goals), step);
         self.travel(agent).reach(0);
     }
 
-    /// Leads an agent on that a person has driven: from the lane that is close to its goals on lanes, or
-    /// over the ground.
+    /// Returns an agent to its own driving after manual control: from the lane close by to its goals on
+    /// lanes, or over the ground.
     pub(crate) fn resume(&mut self, agent: AgentIndex) {
         let goals = self.goals_left(agent, self.agents.progress[agent.index()].reached);
         let spot = self.lane_beside(agent).filter(|_| !goals.is_empty());
@@ -236,7 +238,7 @@ impl Effecting<'_> {
         self.agents.touch();
     }
 
-    /// Goals on lanes that an agent has not reached: those after the end of a path that it drives.
+    /// Remaining goals of an agent on lanes, which follow the end of a path that it drives.
     fn goals_left(&self, agent: AgentIndex, reached: u32) -> Vec<Goal> {
         let goals = self.route_of(agent).goals.iter().skip(reached as usize);
         goals
@@ -245,8 +247,8 @@ impl Effecting<'_> {
             .collect()
     }
 
-    /// Lets an agent join the lane that is close, and go on to the goals that are left; tells it if
-    /// there is no such lane or no route.
+    /// Lets an agent join the lane close by and continue to its remaining goals. Notifies it if there is no
+    /// such lane or no route.
     pub(super) fn rejoin(&mut self, agent: AgentIndex) {
         let reached = self.agents.progress[agent.index()].reached;
         let goals = self.goals_left(agent, reached);
@@ -262,8 +264,8 @@ impl Effecting<'_> {
         }
     }
 
-    /// Lets an agent off the lanes join the lane that is close and leads where it heads, with a
-    /// route to a place. Returns whether it does.
+    /// Lets an agent off the lanes join the lane close by in its direction, with a route to a place. Returns
+    /// whether this is possible.
     pub(super) fn join_lane(&mut self, agent: AgentIndex, place: DVec2) -> bool {
         let Some(spot) = self.lane_beside(agent) else {
             return false;
@@ -276,7 +278,7 @@ impl Effecting<'_> {
         self.take_lane(agent, spot, route)
     }
 
-    /// The lane that is close to an agent and leads where it heads.
+    /// The lane close to an agent and in its direction.
     fn lane_beside(&self, agent: AgentIndex) -> Option<Spot> {
         let pose = self.bodies().pose(agent);
         let spots = self
@@ -289,7 +291,7 @@ impl Effecting<'_> {
         })
     }
 
-    /// A route from a place on a lane to goals in their order.
+    /// Route from a place on a lane to goals, in order.
     fn route_from(
         &self,
         agent: AgentIndex,
@@ -302,7 +304,7 @@ impl Effecting<'_> {
         for goal in &goals {
             let input = goal_input(*goal, from, class)?;
             from = (input.goal_strip.into(), input.goal_s);
-            // Each leg begins with the lanelet that the one before ended on.
+            // Each leg begins with the lanelet on which the previous one ends.
             lanelets.extend_from_slice(&self.asking(agent).route(input)?[1..]);
             legs.push(Leg::Lanes {
                 end: lanelets.len() as u32 - 1,
@@ -341,23 +343,24 @@ impl Effecting<'_> {
     }
 }
 
-/// Paths from a pose along places with speeds, cut where they become too long: a path for each way
-/// forwards and each one backwards, to places whose speed is below 0. Where it turns back it creeps.
+/// Paths from a pose through places with speeds, cut at the maximum length: one path for each forward and
+/// each reverse section, where places with negative speed are reached in reverse. The vehicle creeps where it
+/// changes direction.
 fn paths_along(here: Pose, line: &[(DVec2, f64)]) -> Vec<Vec<Waypoint>> {
     let mut paths: Vec<Vec<Waypoint>> = Vec::new();
     let (mut before, mut length, mut gear) = (here.position, 0.0, 1);
     for &(place, speed) in line {
         let step = (place - before).length();
         length += step;
-        // Scripts compute places and speeds: what is not a number ends the line.
+        // Scripts compute places and speeds. The first value that is not finite ends the line.
         if !place.is_finite() || !speed.is_finite() || length > LONGEST {
             break;
         }
-        // Two points in one place have no direction.
+        // Two points at the same place have no direction.
         if step <= LEAST_STEP {
             continue;
         }
-        // Where it is to stand it gets in the gear that it has.
+        // It reaches a stop in its current gear.
         if speed != 0.0 {
             gear = if speed < 0.0 { -1 } else { 1 };
         }
@@ -397,7 +400,7 @@ fn paths_along(here: Pose, line: &[(DVec2, f64)]) -> Vec<Vec<Waypoint>> {
     paths
 }
 
-/// Heading of a vehicle that moves somewhere in a gear.
+/// Heading of a vehicle that moves along `way` in a gear.
 fn heading_in(gear: i8, way: DVec2) -> f64 {
     let heading = roadwright_geometry::heading_of(way);
     if gear < 0 {
@@ -436,7 +439,7 @@ mod tests {
         let nonsense = [(f64::NAN, 0.0, 1.0), (9.0, 0.0, f64::INFINITY)];
         assert!(nonsense.into_iter().all(|point| along(&[point]).is_empty()));
         assert!(along(&[(LONGEST + 1.0, 0.0, 1.0)]).is_empty());
-        // No faster than anything drives.
+        // Limited to the highest speed of any vehicle.
         assert_eq!(along(&[(5.0, 0.0, 1e9)])[0][1], (5.0, 100.0, 1));
     }
 

@@ -1,16 +1,16 @@
-//! Into parking bays, forwards or backwards, and backwards out of them.
+//! Parking manoeuvres: into bays, forwards or in reverse, and out of them in reverse.
 //!
-//! A bay is entered along one clothoid from where the vehicle is, or, if that bends tighter than the
-//! vehicle can, along one backwards from a place farther on along its lane:
+//! A vehicle enters a bay along one clothoid from its current place. If that bends too sharply for the
+//! vehicle, it reverses in along a clothoid from a place farther along its lane:
 //!
 //! ```text
-//!   forwards                backwards
+//!   forwards                in reverse
 //!   --------------------    ------------------------->
 //!   --->\__                         __/<--- (stop, reverse)
 //!   ------ [bay] -------    [bay]__/ ---------------
 //! ```
 //!
-//! Out of a bay that no lane leads on from, it drives backwards until it stands along a lane near by.
+//! Out of a bay without an onward lane, it reverses until it stands along a lane nearby.
 
 use super::effects::Effecting;
 use crate::records::AgentIndex;
@@ -19,44 +19,46 @@ use roadwright_geometry::math::{tan, wrap_angle};
 use roadwright_geometry::{Pose, ReferenceLine};
 use std::f64::consts::PI;
 
-/// Distance of the way-points of a path, m.
+/// Distance between the waypoints of a path, m.
 const SPACING: f64 = 0.5;
-/// Speeds into and out of bays, m/s: at most, and at the end of each path.
+/// Speeds into and out of bays, m/s: maximum, and at the end of each path.
 const FASTEST: f64 = 3.0;
 const SLOWEST: f64 = 0.5;
-/// How it slows down towards the end of a path, m/s^2.
+/// Deceleration towards the end of a path, m/s^2.
 const SLOWING: f64 = 1.0;
-/// Paths bend at most this share of what the vehicle can, so that a controller can follow them.
+/// Paths bend at most by this share of the vehicle's limit, so that a controller can follow them.
 const MARGIN: f64 = 0.9;
 /// Lengths of the straight end of a path that are tried, m.
 const STRAIGHT_ENDS: [f64; 3] = [0.8, 0.4, 0.0];
-/// Longest path into or out of a bay, m.
+/// Maximum length of a path into or out of a bay, m.
 const LONGEST: f64 = 60.0;
-/// How far it drives on before it reverses into a bay at most, m.
+/// Greatest distance that a vehicle drives past a bay before it reverses into it, m.
 const OVERSHOOT: f64 = 24.0;
-/// How far back along a lane it comes out of a bay, m, and how far beside its middle, m.
+/// Distances back along a lane at which a vehicle may come out of a bay, m, and offsets from its centre line,
+/// m.
 const BACK: [f64; 7] = [3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 16.0];
 const BESIDE: [f64; 7] = [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0];
-/// Lanes farther away than this are not reached from a bay, m.
+/// Greatest distance of a lane that can be reached from a bay, m.
 const LANE_DISTANCE: f64 = 8.0;
 
 impl Effecting<'_> {
-    /// Drives an agent into a bay, where its middle comes to stand, and complains if there is no way.
+    /// Drives an agent into a bay so that the centre of its body stops at `middle`. Logs a fault if there is
+    /// no path.
     pub(super) fn park(&mut self, agent: AgentIndex, middle: Pose) {
         match self.paths_into(agent, middle) {
             Some(paths) => self.take_paths(agent, paths, Vec::new()),
             None => {
-                let text = "there is no way into that bay from here: it is too tight for the \
+                let text = "no path into that bay from here, because it is too tight for the \
                             vehicle, or too far away";
                 self.complain(agent, text.into());
             }
         }
     }
 
-    /// Paths into a bay, one after the other: forwards, or on along the lane and backwards.
+    /// Paths into a bay, in order: forwards, or on along the lane and then in reverse.
     fn paths_into(&self, agent: AgentIndex, middle: Pose) -> Option<Vec<Vec<Waypoint>>> {
         let vehicle = self.vehicle_type(agent);
-        // Paths lead the middle of the rear axle; a bay is told for the middle of the body.
+        // Paths guide the centre of the rear axle, while a bay is given for the centre of the body.
         let bay = Pose {
             position: middle.point(-vehicle.body_centre, 0.0),
             heading: wrap_angle(middle.heading),
@@ -73,7 +75,7 @@ impl Effecting<'_> {
         MARGIN * tan(vehicle.limits.max_steering) / vehicle.limits.wheelbase
     }
 
-    /// On along the lane, and backwards into a bay.
+    /// Paths on along the lane, and then in reverse into a bay.
     fn reverse_into(
         &self,
         agent: AgentIndex,
@@ -88,32 +90,32 @@ impl Effecting<'_> {
         let line = self.ground.line(position.lanelet);
         let last = (line.length() - position.s).min(OVERSHOOT);
         let turnings = (2..).map(f64::from).take_while(|on| *on <= last);
-        // All turning points are tried with the longest straight end before a shorter one: a vehicle that
-        // straightens itself before it stops stands straight in its bay.
-        // Rather farther on than without a straight end.
+        // All turning points are tried with the longest straight end before a shorter one, because a vehicle
+        // that straightens before it stops stands straight in its bay. A turning point farther on is better
+        // than no straight end.
         let tries = STRAIGHT_ENDS
             .into_iter()
             .flat_map(|end| turnings.clone().map(move |on| (end, on)));
         tries.into_iter().find_map(|(end, on)| {
             let turning = line.pose(position.s + on);
-            // Backwards from the turning point into the bay is forwards for a vehicle that is turned
-            // about at both: one clothoid, as forwards.
+            // Reversing from the turning point into the bay equals driving forwards with both poses turned
+            // around, so it is one clothoid as well.
             let back = curve_with_end(about(turning), about(bay), sharpest, end)?;
             let on = curve(here, turning, sharpest)?;
             Some(vec![path(&on, 1), path(&back, -1)])
         })
     }
 
-    /// Drives an agent backwards onto a lane near by, and from there to the lane nearest to a
-    /// place. Returns whether there is a path.
+    /// Reverses an agent onto a lane nearby, and from there drives it to the lane nearest to a place. Returns
+    /// whether there is a path.
     pub(super) fn back_out(&mut self, agent: AgentIndex, place: glam::DVec2) -> bool {
         let here = self.bodies().pose(agent);
         let sharpest = self.sharpest(agent);
         let (ground, graph) = (self.ground, self.ground.graph());
         let near = ground.finder().near(graph, here.position);
-        // Out of a bay: from the vehicle, turned about, to places behind it along the two nearest lanes.
-        // The first curve that the vehicle can drive is taken; a place right on the lane's middle
-        // is tried before those beside it, and near ones before far ones.
+        // Out of a bay: curves from the vehicle, turned around, to places behind it along the two nearest
+        // lanes. The first drivable curve is used. Places on the centre line are tried before those beside
+        // it, and near ones before far ones.
         let near = near.into_iter().filter(|(_, _, t)| t.abs() < LANE_DISTANCE);
         let Some(back) = near.take(2).find_map(|(lanelet, s, _)| {
             let line = ground.line(lanelet);
@@ -146,7 +148,7 @@ impl Effecting<'_> {
     }
 }
 
-/// A pose turned about.
+/// A pose turned around.
 fn about(pose: Pose) -> Pose {
     Pose {
         heading: wrap_angle(pose.heading + PI),
@@ -154,14 +156,14 @@ fn about(pose: Pose) -> Pose {
     }
 }
 
-/// The clothoid between two poses, if it bends no sharper than that, 1/m. Where there is room it
-/// ends with a straight stretch, in which the vehicle straightens itself.
+/// Clothoid between two poses, if it bends no sharper than `sharpest`, 1/m. If there is room, it ends with a
+/// straight section in which the vehicle straightens.
 fn curve(from: Pose, to: Pose, sharpest: f64) -> Option<ReferenceLine> {
     let mut ends = STRAIGHT_ENDS.into_iter();
     ends.find_map(|end| curve_with_end(from, to, sharpest, end))
 }
 
-/// The same with a straight end of a certain length, m.
+/// The same with a straight end of a given length, m.
 fn curve_with_end(from: Pose, to: Pose, sharpest: f64, end: f64) -> Option<ReferenceLine> {
     let before = Pose {
         position: to.point(-end, 0.0),
@@ -177,7 +179,7 @@ fn curve_with_end(from: Pose, to: Pose, sharpest: f64, end: f64) -> Option<Refer
     line.joined(&straight).ok()
 }
 
-/// Way-points along a line, at which it is driven so slowly that the vehicle stands at its end.
+/// Waypoints along a line, with speeds at which the vehicle can stop at its end.
 fn path(line: &ReferenceLine, gear: i8) -> Vec<Waypoint> {
     let length = line.length();
     let count = (length / SPACING).ceil().max(1.0) as u32;
@@ -187,7 +189,8 @@ fn path(line: &ReferenceLine, gear: i8) -> Vec<Waypoint> {
         let left = length - s;
         Waypoint {
             pose: if gear < 0 { about(along) } else { along },
-            // From this speed the vehicle can stop at the end; never so slow that it does not get there.
+            // From this speed the vehicle can stop at the end. It is never so slow that the vehicle does not
+            // get there.
             speed: (2.0 * SLOWING * left).sqrt().clamp(SLOWEST, FASTEST),
             gear,
         }

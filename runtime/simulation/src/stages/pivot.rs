@@ -1,8 +1,8 @@
-//! Vehicles on tracks turn on the spot where their way leads far to the side, or back.
+//! Turns on the spot of tracked vehicles whose path leads far to the side or back.
 //!
-//! Controllers drive cars: none of them turns the wheels so far that a track would have to run backwards,
-//! and towards what is behind it a car that follows a circle drives straight on. So the host does what a
-//! driver of such a vehicle would: it slows down, turns on the spot, and lets the controller go on.
+//! Controllers are made for cars. None of them steers so far that a track has to run backwards, and a
+//! controller that follows a circle drives straight on towards a point behind it. So the host does what a
+//! driver of such a vehicle would do: it slows down, turns on the spot, and then returns control.
 
 use crate::perception::View;
 use crate::records::{AgentIndex, Command, Order};
@@ -10,32 +10,32 @@ use roadwright_geometry::math::atan;
 use roadwright_plugin_api::ControllerInput;
 use roadwright_scenario::DynamicsLevel;
 
-/// A way-point that lies farther from the heading than this is turned to on the spot, rad: 70 degrees. A
-/// turn that has begun ends at the smaller angle.
+/// Angle between heading and waypoint above which the vehicle turns on the spot, rad: 70 degrees. A turn that
+/// has begun ends at the smaller angle.
 const FROM: f64 = 1.2;
 const UNTIL: f64 = 0.2;
-/// Who turns faster than this has begun, rad/s.
+/// A vehicle with a higher yaw rate has begun to turn, rad/s.
 const TURNING: f64 = 0.05;
-/// Beyond the angle at which a track stands still, so that it is reached.
+/// Factor on the angle at which one track stands still, so that it is reached.
 const BEYOND: f64 = 1.03;
-/// With an obstacle nearer than this ahead, m, the controller is the one to pass it.
+/// With an obstacle ahead that is closer than this, m, passing it is left to the controller.
 const CLEAR: f64 = 8.0;
-/// Acceleration that says that one wants to go on, and braking before the turn, m/s^2.
+/// Acceleration that signals the wish to continue, and braking before the turn, m/s^2.
 const GOING: f64 = 0.5;
 const SLOWING: f64 = 2.0;
 
-/// A turn on the spot that the way asks for.
+/// A turn on the spot that the path requires.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pivot {
-    /// Angle of the wheels of the car in place of the tracks, rad.
+    /// Wheel angle of the car that stands for the tracks, rad.
     steering: f64,
-    /// Whether it is slow enough, and its wheels are turned so far.
+    /// Whether it is slow enough, and whether its wheels have the required angle.
     is_slow: bool,
     is_ready: bool,
 }
 
 impl Pivot {
-    /// What a command becomes; one that wants to stand stays.
+    /// Replaces an order. An order to stand is kept.
     pub(super) fn over(self, order: Order) -> Order {
         let command = order.command;
         if !self.is_slow {
@@ -50,7 +50,7 @@ impl Pivot {
         }
         Order {
             command: Command {
-                // Until the wheels are there it stands: it would drive a bend.
+                // It stands until the wheels have the angle; otherwise it would drive a bend.
                 acceleration: if self.is_ready { GOING } else { 0.0 },
                 steering: self.steering,
             },
@@ -60,7 +60,7 @@ impl Pivot {
 }
 
 impl View<'_> {
-    /// The turn on the spot that the way of an agent asks for, if its vehicle can.
+    /// The turn on the spot that an agent's path requires, if its vehicle is capable of it.
     #[inline]
     pub(super) fn pivot(&self, agent: AgentIndex, input: &ControllerInput) -> Option<Pivot> {
         let who = &self.agents.identity[agent.index()];

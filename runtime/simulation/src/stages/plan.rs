@@ -1,4 +1,4 @@
-//! Planners are asked about agents that need another route.
+//! Replans the routes of agents that need another one.
 
 use crate::agents::{AgentsRef, PlanColumns};
 use crate::clock::Clock;
@@ -14,47 +14,47 @@ use roadwright_plugin_api::PlannerInput;
 use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::LaneletIndex;
 
-/// An agent that has stood this long looks for another route, s; and again after as long, or
-/// twice, four times, .. as long if the one before was still the best. A red light is shorter.
+/// An agent that has stood this long looks for another route, s. It repeats this after the same time, or
+/// after two, four, .. times as long if its previous route was still the best. A red light is shorter.
 const REROUTE_AFTER: f64 = 45.0;
-/// How often that time is doubled.
+/// Maximum number of doublings of that time.
 const MOST_DOUBLED: u8 = 3;
-/// Who has stood for so long where it waits for a gap gives the lane change up, s: nobody lets it in, and
-/// others stand behind it.
+/// Standing time after which a vehicle that waits for a gap gives up the lane change, s. No vehicle has let
+/// it in, and it blocks others.
 const WAITS_FOR_GAP: f64 = 12.0;
-/// Who stands no farther than this before the place where it would give up waits there, m.
+/// A standing vehicle waits for its gap within this distance of the place where it would give up, m.
 const WAITING_PLACE: f64 = 3.0;
-/// A detour of a stuck agent leads back to its route this far ahead, m; every other attempt looks
-/// for another route all the way to the goal, which costs much more.
+/// A detour of a stuck agent returns to its route within this distance, m. Every other attempt looks for a
+/// new route to the goal, which costs much more.
 const REJOIN: f64 = 1500.0;
 /// Time between two attempts after a missed lane change, s.
 const NEXT_ATTEMPT: f64 = 1.0;
 
-/// How often routes were planned again in a step: both reasons to do so are counted. A change that is made
-/// one road later, or given up since the goal is beside the agent, is no turn missed.
+/// Number of replans in a step, by reason. A lane change that is made one road later, or given up because the
+/// goal is beside the agent, does not count as a missed turn.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Planned {
     /// For agents that had been standing for long.
     pub(crate) stuck: u64,
-    /// For agents that had missed their lane, and have another way now.
+    /// For agents that had missed their lane and got another route.
     pub(crate) missed_turns: u64,
 }
 
-/// Why a route is planned again.
+/// Reason for replanning a route.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Trigger {
     Stuck,
     TooLate,
 }
 
-/// An agent that needs another run of lanelets between two indices of its route.
+/// An agent that needs other lanelets between two indices of its route.
 struct Need {
     from: u32,
     to: u32,
     input: PlannerInput,
 }
 
-/// What deciding reads.
+/// Inputs for deciding about replanning.
 struct PlanInputs<'a> {
     clock: &'a Clock,
     ground: &'a Ground,
@@ -64,7 +64,7 @@ struct PlanInputs<'a> {
     claims: &'a Claims,
 }
 
-/// What the stage reads beside routes and agents.
+/// Inputs of the stage besides routes and agents.
 #[derive(Clone, Copy)]
 pub(crate) struct Planning<'a> {
     pub(crate) clock: &'a Clock,
@@ -74,8 +74,8 @@ pub(crate) struct Planning<'a> {
     pub(crate) claims: &'a Claims,
 }
 
-/// New routes for agents that have stood for long or cannot change lanes in time. All questions of
-/// an instance are asked as one batch.
+/// Replans the routes of agents that have stood for long or cannot change lanes in time. All questions for an
+/// instance are asked as one batch.
 pub(crate) fn plan(
     given: Planning<'_>,
     rota: &mut Rota,
@@ -107,7 +107,7 @@ pub(crate) fn plan(
         for (agent, route) in changed {
             replan(clock, agent, route, routes, agents);
         }
-        // In most steps nobody needs another route.
+        // In most steps no agent needs another route.
         if questions.is_empty() {
             continue;
         }
@@ -146,7 +146,7 @@ fn replan(
     travel.replan(route, clock.step);
 }
 
-/// Lets an agent that cannot get to the lane of its last goal arrive beside it, if the goal is there.
+/// Lets an agent that cannot reach the lane of its last goal arrive beside it, if the goal is there.
 fn end_beside(
     clock: &Clock,
     ground: &Ground,
@@ -162,8 +162,7 @@ fn end_beside(
     }
 }
 
-/// Puts the answer of a planner in place of a run of lanelets of an agent's route. Returns whether it
-/// is another run.
+/// Replaces a run of lanelets of an agent's route with a planner's answer. Returns whether it differs.
 fn take_answer(
     clock: &Clock,
     agent: AgentIndex,
@@ -176,7 +175,7 @@ fn take_answer(
     let progress = &mut agents.progress[index];
     progress.planned_at = clock.step;
     let route = routes.get(progress.route);
-    // The same run again, or none: the agent asks less often while it stands.
+    // If it is the same run or none, the agent asks less often while it stands.
     let is_new = |lanelets: &Vec<LaneletIndex>| {
         route.lanelets[range.0 as usize..=range.1 as usize] != lanelets[..]
     };
@@ -191,8 +190,8 @@ fn take_answer(
 }
 
 impl PlanInputs<'_> {
-    /// Fills the questions about the agents that need another route, with why, and the ranges of their
-    /// routes that the answers are for. Returns those who need no planner for theirs.
+    /// Collects the questions for agents that need another route, with the reasons and the ranges of their
+    /// routes to replace. Returns the agents that get a route without a planner.
     fn ask_for(
         &self,
         agents: &[u32],
@@ -226,26 +225,26 @@ impl PlanInputs<'_> {
         changed
     }
 
-    /// The route of an agent without the change that it has not made in time, if that needs no planner: it
-    /// changes one road later, or arrives beside its goal where nobody can change in time.
+    /// Route of an agent without the lane change that it has missed, if no planner is needed: it changes one
+    /// road later, or arrives beside its goal where no vehicle could change in time.
     fn without_change(&self, agent: AgentIndex) -> Option<Route> {
         let progress = &self.agents.progress[agent.index()];
         let (at, reached) = (progress.at, progress.reached);
         let (route, graph) = (self.routes.get(progress.route), self.ground.graph());
-        // What has been granted is driven.
+        // Granted lanelets are always driven.
         let may_defer = self.kept_to(agent) <= at + 1;
         let later = || route.deferred(at, reached, graph, self.class(agent));
         if may_defer && let Some(run) = later() {
             return Some(route.with_run((at, run.to), reached, &run.lanelets));
         }
-        // Going round would lead to the same place, where it would be too late again, and for ever.
+        // A detour would lead to the same place, where it would be too late again, endlessly.
         if route.has_room_for_goal(at, reached, graph) {
             return None;
         }
         route.ending_beside(at, reached, graph)
     }
 
-    /// The index of an agent's route up to which it keeps to it: junctions and alleys have let it in.
+    /// Route index up to which an agent is committed, because junctions and alleys have admitted it.
     fn kept_to(&self, agent: AgentIndex) -> u32 {
         let granted_to = self.agents.claim[agent.index()].granted_to;
         granted_to.max(self.claims.alleys_held_to(agent))
@@ -256,22 +255,22 @@ impl PlanInputs<'_> {
         self.types.get(identity.vehicle_type).class
     }
 
-    /// Why an agent needs another route, if it does.
+    /// Reason why an agent needs another route, if it does.
     #[inline]
     fn trigger(&self, agent: AgentIndex) -> Option<Trigger> {
         let index = agent.index();
         let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
         let since = self.clock.since(progress.planned_at);
-        // 45, 90, 180, 360 s: a search through a jam looks at much of the network, and a route
-        // that was the best twice will probably be the best again.
+        // 45, 90, 180, 360 s: a search through a jam visits much of the network, and a route that was the
+        // best twice is probably still the best.
         let patience = REROUTE_AFTER * f64::from(1u32 << progress.attempts.min(MOST_DOUBLED));
         let is_stuck = progress.standing > REROUTE_AFTER && since > patience;
         if !is_stuck && since <= NEXT_ATTEMPT || !position.is_on_lane() {
             return None;
         }
-        // A lane change is missed when the end of the lane is closer than the vehicle can stop, and one
-        // of several when the others would find no room.
-        // Most roads have one lane each way: then the route need not be looked at.
+        // A lane change is missed when the end of the lane is closer than the stopping distance. One of
+        // several is missed when the others would have no room. Most roads have one lane per direction, so
+        // the route need not be examined.
         if !self.ground.has_beside(position.lanelet) {
             return is_stuck.then_some(Trigger::Stuck);
         }
@@ -295,19 +294,19 @@ impl PlanInputs<'_> {
         }
     }
 
-    /// What is left of the lanelet under an agent, m.
+    /// Remaining length of the lanelet under an agent, m.
     #[inline]
     fn remaining(&self, agent: AgentIndex) -> f64 {
         let position = &self.agents.position[agent.index()];
         self.ground.lanelet(position.lanelet).length() - position.s
     }
 
-    /// Whether an agent needs another route, and what for.
+    /// The part of an agent's route that needs replanning, and the question for the planner.
     fn need(&self, agent: AgentIndex, trigger: Trigger) -> Option<Need> {
         let index = agent.index();
         let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
         let route = self.routes.get(progress.route);
-        // What has been granted is kept: the new run begins with the first lanelet after it.
+        // Granted lanelets are kept: the new run begins with the first lanelet after them.
         let granted_to = self.kept_to(agent);
         let from = if granted_to > progress.at + 1 {
             granted_to
@@ -319,8 +318,8 @@ impl PlanInputs<'_> {
         if from > goal_at {
             return None;
         }
-        // A search to the goal through the delays of a jam looks at much of the network. So the first
-        // attempt only looks for a detour back to the route, the next one all the way, and so on.
+        // A search to the goal through the delays of a jam visits much of the network. So attempts alternate
+        // between a detour back to the route, which comes first, and a full search.
         let is_detour = trigger == Trigger::Stuck && progress.attempts.is_multiple_of(2);
         let rejoin = is_detour
             .then(|| self.rejoin(route, from, goal_at))
@@ -330,7 +329,7 @@ impl PlanInputs<'_> {
             None => (goal_at, route.next_goal(progress.reached)?),
         };
         let is_here = from == progress.at;
-        // A planner that may change lanes at once would ask for the very change that was missed.
+        // A planner that may change lanes at once would choose the very change that was missed.
         let is_near_end = is_here && self.remaining(agent) < 2.0 * GIVE_UP_DISTANCE;
         let s = if is_here { position.s } else { 0.0 };
         let is_too_late = trigger == Trigger::TooLate;
@@ -341,15 +340,16 @@ impl PlanInputs<'_> {
         Some(Need { from, to, input })
     }
 
-    /// Where a detour from lanelet `from` of a route comes back to it: at the end of the first lane
-    /// beyond the distance. `None` if the goal is nearer.
+    /// Where a detour from lanelet `from` of a route returns to it: at the end of the first lane beyond the
+    /// distance. `None` if the goal is closer.
     fn rejoin(&self, route: &Route, from: u32, goal_at: u32) -> Option<(u32, Goal)> {
         let mut distance = 0.0;
         for at in from + 1..goal_at {
             let id = route.lanelet(at)?;
             let lanelet = self.ground.lanelet(id);
             distance += lanelet.length();
-            // Where the lane is changed next, the route goes on beside it.
+            // Where a lane change follows, the route continues on the adjacent lane, so a detour cannot
+            // return here.
             let goes_on = route.lane_change_at(at, self.ground.graph()) == 0.0;
             if distance > REJOIN && !lanelet.is_connection() && goes_on {
                 let s = lanelet.length();
@@ -385,9 +385,8 @@ mod tests {
         }
     }
 
-    /// What an agent needs that drives on the right lane of a road of 300 m, at `s`, with its goal
-    /// on the lane `to`, after standing for so long and asking so often; it was last routed `since`
-    /// seconds ago.
+    /// Need of an agent on the right lane of a road of 300 m, at `s`, with its goal on lane `to`, after the
+    /// given standing time and number of attempts. It was last routed `since` seconds ago.
     fn need(
         to: usize,
         s: f64,
@@ -419,7 +418,7 @@ mod tests {
         // (lane of the goal, place, m, speed, m/s, standing for, s, attempts, last routed, s ago)
         let cases = [
             ((0, 100.0, 10.0, 0.0, 0, 100.0), None),
-            // Standing: after 45 s, and after twice, four times as long.
+            // Standing: after 45 s, and after two and four times as long.
             ((0, 100.0, 0.0, 44.0, 0, 100.0), None),
             ((0, 100.0, 0.0, 46.0, 0, 100.0), Some("stuck")),
             ((0, 100.0, 0.0, 46.0, 0, 40.0), None),
@@ -427,17 +426,17 @@ mod tests {
             ((0, 100.0, 0.0, 120.0, 1, 91.0), Some("stuck")),
             ((0, 100.0, 0.0, 900.0, 9, 350.0), None),
             ((0, 100.0, 0.0, 900.0, 9, 361.0), Some("stuck")),
-            // The lane change that is needed cannot be made any more.
+            // The required lane change is no longer possible.
             ((1, 100.0, 10.0, 0.0, 0, 100.0), None),
             ((1, 290.0, 2.0, 0.0, 0, 100.0), Some("too late")),
             ((1, 290.0, 2.0, 0.0, 0, 0.5), None),
             ((1, 265.0, 14.0, 0.0, 0, 100.0), Some("too late")),
             ((1, 265.0, 5.0, 0.0, 0, 100.0), None),
-            // It has waited for a gap at the last place where it can, or stands farther back.
+            // It has waited for a gap at the last possible place, or stands farther back.
             ((1, 286.0, 0.0, 11.0, 0, 100.0), None),
             ((1, 286.0, 0.0, 13.0, 0, 100.0), Some("too late")),
             ((1, 280.0, 0.0, 13.0, 0, 100.0), None),
-            // Nothing is missed on the lane of the goal.
+            // On the lane of the goal nothing is missed.
             ((0, 290.0, 2.0, 0.0, 0, 100.0), None),
         ];
         for ((to, s, speed, standing, attempts, since), expected) in cases {
@@ -477,7 +476,7 @@ mod tests {
         for s in [8.0, 17.0] {
             assert_eq!(ends_beside(s), beside(s));
         }
-        // Here it could have changed: it goes round and tries again.
+        // Here it could have changed, so it takes a detour and tries again.
         assert_eq!(ends_beside(20.0), None);
     }
 

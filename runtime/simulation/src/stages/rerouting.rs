@@ -1,5 +1,5 @@
-//! Other goals and routes that behaviours ask for: going to a place, chasing, fleeing, and changing
-//! to a lane that the route does not ask for.
+//! New goals and routes at the request of behaviours: going to a place, chasing, fleeing, and changing to a
+//! lane that is not on the route.
 
 use super::effects::{Effecting, MOST_SPOTS};
 use crate::records::{AgentIndex, Phase, Progress};
@@ -11,32 +11,32 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 
 /// Minimum time between replans while chasing or fleeing, s.
 const REPLAN_TIME: f64 = 0.5;
-/// How far ahead an agent that flees plans, m, and over how many lanelets at most.
+/// Planning distance of a fleeing agent, m, and the maximum number of lanelets.
 const FLIGHT: f64 = 400.0;
 const FLIGHT_LANELETS: usize = 24;
-/// Least gap to the vehicles on a lane that is changed to without need, m, and the time that is
-/// added for each metre a second of closing speed, s.
+/// Minimum gap to the vehicles on the other lane for an optional lane change, m, and the time that is added
+/// for each metre a second of closing speed, s.
 const CHANGE_GAP: f64 = 3.0;
 const CHANGE_TIME: f64 = 1.5;
-/// Closer to its end a lane is not left without need, m.
+/// Closer to the end of a lane than this, no optional lane change begins, m.
 const LATEST_CHANGE: f64 = 30.0;
-/// How much longer the route may become by a lane change that nobody needs, m.
+/// Maximum extra length of the route after an optional lane change, m.
 const DETOUR: f64 = 60.0;
 
 impl Effecting<'_> {
-    /// Sends an agent to the lane nearest to a place, and tells it if no route leads there.
+    /// Sends an agent to the lane nearest to a place. Notifies it if no route leads there.
     pub(super) fn go_to_or_tell(&mut self, agent: AgentIndex, place: DVec2) {
         if !self.go_to(agent, place) {
             self.tell_no_route(agent);
         }
     }
 
-    /// Gives an agent a new last goal at the lane nearest to a place. Returns whether a route leads
-    /// there; else the old goals stay.
+    /// Gives an agent a new last goal at the lane nearest to a place. Returns whether a route leads there; if
+    /// not, the old goals stay.
     fn go_to(&mut self, agent: AgentIndex, place: DVec2) -> bool {
         if !self.agents.position[agent.index()].is_on_lane() {
-            // Off the lanes, in this order: onto a lane close by, backwards out of a parking bay, or
-            // straight over the ground, if it has never been on lanes.
+            // Off the lanes, in this order: onto a lane close by, in reverse out of a parking bay, or
+            // straight over the ground if it has never been on lanes.
             let is_off_road = self.route_of(agent).lanelets.is_empty();
             return self.join_lane(agent, place)
                 || self.back_out(agent, place)
@@ -50,11 +50,10 @@ impl Effecting<'_> {
             .any(|(lanelet, s, _)| self.set_goal(agent, Goal::Lane { lanelet, s }))
     }
 
-    /// Gives an agent a goal in place of all that it has not reached. Returns whether it can get
-    /// there.
+    /// Replaces all remaining goals of an agent with one goal. Returns whether it can be reached.
     fn set_goal(&mut self, agent: AgentIndex, goal: Goal) -> bool {
         let index = agent.index();
-        // A last goal at which it waits counts as reached.
+        // A last goal at which the agent waits counts as reached.
         let reached = self.goals_behind(agent);
         let candidate = self.route_of(agent).with_goals(reached, &[goal]);
         let (route, gives_up_grants) = match goal {
@@ -89,7 +88,7 @@ impl Effecting<'_> {
             >= REPLAN_TIME
     }
 
-    /// Drives to where another agent is.
+    /// Drives to the place of another agent.
     pub(super) fn chase(&mut self, agent: AgentIndex, id: u64) {
         let Some(other) = self.agents.census().find(id) else {
             return;
@@ -98,7 +97,7 @@ impl Effecting<'_> {
         let is_on_lane = self.agents.position[agent.index()].is_on_lane();
         if !is_on_lane || !target.is_on_lane() {
             let place = self.place(other);
-            // From a lane it drives to the lane that is nearest to the other one.
+            // From a lane it drives to the lane nearest to the other agent.
             if !is_on_lane || self.may_replan(agent) {
                 self.go_to(agent, place);
             }
@@ -110,8 +109,8 @@ impl Effecting<'_> {
         };
         let reached = self.agents.progress[agent.index()].reached;
         match self.route_of(agent).next_goal(reached) {
-            // Still on the lanelet of the goal: the goal moves along, the route stays. A planner is
-            // asked only when the other agent comes to another lanelet, and then not in every step.
+            // If the target is still on the lanelet of the goal, the goal moves along and the route stays. A
+            // planner is asked only when the target reaches another lanelet, and even then not in every step.
             Some(Goal::Lane { lanelet, .. })
                 if lanelet == target.lanelet && !self.has_arrived(agent) =>
             {
@@ -128,8 +127,8 @@ impl Effecting<'_> {
         }
     }
 
-    /// Drives along the lanelets that lead farthest from another agent. No planner is asked: fleeing
-    /// has no destination, so each junction is decided on its own.
+    /// Drives along the lanelets that lead farthest from another agent. No planner is asked, because fleeing
+    /// has no destination and each junction is decided on its own.
     pub(super) fn flee(&mut self, agent: AgentIndex, id: u64) {
         let Some(other) = self.agents.census().find(id) else {
             return;
@@ -140,7 +139,7 @@ impl Effecting<'_> {
         }
         let danger = self.place(other);
         let route = self.route_of(agent);
-        // What junctions have granted is driven first: the flight begins at the end of it.
+        // Granted lanelets are driven first; the flight begins at their end.
         let from = self.agents.claim[index]
             .granted_to
             .max(self.agents.progress[index].at)
@@ -157,8 +156,8 @@ impl Effecting<'_> {
         self.agents.identity[index].phase = Phase::Driving;
     }
 
-    /// Lanelets after one, each the successor whose end is farthest from the danger; of two that are
-    /// equally far the smaller one.
+    /// Lanelets that follow `from`, each the successor whose end is farthest from the danger. Of two at equal
+    /// distance, the smaller index is taken.
     fn flight(&self, from: LaneletIndex, danger: DVec2, class: VehicleClass) -> Vec<LaneletIndex> {
         let graph = self.ground.graph();
         let mut flight: Vec<LaneletIndex> = Vec::new();
@@ -172,7 +171,7 @@ impl Effecting<'_> {
             let own = graph.lanelet(at).road_access;
             let open = open.filter(|&next| {
                 let lanelet = graph.lanelet(next);
-                // Nobody flees into a yard, which has to be left again by the way in.
+                // Agents do not flee into a yard, because they would have to leave it on the same road.
                 let is_open = lanelet.road_access.strictness() <= own.strictness();
                 let is_free = is_open && lanelet.access.admits(class);
                 is_free && next != from && !flight.contains(&next)
@@ -183,7 +182,7 @@ impl Effecting<'_> {
             length += graph.lanelet(best).length();
             at = best;
         }
-        // A route ends on a lane, not inside a junction, where a vehicle that waits would block others.
+        // A route ends on a lane and not in a junction, where a waiting vehicle would block others.
         while flight
             .last()
             .is_some_and(|&last| graph.lanelet(last).is_connection())
@@ -193,8 +192,8 @@ impl Effecting<'_> {
         flight
     }
 
-    /// Makes the route lead over the lane beside an agent, if there is room on it and the goals can
-    /// be reached from there. Returns whether it does.
+    /// Reroutes an agent over the adjacent lane, if there is room on it and the goals can be reached from
+    /// there. Returns whether it does.
     pub(super) fn lead_through(&mut self, agent: AgentIndex, target: LaneletIndex) -> bool {
         let Some(route) = self.route_through(agent, target) else {
             return false;
@@ -203,13 +202,13 @@ impl Effecting<'_> {
         true
     }
 
-    /// Whether an agent may change to a lane beside it that its route does not ask for.
+    /// Whether an agent may change to an adjacent lane that is not on its route.
     fn may_change_to(&self, agent: AgentIndex, target: LaneletIndex) -> bool {
         let index = agent.index();
         let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
         let graph = self.ground.graph();
         let own = graph.lanelet(position.lanelet);
-        // A junction has let it in from the lane that it is on, and holds the way for it.
+        // A junction has admitted it from its current lane and reserves the connection for it.
         let is_committed =
             self.agents.claim[index].granted_to > progress.at + 1 || self.has_arrived(agent);
         let class = self.vehicle_type(agent).class;
@@ -222,8 +221,8 @@ impl Effecting<'_> {
             && view.has_room_beside(agent, target, CHANGE_GAP, CHANGE_TIME)
     }
 
-    /// The route over the lane beside an agent to its next goal, and on as before; `None` if the
-    /// change is not allowed now, or makes the route much longer.
+    /// Route over the adjacent lane to an agent's next goal and then as before; `None` if the change is not
+    /// allowed now or makes the route much longer.
     fn route_through(&self, agent: AgentIndex, target: LaneletIndex) -> Option<Route> {
         if !self.may_change_to(agent, target) {
             return None;
@@ -242,8 +241,8 @@ impl Effecting<'_> {
         };
         let beyond = asking.route(input)?;
         let goal_at = route.goal_at(progress.reached)?;
-        // A lane that is left sideways does not count twice: it is driven only in part, and the one
-        // beside it for the rest.
+        // A lane that is left sideways does not count twice: part of the distance is driven on it, and the
+        // rest on the adjacent lane.
         let length = |lanelets: &[LaneletIndex]| -> f64 {
             let pairs = lanelets.windows(2);
             let driven = pairs.filter(|pair| self.ground.leads_to(pair[0], pair[1]));

@@ -1,7 +1,7 @@
-//! Leaving the road: an agent is scored, leaves one row behind, and gives back what it has.
+//! Retiring agents: an agent is scored, leaves one result row, and releases what it holds.
 //!
-//! Claims are not given back here: junctions look in every step who of those that hold a grant still
-//! drives (`traffic/claims`).
+//! Claims are not released here. In every step, junctions check which holders of a grant still drive
+//! (`traffic/claims`).
 
 use crate::agents::{Agents, Finished, FinishedRow, Score, Status};
 use crate::clock::Clock;
@@ -13,7 +13,7 @@ use crate::route::{Routes, Travel};
 use roadwright_agent::{Conduct, Rate, Step};
 use roadwright_plugin_api::{FitnessInput, FitnessOutput, NOTHING};
 
-/// What an agent leaves through.
+/// Parts of the world that retiring an agent needs.
 pub(crate) struct Exit<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) modules: &'a Modules,
@@ -25,12 +25,12 @@ pub(crate) struct Exit<'a> {
 }
 
 impl Exit<'_> {
-    /// Takes an agent off the road at a time, s. Its modules are told at the next step boundary.
+    /// Retires an agent at a time, s. Its modules are notified at the next step boundary.
     pub(crate) fn retire(&mut self, agent: AgentIndex, status: Status, time: f64) {
         let index = agent.index();
         let statistics = self.agents.statistics[index];
         let who = &self.agents.identity[index];
-        // Scored first, while its columns and its modules are still there.
+        // Scored first, while its columns and its modules still exist.
         let scores = scores(self.clock, self.modules, self.agents, agent, status)
             .into_iter()
             .map(|(fitness, value)| Score {
@@ -60,7 +60,7 @@ impl Exit<'_> {
             claim: &mut self.agents.claim[index],
         };
         travel.finish();
-        // Its index will be somebody else's, its id nobody's: mail goes by index, groups by id.
+        // Its index will be reused, its id will not. Mail is keyed by index, groups by id.
         self.messages.forget(agent);
         self.messages.quit_all(self.agents.identity[index].id);
         self.dynamics.remove(agent);
@@ -68,7 +68,7 @@ impl Exit<'_> {
     }
 }
 
-/// What an agent's fitnesses say about its drive so far, by their ids; nothing if it has not driven.
+/// Scores of an agent's fitnesses for its drive so far, by fitness id; empty if it has not driven.
 pub(crate) fn scores(
     clock: &Clock,
     modules: &Modules,
@@ -84,7 +84,7 @@ pub(crate) fn scores(
     let step = Step {
         indices: &[agent.number()],
         ids: &[who.id],
-        // A fitness is asked about a whole drive and not in turns: its period means nothing.
+        // A fitness is evaluated once for a whole drive, so the period has no meaning.
         ..clock.moment(Rate::new(1.0, clock.dt))
     };
     let input = [fitness_input(statistics, clock.dt)];
@@ -123,7 +123,7 @@ fn conduct(statistics: &Statistics, dt: f64, status: Status) -> Conduct {
     Conduct {
         collision_exposure: mean(statistics.collision_exposure),
         tailgating: mean(statistics.tailgating),
-        // 0 stands for nobody: that is as far as can be, not as near.
+        // 0 means no encounter, which is the best value and not the worst.
         least_post_encroachment: match statistics.least_post_encroachment {
             least if least > 0.0 => f64::from(least),
             _ => NOTHING,

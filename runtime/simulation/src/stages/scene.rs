@@ -1,7 +1,7 @@
-//! What behaviours are shown: all who drive, what is told to them, and where things are.
+//! The scene that behaviours see: all driving agents, their mail, and the places of things.
 //!
-//! A scene is a copy, made once a step for all behaviours that look at others. They may be asked by
-//! several threads and change what they like afterwards; what they see is one moment for all.
+//! A scene is a copy, built once per step for all behaviours that look at others. They may run on several
+//! threads and change the world afterwards, yet all see the same moment.
 
 use crate::agents::AgentsRef;
 use crate::clock::Clock;
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::f64::consts::PI;
 use std::sync::Arc;
 
-/// What scenes are made of.
+/// Inputs for building scenes.
 #[derive(Clone, Copy)]
 pub(crate) struct Onlooking<'a> {
     pub(crate) clock: &'a Clock,
@@ -33,8 +33,8 @@ pub(crate) struct Onlooking<'a> {
 }
 
 impl Onlooking<'_> {
-    /// The driving agents with mail in the order of its receivers, and the outlook of those who
-    /// look.
+    /// The driving agents, with mail in the order of its receivers, and the outlook of the agents in
+    /// `looking`.
     pub(crate) fn scene(&self, mail: Vec<Message>, looking: &[AgentIndex]) -> Surroundings {
         let (view, ground) = (&self.view, self.view.ground);
         let (mut facts, leaders): (Vec<AgentFacts>, Vec<Option<AgentIndex>>) = view
@@ -46,20 +46,20 @@ impl Onlooking<'_> {
             })
             .unzip();
         note_followers(&mut facts, &leaders);
-        // Lists that change rarely are shared with the world and not copied for each scene.
+        // Lists that rarely change are shared with the world and not copied for each scene.
         let names = (view.types.names.clone(), self.modules.names.clone());
         let mut scene = Surroundings::new(facts, mail, names.0, names.1);
         scene.groups = self.messages.groups.clone();
         scene.lane_middles = ground.lane_middles().clone();
         scene.places = ground.places.clone();
         scene.time_of_day = self.clock.time_of_day();
-        // For those alone who are asked in this step: each takes a walk along the route.
+        // Only for agents that are updated in this step, because each outlook is a walk along the route.
         let outlook = |&agent: &AgentIndex| (agent.number(), view.outlook(agent));
         scene.outlooks = looking.iter().map(outlook).collect();
         scene
     }
 
-    /// What the behaviour of an agent would see now; `None` if it does not drive.
+    /// The current view of an agent's behaviour; `None` if the agent does not drive.
     pub(crate) fn behaviour_view(&self, id: u64) -> Option<BehaviourView> {
         let index = self.view.agents.find(id)?;
         let who = &self.view.agents.identity[index.index()];
@@ -120,7 +120,7 @@ impl Onlooking<'_> {
         }
     }
 
-    /// What can be seen of all signals, by node.
+    /// Visible state of all signals, by node.
     pub(crate) fn signal_facts(&self) -> BTreeMap<u32, Arc<SignalFacts>> {
         let (view, ground) = (&self.view, self.view.ground);
         let comers = look_at_signals(ground, view.types, view.routes, view.agents);
@@ -136,14 +136,14 @@ impl Onlooking<'_> {
         by_node
     }
 
-    /// The smallest node of the junction of a path, and the stages in which that has green.
+    /// Smallest node id of the junction of a connection, and the stages in which the connection has green.
     fn signal_ahead(&self, path: Connection) -> (u32, u32) {
         let nodes = self.view.ground.junction_nodes(path.junction).iter();
         let node = nodes.map(|node| node.0).min().unwrap_or(0);
         (node, self.view.ground.connection_gist(path).stages)
     }
 
-    /// An agent's way through the junction with signals at the end of its lane.
+    /// An agent's connection through the signalled junction at the end of its lane.
     fn path_ahead(&self, agent: AgentIndex) -> Option<Connection> {
         let (ground, agents) = (self.view.ground, self.view.agents);
         let progress = &agents.progress[agent.index()];
@@ -160,8 +160,8 @@ impl Onlooking<'_> {
         Some(path)
     }
 
-    /// How far to the left of the middle of its lane an agent is, m: off the lanes, of the nearest lane that leads
-    /// where it heads, and 0 where there is none near.
+    /// Offset of an agent to the left of the centre line of its lane, m. Off the lanes, the nearest lane in
+    /// its direction counts, or 0 if none is near.
     fn beside_lane(&self, position: &LanePosition, pose: Pose) -> f64 {
         if position.is_on_lane() {
             return position.t;
@@ -176,7 +176,7 @@ impl Onlooking<'_> {
         spot.map_or(0.0, |(_, _, t)| t)
     }
 
-    /// Speed limit where an agent is, m/s.
+    /// Speed limit at the place of an agent, m/s.
     fn speed_limit(&self, position: &LanePosition) -> f64 {
         if position.is_on_lane() {
             self.view.ground.lanelet(position.lanelet).speed_limit
@@ -186,19 +186,19 @@ impl Onlooking<'_> {
     }
 }
 
-/// Lets each agent know the nearest of those whose leader it is: `leaders` has the index of that of
-/// each agent, in the order of the agents, which is that of their indices.
+/// Records for each agent the nearest of its followers. `leaders` has the leader of each agent, in the order
+/// of `agents`, which is sorted by index.
 fn note_followers(agents: &mut [AgentFacts], leaders: &[Option<AgentIndex>]) {
     let mut nearest: Vec<Option<(f64, u64)>> = vec![None; agents.len()];
     for (own, leader) in agents.iter().zip(leaders) {
         let at = leader.and_then(|leader| {
-            // The agents are in the order of their indices.
+            // The agents are sorted by index.
             let at = agents.binary_search_by_key(&leader.number(), |facts| facts.index);
             at.ok()
         });
         let Some(at) = at else { continue };
         let found = ((agents[at].position - own.position).length(), own.id);
-        // By distance, then by id: of two that are equally near the same one in every run.
+        // By distance, then by id, so that ties are resolved alike in every run.
         if nearest[at].is_none_or(|known| found < known) {
             nearest[at] = Some(found);
         }

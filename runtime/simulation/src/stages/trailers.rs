@@ -1,4 +1,4 @@
-//! Trailers that behaviours, and people between two steps, let go and join on.
+//! Uncoupling and coupling of trailers, by behaviours and by users between steps.
 
 use super::effects::Effecting;
 use crate::coupling::{CouplingError, Couplings};
@@ -6,7 +6,7 @@ use crate::dynamics::Bodies;
 use crate::records::AgentIndex;
 
 impl Effecting<'_> {
-    /// Lets trailers go for a behaviour, and says what came of it.
+    /// Uncouples trailers for a behaviour and logs the result.
     pub(super) fn uncouple_or_complain(&mut self, agent: AgentIndex, from: Option<u8>) {
         match self.uncouple(agent, from) {
             Ok(count) => self.tell(agent, format!("uncoupled {count}, which {}", stand(count))),
@@ -14,7 +14,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Joins trailers on for a behaviour, and says what came of it.
+    /// Couples trailers for a behaviour and logs the result.
     pub(super) fn couple_or_complain(&mut self, agent: AgentIndex) {
         match self.couple(agent) {
             Ok(count) => self.tell(agent, format!("coupled {count}")),
@@ -22,7 +22,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Lets the trailers of an agent go from one on, or the last one. Returns how many.
+    /// Uncouples the trailers of an agent from `from` on, or the last one. Returns how many.
     pub(crate) fn uncouple(
         &mut self,
         agent: AgentIndex,
@@ -33,7 +33,7 @@ impl Effecting<'_> {
         Ok(count)
     }
 
-    /// Joins on what stands at the free coupling of an agent. Returns how many trailers.
+    /// Couples what stands at the free coupling of an agent. Returns the number of trailers.
     pub(crate) fn couple(&mut self, agent: AgentIndex) -> Result<usize, CouplingError> {
         let count = self.couplings().couple(agent)?;
         self.find_all();
@@ -49,8 +49,8 @@ impl Effecting<'_> {
         }
     }
 
-    /// Enters all agents where they are now: who looks around must not find bodies that are gone, and an
-    /// agent may have gone onto a lane or off it between steps.
+    /// Enters all agents at their current places, because searches must not find bodies that are gone, and
+    /// agents may have moved onto a lane or off it between steps.
     pub(crate) fn find_all(&mut self) {
         let bodies = Bodies {
             ground: self.ground,

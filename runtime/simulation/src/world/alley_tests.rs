@@ -1,4 +1,4 @@
-//! Two streams of cars through a street that is too narrow for two in its middle.
+//! Two streams of cars on a street whose middle is too narrow for two.
 
 use super::*;
 use crate::builtin_modules;
@@ -8,9 +8,9 @@ use roadwright_scenario::{
     Agent, AgentId, CrossSection, DynamicsLevel, Edit, Flow, Place, Poly3, RoadClass, RoadId,
 };
 
-/// A double-decker.
+/// A double-decker bus.
 const BUS: &str = "enviro_400";
-/// When nobody enters any more, s.
+/// Time after which no more vehicles enter, s.
 const END: f64 = 600.0;
 
 fn street(width: f64) -> RoadStyle {
@@ -126,7 +126,7 @@ fn two_streams_pass_an_alley_by_turns() {
             run_to(&mut world, 1200.0);
             world.summary()
         });
-        // The control: nobody waits, and bodies touch.
+        // Control run: vehicles do not wait, and bodies touch.
         assert!(!left.collisions.is_empty(), "{level}");
         assert_eq!(heeded.collisions, [], "{level}");
         let (agents, law) = (heeded.agents, heeded.law);
@@ -136,7 +136,7 @@ fn two_streams_pass_an_alley_by_turns() {
             "{level}: {agents:?}"
         );
         assert!(agents.spawned > 60, "{agents:?}");
-        // From when somebody has waited for six seconds, those inside leave and few go before.
+        // When a vehicle has waited for six seconds, those inside leave and few go before it.
         assert!(law.longest_wait < 60.0, "{level}: {law:?}");
         assert_eq!((law.breaches, law.gridlocks), (0, 0), "{level}: {law:?}");
     }
@@ -173,7 +173,7 @@ fn who_waits_for_an_alley_is_told_for_whom() {
     assert!(told > 100, "{told}");
 }
 
-/// A square of streets of 200 m, of which the one between the lower corners is as wide as said.
+/// A square of streets of 200 m, where the street between the lower corners has the given width.
 fn square(width: f64) -> Scenario {
     let mut scenario = with_vehicles();
     draw(&mut scenario, (-100.0, 0.0), (0.0, 0.0), 3.25);
@@ -187,7 +187,7 @@ fn square(width: f64) -> Scenario {
 
 #[test]
 fn a_street_that_is_narrow_all_along_is_waited_for_at_its_stop_lines_and_buses_drive_round() {
-    // Straight on it is 380 m, and round the square 400 m more.
+    // The direct route is 380 m, and the one around the square 400 m longer.
     for (vehicle, rate, ways) in [
         ("car", 120.0, 300.0..450.0),
         ("enviro_400", 30.0, 700.0..850.0),
@@ -214,7 +214,7 @@ fn a_street_that_is_narrow_all_along_is_waited_for_at_its_stop_lines_and_buses_d
         let drives = world.drives();
         assert!(drives.len() > 6);
         let driven: Vec<f64> = drives.iter().map(|drive| drive.distance).collect();
-        // A few cars may look for another way while the street is taken.
+        // A few cars may reroute while the street is taken.
         let as_expected = driven.iter().filter(|way| ways.contains(*way)).count();
         assert!(
             10 * as_expected >= 9 * driven.len(),
@@ -248,8 +248,8 @@ fn alleys_are_the_same_with_any_number_of_threads_and_after_a_save() {
     assert_eq!(one.state_hash(), restored.state_hash());
 }
 
-/// A narrow street of 120 m along the x-axis between two wide ones, with side streets so far from each other: two
-/// cars begin near its ends, drive towards each other, and only one of them may be there at first.
+/// A narrow street of 120 m along the x-axis between two wide ones, with side streets at the given distance.
+/// Two cars begin near its ends and drive towards each other, and only one of them may be spawned at first.
 fn assert_do_not_face_each_other(between: f64) {
     let mut scenario = with_vehicles();
     let west = draw(&mut scenario, (-160.0, 0.0), (-60.0, 0.0), 3.25);
@@ -289,7 +289,7 @@ fn assert_do_not_face_each_other(between: f64) {
     assert!(summary.collisions.is_empty());
 }
 
-/// Cars that set out at once.
+/// Cars that depart at once.
 fn put_trips(scenario: &mut Scenario, trips: [(Place, Place); 2]) {
     for (number, (start, destination)) in (1..).zip(trips) {
         let agent = Agent {
@@ -311,8 +311,8 @@ fn put_trips(scenario: &mut Scenario, trips: [(Place, Place); 2]) {
 
 #[test]
 fn who_begins_in_an_alley_leaves_it_through_the_next_one_before_who_waits_for_both() {
-    // Two alleys without a place between them. One car comes to the first of them; long before the other one,
-    // which begins at the far end of the second, comes to the end of that.
+    // Two alleys without a place between them. One car comes to the first of them. The other one, which
+    // begins at the far end of the second, reaches the end of that long before.
     let mut scenario = with_vehicles();
     let west = draw(&mut scenario, (-160.0, 0.0), (-60.0, 0.0), 3.25);
     draw(&mut scenario, (-60.0, 0.0), (0.0, 0.0), 1.65);
@@ -352,8 +352,8 @@ fn two_that_begin_in_alleys_far_from_each_other_without_a_place_between_do_not_f
     assert_do_not_face_each_other(20.0);
 }
 
-/// A street with a bend of 90 degrees and 14 m radius, whose lanes are so wide, with streams in both directions: the
-/// second drives on the inside of the bend.
+/// A street with a bend of 90 degrees and 14 m radius, with the given lane width and a stream in each
+/// direction; the second drives on the inside of the bend.
 fn bend(width: f64, vehicles: [&str; 2], rate: f64) -> Scenario {
     let mut scenario = with_vehicles();
     let segments = vec![
@@ -394,12 +394,12 @@ fn a_bus_and_cars_pass_a_bend_by_turns_and_cars_pass_each_other() {
             (summary.collisions.len(), summary.law.longest_wait)
         };
         let mixed = ["car", BUS];
-        // The control: nobody waits, and fronts of buses touch cars.
+        // Control run: vehicles do not wait, and fronts of buses touch cars.
         assert!(run(mixed, true).0 > 0, "{level}");
         let (contacts, longest) = run(mixed, false);
         assert_eq!(contacts, 0, "{level}");
         assert!(longest > 0.0 && longest < 60.0, "{level}: {longest} s");
-        // Cars alone: nobody waits, in a world that knows no buses and in one that has a few.
+        // Cars alone do not wait, in a world without buses and in one with a few.
         assert_eq!(run(["car", "car"], false), (0, 0.0), "{level}");
         let mut few = bend(3.25, ["car", "car"], 120.0);
         let road = few.network().roads().next().unwrap().0;
@@ -416,7 +416,7 @@ fn a_bus_and_cars_pass_a_bend_by_turns_and_cars_pass_each_other() {
     }
 }
 
-/// Who sets out when all others are gone.
+/// An agent that departs after all others have left.
 fn parked(road: RoadId) -> Agent {
     Agent {
         name: String::new(),

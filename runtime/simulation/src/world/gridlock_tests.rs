@@ -10,7 +10,7 @@
 //!            v exit        ^ entry
 //! ```
 //!
-//! Who enters turns left twice, and drives along three sides of the block before it leaves.
+//! Vehicles that enter turn left twice, and drive along three sides of the block before they leave.
 
 use super::*;
 use crate::builtin_modules;
@@ -22,13 +22,13 @@ use roadwright_scenario::{
     RoadEnd,
 };
 
-/// Side of the block, m, and how far the streets go on beyond it.
+/// Side of the block, m, and length of the streets beyond it.
 const SIDE: f64 = 70.0;
 const BEYOND: f64 = 60.0;
-/// When nobody enters any more, s.
+/// Time after which no more vehicles enter, s.
 const END: f64 = 90.0;
 
-/// The ends of the four streets, in the order in which one drives round the block.
+/// Ends of the four streets, in driving order around the block.
 fn streets() -> [(DVec2, DVec2); 4] {
     let (low, high) = (-BEYOND, SIDE + BEYOND);
     [
@@ -49,7 +49,7 @@ fn one_way() -> RoadStyle {
     }
 }
 
-/// The block; `buses` is the share of vehicles that are buses.
+/// The block; `buses` is the share of buses.
 fn block(control: Option<Control>, buses: f64) -> Scenario {
     let mut scenario = Scenario::new("block");
     crate::testing::equip(&mut scenario);
@@ -86,7 +86,7 @@ fn rule(scenario: &mut Scenario, control: Option<Control>) {
     scenario.apply(Edit::Batch(edits)).unwrap();
 }
 
-/// The place near an end of the map: where one enters, or where one leaves.
+/// Place near an end of the map where vehicles enter or leave.
 fn gate(scenario: &Scenario, at: DVec2, end: RoadEnd) -> Place {
     let network = scenario.network();
     let is_there = |id| {
@@ -160,7 +160,7 @@ fn a_full_block_of_one_way_streets_locks_unless_its_rings_turn() {
         run_to(&mut world, 1800.0);
         world.summary()
     });
-    // The control: the last ten minutes have brought nobody out.
+    // Control run: no vehicle has left in the last ten minutes.
     assert!(left.agents.active > 20, "{:?}", left.agents);
     assert_eq!(left.law.rotations, 0);
     let agents = turning.agents;
@@ -174,7 +174,7 @@ fn a_full_block_of_one_way_streets_locks_unless_its_rings_turn() {
     lawful(&left, "left as it is");
 }
 
-/// Nobody touched anybody, or entered without having been let in.
+/// Asserts that vehicles did not touch and entered no junction without a grant.
 fn lawful(summary: &Summary, what: &str) {
     assert!(
         summary.collisions.is_empty(),
@@ -262,7 +262,7 @@ fn turning_rings_are_the_same_with_any_number_of_threads_and_after_a_save() {
     for control in [None, Some(Control::Signals)] {
         let scenario = block(control, 0.1);
         let [mut one, mut three] = [1, 3].map(|threads| world(&scenario, threads));
-        // Between two looks for rings, while some are asking for green.
+        // Between two searches for rings, while some agents request green.
         run_to(&mut one, 300.45);
         run_to(&mut three, 300.45);
         assert_eq!(one.state_hash(), three.state_hash());

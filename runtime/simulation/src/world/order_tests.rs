@@ -1,4 +1,4 @@
-//! What is told and written goes in the order of ids, wherever agents are stored.
+//! Notifications and log lines go in the order of ids, independent of agent indices.
 
 use super::*;
 use crate::builtin_modules;
@@ -16,7 +16,7 @@ use roadwright_scenario::{
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// Two streets side by side, each of 200 m.
+/// Two parallel streets of 200 m each.
 fn two_streets() -> Scenario {
     let mut scenario = Scenario::new("streets");
     for y in [0.0, 100.0] {
@@ -66,15 +66,15 @@ fn who_stands_on_lanes_that_are_too_steep_is_told_by_id() {
         world.agents.scatter(&order);
         (0..500).for_each(|_| world.step());
         let told: Vec<u64> = world.log().map(|line| line.agent).collect();
-        // The text is one for all, and written for the first of them.
+        // All have the same text, which is logged for the first of them.
         assert_eq!(told, [1], "{order:?}");
     }
 }
 
-/// What a module was told at the step boundaries: step, and who came and left.
+/// Notifications of a module at step boundaries: step, and the agents that came and left.
 type Told = Arc<Mutex<Vec<(u64, Vec<u32>, Vec<u32>)>>>;
 
-/// Drives straight on, and writes down what it is told.
+/// Drives straight on, and records its notifications.
 struct Listener(Told);
 
 static LISTENER: ModuleInfo = ModuleInfo {
@@ -116,7 +116,7 @@ impl Controller for Listener {
     }
 }
 
-/// The built-in modules and a listener, and what it hears.
+/// The built-in modules and a listener, with what it records.
 fn listening(scenario: &mut Scenario) -> (Registry, Told) {
     let told = Told::default();
     let ears = told.clone();
@@ -143,7 +143,7 @@ fn modules_are_told_of_agents_by_id() {
         scenario.apply(edit).unwrap();
     }
     let mut world = World::new(&scenario, &registry, &RunOptions::default()).unwrap();
-    // The last index of the list is given away first: agent 1 gets 1 and agent 2 gets 0.
+    // The last index of the list is assigned first: agent 1 gets 1 and agent 2 gets 0.
     world.agents.scatter(&[0, 1].map(AgentIndex::new));
     while !world.is_over() {
         world.step();

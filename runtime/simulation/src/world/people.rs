@@ -1,11 +1,11 @@
-//! People on foot in a world.
+//! Pedestrians in a world.
 
 use crate::agents::ClaimColumns;
 use crate::clock::Clock;
 use crate::traffic::{People, Roadside, SignalStates};
 
-/// What follows from where people are once junctions have decided: drivers stop for those whose crossing
-/// is gone, and signals hear who waits.
+/// Consequences of the places of pedestrians after junctions have decided: drivers stop for those whose
+/// crossing has been deleted, and signals learn which ones wait.
 pub(super) fn look_after(
     people: &People,
     signals: &mut SignalStates,

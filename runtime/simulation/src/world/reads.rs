@@ -1,4 +1,4 @@
-//! What can be read of a world.
+//! Read access to a world.
 
 use super::World;
 use crate::agents::Drive;
@@ -27,51 +27,51 @@ impl World {
         self.clock.dt
     }
 
-    /// Steps taken.
+    /// Number of steps taken.
     pub fn steps(&self) -> u64 {
         self.clock.step
     }
 
-    /// The lanelets of the roads.
+    /// Lanelets of the roads.
     pub fn lane_graph(&self) -> &LaneGraph {
         self.ground.graph()
     }
 
-    /// The agent that a person drives, and how; the one with the lowest id, if there are several.
+    /// The agent under manual control, with its controls. If there are several, the one with the lowest id.
     pub fn driven_by_hand(&self) -> Option<(u64, HandControls)> {
         self.hands.first()
     }
 
-    /// The ground that the world runs on.
+    /// Ground that the world runs on.
     pub fn ground(&self) -> &Arc<Ground> {
         &self.ground
     }
 
-    /// Whether all agents have arrived or were refused, no flow can bring more, and nobody on foot is
-    /// there or will come.
+    /// Whether all agents have arrived or were refused, no flow can add more, and no pedestrians are present
+    /// or will come.
     pub fn is_over(&self) -> bool {
         let has_people = !self.traffic.people.is_over();
         !has_people && self.agents.census().count() == 0 && self.demand.is_over(self.time())
     }
 
-    /// The smallest nodes of the junctions that an edit waits for: nobody is let in there, or those who come
-    /// are held back, until it has entered. Empty if none waits.
+    /// Smallest node ids of the junctions that a pending edit waits for. Until it is applied, they admit no
+    /// vehicles or hold back approaching ones. Empty if no edit is pending.
     pub fn closing_nodes(&self) -> Vec<NodeId> {
         let closed = self.traffic.claims.changing().iter();
         closed.filter_map(|&at| self.ground.node(at)).collect()
     }
 
-    /// The modules that were replaced so far, in order.
+    /// Modules replaced so far, in order.
     pub fn swaps(&self) -> &[SwapRecord] {
         &self.modules.swaps
     }
 
-    /// The modules from outside that are in use, with their builds.
+    /// External modules in use, with their builds.
     pub fn modules(&self) -> Vec<ModuleRecord> {
         self.modules.records()
     }
 
-    /// Where bodies are.
+    /// Places of all bodies.
     pub(crate) fn bodies(&self) -> Bodies<'_> {
         Bodies {
             ground: &self.ground,
@@ -80,28 +80,27 @@ impl World {
         }
     }
 
-    /// Sum over the steps of the agents that drove.
+    /// Number of driving agents, summed over all steps.
     pub fn agent_updates(&self) -> u64 {
         self.agent_updates
     }
 
-    /// The collisions so far, in order.
+    /// Collisions so far, in order.
     pub fn collisions(&self) -> &[Collision] {
         &self.traffic.contacts.log
     }
 
-    /// How many obstacles that are not fixed have been moved and felled, at the level whose bodies push.
+    /// Number of loose obstacles that have been moved and felled, at the level whose bodies push.
     pub fn loose_counts(&self) -> LooseCounts {
         self.dynamics.rigid.counts(&self.ground).unwrap_or_default()
     }
 
-    /// One row for each agent that does not drive any more, in the order in which they ended.
+    /// One row for each agent that no longer drives, in the order in which they ended.
     pub fn finished(&self) -> impl ExactSizeIterator<Item = Drive<'_>> {
         self.finished.iter()
     }
 
-    /// Id, time of appearing, s, and distance driven so far, m, of each agent that drives, in no
-    /// order that means anything.
+    /// Id, spawn time, s, and distance driven so far, m, of each driving agent, in unspecified order.
     pub fn odometers(&self) -> impl Iterator<Item = (u64, f64, f64)> + '_ {
         self.agents.census().driving().map(|agent| {
             let statistics = &self.agents.statistics[agent.index()];
@@ -110,8 +109,7 @@ impl World {
         })
     }
 
-    /// Bytes that an agent takes in columns, index, batches and claims, on average over those that
-    /// drive.
+    /// Memory per driving agent in columns, index, batches and claims, on average, in bytes.
     pub fn bytes_per_agent(&self) -> f64 {
         let rows = self.scratch.behaving.rows.bytes() + self.scratch.controlling.bytes();
         let columns = self.agents.bytes() + self.dynamics.bytes();
@@ -121,20 +119,19 @@ impl World {
         (columns + rows + traffic) as f64 / self.agents.census().count().max(1) as f64
     }
 
-    /// What the signals of all lanes show. O(lanes with signals), but for the first time on a ground:
-    /// O(lanelets).
+    /// State of the signals of all lanes. O(lanes with signals), and O(lanelets) on first use of a ground.
     pub fn signals(&self) -> impl Iterator<Item = SignalHead> + '_ {
         let light = |path| self.traffic.signals.light(&self.ground, path);
         self.ground.signal_heads(self.types.sets_lines_back, light)
     }
 
-    /// The same of an agent by its index.
+    /// Reason why an agent, given by its index, waits.
     pub(crate) fn waits_of(&self, agent: AgentIndex) -> Option<Waits> {
         let claims = &self.traffic.claims;
         claims.waits(agent, self.setting(), self.agents.lent())
     }
 
-    /// What steps never change.
+    /// Data that steps never change.
     pub(crate) fn fixed(&self) -> Fixed<'_> {
         Fixed {
             ground: &self.ground,
@@ -142,14 +139,14 @@ impl World {
         }
     }
 
-    /// What junctions decide by.
+    /// Inputs for decisions at junctions.
     pub(crate) fn setting(&self) -> Setting<'_> {
         self.traffic
             .setting(&self.clock, self.fixed(), &self.routes)
     }
 
-    /// What the behaviour of an agent would see if it were asked now; `None` if it does not drive.
-    /// Cost: that of looking at all agents.
+    /// Current view of an agent's behaviour; `None` if the agent does not drive. This costs a pass over all
+    /// agents.
     pub fn behaviour_view(&self, id: u64) -> Option<BehaviourView> {
         let onlooking = Onlooking {
             clock: &self.clock,

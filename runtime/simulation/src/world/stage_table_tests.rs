@@ -1,5 +1,5 @@
-//! The table of who reads and writes which column in `docs/stages.md`, made of the source and held
-//! against runs.
+//! Table of the stages that read and write each column, in `docs/stages.md`. It is generated from the source
+//! and checked against runs.
 
 use super::*;
 use crate::agents::{
@@ -9,7 +9,7 @@ use crate::builtin_modules;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Columns of agents, and what stands beside them.
+/// Columns of agents, and data stored next to them.
 const COLUMNS: [&str; 11] = [
     "identity",
     "motion",
@@ -24,7 +24,7 @@ const COLUMNS: [&str; 11] = [
     "accounts",
 ];
 
-/// Stages in their order, and the files or folders that they are in.
+/// Stages in their order, with their files or folders.
 const STAGES: [(&str, &[&str]); 14] = [
     ("appear", &["stages/appear.rs"]),
     ("claims", &["traffic/claims"]),
@@ -62,7 +62,7 @@ const STAGES: [(&str, &[&str]); 14] = [
     ("retire", &["stages/retire.rs"]),
 ];
 
-/// Verbs of agents that write columns, and which.
+/// Methods of agents that write columns, with these columns.
 const VERBS: [(&str, &[&str]); 4] = [
     ("agents.give(", &["command", "pedals"]),
     ("agents.insert(", &COLUMNS),
@@ -70,10 +70,10 @@ const VERBS: [(&str, &[&str]); 4] = [
     ("agents.set_level(", &["identity"]),
 ];
 
-/// Verbs of rows and columns that write them.
+/// Methods of rows and columns that write them.
 const WRITING: [&str; 4] = ["put", "add", "note_kept", "iter_mut"];
 
-/// Columns that are read only, and those that are written.
+/// Columns that are only read, and columns that are written.
 #[derive(Debug, Default, Clone)]
 struct Access {
     read: BTreeSet<&'static str>,
@@ -84,7 +84,7 @@ fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-/// The text of a file, or of those in a folder, without comments and tests.
+/// Text of a file, or of the files in a folder, without comments and tests.
 fn text_of(place: &str) -> String {
     let path = source().join(place);
     let files: Vec<PathBuf> = if path.is_dir() {
@@ -109,7 +109,7 @@ fn text_of(place: &str) -> String {
     all
 }
 
-/// What is left behind an index in brackets.
+/// The text after an index in brackets.
 fn behind_index(text: &str) -> &str {
     let mut depth = 0;
     for (at, letter) in text.char_indices() {
@@ -125,7 +125,7 @@ fn is_part_of_word(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// Whether what stands behind a column writes it: a field is set, or a verb that writes is called.
+/// Whether the text after a column writes it, by setting a field or by calling a method that writes.
 fn is_written(behind: &str) -> bool {
     let mut rest = behind_index(behind).trim_start();
     while let Some(field) = rest.strip_prefix('.') {
@@ -145,7 +145,7 @@ fn is_written(behind: &str) -> bool {
     }
 }
 
-/// What a text does with columns.
+/// Columns that a text accesses.
 fn access(text: &str) -> Access {
     let mut found = Access::default();
     let mut seen = BTreeSet::new();
@@ -260,7 +260,7 @@ fn stages_write_all_that_they_borrow_for_it() {
     }
 }
 
-/// The columns in which two states differ.
+/// Columns in which two states differ.
 fn changed(before: &Agents, after: &Agents) -> BTreeSet<&'static str> {
     let differ = [
         before.identity != after.identity,
@@ -281,7 +281,7 @@ fn changed(before: &Agents, after: &Agents) -> BTreeSet<&'static str> {
         .collect()
 }
 
-/// Rows of the table, and the part of a step that they are about.
+/// Rows of the table, and the part of a step that they describe.
 type Part = (&'static [&'static str], fn(&mut World));
 
 #[test]

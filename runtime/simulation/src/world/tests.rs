@@ -1,4 +1,4 @@
-//! What a world does as a whole that needs a look inside.
+//! Tests of a whole world that need access to its internals.
 
 use super::*;
 use crate::agents::Status;
@@ -13,7 +13,7 @@ use roadwright_geometry::{Pose, unit};
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::{Agent, AgentId, CrossSection, DynamicsLevel, Edit, Place, Stack};
 
-/// An agent on open ground, and its way there given by hand.
+/// An agent on open ground with a given path.
 fn on_a_path(controller: &str, waypoints: Vec<Waypoint>) -> World {
     let mut scenario = Scenario::new("open ground");
     let stack = Stack::with_controller(controller);
@@ -69,7 +69,7 @@ fn every_controller_follows_a_path_over_open_ground() {
         }
     };
     let waypoints: Vec<Waypoint> = (0..=24).map(waypoint).collect();
-    // Drivers of manoeuvres are asked about rows that their courses make, and follow nothing.
+    // Drivers of manoeuvres use rows that their courses make, and do not follow paths.
     let of_courses = ["bay_parking", "pole_balance", "trailer_backing"];
     let controllers = builtin_modules().infos(ModuleKind::Controller);
     let controllers = controllers.iter().map(|(info, _)| info.id);
@@ -88,12 +88,12 @@ fn every_controller_follows_a_path_over_open_ground() {
         }
         let first = world.finished().next().unwrap();
         assert_eq!(first.status, Status::Arrived, "{controller}");
-        // The straight way, which an agent without a path takes, has y = 0.
+        // The straight path, which an agent without a given path takes, has y = 0.
         assert!(reach > 0.8 * radius, "{controller}: {reach}");
         let tolerance = match controller {
-            // It turns with 25 m at the sharpest, and late.
+            // It turns with a radius of at least 25 m, and late.
             "fuzzy_driver" => 12.0,
-            // It drives from one way-point to the next, as over open ground.
+            // It drives from one waypoint to the next, as over open ground.
             "fuzzy_mechanic" => 12.0,
             _ => 2.0,
         };
@@ -131,7 +131,7 @@ fn where_agents_are_stored_changes_nothing() {
             (world.state_hash(), world.summary(), watch.figures(&world))
         };
         let plain = run(&[], 1);
-        // Backwards, and all over the place with gaps.
+        // Backwards, and scattered with gaps.
         let backwards: Vec<AgentIndex> = (0..200).map(AgentIndex::new).collect();
         let scattered: Vec<AgentIndex> =
             (0..400).map(|i| AgentIndex::new((i * 173) % 400)).collect();
@@ -181,14 +181,14 @@ fn whose_level_holds_commands_is_asked_where_strides_begin() {
         let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
         while world.time() < 2.0 {
             world.step();
-            // Nobody drives by a command that is older than its stride.
+            // No agent drives by a command older than its stride.
             for agent in world.agents.census().driving().collect::<Vec<_>>() {
                 let who = &world.agents.identity[agent.index()];
                 let begins = (world.clock.step - 1 + who.id)
                     .is_multiple_of(crate::dynamics::stride(level, dt));
                 let mut wants = world.agents.command[agent.index()].acceleration;
                 if level == DynamicsLevel::Lane {
-                    // That level keeps it in single precision.
+                    // That level stores it in single precision.
                     wants = f64::from(wants as f32);
                 }
                 let drives = world.agents.motion[agent.index()].acceleration;
@@ -240,7 +240,7 @@ fn a_flow_leaves_nothing_but_one_row_for_each_agent() {
     }
     let arrived = world.counts().arrived;
     assert!(arrived > 900, "{arrived}");
-    // Indices are used again: three times as long needs no more of them, or hardly.
+    // Indices are reused, so a run three times as long needs hardly any more.
     assert!(most[0] < 20 && most[1] <= most[0] + 4, "{most:?}");
     assert!(world.routes.count() <= 1);
     assert_eq!(world.finished.rows.len(), arrived);

@@ -1,8 +1,9 @@
-//! Vehicles and stacks of one scenario for another, for the tests in this folder and those beside the code.
+//! Copies vehicles and stacks from one scenario to another, for the tests in this folder and those in the
+//! source.
 
 use roadwright_scenario::{Edit, Scenario};
 
-/// Gives a scenario the vehicle types and stacks of another one.
+/// Adds the vehicle types and stacks of another scenario.
 pub(crate) fn equip_as(scenario: &mut Scenario, other: &Scenario) {
     for (key, vehicle) in other.vehicle_types() {
         let edit = Edit::VehicleType(key.clone(), Some(Box::new(vehicle.clone())));

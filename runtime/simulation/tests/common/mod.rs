@@ -1,4 +1,4 @@
-//! What tests share: shipped scenarios and vehicles, streets and flows.
+//! Shared helpers for tests: shipped scenarios and vehicles, streets and flows.
 
 mod equip;
 
@@ -21,12 +21,12 @@ pub(crate) fn shipped(name: &str) -> Scenario {
     file::load(&scenarios().join(format!("{name}.scenario.json"))).unwrap()
 }
 
-/// Gives a scenario the vehicle types and stacks of a shipped one.
+/// Adds the vehicle types and stacks of a shipped scenario.
 pub(crate) fn equip(scenario: &mut Scenario, name: &str) {
     equip::equip_as(scenario, &shipped(name));
 }
 
-/// How a residential street with so many lanes along it and back is drawn.
+/// Style of a residential street with the given numbers of lanes.
 pub(crate) fn street(forward: usize, backward: usize) -> RoadStyle {
     RoadStyle {
         name: String::new(),
@@ -37,14 +37,14 @@ pub(crate) fn street(forward: usize, backward: usize) -> RoadStyle {
     }
 }
 
-/// Draws a straight road from a point to another.
+/// Draws a straight road between two points.
 pub(crate) fn draw_street(scenario: &mut Scenario, (from, to): (DVec2, DVec2), style: &RoadStyle) {
     let line = ReferenceLine::straight(from, to).unwrap();
     let edit = draw::road(scenario, &line, style).unwrap();
     scenario.apply(edit).unwrap();
 }
 
-/// Cars an hour from a place to another, with `idm`, as long as anybody drives.
+/// A flow of cars per hour from one place to another, with `idm`, for the whole run.
 pub(crate) fn cars(origin: Place, destination: Place, rate_per_hour: f64) -> Flow {
     Flow {
         vehicle: "car".into(),
@@ -75,14 +75,15 @@ pub(crate) fn all_shipped() -> Vec<String> {
     names
 }
 
-/// Whether a stack of a scenario names a script: those are driven by a test of the crate that loads them.
+/// Whether a stack of a scenario names a script. Such scenarios are driven by a test of the crate that loads
+/// scripts.
 pub(crate) fn has_scripts(scenario: &Scenario) -> bool {
     let stacks = scenario.stacks().values();
     let mut settings = stacks.flat_map(|stack| stack.settings(Slot::Behaviour));
     settings.any(|setting| setting.module.ends_with(".rhai"))
 }
 
-/// A shipped vehicle, with changes, as a scenario has it.
+/// A shipped vehicle, with changes, as it is stored in a scenario.
 pub(crate) fn vehicle(name: &str, change: impl Fn(&mut VehicleFile)) -> VehicleType {
     let path = format!("vehicles/{name}.vehicle.json");
     let mut vehicle = VehicleFile::load(&scenarios().join(&path)).unwrap();
@@ -107,7 +108,7 @@ pub(crate) fn driven_by(mut scenario: Scenario, kind: &VehicleType) -> Scenario 
     scenario
 }
 
-/// Without a stack, and those who drive by it: scripts are not known to tests of this crate.
+/// The scenario without a stack and its agents, because tests of this crate cannot load scripts.
 pub(crate) fn without_stack(mut scenario: Scenario, stack: &str) -> Scenario {
     for (id, agent) in scenario.agents().clone() {
         if agent.stack == stack {

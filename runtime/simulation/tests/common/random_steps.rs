@@ -1,8 +1,8 @@
-//! Random steps at which worlds are saved: others with another `ROADWRIGHT_SEED`.
+//! Random steps at which worlds are saved; `ROADWRIGHT_SEED` selects others.
 
 use std::fmt::{self, Display};
 
-/// Longest time before a save, s, and how long is compared afterwards.
+/// Longest time before a save, and length of the comparison afterwards, s.
 const LONGEST: f64 = 20.0;
 const LATER: f64 = 5.0;
 
@@ -13,7 +13,7 @@ pub(crate) struct Random {
 }
 
 impl Random {
-    /// The stream of the seed that the environment gives.
+    /// The stream with the seed from the environment.
     pub(crate) fn from_environment() -> Self {
         let seed = roadwright_testing::seed(1);
         Self { seed, state: seed }
@@ -27,7 +27,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// The step at which a world is saved, at least 1, and how many more are compared.
+    /// The step at which a world is saved, at least 1, and the number of further steps that are compared.
     pub(crate) fn moments(&mut self, dt: f64) -> (u64, u64) {
         let steps = |seconds: f64| (seconds / dt).round() as u64;
         (1 + self.next() % steps(LONGEST), steps(LATER))

@@ -1,4 +1,4 @@
-//! Modules that drive badly, for tests.
+//! Badly driving modules for tests.
 #![allow(dead_code, reason = "each test binary uses some of these")]
 
 use roadwright_agent::{
@@ -9,14 +9,14 @@ use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, ControllerInput, Co
 use roadwright_simulation::builtin_modules;
 use std::sync::Arc;
 
-/// The built-in modules, and those below.
+/// The built-in modules with those below.
 pub(crate) fn with_test_modules() -> Registry {
     let mut registry = builtin_modules();
     add_to(&mut registry);
     registry
 }
 
-/// Adds those below.
+/// Adds the modules below.
 pub(crate) fn add_to(registry: &mut Registry) {
     registry.add(ModuleEntry::<dyn Controller>::new(BLIND, &[], || {
         Box::new(Blind)
@@ -40,13 +40,13 @@ pub(crate) fn add_to(registry: &mut Registry) {
     ));
 }
 
-/// How far ahead these drivers look.
+/// Lookahead of these drivers.
 const NEAR: Lookahead = Lookahead {
     distance: 5.0,
     time: 0.0,
 };
 
-/// Accelerates, whatever is before it.
+/// Accelerates, whatever is ahead of it.
 struct Blind;
 
 static BLIND: ModuleInfo = ModuleInfo {
@@ -80,13 +80,13 @@ impl Controller for Blind {
     }
 }
 
-/// Keeps its distance and its speed, by full brake and full throttle in turns.
+/// Keeps its distance and speed, alternating between full brake and full throttle.
 struct Jerky;
 
 static JERKY: ModuleInfo = ModuleInfo {
     id: "jerky",
     name: "Jerky",
-    doc: "Keeps distance and speed by full brake and full throttle in turns.",
+    doc: "Keeps distance and speed, alternating between full brake and full throttle.",
 };
 
 impl Logic for Jerky {}
@@ -112,7 +112,7 @@ impl Controller for Jerky {
     }
 }
 
-/// Keeps its distance to who is ahead, and sees no stop line.
+/// Keeps its distance to the leader and ignores stop lines.
 struct Unlawful;
 
 static UNLAWFUL: ModuleInfo = ModuleInfo {
@@ -132,7 +132,7 @@ impl Controller for Unlawful {
         outputs: &mut [ControllerOutput],
     ) {
         for (input, output) in inputs.iter().zip(outputs) {
-            // The speed from which 3 m/s^2 are enough behind who brakes as hard.
+            // Speed from which 3 m/s^2 are enough behind a leader that brakes equally hard.
             let way = (input.leader_gap - 3.0).max(0.0) + input.leader_speed.powi(2) / 6.0;
             let safe = (6.0 * way).sqrt().min(input.road_speed);
             output.acceleration = (2.0 * (safe - input.speed)).clamp(-6.0, 2.0);
@@ -145,7 +145,7 @@ impl Controller for Unlawful {
     }
 }
 
-/// Leaves the speed as the road allows it.
+/// Outputs the allowed speed of the road.
 fn drive_as_allowed(outputs: &mut [BehaviourOutput]) {
     for output in outputs {
         output.speed_factor = 1.0;
@@ -180,7 +180,7 @@ impl Behaviour for Reckless {
     }
 }
 
-/// Leaves its lane after three seconds, and stands at a place to the left of a road along x.
+/// Leaves its lane after three seconds, and stops at a place to the left of a road along x.
 struct Truant;
 
 static TRUANT: ModuleInfo = ModuleInfo {
@@ -210,7 +210,7 @@ impl Behaviour for Truant {
     }
 }
 
-/// Allows itself a share of the speed that the road allows.
+/// Limits itself to a share of the allowed road speed.
 struct Pace;
 
 static PACE: ModuleInfo = ModuleInfo {

@@ -1,4 +1,4 @@
-//! Loose obstacles: who is awake, who has been pushed where.
+//! Loose obstacles: which ones are active, and where they have been pushed.
 
 use super::surroundings::Nearby;
 use super::{Land, RigidBodies};
@@ -11,23 +11,23 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::f64::consts::FRAC_PI_4;
 
-/// A base that has been pushed farther has been moved, m.
+/// Shift of the base above which an obstacle counts as moved, m.
 const MOVED: f64 = 0.5;
-/// Bodies that are closer may push each other, m.
+/// Distance within which bodies may push each other, m.
 const CLOSE: f64 = 1.0;
 
-/// How many loose obstacles have been pushed.
+/// Number of loose obstacles that have been pushed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct LooseCounts {
-    /// Their base is more than 0.5 m from where it stood.
+    /// Obstacles whose base is more than 0.5 m from its original place.
     pub moved: usize,
-    /// They lean by more than 45 degrees.
+    /// Obstacles that lean by more than 45 degrees.
     pub felled: usize,
 }
 
 impl RigidBodies {
-    /// Loose obstacles that take part in a step, in the order of ids: those that a
-    /// vehicle may come to, those that move, and those close to one that moves.
+    /// Loose obstacles that take part in a step, in the order of ids: obstacles within reach of a vehicle,
+    /// moving obstacles, and obstacles close to a moving one.
     pub(super) fn awake_among<'a>(
         &self,
         ground: &'a Ground,
@@ -47,7 +47,7 @@ impl RigidBodies {
                 awake.insert(number);
             });
         }
-        // Those that have been pushed are not where the scenario has them.
+        // Pushed obstacles are not at their place in the scenario.
         for (id, state) in &self.loose {
             let Some(number) = obstacles.number_of(*id) else {
                 continue;
@@ -71,7 +71,7 @@ impl RigidBodies {
         states.collect()
     }
 
-    /// Keeps those that are not as they stood.
+    /// Stores the obstacles that have left their original state.
     pub(super) fn keep(
         &mut self,
         ground: &Ground,
@@ -90,13 +90,13 @@ impl RigidBodies {
         }
     }
 
-    /// What displaced obstacles cover.
+    /// Footprints of displaced obstacles.
     #[inline]
     pub(crate) fn displaced(&self) -> &Displaced {
         &self.displaced
     }
 
-    /// Finds out what displaced obstacles cover: after loading, and on another ground.
+    /// Computes the footprints of displaced obstacles after loading or on another ground.
     pub(crate) fn find_displaced(&mut self, ground: &Ground) {
         self.displaced = Displaced::default();
         for (kind, state) in self.pushed(ground) {
@@ -106,7 +106,7 @@ impl RigidBodies {
         }
     }
 
-    /// The obstacles that have been pushed, in the order of ids.
+    /// Obstacles that have been pushed, in the order of ids.
     pub(crate) fn pushed<'a>(&self, ground: &'a Ground) -> Vec<(&'a LooseKind, LooseState)> {
         let obstacles = &ground.obstacles;
         let known = self.loose.iter().filter_map(|(&id, &state)| {
@@ -116,7 +116,7 @@ impl RigidBodies {
         known.collect()
     }
 
-    /// Obstacles that a person has changed are where the scenario has them.
+    /// Returns obstacles that the user has edited to their place in the scenario.
     pub(crate) fn take_obstacles(&mut self, old: &Scenario, new: &Scenario, ground: &Ground) {
         if self.loose.is_empty() {
             return;
@@ -128,7 +128,7 @@ impl RigidBodies {
         self.find_displaced(ground);
     }
 
-    /// How many have been moved and felled, if any has been pushed.
+    /// Number of obstacles moved and felled; `None` if none has been pushed.
     pub(crate) fn counts(&self, ground: &Ground) -> Option<LooseCounts> {
         if self.loose.is_empty() {
             return None;
@@ -146,12 +146,12 @@ impl RigidBodies {
         })
     }
 
-    /// What is carried of obstacles from step to step.
+    /// State of obstacles that is carried from step to step.
     pub(crate) fn hashed_loose(&self) -> Option<&BTreeMap<ObstacleId, LooseState>> {
         (!self.loose.is_empty()).then_some(&self.loose)
     }
 
-    /// Whether a save is of obstacles that are there.
+    /// Whether all obstacles in a save exist.
     pub(crate) fn loose_fit(&self, ground: &Ground) -> bool {
         self.loose
             .iter()
@@ -159,7 +159,7 @@ impl RigidBodies {
     }
 }
 
-/// The record of a loose obstacle that has been pushed.
+/// Record of a loose obstacle that has been pushed.
 pub(crate) fn record_of(kind: &LooseKind, state: &LooseState) -> LooseRecord {
     LooseRecord {
         obstacle: kind.id,

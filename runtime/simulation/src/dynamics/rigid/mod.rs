@@ -1,9 +1,9 @@
-//! Rigid bodies: vehicles on springs in three dimensions, which push each other.
+//! Rigid bodies: vehicles on springs in three dimensions that can push each other.
 //!
-//! Unlike those of other levels these bodies move all at once, one step of the world after the others
-//! have moved: what stands near them and who drives there are set up around them ([`surroundings`]),
-//! and [`Yard`] takes them on. All that is kept is in plain states, so that a saved world goes on bit
-//! for bit, and bodies go in the order of ids, whatever their indices are.
+//! Unlike bodies of other levels, these all move together, after the others have moved in a step. Nearby
+//! obstacles and vehicles are set up around them ([`surroundings`]), and [`Yard`] simulates them. The kept
+//! state is plain data, so that a restored world continues bit for bit. Bodies are processed in the order of
+//! ids, whatever their indices are.
 
 mod loose;
 mod surroundings;
@@ -28,15 +28,15 @@ use roadwright_vehicle::trailer::Train;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Slower than this a vehicle counts as standing, m/s: springs rock it a little.
+/// Speed below which a vehicle counts as standing, m/s: springs rock it a little.
 const ROCKING: f64 = 0.05;
-/// Slower than this it stands for others, m/s.
+/// Speed below which it stands as far as others can see, m/s.
 const STANDSTILL: f64 = 2e-3;
 
-/// The level of rigid bodies.
+/// Level of rigid bodies.
 pub(crate) struct Rigid;
 
-/// The motion of a body is there when its turn comes: all have moved together.
+/// The motion of a body is already known when its turn comes, because all have moved together.
 impl Level for Rigid {
     type State = Motion;
 
@@ -52,16 +52,16 @@ impl Level for Rigid {
     }
 }
 
-/// What the level keeps.
+/// State of the level.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RigidBodies {
-    /// By agent index; none before the first step.
+    /// Cars by agent index; `None` before the first step.
     cars: Vec<Option<CarState>>,
-    /// Their trailers, by agent index, from front to back.
+    /// Their trailers by agent index, from front to back.
     towed: Vec<Vec<CarState>>,
     /// Loose obstacles that have been pushed.
     loose: BTreeMap<ObstacleId, LooseState>,
-    /// What those cover; derived.
+    /// Footprints of these obstacles; derived.
     #[serde(skip)]
     displaced: Displaced,
     /// Motions after the last step, by agent index; scratch.
@@ -70,13 +70,13 @@ pub(crate) struct RigidBodies {
 }
 
 impl RigidBodies {
-    /// One more than the largest agent index that there is room for.
+    /// Number of agent indices that there is room for.
     pub(crate) fn capacity(&self) -> usize {
-        // A save may be damaged: all columns have it.
+        // A save may be damaged, so all columns have to have the index.
         self.cars.len().min(self.towed.len())
     }
 
-    /// Makes room for so many agents.
+    /// Makes room for a number of agents.
     pub(crate) fn grow(&mut self, agents: usize) {
         let count = agents.max(self.cars.len());
         self.cars.resize(count, None);
@@ -84,7 +84,7 @@ impl RigidBodies {
         self.moved.resize(count, Motion::default());
     }
 
-    /// Forgets a body.
+    /// Removes a body.
     pub(crate) fn forget(&mut self, agent: AgentIndex) {
         if let Some(car) = self.cars.get_mut(agent.index()) {
             *car = None;
@@ -94,27 +94,27 @@ impl RigidBodies {
         }
     }
 
-    /// The body of an agent, if it has taken a step.
+    /// Body of an agent, if it has taken a step.
     pub(crate) fn car(&self, agent: AgentIndex) -> Option<&CarState> {
         self.cars.get(agent.index())?.as_ref()
     }
 
-    /// The bodies of an agent's trailers, from front to back; none before they have taken a step.
+    /// Bodies of an agent's trailers, from front to back; empty before the first step.
     pub(crate) fn towed(&self, agent: AgentIndex) -> &[CarState] {
         self.towed.get(agent.index()).map_or(&[], Vec::as_slice)
     }
 
-    /// How the body of an agent lies in space.
+    /// Orientation of an agent's body in space.
     pub(crate) fn attitude(&self, agent: AgentIndex) -> Option<Attitude> {
         self.car(agent).map(attitude)
     }
 
-    /// The same of one of its trailers, counted from 0 at the front.
+    /// Orientation of one of its trailers, counted from 0 at the front.
     pub(crate) fn towed_attitude(&self, agent: AgentIndex, trailer: usize) -> Option<Attitude> {
         self.towed(agent).get(trailer).map(attitude)
     }
 
-    /// Whether a body that was saved fits its vehicle.
+    /// Whether a saved body fits its vehicle.
     pub(crate) fn fits(&self, agent: usize, model: &RigidModel) -> bool {
         let car = self.cars.get(agent).and_then(Option::as_ref);
         let towed = self
@@ -127,7 +127,7 @@ impl RigidBodies {
                 .all(|(car, trailer)| car.fits(&trailer.model))
     }
 
-    /// Bytes of all states.
+    /// Memory used by all states, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let bodies = self.cars.iter().flatten();
         let wheels = bodies.chain(self.towed.iter().flatten()).map(|car| {
@@ -153,7 +153,7 @@ fn attitude(car: &CarState) -> Attitude {
     }
 }
 
-/// The ground as wheels see it: the terrain, or level ground where there is none, and its grip.
+/// The ground for wheels: the terrain, or level ground without one, with its grip.
 pub(crate) struct Land<'a>(pub(crate) &'a Ground);
 
 impl Surface for Land<'_> {
@@ -174,8 +174,8 @@ impl Surface for Land<'_> {
 }
 
 impl Dynamics {
-    /// Moves all rigid bodies by a step; the others have moved. Returns those that have been put to
-    /// rest because their numbers made no sense any more, in the order of ids.
+    /// Moves all rigid bodies by a step, after the others have moved. Returns the bodies that were stopped
+    /// because their state became invalid, in the order of ids.
     pub(crate) fn advance_rigid(&mut self, around: &Around<'_>) -> Vec<AgentIndex> {
         if around.agents.count_of(DynamicsLevel::Rigid) == 0 {
             return Vec::new();
@@ -194,7 +194,7 @@ impl Dynamics {
                 towed.clear();
             }
             let car = kept.unwrap_or_else(|| around.appearing(agent, &land));
-            // Trailers come and go between steps.
+            // Trailers are coupled and uncoupled between steps.
             let states = self.towed_from(agent, car.pose(model), around.train(agent));
             car.join_on(model, &mut towed, &states, &land);
             trains.push((car, towed));
@@ -221,7 +221,7 @@ impl Dynamics {
 }
 
 impl Around<'_> {
-    /// A body in its first step, where its agent is.
+    /// Initial state of a body at its agent's place.
     fn appearing(&self, agent: AgentIndex, land: &Land<'_>) -> CarState {
         let motion = &self.agents.motion[agent.index()];
         let mut car = CarState::at_rest(self.model(agent), motion.pose, land);
@@ -255,8 +255,8 @@ impl Around<'_> {
         }
     }
 
-    /// What the driver wants. Controllers see a vehicle that drives backwards turned about; while it
-    /// still rolls the other way it brakes, and the wheels stay.
+    /// Controls that the driver wants. Controllers see a vehicle that reverses as turned around. While it
+    /// still rolls against its gear, it brakes and the wheels keep their angle.
     fn controls(&self, agent: AgentIndex, model: &RigidModel, state: &CarState) -> Controls {
         let index = agent.index();
         let command = &self.command[index];
@@ -286,7 +286,7 @@ impl Around<'_> {
         }
     }
 
-    /// The motion that others see.
+    /// The visible motion.
     fn motion(&self, agent: AgentIndex, car: &CarState) -> Motion {
         let model = self.model(agent);
         let before = &self.agents.motion[agent.index()];
@@ -298,7 +298,7 @@ impl Around<'_> {
             pose,
             z: axle.z,
             speed,
-            // From the poses: what others see fits the motion exactly.
+            // Computed from the poses, so that the visible motion is consistent.
             yaw_rate: wrap_angle(pose.heading - before.pose.heading) / self.dt,
             acceleration: (speed - before.speed) / self.dt,
         }

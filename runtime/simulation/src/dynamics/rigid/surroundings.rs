@@ -1,4 +1,4 @@
-//! What is around rigid bodies: what stands near them, and vehicles of other levels.
+//! Surroundings of rigid bodies: obstacles near them, and vehicles of other levels.
 
 use super::Land;
 use crate::agents::AgentsRef;
@@ -19,12 +19,12 @@ use roadwright_vehicle::rigid::{CarState, KinematicBody, Surface, Yard};
 use roadwright_vehicle::trailer::Hitched;
 use std::collections::BTreeSet;
 
-/// Beyond the bodies and the way of a step so much is looked around, m.
+/// Margin around the bodies and their motion in a step, m.
 const MARGIN: f64 = 1.0;
-/// Places of rigid bodies are sorted into cells of this side, m.
+/// Size of the cells for places of rigid bodies, m.
 const CELL: f64 = 20.0;
 
-/// What rigid bodies read of the world.
+/// Data that rigid bodies read of the world.
 pub(crate) struct Around<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
@@ -32,21 +32,21 @@ pub(crate) struct Around<'a> {
     pub(crate) routes: &'a Routes,
     pub(crate) agents: AgentsRef<'a>,
     pub(crate) command: &'a [Command],
-    /// Pedals of those who drive by them; it may be shorter than there are agents.
+    /// Pedals of agents that drive by pedals; may be shorter than the number of agents.
     pub(crate) pedals: &'a [Option<PedalCommand>],
-    /// s.
+    /// Duration of a step, s.
     pub(crate) dt: f64,
 }
 
-/// Where rigid bodies may come in a step.
+/// The area that rigid bodies may reach in a step.
 pub(super) struct Nearby {
-    /// Numbers of the loose obstacles that stand there, if they stand where the scenario has them.
+    /// Numbers of the loose obstacles there, provided they are at their places in the scenario.
     pub(super) loose: BTreeSet<u32>,
     circles: Vec<(DVec2, f64)>,
 }
 
 impl Nearby {
-    /// Whether a body may come to something at a place that reaches so far, m.
+    /// Whether a body may reach something at a place with the given radius, m.
     pub(super) fn reaches(&self, place: DVec2, radius: f64) -> bool {
         self.circles.iter().any(|(middle, reach)| {
             let far = reach + radius;
@@ -56,7 +56,7 @@ impl Nearby {
 }
 
 impl Around<'_> {
-    /// The agents of the level that drive, in the order of their ids.
+    /// The driving agents of the level, in the order of ids.
     pub(super) fn drivers(&self) -> Vec<AgentIndex> {
         let mut drivers: Vec<AgentIndex> = self
             .driving(|level| level == DynamicsLevel::Rigid)
@@ -65,7 +65,7 @@ impl Around<'_> {
         drivers
     }
 
-    /// The layers of roads on which an agent is: a bridge and the road below it do not meet.
+    /// Road layers of an agent (bit mask). A bridge and the road below it do not meet.
     pub(super) fn layers(&self, agent: AgentIndex) -> u32 {
         self.ground.layers(&self.agents.position[agent.index()])
     }
@@ -76,7 +76,7 @@ impl Around<'_> {
         driving.filter(move |&agent| wanted(identity[agent.index()].level))
     }
 
-    /// Sets up what is near bodies, but for what is loose.
+    /// Sets up what is near bodies, except loose obstacles.
     pub(super) fn set_up(
         &self,
         dynamics: &Dynamics,
@@ -107,7 +107,7 @@ impl Around<'_> {
         }
     }
 
-    /// Adds what is fixed. Returns the numbers of what is loose.
+    /// Adds fixed obstacles. Returns the numbers of loose ones.
     fn add_stills(
         &self,
         places: &[DVec2],
@@ -134,7 +134,7 @@ impl Around<'_> {
         loose
     }
 
-    /// Adds the vehicles of other levels that are near.
+    /// Adds nearby vehicles of other levels.
     fn add_movers(
         &self,
         dynamics: &Dynamics,
@@ -173,14 +173,14 @@ impl Around<'_> {
                 }
             }
         }
-        // Stable: trailers come after what tows them.
+        // The sort is stable, so trailers stay behind what tows them.
         movers.sort_by_key(|(id, _)| *id);
         movers
             .into_iter()
             .for_each(|(_, mover)| yard.add_kinematic_body(mover));
     }
 
-    /// Adds trailers that stand near bodies: nothing moves them.
+    /// Adds nearby uncoupled trailers, which are immovable.
     fn add_standing(
         &self,
         dynamics: &Dynamics,
@@ -199,7 +199,7 @@ impl Around<'_> {
                 let is_near = |(place, reach): (&DVec2, &f64)| {
                     (*place - body.centre).length() <= reach + trailer.radius()
                 };
-                // Whose drawbar reaches below its vehicle would throw that off when it lets go.
+                // A trailer whose drawbar reaches below a vehicle would throw it off when it is uncoupled.
                 let is_below = || {
                     let mut drivers = drivers.iter();
                     at == 0 && drivers.any(|&one| bodies.lines_up_with(one, train, self.types))
@@ -224,7 +224,7 @@ impl Around<'_> {
         }
     }
 
-    /// A trailer of a vehicle of another level: it moves on the way that it points.
+    /// A trailer of a vehicle of another level, which moves along its heading.
     fn towed(&self, agent: AgentIndex, trailer: &Hitched, body: Pose) -> KinematicBody {
         let motion = &self.agents.motion[agent.index()];
         let (ground, _) = Land(self.ground).at(body.position);
