@@ -49,8 +49,8 @@ impl Arrangement {
             Self::East => "Align east edges",
             Self::South => "Align south edges",
             Self::North => "Align north edges",
-            Self::SpreadEast => "Spread from west to east",
-            Self::SpreadNorth => "Spread from south to north",
+            Self::SpreadEast => "Distribute from west to east",
+            Self::SpreadNorth => "Distribute from south to north",
         }
     }
 
@@ -260,8 +260,7 @@ impl Editor {
             more => format!("{first} and {} more", more - 1),
         };
         let text = format!(
-            "Rules of single turns that make no sense in the mirror are left out at {which}: look at \
-             the signals there."
+            "Turn rules that cannot be mirrored were removed at {which}; check the signals there."
         );
         self.say(Tone::Refused, &text);
     }
@@ -275,7 +274,7 @@ impl Editor {
         let motion = Motion::turn(middle, f64::from(quarters) * FRAC_PI_2);
         match operation::moved(scenario, &self.model.selection, &motion) {
             Ok(edit) => {
-                let label = format!("Turn {}", named(&self.model.selection));
+                let label = format!("Rotate {}", named(&self.model.selection));
                 self.apply(&label, edit);
             }
             Err(error) => self.say(Tone::Refused, &format!("{error}.")),
@@ -289,7 +288,7 @@ impl Editor {
             let text = if self.model.selection.is_empty() {
                 "Nothing is selected."
             } else {
-                "What stands on lanes follows its road: select the road as well."
+                "Vehicles on lanes follow their road; select the road as well."
             };
             self.say(Tone::Refused, text);
         }

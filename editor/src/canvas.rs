@@ -495,7 +495,7 @@ impl Canvas {
         let text = match model.tool {
             _ if self.hand.tool().is_busy() || model.workshop.track.is_some() => return,
             ToolKind::Road => "Drag across the map to draw your first road.",
-            ToolKind::Select => "This world is empty. Press R and drag to draw a road.",
+            ToolKind::Select => "This scenario is empty. Press R and drag to draw a road.",
             _ => return,
         };
         let font = egui::FontId::proportional(20.0);

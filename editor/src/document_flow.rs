@@ -221,7 +221,7 @@ impl Editor {
             self.model.changed_on_disk = true;
             self.say(
                 Tone::Refused,
-                "Another program has changed the file: reload it, or keep yours, first.",
+                "Another program has changed the file. Reload it or keep your version first.",
             );
             return;
         }
@@ -388,7 +388,7 @@ impl Editor {
         document.mark_dirty();
         self.set_document(document);
         let (kept, name) = (saved.kept, damaged.name());
-        let text = format!("{kept} objects of {name} are here; the file is as it was.");
+        let text = format!("Opened {kept} objects of {name}; the file is unchanged.");
         self.say(Tone::Done, &text);
     }
 
@@ -405,7 +405,7 @@ impl Editor {
         // No file holds it: leaving asks.
         document.mark_dirty();
         self.set_document(document);
-        let text = format!("{} is recovered; save it to keep it.", recovery.title);
+        let text = format!("Recovered {}. Save it to keep it.", recovery.title);
         self.say(Tone::Done, &text);
         // Its files go when this session has kept the edits itself.
         self.flow.recovered = Some(recovery);
@@ -551,7 +551,7 @@ impl Editor {
             Outcome::Browsed(purpose, then, Some(path)) => self.take_path(path, purpose, then),
             Outcome::Browsed(_, _, None) => {}
             Outcome::NoDialog => {
-                let text = "This desktop has no dialog for files: choose from the list, or type.";
+                let text = "This desktop has no file dialog. Choose from the list or type a path.";
                 self.say(Tone::Refused, text);
             }
             Outcome::Saved(.., Err(error)) => {

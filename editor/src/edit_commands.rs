@@ -44,7 +44,7 @@ impl Editor {
         let title = finding.code.repair().unwrap_or_default();
         match repair(self.model.document.scenario(), finding) {
             Some(edit) => self.edit(|editor| editor.apply(title, edit)),
-            None => self.say(Tone::Refused, "There is nothing to repair any more."),
+            None => self.say(Tone::Refused, "This problem no longer exists."),
         }
     }
 
@@ -61,13 +61,13 @@ impl Editor {
             return;
         }
         if self.model.document.undo().is_none() {
-            self.say(Tone::Refused, "There is nothing to undo.");
+            self.say(Tone::Refused, "Nothing to undo.");
         }
     }
 
     pub(crate) fn redo(&mut self) {
         if self.model.document.redo().is_none() {
-            self.say(Tone::Refused, "There is nothing to redo.");
+            self.say(Tone::Refused, "Nothing to redo.");
         }
     }
 
@@ -169,7 +169,7 @@ impl Editor {
             match change(editor.model.document.scenario(), id) {
                 // Only simplifying may find nothing to do.
                 Ok(Edit::Batch(edits)) if edits.is_empty() => {
-                    editor.say(Tone::Done, "It is as simple as it can be.");
+                    editor.say(Tone::Done, "The road is already as simple as possible.");
                 }
                 done => editor.apply_or_say(label, done),
             }
@@ -224,7 +224,7 @@ impl Editor {
     pub(crate) fn merge_junctions(&mut self) {
         let nodes: BTreeSet<NodeId> = self.model.selected_nodes().collect();
         if nodes.is_empty() {
-            self.say(Tone::Refused, "Select a junction, or several.");
+            self.say(Tone::Refused, "Select one or more junctions.");
             return;
         }
         let merged = operation::merged_junctions(self.model.document.scenario(), &nodes);
@@ -238,8 +238,8 @@ impl Editor {
             return;
         };
         let parted = operation::parted_junctions(self.model.document.scenario(), node);
-        let parted = parted.ok_or("Nobody has merged junctions here by hand");
-        self.apply_or_say("Take junction apart", parted);
+        let parted = parted.ok_or("This junction was not merged by hand");
+        self.apply_or_say("Separate junctions", parted);
     }
 
     /// Gives the arms of the selected junction lanes for turning.

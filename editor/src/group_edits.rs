@@ -9,10 +9,10 @@ impl Editor {
     pub(crate) fn group(&mut self) {
         let scenario = self.model.document.scenario();
         let Some((edit, id)) = groups::grouped(scenario, &self.model.selection) else {
-            let text = "Select two objects or more first; nodes belong to their roads.";
+            let text = "Select at least two objects first; nodes follow their roads.";
             return self.say(Tone::Refused, text);
         };
-        self.apply(&format!("Make {id}"), edit);
+        self.apply(&format!("Create {id}"), edit);
         // Nodes are in no group: what is selected is what a click on it will select.
         if let Some(group) = self.model.document.scenario().groups().get(&id) {
             self.model.selection = group.members().clone();
@@ -24,7 +24,7 @@ impl Editor {
         let scenario = self.model.document.scenario();
         let (edit, count) = groups::dissolved(scenario, &self.model.selection);
         match count {
-            0 => self.say(Tone::Refused, "Nothing that is selected is in a group."),
+            0 => self.say(Tone::Refused, "No selected object is in a group."),
             1 => self.apply("Dissolve group", edit),
             more => self.apply(&format!("Dissolve {more} groups"), edit),
         }
@@ -42,9 +42,9 @@ impl Editor {
             1 => String::new(),
             more => format!(" and {} more", more - 1),
         };
-        let text = format!("{group} named {member}{others}, which are not there: left out.");
+        let text = format!("{group} refers to {member}{others}, which do not exist; left out.");
         let edit = groups::without_lost_members(scenario);
-        self.apply("Leave lost members out of groups", edit);
+        self.apply("Remove missing members from groups", edit);
         self.say(Tone::Refused, &text);
     }
 }

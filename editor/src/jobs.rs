@@ -236,7 +236,7 @@ impl Job {
 
     /// Reads the background picture that stands beside a scenario.
     pub(crate) fn background_beside(folder: PathBuf, wake: impl Fn() + Send + 'static) -> Self {
-        let label = "Reading the background picture".to_owned();
+        let label = "Reading background picture".to_owned();
         Self::start(label, false, wake, move |_| {
             let read = background::beside(&folder)?;
             Some(Outcome::Background(
@@ -399,45 +399,41 @@ impl Job {
             let fitting = purpose.extensions();
             let chosen = match purpose {
                 Purpose::Open => dialog
-                    .set_title("Open a scenario or a bundle")
+                    .set_title("Open scenario or bundle")
                     .add_filter("Roadwright scenario or bundle", &fitting)
                     .pick_file(),
-                Purpose::Comparison => dialog
-                    .set_title("Export the comparison into a folder")
-                    .pick_folder(),
-                Purpose::Results => dialog
-                    .set_title("Export results into a folder")
-                    .pick_folder(),
+                Purpose::Comparison => dialog.set_title("Export comparison").pick_folder(),
+                Purpose::Results => dialog.set_title("Export results").pick_folder(),
                 Purpose::OpenVehicle | Purpose::CompareVehicle => dialog
-                    .set_title("Open a vehicle")
+                    .set_title("Open vehicle")
                     .add_filter("Roadwright vehicle", &fitting)
                     .pick_file(),
                 Purpose::SaveVehicle | Purpose::UseVehicle => dialog
-                    .set_title("Save the vehicle")
+                    .set_title("Save vehicle")
                     .add_filter("Roadwright vehicle", &fitting)
                     .set_file_name(suggestion)
                     .save_file(),
                 Purpose::Drive => dialog
-                    .set_title("Keep what was driven")
+                    .set_title("Save the drive")
                     .add_filter("Table", &fitting)
                     .set_file_name(suggestion)
                     .save_file(),
                 Purpose::Share => dialog
-                    .set_title("Share the scenario")
+                    .set_title("Share scenario")
                     .add_filter("Roadwright bundle", &fitting)
                     .set_file_name(suggestion)
                     .save_file(),
                 Purpose::Save => dialog
                     .add_filter("Roadwright scenario", &fitting)
-                    .set_title("Save the scenario")
+                    .set_title("Save scenario")
                     .set_file_name(suggestion)
                     .save_file(),
                 Purpose::Import => dialog
-                    .set_title("Import a map extract")
+                    .set_title("Import map extract")
                     .add_filter("OpenStreetMap", &fitting)
                     .pick_file(),
                 Purpose::Experiment(ExperimentFile::Open) => dialog
-                    .set_title("Open an experiment")
+                    .set_title("Open experiment")
                     .add_filter("Roadwright experiment", &fitting)
                     .pick_file(),
                 Purpose::Experiment(ExperimentFile::Results) => dialog
@@ -445,21 +441,21 @@ impl Job {
                     .add_filter("Results of bench run", &fitting)
                     .pick_file(),
                 Purpose::Experiment(ExperimentFile::Save) => dialog
-                    .set_title("Save the experiment")
+                    .set_title("Save experiment")
                     .add_filter("Roadwright experiment", &fitting)
                     .set_file_name(suggestion)
                     .save_file(),
                 Purpose::Experiment(ExperimentFile::Record) => dialog
-                    .set_title("Save the record of the training")
+                    .set_title("Save training record")
                     .add_filter("Roadwright training", &fitting)
                     .set_file_name(suggestion)
                     .save_file(),
                 Purpose::Picture => dialog
-                    .set_title("Write a picture")
+                    .set_title("Export picture")
                     .set_file_name(suggestion)
                     .save_file(),
                 Purpose::Background => dialog
-                    .set_title("Choose a picture to trace")
+                    .set_title("Choose background picture")
                     .add_filter("Picture", &fitting)
                     .pick_file(),
             };

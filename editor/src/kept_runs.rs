@@ -91,15 +91,17 @@ impl KeptRuns {
     /// If there is nothing to keep, it is kept already, or there are too many.
     pub fn keep(&mut self, scenario: &str, results: &Arc<RunResults>) -> Result<&KeptRun, String> {
         if !results.is_some() {
-            return Err("There is nothing to keep yet: let it run for a second.".into());
+            return Err("Nothing to keep yet. Run the simulation for a second first.".into());
         }
         let is_it = |run: &&KeptRun| is_same(&run.results, results);
         if let Some(known) = self.list.iter().find(is_it) {
-            return Err(format!("This run is kept already, as {}.", known.name));
+            return Err(format!("This run is already kept as {}.", known.name));
         }
         let bytes: usize = self.list.iter().map(|run| run.results.bytes()).sum();
         if self.list.len() == MOST_RUNS || bytes + results.bytes() > MOST_BYTES {
-            return Err("No more runs can be kept: drop one in the Compare panel first.".into());
+            return Err(
+                "No more runs can be kept; drop one in the Compare runs panel first.".into(),
+            );
         }
         self.last += 1;
         self.a = Side::Kept(self.last);
@@ -114,13 +116,13 @@ impl KeptRuns {
         });
         self.list
             .last()
-            .ok_or_else(|| "It could not be kept.".to_owned())
+            .ok_or_else(|| "The run could not be kept.".to_owned())
     }
 
     fn rename(&mut self, id: u64, name: &str) -> Result<(), String> {
         let name = name.trim();
         if name.is_empty() || name.chars().count() > LONGEST {
-            return Err(format!("A name has 1 to {LONGEST} letters."));
+            return Err(format!("A name has 1 to {LONGEST} characters."));
         }
         if self.list.iter().any(|run| run.name == name && run.id != id) {
             return Err(format!("Another run is called {name}."));
@@ -175,7 +177,7 @@ impl Model {
     pub fn name_of(&self, side: Side) -> String {
         match side {
             Side::Now => "this run".into(),
-            Side::Before => "the run before".into(),
+            Side::Before => "previous run".into(),
             Side::Kept(id) => {
                 let run = self.kept_runs.get(id);
                 run.map_or_else(|| "?".into(), |run| run.name.clone())
@@ -192,7 +194,7 @@ impl Editor {
         let results = live.map(|live| live.results.clone()).unwrap_or_default();
         match self.model.kept_runs.keep(&title, &results) {
             Ok(run) => {
-                let text = format!("{} is kept: what runs next is compared with it.", run.name);
+                let text = format!("Kept {}. The next runs can be compared with it.", run.name);
                 self.say(Tone::Done, &text);
             }
             Err(why) => self.say(Tone::Refused, &why),
@@ -223,7 +225,7 @@ impl Editor {
     pub(crate) fn export_comparison(&mut self, folder: PathBuf) {
         let (a, b) = (self.model.kept_runs.a, self.model.kept_runs.b);
         let (Some(first), Some(second)) = (self.model.run_of(a), self.model.run_of(b)) else {
-            self.say(Tone::Refused, "There are no two runs to compare yet.");
+            self.say(Tone::Refused, "A comparison needs two runs.");
             return;
         };
         let runs = [first.clone(), second.clone()];

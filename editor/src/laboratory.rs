@@ -320,7 +320,7 @@ impl Editor {
         if self.is_showing() {
             self.say(
                 Tone::Refused,
-                "The world that is shown was edited: save it or go back first.",
+                "The world shown was edited. Save it or go back to the scenario first.",
             );
             return;
         }
@@ -338,7 +338,7 @@ impl Editor {
                     return;
                 };
                 if let Err(module) = put_preset(&problem.genome().preset(genes), &mut own) {
-                    let text = format!("Stack {name} does not use {module}, which was trained.");
+                    let text = format!("Stack {name} does not use the trained module {module}.");
                     self.say(Tone::Refused, &text);
                     return;
                 }
@@ -350,7 +350,7 @@ impl Editor {
         let edit = Edit::Stack(name.clone(), Some(Box::new(applied)));
         match self.model.document.apply(&label, edit) {
             Ok(()) => {
-                let text = format!("The champion's values are in stack {name}.");
+                let text = format!("Stack {name} now has the champion's values.");
                 self.say(Tone::Done, &text);
             }
             Err(error) => self.say(Tone::Refused, &format!("{error}.")),
@@ -461,7 +461,7 @@ impl Editor {
         if draft.is_on_document() && self.own_document().path().is_none() {
             self.say(
                 Tone::Refused,
-                "Save the scenario first: the experiment names its file.",
+                "Save the scenario first, because the experiment refers to its file.",
             );
             return;
         }

@@ -44,7 +44,7 @@ impl Editor {
             ModuleAction::Isolate(id, isolated) => host.set_isolated(&id, isolated),
             ModuleAction::RollBack(id) => {
                 if !host.roll_back(&id) {
-                    self.say(Tone::Refused, "There is no build before this one.");
+                    self.say(Tone::Refused, "There is no earlier build.");
                 }
             }
             ModuleAction::OpenFolder(path) => {
@@ -65,7 +65,7 @@ impl Editor {
             }
             ModuleAction::CheckScript(id, text) => {
                 if self.check_script(&id, &text) {
-                    self.say(Tone::Done, &format!("{id}: no mistake was found."));
+                    self.say(Tone::Done, &format!("{id}: no mistakes found."));
                 }
             }
             ModuleAction::StepThrough(request) => self.step_through(request),
@@ -88,7 +88,7 @@ impl Editor {
             Some(agent) => {
                 let live = self.playing.run();
                 let Some(view) = live.and_then(|live| live.behaviour_view(agent)) else {
-                    self.say(Tone::Refused, &format!("Agent {agent} does not drive now."));
+                    self.say(Tone::Refused, &format!("Agent {agent} is not driving now."));
                     return;
                 };
                 Subject::Driving {
@@ -130,7 +130,7 @@ impl Editor {
                 self.say(
                     Tone::Refused,
                     &format!(
-                        "{id} was changed by another program: reload it, or keep yours, first."
+                        "Another program has changed {id}. Reload it or keep your version first."
                     ),
                 );
                 return;
@@ -178,7 +178,7 @@ impl Editor {
         match started {
             // The destructors would wait for the thread.
             Ok(_) => std::process::exit(0),
-            Err(error) => self.say(Tone::Failed, &format!("cannot start anew: {error}")),
+            Err(error) => self.say(Tone::Failed, &format!("cannot restart: {error}")),
         }
     }
 }

@@ -76,7 +76,7 @@ pub(crate) fn answers() -> impl FnMut(WayQuestion) -> (u64, PlannedWays) + Send 
             Some(finder) => finder.follow(scenario.clone()),
             None => kept = Some(RouteFinder::new(scenario.clone())),
         }
-        let finder = kept.as_ref().expect("just made");
+        let finder = kept.as_ref().expect("just created");
         let way = |id: ObjectId| {
             let way = match id {
                 ObjectId::Agent(agent) => finder.way(scenario.agents().get(&agent)?),

@@ -122,7 +122,7 @@ impl Editor {
         let Some(live) = live.filter(|live| live.snapshot.step > 0) else {
             self.say(
                 Tone::Refused,
-                "The run has not begun: there is nothing to look back at.",
+                "The run has not started, so there is nothing to rewind.",
             );
             return;
         };
@@ -143,7 +143,7 @@ impl Editor {
         let Some(agent) = self.model.watched.or(selected) else {
             self.say(
                 Tone::Refused,
-                "Click the vehicle first that you want to drive.",
+                "Click the vehicle that you want to drive first.",
             );
             return;
         };
@@ -169,10 +169,7 @@ impl Editor {
     /// Lets the last trailer of the watched vehicle go, or joins one on.
     pub(crate) fn couple_watched(&mut self, order: CouplingOrder) {
         let Some(agent) = self.model.watched else {
-            self.say(
-                Tone::Refused,
-                "Click the vehicle first whose trailer is meant.",
-            );
+            self.say(Tone::Refused, "Click the vehicle with the trailer first.");
             return;
         };
         self.live().coupling(agent, order);
@@ -193,7 +190,7 @@ impl Editor {
         let look = self.gamepads.look(drives, time);
         self.model.pad = self.gamepads.state();
         for name in look.gone {
-            let text = format!("The gamepad {name} is gone: the vehicle coasts.");
+            let text = format!("The gamepad {name} was disconnected; the vehicle coasts.");
             self.say(Tone::Refused, &text);
         }
         if look.gives_back {

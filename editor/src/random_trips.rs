@@ -22,12 +22,12 @@ impl Editor {
         if !scenario.vehicle_types().contains_key(&options.vehicle)
             || !scenario.stacks().contains_key(&options.stack)
         {
-            let text = "Choose a vehicle type and a stack that the scenario has first.";
+            let text = "First choose a vehicle type and a stack of this scenario.";
             return self.say(Tone::Refused, text);
         }
         let (agents, population) = drawn(scenario, options);
         if agents.is_empty() {
-            let text = "No trip can be driven here: draw roads whose lanes lead to each other.";
+            let text = "No trips are possible here. Draw roads with connected lanes first.";
             return self.say(Tone::Refused, text);
         }
         let added: Objects = agents.iter().map(|(id, _)| ObjectId::Agent(*id)).collect();
@@ -38,7 +38,7 @@ impl Editor {
         self.model.selection = added;
         if population.made < population.wanted {
             let text = format!(
-                "{} of {} trips: no way leads from any start that is left to a destination.",
+                "Added {} of {} trips: no remaining start has a route to a destination.",
                 population.made, population.wanted
             );
             self.say(Tone::Done, &text);

@@ -154,7 +154,8 @@ impl Editor {
             Some(purpose) => self.take_path(path, purpose, None),
             None => {
                 let text = format!(
-                    "{}: drop a scenario, a bundle (.rwz), a map extract (.osm, .pbf) or a picture.",
+                    "{} cannot be opened; drop a scenario, a bundle (.rwz), a map extract (.osm, .pbf) or a \
+                     picture.",
                     path.display()
                 );
                 self.say(Tone::Refused, &text);

@@ -70,7 +70,7 @@ impl Editor {
         if is_showing {
             self.say(
                 Tone::Refused,
-                "The world of an individual is shown: go back from it first.",
+                "An individual is shown. Go back to the scenario first.",
             );
         }
         is_showing
@@ -82,24 +82,24 @@ impl Editor {
                 let mut shipped = SHIPPED.iter();
                 let found = shipped.find(|one| one.name == *name);
                 let found =
-                    found.ok_or_else(|| format!("No vehicle {name} comes with the program."))?;
+                    found.ok_or_else(|| format!("No vehicle {name} ships with Roadwright."))?;
                 VehicleFile::from_text(found.text).map_err(|error| error.to_string())
             }
             Source::Type(key) => {
                 // Of the document of the person: on the test track the one that is shown is the
                 // track.
                 let kind = self.own_document().scenario().vehicle_types().get(key);
-                let kind =
-                    kind.ok_or_else(|| format!("There is no vehicle type {key} any more."))?;
+                let kind = kind.ok_or_else(|| format!("Vehicle type {key} no longer exists."))?;
                 let file = file_of_type(kind);
                 // A type without a file may be of any size: wheels and springs may not fit it.
-                file.checked()
-                    .map_err(|error| format!("The vehicle type {key} fits no file: {error}."))?;
+                file.checked().map_err(|error| {
+                    format!("Vehicle type {key} cannot be written to a file: {error}.")
+                })?;
                 Ok(file)
             }
             Source::Unchanged => {
                 let bench = self.model.workshop.bench.as_ref();
-                let bench = bench.ok_or("There is no vehicle in the workshop.")?;
+                let bench = bench.ok_or("The workshop has no vehicle.")?;
                 Ok((*bench.base).clone())
             }
             Source::File(path) => VehicleFile::load(path).map_err(|error| error.to_string()),
@@ -291,7 +291,7 @@ impl Editor {
         self.apply(&format!("Use vehicle {key}"), edit);
         self.say(
             Tone::Done,
-            &format!("The scenario has the vehicle type {key}."),
+            &format!("Added vehicle type {key} to the scenario."),
         );
     }
 

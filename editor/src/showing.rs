@@ -33,7 +33,7 @@ impl Editor {
             None => self.model.document.title(),
         };
         let job = Job::beside(
-            format!("Making the world of {name}"),
+            format!("Preparing the world of {name}"),
             self.wake(),
             move || {
                 let scenario = problem.scenario_of(&genes, course);
@@ -59,7 +59,7 @@ impl Editor {
         let origin = self.own_document().title();
         let modules = self.model.modules.registry.clone();
         let of = open.results.rows.len().min(MOST_RUNS);
-        let label = format!("Driving {of} runs of {} again", open.name());
+        let label = format!("Repeating {of} runs of {}", open.name());
         let job = Job::long(label, self.wake(), move |progress| {
             let done = AtomicUsize::new(0);
             let note = || {
@@ -119,7 +119,7 @@ impl Editor {
         if self.is_showing() && self.model.document.is_dirty() {
             self.say(
                 Tone::Refused,
-                "The world that is shown was edited: save it or go back first.",
+                "The world shown was edited. Save it or go back to the scenario first.",
             );
             return false;
         }
@@ -156,7 +156,7 @@ fn name_of_runs(name: &str, driven: &RunPaths) -> String {
     let of = driven.paths.len();
     let differing = match differing {
         0 => String::new(),
-        n => format!(", {n} runs not as the file says"),
+        n => format!(", {n} runs differ from the file"),
     };
     format!("{runs} runs of {name} ({complete} of {of} drives completed{differing})")
 }

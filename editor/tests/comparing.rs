@@ -97,7 +97,7 @@ fn a_kept_run_stands_beside_the_next_one() {
     assert!(figure("Mean speed").difference().unwrap() < 0.0);
     assert!(slow.trips[0].difference().unwrap() > 1.0);
     let roads = bench.scenario().network().road_count();
-    let words = format!("B ran another scenario than A: roads: {roads} changed.");
+    let words = format!("The scenario of B differs from that of A: roads: {roads} changed.");
     bench.harness.get_by_label(&words);
     // A click on a trip goes to where it ended, and selects its agent.
     let pair = &slow.trips[0];
@@ -131,7 +131,7 @@ fn kept_runs_are_named_swapped_and_dropped_and_outlive_their_document() {
     run(&mut bench, 10.0);
     slow_down(&mut bench);
     bench.ask(Action::Do(Command::StepOnce));
-    bench.harness.get_by_label("B was edited while it ran.");
+    bench.harness.get_by_label("B was edited during the run.");
     let model = bench.editor().model();
     assert!(!model.run_of(Side::Kept(1)).unwrap().is_edited);
     bench.press("Swap");

@@ -83,7 +83,9 @@ fn what_holds_nothing_says_so() {
                 .query_by_label("Open what can be read")
                 .is_none()
         );
-        bench.harness.get_by_label("Nothing of it can be read.");
+        bench
+            .harness
+            .get_by_label("No part of the file can be read.");
     }
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let gone = folder.path().join("gone.scenario.json");

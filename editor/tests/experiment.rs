@@ -95,7 +95,7 @@ fn an_experiment_trains_in_the_window_as_it_does_anywhere() {
     assert_eq!(verdict.champion.genes, champion);
     assert!(verdict.held_out.fitness.interval.is_some());
     // What is seen of it.
-    bench.harness.get_by_label("Over after 3 generations");
+    bench.harness.get_by_label("Finished after 3 generations");
     bench.harness.get_by_label(&format!("Pool {hash}"));
 }
 
@@ -122,7 +122,7 @@ fn a_training_is_paused_stopped_and_goes_on_to_the_same_pool() {
         picture.phase == Phase::Stopped
     });
     assert!(picture(&bench).verdict.is_none());
-    bench.press("Go on");
+    bench.press("Continue");
     wait_until(&mut bench, "over", |picture| picture.phase == Phase::Over);
     assert_eq!(picture(&bench).pool_hash, trained_in_library(&text).0);
 }
@@ -139,7 +139,7 @@ fn a_stopped_training_chooses_its_champion_among_those_it_has() {
     wait_until(&mut bench, "stopped", |picture| {
         picture.phase == Phase::Stopped
     });
-    bench.press("Judge now");
+    bench.press("Test now");
     wait_until(&mut bench, "over", |picture| picture.phase == Phase::Over);
     assert!(picture(&bench).verdict.is_some());
     // The record is one that the command line reads.
@@ -226,34 +226,38 @@ fn enter(bench: &mut Bench, field: &str, number: &str) {
 #[test]
 fn how_drives_are_spent_is_set_in_the_panel() {
     let (mut bench, _) = opened(SMALL);
-    bench.press("How drives are spent");
-    choose(&mut bench, "Ends early: nobody", "who cannot win (racing)");
+    bench.press("Drive budget");
+    choose(&mut bench, "Ends early: none", "cannot win (racing)");
     enter(&mut bench, "Best possible", "-7.5");
-    enter(&mut bench, "Courses a block", "5");
-    choose(&mut bench, "Out is: by proof alone", "beyond doubt");
-    enter(&mut bench, "Doubt", "0.2");
+    enter(&mut bench, "Courses per block", "5");
+    choose(&mut bench, "Drop: only if proven", "also if significant");
+    enter(&mut bench, "Significance", "0.2");
     let racing = draft(&bench).racing.unwrap();
     assert_eq!((racing.least, racing.block), (-7.5, 5));
     assert_eq!(racing.doubt, Some(0.2));
-    choose(&mut bench, "Later generations: drive as much", "drive more");
-    enter(&mut bench, "More drives", "3");
-    enter(&mut bench, "Most drives", "44");
+    choose(
+        &mut bench,
+        "Later generations: same number of drives",
+        "more drives",
+    );
+    enter(&mut bench, "Additional drives", "3");
+    enter(&mut bench, "Maximum drives", "44");
     let growth = draft(&bench).growth.unwrap();
     assert_eq!((growth.runs, growth.most), (3, 44));
     // One or the other: who chooses halving does not race.
     choose(
         &mut bench,
-        "Ends early: who cannot win (racing)",
-        "the worse, by rounds (halving)",
+        "Ends early: cannot win (racing)",
+        "worst of each round (halving)",
     );
     enter(&mut bench, "Rounds", "4");
-    enter(&mut bench, "Share that goes on", "0.4");
+    enter(&mut bench, "Share that continues", "0.4");
     let set = draft(&bench);
     let halving = set.halving.unwrap();
     assert_eq!((halving.rounds, halving.share), (4, 0.4));
     assert_eq!(set.racing, None);
     enter(&mut bench, "Time compression", "2");
-    choose(&mut bench, "Stops early: never", "once it is good enough");
+    choose(&mut bench, "Stops early: never", "when good enough");
     enter(&mut bench, "Good enough", "190");
     let set = draft(&bench);
     assert_eq!((set.time_compression, set.stop.fitness), (2.0, Some(190.0)));
@@ -280,11 +284,15 @@ fn how_drives_are_spent_is_set_in_the_panel() {
     // And back to nothing of it.
     choose(
         &mut bench,
-        "Ends early: the worse, by rounds (halving)",
-        "nobody",
+        "Ends early: worst of each round (halving)",
+        "none",
     );
-    choose(&mut bench, "Later generations: drive more", "drive as much");
-    choose(&mut bench, "Stops early: once it is good enough", "never");
+    choose(
+        &mut bench,
+        "Later generations: more drives",
+        "same number of drives",
+    );
+    choose(&mut bench, "Stops early: when good enough", "never");
     enter(&mut bench, "Time compression", "1");
     assert_eq!(draft(&bench), Experiment::from_text(SMALL).unwrap());
 }
@@ -293,15 +301,15 @@ fn how_drives_are_spent_is_set_in_the_panel() {
 fn the_cross_entropy_method_and_weights_are_set_in_the_panel() {
     let (mut bench, _) = opened(&forest());
     assert_eq!(fault(&bench), None);
-    bench.press("More of breeding");
+    bench.press("More on breeding");
     assert!(bench.harness.query_by_label("Learning rate").is_none());
     choose(&mut bench, "Method: genetic", "cross entropy");
     enter(&mut bench, "Learning rate", "0.4");
-    enter(&mut bench, "Least probability", "0.02");
+    enter(&mut bench, "Minimum probability", "0.02");
     let set = draft(&bench);
     assert_eq!(set.method, Method::CrossEntropy);
     assert_eq!((set.learning.rate, set.learning.least), (0.4, 0.02));
-    choose(&mut bench, "Begins anew: never", "after some generations");
+    choose(&mut bench, "Restarts: never", "after some generations");
     enter(&mut bench, "After generations", "25");
     assert_eq!(draft(&bench).learning.restart, Some(25));
     // The weights of the course's fitness stand there, with their defaults; one that is changed is written.
@@ -456,7 +464,7 @@ fn an_individual_drives_in_the_window_and_the_document_waits_as_it_is() {
     let (fault, draft) = (fault(&bench), draft(&bench));
     assert!(fault.is_none_or(|(_, message)| !message.contains("driver_0")));
     assert!(matches!(draft.stack, NameOr::Name(name) if before.stacks().contains_key(&name)));
-    bench.press("Back to it");
+    bench.press("Back to the scenario");
     assert_eq!(bench.scenario(), &before);
     assert!(bench.editor().model().document.is_dirty());
     let history = bench.editor().model().document.history();
@@ -606,7 +614,7 @@ fn the_champion_goes_into_a_stack_in_one_step() {
     ask(&mut bench, ExperimentAction::Apply(Some("nobody".into())));
     assert_eq!(bench.scenario(), &before);
     // By the button, into a new one.
-    bench.press("Put in");
+    bench.press("Apply");
     let trained = &bench.scenario().stacks()["trained"];
     assert_eq!(trained, &problem.stack(&verdict.champion.genes));
     bench.key_with(Modifiers::COMMAND, Key::Z);
@@ -638,7 +646,7 @@ fn an_individual_is_struck_out_by_hand_and_the_result_says_so() {
     assert_eq!((row.fate.clone(), row.rank), (Fate::StruckOut, None));
     bench.press("Training");
     bench.harness.get_by_label_contains("struck out by hand");
-    bench.press("Judge now");
+    bench.press("Test now");
     wait_until(&mut bench, "over", |picture| picture.phase == Phase::Over);
     let verdict = picture(&bench).verdict.clone().unwrap();
     assert_ne!(verdict.champion.genes, best.genes);
@@ -663,7 +671,7 @@ fn whoever_is_struck_out_while_others_train_is_not_bred_from_and_the_record_hold
     // It stands still as it did before, with the same generations.
     assert_eq!(picture(&bench).generations.len(), before);
     assert!(bench.editor().model().experiment.progress.is_paused);
-    bench.press("Go on");
+    bench.press("Continue");
     wait_until(&mut bench, "over", |picture| picture.phase == Phase::Over);
     let picture = picture(&bench);
     assert_eq!((picture.struck_out, picture.generations.len()), (1, 40));
@@ -731,7 +739,7 @@ fn results_stand_beside_each_other_and_are_compared_seed_by_seed() {
         "{name}"
     );
     assert_ne!(bench.scenario(), &before);
-    bench.press("Back to it");
+    bench.press("Back to the scenario");
     assert_eq!(bench.scenario(), &before);
     assert!(bench.editor().model().experiment.paths.is_none());
     // Rows that somebody has changed are refused, and so is what is no result.
@@ -754,7 +762,7 @@ fn results_stand_beside_each_other_and_are_compared_seed_by_seed() {
     give_path(&mut bench, &path, ExperimentFile::Results);
     assert_eq!(bench.editor().model().experiment.results.len(), 2);
     bench.harness.get_by_label_contains("different fitnesses");
-    bench.press("Put pursuit away");
+    bench.press("Close pursuit");
     ask(&mut bench, ExperimentAction::CloseResults(7));
     assert_eq!(bench.editor().model().experiment.results.len(), 1);
     bench.harness.get_by_label_contains("Open a second file");

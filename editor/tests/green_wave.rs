@@ -107,11 +107,11 @@ fn the_button_makes_the_wave_for_the_design_speed_in_one_step() {
     let before = bench.scenario().clone();
     bench.ask(Action::Do(Command::Panel(PanelId::GreenWave)));
     assert!(has_text(&bench, "From node 5 to node 14: no band"));
-    bench.press("Make the wave");
+    bench.press("Create wave");
     // 220, 400 and 620 m at 13.89 m/s.
     assert_eq!(offsets(&bench), [3.0, 18.8, 31.8, 47.6]);
     assert!(!has_text(&bench, "From node 5 to node 14: no band"));
-    bench.press("Make the wave");
+    bench.press("Create wave");
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(
         bench.scenario(),
@@ -119,16 +119,16 @@ fn the_button_makes_the_wave_for_the_design_speed_in_one_step() {
         "what is there already is no step"
     );
     // The other way the last one leads.
-    bench.press("Other direction");
-    bench.press("Make the wave");
+    bench.press("Reverse direction");
+    bench.press("Create wave");
     assert_eq!(offsets(&bench), [47.6, 31.8, 18.8, 3.0]);
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(bench.scenario(), &before);
     // Slower drivers have later greens.
-    bench.press("Other direction");
+    bench.press("Reverse direction");
     let speed = bench.field("Design speed").center();
     bench.drag_right(speed, -40.0);
-    bench.press("Make the wave");
+    bench.press("Create wave");
     let slow = offsets(&bench);
     assert!(slow[0] == 3.0 && slow[1] > 20.0, "{slow:?}");
     assert_ne!(bench.scenario(), &before);

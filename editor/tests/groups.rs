@@ -155,7 +155,7 @@ fn groups_are_listed_renamed_saved_and_follow_a_road_that_is_cut() {
     let obstacle = ObjectId::Obstacle(roadwright_scenario::ObstacleId(99));
     assert_eq!(model.document.scenario().group_of(obstacle), None);
     let last = model.document.history().undo_labels().last();
-    assert_eq!(last, Some("Leave lost members out of groups"));
+    assert_eq!(last, Some("Remove missing members from groups"));
     assert!(model.findings.1.is_empty(), "{:?}", model.findings.1);
     assert!(bench.scenario().groups().contains_key(&GroupId(id.0)));
 }

@@ -77,9 +77,9 @@ fn two_streets_get_turn_lanes_and_an_arrow_of_their_own_in_eight_actions() {
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(bench.scenario(), &before);
     bench.key_with(Modifiers::COMMAND, Key::Y);
-    bench.press("Control: By the roads: nearer side first");
+    bench.press("Control: Automatic: near-side priority");
     bench.press("signals");
-    bench.press("green alone");
+    bench.press("protected");
     assert!(problems(&bench).is_empty(), "{:?}", problems(&bench));
     let scenario = bench.scenario();
     let layout = layout(scenario.network(), scenario.about());
@@ -151,7 +151,7 @@ fn roads_that_go_first_are_chosen_and_given_back_to_the_roads() {
     let mut bench = Bench::crossroads();
     bench.key(Key::V);
     bench.click(0.0, 0.0);
-    bench.press("Control: By the roads: nearer side first");
+    bench.press("Control: Automatic: near-side priority");
     bench.press("give way");
     let major = |bench: &Bench| {
         let Some(ObjectId::Node(node)) = bench.editor().model().single() else {
@@ -161,14 +161,14 @@ fn roads_that_go_first_are_chosen_and_given_back_to_the_roads() {
         node.rules.major.clone()
     };
     assert_eq!(major(&bench), []);
-    assert!(!is_offered(&bench, "By the roads"));
+    assert!(!is_offered(&bench, "Automatic"));
     let tick = bench
         .harness
         .get_by_role_and_label(egui::accesskit::Role::CheckBox, "road 3");
     tick.click();
     bench.settle();
     assert!(!major(&bench).is_empty());
-    bench.press("By the roads");
+    bench.press("Automatic");
     assert_eq!(major(&bench), []);
 }
 

@@ -192,12 +192,12 @@ fn ways_from_lane_to_lane_are_taken_out_and_left_to_the_rules_again() {
     );
     let paths = layout.junction_at(NODE).unwrap().paths.len();
     bench.press(&format!("Lanes ({paths})"));
-    bench.press(&format!("Take out {name}"));
+    bench.press(&format!("Remove {name}"));
     let layout = bench.editor().model().scene.layout.clone();
     assert_eq!(layout.junction_at(NODE).unwrap().paths.len(), paths - 1);
     let rules = |bench: &Bench| bench.scenario().network().node(NODE).unwrap().rules.clone();
     assert_eq!(rules(&bench).turns.remove.len(), 1);
-    bench.press(&format!("By the rules {name}"));
+    bench.press(&format!("Reset {name}"));
     assert_eq!(bench.scenario(), &before);
     bench.key_with(Modifiers::COMMAND, Key::Z);
     bench.key_with(Modifiers::COMMAND, Key::Z);
@@ -219,7 +219,7 @@ fn a_corner_is_given_a_radius_and_left_to_the_roads_again() {
     let layout = bench.editor().model().scene.layout.clone();
     let radius = layout.junction_at(NODE).unwrap().corners[0].radius;
     assert!((radius - 150.0_f64.sqrt()).abs() < 1e-6, "{radius}");
-    bench.press(&format!("Corner {road} to {next} by the roads"));
+    bench.press(&format!("Reset corner {road} to {next}"));
     assert_eq!(bench.scenario(), &before);
 }
 
@@ -243,7 +243,7 @@ fn has_text(bench: &Bench, text: &str) -> bool {
 fn red_and_amber_is_chosen_while_a_run_goes_on() {
     let mut bench = crossroads(200);
     let before = bench.scenario().clone();
-    bench.press("Red and amber: By the country: never");
+    bench.press("Red-amber: Country default: off");
     bench.press("2.0 s");
     assert_eq!(plan(&bench).unwrap().red_amber, Some(2.0));
     // Signals close and begin anew, with red and amber before the first green.
@@ -318,8 +318,8 @@ fn movements_are_switched_in_stages_by_clicks_and_conflicts_are_refused() {
     let stages = plan(&bench).unwrap().stages;
     let permitted = |turn| stages[0].permitted.iter().any(|m| m.includes(waits, turn));
     assert!(permitted(Turn::Straight) && !permitted(Turn::Right));
-    let why = format!("{waits} straight cannot be green in stage 1: it meets ");
-    assert!(has_text(&bench, &why) && has_text(&bench, "neither would give way"));
+    let why = format!("{waits} straight cannot be green in stage 1: it conflicts with ");
+    assert!(has_text(&bench, &why) && has_text(&bench, "neither would yield"));
     // Then the first one cannot give way as well, and becomes red in that stage.
     bench.press(&format!("{goes} straight in stage 1: green"));
     assert!(has_text(
@@ -329,7 +329,7 @@ fn movements_are_switched_in_stages_by_clicks_and_conflicts_are_refused() {
     // It went in that stage only: red everywhere is refused too, and nothing changes.
     assert!(has_text(
         &bench,
-        &format!("{goes} straight cannot be red in stage 1: it would never go")
+        &format!("{goes} straight cannot be red in stage 1: it would never get green")
     ));
     assert_eq!(plan(&bench).unwrap().stages, stages);
     // Back to red, without a word.
@@ -363,7 +363,7 @@ fn times_of_stages_are_set_and_stages_are_added_and_taken_away() {
     assert_eq!(plan(&bench).unwrap().stages.len(), 2);
     bench.press("Remove stage 2");
     assert_eq!(plan(&bench).unwrap().stages.len(), 2);
-    bench.press("By the roads");
+    bench.press("Automatic");
     assert!(plan(&bench).unwrap().stages.is_empty());
     for _ in 0..4 {
         bench.key_with(Modifiers::COMMAND, Key::Z);

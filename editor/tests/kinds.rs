@@ -90,7 +90,7 @@ fn buttons_and_the_menu_move_stacks_and_the_order_is_in_the_file() {
     let at = bench.scroll_to("fuzzy_driver").center();
     bench.harness.get_by_label("fuzzy_driver").click_secondary();
     bench.harness.run_steps(4);
-    bench.press("Move to the bottom");
+    bench.press("Move to bottom");
     let order = ["pursuit", "idm", "idm_2", "fuzzy_driver"];
     assert_eq!(stacks(&bench), order, "{at}");
     let path = bench.folder.path().join("order.scenario.json");

@@ -55,7 +55,7 @@ fn a_plugin_is_asked_about_once_and_drives_then() {
         editor.model().dialog == Dialog::AllowPlugin
     });
     assert!(!is_there(bench.editor()));
-    bench.press("Let it run");
+    bench.press("Allow");
     wait(&mut bench, "the plugin", is_there);
     assert_eq!(bench.editor().model().dialog, Dialog::None);
     // It drives everybody.

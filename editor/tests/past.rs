@@ -315,7 +315,7 @@ fn the_past_is_scrubbed_in_the_window_and_gone_on_from() {
     // On from a moment: what came after is gone, and its curves are those of the run before.
     bench.ask(Action::LookBack(4.0));
     bench.ask(Action::Speed(1.0));
-    bench.press("Go on from here");
+    bench.press("Continue from here");
     bench.key(Key::Space);
     let on = bench.editor().model().live.clone().unwrap();
     assert!(

@@ -404,7 +404,7 @@ fn signals() {
     hold(&mut bench, "signals");
     // Later there are queues and tickets.
     bench.step_run(900);
-    bench.scroll_to("Who waits");
+    bench.scroll_to("Waiting");
     hold(&mut bench, "junction_now");
     bench.set(|s| s.dark = true);
     hold(&mut bench, "junction_now_dark");
@@ -678,7 +678,7 @@ fn experiment() {
     crate::common::small_training(&mut bench);
     bench.press("Set up");
     hold(&mut bench, "experiment_setup");
-    bench.press("How drives are spent");
+    bench.press("Drive budget");
     let set = |bench: &mut Bench, list: &str, choice: &str| {
         bench.scroll_to(list);
         let role = egui::accesskit::Role::ComboBox;
@@ -688,14 +688,14 @@ fn experiment() {
     };
     set(
         &mut bench,
-        "Ends early: nobody",
-        "the worse, by rounds (halving)",
+        "Ends early: none",
+        "worst of each round (halving)",
     );
-    let grow = "Later generations: drive as much";
-    set(&mut bench, grow, "drive more");
+    let grow = "Later generations: same number of drives";
+    set(&mut bench, grow, "more drives");
     bench.scroll_to("Stops early: never");
     hold(&mut bench, "experiment_spending");
-    bench.press("How drives are spent");
+    bench.press("Drive budget");
     // As it was, for the pictures that follow.
     for _ in 0..2 {
         bench.press("Undo change");
@@ -709,7 +709,7 @@ fn experiment() {
     hold(&mut bench, "experiment_compare");
     bench.press("Show the runs of fuzzy");
     hold(&mut bench, "experiment_runs");
-    bench.press("Back to it");
+    bench.press("Back to the scenario");
     bench.press("Individuals");
     bench.press("Show the best");
     bench.ask(Action::ShowPanel(PanelId::Controller));
@@ -717,7 +717,7 @@ fn experiment() {
     bench.ask(Action::Do(Command::Reset));
     bench.step_run(200);
     hold(&mut bench, "experiment_shown");
-    bench.press("Back to it");
+    bench.press("Back to the scenario");
     bench.set(|s| s.dark = true);
     bench.press("Changes");
     hold(&mut bench, "experiment_changes_dark");

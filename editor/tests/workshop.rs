@@ -154,14 +154,14 @@ fn bad_numbers_are_refused_in_place_with_key_and_reason() {
 fn it_opens_from_menu_palette_and_inspector_and_closes_by_its_tab() {
     let mut bench = Bench::start();
     bench.close_dialog();
-    assert!(bench.harness.query_by_label("Open a vehicle…").is_none());
+    assert!(bench.harness.query_by_label("Open vehicle…").is_none());
     bench.key_with(Modifiers::COMMAND, Key::P);
     bench.type_text("workshop");
     bench.key(Key::Enter);
-    assert!(bench.harness.query_by_label("Open a vehicle…").is_some());
+    assert!(bench.harness.query_by_label("Open vehicle…").is_some());
     assert!(shop(&bench).bench.is_none());
     bench.ask(Action::Do(Command::ResetPanels));
-    assert!(bench.harness.query_by_label("Open a vehicle…").is_none());
+    assert!(bench.harness.query_by_label("Open vehicle…").is_none());
     // The type of a selected vehicle stands in no file: wheels and springs are those of the level.
     let (id, agent) = bench.scenario().agents().iter().next().unwrap();
     let (id, key) = (*id, agent.vehicle.clone());
@@ -174,7 +174,7 @@ fn it_opens_from_menu_palette_and_inspector_and_closes_by_its_tab() {
         shop(&bench).bench.as_ref().unwrap().drawn.level,
         DynamicsLevel::Rigid
     );
-    bench.press("Selected one");
+    bench.press("Use selection");
     assert_eq!(
         shop(&bench).bench.as_ref().unwrap().source,
         Source::Type(key)
@@ -188,7 +188,7 @@ fn two_vehicles_stand_side_by_side() {
     act(&mut bench, WorkshopAction::Compare(Some(Source::Unchanged)));
     let rival = shop(&bench).rival.as_ref().unwrap();
     assert_eq!(rival.file.body.mass, 1000.0);
-    for text in ["this one", "as it was", "1540", "1040"] {
+    for text in ["this vehicle", "original", "1540", "1040"] {
         let found = bench.harness.query_all_by_label(text).count();
         assert!(found >= 1, "{text}");
     }
@@ -221,7 +221,7 @@ fn manoeuvres_run_beside_the_window_and_are_those_of_the_bench() {
     bench.harness.step();
     assert!(shop(&bench).trial.is_running);
     bench.harness.step();
-    assert!(bench.harness.query_by_label("Stop the test").is_some());
+    assert!(bench.harness.query_by_label("Stop test").is_some());
     bench.settle();
     let trial = &shop(&bench).trial;
     assert_eq!(trial.share(), 1.0);
@@ -514,7 +514,7 @@ fn who_tips_over_is_told_in_words() {
     bench.press_tab("Vehicle");
     drive(&mut bench, &[Key::W], 4.0);
     let told = |bench: &Bench| {
-        let label = "It gets no farther: tipped over.";
+        let label = "Cannot continue: tipped over.";
         bench.harness.query_by_label(label).is_some()
     };
     assert!(!told(&bench));

@@ -29,11 +29,11 @@ impl ImportReport {
         let mut text = format!("{} roads, {:.1} km", summary.roads, summary.road_km);
         if summary.buildings + summary.land > 0 {
             let (buildings, land) = (summary.buildings, summary.land);
-            text += &format!(", {buildings} buildings, {land} areas of land");
+            text += &format!(", {buildings} buildings, {land} land areas");
         }
         let left_out = self.left_out();
         if left_out > 0 {
-            text += &format!("; {left_out} things left out or changed");
+            text += &format!("; {left_out} items left out or changed");
         }
         text
     }
@@ -42,21 +42,21 @@ impl ImportReport {
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let summary = &self.summary;
         let counted = [
-            ("drivable ways", summary.ways),
+            ("drivable OSM ways", summary.ways),
             ("junctions", summary.junctions),
             ("signals", summary.signals),
             ("junctions and crossings with signals", summary.controllers),
             ("stop and give-way signs", summary.signs),
-            ("crossings for people on foot", summary.crossings),
+            ("pedestrian crossings", summary.crossings),
             ("turn restrictions", summary.restrictions),
             (
-                "turn restrictions over other roads",
+                "turn restrictions via other roads",
                 summary.via_restrictions,
             ),
             ("lanes with arrows", summary.turn_lanes),
-            ("lanes with lines not to cross", summary.lane_changes),
+            ("lanes with lane change restrictions", summary.lane_changes),
             ("buildings", summary.buildings),
-            ("areas of land", summary.land),
+            ("land areas", summary.land),
         ];
         let roads = format!("{}, {:.1} km", summary.roads, summary.road_km);
         let lanes = format!("{}, {:.1} km", summary.lanes, summary.lane_km);

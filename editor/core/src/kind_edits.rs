@@ -32,7 +32,7 @@ impl Kind {
 
     /// Puts what has a name under another one as well.
     fn put(self, scenario: &Scenario, key: &str, name: &str) -> Result<Edit, String> {
-        let gone = || format!("There is no {} {key} any more.", self.word());
+        let gone = || format!("The {} {key} no longer exists.", self.word());
         let name = name.to_owned();
         match self {
             Self::VehicleType => {
@@ -145,10 +145,10 @@ impl Kind {
     /// If the name is empty, too long or taken.
     pub fn renamed(self, scenario: &Scenario, key: &str, name: &str) -> Result<Edit, String> {
         if name.is_empty() || name.chars().count() > LONGEST {
-            return Err(format!("A name has 1 to {LONGEST} letters."));
+            return Err(format!("A name has 1 to {LONGEST} characters."));
         }
         if self.exists(scenario, name) {
-            return Err(format!("There is a {} {name} already.", self.word()));
+            return Err(format!("A {} called {name} already exists.", self.word()));
         }
         // The new one first, then its users, then the old one goes: each of these edits is allowed.
         let mut edits = vec![self.put(scenario, key, name)?];
@@ -192,7 +192,7 @@ impl Kind {
                 Ok(with(self.taken_out(key), self.in_order(scenario, names)))
             }
             users => Err(format!(
-                "{key} is used by {users} agents and flows: give them another {} first.",
+                "{key} is used by {users} agents and flows; give them another {} first.",
                 self.word()
             )),
         }

@@ -56,32 +56,33 @@ macro_rules! for_each_panel {
             Results: "results", "Results", Lower, results, Some(MenuEntry {
                 place: MenuPlace::Run,
                 title: "Results",
-                hint: "Show what comes of the run: curves over time and trips.",
+                hint: "Show the results of the run: curves over time, and trips.",
             });
             Import: "import_report", "Import report", BelowMap, import, Some(MenuEntry {
                 place: MenuPlace::Import,
                 title: "Import report",
-                hint: "Show what the last import made, and what it left out.",
+                hint: "Show what the last import created and what it left out.",
             });
             Compare: "compare_runs", "Compare runs", BelowMap, compare, Some(MenuEntry {
                 place: MenuPlace::Runs,
                 title: "Compare runs",
-                hint: "Show two runs beside each other: figures, curves, and trips of the same agents.",
+                hint: "Compare two runs side by side: figures, curves, and trips of the same agents.",
             });
             GreenWave: "green_wave", "Green wave", BelowMap, green_wave, Some(MenuEntry {
                 place: MenuPlace::Studies,
                 title: "Green wave",
-                hint: "Show the signals along a street by time and distance, and drag their cycles into a wave of green.",
+                hint: "Show the signals along a street over time and distance, and drag their cycles into a \
+                    green wave.",
             });
             Experiment: "experiment", "Experiment", BelowMap, experiment, Some(MenuEntry {
                 place: MenuPlace::Studies,
                 title: "Experiment",
-                hint: "Train parameters of a stack on a course, and watch who is bred.",
+                hint: "Train parameters of a stack on a course, and watch the individuals drive.",
             });
             Workshop: "workshop", "Workshop", BelowMap, workshop, Some(MenuEntry {
                 place: MenuPlace::Studies,
                 title: "Vehicle workshop",
-                hint: "Change the numbers of a vehicle, see what they do, test it and drive it.",
+                hint: "Change the numbers of a vehicle, see their effects, and test or drive it.",
             });
         }
     };

@@ -11,14 +11,14 @@ const UNPACKED: [&str; 1] = ["manifest.json"];
 /// The folder of a file as it is really called, if all its builds may be allowed; else why not.
 /// `own` is a file or folder that belongs to the person for certain.
 pub(crate) fn may_be_trusted(file: &Path, own: &Path) -> Result<PathBuf, String> {
-    let folder = file.parent().ok_or("It stands in no folder.")?;
+    let folder = file.parent().ok_or("The file has no folder.")?;
     let folder = folder
         .canonicalize()
         .map_err(|error| format!("{}: {error}", folder.display()))?;
     if let Some(downloads) = downloads()
         && folder.starts_with(downloads)
     {
-        return Err("It lies among downloads.".into());
+        return Err("It is in your downloads folder.".into());
     }
     // `plugins` stands beside the scenario, where a bundle leaves its manifest.
     let unpacked = folder.ancestors().take(2);
@@ -55,13 +55,13 @@ fn check_owner(folder: &Path, own: &Path) -> Result<(), String> {
         let (owner, mode) = (about.uid(), about.mode());
         // Above the folder itself the system's own ones are on the way: `/`, `/home`.
         if owner != person && (depth == 0 || owner != ROOT) {
-            return Err(format!("{} belongs to somebody else.", folder.display()));
+            return Err(format!("{} belongs to another user.", folder.display()));
         }
         let is_open = mode & OTHERS_WRITE != 0;
         // A folder like `/tmp` may lie on the way: others can add to it, but not exchange what is
         // there.
         if is_open && (depth == 0 || mode & STICKY == 0) {
-            return Err(format!("Others can write to {}.", folder.display()));
+            return Err(format!("Other users can write to {}.", folder.display()));
         }
     }
     Ok(())
@@ -70,7 +70,7 @@ fn check_owner(folder: &Path, own: &Path) -> Result<(), String> {
 /// Elsewhere who can write is not known, so nothing is trusted as a whole.
 #[cfg(not(unix))]
 fn check_owner(_: &Path, _: &Path) -> Result<(), String> {
-    Err("On this system it is not known who else can write there.".into())
+    Err("This system does not report who else can write there.".into())
 }
 
 #[cfg(all(test, unix))]
@@ -98,7 +98,10 @@ mod tests {
         for mode in [0o775, 0o777, 0o757] {
             let (home, file) = folder(mode);
             let refused = may_be_trusted(&file, home.path()).unwrap_err();
-            assert!(refused.contains("Others can write"), "{mode:o}: {refused}");
+            assert!(
+                refused.contains("Other users can write"),
+                "{mode:o}: {refused}"
+            );
         }
         // One of somebody else, on the way down: the home of another.
         std::fs::set_permissions(own, std::fs::Permissions::from_mode(0o777)).unwrap();

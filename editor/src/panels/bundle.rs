@@ -25,15 +25,15 @@ pub(super) fn ui(
         contents(ui, open);
         lacks(ui, model, open);
         if !open.presets.is_empty() {
-            let text = format!("Add its {} presets of roads to mine", open.presets.len());
+            let text = format!("Add its {} road presets to mine", open.presets.len());
             ui.checkbox(presets, text);
         }
         ui.add_space(6.0);
-        ui.label("Unpack into this folder, which is new or empty:");
+        ui.label("Unpack into this new or empty folder:");
         let edit = egui::TextEdit::singleline(folder).desired_width(f32::INFINITY);
         let edit = ui.add(edit);
         edit.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Folder"));
-        ui.label(RichText::new("Nothing of it runs before you press play.").small());
+        ui.label(RichText::new("Nothing runs until you press play.").small());
         ui.add_space(8.0);
         ui.horizontal(|ui| {
             let has_folder = !folder.trim().is_empty();

@@ -89,7 +89,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
         state.known = None;
         empty(
             ui,
-            "Let it run, keep the run, change something, and run again: both stand here beside each other.",
+            "Run the scenario, keep the run, change something, and run it again to compare both here.",
         );
         return;
     };
@@ -157,7 +157,7 @@ fn choose(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         }
         if ui
             .button("Swap")
-            .on_hover_text("A becomes B, and B becomes A.")
+            .on_hover_text("Exchange A and B.")
             .clicked()
         {
             (a, b) = (b, a);
@@ -190,7 +190,8 @@ fn kept(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             for run in list {
                 ui.horizontal_wrapped(|ui| kept_run(ui, run, actions));
             }
-            let hint = "They are kept until the window is closed; Export comparison… writes them to files.";
+            let hint =
+                "Runs are kept until the window closes; Export comparison… writes them to files.";
             ui.label(RichText::new(hint).weak().small());
         });
 }
@@ -213,7 +214,7 @@ fn kept_run(ui: &mut Ui, run: &KeptRun, actions: &mut Vec<Action>) {
             actions.push(Action::KeptRun(KeptRunAction::Rename(run.id, name)));
         }
     }
-    let drop = ui.small_button("×").on_hover_text("Keep it no longer.");
+    let drop = ui.small_button("×").on_hover_text("Drop this run.");
     named(&drop, &format!("Drop {}", run.name));
     if drop.clicked() {
         actions.push(Action::KeptRun(KeptRunAction::Drop(run.id)));
@@ -228,17 +229,18 @@ fn scenarios(ui: &mut Ui, model: &Model, runs: [&Arc<RunResults>; 2], comparison
     let until = format!("Figures and trips up to {}.", clock(comparison.until));
     ui.label(RichText::new(until).weak());
     if comparison.changes.is_empty() {
-        ui.label("Both ran the same scenario.").on_hover_text(
-            "Scripts and plugins stand in files of their own, and are not looked at here.",
-        );
+        ui.label("Both ran the same scenario.")
+            .on_hover_text("Scripts and plugins are separate files and are not compared.");
     } else {
         let changes = comparison.changes.join("; ");
-        ui.label(format!("B ran another scenario than A: {changes}."));
+        ui.label(format!(
+            "The scenario of B differs from that of A: {changes}."
+        ));
     }
     for (word, run) in ["A", "B"].into_iter().zip(runs) {
         if run.is_edited {
             let color = model.theme().tone(Tone::Warning);
-            ui.colored_label(color, format!("{word} was edited while it ran."));
+            ui.colored_label(color, format!("{word} was edited during the run."));
         }
     }
 }
@@ -299,7 +301,7 @@ fn curves(ui: &mut Ui, model: &Model, [a, b]: [&Arc<RunResults>; 2]) {
     };
     one("Arrived", |row| row.arrived as f64);
     one("Mean speed, m/s", |row| row.mean_speed);
-    one("Standing", |row| row.queue as f64);
+    one("Stopped", |row| row.queue as f64);
     one("Waiting to start", |row| row.waiting as f64);
     one("Contacts", |row| row.contacts as f64);
     one("Faults", |row| row.faults as f64);
@@ -380,7 +382,7 @@ fn trip(ui: &mut Ui, model: &Model, pair: &TripPair, actions: &mut Vec<Action>) 
             ui.set_width(COLUMNS[0]);
             let button = egui::Button::new(&name).small().truncate();
             let jump = ui.add_enabled(place.is_some(), button);
-            let jump = jump.on_hover_text("Select it, and show where its drive ended.");
+            let jump = jump.on_hover_text("Select it and show where its trip ended.");
             named(&jump, &format!("Compare {name}"));
             if let Some((_, last)) = place.filter(|_| jump.clicked()) {
                 go_to(model, pair.agent, last, actions);

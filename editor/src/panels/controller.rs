@@ -27,7 +27,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
         .as_ref()
         .and_then(|live| live.inspection.as_ref());
     let Some(seen) = seen else {
-        empty(ui, "Click a driving vehicle to watch its controller think.");
+        empty(ui, "Click a driving vehicle to watch its controller.");
         return;
     };
     let parameters = parameters_of(model, &seen.stack);
@@ -61,7 +61,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
         );
         // Nothing is in reach, so there is no distance to show.
         if distance >= NOTHING {
-            ui.label(RichText::new("There is no obstacle within its reach.").weak());
+            ui.label(RichText::new("No obstacle within range.").weak());
             continue;
         }
         let inference = controller.infer(distance, angle, aggregation);
@@ -105,12 +105,12 @@ fn law(ui: &mut Ui, theme: Theme, seen: &Inspection, terms: &[Term]) {
                     term_row(ui, theme, term);
                 }
             });
-        ui.label(RichText::new("Bold: what the acceleration follows from.").weak());
+        ui.label(RichText::new("Bold: terms that determine the acceleration.").weak());
         ui.add_space(6.0);
     }
-    heading(ui, "What it is told");
+    heading(ui, "Inputs");
     rows(ui, "told", &told(&seen.input));
-    heading(ui, "What it wants");
+    heading(ui, "Outputs");
     let command = &seen.command;
     let wants = [
         ("acceleration", Some(command.acceleration), "m/s^2"),
@@ -119,7 +119,9 @@ fn law(ui: &mut Ui, theme: Theme, seen: &Inspection, terms: &[Term]) {
     rows(ui, "wants", &wants);
     if let Some(formula) = formulas(seen.controller) {
         ui.add_space(6.0);
-        ui.collapsing("The law", |ui| ui.label(RichText::new(formula).monospace()));
+        ui.collapsing("Control law", |ui| {
+            ui.label(RichText::new(formula).monospace())
+        });
     }
 }
 
@@ -175,13 +177,9 @@ fn told(input: &ControllerInput) -> Vec<Row> {
     vec![
         ("speed", Some(input.speed), "m/s"),
         ("road speed", Some(input.road_speed), "m/s"),
-        ("gap to the leader", some(input.leader_gap), "m"),
-        ("speed of the leader", leader, "m/s"),
-        (
-            "way to the place to stand at",
-            some(input.stop_distance),
-            "m",
-        ),
+        ("gap to leader", some(input.leader_gap), "m"),
+        ("speed of leader", leader, "m/s"),
+        ("distance to stop", some(input.stop_distance), "m"),
         ("way-point, distance", some(input.waypoint_distance), "m"),
         ("way-point, angle", Some(input.waypoint_angle), "rad"),
         ("obstacle, distance", some(input.obstacle_distance), "m"),

@@ -85,7 +85,7 @@ fn unsaved(context: &egui::Context, model: &Model, next: &Next, actions: &mut Ve
         ui.set_width(380.0);
         ui.heading("Save your changes?");
         ui.label(format!(
-            "{} has changes that are not saved. They are lost if you go on without saving.",
+            "{} has unsaved changes. They will be lost if you continue without saving.",
             model.document.title()
         ));
         ui.add_space(8.0);
@@ -121,8 +121,8 @@ fn unsaved(context: &egui::Context, model: &Model, next: &Next, actions: &mut Ve
 }
 
 /// What stands in the documentation on security, word by word where it concerns this question.
-const WARNING: &str = "Native plugins run with all your rights: they can read files, use the \
-    network and crash or corrupt Roadwright. Load only what you built or trust.";
+const WARNING: &str = "Native plugins run with all your permissions: they can read files, use the network \
+    and crash or corrupt Roadwright. Allow only plugins that you built or trust.";
 
 /// Asks once for each build.
 fn allow_plugin(context: &egui::Context, model: &Model, actions: &mut Vec<Action>) {
@@ -136,7 +136,7 @@ fn allow_plugin(context: &egui::Context, model: &Model, actions: &mut Vec<Action
     });
     let response = widgets::modal(context, "allow plugin").show(context, |ui| {
         ui.set_width(460.0);
-        ui.heading("Let this plugin run?");
+        ui.heading("Allow this plugin to run?");
         ui.label(RichText::new(&name).strong());
         if let Some(info) = &file.info {
             ui.label(format!(
@@ -156,7 +156,7 @@ fn allow_plugin(context: &egui::Context, model: &Model, actions: &mut Vec<Action
         ui.add_space(8.0);
         ui.horizontal(|ui| {
             let hash = || file.hash.clone();
-            if widgets::primary(ui, true, "Let it run").clicked() {
+            if widgets::primary(ui, true, "Allow").clicked() {
                 actions.push(Action::Module(ModuleAction::Allow(hash())));
             }
             always(ui, model, actions);
@@ -179,8 +179,8 @@ fn always(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let button = ui.add_enabled(folder.is_ok(), button);
     match folder {
         Ok(folder) => {
-            let hint = "Newer builds in it run without a question. The Modules panel lists such \
-                        folders and takes them back.";
+            let hint = "Newer builds in it will run without asking. You can revoke this in the Modules \
+                panel.";
             if button.on_hover_text(hint).clicked() {
                 actions.push(Action::Module(ModuleAction::AllowFolder(folder.clone())));
             }
@@ -195,10 +195,10 @@ fn always(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
 fn hang(context: &egui::Context, hang: &Hang, actions: &mut Vec<Action>) {
     widgets::modal(context, "hang").show(context, |ui| {
         ui.set_width(460.0);
-        ui.heading("A plugin does not answer");
+        ui.heading("A plugin is not responding");
         ui.label(format!(
-            "{} has been computing for {:.0} s. A native call cannot be stopped: wait for it, or \
-             start anew without it. In isolated mode it could be stopped.",
+            "{} has been computing for {:.0} s. A native call cannot be stopped: wait, or restart without \
+             the plugin. In isolated mode it could be stopped.",
             hang.module,
             hang.milliseconds as f64 / 1000.0
         ));
@@ -219,11 +219,10 @@ fn hang(context: &egui::Context, hang: &Hang, actions: &mut Vec<Action>) {
 fn timed_out(context: &egui::Context, what: &str, actions: &mut Vec<Action>) {
     widgets::modal(context, "timed out").show(context, |ui| {
         ui.set_width(460.0);
-        ui.heading("A module did not answer in time");
+        ui.heading("A module did not respond in time");
         ui.label(format!(
-            "{what}. The simulation is paused. If it goes on, a fresh instance or the built-in \
-             module drives, and the result depends on the speed of this machine: it cannot be \
-             reproduced."
+            "{what}. The simulation is paused. If you continue, a fresh instance or the built-in module \
+             takes over; the result then depends on the speed of this machine and cannot be reproduced."
         ));
         ui.add_space(8.0);
         ui.horizontal(|ui| {
@@ -231,7 +230,7 @@ fn timed_out(context: &egui::Context, what: &str, actions: &mut Vec<Action>) {
             if widgets::primary(ui, true, "Stay paused").clicked() {
                 actions.push(decided(false));
             }
-            if ui.button("Go on all the same").clicked() {
+            if ui.button("Continue anyway").clicked() {
                 actions.push(decided(true));
             }
         });
@@ -242,8 +241,8 @@ fn timed_out(context: &egui::Context, what: &str, actions: &mut Vec<Action>) {
 pub(super) fn changed_on_disk(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         let color = model.theme().tone(crate::tools::Tone::Warning);
-        ui.colored_label(color, "The file was changed by another program.");
-        if ui.button("Reload it").clicked() {
+        ui.colored_label(color, "Another program has changed the file.");
+        if ui.button("Reload").clicked() {
             actions.push(Action::Reload);
         }
         if ui.button("Keep mine").clicked() {

@@ -35,8 +35,8 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             dashboard(ui, model.theme(), vehicle, seen, controls);
         }
         ui.vertical(|ui| {
-            ui.label(format!("You drive agent {agent}."));
-            ui.label("W A S D or arrow keys; Esc gives it back.");
+            ui.label(format!("You are driving agent {agent}."));
+            ui.label("W A S D or arrow keys; Esc returns control.");
             gamepad(ui, model);
             ui.horizontal_wrapped(|ui| buttons(ui, model, actions));
         });
@@ -47,7 +47,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
 fn gamepad(ui: &mut Ui, model: &Model) {
     if let Some(name) = &model.pad.name {
         ui.label(format!(
-            "{name}: left stick and triggers; B or circle gives it back."
+            "{name}: left stick and triggers; B or circle returns control."
         ));
     } else if let Some(problem) = &model.pad.problem {
         ui.weak(problem);
@@ -55,15 +55,15 @@ fn gamepad(ui: &mut Ui, model: &Model) {
 }
 
 fn buttons(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
-    if ui.button("Give it back").clicked() {
+    if ui.button("Return control").clicked() {
         actions.push(Action::Drive(None));
     }
     let has_driven = model
         .live
         .as_ref()
         .is_some_and(|live| !live.drive.is_empty());
-    let keep = ui.add_enabled(has_driven, egui::Button::new("Keep the drive…"));
-    let hint = "Write where the vehicle was, ten times a second, as run --trace does.";
+    let keep = ui.add_enabled(has_driven, egui::Button::new("Save the drive…"));
+    let hint = "Write the vehicle's motion ten times a second, like run --trace.";
     if keep.on_hover_text(hint).clicked() {
         actions.push(keep_drive(model));
     }

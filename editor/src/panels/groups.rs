@@ -29,7 +29,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, filter: &str, actions: &mut Vec<Act
             }
             if groups.len() > MOST {
                 let more = groups.len() - MOST;
-                ui.label(format!("and {more} more: filter to find them"));
+                ui.label(format!("and {more} more (use the filter)"));
             }
         });
 }

@@ -10,7 +10,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     let done: Vec<&str> = history.undo_labels().collect();
     let undone: Vec<&str> = history.redo_labels().collect();
     if done.is_empty() && undone.is_empty() {
-        super::widgets::empty(ui, "Nothing has been changed yet.");
+        super::widgets::empty(ui, "No changes yet.");
         return;
     }
     // The present stays in view when it moves; a person who looks back meanwhile is not pulled away.
@@ -33,7 +33,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
             actions.push(Action::GoToStep(step));
         }
     };
-    row(ui, 0, "As it was opened", done.is_empty(), true);
+    row(ui, 0, "Opened", done.is_empty(), true);
     for (i, label) in done.iter().enumerate() {
         row(ui, i + 1, label, i + 1 == done.len(), true);
     }

@@ -14,12 +14,12 @@ const AROUND: f64 = 40.0;
 pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     let PanelFrame { model, actions, .. } = frame;
     let Some(report) = &model.import else {
-        empty(ui, "Nothing was imported since the window was opened.");
+        empty(ui, "Nothing has been imported since the window opened.");
         return;
     };
     heading(ui, &report.file);
     if report.document != model.document.id() {
-        ui.label("Another scenario is open now: places of the import are not on this map.");
+        ui.label("Another scenario is open now, so the map cannot show these places.");
     }
     Grid::new("import")
         .num_columns(2)

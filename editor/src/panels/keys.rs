@@ -15,7 +15,7 @@ pub(super) fn ui(
     let response = widgets::modal(context, "keys").show(context, |ui| {
         ui.set_width(560.0);
         ui.heading("Keys");
-        ui.label("Click a key to change it; then press the new one, or Esc to leave it.");
+        ui.label("Click a key to change it, then press the new one. Esc cancels.");
         let edit = egui::TextEdit::singleline(filter).hint_text("find a command");
         let field = ui.add(edit);
         field.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Find a command"));
@@ -25,7 +25,7 @@ pub(super) fn ui(
         });
         ui.add_space(6.0);
         ui.horizontal(|ui| {
-            if ui.button("Standard keys").clicked() {
+            if ui.button("Restore defaults").clicked() {
                 actions.push(Action::ResetKeys);
             }
             if ui.button("Close").clicked() {
@@ -87,7 +87,8 @@ fn key_text(keys: &KeyMap, command: Command, is_waiting: bool) -> String {
 fn mouse(ui: &mut Ui) {
     let lines = [
         "Left button: the tool. Middle or right drag, or Space+drag: pan. Wheel: zoom at the pointer.",
-        "Shift+drag: select a box. Ctrl: no snapping. Esc: take back the stroke. Backspace: its last point.",
+        "Shift+drag: select a box. Ctrl: no snapping. Esc: cancel the stroke. Backspace: remove its last \
+         point.",
     ];
     for line in lines {
         ui.label(RichText::new(line).small());

@@ -109,7 +109,7 @@ const fn number(
         unit,
         range,
         step,
-        hint: "Of all vehicles of this type.",
+        hint: "For all vehicles of this type.",
         get,
         set,
     }
@@ -339,7 +339,10 @@ impl Row<'_> {
         let all = model.modules.registry.infos(self.slot.kind());
         let Some((info, parameters)) = all.iter().find(|(info, _)| info.id == setting.module)
         else {
-            let text = format!("{} is not there: no folder has it.", setting.module);
+            let text = format!(
+                "{} is missing: no module folder contains it.",
+                setting.module
+            );
             ui.colored_label(model.theme().tone(crate::tools::Tone::Warning), text);
             return change;
         };
@@ -364,8 +367,8 @@ impl Row<'_> {
                 if !self.slot.how_many().fits(count - 1) {
                     return chosen.map(RowChange::Use);
                 }
-                let button = ui.small_button("×").on_hover_text("Take it out.");
-                named(&button, &format!("Take out {label}"));
+                let button = ui.small_button("×").on_hover_text("Remove it.");
+                named(&button, &format!("Remove {label}"));
                 if button.clicked() {
                     return Some(RowChange::TakeOut);
                 }

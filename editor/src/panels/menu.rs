@@ -206,7 +206,7 @@ fn toggles(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     ui.checkbox(&mut settings.problems, "Problems on the map");
     ui.checkbox(&mut settings.skid_marks, "Skid marks");
     ui.checkbox(&mut settings.rigid_bodies, "Rigid bodies");
-    ui.checkbox(&mut settings.welcome, "Welcome at the start");
+    ui.checkbox(&mut settings.welcome, "Welcome at startup");
     if settings != model.settings {
         actions.push(Action::Settings(Box::new(settings)));
     }
@@ -297,7 +297,7 @@ fn clock(model: &Model) -> (String, String) {
     };
     let refused = match counts.refused {
         0 => String::new(),
-        n => format!(", {n} without a way"),
+        n => format!(", {n} without a route"),
     };
     let time = format!(
         "{state}   {:02}:{:04.1}",
@@ -366,7 +366,7 @@ fn pace(ui: &mut Ui, pace: f64, wanted: f64) {
         let hint = "Simulated seconds per second.";
         ui.label(format!("now {pace:.1}x")).on_hover_text(hint);
     } else if pace > 0.0 && pace < SLOW * wanted {
-        let hint = "Simulated seconds per second: this machine cannot do more here.";
+        let hint = "Simulated seconds per second. This machine cannot run faster here.";
         ui.label(format!("only {pace:.1}x")).on_hover_text(hint);
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     let rows = &model.modules.rows;
     if !model.modules.unallowed.is_empty() {
         let count = model.modules.unallowed.len();
-        let text = format!("{count} plugin(s) may not run yet: ask me");
+        let text = format!("{count} plugin(s) not allowed yet: review");
         if ui.button(text).clicked() {
             actions.push(Action::Show(Dialog::AllowPlugin));
         }
@@ -37,8 +37,8 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     if native.is_empty() {
         empty(
             ui,
-            "Put a library into the folder \"plugins\" beside the scenario. \
-             `roadwright plugin new` makes one to begin with.",
+            "Put a library into the folder \"plugins\" beside the scenario. `roadwright plugin new` creates \
+             a template.",
         );
     }
     for row in native {
@@ -57,10 +57,10 @@ fn folders(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     if trusted.is_empty() {
         return;
     }
-    heading(ui, "Folders whose builds always run");
+    heading(ui, "Folders with allowed builds");
     for folder in trusted {
         ui.horizontal(|ui| {
-            let hint = "Ask about each new build of this folder again.";
+            let hint = "Ask again before running new builds from this folder.";
             let forget = ui.small_button("Ask again").on_hover_text(hint);
             if forget.clicked() {
                 let forget = ModuleAction::ForgetFolder(folder.clone());
@@ -85,8 +85,8 @@ fn lamp_color(model: &Model, lamp: Health) -> Color32 {
 fn lamp_word(lamp: Health) -> &'static str {
     match lamp {
         Health::Good => "works",
-        Health::Uneasy => "works, with troubles",
-        Health::Faulted => "the built-in module stands in",
+        Health::Uneasy => "works, with faults",
+        Health::Faulted => "failed; built-in module in use",
         Health::Off => "off",
     }
 }
@@ -152,8 +152,8 @@ fn figures(ui: &mut Ui, model: &Model, row: &ModuleRow) {
             line("generation", row.generation.to_string());
             line("calls", row.calls.to_string());
             line("faults", row.faults.to_string());
-            line("fallback agents", row.fallback_agents.to_string());
-            ui.label(RichText::new("time an agent").weak().small());
+            line("agents on fallback", row.fallback_agents.to_string());
+            ui.label(RichText::new("time per agent").weak().small());
             ui.horizontal(|ui| {
                 // Scripts are interpreted: what is much for a plugin is normal for them.
                 let budget = if row.tier == "script" {
@@ -218,11 +218,11 @@ fn buttons(ui: &mut Ui, row: &ModuleRow, actions: &mut Vec<Action>) {
             }
             let isolated = row.tier == "isolated";
             let word = if isolated {
-                "Run inside"
+                "Run in process"
             } else {
                 "Run isolated"
             };
-            let hint = "In a process of its own a crash or a hang costs only its agents' answers.";
+            let hint = "In its own process, a crash or a hang affects only its agents.";
             if ui.small_button(word).on_hover_text(hint).clicked() {
                 ask(ModuleAction::Isolate(id(), !isolated));
             }

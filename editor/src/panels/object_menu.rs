@@ -140,7 +140,7 @@ fn here(ui: &mut Ui, model: &Model, at: DVec2, actions: &mut Vec<Action>) {
             actions.push(Action::Begin(tool, at));
         }
     }
-    if item(ui, "Place of interest here") {
+    if item(ui, "Add place here") {
         actions.push(place(model, at));
     }
     if item(ui, "Paste here") {
@@ -155,7 +155,7 @@ fn here(ui: &mut Ui, model: &Model, at: DVec2, actions: &mut Vec<Action>) {
 fn split(model: &Model, id: RoadId, at: DVec2) -> Action {
     let scenario = model.document.scenario();
     let Some(road) = scenario.network().road(id) else {
-        return Action::Say(Tone::Refused, format!("{id} is gone."));
+        return Action::Say(Tone::Refused, format!("{id} no longer exists."));
     };
     // Along the reference line, by which roads are cut, wherever across the road the click was.
     let s = Projector::new(road.reference_line.clone()).closest(at).s;
@@ -169,7 +169,7 @@ fn split(model: &Model, id: RoadId, at: DVec2) -> Action {
 fn add_crossings(model: &Model, id: NodeId) -> Action {
     let network = model.document.scenario().network();
     let Some(node) = network.node(id) else {
-        return Action::Say(Tone::Refused, format!("{id} is gone."));
+        return Action::Say(Tone::Refused, format!("{id} no longer exists."));
     };
     let mut node = node.clone();
     for (road, _) in network.ends_at(id) {

@@ -56,7 +56,7 @@ const ABOUT: [TextProperty<About>; 4] = [
     TextProperty {
         name: "Attribution",
         label: ABOUT_LABEL,
-        hint: "whose data",
+        hint: "source of the data",
         wraps: true,
         get: |about| &about.attribution,
         set: |about, attribution| about.attribution = attribution,
@@ -64,7 +64,7 @@ const ABOUT: [TextProperty<About>; 4] = [
     TextProperty {
         name: "Country",
         label: ABOUT_LABEL,
-        hint: "whose law, such as US",
+        hint: "country code, such as US",
         wraps: false,
         get: |about| &about.country,
         // Files hold two capital letters.
@@ -106,7 +106,7 @@ const SETTINGS: [Property<Settings>; 4] = [
         unit: "s",
         range: 1e-4..=1.0,
         step: 0.001,
-        hint: "Simulated time of a step.",
+        hint: "Simulated time per step.",
         get: |settings| Some(settings.dt.get()),
         set: |settings, dt| settings.dt = dt.into(),
     },
@@ -127,7 +127,7 @@ const SETTINGS: [Property<Settings>; 4] = [
         // Beyond 2^53 a double skips whole numbers.
         range: 0.0..=9e15,
         step: 1.0,
-        hint: "Which of the possible runs it is.",
+        hint: "Seed of the random numbers of the run.",
         get: |settings| Some(settings.seed as f64),
         set: |settings, seed| settings.seed = seed as u64,
     },
@@ -137,7 +137,7 @@ const SETTINGS: [Property<Settings>; 4] = [
         unit: "h",
         range: 0.0..=23.999,
         step: 0.05,
-        hint: "Time of day at which a run begins: scripts read it.",
+        hint: "Time of day at the start of a run, for scripts.",
         get: |settings| Some(settings.time_of_day.get()),
         set: |settings, time| settings.time_of_day = time.into(),
     },
@@ -147,7 +147,7 @@ const DYNAMICS: Choice<Settings, DynamicsLevel> = Choice {
     title: "Dynamics",
     name: "Dynamics",
     label: "Change dynamics",
-    hint: "With which model bodies move, where agents and flows say nothing else.",
+    hint: "Default vehicle dynamics for agents and flows.",
     get: |settings| &settings.dynamics,
     set: |settings, level| settings.dynamics = level,
 };
@@ -163,7 +163,7 @@ const GRIP: [Property<Settings>; 8] = [
         unit: "",
         range: GRIP_RANGE,
         step: 0.01,
-        hint: "Off all roads: grass 0.6, sand 0.5, snow 0.3, ice 0.15 of the friction of dry asphalt.",
+        hint: "Off the roads, relative to dry asphalt: grass 0.6, sand 0.5, snow 0.3, ice 0.15.",
         get: |settings| Some(settings.grip.open_ground.get()),
         set: |settings, grip| settings.grip.open_ground = grip.into(),
     },
@@ -242,8 +242,8 @@ const GRIP: [Property<Settings>; 8] = [
 const SEES_GRIP: Choice<Settings, bool> = Choice {
     title: "Drivers",
     name: "Drivers and grip",
-    label: "Change whether drivers see the grip",
-    hint: "Whether drivers choose speeds by the grip of the ground ahead, or drive as on dry asphalt: black ice.",
+    label: "Change grip perception",
+    hint: "Whether drivers adapt their speed to the grip ahead, or drive as on dry asphalt (black ice).",
     get: |settings| &settings.grip.hidden,
     set: |settings, hidden| settings.grip.hidden = hidden,
 };
@@ -251,8 +251,8 @@ const SEES_GRIP: Choice<Settings, bool> = Choice {
 const SLOPES: Choice<Settings, bool> = Choice {
     title: "Slopes",
     name: "Slopes",
-    label: "Change where slopes act",
-    hint: "Whether slopes of the terrain slow and speed up vehicles at all levels of dynamics.",
+    label: "Change slopes",
+    hint: "Whether slopes of the terrain affect vehicles at all levels of dynamics.",
     get: |settings| &settings.slopes,
     set: |settings, slopes| settings.slopes = slopes,
 };
@@ -275,11 +275,11 @@ fn settings(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             subject.numbers(ui, &GRIP);
             let seen = [
                 (false, "see the grip".to_owned()),
-                (true, "do not see it".to_owned()),
+                (true, "ignore the grip".to_owned()),
             ];
             subject.choose(ui, &SEES_GRIP, &seen);
             let slopes = [
-                (true, "act at all levels".to_owned()),
+                (true, "affect all vehicles".to_owned()),
                 (false, "rigid bodies only".to_owned()),
             ];
             subject.choose(ui, &SLOPES, &slopes);
@@ -373,7 +373,7 @@ fn list(
                 }
             }
             if count > MOST {
-                ui.label(format!("and {} more: filter to find them", count - MOST));
+                ui.label(format!("and {} more (use the filter)", count - MOST));
             }
         });
 }

@@ -73,7 +73,7 @@ pub(super) fn ui(
                 }
             }
             if found.is_empty() {
-                ui.label("No command has this name.");
+                ui.label("No matching command.");
             }
         });
     });
@@ -107,7 +107,7 @@ pub(super) fn search(
     let mut chosen = None;
     let response = widgets::modal(context, "search").show(context, |ui| {
         ui.set_width(380.0);
-        let entered = field(ui, query, "Street", "name of a street, a park or a water");
+        let entered = field(ui, query, "Street", "street, park or water");
         if names.is_empty() {
             ui.label("No street has a name yet.");
         }

@@ -39,7 +39,7 @@ pub(super) fn slider(ui: &mut Ui, timeline: &Timeline, actions: &mut Vec<Action>
         let slider = Slider::new(&mut time, range).show_value(false);
         let slider = ui.add(slider.clamping(SliderClamping::Never));
         slider.widget_info(|| WidgetInfo::labeled(Role::Slider, true, "Moment of the run"));
-        let slider = slider.on_hover_text("Look at the run as it was.");
+        let slider = slider.on_hover_text("Show an earlier moment of the run.");
         // The range grows while the run goes on: only a hand or a key on it moves it.
         let is_held = slider.is_pointer_button_down_on() || slider.dragged() || slider.has_focus();
         if slider.changed() && is_held {
@@ -61,11 +61,11 @@ pub(super) fn bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         let color = model.theme().tone(Tone::Accent);
         let ago = timeline.to - at;
-        ui.colored_label(color, format!("You see {}, {ago:.1} s ago.", clock(at)));
+        ui.colored_label(color, format!("Viewing {} ({ago:.1} s ago)", clock(at)));
         slider(ui, timeline, actions);
-        let hint = "The run goes on from here, with the scenario as it is now. What came after is \
-                    forgotten; its curves stay as those of the run before.";
-        if ui.button("Go on from here").on_hover_text(hint).clicked() {
+        let hint = "Continue the run from here, with the scenario as it is now. Later results are kept only \
+            as the curves of the previous run.";
+        if ui.button("Continue from here").on_hover_text(hint).clicked() {
             actions.push(Action::Do(Command::PlayPause));
         }
         if ui.button("Back to now").clicked() {

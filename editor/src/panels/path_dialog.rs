@@ -22,58 +22,58 @@ const AROUND_LIST: f32 = 260.0;
 fn words_of(purpose: Purpose) -> (&'static str, &'static str, &'static str) {
     match purpose {
         Purpose::Open => (
-            "Open a scenario",
+            "Open scenario",
             "Open",
-            "path of a .scenario.json file or of a .rwz bundle",
+            "path of a .scenario.json or .rwz file",
         ),
         Purpose::Results => (
             "Export results",
-            "Write",
+            "Export",
             "folder for timeline.csv, timeline.png and trips.csv",
         ),
         Purpose::Comparison => (
-            "Export the comparison",
-            "Write",
+            "Export comparison",
+            "Export",
             "folder for figures.csv, trips.csv and timeline.csv",
         ),
-        Purpose::OpenVehicle => ("Open a vehicle", "Open", "path of a .vehicle.json file"),
+        Purpose::OpenVehicle => ("Open vehicle", "Open", "path of a .vehicle.json file"),
         Purpose::CompareVehicle => (
-            "Compare with a vehicle",
+            "Compare with vehicle",
             "Compare",
             "path of a .vehicle.json file",
         ),
-        Purpose::SaveVehicle => ("Save the vehicle", "Save", "path of a .vehicle.json file"),
+        Purpose::SaveVehicle => ("Save vehicle", "Save", "path of a .vehicle.json file"),
         Purpose::UseVehicle => (
-            "Save the vehicle beside the scenario",
+            "Save vehicle beside the scenario",
             "Save and use",
-            "path of a .vehicle.json file below the folder of the scenario",
+            "path of a .vehicle.json file below the scenario's folder",
         ),
-        Purpose::Drive => ("Keep what was driven", "Write", "path of a .csv file"),
-        Purpose::Share => ("Share the scenario", "Write", "path of a .rwz file"),
-        Purpose::Save => ("Save the scenario", "Save", "path of a .scenario.json file"),
+        Purpose::Drive => ("Save the drive", "Export", "path of a .csv file"),
+        Purpose::Share => ("Share scenario", "Export", "path of a .rwz file"),
+        Purpose::Save => ("Save scenario", "Save", "path of a .scenario.json file"),
         Purpose::Import => (
             "Import OpenStreetMap",
             "Import",
             "path of an .osm or .osm.pbf file",
         ),
-        Purpose::Picture => ("Export picture", "Write", "path of a .png file"),
+        Purpose::Picture => ("Export picture", "Export", "path of a .png file"),
         Purpose::Experiment(ExperimentFile::Open) => (
-            "Open an experiment",
+            "Open experiment",
             "Open",
             "path of an .experiment.json file",
         ),
         Purpose::Experiment(ExperimentFile::Results) => (
             "Open results",
             "Open",
-            "path of a file that bench run --out has written",
+            "path of a file written by bench run --out",
         ),
         Purpose::Experiment(ExperimentFile::Save) => (
-            "Save the experiment",
+            "Save experiment",
             "Save",
             "path of an .experiment.json file",
         ),
         Purpose::Experiment(ExperimentFile::Record) => (
-            "Save the record of the training",
+            "Save training record",
             "Save",
             "path of a .training.json file",
         ),
@@ -120,7 +120,7 @@ pub(super) fn ui(
             if widgets::primary(ui, !is_empty, button).clicked() {
                 chosen = Some(Choice::Take(typed));
             }
-            let hint = "The dialog of the desktop, where it has one.";
+            let hint = "Use the file dialog of the desktop.";
             if ui.button("Browse…").on_hover_text(hint).clicked() {
                 actions.push(Action::Browse(purpose, then.clone()));
             }
@@ -328,7 +328,7 @@ fn warning_about(ui: &mut Ui, purpose: Purpose, typed: &Path, is_empty: bool) {
         | Purpose::CompareVehicle
             if !is_empty && !typed.exists() =>
         {
-            "There is no such file."
+            "This file does not exist."
         }
         _ => return,
     };

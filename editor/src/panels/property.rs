@@ -166,7 +166,10 @@ mod tests {
     #[test]
     fn labels_name_the_property_and_the_object() {
         assert_eq!(label(OF, "Width", "obstacle 3"), "Width of obstacle 3");
-        assert_eq!(label("Turn {object}", "Heading", "agent 1"), "Turn agent 1");
+        assert_eq!(
+            label("Rotate {object}", "Heading", "agent 1"),
+            "Rotate agent 1"
+        );
         assert_eq!(label("Change seed", "Seed", ""), "Change seed");
     }
 }

@@ -59,10 +59,10 @@ fn menu(ui: &mut Ui, scenario: &Scenario, (kind, key): (Kind, &str), actions: &m
     let place = names.iter().position(|name| name == key).unwrap_or(0);
     let last = names.len().saturating_sub(1);
     let steps = [
-        ("Move to the top", place > 0, 0),
+        ("Move to top", place > 0, 0),
         ("Move up", place > 0, place.saturating_sub(1)),
         ("Move down", place < last, place + 1),
-        ("Move to the bottom", place < last, last),
+        ("Move to bottom", place < last, last),
     ];
     for (title, can, to) in steps {
         if ui.add_enabled(can, egui::Button::new(title)).clicked() {
@@ -94,7 +94,7 @@ pub(super) fn buttons(
         let button = egui::Button::new(sign).small();
         let response = ui.add_enabled(to.is_some(), button);
         named(&response, &format!("Move {} {key} {word}", kind.word()));
-        let hint = format!("Move it {word} in the list; its name can be dragged as well.");
+        let hint = format!("Move it {word} in the list. You can also drag its name.");
         if let Some(to) = to.filter(|_| response.on_hover_text(hint).clicked()) {
             send(kind, kind.brought(scenario, key, to), actions);
         }

@@ -52,7 +52,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     } = frame;
     let state = &mut memory.results;
     let Some(live) = &model.live else {
-        empty(ui, "Press play to see what comes of the run.");
+        empty(ui, "Press play to see results.");
         return;
     };
     let results = &live.results;
@@ -104,7 +104,7 @@ fn in_words(row: &TimeRow) -> String {
         ..
     } = row;
     format!(
-        "{arrived} arrived, {mean_speed:.1} m/s, {queue} standing, contacts: {contacts}, faults: {faults}"
+        "{arrived} arrived, {mean_speed:.1} m/s, {queue} stopped, contacts: {contacts}, faults: {faults}"
     )
 }
 
@@ -127,7 +127,7 @@ fn curves(ui: &mut Ui, theme: Theme, results: &RunResults, at: Option<f64>) -> O
         let mut curves = Vec::new();
         if before.len() > 1 {
             curves.push(curve(
-                "run before",
+                "previous run",
                 theme.tone(Tone::Guide),
                 1.0,
                 before,
@@ -139,7 +139,7 @@ fn curves(ui: &mut Ui, theme: Theme, results: &RunResults, at: Option<f64>) -> O
     };
     one(ui, "Arrived", 0, |row| row.arrived as f64);
     one(ui, "Mean speed, m/s", 0, |row| row.mean_speed);
-    one(ui, "Standing", 2, |row| row.queue as f64);
+    one(ui, "Stopped", 2, |row| row.queue as f64);
     one(ui, "Contacts", 3, |row| row.contacts as f64);
     one(ui, "Faults", 3, |row| row.faults as f64);
     clicked
@@ -178,7 +178,7 @@ fn trips(ui: &mut Ui, trips: &[Trip], state: &mut ResultsPanel, actions: &mut Ve
         let orders = [
             (Order::Newest, "newest".to_owned()),
             (Order::Longest, "longest".to_owned()),
-            (Order::Standing, "most standing".to_owned()),
+            (Order::Standing, "most time stopped".to_owned()),
         ];
         if let Some(order) = super::widgets::choice(ui, "Order of trips", &state.order, &orders) {
             state.order = order;
@@ -230,14 +230,14 @@ fn row(ui: &mut Ui, trip: &Trip, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         let name = agent_name(trip.agent);
         let jump = ui.add_enabled(trip.places.is_some(), egui::Button::new(&name).small());
-        let jump = jump.on_hover_text("Show where its drive ended.");
+        let jump = jump.on_hover_text("Show where its trip ended.");
         named(&jump, &name);
         if let Some((_, last)) = trip.places.filter(|_| jump.clicked()) {
             let around = DVec2::splat(AROUND);
             actions.push(Action::Jump(last - around, last + around));
         }
         ui.label(format!(
-            "{} {}, {:.0} s, {:.0} m, stood {:.0} s",
+            "{} {}, {:.0} s, {:.0} m, stopped {:.0} s",
             trip.stack,
             ending(trip.status),
             trip.seconds(),

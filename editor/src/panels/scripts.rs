@@ -88,7 +88,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     ui.horizontal_wrapped(|ui| panel.save_or_revert(ui, script, &mut text, actions));
     let place = match &script.path {
         Some(path) => path.display().to_string(),
-        None => "ships with Roadwright; a change is saved as a file of yours".to_owned(),
+        None => "ships with Roadwright; changes are saved to a file of your own".to_owned(),
     };
     ui.label(RichText::new(place).weak().small());
     panel.changed_by_others(ui, model, script, &mut text);
@@ -172,7 +172,7 @@ impl ScriptPanel {
         ui.horizontal_wrapped(|ui| {
             let color = model.theme().tone(Tone::Warning);
             ui.colored_label(color, "Another program has changed this script.");
-            if ui.button("Reload it").clicked() {
+            if ui.button("Reload").clicked() {
                 self.drafts.remove(&script.id);
                 text.clone_from(&script.text);
             }
@@ -203,7 +203,7 @@ impl ScriptPanel {
         let words = RichText::new(error.to_string()).monospace().small();
         ui.label(words.color(color));
         let is_new = text != script.text && !self.is_changed_by_others(script);
-        if is_new && ui.button("Save it all the same").clicked() {
+        if is_new && ui.button("Save anyway").clicked() {
             actions.push(self.save(script, text, true));
         }
     }
@@ -231,8 +231,8 @@ impl ScriptPanel {
         // What others have written has to be decided about first.
         let may_save = is_draft && !self.is_changed_by_others(script);
         let save = ui.add_enabled(may_save, egui::Button::new("Save and apply"));
-        let save =
-            save.on_hover_text("The change acts on the next step; what agents remember is kept.");
+        let save = save
+            .on_hover_text("The change takes effect on the next step; agents keep their memory.");
         // Consumed, or the text field below would break the line as well.
         let wants_save = may_save
             && ui.input_mut(|input| input.consume_key(egui::Modifiers::COMMAND, Key::Enter));
@@ -241,7 +241,7 @@ impl ScriptPanel {
         }
         let check = ui.button("Check");
         if check
-            .on_hover_text("Look for mistakes; nothing is saved.")
+            .on_hover_text("Look for mistakes without saving.")
             .clicked()
         {
             let action = ModuleAction::CheckScript(script.id.clone(), text.clone());
@@ -254,8 +254,8 @@ impl ScriptPanel {
         }
         let shipped = shipped().iter().find(|(id, _)| *id == script.id);
         if let Some((_, shipped)) = shipped.filter(|(_, shipped)| *shipped != *text) {
-            let back = ui.button("Back to the shipped version");
-            let hint = "Puts the text that comes with Roadwright here; save it to use it.";
+            let back = ui.button("Restore shipped version");
+            let hint = "Insert the text shipped with Roadwright; save to use it.";
             if back.on_hover_text(hint).clicked() {
                 (*shipped).clone_into(text);
             }

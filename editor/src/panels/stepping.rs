@@ -39,7 +39,7 @@ impl Stepping {
         ui.horizontal_wrapped(|ui| {
             ui.toggle_value(&mut self.is_open, "Step through")
                 .on_hover_text(
-                    "Runs one handler once, to no effect, and shows the values at each statement.",
+                    "Run one handler once, without effect, and show the values at each statement.",
                 );
             if self.is_open {
                 self.question(ui, model, (script, text), actions);
@@ -59,7 +59,7 @@ impl Stepping {
             return;
         }
         if request.text != text {
-            ui.weak("The text has changed since: run it again.");
+            ui.weak("The text has changed. Run it again.");
         }
         match steps {
             Ok(steps) => self.answer(ui, model, steps),
@@ -89,7 +89,7 @@ impl Stepping {
         }
         let watched = model.watched.filter(|_| model.live.is_some());
         let mut agents = vec![(false, "a made-up agent".to_owned())];
-        agents.extend(watched.map(|id| (true, format!("agent {id} as it is now"))));
+        agents.extend(watched.map(|id| (true, format!("agent {id}, present state"))));
         // The wish is kept while no agent is watched.
         let takes_watched = self.takes_watched && watched.is_some();
         if let Some(takes) = choice(ui, "Agent", &takes_watched, &agents) {
@@ -124,7 +124,7 @@ impl Stepping {
         }
         match &steps.outcome {
             Ok(done) => {
-                ui.label(format!("Then it wishes {}.", done.wishes));
+                ui.label(format!("Resulting wishes: {}.", done.wishes));
                 for effect in &done.effects {
                     ui.label(RichText::new(format!("{effect:?}")).monospace().small());
                 }
@@ -172,10 +172,7 @@ fn handlers(text: &str) -> Vec<(String, String)> {
 fn values(ui: &mut Ui, model: &Model, now: &ScriptStep, before: Option<&ScriptStep>) {
     let known = before.map(ScriptStep::all_values).unwrap_or_default();
     let accent = model.theme().tone(Tone::Accent);
-    ui.label(format!(
-        "Before line {}: it wishes {}.",
-        now.line, now.wishes
-    ));
+    ui.label(format!("Before line {}; wishes: {}.", now.line, now.wishes));
     Grid::new("values")
         .num_columns(2)
         .striped(true)

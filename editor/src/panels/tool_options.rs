@@ -28,7 +28,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
                 }
             }
             ToolKind::Place => {
-                ui.label("Scripts find a place by its name.");
+                ui.label("Scripts refer to a place by its name.");
             }
             ToolKind::Terrain => {
                 terrain(ui, &mut options);
@@ -55,7 +55,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
                 );
             }
             ToolKind::Measure => {
-                ui.label("Distances and turns between the points you click.");
+                ui.label("Distances and angles between the points you click.");
             }
             ToolKind::Overlay => background(ui, model, actions),
         }
@@ -141,7 +141,7 @@ fn road(ui: &mut Ui, model: &Model, options: &mut ToolOptions) {
     if let Some(ObjectId::Road(id)) = model.single()
         && ui
             .button("Keep selected as preset")
-            .on_hover_text("Adds the cross-section of the selected road to the list.")
+            .on_hover_text("Add the cross-section of the selected road to the list.")
             .clicked()
     {
         keep_preset(model, id, options);
@@ -149,7 +149,7 @@ fn road(ui: &mut Ui, model: &Model, options: &mut ToolOptions) {
     if options.presets.len() > 1
         && ui
             .small_button("Forget preset")
-            .on_hover_text("Takes the chosen cross-section out of the list.")
+            .on_hover_text("Remove the selected cross-section from the list.")
             .clicked()
     {
         let at = options.preset.min(options.presets.len() - 1);
@@ -194,9 +194,9 @@ fn keep_preset(model: &Model, id: roadwright_scenario::RoadId, options: &mut Too
             .collect::<Vec<_>>()
     };
     let name = if road.name.is_empty() {
-        format!("As {id}")
+        format!("Same as {id}")
     } else {
-        format!("As {}", road.name)
+        format!("Same as {}", road.name)
     };
     options.presets.push(RoadPreset {
         name,
@@ -303,7 +303,7 @@ fn random_trips(ui: &mut Ui, options: &mut RandomTripOptions, actions: &mut Vec<
         .speed(0.2);
     named(&ui.add(count), "Random trips");
     let name = |from: PopulateFrom| match from {
-        PopulateFrom::Both => "through and inside",
+        PopulateFrom::Both => "through and internal",
         PopulateFrom::Inside => "inside",
         PopulateFrom::Edges => "through",
     };
@@ -318,10 +318,10 @@ fn random_trips(ui: &mut Ui, options: &mut RandomTripOptions, actions: &mut Vec<
                 ui.selectable_value(&mut options.from, from, name(from));
             }
         });
-    let hint = "Each sets out again five seconds after it has arrived.";
-    ui.checkbox(&mut options.repeats, "again and again")
+    let hint = "Each vehicle restarts five seconds after arrival.";
+    ui.checkbox(&mut options.repeats, "repeat")
         .on_hover_text(hint);
-    let hint = "Vehicles of this type and stack between places that chance chooses.";
+    let hint = "Add vehicles of this type and stack with random trips.";
     if ui.button("Add").on_hover_text(hint).clicked() {
         actions.push(Action::AddRandomTrips);
     }

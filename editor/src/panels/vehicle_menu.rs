@@ -8,7 +8,7 @@ use roadwright_simulation::CouplingOrder;
 
 /// The part of the menu for a vehicle under way.
 pub(crate) fn ui(ui: &mut Ui, model: &Model, agent: u64, actions: &mut Vec<Action>) {
-    ui.strong(format!("agent {agent}, under way"));
+    ui.strong(format!("agent {agent}, driving"));
     let mut chosen = Vec::new();
     if ui.button("Watch this vehicle").clicked() {
         chosen.push(Action::Watch(Some(agent)));

@@ -213,7 +213,7 @@ fn recoveries(ui: &mut egui::Ui, model: &Model, actions: &mut Vec<Action>) {
     ui.group(|ui| {
         let color = model.theme().tone(crate::tools::Tone::Warning);
         ui.label(
-            RichText::new("Roadwright did not end properly. These edits were kept:").color(color),
+            RichText::new("Roadwright did not shut down properly. Recovered edits:").color(color),
         );
         for (index, recovery) in model.recoveries.iter().enumerate() {
             ui.horizontal(|ui| {
@@ -225,7 +225,7 @@ fn recoveries(ui: &mut egui::Ui, model: &Model, actions: &mut Vec<Action>) {
                 }
             });
         }
-        if ui.small_button("Discard them").clicked() {
+        if ui.small_button("Discard").clicked() {
             actions.push(Action::DiscardRecoveries);
         }
     });
@@ -264,7 +264,7 @@ fn side(ui: &mut egui::Ui, model: &Model, actions: &mut Vec<Action>) {
     ui.add_space(12.0);
     let mut settings = model.settings.clone();
     if ui
-        .checkbox(&mut settings.welcome, "Show this at the start")
+        .checkbox(&mut settings.welcome, "Show this at startup")
         .changed()
     {
         actions.push(Action::Settings(Box::new(settings)));

@@ -133,11 +133,11 @@ pub(super) fn choice<T: PartialEq + Clone>(
 /// A level of dynamics, for people.
 pub(super) fn level_title(level: DynamicsLevel) -> &'static str {
     match level {
-        DynamicsLevel::OneTrack => "One track, steers",
-        DynamicsLevel::Lane => "Lane, follows it",
-        DynamicsLevel::DynamicOneTrack => "Dynamic one track, slips",
-        DynamicsLevel::Rigid => "Rigid, rolls and pushes",
-        DynamicsLevel::Sliding => "Sliding, skids into bends",
+        DynamicsLevel::OneTrack => "One-track",
+        DynamicsLevel::Lane => "Lane",
+        DynamicsLevel::DynamicOneTrack => "Dynamic one-track",
+        DynamicsLevel::Rigid => "Rigid body",
+        DynamicsLevel::Sliding => "Sliding",
     }
 }
 

@@ -43,7 +43,7 @@ fn saved_files_open_again_and_changes_by_others_are_noticed() {
     }
     assert!(bench.editor().model().changed_on_disk);
     // Edits that are not saved are asked about here too.
-    bench.press("Reload it");
+    bench.press("Reload");
     bench.press("Don't save");
     assert_eq!(bench.scenario().about().name, "Theirs");
     assert!(!bench.editor().model().changed_on_disk);

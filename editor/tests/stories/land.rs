@@ -308,8 +308,8 @@ fn slopes_and_black_ice_are_chosen_beside_the_grip() {
     bench.press_tab("Scenario");
     bench.press("Grip of the ground");
     for (list, choice) in [
-        ("Drivers and grip: see the grip", "do not see it"),
-        ("Slopes: act at all levels", "rigid bodies only"),
+        ("Drivers and grip: see the grip", "ignore the grip"),
+        ("Slopes: affect all vehicles", "rigid bodies only"),
     ] {
         bench.scroll_to(list);
         let role = egui::accesskit::Role::ComboBox;

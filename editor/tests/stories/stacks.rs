@@ -32,11 +32,11 @@ fn a_stack_gets_a_second_fitness_and_loses_the_first() {
     bench.press("Safety");
     assert_eq!(fitnesses(&bench), ["crash_and_speed", "safety"]);
     let before = bench.scenario().clone();
-    bench.press("Take out Fitness of idm");
+    bench.press("Remove Fitness of idm");
     assert_eq!(fitnesses(&bench), ["safety"]);
     // A controller cannot be taken out, and a second one not be added.
     let query = |label: &str| bench.harness.query_all_by_label(label).count();
-    assert_eq!(query("Take out Controller of idm"), 0);
+    assert_eq!(query("Remove Controller of idm"), 0);
     assert_eq!(query("Add controller to idm: add a controller"), 0);
     undo_gives_back(&mut bench, &before);
 }

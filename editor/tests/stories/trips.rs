@@ -24,17 +24,17 @@ fn a_vehicle_whose_road_is_deleted_is_told_and_sets_out_again_after_undo() {
     bench.press_tab("Vehicle");
     bench.settle();
     let texts = |bench: &Bench, text: &str| bench.harness.query_by_label_contains(text).is_some();
-    assert!(texts(&bench, "It was taken out at 00:0"));
+    assert!(texts(&bench, "Removed at 00:0"));
     let live = bench.editor().model().live.clone().unwrap();
     let said = &live.error.as_ref().unwrap().1;
     assert!(
-        said.starts_with("A vehicle was taken out of the run"),
+        said.starts_with("A vehicle was removed from the run"),
         "{said}"
     );
     bench.key_with(Modifiers::COMMAND, Key::Z);
     bench.step_run(200);
     assert_eq!(driving(&bench), 1);
-    assert!(!texts(&bench, "It was taken out"));
+    assert!(!texts(&bench, "Removed at"));
 }
 
 #[test]
@@ -208,8 +208,8 @@ fn a_level_of_dynamics_is_chosen_for_the_scenario_and_for_one_vehicle() {
     bench.key(Key::A);
     bench.drag(&[(-110.0, -1.6), (100.0, -1.6)]);
     bench.press_tab("Scenario");
-    bench.press("Dynamics: One track, steers");
-    bench.press("Lane, follows it");
+    bench.press("Dynamics: One-track");
+    bench.press("Lane");
     assert_eq!(bench.scenario().settings().dynamics, DynamicsLevel::Lane);
     bench.press_tab("Inspector");
     let level = |bench: &Bench| {
@@ -226,8 +226,8 @@ fn a_level_of_dynamics_is_chosen_for_the_scenario_and_for_one_vehicle() {
     };
     bench.key(Key::Space);
     assert!(drives_at(&mut bench, DynamicsLevel::Lane));
-    bench.press("Dynamics: As in settings: Lane, follows it");
-    bench.press("One track, steers");
+    bench.press("Dynamics: Default: Lane");
+    bench.press("One-track");
     assert_eq!(level(&bench), Some(DynamicsLevel::OneTrack));
     assert!(drives_at(&mut bench, DynamicsLevel::OneTrack));
 }
@@ -285,7 +285,7 @@ fn an_agent_starts_again_after_it_has_arrived() {
     bench.drag(&[(-100.0, -1.6), (-40.0, -1.6)]);
     let id = *bench.scenario().agents().keys().next().unwrap();
     bench.ask(Action::Select(Objects::from([ObjectId::Agent(id)])));
-    bench.press("Starts again after arrival");
+    bench.press("Restart after arrival");
     assert_eq!(bench.scenario().agents()[&id].repeat, Some(10.0));
     // Its name and its field.
     assert_eq!(bench.harness.query_all_by_label("Repeats after").count(), 2);
@@ -303,7 +303,7 @@ fn told_way(bench: &Bench) -> String {
     let texts = all
         .by_ref()
         .filter_map(|node| node.accesskit_node().value());
-    let is_way = |text: &String| text.contains(" m, ") || text == "none leads there";
+    let is_way = |text: &String| text.contains(" m, ") || text == "no route";
     texts.into_iter().find(is_way).unwrap_or_default()
 }
 
@@ -324,5 +324,5 @@ fn the_way_of_a_trip_is_told_before_play() {
     // Against the traffic none leads, and the Inspector says so.
     bench.key(Key::A);
     bench.drag(&[(60.0, -1.6), (20.0, -1.6)]);
-    assert_eq!(told_way(&bench), "none leads there");
+    assert_eq!(told_way(&bench), "no route");
 }

@@ -89,7 +89,7 @@ fn the_history_is_walked_by_clicks() {
     assert_eq!(bench.scenario().network().road_count(), 1);
     bench.press("2  Draw road");
     assert_eq!(bench.scenario().network().road_count(), 4);
-    bench.press("0  As it was opened");
+    bench.press("0  Opened");
     assert_eq!(bench.scenario().network().road_count(), 0);
 }
 

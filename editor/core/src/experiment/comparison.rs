@@ -26,7 +26,7 @@ impl OpenResults {
         let text = roadwright_files::read_text(path, LARGEST).map_err(|error| wrong(&error))?;
         let results = Results::parse(&text).map_err(|error| wrong(&error))?;
         results.check_hash().map_err(|error| wrong(&error))?;
-        let summary = Summary::of(&results).ok_or_else(|| wrong(&"there is no row in it yet"))?;
+        let summary = Summary::of(&results).ok_or_else(|| wrong(&"the file has no rows yet"))?;
         Ok(Self {
             path: path.to_owned(),
             results,
@@ -63,7 +63,7 @@ impl OpenResults {
         }
         let pairs = pairs(&self.results, &other.results).map_err(|error| error.to_string())?;
         let few = format!(
-            "they have {} seeds in common, and a comparison needs 2 at least",
+            "they have {} seeds in common, but a comparison needs at least 2",
             pairs.len()
         );
         paired(&pairs, LEVEL).ok_or(few)

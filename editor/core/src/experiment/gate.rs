@@ -171,7 +171,7 @@ impl Gated<'_> {
     ) -> Result<CandidateRun, String> {
         if !self.gate.pass() {
             // Whoever has given up throws the generation away.
-            return Err("given up".into());
+            return Err("cancelled".into());
         }
         let run = run();
         self.gate.count();

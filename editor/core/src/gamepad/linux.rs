@@ -70,7 +70,7 @@ impl DevInput {
                 let is_missing = error.kind() == ErrorKind::NotFound;
                 self.problem = (!is_missing).then(|| {
                     format!(
-                        "Gamepads cannot be read: {} may not be opened ({error}).",
+                        "Gamepads cannot be read: no permission to open {} ({error}).",
                         folder.display()
                     )
                 });
@@ -246,8 +246,7 @@ fn is_linked_as_pad(folder: &Path, device: &Path) -> bool {
 
 fn refusal(device: &Path) -> String {
     format!(
-        "A gamepad is plugged in, but {} may not be read: ask for the right to read it, for instance by \
-         the group \"input\".",
+        "A gamepad is plugged in, but {} is not readable; join the group \"input\" or ask for permission.",
         device.display()
     )
 }
@@ -396,6 +395,6 @@ mod tests {
         std::os::unix::fs::symlink("../event3", link).unwrap();
         assert!(is_linked_as_pad(&folder, &device));
         assert!(!is_linked_as_pad(&folder, &folder.join("event4")));
-        assert!(refusal(&device).contains("event3 may not be read"));
+        assert!(refusal(&device).contains("event3 is not readable"));
     }
 }

@@ -252,7 +252,7 @@ impl Runner {
             count => format!("{count} vehicles were"),
         };
         self.fail(format!(
-            "{vehicles} taken out of the run: what they drove on or to is gone. Undo, and they set out anew."
+            "{vehicles} removed from the run: their lane or destination was deleted. Undo restarts them."
         ));
     }
 

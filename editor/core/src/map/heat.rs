@@ -133,15 +133,23 @@ impl Heat {
     pub fn legend(self, top: f64) -> [String; 3] {
         let texts = match self {
             Self::None => ["", "", ""],
-            Self::Traffic => ["Vehicle-seconds in 10 m of lane", "0 s", ""],
-            Self::Speed => ["Mean speed, % of the limit", "100 %, free", "0 %, stands"],
-            Self::Congestion => ["Share of time standing", "0 %, flows", "100 %, stands"],
-            Self::Collisions => ["Collisions in 10 m of lane", "0", ""],
+            Self::Traffic => ["Vehicle-seconds per 10 m of lane", "0 s", ""],
+            Self::Speed => [
+                "Mean speed, % of the limit",
+                "100 %, free flow",
+                "0 %, stopped",
+            ],
+            Self::Congestion => [
+                "Share of time at standstill",
+                "0 %, moving",
+                "100 %, stopped",
+            ],
+            Self::Collisions => ["Collisions per 10 m of lane", "0", ""],
         };
         let [title, low, high] = texts.map(str::to_owned);
         match self {
-            Self::Traffic => [title, low, format!("{top:.0} s, most")],
-            Self::Collisions => [title, low, format!("{top:.0}, most")],
+            Self::Traffic => [title, low, format!("{top:.0} s, maximum")],
+            Self::Collisions => [title, low, format!("{top:.0}, maximum")],
             Self::None | Self::Speed | Self::Congestion => [title, low, high],
         }
     }
@@ -454,10 +462,10 @@ mod tests {
             (HeatPlace::Ground(1, 0), most),
         ];
         for (kind, top, share, high) in [
-            (Heat::Traffic, 20.0, Some(0.25), "20 s, most"),
-            (Heat::Speed, 1.0, Some(0.75), "0 %, stands"),
-            (Heat::Congestion, 1.0, Some(0.5), "100 %, stands"),
-            (Heat::Collisions, 4.0, Some(0.25), "4, most"),
+            (Heat::Traffic, 20.0, Some(0.25), "20 s, maximum"),
+            (Heat::Speed, 1.0, Some(0.75), "0 %, stopped"),
+            (Heat::Congestion, 1.0, Some(0.5), "100 %, stopped"),
+            (Heat::Collisions, 4.0, Some(0.25), "4, maximum"),
             (Heat::None, 1.0, None, ""),
         ] {
             assert_eq!(kind.top(&cells), top, "{kind:?}");

@@ -293,7 +293,7 @@ impl Tool for ForestTool {
         let options = context.options.forest;
         if options.erase {
             return format!(
-                "Drag: take trees away within {:.0} m. [ and ]: brush size.",
+                "Drag: remove trees within {:.0} m. [ and ]: brush size.",
                 options.radius
             );
         }

@@ -76,10 +76,10 @@ impl Handle {
             HandleKind::Start(_) => "Drag: move the start.",
             HandleKind::Destination(_) => "Drag: move the destination.",
             HandleKind::WayPoint(..) => "Drag: move this way-point. Alt+click: remove it.",
-            HandleKind::NewWayPoint(..) => "Drag: let it drive by way of another place.",
+            HandleKind::NewWayPoint(..) => "Drag: add a way-point.",
             HandleKind::Origin(_) => "Drag: move the origin.",
             HandleKind::FlowDestination(_) => "Drag: move the destination.",
-            HandleKind::Turn => "Drag: turn.",
+            HandleKind::Turn => "Drag: rotate.",
         }
     }
 }

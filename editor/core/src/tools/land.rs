@@ -61,7 +61,7 @@ fn add(outline: Vec<DVec2>, context: &ToolContext<'_>) -> Vec<Effect> {
         return refuse("An area needs at least three corners.");
     }
     if outline.len() > MAX_LAND_CORNERS {
-        return refuse("That are too many corners: draw it in several areas.");
+        return refuse("Too many corners. Split it into several areas.");
     }
     let mut crosses = false;
     let mut left = MOST_COMPARISONS;
@@ -143,7 +143,7 @@ impl Tool for LandTool {
     }
 
     fn status(&self, _: &ToolContext<'_>) -> String {
-        "Click: corners; the first one, a double-click or Enter: done. Drag: an outline freehand."
+        "Click: add corners; the first corner, double-click or Enter: finish. Drag: draw freehand."
             .into()
     }
 

@@ -96,7 +96,7 @@ impl Tool for Measure {
     }
 
     fn status(&self, _: &ToolContext<'_>) -> String {
-        "Drag or click: measure. Double-click or Enter: done. Esc: clear.".into()
+        "Drag or click: measure. Double-click or Enter: finish. Esc: clear.".into()
     }
 
     fn is_busy(&self) -> bool {

@@ -107,16 +107,16 @@ impl ToolKind {
     /// What it is for, in one sentence.
     pub fn hint(self) -> &'static str {
         match self {
-            Self::Select => "Select, move, turn and reshape what is there.",
+            Self::Select => "Select, move, rotate and reshape objects.",
             Self::Road => "Draw a road: drag freehand, or click point by point.",
-            Self::Roundabout => "Drag from the middle of a roundabout to its ring.",
-            Self::Obstacle => "Place a box, circle or polygon that stands in the way.",
+            Self::Roundabout => "Draw a roundabout: drag from its centre to its ring.",
+            Self::Obstacle => "Place a box, circle or polygon as an obstacle.",
             Self::Forest => "Paint trees with a brush, or erase them.",
-            Self::Land => "Draw a park, water or a quarter: what lies on the ground.",
-            Self::Place => "Give a place a name for scripts, or draw a parking bay.",
+            Self::Land => "Draw a park, water or a district on the ground.",
+            Self::Place => "Name a place for scripts, or draw a parking bay.",
             Self::Terrain => "Raise, lower, smooth or flatten the ground.",
-            Self::Vehicle => "Drag from where a vehicle starts to where it goes.",
-            Self::Flow => "Drag from where traffic comes from to where it goes.",
+            Self::Vehicle => "Place a vehicle: drag from its start to its destination.",
+            Self::Flow => "Draw a flow: drag from its origin to its destination.",
             Self::Measure => "Measure distances and angles.",
             Self::Overlay => "Place and scale the background picture.",
         }

@@ -196,12 +196,12 @@ impl Tool for ObstacleTool {
     fn status(&self, context: &ToolContext<'_>) -> String {
         match context.options.obstacle.kind {
             ObstacleKind::Box => {
-                "Drag: a box from corner to corner; with Shift along the drag. Click: a small one."
+                "Drag: box from corner to corner; with Shift along the drag. Click: small box."
                     .into()
             }
-            ObstacleKind::Circle => "Drag: a circle from its centre. Click: a small one.".into(),
+            ObstacleKind::Circle => "Drag: circle from its centre. Click: small circle.".into(),
             ObstacleKind::Polygon => {
-                "Click: corners. Click the first one, double-click or Enter: done.".into()
+                "Click: add corners. First corner, double-click or Enter: finish.".into()
             }
         }
     }

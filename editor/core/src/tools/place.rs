@@ -90,8 +90,7 @@ impl Tool for PlaceTool {
     }
 
     fn status(&self, _: &ToolContext<'_>) -> String {
-        "Click: a place with a name. Drag: a bay; the nose of who parks there points along the drag."
-            .into()
+        "Click: add a place. Drag: add a bay; parked vehicles point along the drag.".into()
     }
 
     fn is_busy(&self) -> bool {

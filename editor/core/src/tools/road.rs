@@ -431,13 +431,14 @@ impl Tool for RoadTool {
         let tolerance = StrokeOptions::at_scale(context.scale, 1.0).tolerance;
         match &self.stroke {
             None => format!(
-                "Drag: draw freehand (to {tolerance:.1} m). Click: point by point. Ends and roads catch; Ctrl suspends."
+                "Drag: draw freehand (to {tolerance:.1} m). Click: add points. Snaps to roads; Ctrl suspends."
             ),
             Some(Stroke::Freehand { .. }) => {
-                "Release: build the road. Back up: shorten. Esc: take it back.".into()
+                "Release: build the road. Back up: shorten. Esc: cancel.".into()
             }
             Some(Stroke::Chain { .. }) => {
-                "Click: next point. Type a length, or <angle. Double-click or Enter: done. Backspace: last point back. Esc: take it back.".into()
+                "Click: next point. Type a length, or <angle. Double-click or Enter: finish. Backspace: \
+                 remove last point. Esc: cancel.".into()
             }
         }
     }

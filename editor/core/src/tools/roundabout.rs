@@ -90,7 +90,7 @@ impl Tool for RoundaboutTool {
 
     fn status(&self, _: &ToolContext<'_>) -> String {
         format!(
-            "Drag from the middle of a roundabout to its ring, {} to {} m. Click: one of {DEFAULT_RADIUS} m.",
+            "Drag from the centre of a roundabout to its ring, {} to {} m. Click: radius {DEFAULT_RADIUS} m.",
             RING_RADIUS.start(),
             RING_RADIUS.end()
         )

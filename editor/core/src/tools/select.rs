@@ -144,7 +144,7 @@ impl Select {
                 stroke.start,
                 pointer.at,
             )
-            .map(|edit| (format!("Turn {}", named(&stroke.before)), edit)),
+            .map(|edit| (format!("Rotate {}", named(&stroke.before)), edit)),
             Drag::Box => None,
         };
         edit.map(|(label, edit)| Effect::Preview(label, edit))
@@ -265,8 +265,7 @@ impl Select {
         ) {
             Ok(edit) => vec![select, Effect::Apply("Add point".into(), edit)],
             Err(_) => {
-                let why =
-                    "This road's shape has no points that can be added to; simplify it first.";
+                let why = "Points cannot be added to this road's shape; simplify it first.";
                 vec![select, Effect::Refuse(why.into())]
             }
         }
@@ -282,7 +281,7 @@ fn without(kind: HandleKind, scenario: &Scenario) -> Option<Effect> {
         }),
         HandleKind::LandCorner(id, index) => Some(match without_corner(scenario, id, index) {
             Some(edit) => Effect::Apply("Remove corner".into(), edit),
-            None => Effect::Refuse("An area needs three corners.".into()),
+            None => Effect::Refuse("An area needs at least three corners.".into()),
         }),
         HandleKind::WayPoint(id, index) => {
             let edit = without_way_point(scenario, id, index)?;
@@ -338,7 +337,7 @@ fn label(kind: HandleKind) -> &'static str {
         HandleKind::WayPoint(..) => "Move way-point",
         HandleKind::NewWayPoint(..) => "Add way-point",
         HandleKind::Origin(_) => "Move origin",
-        HandleKind::Turn => "Turn",
+        HandleKind::Turn => "Rotate",
     }
 }
 
@@ -408,7 +407,7 @@ impl Tool for Select {
             return handle.hint().into();
         }
         if self.hot_way.is_some() {
-            return "Click: explain this way. Click again: the next one here, then what lies below."
+            return "Click: explain this connection. Click again: next one here, then the object below."
                 .into();
         }
         if context.selection.is_empty() {
@@ -416,10 +415,9 @@ impl Tool for Select {
         }
         let mut selection = context.selection.iter();
         if selection.any(|object| context.scenario.group_of(*object).is_some()) {
-            return "Drag: move. Ctrl+click: add or take away. Ctrl+Alt+click: one of the group alone. Delete: remove.".into();
+            return "Drag: move. Ctrl+click: add or remove. Ctrl+Alt+click: single member. Delete: delete.".into();
         }
-        "Drag: move. Ctrl+click: add or take away. Click again: what lies below. Delete: remove."
-            .into()
+        "Drag: move. Ctrl+click: add or remove. Click again: object below. Delete: delete.".into()
     }
 
     fn is_busy(&self) -> bool {

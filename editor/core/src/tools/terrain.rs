@@ -41,7 +41,7 @@ impl TerrainTool {
         let is_new = existing.is_none();
         // A field does not grow: edits in the history name its samples by index.
         if existing.as_ref().is_some_and(|field| is_outside(field, at)) {
-            let why = "The terrain ends here; remove it in the bar above to begin a larger one.";
+            let why = "The terrain ends here. To start a larger one, remove it in the bar above.";
             return vec![Effect::Refuse(why.into())];
         }
         let Some(field) = existing.or_else(|| level_field(context.scenario, at)) else {
@@ -243,9 +243,9 @@ impl Tool for TerrainTool {
             TerrainMode::Raise => "raise the ground",
             TerrainMode::Lower => "lower the ground",
             TerrainMode::Smooth => "smooth the ground",
-            TerrainMode::Flatten => "flatten to the height where you start",
+            TerrainMode::Flatten => "flatten to the height at the start",
         };
-        format!("Drag: {what}. [ and ]: brush size. Esc while dragging: take it back.")
+        format!("Drag: {what}. [ and ]: brush size. Esc while dragging: cancel.")
     }
 
     fn is_busy(&self) -> bool {

@@ -93,7 +93,7 @@ impl Trip {
     pub(super) fn marks(&self, context: &ToolContext<'_>) -> Vec<Mark> {
         let mut marks = Vec::new();
         let caught = |point: DVec2| match lane_point(point, context) {
-            Some(on_lane) => (on_lane, "on the lane"),
+            Some(on_lane) => (on_lane, "on a lane"),
             None => (point, "on open ground"),
         };
         if let Some(start) = self.start {

@@ -104,7 +104,7 @@ impl Tool for VehicleTool {
 
     fn status(&self, _: &ToolContext<'_>) -> String {
         if self.trip.waits_for_destination() {
-            "Click: its destination. Esc: leave it without one.".into()
+            "Click: set its destination. Esc: no destination.".into()
         } else {
             "Drag from the start to the destination; or click the start, then the destination."
                 .into()

@@ -40,7 +40,7 @@ impl Source {
         match self {
             Self::Shipped(name) => (*name).to_owned(),
             Self::Type(key) => format!("type {key}"),
-            Self::Unchanged => "as it was".to_owned(),
+            Self::Unchanged => "original".to_owned(),
             Self::File(path) => path
                 .file_name()
                 .map_or_else(String::new, |name| name.to_string_lossy().into_owned()),

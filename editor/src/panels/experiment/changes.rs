@@ -36,7 +36,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
         .map(|verdict| &verdict.champion.genes);
     let best = training.best().map(|row| &row.genes);
     let (Some(problem), Some(after)) = (&training.problem, champion.or(best)) else {
-        empty(ui, "Nobody has been bred yet.");
+        empty(ui, "No individuals yet.");
         return;
     };
     let genome = problem.genome();

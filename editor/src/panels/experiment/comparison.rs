@@ -24,7 +24,7 @@ pub(super) fn ui(
     actions: &mut Vec<Action>,
 ) {
     let results = &model.experiment.results;
-    let hint = "A file that roadwright bench run --out has written.";
+    let hint = "A file written by roadwright bench run --out.";
     let open = ui
         .horizontal(|ui| ui.button("Open results…").on_hover_text(hint))
         .inner;
@@ -33,10 +33,7 @@ pub(super) fn ui(
         actions.push(Action::Experiment(file));
     }
     if results.is_empty() {
-        empty(
-            ui,
-            "Open results of bench run to see them beside each other.",
-        );
+        empty(ui, "Open results of bench run to compare them.");
         return;
     }
     beside(ui, |ui, part| match part {
@@ -62,14 +59,14 @@ fn boxes(ui: &mut Ui, theme: Theme, results: &[Arc<OpenResults>], actions: &mut 
         ui.horizontal_wrapped(|ui| {
             ui.colored_label(theme.plot(place), open.name());
             let show = ui.add(Button::new("Show the runs").small());
-            let hint = "Drive them once more, and see their ways on the course of the first.";
+            let hint = "Repeat the runs and show the driven paths on the course of the first.";
             let show = show.on_hover_text(hint);
             named(&show, &format!("Show the runs of {}", open.name()));
             if show.clicked() {
                 actions.push(Action::Experiment(ExperimentAction::ShowRuns(place)));
             }
-            let close = ui.add(Button::new("Put away").small());
-            named(&close, &format!("Put {} away", open.name()));
+            let close = ui.add(Button::new("Close").small());
+            named(&close, &format!("Close {}", open.name()));
             if close.clicked() {
                 actions.push(Action::Experiment(ExperimentAction::CloseResults(place)));
             }
@@ -83,7 +80,7 @@ fn boxes(ui: &mut Ui, theme: Theme, results: &[Arc<OpenResults>], actions: &mut 
             ui.label(format!("{high:.3}"));
         });
     });
-    ui.label("Boxes hold the middle half with the median, lines reach to the least and greatest, dots are means.");
+    ui.label("Boxes: quartiles and median. Lines: minimum and maximum. Dots: means.");
 }
 
 fn in_words(open: &OpenResults) -> String {
@@ -163,7 +160,7 @@ fn line(painter: &Painter, (from, to): (f32, f32), y: f32, stroke: Stroke) {
 
 /// The difference of two, by the runs of the same seeds.
 fn compare(ui: &mut Ui, theme: Theme, results: &[Arc<OpenResults>], state: &mut ExperimentPanel) {
-    heading(ui, "Difference of two");
+    heading(ui, "Difference");
     if results.len() < 2 {
         ui.label("Open a second file to compare the two, seed by seed.");
         return;
@@ -202,7 +199,7 @@ fn difference(ui: &mut Ui, theme: Theme, paired: &Paired, second: &OpenResults) 
     let is_better = (paired.mean < 0.0) == second.summary.lower_is_better;
     let (word, color) = match (paired.t.contains(0.0), is_better) {
         // Nothing lies within the interval: the sign of the mean says nothing then.
-        (true, _) => ("no difference to be seen", theme.tone(Tone::Guide)),
+        (true, _) => ("no visible difference", theme.tone(Tone::Guide)),
         (false, true) => ("better", theme.good()),
         (false, false) => ("worse", theme.tone(Tone::Danger)),
     };

@@ -73,7 +73,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
         (View::Setup, None, _) => begin(ui, actions),
         // Before those that need a training: results can be compared without one.
         (View::Compare, _, _) => comparison::ui(ui, model, state, actions),
-        (_, _, None) => empty(ui, "Press Train in Set up to begin."),
+        (_, _, None) => empty(ui, "Press Train in Set up to start."),
         (View::Training, _, Some(training)) => {
             beside(ui, |ui, part| match part {
                 Part::First => training::ui(ui, model, training, actions),
@@ -91,12 +91,12 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
 fn begin(ui: &mut Ui, actions: &mut Vec<Action>) {
     heading(ui, "Train a driver");
     ui.label(
-        "An experiment breeds parameters of a stack: many drive the same courses, the best are kept, \
-         and the next generation is bred from them.",
+        "An experiment breeds parameters of a stack: many individuals drive the same courses, and each \
+         generation is bred from the best of the last.",
     );
     ui.add_space(6.0);
     let ask = |action| Action::Experiment(action);
-    if ui.button("Open an experiment…").clicked() {
+    if ui.button("Open experiment…").clicked() {
         actions.push(ask(ExperimentAction::File(ExperimentFile::Open)));
     }
     if ui.button("New on this scenario").clicked() {
@@ -170,16 +170,19 @@ fn button(ui: &mut Ui, name: &str, is_on: bool, why_not: &str) -> bool {
 fn in_words(end: &CourseEnd, dt: f64) -> String {
     let time = end.steps as f64 * dt;
     let how = |(how, count): (&End, &usize)| {
-        let how = how.name().replace('_', " ");
+        let how = match how {
+            End::Time => "time limit".to_owned(),
+            how => how.name().replace('_', " "),
+        };
         let is_one = end.ends.len() == 1 && *count == 1;
         if is_one {
             how
         } else {
-            format!("{count} {how}")
+            format!("{how} ({count} vehicles)")
         }
     };
     let how: Vec<String> = end.ends.iter().map(how).collect();
-    format!("Its course ends at {time:.1} s: {}.", how.join(", "))
+    format!("Run ends at {time:.1} s: {}.", how.join(", "))
 }
 
 /// The bar over the map while the world of an individual is shown.
@@ -189,7 +192,7 @@ pub(super) fn bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     };
     ui.horizontal_wrapped(|ui| {
         let color = model.theme().tone(Tone::Accent);
-        let text = format!("You see {} on course {}.", shown.name, shown.course);
+        let text = format!("Viewing {} on course {}.", shown.name, shown.course);
         ui.colored_label(color, text);
         if model.experiment.paths.is_some() {
             let color = model.theme().tone(Tone::Danger);
@@ -200,8 +203,8 @@ pub(super) fn bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             let dt = model.document.scenario().settings().dt;
             ui.label(in_words(end, dt.get()));
         }
-        ui.label(format!("{} waits.", shown.origin));
-        if ui.button("Back to it").clicked() {
+        ui.label(format!("{} is paused.", shown.origin));
+        if ui.button("Back to the scenario").clicked() {
             actions.push(Action::Experiment(ExperimentAction::Back));
         }
     });

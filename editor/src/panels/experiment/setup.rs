@@ -67,11 +67,11 @@ fn all_of_breeding(ui: &mut Ui, model: &Model, experiment: &mut Experiment) {
     let rows = Grid::new("breeding").num_columns(2);
     rows.show(ui, |ui| breeding(ui, experiment));
     fault(ui, model, &["operators", "learning", "runs"]);
-    CollapsingHeader::new("More of breeding").show(ui, |ui| {
+    CollapsingHeader::new("More on breeding").show(ui, |ui| {
         let rows = Grid::new("more of breeding").num_columns(2);
         rows.show(ui, |ui| more(ui, experiment));
     });
-    CollapsingHeader::new("How drives are spent").show(ui, |ui| {
+    CollapsingHeader::new("Drive budget").show(ui, |ui| {
         let rows = Grid::new("how drives are spent").num_columns(2);
         rows.show(ui, |ui| spending::ui(ui, experiment));
     });
@@ -112,18 +112,18 @@ fn files(ui: &mut Ui, model: &Model, draft: &Draft, actions: &mut Vec<Action>) {
         let has_file = !draft.is_on_document()
             || model.document.path().is_some()
             || model.experiment.shown.is_some();
-        let why = "Save the scenario first: the experiment names its file.";
+        let why = "Save the scenario first, because the experiment refers to its file.";
         if button(ui, "Save…", has_file, why) {
             actions.push(ask(ExperimentAction::File(ExperimentFile::Save)));
         }
         let (can_undo, can_redo) = draft.history.has();
-        if button(ui, "Undo change", can_undo, "Nothing was changed here.") {
+        if button(ui, "Undo change", can_undo, "Nothing to undo here.") {
             actions.push(ask(ExperimentAction::Undo));
         }
-        if button(ui, "Redo change", can_redo, "Nothing was taken back here.") {
+        if button(ui, "Redo change", can_redo, "Nothing to redo here.") {
             actions.push(ask(ExperimentAction::Redo));
         }
-        let hint = "Put this experiment away and begin with another one.";
+        let hint = "Close this experiment and start another.";
         if ui.button("Close").on_hover_text(hint).clicked() {
             actions.push(ask(ExperimentAction::Close));
         }
@@ -148,11 +148,11 @@ fn train(
         .as_ref()
         .is_some_and(|training| training.phase.is_busy());
     let why = if is_busy {
-        "A training is under way: stop it first."
+        "Training is running; stop it first."
     } else if checked.is_none() {
-        "It is looked at\u{2026}"
+        "Checking\u{2026}"
     } else {
-        "Something is wrong with it, see below."
+        "Fix the errors below first."
     };
     ui.add_space(4.0);
     let begin = ui
@@ -180,7 +180,7 @@ fn train(
                 let drives = of.courses_of(1, checked.drives).len() * checked.drives;
                 let count = model.experiment.ticks.chosen.len();
                 ui.label(format!(
-                    "{count} genes, {} children a generation, {drives} drives each.",
+                    "{count} genes, {} children per generation, {drives} drives each.",
                     of.operators.n
                 ));
                 // As `roadwright check` says.
@@ -312,17 +312,17 @@ fn seeds(ui: &mut Ui, experiment: &mut Experiment) {
         let rows = [
             (
                 "train",
-                "Courses that generations are judged on.",
+                "Courses for scoring the generations.",
                 &mut seeds.train,
             ),
             (
                 "validate",
-                "Courses that the champion is chosen on.",
+                "Courses for choosing the champion.",
                 &mut seeds.validate,
             ),
             (
                 "test",
-                "Courses that the champion is judged on, once he is chosen.",
+                "Courses for testing the chosen champion.",
                 &mut seeds.test,
             ),
         ];
@@ -361,15 +361,15 @@ fn whole(
 
 fn breeding(ui: &mut Ui, experiment: &mut Experiment) {
     let mut generations = experiment.stop.generations as usize;
-    let hint = "Training ends after so many generations.";
+    let hint = "Number of generations after which training ends.";
     whole(ui, "Generations", &mut generations, (1.0..=100_000.0, hint));
     experiment.stop.generations = generations as u32;
-    let hint = "Drives of each individual in a generation, at least: 30 tell skill from luck.";
+    let hint = "Drives per individual and generation; use at least 30 to tell skill from luck.";
     whole(ui, "Drives", &mut experiment.runs, (1.0..=100_000.0, hint));
     let operators = &mut experiment.operators;
-    let hint = "p: the best so many are kept and bred from.";
+    let hint = "p: number of the best individuals that are kept and bred from.";
     whole(ui, "Parents p", &mut operators.p, (1.0..=1000.0, hint));
-    let hint = "n: so many are bred in each generation.";
+    let hint = "n: number of children bred in each generation.";
     whole(ui, "Children n", &mut operators.n, (1.0..=10_000.0, hint));
     let (r, response) = Number {
         name: "Mutation r",
@@ -377,7 +377,7 @@ fn breeding(ui: &mut Ui, experiment: &mut Experiment) {
         range: 0.0..=1.0,
         unit: "",
         step: 0.01,
-        hint: "r: the probability that a gene mutates.",
+        hint: "r: probability that a gene mutates.",
     }
     .ui(ui);
     // Whoever types "nan" has typed no number.
@@ -385,7 +385,7 @@ fn breeding(ui: &mut Ui, experiment: &mut Experiment) {
         operators.r = r;
     }
     let mut levels = operators.m as usize;
-    let hint = "m: a mutation moves a gene by up to so many levels.";
+    let hint = "m: maximum number of levels by which a mutation moves a gene.";
     whole(ui, "Levels m", &mut levels, (0.0..=1000.0, hint));
     operators.m = levels as u32;
 }
@@ -421,12 +421,12 @@ fn more(ui: &mut Ui, experiment: &mut Experiment) {
     ];
     chosen(ui, "Start", &mut experiment.start, &starts);
     let first = &mut experiment.operators.first;
-    let hint = "Children in generations without parents, where that is more than n.";
+    let hint = "Children in generations without parents, if more than n.";
     whole(ui, "First children", first, (0.0..=100_000.0, hint));
     let bounds = [
         (Bounds::Clamp, "held"),
-        (Bounds::Wrap, "other end"),
-        (Bounds::Reflect, "turned back"),
+        (Bounds::Wrap, "wrap around"),
+        (Bounds::Reflect, "reflect"),
     ];
     chosen(
         ui,
@@ -434,7 +434,7 @@ fn more(ui: &mut Ui, experiment: &mut Experiment) {
         &mut experiment.operators.bounds,
         &bounds,
     );
-    let repairs = [(false, "left alone"), (true, "put in order")];
+    let repairs = [(false, "unchanged"), (true, "sorted")];
     chosen(
         ui,
         "Rules of children",
@@ -442,8 +442,8 @@ fn more(ui: &mut Ui, experiment: &mut Experiment) {
         &repairs,
     );
     let courses = [
-        (Courses::Fresh, "the next ones"),
-        (Courses::Fixed, "the first ones"),
+        (Courses::Fresh, "next ones"),
+        (Courses::Fixed, "first ones"),
     ];
     chosen(ui, "Courses", &mut experiment.courses, &courses);
     let elites = [

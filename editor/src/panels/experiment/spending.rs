@@ -98,11 +98,11 @@ fn has<T>(
 /// The rows of it all, for a grid of two columns.
 pub(super) fn ui(ui: &mut Ui, experiment: &mut Experiment) {
     ui.label("Ends early")
-        .on_hover_text("Who is spared the rest of the drives. Who does not set out always is.");
+        .on_hover_text("Which individuals stop early. Individuals that never start always do.");
     let all = [
-        (Sparing::Nobody, "nobody"),
-        (Sparing::Racing, "who cannot win (racing)"),
-        (Sparing::Halving, "the worse, by rounds (halving)"),
+        (Sparing::Nobody, "none"),
+        (Sparing::Racing, "cannot win (racing)"),
+        (Sparing::Halving, "worst of each round (halving)"),
     ];
     let all = all.map(|(value, text)| (value, text.to_owned()));
     if let Some(sparing) = choice(ui, "Ends early", &Sparing::of(experiment), &all) {
@@ -115,11 +115,11 @@ pub(super) fn ui(ui: &mut Ui, experiment: &mut Experiment) {
         halve(ui, halving);
     }
     growth(ui, experiment);
-    let hint = "Factor on the time step while breeding: drives cost less and are less exact.";
+    let hint = "Factor on the time step during breeding: faster but less exact.";
     let compression = row("Time compression", 1.0..=8.0, 0.1, hint);
     number(ui, &mut experiment.time_compression, compression);
-    let hint = "Training ends as soon as the best of the pool is this good.";
-    let words = ["never", "once it is good enough"];
+    let hint = "Training ends as soon as the best of the pool reaches this fitness.";
+    let words = ["never", "when good enough"];
     has(
         ui,
         ("Stops early", hint),
@@ -128,36 +128,42 @@ pub(super) fn ui(ui: &mut Ui, experiment: &mut Experiment) {
         0.0,
     );
     if let Some(fitness) = &mut experiment.stop.fitness {
-        let hint = "Fitness that is good enough: lower or higher, as the fitness says.";
+        let hint = "Fitness at which training ends.";
         number(ui, fitness, row("Good enough", ANY, 0.1, hint));
     }
 }
 
 fn race(ui: &mut Ui, racing: &mut Racing) {
-    let hint = "No drive can score better than this. The closer to what is possible, the sooner it is decided.";
+    let hint = "Best score that a drive can reach. A tighter bound decides earlier.";
     number(ui, &mut racing.least, row("Best possible", ANY, 0.1, hint));
-    let hint = "Courses that are driven between two decisions.";
-    whole(ui, &mut racing.block, "Courses a block", 1.0..=1000.0, hint);
-    let hint =
-        "Beyond doubt also who was worse, course by course, than the last of the pool is out.";
-    let words = ["by proof alone", "beyond doubt"];
-    has(ui, ("Out is", hint), &mut racing.doubt, words, DOUBT);
+    let hint = "Courses driven between two decisions.";
+    whole(
+        ui,
+        &mut racing.block,
+        "Courses per block",
+        1.0..=1000.0,
+        hint,
+    );
+    let hint = "Drop individuals that are significantly worse than the pool.";
+    let words = ["only if proven", "also if significant"];
+    has(ui, ("Drop", hint), &mut racing.doubt, words, DOUBT);
     if let Some(doubt) = &mut racing.doubt {
-        let hint = "Probability that chance alone makes somebody so much worse.";
-        number(ui, doubt, row("Doubt", 0.001..=0.499, 0.005, hint));
+        let hint = "Significance level: probability of dropping an individual by chance.";
+        number(ui, doubt, row("Significance", 0.001..=0.499, 0.005, hint));
     }
 }
 
 fn halve(ui: &mut Ui, halving: &mut Halving) {
     let mut rounds = halving.rounds as usize;
-    let hint = "After each but the last the better ones go on; all courses are driven at the end of the last.";
+    let hint = "Number of rounds. The better individuals continue; all courses are driven by the end of the \
+        last round.";
     whole(ui, &mut rounds, "Rounds", 2.0..=10.0, hint);
     halving.rounds = rounds as u32;
-    let hint = "Share of those under way that goes on; the round before has driven the same share of the courses.";
+    let hint = "Share of individuals that continues to the next round.";
     number(
         ui,
         &mut halving.share,
-        row("Share that goes on", 0.05..=0.95, 0.01, hint),
+        row("Share that continues", 0.05..=0.95, 0.01, hint),
     );
 }
 
@@ -166,8 +172,8 @@ fn growth(ui: &mut Ui, experiment: &mut Experiment) {
         runs: 1,
         most: experiment.runs.saturating_mul(4).min(100_000),
     };
-    let hint = "The better the pool, the more drives it takes to tell who is better still.";
-    let words = ["drive as much", "drive more"];
+    let hint = "The better the pool, the more drives it takes to see a difference.";
+    let words = ["same number of drives", "more drives"];
     has(
         ui,
         ("Later generations", hint),
@@ -177,40 +183,51 @@ fn growth(ui: &mut Ui, experiment: &mut Experiment) {
     );
     let least = experiment.runs as f64;
     if let Some(growth) = &mut experiment.growth {
-        let hint = "So many more drives in each generation than in the one before.";
-        whole(ui, &mut growth.runs, "More drives", 1.0..=10_000.0, hint);
-        let hint = "Drives do not grow beyond this.";
-        whole(ui, &mut growth.most, "Most drives", least..=100_000.0, hint);
+        let hint = "Additional drives in each generation.";
+        whole(
+            ui,
+            &mut growth.runs,
+            "Additional drives",
+            1.0..=10_000.0,
+            hint,
+        );
+        let hint = "Upper limit of drives per individual.";
+        whole(
+            ui,
+            &mut growth.most,
+            "Maximum drives",
+            least..=100_000.0,
+            hint,
+        );
     }
 }
 
 /// The rows of the cross-entropy method.
 pub(super) fn learning(ui: &mut Ui, learning: &mut Learning) {
-    let hint = "Share of the distributions that a generation makes new.";
+    let hint = "Share of the distributions that each generation replaces.";
     number(
         ui,
         &mut learning.rate,
         row("Learning rate", 0.01..=1.0, 0.01, hint),
     );
-    let hint = "Probability that no value of a gene falls below, so that it can be found again.";
+    let hint = "Lower limit of the probability of a gene's values, so that none is lost.";
     number(
         ui,
         &mut learning.least,
-        row("Least probability", 0.0..=0.1, 0.001, hint),
+        row("Minimum probability", 0.0..=0.1, 0.001, hint),
     );
-    let hint =
-        "Where it ends is partly luck: the champion is chosen among the last of all beginnings.";
+    let hint = "The outcome is partly luck: the champion is chosen from the final generations of all restarts.";
     let words = ["never", "after some generations"];
     has(
         ui,
-        ("Begins anew", hint),
+        ("Restarts", hint),
         &mut learning.restart,
         words,
         RESTART,
     );
     if let Some(restart) = &mut learning.restart {
         let mut generations = *restart as usize;
-        let hint = "Generations of each beginning.";
+        let hint = "Generations between restarts.";
         whole(
             ui,
             &mut generations,

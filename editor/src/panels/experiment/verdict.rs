@@ -36,12 +36,9 @@ pub(super) fn ui(
     ui.label(format!("Champion: {}", in_words(after)));
     ui.label(format!("Before: {}", in_words(before)));
     if let Some(manners) = &verdict.manners {
-        ui.label(format!("Its drives: {manners}"));
+        ui.label(format!("Driving: {manners}"));
     }
-    let difference = format!(
-        "Difference course by course: {}",
-        spread(&verdict.difference)
-    );
+    let difference = format!("Paired difference: {}", spread(&verdict.difference));
     ui.label(difference);
     let better = if after.lower_is_better {
         "Lower"
@@ -49,7 +46,7 @@ pub(super) fn ui(
         "Higher"
     };
     ui.label(format!(
-        "{better} is better. Intervals hold with {:.0} %.",
+        "{better} is better. {:.0} % confidence intervals.",
         100.0 * verdict.difference.level
     ));
     ui.label(format!("Pool {}", training.pool_hash));
@@ -59,7 +56,7 @@ pub(super) fn ui(
 fn in_words(summary: &Summary) -> String {
     let failed = match summary.failed {
         0 => String::new(),
-        failed => format!(", {failed} more failed"),
+        failed => format!(", {failed} failed"),
     };
     format!(
         "{}; {} of {} drives completed, {} runs{failed}",
@@ -132,9 +129,9 @@ fn apply(
     let (Some(problem), Some(verdict)) = (&training.problem, &training.verdict) else {
         return;
     };
-    heading(ui, "Put into the scenario");
+    heading(ui, "Use in the scenario");
     if let Some(shown) = &model.experiment.shown {
-        ui.label(format!("Go back to {} first.", shown.origin));
+        ui.label(format!("Return to {} first.", shown.origin));
         return;
     }
     let preset = problem.genome().preset(&verdict.champion.genes);
@@ -154,9 +151,8 @@ fn apply(
         if let Some(target) = choice(ui, "Stack of the scenario", &state.target, &all) {
             state.target = target;
         }
-        let hint =
-            "The champion's values become parameters of the modules of this stack, in one step.";
-        if ui.button("Put in").on_hover_text(hint).clicked() {
+        let hint = "Write the champion's values into the modules of this stack.";
+        if ui.button("Apply").on_hover_text(hint).clicked() {
             let action = ExperimentAction::Apply(state.target.clone());
             actions.push(Action::Experiment(action));
         }
@@ -164,7 +160,7 @@ fn apply(
     if training.struck_out > 0 {
         ui.colored_label(
             model.theme().tone(Tone::Warning),
-            "A person has struck individuals out on the way.",
+            "Individuals were struck out by hand.",
         );
     }
 }

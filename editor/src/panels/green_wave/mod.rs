@@ -174,7 +174,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     if !shared.is_empty() {
         let nodes: Vec<String> = shared.iter().map(NodeId::to_string).collect();
         let text = format!(
-            "{}: runs together with the signals beside it; another offset makes it run alone.",
+            "{}: coordinated with neighbouring signals; changing the offset separates it.",
             nodes.join(", ")
         );
         ui.label(RichText::new(text).weak());
@@ -199,22 +199,32 @@ fn controls(
     ui.horizontal_wrapped(|ui| {
         ui.label("Design speed");
         let mut shown = 3.6 * speed;
-        let drag = DragValue::new(&mut shown).range(SPEEDS).speed(0.5).max_decimals(1).suffix(" km/h");
+        let drag = DragValue::new(&mut shown)
+            .range(SPEEDS)
+            .speed(0.5)
+            .max_decimals(1)
+            .suffix(" km/h");
         let response = ui.add(drag);
         named(&response, "Design speed");
-        let hint = "How fast the drivers go whom the wave is for; at first what the roads allow.";
+        let hint = "Speed of the wave; by default the speed that the roads allow.";
         if response.on_hover_text(hint).changed() {
             speed = shown / 3.6;
             state.speed = Some(speed);
         }
-        let hint = "Give each signal the offset at which its green begins as those arrive who drove off \
-                    when that of the first began.";
-        if primary(ui, true, "Make the wave").on_hover_text(hint).clicked() {
+        let hint =
+            "Set the offsets so that each green starts when vehicles from the first green arrive.";
+        if primary(ui, true, "Create wave")
+            .on_hover_text(hint)
+            .clicked()
+        {
             actions.push(wave(model, corridor, speed));
         }
         let can_turn = corridor.is_open(Along::Backward);
-        let turn = ui.add_enabled(can_turn, egui::Button::new("Other direction"));
-        if turn.on_hover_text("Let the wave go the other way.").clicked() {
+        let turn = ui.add_enabled(can_turn, egui::Button::new("Reverse direction"));
+        if turn
+            .on_hover_text("Reverse the direction of the wave.")
+            .clicked()
+        {
             state.is_turned = !state.is_turned;
         }
     });
@@ -240,7 +250,7 @@ fn wave(model: &Model, corridor: &Corridor, speed: f64) -> Action {
         .zip(&offsets)
         .all(|(own, other)| (own - other).abs() < 1e-9)
     {
-        let text = "The offsets are those of the wave.";
+        let text = "The offsets already form this wave.";
         return Action::Say(Word::Done, text.into());
     }
     // What stays as it is needs no plan of its own.
@@ -282,16 +292,16 @@ fn words(ui: &mut Ui, corridor: &Corridor, speed: f64) {
     ];
     for (along, from, to) in ways {
         let told = if !corridor.is_open(along) {
-            "nobody can drive that way".to_owned()
+            "closed in this direction".to_owned()
         } else {
             match corridor.band(along, speed) {
                 Some(band) => format!(
-                    "band of {:.1} s, {:.0} % of the cycle of {:.0} s",
+                    "band of {:.1} s, {:.0} % of the {:.0} s cycle",
                     band.width,
                     100.0 * band.width / corridor.cycle,
                     corridor.cycle
                 ),
-                None => "no band: nobody has green at all signals at that speed".to_owned(),
+                None => "no band: no vehicle gets green at all signals at this speed".to_owned(),
             }
         };
         ui.horizontal(|ui| {

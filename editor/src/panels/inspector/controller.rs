@@ -17,7 +17,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, subject: &mut Subject<'_, Node>) {
     let all = model.modules.registry.infos(ModuleKind::SignalController);
     let Some((info, parameters)) = all.iter().find(|(info, _)| info.id == setting.module) else {
         let text = format!(
-            "{} is not there: no folder has it, and a run cannot begin with it.",
+            "{} is missing: no module folder contains it, so a run cannot start.",
             setting.module
         );
         ui.colored_label(model.theme().tone(Tone::Warning), text);

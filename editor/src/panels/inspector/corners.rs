@@ -66,7 +66,7 @@ fn radius(
         range: RADIUS,
         unit: "m",
         step: 0.1,
-        hint: "Radius of the edge of the carriageway.",
+        hint: "Radius of the carriageway edge.",
     };
     let (value, response) = number.ui(ui);
     let label = format!("Corner {name} of {}", subject.name);
@@ -88,11 +88,11 @@ fn radius(
         ui.label("");
     }
     if is_decided {
-        let button = ui.small_button("By the roads");
-        let own = format!("Corner {name} by the roads");
+        let button = ui.small_button("Automatic");
+        let own = format!("Reset corner {name}");
         button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &own));
         if button.clicked() {
-            let label = format!("Corner {name} of {} by the roads", subject.name);
+            let label = format!("Reset corner {name} of {}", subject.name);
             subject.apply(label, |node| node.rules.set_corner(road, next, None));
         }
     }

@@ -13,12 +13,12 @@ const WIDTHS: RangeInclusive<f64> = 2.0..=20.0;
 
 /// Of all crossings at the node.
 const PEOPLE: [Property<Node>; 1] = [Property {
-    name: "People",
+    name: "Pedestrians",
     label: OF,
     unit: "/h",
     range: 0.0..=3600.0,
     step: 10.0,
-    hint: "People who come to each side of each crossing here in an hour.",
+    hint: "Pedestrians per hour on each side of each crossing here.",
     get: |node| Some(node.rules.crossings.first()?.people.unwrap_or(0.0)),
     set: |node, people| {
         for crossing in &mut node.rules.crossings {
@@ -78,7 +78,7 @@ fn widths(ui: &mut Ui, model: &Model, (id, node): (NodeId, &Node), actions: &mut
             range: WIDTHS,
             unit: "m",
             step: 0.1,
-            hint: "How wide the strip is on which people cross, along the road.",
+            hint: "Width of the crossing, along the road.",
         };
         let (width, response) = number.ui(ui);
         let edit = || {

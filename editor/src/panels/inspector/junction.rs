@@ -21,7 +21,7 @@ const CONTROL: Choice<Node, Option<Control>> = Choice {
     title: "Control",
     name: "Control",
     label: OF,
-    hint: "What says who goes first.",
+    hint: "The rule that decides priority.",
     get: |node| &node.rules.control,
     set: |node, control| node.rules.control = control,
 };
@@ -67,10 +67,10 @@ impl Decides {
 fn red_ambers(junction: &Junction, node: &Node) -> Choices<Option<f64>> {
     let by_law = junction.law.red_amber;
     let title = |seconds: f64| match seconds {
-        0.0 => "never".to_owned(),
+        0.0 => "off".to_owned(),
         seconds => format!("{seconds:.1} s"),
     };
-    let mut all = vec![(None, format!("By the country: {}", title(by_law)))];
+    let mut all = vec![(None, format!("Country default: {}", title(by_law)))];
     let usual = [0.0, 1.0, 1.5, 2.0, 3.0];
     all.extend(usual.map(|seconds| (Some(seconds), title(seconds))));
     // A file may say any other.
@@ -92,7 +92,7 @@ const TIMES: [Property<Node>; 2] = [
         unit: "s",
         range: 10.0..=600.0,
         step: 1.0,
-        hint: "From one start of the first stage to the next.",
+        hint: "Time from one start of the first stage to the next.",
         // What holds is shown, also where the plan says nothing of it.
         get: |node| node.rules.plan.as_ref()?.cycle.or(Some(DEFAULT_CYCLE)),
         set: |node, cycle| {
@@ -107,7 +107,7 @@ const TIMES: [Property<Node>; 2] = [
         unit: "s",
         range: 0.0..=600.0,
         step: 1.0,
-        hint: "When the first stage starts: for waves of green along a street.",
+        hint: "Start time of the first stage, for green waves along a street.",
         get: |node| Some(node.rules.plan.as_ref()?.offset.get()),
         set: |node, offset| {
             if let Some(plan) = &mut node.rules.plan {
@@ -133,7 +133,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, clicked: NodeId, actions: &mut Vec<
     heading(ui, "Right of way");
     if id != clicked {
         // What is said at another node of a merged junction would not count.
-        ui.label(format!("Decided at {id}, for all nodes of this junction."));
+        ui.label(format!("Set at {id} for all nodes of this junction."));
     }
     let mut subject = Subject {
         name: id.to_string(),
@@ -146,7 +146,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, clicked: NodeId, actions: &mut Vec<
         // Asked of the junction, not of the node: signals may also follow from the roads.
         if junction.control == Control::Signals {
             let title = ui.label("Signals");
-            title.on_hover_text("How the signals run: by a mode, or as a script decides.");
+            title.on_hover_text("Mode of the signals, or the script that controls them.");
             let chosen = choice(
                 ui,
                 "Mode of signals",
@@ -154,16 +154,16 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, clicked: NodeId, actions: &mut Vec<
                 &deciders(model, node),
             );
             if let Some(decides) = chosen {
-                let label = format!("Signals of {}", subject.name);
+                let label = format!("Set signals of {}", subject.name);
                 subject.apply(label, |node| decides.put(node));
             }
             ui.end_row();
             if junction.plan.mode.rules() {
-                let title = ui.label("Red and amber");
-                title.on_hover_text("For how long both are shown together before green.");
+                let title = ui.label("Red-amber");
+                title.on_hover_text("How long red and amber are shown together before green.");
                 let all = red_ambers(junction, node);
-                if let Some(chosen) = choice(ui, "Red and amber", &red_amber_of(node), &all) {
-                    let label = format!("Red and amber of {}", subject.name);
+                if let Some(chosen) = choice(ui, "Red-amber", &red_amber_of(node), &all) {
+                    let label = format!("Set red-amber of {}", subject.name);
                     subject.apply(label, |node| {
                         node.rules.plan.get_or_insert_default().red_amber = chosen.into();
                     });
@@ -171,14 +171,14 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, clicked: NodeId, actions: &mut Vec<
                 ui.end_row();
             }
             if junction.plan.mode.rules() && junction.plan.stages.is_empty() {
-                let title = ui.label("Turns across");
+                let title = ui.label("Crossing turns");
                 title.on_hover_text(
-                    "Whether lanes that only turn across the oncoming traffic have green alone, while that has \
-                     red; else they give way to it, unless it has several lanes or is fast.",
+                    "Give lanes that only turn across oncoming traffic their own green. Otherwise they yield \
+                     to it, unless it is fast or has several lanes.",
                 );
                 let mut is_protected = junction.plan.protected_turns;
-                if ui.checkbox(&mut is_protected, "green alone").changed() {
-                    let label = format!("Turns across at {}", subject.name);
+                if ui.checkbox(&mut is_protected, "protected").changed() {
+                    let label = format!("Set crossing turns at {}", subject.name);
                     subject.apply(label, |node| {
                         node.rules.plan.get_or_insert_default().protected_turns = is_protected;
                         // What says nothing is not kept.
@@ -206,8 +206,8 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, clicked: NodeId, actions: &mut Vec<
 /// All controls, and what follows from the roads if nothing is decided.
 fn controls(junction: &Junction, node: &Node) -> Choices<Option<Control>> {
     let derived = match node.rules.control {
-        None => format!("By the roads: {}", title(junction.control)),
-        Some(_) => "By the roads".into(),
+        None => format!("Automatic: {}", title(junction.control)),
+        Some(_) => "Automatic".into(),
     };
     let mut all = vec![(None, derived)];
     all.extend(Control::ALL.map(|control| (Some(control), title(control).to_owned())));
@@ -216,7 +216,7 @@ fn controls(junction: &Junction, node: &Node) -> Choices<Option<Control>> {
 
 fn title(control: Control) -> &'static str {
     match control {
-        Control::Uncontrolled => "nearer side first",
+        Control::Uncontrolled => "near-side priority",
         Control::Priority => "give way",
         Control::Stop => "stop",
         Control::AllWayStop => "all-way stop",
@@ -231,9 +231,9 @@ fn title(control: Control) -> &'static str {
 /// and nobody has is listed as well.
 fn deciders(model: &Model, node: &Node) -> Choices<Decides> {
     let modes = [
-        (Decides::Unsaid, "fixed, times by the lanes"),
+        (Decides::Unsaid, "fixed, automatic times"),
         (Decides::Mode(SignalMode::Fixed), "fixed"),
-        (Decides::Mode(SignalMode::Actuated), "by demand"),
+        (Decides::Mode(SignalMode::Actuated), "on demand"),
         (Decides::Mode(SignalMode::Flashing), "flashing amber"),
         (Decides::Mode(SignalMode::Off), "off"),
     ];
@@ -244,17 +244,17 @@ fn deciders(model: &Model, node: &Node) -> Choices<Decides> {
     if let Decides::Module(id) = Decides::of(node)
         && !infos.iter().any(|(info, _)| info.id == id)
     {
-        all.push((Decides::Module(id.clone()), format!("{id} (not there)")));
+        all.push((Decides::Module(id.clone()), format!("{id} (missing)")));
     }
     all
 }
 
 fn told(sign: Sign) -> &'static str {
     match sign {
-        Sign::None => "goes first",
+        Sign::None => "no sign",
         Sign::Yield => "gives way",
         Sign::Stop => "stops",
-        Sign::Signal => "has signals",
+        Sign::Signal => "signals",
     }
 }
 
@@ -272,16 +272,16 @@ fn majors(
     (id, junction): (NodeId, &Junction),
     actions: &mut Vec<Action>,
 ) {
-    ui.label("Roads that go first:");
+    ui.label("Major roads:");
     let mut apply = |roads: Vec<RoadId>| {
-        let label = format!("Roads that go first at {id}");
+        let label = format!("Set major roads at {id}");
         let edit = with_majors(network, (id, junction), &roads);
         actions.push(Action::Apply(label, edit));
     };
     // What a person has chosen holds until it is taken back, whatever the roads are since.
     let mut nodes = junction.nodes.iter().filter_map(|&id| network.node(id));
     let is_chosen = nodes.any(|node| !node.rules.major.is_empty());
-    let reset = is_chosen.then(|| ui.button("By the roads"));
+    let reset = is_chosen.then(|| ui.button("Automatic"));
     if reset.is_some_and(|button| button.clicked()) {
         apply(Vec::new());
     }

@@ -40,12 +40,12 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
     }
     heading(ui, "Now");
     let Some(seen) = seen(model, id) else {
-        ui.label(RichText::new("Press play to see who waits for whom.").weak());
+        ui.label(RichText::new("Press play to see which vehicles wait, and why.").weak());
         return;
     };
     let theme = model.theme();
     if seen.closes {
-        let text = "Closes: the last edit enters as soon as nobody is inside.";
+        let text = "Closing: the last edit takes effect once the junction is empty.";
         ui.label(RichText::new(text).color(theme.tone(Tone::Warning)));
     }
     if let Some(programme) = &seen.programme {
@@ -74,11 +74,11 @@ fn stage(ui: &mut Ui, theme: Theme, programme: &ProgrammeInspection) {
         StagePhase::Green => ("green", theme.go()),
         StagePhase::Amber => ("amber", theme::light(Light::Amber)),
         StagePhase::AllRed => ("all red", theme::light(Light::Red)),
-        StagePhase::RedAmber => ("red and amber", theme::light(Light::RedAmber)),
+        StagePhase::RedAmber => ("red-amber", theme::light(Light::RedAmber)),
     };
     let number = programme.stage + 1;
     let text = if programme.is_closing {
-        format!("Begins anew: {phase}")
+        format!("Restarting: {phase}")
     } else {
         format!("Stage {number} of {}: {phase}", programme.stages)
     };
@@ -95,7 +95,7 @@ fn stage(ui: &mut Ui, theme: Theme, programme: &ProgrammeInspection) {
         ui.label(match programme.remaining {
             Some(remaining) => format!("{remaining:.0} s left"),
             // By demand a stage has no end until another one is called.
-            None => "nobody else waits".to_owned(),
+            None => "no other demand".to_owned(),
         });
     });
 }
@@ -185,7 +185,7 @@ fn tickets(ui: &mut Ui, seen: &JunctionInspection, actions: &mut Vec<Action>) {
     ui.add_space(4.0);
     ui.label(RichText::new("Tickets").strong());
     if seen.tickets.is_empty() {
-        ui.label(RichText::new("Nobody has been let in.").weak());
+        ui.label(RichText::new("No tickets.").weak());
         return;
     }
     Grid::new("tickets")
@@ -216,10 +216,10 @@ fn way(seen: &JunctionInspection, ticket: &Ticket) -> String {
 
 fn place(ticket: &Ticket) -> String {
     match ticket.wall {
-        Some(wall) => format!("waits at {wall:.0} m"),
-        None if !ticket.is_invited => "inside, not let in".to_owned(),
+        Some(wall) => format!("waiting at {wall:.0} m"),
+        None if !ticket.is_invited => "inside without a ticket".to_owned(),
         None if ticket.has_entered => "inside".to_owned(),
-        None => "comes".to_owned(),
+        None => "approaching".to_owned(),
     }
 }
 
@@ -233,9 +233,9 @@ fn more(ui: &mut Ui, count: usize) {
 /// Who waits for whom and why, a sentence each.
 fn waits(ui: &mut Ui, waits: &[Waiting], actions: &mut Vec<Action>) {
     ui.add_space(4.0);
-    ui.label(RichText::new("Who waits").strong());
+    ui.label(RichText::new("Waiting").strong());
     if waits.is_empty() {
-        ui.label(RichText::new("Nobody.").weak());
+        ui.label(RichText::new("No vehicles.").weak());
     }
     for waiting in waits.iter().take(MOST_ROWS) {
         ui.horizontal_wrapped(|ui| {

@@ -88,8 +88,8 @@ fn row(
         let text = match (is_there, is_added) {
             (true, true) => format!("{name}, {way}, added"),
             (true, false) => format!("{name}, {way}"),
-            (false, true) => format!("{name}, added, cannot be driven"),
-            (false, false) => format!("{name}, taken out"),
+            (false, true) => format!("{name}, added, not drivable"),
+            (false, false) => format!("{name}, removed"),
         };
         ui.label(if is_there {
             RichText::new(text)
@@ -106,11 +106,9 @@ fn row(
             }
         }
         if is_added || is_removed {
-            decide(ui, subject, ("By the rules", &name), |rules| {
-                rules.forget(turn)
-            });
+            decide(ui, subject, ("Reset", &name), |rules| rules.forget(turn));
         } else {
-            decide(ui, subject, ("Take out", &name), |rules| rules.remove(turn));
+            decide(ui, subject, ("Remove", &name), |rules| rules.remove(turn));
         }
     });
 }
@@ -140,7 +138,7 @@ fn add(
     there: &BTreeSet<LaneTurn>,
 ) {
     let leading_out = lanes(model, junction, false);
-    ui.menu_button("Add a way…", |ui| {
+    ui.menu_button("Add connection…", |ui| {
         for from in lanes(model, junction, true) {
             ui.menu_button(format!("from {}", lane_title(from)), |ui| {
                 for &to in &leading_out {

@@ -164,7 +164,7 @@ impl Cards<'_> {
         let mut own = lane.speed_limit.is_some();
         let toggle = ui
             .checkbox(&mut own, "limit")
-            .on_hover_text("A speed limit of its own.");
+            .on_hover_text("Speed limit of this lane alone.");
         if toggle.changed() {
             // 30 km/h to begin with; the number that appears beside it can be dragged.
             let limit = own.then_some(30.0 / 3.6);
@@ -191,8 +191,8 @@ impl Cards<'_> {
     fn arrows(&self, ui: &mut Ui, at: usize, actions: &mut Vec<Action>) {
         let lane = &self.lanes[at];
         ui.label("turns").on_hover_text(
-            "Arrows on the road: where vehicles of this lane may turn at the junction ahead. None: by \
-             the rules of turning.",
+            "Arrows: turns allowed from this lane at the junction ahead. Without arrows the turning rules \
+             decide.",
         );
         for turn in Turn::ALL {
             let is_shown = lane.turns.contains(turn);
@@ -234,7 +234,7 @@ impl Cards<'_> {
     fn changes(&self, ui: &mut Ui, at: usize, actions: &mut Vec<Action>) {
         let lane = &self.lanes[at];
         ui.label("changes").on_hover_text(
-            "To which side vehicles of this lane may change lanes. Where they may not, the line is solid.",
+            "Sides to which vehicles may change lanes. Otherwise the line is solid.",
         );
         let own = lane.lane_change;
         let sides = [
@@ -254,9 +254,9 @@ impl Cards<'_> {
         for (text, name, may, after) in sides {
             let button = egui::Button::selectable(may, text).small();
             let hint = if may {
-                "They may; a click forbids it."
+                "Allowed; click to forbid."
             } else {
-                "They may not; a click allows it."
+                "Forbidden; click to allow."
             };
             let response = ui.add(button).on_hover_text(hint);
             let label = format!("Lane {} changes to the {name}", lane.id);
@@ -275,7 +275,7 @@ impl Cards<'_> {
         let arrow = if forward { "along" } else { "against" };
         let reverse = ui
             .small_button(arrow)
-            .on_hover_text("Which way it is driven; click to turn it round.");
+            .on_hover_text("Driving direction; click to reverse.");
         if reverse.clicked() {
             let lanes = self.changed(at, |lane| {
                 // Relative to the side that is driven on, so that it stays right if the scenario

@@ -47,7 +47,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
         None if model.selection.is_empty() => {
             empty(
                 ui,
-                "Select something on the map to see and change its properties.",
+                "Select an object on the map to see and change its properties.",
             );
         }
         None => {

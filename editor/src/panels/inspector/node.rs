@@ -19,7 +19,7 @@ const POSITION: [Property<DVec2>; 2] = [
         unit: "m",
         range: EXTENT,
         step: 0.1,
-        hint: "East of the origin.",
+        hint: "Distance east of the origin.",
         get: |at| Some(at.x),
         set: |at, x| at.x = x,
     },
@@ -29,7 +29,7 @@ const POSITION: [Property<DVec2>; 2] = [
         unit: "m",
         range: EXTENT,
         step: 0.1,
-        hint: "North of the origin.",
+        hint: "Distance north of the origin.",
         get: |at| Some(at.y),
         set: |at, y| at.y = y,
     },
@@ -88,7 +88,7 @@ fn restrictions(ui: &mut Ui, id: NodeId, node: &Node, actions: &mut Vec<Action>)
             let via: Vec<String> = rule.via.iter().map(RoadId::to_string).collect();
             let via = via.join(", ");
             ui.label(format!(
-                "{:?} from {} by way of {via} to {}",
+                "{:?} from {} via {via} to {}",
                 rule.kind, rule.from, rule.to
             ));
             if ui.small_button("Remove").clicked() {
@@ -143,16 +143,16 @@ fn forbid_way(
                     to,
                 });
                 let edit = Edit::Node(id, Some(node));
-                actions.push(Action::Apply("Forbid a way".into(), edit));
+                actions.push(Action::Apply("Forbid route".into(), edit));
                 ui.close();
             }
         }
     };
-    ui.menu_button("Forbid a way over another road…", |ui| {
+    ui.menu_button("Forbid a route via another road…", |ui| {
         for &(from, _) in ends {
             ui.menu_button(format!("from {from}"), |ui| {
                 for &(via, _) in ends.iter().filter(|(via, _)| *via != from) {
-                    ui.menu_button(format!("over {via}"), |ui| choose(ui, from, via));
+                    ui.menu_button(format!("via {via}"), |ui| choose(ui, from, via));
                 }
             });
         }

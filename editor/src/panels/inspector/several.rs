@@ -29,7 +29,7 @@ impl<I: Copy, T: Clone> All<'_, I, T> {
             .any(|(_, other)| (property.get)(other) != shown)
         {
             ui.label("");
-            ui.weak("others differ");
+            ui.weak("mixed");
             ui.end_row();
         }
         let label = self.label(property.name);
@@ -82,7 +82,7 @@ impl<I: Copy, T: Clone> All<'_, I, T> {
 const NAME: [TextProperty<Group>; 1] = [TextProperty {
     name: "Group",
     label: "Rename {object}",
-    hint: "its name",
+    hint: "name of the group",
     wraps: false,
     get: |group| &group.name,
     set: |group, name| group.name = name,

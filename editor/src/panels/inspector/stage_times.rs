@@ -33,7 +33,7 @@ struct Time {
 
 const FIXED: Time = Time {
     title: "Green",
-    hint: "How long it lasts.",
+    hint: "Duration of green.",
     range: GREEN,
     set: |stage, time| stage.time = time.into(),
     holds: |signals, stage| signals.programme.stages[stage].green,
@@ -41,7 +41,7 @@ const FIXED: Time = Time {
 
 const SHORTEST: Time = Time {
     title: "Shortest",
-    hint: "The shortest green.",
+    hint: "Minimum green.",
     range: GREEN,
     set: |stage, time| {
         // The time of a stage lies between both.
@@ -54,7 +54,7 @@ const SHORTEST: Time = Time {
 
 const LONGEST: Time = Time {
     title: "Longest",
-    hint: "The longest green while others wait.",
+    hint: "Maximum green while other traffic waits.",
     range: GREEN,
     set: |stage, time| {
         stage.max = Some(time).into();
@@ -66,7 +66,7 @@ const LONGEST: Time = Time {
 
 const AMBER: Time = Time {
     title: "Amber",
-    hint: "Amber after it for those who lose green.",
+    hint: "Amber after green.",
     range: CLEARANCE,
     set: |stage, time| stage.amber = Some(time).into(),
     holds: |signals, stage| between(signals, stage).0,
@@ -74,7 +74,7 @@ const AMBER: Time = Time {
 
 const ALL_RED: Time = Time {
     title: "All red",
-    hint: "Red for all after that.",
+    hint: "Red for all traffic after amber.",
     range: CLEARANCE,
     set: |stage, time| stage.all_red = Some(time).into(),
     holds: |signals, stage| between(signals, stage).1,
@@ -122,7 +122,7 @@ pub(super) fn ui(
         }
         ui.horizontal(|ui| {
             let add = ui.add_enabled(count < MAX_STAGES, Button::new("Add stage"));
-            let add = add.on_hover_text("One more, with what goes in the last one.");
+            let add = add.on_hover_text("Add a copy of the last stage.");
             if add.clicked() {
                 changed = Some((
                     format!("Add a stage to {node}"),
@@ -130,10 +130,10 @@ pub(super) fn ui(
                 ));
             }
             // What follows from the roads needs no way back.
-            if !law.junction.plan.stages.is_empty() && ui.button("By the roads").clicked() {
+            if !law.junction.plan.stages.is_empty() && ui.button("Automatic").clicked() {
                 let mut plan = plan_as_given(law, signals, false);
                 plan.stages.clear();
-                changed = Some((format!("Stages of {node} by the roads"), plan));
+                changed = Some((format!("Reset stages of {node}"), plan));
             }
         });
         let edit = changed.and_then(|(label, plan)| Some((label, plan_edit(model, node, plan)?)));
@@ -203,7 +203,7 @@ fn without(law: &Law, signals: &Signals, stage: usize) -> Result<SignalPlan, Str
     if let Some(row) = stranded {
         let name = row_title(row);
         return Err(format!(
-            "Stage {number} is the only one in which {name} goes. Let it go in another stage first."
+            "Stage {number} is the only one with green for {name}. Give it green in another stage first."
         ));
     }
     let mut plan = plan_as_given(law, signals, true);

@@ -153,7 +153,7 @@ pub(super) fn ui(
                 ui.end_row();
             }
         });
-    ui.label(RichText::new("Click: green (disc), permitted (triangle: gives way), red.").weak());
+    ui.label(RichText::new("Click: green (disc), permitted (triangle, yields), red.").weak());
     if let Some((row, stage, right)) = clicked {
         // With stages in it: what follows from the lanes is written down before it can be changed.
         let plan = plan_as_given(law, signals, true);
@@ -261,7 +261,8 @@ fn refusal(
     // Before the conflicts: the table itself tells what would be missing.
     if table.rows[&row].iter().all(|right| *right == Right::Waits) {
         return Some(format!(
-            "{name} cannot be red in stage {number}: it would never go. Let it go in another stage first."
+            "{name} cannot be red in stage {number}: it would never get green. Give it green in another \
+             stage first."
         ));
     }
     if table
@@ -270,7 +271,7 @@ fn refusal(
         .all(|rights| rights[stage] == Right::Waits)
     {
         return Some(format!(
-            "{name} cannot be red in stage {number}: nobody would go then. Let others go first."
+            "{name} cannot be red in stage {number}: the stage would be empty. Add other movements first."
         ));
     }
     let met = meets(&law.junction, &law.conflicts, plan, (row, stage));
@@ -278,7 +279,7 @@ fn refusal(
         let others: Vec<String> = met.into_iter().map(row_title).collect();
         let right = right.title();
         format!(
-            "{name} cannot be {right} in stage {number}: it meets {}, and neither would give way.",
+            "{name} cannot be {right} in stage {number}: it conflicts with {}, and neither would yield.",
             others.join(", ")
         )
     })

@@ -172,11 +172,11 @@ impl<'a> Chart<'a> {
         ui.label(RichText::new("Stages").strong());
         let mut text = format!("Green {} s", greens.join(" / "));
         if self.is_fixed {
-            text += &format!("; cycle {:.1} s, from {:.1} s on", self.cycle, self.shift);
+            text += &format!("; cycle {:.1} s, starts at {:.1} s", self.cycle, self.shift);
         }
         ui.label(RichText::new(text).weak());
         if law.is_shared {
-            let text = "Runs together with the signals beside it; a change makes it run alone.";
+            let text = "Coordinated with neighbouring signals; a change separates it.";
             ui.label(RichText::new(text).weak());
         }
     }
@@ -382,8 +382,8 @@ impl<'a> Chart<'a> {
     ) {
         let key = Id::unique("drag of the stages of signals");
         let label = match grip {
-            Grip::EndOf(_) => format!("Stage times of {}", self.node),
-            Grip::Cycle => format!("Start of the cycle of {}", self.node),
+            Grip::EndOf(_) => format!("Set stage times of {}", self.node),
+            Grip::Cycle => format!("Set cycle start of {}", self.node),
         };
         let pointer = response.interact_pointer_pos();
         if response.drag_started()

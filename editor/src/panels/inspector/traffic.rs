@@ -21,13 +21,13 @@ pub(super) fn stacks(model: &Model) -> Choices<String> {
 /// Levels of dynamics, and that of the settings, which an agent or flow has if it says nothing.
 pub(super) fn levels(model: &Model) -> Choices<Option<DynamicsLevel>> {
     let settings = level_title(model.document.scenario().settings().dynamics);
-    let mut all = vec![(None, format!("As in settings: {settings}"))];
+    let mut all = vec![(None, format!("Default: {settings}"))];
     all.extend(DynamicsLevel::ALL.map(|level| (Some(level), level_title(level).to_owned())));
     all
 }
 
 /// The hint of the choice between levels.
-pub(super) const LEVEL_HINT: &str = "With which model the body moves.";
+pub(super) const LEVEL_HINT: &str = "Model of the vehicle's motion.";
 
 /// A place, for people.
 pub(super) fn place_text(place: &Place) -> String {
@@ -39,17 +39,17 @@ pub(super) fn place_text(place: &Place) -> String {
 
 /// How long the way of a trip is, once it is known.
 pub(super) fn way(ui: &mut Ui, model: &Model, trip: ObjectId) {
-    let hint = "On empty roads, as the built-in planner drives.";
+    let hint = "On empty roads, by the built-in planner.";
     match model.way_of(trip) {
-        None => fact(ui, "Way", "…"),
+        None => fact(ui, "Route", "…"),
         Some(Some(way)) => {
-            ui.label("Way");
+            ui.label("Route");
             ui.label(way_text(way.length, way.time)).on_hover_text(hint);
             ui.end_row();
         }
         Some(None) => {
-            ui.label("Way");
-            ui.colored_label(model.theme().tone(Tone::Warning), "none leads there");
+            ui.label("Route");
+            ui.colored_label(model.theme().tone(Tone::Warning), "no route");
             ui.end_row();
         }
     }

@@ -130,7 +130,7 @@ impl Sheet<'_> {
 
     fn slip_lane(&self) -> Action {
         match slip_lane(self.model.document.scenario(), self.id, self.way) {
-            Ok(edit) => Action::Apply("Split off a slip lane".into(), edit),
+            Ok(edit) => Action::Apply("Add slip lane".into(), edit),
             Err(error) => Action::Say(Tone::Refused, format!("{error}.")),
         }
     }
@@ -162,23 +162,19 @@ impl Sheet<'_> {
                     // once.
                     yields.insert(format!("Gives way to {whom}: {why}."));
                 } else if self.law.right.gives_way(other_number, number) {
-                    meets.insert(format!("Goes before {whom}."));
+                    meets.insert(format!("Has priority over {whom}."));
                 } else if self.law.conflicts.is_merge(number, other_number) {
-                    meets.insert(format!(
-                        "Joins {whom}, in the order in which they are let in."
-                    ));
+                    meets.insert(format!("Merges with {whom}. First come, first served."));
                 } else if Meeting::of(path, other) == Meeting::Graze {
-                    meets.insert(format!(
-                        "Comes close to {whom}: who is let in first goes first."
-                    ));
+                    meets.insert(format!("Passes close to {whom}. First come, first served."));
                 } else {
-                    meets.insert(format!("Crosses {whom}: who is let in first goes first."));
+                    meets.insert(format!("Crosses {whom}. First come, first served."));
                 }
             }
         }
         ui.indent("explained", |ui| {
             if yields.is_empty() && meets.is_empty() {
-                ui.label(RichText::new("Meets nobody.").weak());
+                ui.label(RichText::new("No conflicts.").weak());
             }
             for line in &yields {
                 ui.label(line);
@@ -201,10 +197,10 @@ pub(super) fn reason(
         arms.find(|arm| (arm.road, arm.end) == (path.from.road, path.from.end))
     };
     let (Some(own), Some(theirs)) = (arm(path), arm(other)) else {
-        return "the rules say so";
+        return "by the traffic rules";
     };
     if path.turn == Turn::UTurn && other.turn != Turn::UTurn {
-        return "it turns back";
+        return "it makes a U-turn";
     }
     if own.sign != Sign::None && theirs.sign == Sign::None {
         return match own.sign {
@@ -218,9 +214,9 @@ pub(super) fn reason(
     let facing =
         bearing(own.left_cut, own.right_cut).dot(bearing(theirs.left_cut, theirs.right_cut));
     if facing <= ONCOMING {
-        "it turns across the oncoming traffic"
+        "it turns across oncoming traffic"
     } else {
-        "that one comes from the nearer side"
+        "the other comes from the near side"
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, bench: &Bench) {
     curves.roll(ui);
     if curves.own.engine.is_empty() && curves.own.roll.is_none() {
         part(ui, "Curves");
-        ui.label("The file has neither a drive train nor springs: there is nothing to draw.");
+        ui.label("The file has neither a drive train nor springs, so there are no curves.");
     }
 }
 
@@ -123,7 +123,7 @@ impl Curves<'_> {
         let top = own.top_speed;
         let mut text = format!("Top speed {top:.1} m/s ({:.0} km/h).", 3.6 * top);
         if own.grip.is_finite() {
-            text += &format!(" All tyres hold {:.1} kN.", 1e-3 * own.grip);
+            text += &format!(" Tyre grip limit {:.1} kN.", 1e-3 * own.grip);
         }
         Self::note(ui, text);
     }
@@ -145,7 +145,7 @@ impl Curves<'_> {
                 curves.push(self.curve(names[number], color, points.iter().copied()));
             }
         }
-        plot(ui, "Step of the ground over s", HEIGHT, curves);
+        plot(ui, "Ground step over s", HEIGHT, curves);
     }
 
     /// Roll over lateral acceleration, the limit marked.
@@ -171,7 +171,10 @@ impl Curves<'_> {
                     grip.value
                 )
             }
-            Some(grip) => format!("Tips over at {tips:.1} m/s²: tyres hold {:.1}.", grip.value),
+            Some(grip) => format!(
+                "Tips over at {tips:.1} m/s² before it slides at {:.1}.",
+                grip.value
+            ),
             None => format!("Tips over at {tips:.1} m/s²."),
         };
         Self::note(ui, text);

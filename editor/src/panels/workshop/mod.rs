@@ -23,8 +23,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     let PanelFrame { model, actions, .. } = frame;
     ui.horizontal_wrapped(|ui| choose(ui, model, actions));
     let Some(bench) = &model.workshop.bench else {
-        let text =
-            "Choose a vehicle: its numbers can be changed here, and what they do is drawn at once.";
+        let text = "Choose a vehicle to change its numbers and see their effects.";
         empty(ui, text);
         return;
     };
@@ -119,11 +118,11 @@ fn choose(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     if let Some(Some(source)) = choice(ui, "Vehicle on the bench", &chosen, &all) {
         send(actions, WorkshopAction::Open(source));
     }
-    if ui.button("Open a vehicle…").clicked() {
+    if ui.button("Open vehicle…").clicked() {
         ask(actions, Purpose::OpenVehicle, String::new());
     }
     if let Some(key) = selected_type(model) {
-        let button = ui.button("Selected one");
+        let button = ui.button("Use selection");
         if button
             .on_hover_text(format!("The type {key} of the selected vehicle."))
             .clicked()
@@ -176,7 +175,7 @@ fn deeds(ui: &mut Ui, model: &Model, bench: &Bench, actions: &mut Vec<Action>) {
     }
     if model.workshop.track.is_none() {
         let key = bench.type_key(model.document.scenario());
-        let text = "A vehicle type of the scenario names its file; agents can be given it in the Inspector.";
+        let text = "Add a vehicle type with this file to the scenario, for use in the Inspector.";
         let button = ui.button(format!("Use as type {key}"));
         if button.on_hover_text(text).clicked() {
             send(actions, WorkshopAction::Use);
@@ -190,20 +189,20 @@ fn testing(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let trial = &model.workshop.trial;
     if trial.is_running {
         ui.add(ProgressBar::new(trial.share()).desired_width(90.0));
-        if ui.button("Stop the test").clicked() {
+        if ui.button("Stop test").clicked() {
             send(actions, WorkshopAction::StopTest);
         }
     } else {
-        let hint = "Drives the manoeuvres of the proving ground, as roadwright vehicle test does.";
-        if ui.button("Test it").on_hover_text(hint).clicked() {
+        let hint = "Run the manoeuvres of the proving ground, like roadwright vehicle test.";
+        if ui.button("Test").on_hover_text(hint).clicked() {
             send(actions, WorkshopAction::Test);
         }
     }
 }
 
 fn driving(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
-    let hint = "The test track comes onto the map, and you drive: W A S D or arrow keys. A changed \
-                number starts it again. The scenario waits as it is.";
+    let hint = "Drive on a test track with W A S D or the arrow keys. Changing a number restarts the drive. \
+        Your scenario is paused meanwhile.";
     for ground in Ground::ALL {
         let is_here = model.workshop.track == Some(ground);
         let button = Button::new(format!("Drive, {}", ground.title())).selected(is_here);
@@ -211,7 +210,7 @@ fn driving(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             send(actions, WorkshopAction::Drive(ground));
         }
     }
-    if model.workshop.track.is_some() && ui.button("Leave the track").clicked() {
+    if model.workshop.track.is_some() && ui.button("Leave track").clicked() {
         send(actions, WorkshopAction::LeaveTrack);
     }
 }
@@ -222,7 +221,7 @@ fn warnings(ui: &mut Ui, theme: Theme, bench: &Bench) {
     let missing = &bench.drawn.missing;
     if !missing.is_empty() {
         let text = format!(
-            "No rigid body: the file has no {}. It is driven at level {}.",
+            "Not a rigid body, because the file has no {}. Driven at level {}.",
             missing.join(", "),
             bench.drawn.level
         );
@@ -230,7 +229,7 @@ fn warnings(ui: &mut Ui, theme: Theme, bench: &Bench) {
     }
     if bench.drawn.is_too_stiff {
         let text = format!(
-            "Springs or tyres are too stiff for the mass: it is driven at level {}.",
+            "Springs or tyres are too stiff for the mass. Driven at level {}.",
             bench.drawn.level
         );
         ui.colored_label(color, text);
@@ -246,8 +245,8 @@ pub(super) fn track_bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let name = name.map_or("", |bench| &bench.file.name);
     ui.horizontal_wrapped(|ui| {
         let color = model.theme().tone(Tone::Accent);
-        ui.colored_label(color, format!("This is the test track of {name}."));
-        ui.label("Your scenario waits; what is drawn here is not kept.");
+        ui.colored_label(color, format!("Test track of {name}."));
+        ui.label("Your scenario is paused. Changes here are discarded.");
         if ui.button("Back to the scenario").clicked() {
             send(actions, WorkshopAction::LeaveTrack);
         }
@@ -256,7 +255,7 @@ pub(super) fn track_bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
 
 /// A button that brings a vehicle type onto the bench.
 pub(super) fn open_button(ui: &mut Ui, key: &str, actions: &mut Vec<Action>) {
-    let hint = "See what its numbers do, change them, test it and drive it.";
+    let hint = "Inspect, change, test and drive this vehicle.";
     if ui
         .small_button(format!("Workshop: {key}"))
         .on_hover_text(hint)

@@ -39,7 +39,7 @@ fn facts(ui: &mut Ui, model: &Model, bench: &Bench) {
         .show(ui, |ui| {
             if let Some(rival) = rival {
                 ui.label("");
-                ui.label(RichText::new("this one").strong());
+                ui.label(RichText::new("this vehicle").strong());
                 ui.label(RichText::new(rival.source.title()).strong());
                 ui.end_row();
             }
@@ -74,7 +74,7 @@ fn manoeuvres(ui: &mut Ui, model: &Model, bench: &Bench, actions: &mut Vec<Actio
     }
     if trial.own.manoeuvres.is_empty() {
         if !trial.is_running && trial.problem.is_none() {
-            ui.label("None has been driven yet: Test it.");
+            ui.label("No results yet; press Test.");
         }
         return;
     }
@@ -128,7 +128,7 @@ fn measured(one: &Manoeuvre) -> String {
     };
     let limit = match one.limit_text() {
         none if none.is_empty() => String::new(),
-        limit => format!(", held to {limit}"),
+        limit => format!(", limit {limit}"),
     };
     format!("{} {}{limit}", digits(value), one.unit)
 }
