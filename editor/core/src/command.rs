@@ -1,4 +1,4 @@
-//! What a person can ask for: each command has a name, a hint and a key, and stands in the palette.
+//! Commands of the user: each has a name, a hint and a key, and is listed in the palette.
 
 use crate::input::{Key, KeyChord, Modifiers};
 use crate::panel::{MenuPlace, PanelId};
@@ -7,9 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Commands as a table, in the order of the palette: name, title, hint, key. Those of tools stand in
-/// a table of their own, so that the compiler misses none of them, and those of panels in the table
-/// of panels.
+/// Commands as a table, in the order of the palette: name, title, hint, key. Commands of tools have their own
+/// table so that the compiler checks that none is missing, and commands of panels come from the table of
+/// panels.
 macro_rules! commands {
     (
         $($name:ident: $title:literal, $hint:literal, $key:literal;)*
@@ -22,7 +22,7 @@ macro_rules! commands {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Command {
             $(#[doc = $hint] $name,)*
-            /// Takes a tool.
+            /// Selects a tool.
             Tool(ToolKind),
             /// Brings a panel to the front.
             Panel(PanelId),
@@ -37,7 +37,7 @@ macro_rules! commands {
                 $(Self::$later,)*
             ];
 
-            /// Title, hint, and the key unless it is bound to another one; empty for none.
+            /// Title, hint, and default key; an empty key means none.
             fn described(self) -> (&'static str, &'static str, &'static str) {
                 match self {
                     $(Self::$name => ($title, $hint, $key),)*
@@ -64,7 +64,7 @@ macro_rules! commands {
     };
 }
 
-// A line here and a line in `actions.rs` make a command.
+// A new command needs a line here and a line in `actions.rs`.
 commands! {
     New: "New", "Start an empty scenario.", "Ctrl+N";
     Open: "Open…", "Open a scenario file.", "Ctrl+O";
@@ -148,7 +148,7 @@ commands! {
 }
 
 impl Command {
-    /// All commands, in the order of the palette. Those of panels stand around [`KeepRun`](Self::KeepRun).
+    /// All commands, in the order of the palette. Those of panels surround [`KeepRun`](Self::KeepRun).
     pub fn all() -> &'static [Self] {
         static ALL: LazyLock<Vec<Command>> = LazyLock::new(|| {
             let is_of_run =
@@ -171,8 +171,8 @@ impl Command {
         &ALL
     }
 
-    /// Whether it changes the scenario in a way that a stroke under way must not mix with; undo
-    /// takes the stroke back itself.
+    /// Whether it edits the scenario, so that a stroke in progress must end first. Undo cancels the stroke
+    /// itself.
     pub fn edits(self) -> bool {
         matches!(
             self,
@@ -207,7 +207,7 @@ impl Command {
         self.described().0
     }
 
-    /// What it does, in one sentence.
+    /// One sentence that says what it does.
     pub fn hint(self) -> &'static str {
         self.described().1
     }
@@ -216,8 +216,8 @@ impl Command {
         self.described().2
     }
 
-    /// Its name in the settings of people: `tool_road`, `save_as`. A name that changes would lose
-    /// the key that was bound to it.
+    /// Its name in the settings file, such as `tool_road` or `save_as`. Renaming a command would lose the key
+    /// bound to it.
     fn file_name(self) -> String {
         let mut name = String::new();
         for (i, letter) in self.variant().char_indices() {
@@ -230,24 +230,24 @@ impl Command {
     }
 }
 
-// By hand, since a derived name of `Tool(Road)` would be no string, which keys of a map have to be.
+// By hand, because the derived name of `Tool(Road)` would not be a string, which map keys must be.
 impl Serialize for Command {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.file_name())
     }
 }
 
-/// Which key does what.
+/// Key bindings.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(transparent)]
 pub struct KeyMap {
-    /// Keys that differ from the standard ones, such as `Ctrl+Shift+S`; empty for none.
+    /// Bindings that differ from the defaults, such as `Ctrl+Shift+S`; empty for no key.
     changed: BTreeMap<Command, String>,
 }
 
 impl<'de> Deserialize<'de> for KeyMap {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Commands of another version are left out, and the others keep their keys.
+        // Commands of other versions are dropped; the others keep their keys.
         let named = BTreeMap::<String, String>::deserialize(deserializer)?;
         let known = Command::all().iter().filter_map(|&command| {
             let key = named.get(&command.file_name())?;
@@ -260,7 +260,7 @@ impl<'de> Deserialize<'de> for KeyMap {
 }
 
 impl KeyMap {
-    /// The key of a command as text; empty for none.
+    /// The key of a command as text; empty if it has none.
     pub fn text(&self, command: Command) -> &str {
         let standard = command.default_key();
         self.changed.get(&command).map_or(standard, String::as_str)
@@ -271,24 +271,24 @@ impl KeyMap {
         parse(self.text(command))
     }
 
-    /// Binds a command to a key; a command that had it loses it.
+    /// Binds a command to a key; another command that had the key loses it.
     pub fn bind(&mut self, command: Command, chord: KeyChord) {
         let text = text_of(chord);
         for other in Command::all() {
             if *other != command && self.text(*other) == text {
-                // An empty text and not a removal, which would bring its standard key back.
+                // An empty text rather than a removal, which would restore its default key.
                 self.changed.insert(*other, String::new());
             }
         }
         self.changed.insert(command, text);
     }
 
-    /// Back to the standard keys.
+    /// Restores the default keys.
     pub fn reset(&mut self) {
         self.changed.clear();
     }
 
-    /// The command that a key asks for.
+    /// The command bound to a key.
     pub fn command(&self, pressed: KeyChord) -> Option<Command> {
         let KeyChord { key, modifiers } = pressed;
         Command::all().iter().copied().find(|command| {
@@ -303,7 +303,7 @@ impl KeyMap {
         })
     }
 
-    /// How a key is written on the screen.
+    /// The key of a command as shown on screen.
     pub fn label(&self, command: Command) -> String {
         let text = self.text(command);
         let pretty = [
@@ -324,7 +324,7 @@ impl KeyMap {
     }
 }
 
-/// Whether a key stands for a sign that some keyboards write with Shift.
+/// Whether a key types a symbol that some keyboards need Shift for.
 fn is_symbol(key: Key) -> bool {
     matches!(
         key,
@@ -416,14 +416,14 @@ mod tests {
         let text = serde_json::to_string(&map).unwrap();
         assert_eq!(text, r#"{"save_as":"Ctrl+F6","tool_road":"Ctrl+F5"}"#);
         assert_eq!(serde_json::from_str::<KeyMap>(&text).unwrap(), map);
-        // What another version could do is left out.
+        // Commands of other versions are dropped.
         let foreign: KeyMap = serde_json::from_str(r#"{"tool_spoon":"X"}"#).unwrap();
         assert_eq!(foreign, KeyMap::default());
     }
 
     #[test]
     fn keys_that_were_bound_to_panels_are_kept() {
-        // As they were written when each of these was a command of its own.
+        // As written when each of these was a command of its own.
         let written = r#"{"results":"Ctrl+F5","import_report":"Ctrl+F6","compare_runs":"Ctrl+F7","green_wave":"Ctrl+F8","experiment":"Ctrl+F9","workshop":"Ctrl+F10"}"#;
         let map: KeyMap = serde_json::from_str(written).unwrap();
         let keys = [

@@ -1,20 +1,20 @@
-//! What an import came to: what it made, and what it left out or changed, and where.
+//! Result of an import: what it created, and what it left out or changed, with places.
 
 use roadwright_interchange::osm::ImportSummary;
 
-/// What the last import came to.
+/// Result of the last import.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportReport {
-    /// The file that was read.
+    /// The imported file.
     pub file: String,
-    /// The document that it became: places are those of this one.
+    /// The document created by the import; places belong to it.
     pub document: u64,
-    /// What was made and what was left out.
+    /// Created and omitted items.
     pub summary: ImportSummary,
 }
 
 impl ImportReport {
-    /// How many things were left out or changed.
+    /// Number of items left out or changed.
     pub fn left_out(&self) -> usize {
         self.summary
             .warnings
@@ -23,7 +23,7 @@ impl ImportReport {
             .sum()
     }
 
-    /// It in a line.
+    /// The report in one line.
     pub fn line(&self) -> String {
         let summary = &self.summary;
         let mut text = format!("{} roads, {:.1} km", summary.roads, summary.road_km);
@@ -38,7 +38,7 @@ impl ImportReport {
         text
     }
 
-    /// What was made, by name, without what there is none of.
+    /// Created items by name, without zero counts.
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let summary = &self.summary;
         let counted = [

@@ -2,18 +2,18 @@
 
 use std::fmt;
 
-/// Where a panel is docked at first.
+/// Initial position of a panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dock {
     /// Beside the map, among the upper tabs.
     Upper,
     /// Beside the map, among the lower tabs.
     Lower,
-    /// Nowhere until it is asked for; then below the map, where it can be closed again.
+    /// Hidden until it is opened; then below the map, where it can be closed again.
     BelowMap,
 }
 
-/// The place in the menu bar at which the command of a panel stands.
+/// The place of a panel's command in the menu bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MenuPlace {
     /// File, after Import.
@@ -31,16 +31,16 @@ pub enum MenuPlace {
 pub struct MenuEntry {
     /// Its place in the menu bar.
     pub place: MenuPlace,
-    /// Its name in menus and in the palette.
+    /// Its title in menus and in the palette.
     pub title: &'static str,
-    /// What it does, in one sentence.
+    /// One sentence that says what it does.
     pub hint: &'static str,
 }
 
-/// Hands the rows of all panels to a macro, in the order of their tabs: name, id, title, dock, module in
+/// Passes the rows of all panels to a macro, in the order of their tabs: name, id, title, dock, module in
 /// `panels` with the function that draws it, and menu entry.
 ///
-/// The id is the name of the panel's command in the settings of users, so it never changes.
+/// The id names the panel's command in users' settings, so it never changes.
 #[macro_export]
 macro_rules! for_each_panel {
     ($rows:ident) => {
@@ -106,14 +106,14 @@ macro_rules! declare_panels {
                 }
             }
 
-            /// What its tab says.
+            /// The title of its tab.
             pub fn title(self) -> &'static str {
                 match self {
                     $(Self::$name => $title,)*
                 }
             }
 
-            /// Where it is docked at first.
+            /// Its initial position.
             pub fn dock(self) -> Dock {
                 match self {
                     $(Self::$name => Dock::$dock,)*
@@ -132,13 +132,13 @@ macro_rules! declare_panels {
 for_each_panel!(declare_panels);
 
 impl PanelId {
-    /// The panels whose commands stand at a place of the menu bar.
+    /// The panels whose commands are at a place of the menu bar.
     pub fn at(place: MenuPlace) -> impl Iterator<Item = Self> {
         let all = Self::ALL.iter().copied();
         all.filter(move |panel| panel.entry().is_some_and(|entry| entry.place == place))
     }
 
-    /// The panels that are docked at a place at first.
+    /// The panels with an initial position.
     pub fn docked(dock: Dock) -> impl Iterator<Item = Self> {
         Self::ALL
             .iter()

@@ -1,22 +1,22 @@
-//! The scenarios that ship, built in so that the editor needs no files to start with.
+//! The shipped scenarios, built in so that the editor needs no files to start.
 
 use crate::document::Document;
 use roadwright_scenario::vehicle_file::SHIPPED;
 use roadwright_scenario::{Scenario, file};
 
-/// A scenario that ships.
+/// A shipped scenario.
 pub struct Shipped {
     /// Name of its file.
     pub name: &'static str,
-    /// What it shows.
+    /// Description of what it shows.
     pub about: &'static str,
-    /// How wide a part of the map its picture shows, m, there where most drive; `None`: all of it.
-    /// For scenarios whose whole map tells less than what drives in it.
+    /// Width of the part of the map shown in its picture, m, centred where most vehicles are; `None`: the
+    /// whole map. For scenarios whose vehicles say more than the whole map.
     pub close_up: Option<f64>,
     text: &'static str,
 }
 
-/// All of them; the first one is shown at the start.
+/// All shipped scenarios; the first is shown at startup.
 pub const ALL: [Shipped; 19] = [
     Shipped {
         name: "old-town",
@@ -142,7 +142,7 @@ impl Shipped {
     }
 }
 
-/// A document of a shipped scenario: it belongs to no file, so that saving asks for one.
+/// A document of a shipped scenario. It belongs to no file, so saving asks for one.
 pub fn document(index: usize) -> Document {
     Document::new(ALL[index.min(ALL.len() - 1)].scenario())
 }
