@@ -1,11 +1,11 @@
-//! Making and dissolving groups.
+//! Creating and dissolving groups.
 
 use crate::app::Editor;
 use crate::model::Tone;
 use roadwright_scenario::operation::groups;
 
 impl Editor {
-    /// Makes a group of the selection.
+    /// Groups the selection.
     pub(crate) fn group(&mut self) {
         let scenario = self.model.document.scenario();
         let Some((edit, id)) = groups::grouped(scenario, &self.model.selection) else {
@@ -13,13 +13,13 @@ impl Editor {
             return self.say(Tone::Refused, text);
         };
         self.apply(&format!("Create {id}"), edit);
-        // Nodes are in no group: what is selected is what a click on it will select.
+        // Nodes belong to no group, so select what a click on the group will select.
         if let Some(group) = self.model.document.scenario().groups().get(&id) {
             self.model.selection = group.members().clone();
         }
     }
 
-    /// Dissolves the groups of what is selected; their members stay.
+    /// Dissolves the selected groups; their members stay.
     pub(crate) fn ungroup(&mut self) {
         let scenario = self.model.document.scenario();
         let (edit, count) = groups::dissolved(scenario, &self.model.selection);
@@ -30,8 +30,7 @@ impl Editor {
         }
     }
 
-    /// Takes members that do not exist out of the groups of a document that was just opened, in a
-    /// step that can be undone.
+    /// Removes missing members from the groups of a newly opened document, as a step that can be undone.
     pub(crate) fn drop_lost_members(&mut self) {
         let scenario = self.model.document.scenario();
         let lost = groups::lost_members(scenario);

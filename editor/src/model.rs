@@ -1,4 +1,4 @@
-//! What panels read, and what they may ask for.
+//! The state that panels read, and the actions that they may request.
 
 use crate::arrange::Arrangement;
 use crate::autosave::Recovery;
@@ -32,73 +32,73 @@ use roadwright_simulation::{CouplingOrder, HandControls};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The state of the editor, apart from the widgets. Panels, the map and keys read it and send
-/// [`Action`]s; it changes in one place, after the frame. Between frames it also takes in what was
-/// worked on beside them: scenes, findings, files, the newest picture of the run.
+/// The state of the editor, apart from the widgets. Panels, the map and keys read it and send [`Action`]s; it
+/// changes in one place, after the frame. Between frames it also takes in results of background work: scenes,
+/// findings, files, the newest snapshot of the run.
 ///
-/// So every widget of a frame sees the same state, whatever the order of the panels is. What a
-/// widget needs for itself (typed text, the stroke under way, how panels are docked) is not here
-/// but in the view state.
+/// So every widget of a frame sees the same state, whatever the order of the panels. State that a widget
+/// needs for itself (typed text, the stroke in progress, the docking of panels) is part of the view state
+/// instead.
 pub struct Model {
-    /// The scenario that is edited.
+    /// The edited scenario.
     pub document: Document,
-    /// The scenario of the person, while something else stands in the place of the document.
+    /// The user's scenario while something else is shown in place of the document.
     pub waiting: Option<Arc<Scenario>>,
-    /// What was derived from it, perhaps a moment ago.
+    /// Data derived from it, possibly of the previous revision.
     pub scene: Arc<Scene>,
-    /// What is wrong with it, and the revision that was looked at.
+    /// Findings of the check, and the checked revision.
     pub findings: (u64, Arc<Vec<Finding>>),
-    /// What the last import came to.
+    /// Result of the last import.
     pub import: Option<Arc<ImportReport>>,
-    /// Plugins, scripts and all modules to choose from.
+    /// Plugins, scripts and all available modules.
     pub modules: Modules,
-    /// What is selected.
+    /// The selection.
     pub selection: Objects,
-    /// The way from lane to lane through the selected junction that is explained.
+    /// The explained connection from lane to lane through the selected junction.
     pub explained: Option<(LaneEnd, LaneEnd)>,
-    /// Where selected vehicles and flows will drive.
+    /// Planned routes of selected vehicles and flows.
     pub(crate) ways: PlannedWays,
-    /// The tool in hand.
+    /// The current tool.
     pub tool: ToolKind,
-    /// Where the map looks.
+    /// The view of the map.
     pub camera: Camera,
-    /// What is kept between sessions.
+    /// Settings kept between sessions.
     pub settings: Settings,
-    /// The running simulation at its newest moment, if there is one.
+    /// The newest snapshot of the running simulation, if there is one.
     pub live: Option<Arc<LivePicture>>,
-    /// Runs that are kept for comparison.
+    /// Runs kept for comparison.
     pub kept_runs: KeptRuns,
     /// Simulated seconds per second; infinite for as fast as possible.
     pub speed: f64,
-    /// The agent that is looked into.
+    /// The watched agent.
     pub watched: Option<u64>,
     /// Whether the map follows it.
     pub follow: bool,
-    /// The agent that the person at the keyboard drives, and where the controls are.
+    /// The agent driven by hand, and its controls.
     pub driving: Option<(u64, HandControls)>,
-    /// Gamepads, while somebody drives.
+    /// Gamepads, while the user drives.
     pub pad: PadState,
-    /// The picture behind the map.
+    /// The background picture.
     pub background: Option<Background>,
-    /// What is trained.
+    /// Experiments and training.
     pub experiment: ExperimentModel,
-    /// The window that is open over the others.
+    /// The open dialog.
     pub dialog: Dialog,
-    /// The folder that a question for a path is about.
+    /// The folder shown in the path dialog.
     pub folder: ListedFolder,
-    /// What the tool's mouse buttons do now.
+    /// Present function of the mouse buttons with this tool.
     pub status: String,
     /// World point under the pointer, m.
     pub pointer: Option<DVec2>,
-    /// Work beside the frame: what it is and how far it is, 0 to 1; `None` unknown.
+    /// Background work: its description and progress, 0 to 1; `None` if unknown.
     pub job: Option<(String, Option<f32>)>,
-    /// What sessions that crashed have left.
+    /// Autosaves of sessions that crashed.
     pub recoveries: Vec<Recovery>,
-    /// The file that could not be opened last.
+    /// The last file that could not be opened.
     pub damaged: Option<Arc<Damaged>>,
-    /// Whether the file has been changed by someone else.
+    /// Whether another program has changed the file.
     pub changed_on_disk: bool,
-    /// The bundle that was read last, until it is unpacked or put away.
+    /// The last bundle read, until it is unpacked or closed.
     pub bundle: Option<Arc<OpenBundle>>,
     /// The vehicle workshop.
     pub workshop: Workshop,
@@ -112,18 +112,18 @@ impl Model {
         }
     }
 
-    /// The name of the scenario, with a mark while it has changes that are not saved.
+    /// The name of the scenario, with a mark while it has unsaved changes.
     pub fn title(&self) -> String {
         let mark = if self.document.is_dirty() { " •" } else { "" };
         format!("{}{mark}", self.document.title())
     }
 
-    /// Whether the simulation runs.
+    /// Whether the simulation is playing.
     pub fn is_playing(&self) -> bool {
         self.live.as_ref().is_some_and(|live| live.is_playing)
     }
 
-    /// The only selected object.
+    /// The selected object, if there is exactly one.
     pub fn single(&self) -> Option<ObjectId> {
         match self.selection.len() {
             1 => self.selection.first().copied(),
@@ -131,7 +131,7 @@ impl Model {
         }
     }
 
-    /// The nodes that are selected.
+    /// The selected nodes.
     pub(crate) fn selected_nodes(&self) -> impl Iterator<Item = NodeId> {
         let objects = self.selection.iter();
         objects.filter_map(|object| match object {
@@ -141,41 +141,41 @@ impl Model {
     }
 }
 
-/// What a question about unsaved changes is asked before.
+/// The operation that waits for confirmation about unsaved changes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
-    /// An empty scenario.
+    /// A new scenario.
     New,
-    /// Another file.
+    /// Opening another file.
     Open(PathBuf),
-    /// A shipped scenario.
+    /// Opening a shipped scenario.
     Shipped(usize),
     /// An import.
     Import(PathBuf),
-    /// What a crash left.
+    /// Recovering an autosave.
     Recover(usize),
-    /// What can be read of the file that could not be opened.
+    /// Opening the readable part of a damaged file.
     Salvaged,
     /// A document that was read while the old one was still edited.
     Loaded,
-    /// The document that waits while the world of an individual is shown.
+    /// Returning to the document from the world of an individual.
     Back,
-    /// The end.
+    /// Quitting.
     Quit,
 }
 
-/// What a path is asked for.
+/// Purpose of a requested path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// A scenario to open.
     Open,
-    /// Where to save.
+    /// Where to save the scenario.
     Save,
     /// A map extract to import.
     Import,
     /// Where to write a picture.
     Picture,
-    /// A picture to trace.
+    /// A background picture to open.
     Background,
     /// Where to write a bundle.
     Share,
@@ -183,22 +183,22 @@ pub enum Purpose {
     Results,
     /// The folder to write the comparison of two runs into.
     Comparison,
-    /// Where to write what was driven by hand.
+    /// Where to write the record of a drive by hand.
     Drive,
-    /// Something about experiments.
+    /// A path for experiments.
     Experiment(ExperimentFile),
     /// A vehicle file for the workshop.
     OpenVehicle,
-    /// One that the vehicle of the workshop is compared with.
+    /// A vehicle file to compare the workshop's vehicle with.
     CompareVehicle,
     /// Where to save the vehicle of the workshop.
     SaveVehicle,
-    /// The same, for a vehicle type of the scenario.
+    /// Where to save it for use in a vehicle type of the scenario.
     UseVehicle,
 }
 
 impl Purpose {
-    /// How names of files end that fit; none where a folder is asked for.
+    /// Extensions of matching files; empty if a folder is requested.
     pub(crate) fn endings(self) -> &'static [&'static str] {
         match self {
             Self::Open => &[".json", ".rwz"],
@@ -216,61 +216,61 @@ impl Purpose {
         }
     }
 
-    /// The same without what comes before the last dot, as dialogs of desktops want it.
+    /// The same without everything before the last dot, as desktop dialogs need it.
     pub(crate) fn extensions(self) -> Vec<&'static str> {
         let last = |ending: &&'static str| ending.rsplit('.').next();
         self.endings().iter().filter_map(last).collect()
     }
 }
 
-/// The window that is open over the others, and what it opens with. What has been typed into it
-/// since is the window's own, and is sent when it is finished.
+/// The open dialog and its initial contents. Text typed since then belongs to the dialog and is sent when it
+/// closes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Dialog {
     /// None.
     #[default]
     None,
-    /// Shipped scenarios and recent files.
+    /// The welcome panel with shipped scenarios and recent files.
     Welcome,
-    /// There are unsaved changes.
+    /// Unsaved changes.
     Unsaved(Next),
     /// A file could not be opened.
     Damaged,
-    /// A path is asked for.
+    /// A path is requested.
     Path {
-        /// What for.
+        /// Its purpose.
         purpose: Purpose,
-        /// A suggestion.
+        /// The suggested path.
         text: String,
-        /// What to do once it is saved.
+        /// What to do after saving.
         then: Option<Next>,
     },
     /// All commands.
     Palette {
-        /// What is searched for.
+        /// The search text.
         query: String,
-        /// The chosen line.
+        /// The selected line.
         line: usize,
     },
     /// All keys.
     Keys {
-        /// The command whose new key is waited for.
+        /// The command that waits for its new key.
         waiting: Option<Command>,
-        /// Part of the names that are listed.
+        /// Filter for the listed names.
         filter: String,
     },
-    /// A build wants to run for the first time.
+    /// A build asks to run for the first time.
     AllowPlugin,
-    /// Streets by name.
+    /// Search for streets by name.
     Search {
-        /// What is searched for.
+        /// The search text.
         query: String,
     },
-    /// A bundle was read; where to unpack it.
+    /// A bundle was read; asks where to unpack it.
     Bundle {
         /// The folder, as a text.
         folder: String,
-        /// Whether its presets of roads are added to one's own.
+        /// Whether to add its road presets to the user's own.
         presets: bool,
     },
 }
@@ -300,53 +300,53 @@ impl Dialog {
     }
 }
 
-/// What a panel, the map or a key asks for.
+/// An action requested by a panel, the map or a key.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     /// A command.
     Do(Command),
-    /// An edit as a step of its own.
+    /// Applies an edit as its own step.
     Apply(String, Edit),
-    /// What nearly everybody would do about a problem.
+    /// Applies the obvious repair of a problem.
     Repair(Finding),
-    /// The state of the gesture under way.
+    /// Sets the state of the gesture in progress.
     Preview(String, Edit),
-    /// The end of the gesture, or of the one with this label only.
+    /// Ends the gesture in progress, or only the one with this label.
     Commit(Option<String>),
-    /// The gesture is taken back.
+    /// Cancels the gesture.
     Abort,
-    /// Another selection.
+    /// Changes the selection.
     Select(Objects),
-    /// A way from lane to lane through the selected junction is explained, or none any more.
+    /// Explains a connection from lane to lane through the selected junction; `None` ends the explanation.
     Explain(Option<(LaneEnd, LaneEnd)>),
-    /// The map shows this box.
+    /// Shows this box on the map.
     Jump(DVec2, DVec2),
-    /// The state after this many steps of the history.
+    /// Goes to the state after this many steps of the history.
     GoToStep(usize),
-    /// Text from the system's clipboard is pasted: a piece of a scenario, perhaps of another
-    /// window. Other text is left aside, and what was copied here last is pasted.
+    /// Pastes text from the system's clipboard: a piece of a scenario, possibly from another window. For
+    /// other text, the last copied objects are pasted.
     PasteText(String),
-    /// Other settings.
+    /// Changes the settings.
     Settings(Box<Settings>),
-    /// A command has another key.
+    /// Binds a command to another key.
     BindKey(Command, KeyChord),
-    /// All commands have their standard keys.
+    /// Restores the default keys of all commands.
     ResetKeys,
-    /// Another tool.
+    /// Selects another tool.
     Tool(ToolKind),
-    /// Another tool, whose first click is at this point, m.
+    /// Selects another tool and clicks with it at this point, m.
     Begin(ToolKind, DVec2),
-    /// Vehicles on random trips, as the options of the vehicle tool say.
+    /// Adds vehicles with random trips according to the options of the vehicle tool.
     AddRandomTrips,
-    /// The selection is put in order.
+    /// Arranges the selection.
     Arrange(Arrangement),
-    /// What was copied is added around this point, m.
+    /// Pastes the copied objects around this point, m.
     PasteAt(DVec2),
-    /// Another speed of the simulation.
+    /// Changes the speed of the simulation.
     Speed(f64),
-    /// Another agent is looked into.
+    /// Watches another agent.
     Watch(Option<u64>),
-    /// The run is looked at as it was at a time, s.
+    /// Shows the run at an earlier time, s.
     LookBack(f64),
     /// The run is looked at as it is now.
     BackToPresent,
