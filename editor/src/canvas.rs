@@ -489,7 +489,7 @@ impl Canvas {
         board.marks(&self.hand.tool().marks(&context));
     }
 
-    /// What to do on an empty map.
+    /// Hint on an empty map.
     fn hint(&self, board: &Board<'_>, model: &Model) {
         let text = match model.tool {
             _ if self.hand.tool().is_busy() || model.workshop.track.is_some() => return,

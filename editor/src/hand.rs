@@ -20,7 +20,7 @@ const DOUBLE_DISTANCE: f32 = 6.0;
 /// Pick distance around the bodies of driving vehicles, points.
 const VEHICLE_REACH: f64 = 7.0;
 
-// What tools see of the left button:
+// Events of the left button that tools receive:
 //
 //   down                                       Press
 //     moves up to 4 points, up                 Click, and DoubleClick after the second one

@@ -242,7 +242,7 @@ pub enum Dialog {
         purpose: Purpose,
         /// The suggested path.
         text: String,
-        /// What to do after saving.
+        /// The operation to continue with after saving.
         then: Option<Next>,
     },
     /// All commands.
@@ -348,133 +348,133 @@ pub enum Action {
     Watch(Option<u64>),
     /// Shows the run at an earlier time, s.
     LookBack(f64),
-    /// The run is looked at as it is now.
+    /// Shows the run as it is now.
     BackToPresent,
-    /// The controls of the vehicle that is driven by hand; `None` gives it back to its modules.
+    /// Sets the controls of the vehicle driven by hand; `None` returns it to its modules.
     Drive(Option<HandControls>),
-    /// The trailers of an agent under way are let go or joined on.
+    /// Couples or uncouples trailers of a driving agent.
     Coupling(u64, CouplingOrder),
-    /// The background picture is moved, m.
+    /// Moves the background picture, m.
     MoveBackground(DVec2),
-    /// The background picture is stretched.
+    /// Scales the background picture.
     ScaleBackground(f64),
-    /// The background picture's opacity, 0 to 1.
+    /// Sets the background picture's opacity, 0 to 1.
     FadeBackground(f32),
-    /// The background picture goes.
+    /// Removes the background picture.
     DropBackground,
-    /// Another window.
+    /// Shows another dialog.
     Show(Dialog),
-    /// A panel comes to the front.
+    /// Brings a panel to the front.
     ShowPanel(PanelId),
-    /// A native dialog for a path.
+    /// Opens the system's dialog for a path.
     Browse(Purpose, Option<Next>),
-    /// Another folder is to be listed.
+    /// Lists another folder.
     ListFolder(PathBuf),
-    /// A path is asked for, with a suggestion.
+    /// Asks for a path, with a suggestion.
     AskPath(Purpose),
-    /// A path was given.
+    /// Handles an entered path.
     Path(PathBuf, Purpose, Option<Next>),
-    /// Something that would lose unsaved changes: asks first.
+    /// An operation that would lose unsaved changes; asks first.
     Leave(Next),
-    /// The same, asked already.
+    /// The same, already confirmed.
     Go(Next),
-    /// What crashed sessions have left is not wanted.
+    /// Discards the autosaves of crashed sessions.
     DiscardRecoveries,
-    /// The bundle that was read is unpacked into a folder and opened there.
+    /// Unpacks the bundle into a folder and opens it there.
     Unpack {
         /// The folder, which is new or empty.
         folder: PathBuf,
-        /// Whether its presets of roads are added to one's own.
+        /// Whether to add its road presets to the user's own.
         presets: bool,
     },
-    /// The file is read again.
+    /// Reloads the file.
     Reload,
-    /// The file on disk is not looked at.
+    /// Keeps the document and ignores the file on disk.
     KeepMine,
-    /// The work beside the frame is not wanted any more.
+    /// Cancels background work.
     CancelJob,
-    /// A message for people.
+    /// Shows a message.
     Say(Tone, String),
-    /// Something about plugins and scripts.
+    /// An action on plugins and scripts.
     Module(ModuleAction),
-    /// Something about experiments.
+    /// An action on experiments.
     Experiment(ExperimentAction),
-    /// Something about runs that are kept.
+    /// An action on kept runs.
     KeptRun(KeptRunAction),
-    /// Something in the vehicle workshop.
+    /// An action in the vehicle workshop.
     Workshop(WorkshopAction),
-    /// What the map has shown already in the frame that sends it.
+    /// A change of the view that the map has already shown in this frame.
     View(ViewAction),
 }
 
-/// What the hand on the map changes in the view. The map draws with it in the same frame, so that
-/// panning and zooming follow the pointer without delay, and sends it afterwards.
+/// Changes of the view by mouse input on the map. The map draws with them in the same frame, so that panning
+/// and zooming follow the pointer without delay, and sends them afterwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ViewAction {
-    /// The map looks here.
+    /// Sets the view of the map.
     Look(Camera),
-    /// The map no longer follows the watched vehicle.
+    /// Stops following the watched vehicle.
     StopFollowing,
     /// The world point under the pointer, m; `None`: the pointer is not on the map.
     Point(Option<DVec2>),
 }
 
-/// What can be done about plugins and scripts.
+/// Actions on plugins and scripts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModuleAction {
-    /// The build with this hash may run, from now on.
+    /// Allows the build with this hash to run from now on.
     Allow(String),
-    /// All builds in this folder may run, from now on.
+    /// Allows all builds in this folder to run from now on.
     AllowFolder(PathBuf),
-    /// No longer so.
+    /// Revokes the permission of a folder.
     ForgetFolder(PathBuf),
-    /// It is not asked about again in this session.
+    /// Declines a build for this session.
     Decline(String),
-    /// The module's file is read again.
+    /// Reloads the module's file.
     Reload(String),
-    /// The module is switched off or on.
+    /// Disables or enables the module.
     Disable(String, bool),
-    /// The module runs in a process of its own or not.
+    /// Runs the module in its own process, or not.
     Isolate(String, bool),
-    /// The build before is used again.
+    /// Returns to the previous build.
     RollBack(String),
-    /// The folder of a file is shown by the system.
+    /// Opens the folder of a file in the system's file manager.
     OpenFolder(PathBuf),
-    /// A script is written.
+    /// Saves a script.
     SaveScript {
         /// Its id.
         id: String,
         /// Its text.
         text: String,
-        /// What its file held when it was changed; nothing is written over anything else.
+        /// Contents of its file when the draft was started, so that no other changes are overwritten.
         base: String,
-        /// Whether it is written with a mistake in it as well.
+        /// Whether to save even with errors.
         anyway: bool,
     },
-    /// The text of a script is looked through for mistakes: its id and its text.
+    /// Checks the text of a script for errors: its id and its text.
     CheckScript(String, String),
-    /// One handler of a text of a script is run for one agent, statement by statement.
+    /// Runs one handler of a script's text for one agent, statement by statement.
     StepThrough(StepRequest),
-    /// What was stepped through is put away.
+    /// Ends stepping.
     EndStepping,
-    /// A new script is made.
+    /// Creates a new script.
     NewScript(String),
-    /// The clock has stopped a module: the simulation continues without it, or stays paused.
+    /// Answers a time-out of a module: the simulation continues without it, or stays paused.
     TimedOut {
         /// Whether it continues.
         goes_on: bool,
     },
-    /// A native call hangs: the program restarts without that module.
+    /// Restarts the program without the module whose native call hangs.
     RestartWithout(String),
 }
 
-/// How serious a message is.
+/// Severity of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// Done.
+    /// Success.
     Done,
-    /// Cannot be.
+    /// The request was refused.
     Refused,
-    /// Went wrong.
+    /// An error.
     Failed,
 }

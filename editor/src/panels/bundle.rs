@@ -1,4 +1,4 @@
-//! The window that shows a bundle before it is unpacked.
+//! The dialog that shows a bundle before it is unpacked.
 
 use super::widgets;
 use crate::model::{Action, Dialog, Model};
@@ -14,7 +14,7 @@ pub(super) fn ui(
     presets: &mut bool,
     actions: &mut Vec<Action>,
 ) {
-    // Unpacked or put away meanwhile.
+    // It was unpacked or closed meanwhile.
     let Some(open) = &model.bundle else {
         actions.push(Action::Show(Dialog::None));
         return;
@@ -52,7 +52,7 @@ pub(super) fn ui(
     }
 }
 
-/// What is in it, and whom its data came from.
+/// Contents of the bundle, and the sources of its data.
 fn contents(ui: &mut Ui, open: &OpenBundle) {
     let manifest = open.bundle.manifest();
     let bytes: u64 = manifest.files.values().map(|file| file.bytes).sum();
@@ -72,7 +72,7 @@ fn contents(ui: &mut Ui, open: &OpenBundle) {
     }
 }
 
-/// What its scenario uses that is not here.
+/// Modules and files that its scenario uses but are missing here.
 fn lacks(ui: &mut Ui, model: &Model, open: &OpenBundle) {
     for lack in &open.lacks {
         let color = model.theme().tone(Tone::Warning);

@@ -1,4 +1,4 @@
-//! What is shown of a file that cannot be opened: the place of the mistake, and what can be saved.
+//! The dialog for a file that cannot be opened: the place of the error, and what can be recovered.
 
 use super::widgets;
 use crate::command::Command;
@@ -6,7 +6,7 @@ use crate::model::{Action, Dialog, Model, Next};
 use crate::tools::Tone;
 use egui::{RichText, ScrollArea, Ui};
 
-/// Height of the list of what is left out, points.
+/// Height of the list of omitted entries, points.
 const LIST: f32 = 130.0;
 
 pub(super) fn ui(context: &egui::Context, model: &Model, actions: &mut Vec<Action>) {
@@ -35,7 +35,7 @@ pub(super) fn ui(context: &egui::Context, model: &Model, actions: &mut Vec<Actio
     }
 }
 
-/// The lines around the mistake.
+/// The lines around the error.
 fn lines(ui: &mut Ui, model: &Model) {
     let Some(damaged) = &model.damaged else {
         return;
@@ -51,7 +51,7 @@ fn lines(ui: &mut Ui, model: &Model) {
     }
 }
 
-/// What would not be there.
+/// The entries that would be left out.
 fn left_out(ui: &mut Ui, model: &Model) {
     let saved = model
         .damaged

@@ -1,4 +1,4 @@
-//! The steps that can be undone and redone; a click goes there.
+//! The steps that can be undone and redone; a click goes to a step.
 
 use super::PanelFrame;
 use crate::model::Action;
@@ -13,7 +13,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
         super::widgets::empty(ui, "No changes yet.");
         return;
     }
-    // The present stays in view when it moves; a person who looks back meanwhile is not pulled away.
+    // Keeps the present step in view when it changes, without disturbing a user who scrolls back.
     let id = ui.scope_id().with("present");
     let before = ui.data_mut(|data| data.get_temp::<usize>(id));
     ui.data_mut(|data| data.insert_temp(id, done.len()));
@@ -37,7 +37,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     for (i, label) in done.iter().enumerate() {
         row(ui, i + 1, label, i + 1 == done.len(), true);
     }
-    // What was undone can be gone back to until something else is edited.
+    // Undone steps can be redone until the next edit.
     for (i, label) in undone.iter().enumerate() {
         row(ui, done.len() + i + 1, label, false, false);
     }

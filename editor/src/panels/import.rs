@@ -1,4 +1,4 @@
-//! What the last import came to, with a jump to what was left out.
+//! The report of the last import, with links to omitted items.
 
 use super::PanelFrame;
 use super::widgets::{counted, empty, heading};
@@ -8,7 +8,7 @@ use egui::{Grid, Ui};
 use roadwright_geometry::DVec2;
 use roadwright_interchange::osm::ImportWarning;
 
-/// How far around a place the map shows, m.
+/// Margin of the map around a place, m.
 const AROUND: f64 = 40.0;
 
 pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
@@ -45,7 +45,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
 }
 
-/// The first few of a kind: a click shows where each lies.
+/// The first few of a kind; a click shows the place.
 fn places(
     ui: &mut Ui,
     model: &Model,

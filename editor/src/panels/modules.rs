@@ -1,4 +1,4 @@
-//! Plugins and scripts: how they do, and what can be done about them.
+//! Plugins and scripts: their health, and actions on them.
 
 use super::PanelFrame;
 use super::widgets::{empty, heading};
@@ -9,12 +9,12 @@ use egui::{Color32, CornerRadius, Grid, Id, RichText, Sense, Ui, vec2};
 use roadwright_agent::ModuleKind;
 use roadwright_extension::{Health, ModuleRow};
 
-/// Time for each agent that a bar shows as full, us.
+/// Time per agent that fills a bar, us.
 const BUDGET_US: f64 = 5.0;
-/// The same for scripts.
+/// The same for scripts, us.
 const SCRIPT_BUDGET_US: f64 = 50.0;
 
-/// A module that is dragged onto a stack.
+/// A module being dragged onto a stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Dragged {
     pub(super) kind: ModuleKind,
@@ -51,7 +51,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     log(ui, model);
 }
 
-/// The folders whose builds run without a question.
+/// The folders whose builds run without asking.
 fn folders(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let trusted = &model.settings.trusted_folders;
     if trusted.is_empty() {
@@ -99,7 +99,7 @@ fn card(ui: &mut Ui, model: &Model, row: &ModuleRow, actions: &mut Vec<Action>) 
             let color = lamp_color(model, row.lamp);
             ui.painter().circle_filled(rect.center(), 5.0, color);
             lamp.on_hover_text(lamp_word(row.lamp));
-            // A file whose kind is not known fits no slot, and cannot be dragged.
+            // A file of unknown kind fits no slot and cannot be dragged.
             let dragged = ModuleKind::from_name(row.kind).map(|kind| Dragged {
                 kind,
                 id: row.id.clone(),
@@ -155,7 +155,7 @@ fn figures(ui: &mut Ui, model: &Model, row: &ModuleRow) {
             line("agents on fallback", row.fallback_agents.to_string());
             ui.label(RichText::new("time per agent").weak().small());
             ui.horizontal(|ui| {
-                // Scripts are interpreted: what is much for a plugin is normal for them.
+                // Scripts are interpreted, so times that are long for a plugin are normal for them.
                 let budget = if row.tier == "script" {
                     SCRIPT_BUDGET_US
                 } else {
@@ -185,7 +185,7 @@ fn budget_bar(ui: &mut Ui, model: &Model, share: f64) {
     ui.painter()
         .rect_filled(rect, corner, color.gamma_multiply(back));
     let mut full = rect;
-    // Beyond the budget the bar is full; its colour says that it is too much.
+    // Above the budget the bar is full, and its colour shows the excess.
     full.set_width(rect.width() * share.clamp(0.0, 1.0) as f32);
     ui.painter().rect_filled(full, corner, color);
 }
@@ -236,7 +236,7 @@ fn buttons(ui: &mut Ui, row: &ModuleRow, actions: &mut Vec<Action>) {
     ui.add_space(4.0);
 }
 
-/// What modules have logged in this run.
+/// Messages logged by modules in this run.
 fn log(ui: &mut Ui, model: &Model) {
     let Some(live) = model.live.as_ref().filter(|live| !live.log.is_empty()) else {
         return;

@@ -1,4 +1,4 @@
-//! What the scenario says about itself, and all that is in it.
+//! The description and settings of the scenario, and lists of its objects.
 
 use super::PanelFrame;
 use super::property::{Choice, Property, Subject, TextProperty};
@@ -10,7 +10,7 @@ use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{About, DrivingSide, DynamicsLevel, Edit, ObjectId, Settings};
 use std::ops::RangeInclusive;
 
-/// Objects of a kind that are listed at once.
+/// Maximum number of objects of a kind listed.
 const MOST: usize = 200;
 
 pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
@@ -67,7 +67,7 @@ const ABOUT: [TextProperty<About>; 4] = [
         hint: "country code, such as US",
         wraps: false,
         get: |about| &about.country,
-        // Files hold two capital letters.
+        // Files contain two capital letters.
         set: |about, country| about.country = country.trim().to_uppercase(),
     },
 ];
@@ -124,7 +124,7 @@ const SETTINGS: [Property<Settings>; 4] = [
         name: "Seed",
         label: "Change seed",
         unit: "",
-        // Beyond 2^53 a double skips whole numbers.
+        // Beyond 2^53 a double cannot represent every integer.
         range: 0.0..=9e15,
         step: 1.0,
         hint: "Seed of the random numbers of the run.",
@@ -152,10 +152,10 @@ const DYNAMICS: Choice<Settings, DynamicsLevel> = Choice {
     set: |settings, level| settings.dynamics = level,
 };
 
-/// What files may say lies within.
+/// Range allowed in files.
 const GRIP_RANGE: RangeInclusive<f64> = 0.01..=1.5;
 
-/// Shares of the friction of tyres on dry asphalt, by ground.
+/// Share of tyre friction on dry asphalt, by ground.
 const GRIP: [Property<Settings>; 8] = [
     Property {
         name: "Grip: open ground",
@@ -341,7 +341,7 @@ fn list(
     let fits = |(id, name): &&(ObjectId, String)| {
         filter.is_empty() || format!("{id} {name}").to_lowercase().contains(&filter)
     };
-    // Counted over all, although only some are listed: the title says how many there are.
+    // Counts all matches although only some are listed, because the title shows the number.
     let count = all.iter().filter(fits).count();
     let is_hidden = |id: ObjectId| {
         let options = &model.settings.tools;
@@ -360,7 +360,7 @@ fn list(
                     format!("{id}  {name}")
                 };
                 let row = ui.selectable_label(model.selection.contains(id), text);
-                // A right click on part of a selection is meant for all of it.
+                // A right click on part of a selection applies to all of it.
                 if row.secondary_clicked() && !model.selection.contains(id) {
                     actions.push(Action::Select(Objects::from([*id])));
                 }

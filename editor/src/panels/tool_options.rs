@@ -1,4 +1,4 @@
-//! What the tool in hand can be set to.
+//! Options of the current tool.
 
 use super::widgets::{choice, named};
 use crate::command::Command;
@@ -67,7 +67,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             snapping(ui, &mut options);
         }
     });
-    // Widgets change a copy: only what differs is asked for.
+    // Widgets change a copy; only differences are sent.
     if options != model.settings.tools {
         let mut settings = model.settings.clone();
         settings.tools = options;
@@ -154,7 +154,7 @@ fn road(ui: &mut Ui, model: &Model, options: &mut ToolOptions) {
     {
         let at = options.preset.min(options.presets.len() - 1);
         options.presets.remove(at);
-        // The chosen one has gone, and the place may have gone with it.
+        // The selected one is gone, and its index may be too.
         options.preset = 0;
     }
     ui.separator();
@@ -174,7 +174,7 @@ fn layer(ui: &mut Ui, options: &mut ToolOptions) {
     named(&response, "Layer");
 }
 
-/// The lanes of a road as a preset of its own.
+/// Saves the lanes of a road as a preset.
 fn keep_preset(model: &Model, id: roadwright_scenario::RoadId, options: &mut ToolOptions) {
     let scenario = model.document.scenario();
     let Some(road) = scenario.network().road(id) else {
@@ -182,7 +182,7 @@ fn keep_preset(model: &Model, id: roadwright_scenario::RoadId, options: &mut Too
     };
     let side = scenario.about().driving_side;
     let mut lanes: Vec<_> = road.section_at(0.0).lanes.iter().collect();
-    // Ids count from the reference line outwards on both sides.
+    // Ids count outwards from the reference line on both sides.
     lanes.sort_by_key(|lane| lane.id.abs());
     // Lanes driven along the road, from the middle outwards, and those against it.
     let right_first = side == roadwright_scenario::DrivingSide::Right;
@@ -207,7 +207,7 @@ fn keep_preset(model: &Model, id: roadwright_scenario::RoadId, options: &mut Too
             backward: of(false),
         },
     });
-    // The new one is in use at once.
+    // The new preset is selected at once.
     options.preset = options.presets.len() - 1;
 }
 
@@ -251,7 +251,7 @@ fn forest(ui: &mut Ui, options: &mut ToolOptions) {
         5.0,
     );
     drag(ui, "Spacing, m", &mut forest.spacing, 0.5..=50.0, 0.1);
-    // Fields hold real numbers; whole ones up to a million are exact in them.
+    // Fields contain real numbers; integers up to a million are exact.
     let mut seed = forest.seed as f64;
     drag(ui, "Seed", &mut seed, 0.0..=1e6, 0.2);
     forest.seed = seed.max(0.0) as u64;
@@ -295,7 +295,7 @@ fn agents(ui: &mut Ui, model: &Model, options: &mut ToolOptions) {
     }
 }
 
-/// Vehicles on random trips: how many, where they begin and end, and the button that adds them.
+/// Random trips: number, origins and destinations, and the button that adds them.
 fn random_trips(ui: &mut Ui, options: &mut RandomTripOptions, actions: &mut Vec<Action>) {
     ui.label("Random trips");
     let count = DragValue::new(&mut options.count)
@@ -347,10 +347,10 @@ fn background(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         actions.push(Action::FadeBackground(opacity));
     }
     let width = background.size().x;
-    // Asked as a width, changed as a factor: the picture keeps its form.
+    // Shown as a width but changed as a factor, so that the picture keeps its proportions.
     let mut wanted = width;
     drag(ui, "Width, m", &mut wanted, 1.0..=1e6, 1.0);
-    // The size is kept as metres a pixel, so the width comes back with an error of rounding.
+    // The size is stored in metres per pixel, so the width has a rounding error.
     if (wanted - width).abs() > 1e-9 {
         actions.push(Action::ScaleBackground(wanted / width));
     }

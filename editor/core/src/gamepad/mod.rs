@@ -3,6 +3,7 @@
 //! The source of pads depends on the system: `linux` reads /dev/input, and `elsewhere` uses a crate on all
 //! other systems. Both implement `Source`, which provides plain events; `Grip` turns them into controls. A
 //! source exists only while the user drives, so nothing is polled otherwise.
+//!
 //! ```text
 //!   system -> Source -> PadEvent -> Grip -> HandControls -> the run, as those of keys
 //! ```

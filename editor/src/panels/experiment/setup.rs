@@ -1,4 +1,4 @@
-//! What is trained: course, stack, genes, seeds, operators.
+//! Setup of a training: course, stack, genes, seeds, operators.
 
 use super::super::widgets::{Number, choice, heading, primary};
 use super::{ExperimentPanel, Part, beside, button, fault, genes, spending};
@@ -12,7 +12,7 @@ use roadwright_training::Course;
 use roadwright_training::genetic::experiment::{Courses, NameOr};
 use roadwright_training::genetic::{Bounds, Elite, Experiment, Method, Start};
 
-/// Keys whose faults are told beside what they are about.
+/// Keys whose errors are shown beside their fields.
 const PLACED: [&str; 13] = [
     "course",
     "stack",
@@ -28,7 +28,7 @@ const PLACED: [&str; 13] = [
     "time_compression",
     "stop",
 ];
-/// Those of how drives are spent.
+/// Keys of the drive budget.
 const SPENDING: [&str; 5] = ["racing", "halving", "growth", "time_compression", "stop"];
 
 pub(super) fn ui(
@@ -38,7 +38,7 @@ pub(super) fn ui(
     state: &mut ExperimentPanel,
     actions: &mut Vec<Action>,
 ) {
-    // Widgets change a copy: what differs at the end is sent as one change.
+    // Widgets change a copy; the difference is sent as one change.
     let mut experiment = draft.experiment.clone();
     beside(ui, |ui, part| match part {
         Part::First => {
@@ -61,7 +61,7 @@ pub(super) fn ui(
     }
 }
 
-/// How a generation is made.
+/// Settings for creating a generation.
 fn all_of_breeding(ui: &mut Ui, model: &Model, experiment: &mut Experiment) {
     heading(ui, "Breeding");
     let rows = Grid::new("breeding").num_columns(2);
@@ -78,7 +78,7 @@ fn all_of_breeding(ui: &mut Ui, model: &Model, experiment: &mut Experiment) {
     fault(ui, model, &SPENDING);
 }
 
-/// Where it is driven, by whom, with what.
+/// The course, stack, vehicle and dynamics.
 fn place(
     ui: &mut Ui,
     model: &Model,
@@ -130,7 +130,7 @@ fn files(ui: &mut Ui, model: &Model, draft: &Draft, actions: &mut Vec<Action>) {
     });
 }
 
-/// The button that begins, and what is in its way.
+/// The button that starts training, and what prevents it.
 fn train(
     ui: &mut Ui,
     model: &Model,
@@ -139,7 +139,7 @@ fn train(
     actions: &mut Vec<Action>,
 ) {
     let checked = model.experiment.checked.as_ref();
-    // An answer about an older draft says nothing about this one.
+    // A check of an older draft does not apply to this one.
     let checked = checked.filter(|checked| checked.of.0 == draft.revision);
     let is_fine = checked.is_some_and(|checked| checked.fault.is_none());
     let is_busy = model
@@ -168,22 +168,21 @@ fn train(
             ui.label(why);
         }
         Some(checked) => match &checked.fault {
-            // Told where it is set, if there is such a place.
+            // Shown at its field if it has one.
             Some(fault) if !PLACED.contains(&fault.key) => super::fault(ui, model, &[]),
             Some(_) => {
                 ui.label(why);
             }
             None => {
                 let of = &draft.experiment;
-                // Of the first generation; a run has several drives, so they are a multiple of
-                // that.
+                // Of the first generation; a run has several drives, so the number is a multiple of them.
                 let drives = of.courses_of(1, checked.drives).len() * checked.drives;
                 let count = model.experiment.ticks.chosen.len();
                 ui.label(format!(
                     "{count} genes, {} children per generation, {drives} drives each.",
                     of.operators.n
                 ));
-                // As `roadwright check` says.
+                // The same warnings as in `roadwright check`.
                 for (_, why) in of.warnings() {
                     ui.colored_label(model.theme().tone(Tone::Warning), why);
                 }
@@ -202,7 +201,7 @@ fn course(ui: &mut Ui, draft: &Draft, actions: &mut Vec<Action>) {
     let named = Course::all().into_iter();
     all.extend(named.map(|course| (Some(course.name.clone()), course.name)));
     let now = match &draft.scenario {
-        // The empty name stands for the scenario that the file names.
+        // The empty name stands for the scenario in the file.
         Some(_) => Some(String::new()),
         None => draft.experiment.course.clone(),
     };
@@ -212,7 +211,7 @@ fn course(ui: &mut Ui, draft: &Draft, actions: &mut Vec<Action>) {
     ui.end_row();
 }
 
-/// The scenario that the experiment is driven on, if it has one.
+/// The scenario that the experiment uses, if it has one.
 fn scenario<'a>(model: &'a Model, draft: &'a Draft) -> Option<&'a Scenario> {
     if draft.experiment.course.is_some() {
         return None;
@@ -238,7 +237,7 @@ fn stack(ui: &mut Ui, model: &Model, draft: &Draft, actions: &mut Vec<Action>) {
             let entries = model.modules.registry.of::<dyn Controller>();
             let course = draft.experiment.course.as_deref();
             let course = course.and_then(|name| Course::named(name).ok());
-            // Controllers that are made for one manoeuvre are offered on its course only.
+            // Controllers made for one manoeuvre are offered on its course only.
             let fits = |id: &&str| course.as_ref().is_none_or(|course| course.is_for(id));
             let ids = entries.iter().map(|entry| entry.info.id).filter(fits);
             ids.map(str::to_owned).collect()
@@ -291,7 +290,7 @@ fn fitness(ui: &mut Ui, model: &Model, experiment: &mut Experiment) {
     let now = match &experiment.fitness {
         None => None,
         Some(NameOr::Name(name)) => Some(name.clone()),
-        // With weights of its own, which stand below.
+        // With its own weights, which are shown below.
         Some(NameOr::Own(setting)) => Some(format!("{}, weighted", setting.module)),
     };
     let mut all = vec![(None, "the course's".to_owned())];
@@ -338,7 +337,7 @@ fn seeds(ui: &mut Ui, experiment: &mut Experiment) {
     });
 }
 
-/// A whole number in a row of its own.
+/// A whole number in its own row.
 fn whole(
     ui: &mut Ui,
     name: &str,
@@ -380,7 +379,7 @@ fn breeding(ui: &mut Ui, experiment: &mut Experiment) {
         hint: "r: probability that a gene mutates.",
     }
     .ui(ui);
-    // Whoever types "nan" has typed no number.
+    // The text "nan" is not a valid number.
     if response.changed() && r.is_finite() {
         operators.r = r;
     }
@@ -390,7 +389,7 @@ fn breeding(ui: &mut Ui, experiment: &mut Experiment) {
     operators.m = levels as u32;
 }
 
-/// A choice in a row of its own.
+/// A choice in its own row.
 fn chosen<T: PartialEq + Clone>(ui: &mut Ui, name: &str, value: &mut T, all: &[(T, &str)]) {
     ui.label(name);
     let all: Vec<(T, String)> = all

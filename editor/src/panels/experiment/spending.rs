@@ -1,5 +1,5 @@
-//! How the drives of a generation are spent: who ends early, and how many more there are from generation to
-//! generation; and the weights of the fitness that they are scored by.
+//! Budget of drives of a generation: which individuals end early, and how the number of drives grows from
+//! generation to generation; also the weights of the fitness.
 
 use super::super::widgets::{Number, choice};
 use crate::model::Model;
@@ -11,19 +11,20 @@ use roadwright_training::genetic::experiment::{Growth, NameOr};
 use roadwright_training::genetic::{Experiment, Halving, Learning, Racing};
 use std::ops::RangeInclusive;
 
-/// Racing as it begins: nobody is out who could still win, whatever the scores are, if they are no less than 0.
+/// Initial settings of racing: an individual is dropped only if it can no longer win, provided that scores
+/// are not below 0.
 const RACING: Racing = Racing {
     least: 0.0,
     block: 3,
     doubt: None,
 };
-/// Doubt and restarts as they begin.
+/// Initial values of significance and restarts.
 const DOUBT: f64 = 0.05;
 const RESTART: u32 = 30;
-/// A fitness may be anything; this far a person is let.
+/// Range offered for a fitness, which may have any value.
 const ANY: RangeInclusive<f64> = -1e6..=1e6;
 
-/// Who ends early.
+/// Method of ending individuals early.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Sparing {
     Nobody,
@@ -46,20 +47,20 @@ impl Sparing {
     }
 }
 
-/// A number in a row of its own.
+/// A number in its own row.
 fn number(ui: &mut Ui, value: &mut f64, row: Number<'_>) {
     let (new, response) = Number {
         value: *value,
         ..row
     }
     .ui(ui);
-    // Whoever types "nan" has typed no number.
+    // The text "nan" is not a valid number.
     if response.changed() && new.is_finite() {
         *value = new;
     }
 }
 
-/// A number without a unit; its value is put in where it is shown.
+/// A number without a unit; its value is filled in where it is shown.
 fn row<'a>(name: &'a str, range: RangeInclusive<f64>, step: f64, hint: &'a str) -> Number<'a> {
     Number {
         name,
@@ -77,7 +78,7 @@ fn whole(ui: &mut Ui, value: &mut usize, name: &str, range: RangeInclusive<f64>,
     *value = new.max(0.0) as usize;
 }
 
-/// A choice between having something and not.
+/// A choice between having an option and not having it.
 fn has<T>(
     ui: &mut Ui,
     (name, hint): (&str, &str),
@@ -95,7 +96,7 @@ fn has<T>(
     ui.end_row();
 }
 
-/// The rows of it all, for a grid of two columns.
+/// All rows, for a grid of two columns.
 pub(super) fn ui(ui: &mut Ui, experiment: &mut Experiment) {
     ui.label("Ends early")
         .on_hover_text("Which individuals stop early. Individuals that never start always do.");
@@ -239,14 +240,14 @@ pub(super) fn learning(ui: &mut Ui, learning: &mut Learning) {
     }
 }
 
-/// The fitness that drives are scored by: the one that is chosen, or the course's.
+/// The fitness that scores drives: the selected one, or the course's.
 fn module_of(experiment: &Experiment) -> Option<String> {
     match &experiment.fitness {
         Some(NameOr::Name(name)) => Some(name.clone()),
         Some(NameOr::Own(setting)) => Some(setting.module.clone()),
         None => {
             let course = experiment.course.as_deref();
-            // Scenarios of one's own are courses with the fitness of all of them.
+            // The user's scenarios are courses with the fitness shared by all.
             let named = course.and_then(|name| Course::named(name).ok());
             Some(
                 named
@@ -257,7 +258,7 @@ fn module_of(experiment: &Experiment) -> Option<String> {
     }
 }
 
-/// The rows of the fitness's parameters. One that is as the module says is not written.
+/// The rows of the fitness's parameters. Values equal to the module's defaults are not written.
 pub(super) fn weights(ui: &mut Ui, model: &Model, experiment: &mut Experiment) {
     let Some(module) = module_of(experiment) else {
         return;
@@ -321,7 +322,7 @@ fn put_weight(experiment: &mut Experiment, module: &str, info: &ParameterInfo, v
     } else {
         setting.parameters.insert(info.key.to_owned(), value);
     }
-    // Without weights of its own it is the module by its name.
+    // Without its own weights it is stored by name.
     experiment.fitness = Some(if setting.parameters.is_empty() {
         NameOr::Name(setting.module)
     } else {

@@ -1,4 +1,4 @@
-//! How a training goes: its generations as curves, how far it is, and what can be done about it.
+//! Progress of a training: curves of its generations, progress, and controls.
 
 use super::super::plots::{Curve, plot_with};
 use super::super::widgets::counted;
@@ -31,7 +31,7 @@ pub(super) fn ui(
     curves(ui, model, training);
 }
 
-/// What it is doing, and how long that takes.
+/// The phase of the training, and its remaining time.
 fn state(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
     let progress = model.experiment.progress;
     let of = training
@@ -63,7 +63,7 @@ fn state(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
     }
 }
 
-/// A time for people.
+/// A duration as text.
 fn time(seconds: f64) -> String {
     match seconds {
         s if s < 90.0 => format!("{s:.0} s"),
@@ -172,7 +172,7 @@ fn curves(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
     plot_with(ui, ("Ended", LOW, 1.0), ended, |_| {});
 }
 
-/// What generations say, where they say something.
+/// Values of generations, where present.
 fn points(rows: &[GenerationRow], of: fn(&GenerationRow) -> Option<f64>) -> Vec<[f64; 2]> {
     let points = rows
         .iter()

@@ -1,4 +1,4 @@
-//! The champion on courses that nobody has seen, and his values for the scenario.
+//! The champion's results on test courses, and the use of its values in the scenario.
 
 use super::super::widgets::{choice, heading};
 use super::ExperimentPanel;
@@ -12,7 +12,7 @@ use roadwright_training::genetic::put_preset;
 
 /// Height of a row of intervals, points.
 const ROW: f32 = 20.0;
-/// Half of the height of the ends of an interval, points.
+/// Half the height of the ends of an interval, points.
 const END: f32 = 5.0;
 
 pub(super) fn ui(
@@ -67,7 +67,7 @@ fn in_words(summary: &Summary) -> String {
     )
 }
 
-/// A mean with its interval; one value has none.
+/// A mean with its interval; a single value has none.
 fn spread(estimate: &Estimate) -> String {
     match estimate.interval {
         None => format!("{:.4} (one run: no interval)", estimate.mean),
@@ -77,7 +77,7 @@ fn spread(estimate: &Estimate) -> String {
 
 /// Means with their error bars, one below the other.
 fn intervals(ui: &mut Ui, theme: Theme, rows: &[(&str, &Estimate, Color32)]) {
-    // One run has no interval: its bar is a point.
+    // One run has no interval, so its bar is a point.
     let ends = |estimate: &Estimate| estimate.interval.unwrap_or([estimate.mean; 2]);
     let all = rows.iter().flat_map(|(_, estimate, _)| ends(estimate));
     let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
@@ -118,7 +118,7 @@ fn intervals(ui: &mut Ui, theme: Theme, rows: &[(&str, &Estimate, Color32)]) {
     }
 }
 
-/// Into which stack of the scenario the champion goes.
+/// Writes the champion into a stack of the scenario.
 fn apply(
     ui: &mut Ui,
     model: &Model,
@@ -136,13 +136,13 @@ fn apply(
     }
     let preset = problem.genome().preset(&verdict.champion.genes);
     let stacks = model.document.scenario().listed_stacks().into_iter();
-    // Tried on a copy: only stacks with the modules that the genes belong to can take them.
+    // Tried on a copy, because only stacks with the modules of the genes are suitable.
     let uses = stacks.filter(|(_, stack)| put_preset(&preset, &mut (*stack).clone()).is_ok());
     let mut all: Vec<(Option<String>, String)> = uses
         .map(|(name, _)| (Some(name.clone()), name.clone()))
         .collect();
     all.push((None, "a new stack".to_owned()));
-    // A stack that has gone meanwhile is not chosen any more.
+    // A stack that no longer exists is deselected.
     if !all.iter().any(|(name, _)| *name == state.target) {
         state.target = None;
     }

@@ -1,4 +1,4 @@
-//! An agent: its vehicle, its stack, and where it drives.
+//! An agent: its vehicle, its stack, and its trip.
 
 use super::super::property::{Choice, OF, Property, Subject, TURN, TextProperty, fact};
 use super::super::widgets::heading;
@@ -43,7 +43,7 @@ pub(super) const DYNAMICS: Choice<Agent, Option<DynamicsLevel>> = Choice {
     set: |agent, level| agent.dynamics = level,
 };
 
-/// What is proposed between an arrival and the next start, s.
+/// Initial delay between an arrival and the next start, s.
 const REPEAT: f64 = 10.0;
 
 pub(super) const APPEARANCE: [Property<Agent>; 3] = [
@@ -79,7 +79,7 @@ pub(super) const APPEARANCE: [Property<Agent>; 3] = [
     },
 ];
 
-/// Only a start on open ground has a heading of its own; on a lane it is the lane's.
+/// Only a start on open ground has its own heading; on a lane it is the lane's.
 const HEADING: Property<Agent> = Property {
     name: "Heading",
     label: "Rotate {object}",
@@ -89,7 +89,7 @@ const HEADING: Property<Agent> = Property {
     hint: "Counter-clockwise from east.",
     get: |agent| match agent.start {
         Place::Ground(ground) => Some(ground.heading.to_degrees()),
-        // The lane gives the heading.
+        // The lane determines the heading.
         Place::Lane(_) => None,
     },
     set: |agent, degrees| {
@@ -129,7 +129,7 @@ pub(super) fn ui(
     ui.horizontal(|ui| way_points(ui, &mut subject));
 }
 
-/// Whether it sets out again after it has arrived.
+/// Whether it restarts after arrival.
 fn repeats(ui: &mut Ui, subject: &mut Subject<'_, Agent>) {
     ui.label("");
     let mut repeats = subject.object.repeat.is_some();
@@ -144,7 +144,7 @@ fn repeats(ui: &mut Ui, subject: &mut Subject<'_, Agent>) {
     ui.end_row();
 }
 
-/// From where it drives to where.
+/// Its start, way-points and destination.
 fn trip(ui: &mut Ui, model: &Model, id: AgentId, agent: &Agent) {
     fact(ui, "Start", place_text(&agent.start));
     for via in &agent.via {
@@ -164,7 +164,7 @@ fn trip(ui: &mut Ui, model: &Model, id: AgentId, agent: &Agent) {
     }
 }
 
-/// Way-points are made of destinations: so a trip is built up by dragging out one after the other.
+/// Destinations become way-points, so that a trip can be built by dragging one destination after the other.
 fn way_points(ui: &mut Ui, subject: &mut Subject<'_, Agent>) {
     let name = subject.name.clone();
     if subject.object.destination.is_some()

@@ -7,9 +7,9 @@ use egui::{CollapsingHeader, Grid, RichText, Ui};
 use roadwright_scenario::junction::{Corner, Junction};
 use roadwright_scenario::{Edit, Node, NodeId, RoadId};
 
-/// What files may say, m.
+/// Range allowed in files, m.
 const RADIUS: std::ops::RangeInclusive<f64> = 0.5..=100.0;
-/// Radii that differ by less are the same on the screen, m.
+/// Radii that differ by less look the same on screen, m.
 const SAME: f64 = 0.05;
 
 pub(super) fn ui(
@@ -52,7 +52,7 @@ fn rounded(junction: &Junction) -> impl Iterator<Item = (RoadId, RoadId, Corner)
         .map(|(i, corner)| (arms[i].road, arms[(i + 1) % arms.len()].road, *corner))
 }
 
-/// The row of one corner, and below it what else is to be said.
+/// The row of one corner, and its notes.
 fn radius(
     ui: &mut Ui,
     subject: &mut Subject<'_, Node>,

@@ -1,4 +1,4 @@
-//! A forest: an area that trees are drawn by lot for.
+//! A forest: an area with randomly placed trees.
 
 use super::super::property::{OF, Property, Subject, fact};
 use super::super::widgets::heading;
@@ -41,7 +41,7 @@ const NUMBERS: [Property<Forest>; 4] = [
         name: "Seed",
         label: OF,
         unit: "",
-        // Beyond 2^53 a double skips whole numbers.
+        // Beyond 2^53 a double cannot represent every integer.
         range: 0.0..=9e15,
         step: 1.0,
         hint: "Seed of the random positions of the trees.",

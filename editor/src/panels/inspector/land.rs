@@ -1,4 +1,4 @@
-//! An area of land: what lies on the ground.
+//! An area of land.
 
 use super::super::property::{Choice, OF, Subject, TextProperty, fact};
 use super::super::widgets::heading;

@@ -1,4 +1,4 @@
-//! From which lane one gets into which through a junction, and what a person has decided about it.
+//! Connections from lane to lane through a junction, and the user's changes to them.
 
 use super::super::property::Subject;
 use super::law::{self, turn_title};
@@ -23,10 +23,9 @@ pub(super) fn ui(
         return;
     }
     let rules = &node.rules.turns;
-    // What the scene has derived, with all that a person has decided: it may be there by a rule, or
-    // by decision.
+    // Derived by the scene, with all changes by the user: a connection may exist by a rule or by choice.
     let there: BTreeSet<LaneTurn> = junction.paths.iter().map(|p| turn(p.from, p.to)).collect();
-    // Also those taken out, which have no path: they must be found again to be given back.
+    // Including removed ones, which have no connection: they must be listed to be restored.
     let decided = rules.add.iter().chain(&rules.remove).copied();
     let all: BTreeSet<LaneTurn> = there.iter().copied().chain(decided).collect();
     let mut subject = Subject {
@@ -70,7 +69,7 @@ fn title(turn: LaneTurn) -> String {
     format!("{} to {}", lane_title(turn.from), lane_title(turn.to))
 }
 
-/// A way from lane to lane, and what can be done about it.
+/// A connection from lane to lane, and its actions.
 fn row(
     ui: &mut Ui,
     subject: &mut Subject<'_, Node>,
@@ -113,7 +112,7 @@ fn row(
     });
 }
 
-/// A button with a name of its own that changes what is decided.
+/// A button with its own accessible name that changes the rules.
 fn decide(
     ui: &mut Ui,
     subject: &mut Subject<'_, Node>,
@@ -129,7 +128,7 @@ fn decide(
     }
 }
 
-/// Adds a way that is not there.
+/// Adds a connection that does not exist.
 fn add(
     ui: &mut Ui,
     subject: &mut Subject<'_, Node>,
@@ -157,13 +156,13 @@ fn add(
     });
 }
 
-/// The lanes that lead into a junction, or out of it.
+/// The incoming or outgoing lanes of a junction.
 fn lanes(model: &Model, junction: &Junction, entering: bool) -> Vec<RoadLane> {
     let scenario = model.document.scenario();
     let side = scenario.about().driving_side;
     let mut all = Vec::new();
     for end in &junction.arms {
-        // The scene may be a revision behind.
+        // The scene may be one revision behind.
         let Some(road) = scenario.network().road(end.road) else {
             continue;
         };

@@ -55,9 +55,9 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
     junction_now::ui(ui, model, id, actions);
 }
 
-/// Where it is. Its roads move with it, so a plain edit of the node would not do.
+/// Its position. Its roads move with it, so a plain edit of the node is not enough.
 fn position(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
-    // From how it was before the drag: each state of it bends the roads again.
+    // From the scenario before the drag, because each state of it bends the roads again.
     let base = model.document.base();
     let start = base
         .network()
@@ -77,7 +77,7 @@ fn position(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut V
     }
 }
 
-/// Turns that are forbidden or prescribed here.
+/// Turns that are forbidden or mandatory here.
 fn restrictions(ui: &mut Ui, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
     if node.rules.restrictions.is_empty() && node.rules.via_restrictions.is_empty() {
         return;
@@ -115,7 +115,7 @@ fn restrictions(ui: &mut Ui, id: NodeId, node: &Node, actions: &mut Vec<Action>)
     }
 }
 
-/// Forbids to drive from one road by way of another one into a third.
+/// Forbids the route from one road via another into a third.
 fn forbid_way(
     ui: &mut Ui,
     model: &Model,
@@ -159,9 +159,9 @@ fn forbid_way(
     });
 }
 
-/// Forbids a turn between two of the roads of the junction, wherever in it they end.
+/// Forbids a turn between two roads of the junction, at whichever of its nodes they end.
 fn forbid(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Action>) {
-    // A node that has just been drawn has no junction before the next scene.
+    // A node that was just drawn has no junction until the next scene.
     let Some(junction) = model.scene.layout.junction_at(id) else {
         return;
     };

@@ -15,7 +15,7 @@ const NAME: TextProperty<Obstacle> = TextProperty {
     set: |obstacle, name| obstacle.name = name,
 };
 
-/// The numbers of all shapes; each shape has some of them.
+/// The numbers of all shapes; each shape uses some of them.
 const SHAPE: [Property<Obstacle>; 6] = [
     Property {
         name: "x",
@@ -144,7 +144,7 @@ const BODY: [Property<Obstacle>; 2] = [
     },
 ];
 
-/// The mass of an obstacle that begins to be loose, kg: as with the obstacle tool.
+/// Initial mass of an obstacle that becomes loose, kg, as with the obstacle tool.
 const FIRST_MASS: f64 = 80.0;
 
 pub(super) fn ui(ui: &mut Ui, id: ObstacleId, obstacle: &Obstacle, actions: &mut Vec<Action>) {

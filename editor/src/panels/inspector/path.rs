@@ -1,5 +1,5 @@
-//! A way from lane to lane through a junction, explained: where it stops, which signals let it go, whom it
-//! meets, who goes first there and why.
+//! Explanation of a connection through a junction: its stop line, its signals, its conflicts, and their
+//! priorities with the reasons.
 
 use super::super::widgets::heading;
 use super::lane_turns::lane_title;
@@ -11,15 +11,16 @@ use roadwright_scenario::junction::{ConnectingPath, Crossing, LaneEnd, Meeting, 
 use roadwright_scenario::{ConnectionIndex, Control, LaneAccess, NodeId, RoadEnd, RoadLane};
 use std::sync::Arc;
 
-/// Where a way meets another one, m from its start.
+/// A conflict zone of a connection, m from its start.
 pub(crate) struct Zone {
     pub(crate) from: f64,
     pub(crate) to: f64,
-    /// Whether who drives it gives way there.
+    /// Whether the connection yields there.
     pub(crate) gives_way: bool,
 }
 
-/// Where the way of a number through the junction of a node meets others; those where it gives way last.
+/// Conflict zones of a connection, given by its number, through a node's junction; those where it yields come
+/// last.
 pub(crate) fn zones(context: &Context, model: &Model, id: NodeId, number: usize) -> Vec<Zone> {
     let Some(law) = law::in_context(context, model, id) else {
         return Vec::new();
@@ -39,10 +40,10 @@ pub(crate) fn zones(context: &Context, model: &Model, id: NodeId, number: usize)
     zones
 }
 
-/// A sentence about the way, and whether it is one of less weight.
+/// A sentence about the connection, and whether it is less important.
 type Line = (String, bool);
 
-/// What was told in frames before: for a revision and a way.
+/// Results of earlier frames, for a revision and a connection.
 type Known = (u64, (LaneEnd, LaneEnd), Arc<Vec<Line>>);
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Action>) {
@@ -91,7 +92,7 @@ fn title((from, to): (LaneEnd, LaneEnd)) -> String {
     format!("{} to {}", lane(from), lane(to))
 }
 
-/// What tells of a way.
+/// Describes a connection.
 struct Teller<'a> {
     model: &'a Model,
     law: &'a Law,
@@ -133,7 +134,7 @@ impl Teller<'_> {
         text + "."
     }
 
-    /// Where its vehicles stop, along the road as places are named.
+    /// The position of its stop line, along the road as positions are given elsewhere.
     fn stop_line(&self) -> String {
         let junction = &self.law.junction;
         let from = self.path().from;
@@ -177,7 +178,7 @@ impl Teller<'_> {
         Some(told.into())
     }
 
-    /// The stages that let it go.
+    /// The stages in which it has green.
     fn stages(&self) -> Vec<String> {
         let Some(signals) = &self.law.signals else {
             return Vec::new();
@@ -215,7 +216,7 @@ impl Teller<'_> {
             .then(|| format!("Accepts gaps of {seconds:.1} s or more."))
     }
 
-    /// Whom it meets, where, and who goes first; those first to whom it gives way.
+    /// Its conflicts, with place and priority; those to which it yields come first.
     fn meetings(&self) -> Vec<Line> {
         let law = self.law;
         let (number, path) = (self.number, self.path());
@@ -251,7 +252,7 @@ impl Teller<'_> {
         lines
     }
 
-    /// The crossings for people on foot that it leads over.
+    /// The pedestrian crossings that it passes.
     fn crossings(&self) -> Vec<String> {
         let junction = &self.law.junction;
         let signals = self.law.signals.as_ref();
@@ -276,7 +277,7 @@ impl Teller<'_> {
         junction.crossings.iter().filter_map(told).collect()
     }
 
-    /// Ways that begin in the same lane.
+    /// Connections that start in the same lane.
     fn parting(&self) -> Option<String> {
         let path = self.path();
         let others = self.law.junction.paths.iter();
@@ -294,7 +295,7 @@ impl Teller<'_> {
     }
 }
 
-/// Stages by their numbers on the screen.
+/// Stages by the numbers shown on screen.
 fn stages_title(stages: &[usize]) -> String {
     let numbers: Vec<String> = stages.iter().map(|stage| (stage + 1).to_string()).collect();
     match &numbers[..] {

@@ -1,4 +1,4 @@
-//! A point of interest: a place that scripts know by its name, or a parking bay.
+//! A point of interest: a named place for scripts, or a parking bay.
 
 use super::super::property::{EXTENT, OF, Property, Subject, TURN, TextProperty};
 use super::super::widgets::heading;
@@ -80,7 +80,7 @@ pub(super) fn ui(
     script_call(ui, point);
 }
 
-/// The line that a script drives here with, to be copied.
+/// The script call that drives here, to be copied.
 fn script_call(ui: &mut Ui, point: &PointOfInterest) {
     let call = if point.heading.is_some() {
         "park"

@@ -1,4 +1,4 @@
-//! A road; its lanes have cards of their own.
+//! A road; its lanes have separate cards.
 
 use super::super::property::{Choice, OF, Property, Subject, TextProperty, fact};
 use super::super::widgets::heading;
@@ -69,8 +69,7 @@ pub(super) const NUMBERS: [Property<Road>; 2] = [
     },
 ];
 
-/// Curvature below which a road is called straight, 1/m: its radius would be a
-/// million kilometres.
+/// Curvature below which a road counts as straight, 1/m: a radius of a million kilometres.
 const STRAIGHT: f64 = 1e-9;
 
 /// Classes with their names.

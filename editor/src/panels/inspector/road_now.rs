@@ -1,5 +1,5 @@
-//! What goes on on the selected road while the simulation runs: car lengths that are taken, who is on
-//! each lane, where they go, and what stops them.
+//! The state of the selected road during a run: occupied car lengths, and the vehicles on each lane with
+//! their next turns and stops.
 
 use super::super::widgets::heading;
 use super::junction_now::{agent, state};
@@ -11,7 +11,7 @@ use egui::{Rect, RichText, Stroke, StrokeKind, Ui, Vec2, pos2, vec2};
 use roadwright_scenario::RoadId;
 use roadwright_simulation::{AlleyInspection, LaneInspection, PlannedLane, RoadVehicle};
 
-/// Vehicles of a lane that are listed.
+/// Maximum number of vehicles listed per lane.
 const MOST_VEHICLES: usize = 12;
 /// Height of the strip of car lengths, points.
 const STRIP: f32 = 10.0;
@@ -37,7 +37,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: RoadId, actions: &mut Vec<Actio
     }
 }
 
-/// A stretch that is driven by turns: who is in it, and who waits.
+/// A single-file stretch: the vehicles inside, and those waiting.
 fn alley(ui: &mut Ui, alley: &AlleyInspection, actions: &mut Vec<Action>) {
     let (from, to) = alley.span;
     let title = format!("Single-file, {from:.0} to {to:.0} m");
@@ -94,12 +94,12 @@ fn lane(
     ui.add_space(6.0);
 }
 
-/// The car lengths of a lane from its start on the left to its end on the right.
+/// The car lengths of a lane, from its start on the left to its end on the right.
 fn strip(ui: &mut Ui, theme: Theme, lane: &LaneInspection) {
     let width = ui.available_width();
     let (rect, response) = ui.allocate_exact_size(vec2(width, STRIP), egui::Sense::hover());
     let each = width / lane.cells.len().max(1) as f32;
-    // Cells that would be thinner than their gaps touch each other.
+    // Cells thinner than their gaps are drawn without gaps.
     let gap = if each > 4.0 { 2.0 } else { 0.0 };
     let frame = Stroke::new(1.0, theme.quiet().gamma_multiply(0.6));
     for (i, cell) in lane.cells.iter().enumerate() {

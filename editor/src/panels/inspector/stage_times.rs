@@ -1,10 +1,10 @@
-//! How long the stages of signals last, to be set; stages to be added and taken away.
+//! Durations of signal stages, and adding and removing stages.
 //!
 //! ```text
 //!       Green  Amber  All red            Shortest  Longest  Amber  All red
 //!   1   24.0 s 3.3 s   2.1 s  x             6 s      50 s    3.3 s   2.1 s   x
-//!   2   18.0 s 3.0 s   1.8 s  x            by demand
-//!   Add stage    By the roads
+//!   2   18.0 s 3.0 s   1.8 s  x            on demand
+//!   Add stage    Automatic
 //! ```
 
 use super::super::widgets::{change, named};
@@ -17,7 +17,7 @@ use roadwright_scenario::junction::Signals;
 use roadwright_scenario::{Edit, MAX_STAGES, NodeId, SignalMode, SignalPlan, SignalStage};
 use std::ops::RangeInclusive;
 
-/// What files may say of greens, and of amber and of red for all, s.
+/// Ranges in files of greens, of amber, and of all-red, s.
 const GREEN: RangeInclusive<f64> = 1.0..=600.0;
 const CLEARANCE: RangeInclusive<f64> = 0.0..=30.0;
 
@@ -27,7 +27,7 @@ struct Time {
     hint: &'static str,
     range: RangeInclusive<f64>,
     set: fn(&mut SignalStage, f64),
-    /// What holds.
+    /// The effective value.
     holds: fn(&Signals, usize) -> f64,
 }
 
@@ -80,14 +80,14 @@ const ALL_RED: Time = Time {
     holds: |signals, stage| between(signals, stage).1,
 };
 
-/// Amber and red for all after a stage.
+/// Amber and all-red after a stage.
 fn between(signals: &Signals, stage: usize) -> (f64, f64) {
     let programme = &signals.programme;
     let between = programme.intergreen(stage, programme.next(stage));
     (between.amber, between.all_red)
 }
 
-/// The times that a mode has.
+/// The times of a mode.
 fn times(mode: SignalMode) -> &'static [Time] {
     match mode {
         SignalMode::Fixed => &[FIXED, AMBER, ALL_RED],
@@ -129,7 +129,7 @@ pub(super) fn ui(
                     with_one_more(law, signals),
                 ));
             }
-            // What follows from the roads needs no way back.
+            // Derived stages need no reset.
             if !law.junction.plan.stages.is_empty() && ui.button("Automatic").clicked() {
                 let mut plan = plan_as_given(law, signals, false);
                 plan.stages.clear();
@@ -141,7 +141,7 @@ pub(super) fn ui(
     });
 }
 
-/// A row for each stage; the one that is to go.
+/// A row for each stage; returns the one to remove.
 fn rows(
     ui: &mut Ui,
     model: &Model,
@@ -188,15 +188,15 @@ fn rows(
     gone
 }
 
-/// The plan with one more stage at its end.
+/// The plan with an additional stage at its end.
 fn with_one_more(law: &Law, signals: &Signals) -> SignalPlan {
     let mut plan = plan_as_given(law, signals, true);
-    // What has green together in one stage may have it in another one.
+    // A copy, because movements that may share one stage may share another.
     plan.stages.extend(plan.stages.last().cloned());
     plan
 }
 
-/// The plan without a stage, unless somebody would never have green.
+/// The plan without a stage, unless a movement would never have green.
 fn without(law: &Law, signals: &Signals, stage: usize) -> Result<SignalPlan, String> {
     let number = stage + 1;
     let stranded = goes_nowhere_without(&law.junction, signals, stage);

@@ -1,4 +1,4 @@
-//! What the numbers do, as curves; those of the vehicle that is compared in another tone.
+//! Curves of the vehicle's behaviour; those of the compared vehicle have another colour.
 
 use super::super::plots::{Curve, plot, plot_at};
 use super::part;
@@ -9,7 +9,7 @@ use egui::{RichText, Ui};
 
 /// Height of a plot, points.
 const HEIGHT: f32 = 120.0;
-/// The colour of what is compared, of the line of a limit, and of a second own curve.
+/// Colour indices of the compared vehicle, of a limit, and of a second own curve.
 const RIVAL: usize = 2;
 const LIMIT: usize = 3;
 const SECOND: usize = 1;
@@ -83,14 +83,14 @@ impl Curves<'_> {
     /// Both vehicles, with the colours of a first and a second curve.
     fn both(&self, own: (usize, usize)) -> Vec<(&Drawn, usize, usize)> {
         let rival = self.rival.map(|rival| (rival, RIVAL, RIVAL));
-        // The other one below.
+        // The compared one below.
         rival
             .into_iter()
             .chain([(self.own, own.0, own.1)])
             .collect()
     }
 
-    /// Force of each gear against the resistance, the top speed marked.
+    /// Force of each gear against the resistance, with the top speed marked.
     fn traction(&self, ui: &mut Ui) {
         let Some(own) = &self.own.traction else {
             return;
@@ -128,7 +128,7 @@ impl Curves<'_> {
         Self::note(ui, text);
     }
 
-    /// How the hull follows a step of the ground.
+    /// Response of the hull to a ground step.
     fn steps(&self, ui: &mut Ui) {
         if self.own.steps.is_none() {
             return;
@@ -148,7 +148,7 @@ impl Curves<'_> {
         plot(ui, "Ground step over s", HEIGHT, curves);
     }
 
-    /// Roll over lateral acceleration, the limit marked.
+    /// Roll over lateral acceleration, with the limit marked.
     fn roll(&self, ui: &mut Ui) {
         let Some(own) = &self.own.roll else {
             return;

@@ -1,4 +1,4 @@
-//! The vehicle workshop: numbers that can be changed, what they do, trials and the test track.
+//! The vehicle workshop: numbers to change, their effects, trials, and the test track.
 
 mod curves;
 mod numbers;
@@ -15,7 +15,7 @@ use egui::{Button, ProgressBar, Ui};
 use roadwright_scenario::ObjectId;
 use roadwright_scenario::vehicle_file::SHIPPED;
 
-/// A column of the panel is at least so wide, points; there are as many as fit, and three at most.
+/// Minimum width of a column, points; there are as many as fit, at most three.
 const COLUMN: f32 = 290.0;
 const MOST_COLUMNS: usize = 3;
 
@@ -30,7 +30,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     ui.horizontal_wrapped(|ui| deeds(ui, model, bench, actions));
     warnings(ui, model.theme(), bench);
     let columns = (ui.available_width() / COLUMN) as usize;
-    // In one column the views come first, since they answer to each number; with more they stand
+    // In one column the views come first, since they respond to each number; with more columns they are
     // beside them.
     match columns.clamp(1, MOST_COLUMNS) {
         1 => {
@@ -58,7 +58,7 @@ fn send(actions: &mut Vec<Action>, action: WorkshopAction) {
     actions.push(Action::Workshop(action));
 }
 
-/// All vehicles that can be chosen by a name.
+/// All vehicles that can be selected by name.
 fn sources(model: &Model) -> Vec<Source> {
     let shipped = SHIPPED.iter().map(|one| Source::Shipped(one.name));
     // On the test track the only type is the vehicle on the bench.
@@ -77,7 +77,7 @@ fn titled(sources: Vec<Source>) -> Vec<(Option<Source>, String)> {
     titled.collect()
 }
 
-/// The vehicle type of what is selected or watched.
+/// The vehicle type of the selected or watched vehicle.
 fn selected_type(model: &Model) -> Option<String> {
     if model.workshop.track.is_some() {
         return None;
@@ -97,7 +97,7 @@ fn selected_type(model: &Model) -> Option<String> {
     })
 }
 
-/// Which vehicle it is.
+/// Selection of the vehicle.
 fn choose(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let mut all = titled(sources(model));
     let chosen = model
@@ -105,7 +105,7 @@ fn choose(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         .bench
         .as_ref()
         .map(|bench| bench.source.clone());
-    // A file that was opened is in no list.
+    // An opened file is not in the list.
     if let Some(source) = &chosen
         && !all.iter().any(|(known, _)| known.as_ref() == Some(source))
     {
@@ -158,7 +158,7 @@ fn ask(actions: &mut Vec<Action>, purpose: Purpose, text: String) {
     }));
 }
 
-/// What can be done with it.
+/// Actions on the vehicle.
 fn deeds(ui: &mut Ui, model: &Model, bench: &Bench, actions: &mut Vec<Action>) {
     let (back, again) = bench.labels();
     let hint = |label: Option<&str>| label.map_or_else(String::new, str::to_owned);
@@ -215,7 +215,7 @@ fn driving(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// What the numbers leave out, and what they contradict.
+/// Warnings about missing and contradictory numbers.
 fn warnings(ui: &mut Ui, theme: Theme, bench: &Bench) {
     let color = theme.tone(Tone::Warning);
     let missing = &bench.drawn.missing;
@@ -239,7 +239,7 @@ fn warnings(ui: &mut Ui, theme: Theme, bench: &Bench) {
     }
 }
 
-/// The bar over the map while the test track is there.
+/// The bar over the map while the test track is shown.
 pub(super) fn track_bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let name = model.workshop.bench.as_ref();
     let name = name.map_or("", |bench| &bench.file.name);
@@ -253,7 +253,7 @@ pub(super) fn track_bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     });
 }
 
-/// A button that brings a vehicle type onto the bench.
+/// A button that opens a vehicle type in the workshop.
 pub(super) fn open_button(ui: &mut Ui, key: &str, actions: &mut Vec<Action>) {
     let hint = "Inspect, change, test and drive this vehicle.";
     if ui
@@ -265,7 +265,7 @@ pub(super) fn open_button(ui: &mut Ui, key: &str, actions: &mut Vec<Action>) {
     }
 }
 
-/// The heading of a part, with a word about it.
+/// The heading of a section.
 fn part(ui: &mut Ui, title: &str) {
     ui.add_space(4.0);
     heading(ui, title);

@@ -1,4 +1,4 @@
-//! The numbers of a vehicle, a row each: name, slider, value. All are described.
+//! The numbers of a vehicle, one row each: name, slider, value.
 
 use super::super::property::{OF, Property};
 use super::super::widgets::named;
@@ -11,11 +11,11 @@ use egui::{Align, DragValue, Layout, Link, Response, RichText, Slider, SliderCla
 use roadwright_scenario::vehicle_file::{Gear, VehicleFile, WheelShape};
 use std::ops::RangeInclusive;
 
-/// Room for a name and for a value, points.
+/// Widths of a name and of a value, points.
 const NAME: f32 = 96.0;
 const VALUE: f32 = 96.0;
 const ROW: f32 = 24.0;
-/// A slider goes from the number as it was over this, to as many times of it.
+/// A slider covers the original number divided and multiplied by this.
 const SPAN: f64 = 3.0;
 
 type Number = Property<VehicleFile>;
@@ -202,7 +202,7 @@ const ENGINE: [Number; 5] = [
     ),
 ];
 
-/// Ratios of the forward gears, and of the one backwards.
+/// Ratios of the forward gears, and of the reverse gear.
 const GEARS: [Number; 9] = [
     ratio::<0>("Gear 1"),
     ratio::<1>("Gear 2"),
@@ -410,7 +410,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// The numbers of a part that this vehicle has.
+    /// The numbers of a section that apply to this vehicle.
     fn group(&mut self, ui: &mut Ui, title: &str, numbers: &[Number]) {
         if numbers
             .iter()
@@ -426,7 +426,7 @@ impl Rows<'_> {
         }
     }
 
-    /// What the wheels are, of a vehicle with springs.
+    /// The wheel model of a vehicle with springs.
     fn wheels(&mut self, ui: &mut Ui) {
         if self.bench.file.suspension.is_none() {
             return;
@@ -458,15 +458,15 @@ impl Rows<'_> {
         let label = number.label_for(&self.bench.file.name);
         ui.horizontal(|ui| {
             self.name(ui, number, value, before, &label);
-            // What the name and the value leave, within reason.
+            // The room left by the name and the value, within limits.
             let room = ui.available_width() - VALUE - 3.0 * ui.spacing().item_spacing.x;
             ui.spacing_mut().slider_width = room.clamp(40.0, 200.0);
             let mut dragged = value;
             let slider = Slider::new(&mut dragged, span(number, before.unwrap_or(value)))
                 .show_value(false)
-                // As far to a third of the number as to three times of it.
+                // Logarithmic, so that a third and three times the number are equally far.
                 .logarithmic(before.is_some_and(|before| before > 0.0))
-                // A number may lie beyond the slider: looking at it must not change it.
+                // A number may be outside the slider; showing it must not change it.
                 .clamping(SliderClamping::Never);
             let slider = ui.add(slider).on_hover_text(number.hint);
             named(&slider, &format!("Slider of {}", number.name));
@@ -481,7 +481,7 @@ impl Rows<'_> {
         }
     }
 
-    /// The name; of a number that was changed a link that sets it back.
+    /// The name; for a changed number a link that resets it.
     fn name(&mut self, ui: &mut Ui, number: &Number, value: f64, before: Option<f64>, label: &str) {
         let layout = Layout::left_to_right(Align::Center);
         ui.allocate_ui_with_layout(vec2(NAME, ROW), layout, |ui| {
@@ -510,7 +510,7 @@ impl Rows<'_> {
         );
     }
 
-    /// Sends a change that is under way, and its end: one step for a drag.
+    /// Sends a change in progress, and its end: one step per drag.
     fn changed(&mut self, response: &Response, number: &Number, value: f64, label: &str) {
         if response.changed() {
             self.send(number, value, label);
@@ -521,7 +521,7 @@ impl Rows<'_> {
     }
 }
 
-/// A value to drag or type. It takes any number: the file says what it does not take, and why.
+/// A value to drag or type. Accepts any number; the file check rejects invalid ones with a reason.
 fn typed(ui: &mut Ui, number: &Number, value: f64) -> (f64, Response) {
     let mut value = value;
     let suffix = match number.unit {
@@ -539,16 +539,16 @@ fn typed(ui: &mut Ui, number: &Number, value: f64) -> (f64, Response) {
     (value, response)
 }
 
-/// Over which the slider goes: around the number as it was, within what the file may say.
+/// Range of the slider: around the original number, within the range allowed in files.
 fn span(number: &Number, before: f64) -> RangeInclusive<f64> {
     let (low, high) = (*number.range.start(), *number.range.end());
     let (mut from, mut to) = (before / SPAN, before * SPAN);
-    // The ratio of a reverse gear: three times of it is the lower end.
+    // For the ratio of a reverse gear, three times the number is the lower end.
     if before < 0.0 {
         (from, to) = (to, from);
     }
     if before == 0.0 {
-        // Three times nothing is nothing: as far as 200 points of a drag would lead.
+        // Three times zero is zero, so use the range of a 200-point drag.
         to = 200.0 * number.step;
     }
     from.max(low)..=to.min(high)

@@ -1,4 +1,4 @@
-//! Main numbers and manoeuvres, side by side with those of the vehicle that is compared.
+//! Main numbers and manoeuvres, side by side with those of the compared vehicle.
 
 use super::{part, send};
 use crate::model::{Action, Model};
@@ -14,7 +14,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, bench: &Bench, actions: &mut Vec<Ac
     manoeuvres(ui, model, bench, actions);
 }
 
-/// A number with three or four digits that count.
+/// A number with three or four significant digits.
 fn digits(value: f64) -> String {
     let decimals = match value.abs() {
         size if size >= 1000.0 => 0,
@@ -43,7 +43,7 @@ fn facts(ui: &mut Ui, model: &Model, bench: &Bench) {
                 ui.label(RichText::new(rival.source.title()).strong());
                 ui.end_row();
             }
-            // Those that only the other one has follow.
+            // Facts that only the other vehicle has follow.
             let more = others.unwrap_or_default().iter();
             let more = more.filter(|fact| find(own, fact.name).is_none());
             for fact in own.iter().chain(more) {
@@ -95,7 +95,7 @@ fn manoeuvres(ui: &mut Ui, model: &Model, bench: &Bench, actions: &mut Vec<Actio
     }
 }
 
-/// A manoeuvre in two lines: name and verdict, then value and limit; the other one's below.
+/// A manoeuvre in two lines: name and verdict, then value and limit; below, those of the compared vehicle.
 fn manoeuvre(ui: &mut Ui, theme: Theme, one: &Manoeuvre, (rival, name): (&TrialRow, &str)) {
     ui.horizontal_wrapped(|ui| {
         let label = ui.label(RichText::new(one.name).strong());
