@@ -1,4 +1,4 @@
-//! What a person decides about a junction in the Inspector, and what it tells of single ways.
+//! Junction rules set by the user in the Inspector, and explanations of single connections.
 
 use crate::common::Bench;
 use egui::{Key, Modifiers};
@@ -23,7 +23,7 @@ fn shipped(name: &str) -> Bench {
     bench
 }
 
-/// The crossroads with the junction selected, so near that its arrows are seen.
+/// The crossroads with the junction selected, close enough to show its arrows.
 fn crossroads() -> Bench {
     let mut bench = shipped("crossroads");
     bench.look_at(0.0, 0.0, 55.0);
@@ -76,7 +76,7 @@ fn a_click_on_an_arrow_explains_the_way_from_lane_to_lane() {
     let mut bench = crossroads();
     let left = way(&bench, Turn::Left);
     let curve = left.curve.clone().unwrap();
-    // Where it has parted from its neighbours and crosses others.
+    // Where it has diverged from its neighbours and crosses others.
     let at = curve.pose(0.55 * curve.length()).position;
     bench.click(at.x, at.y);
     assert_eq!(bench.editor().model().explained, Some((left.from, left.to)));
@@ -93,7 +93,7 @@ fn a_click_on_an_arrow_explains_the_way_from_lane_to_lane() {
     ));
     assert!(has_text(&bench, "Accepts gaps of "));
     assert!(has_text(&bench, "From the same lane: to "));
-    // The node is still selected. At the same place again: the next way there, or what lies below.
+    // The node is still selected. At the same place again: the next connection there, or the object below.
     assert_eq!(bench.editor().model().single(), Some(ObjectId::Node(NODE)));
     bench.click(at.x, at.y);
     let model = bench.editor().model();
@@ -156,7 +156,7 @@ fn a_crossing_is_made_wider_and_stays_so() {
     let wide = width(&bench).unwrap();
     assert!((4.0..8.0).contains(&wide), "{wide}");
     assert_eq!(drawn(&bench), wide);
-    // Another edit, and undo of that, leave it.
+    // It survives another edit and its undo.
     let wider = bench.scenario().clone();
     decide(&mut bench, NODE, |rules| {
         rules.control = Some(Control::AllWayStop)
@@ -194,14 +194,14 @@ fn a_script_is_chosen_for_signals_and_its_parameters_are_set() {
         1,
         "defaults are not written"
     );
-    // The run takes it over.
+    // The run applies it.
     bench.step_run(40);
     assert!(bench.editor().model().live.clone().unwrap().error.is_none());
     undo(&mut bench);
     assert_eq!(bench.scenario(), &chosen);
     undo(&mut bench);
     assert_eq!(bench.scenario(), &before);
-    // One that is not there is named.
+    // A missing one is named.
     decide(&mut bench, NODE, |rules| {
         let plan = rules.plan.get_or_insert_default();
         plan.mode = SignalMode::Actuated;
@@ -220,7 +220,7 @@ fn what_rules_a_junction_is_chosen_and_left_to_the_roads_again() {
     let mut shown = format!("Automatic: {}", word(junction(&bench, NODE).control));
     for control in Control::ALL {
         bench.press(&format!("Control: {shown}"));
-        // All are offered: the words of the list, beside that of the field.
+        // All are offered: the texts of the list, beside that of the field.
         for other in Control::ALL {
             assert!(has_text(&bench, word(other)), "{other:?}");
         }
@@ -236,10 +236,10 @@ fn what_rules_a_junction_is_chosen_and_left_to_the_roads_again() {
     assert!(bench.editor().model().live.clone().unwrap().error.is_none());
 }
 
-/// Takes an entry of the list that is open.
+/// Selects an entry of the open list.
 fn choose(bench: &mut Bench, entry: &str) {
     let all = bench.harness.query_all_by_label(entry);
-    // Lists lie over the panel, and come last.
+    // Lists lie over the panel and come last.
     all.last().unwrap().click();
     bench.harness.step();
     bench.settle();
@@ -276,7 +276,7 @@ fn the_mode_of_signals_is_chosen() {
         bench.press(&format!("Mode of signals: {shown}"));
         choose(&mut bench, word);
         assert_eq!(rules(&bench, NODE).plan.unwrap().mode, mode);
-        // Only fixed times have a cycle to be set.
+        // Only fixed times have a cycle to set.
         let has_cycle = bench.harness.query_all_by_label("Cycle").count() > 0;
         assert_eq!(has_cycle, mode == SignalMode::Fixed, "{word}");
         shown = word;
@@ -314,7 +314,7 @@ fn a_way_over_another_road_is_forbidden() {
     assert_eq!(bench.scenario(), &before);
 }
 
-/// Two streets that cross a third 30 m apart, made one junction, with its two nodes.
+/// Two streets that cross a third 30 m apart, merged into one junction, with its two nodes.
 fn merged() -> (Bench, [NodeId; 2]) {
     let mut bench = Bench::empty();
     bench.look_at(0.0, 0.0, 150.0);
@@ -365,7 +365,7 @@ fn roads_that_go_first_rule_a_merged_junction_too() {
     decide(&mut bench, second, |rules| rules.major = vec![road]);
     select(&mut bench, first);
     assert!(has_text(&bench, &format!("Set at {second} for all nodes")));
-    // Both name some; what is chosen then holds for all of it, and is taken back as a whole.
+    // Both list some; a new choice then applies to the whole junction and is reset as a whole.
     let before = bench.scenario().clone();
     let arms = junction(&bench, first).arms.clone();
     let other = arms.iter().map(|arm| arm.road).find(|&other| other != road);
@@ -402,7 +402,7 @@ fn a_turn_of_a_merged_junction_is_forbidden_from_either_of_its_nodes() {
     let before = bench.scenario().clone();
     let merged = junction(&bench, node);
     assert_eq!(merged.nodes.len(), 2);
-    // From a road at the one node into a road at the other one.
+    // From a road at one node into a road at the other.
     let ends_at = |node: NodeId, road: RoadId| {
         before
             .network()
@@ -423,7 +423,7 @@ fn a_turn_of_a_merged_junction_is_forbidden_from_either_of_its_nodes() {
     assert!(!junction(&bench, node).paths.iter().any(leads_so));
     let rules = rules(&bench, node);
     assert!(rules.restrictions.is_empty() && !rules.turns.remove.is_empty());
-    // The rest is as it was.
+    // The rest is unchanged.
     let others = merged.paths.iter().filter(|path| !leads_so(path)).count();
     assert_eq!(junction(&bench, node).paths.len(), others);
     undo(&mut bench);
