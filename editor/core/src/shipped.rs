@@ -50,7 +50,7 @@ pub const ALL: [Shipped; 19] = [
     },
     Shipped {
         name: "linden-street",
-        about: "A street corner with signals, turn lanes, cycle lanes and pedestrians",
+        about: "A street corner: signals, turn lanes, cycle lanes, pedestrians",
         close_up: None,
         text: include_str!("../../../scenarios/linden-street.scenario.json"),
     },

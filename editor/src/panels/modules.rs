@@ -86,7 +86,7 @@ fn lamp_word(lamp: Health) -> &'static str {
     match lamp {
         Health::Good => "works",
         Health::Uneasy => "works, with faults",
-        Health::Faulted => "failed; built-in module in use",
+        Health::Faulted => "built-in module in use",
         Health::Off => "off",
     }
 }

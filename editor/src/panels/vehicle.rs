@@ -130,10 +130,7 @@ fn facts(ui: &mut Ui, seen: &roadwright_simulation::Inspection) {
                 "Waiting for",
                 waits.map_or("nothing".into(), Waits::to_string),
             );
-            row(
-                "Offset from lane centre",
-                format!("{:+.2} m", input.lane_offset),
-            );
+            row("Lane offset", format!("{:+.2} m", input.lane_offset));
         });
 }
 

@@ -215,10 +215,10 @@ fn way(seen: &JunctionInspection, ticket: &Ticket) -> String {
 
 fn place(ticket: &Ticket) -> String {
     match ticket.wall {
-        Some(wall) => format!("waiting at {wall:.0} m"),
-        None if !ticket.is_invited => "inside without a ticket".to_owned(),
+        Some(wall) => format!("waits at {wall:.0} m"),
+        None if !ticket.is_invited => "inside, no ticket".to_owned(),
         None if ticket.has_entered => "inside".to_owned(),
-        None => "approaching".to_owned(),
+        None => "coming".to_owned(),
     }
 }
 
