@@ -236,7 +236,10 @@ fn no_command_writes_over_what_it_reads() {
         "plugins/own.so",
     ];
     let before = contents(folder);
-    let slips = ["is read; name another file", "which stands for"];
+    let slips = [
+        "an input of this command; choose another file",
+        "which stands for",
+    ];
     for case in &CASES {
         for name in case.reads {
             let number = all.iter().position(|known| known == name).unwrap();
@@ -257,7 +260,7 @@ fn no_command_writes_over_what_it_reads() {
     refused(
         folder,
         &words,
-        &["hard-4 is the saved world, which is read"],
+        &["hard-4 is the saved world, an input of this command"],
     );
     assert!(before == contents(folder), "something was written");
 }
@@ -341,7 +344,7 @@ fn standard_output_takes_a_result_that_has_it_for_itself() {
     refused(
         folder,
         &format!("{run} --json"),
-        &["the file of --json already"],
+        &["already the file of --json"],
     );
     refused(folder, run, &["--quiet leaves it out"]);
     let render = "render own.scenario.json --size 64x64 --out /dev/stdout";
@@ -369,7 +372,7 @@ fn no_result_replaces_another_one() {
         ("--trace s/timeline.csv --statistics s", "--trace"),
         ("--signals ./s/trips.csv --statistics in/../s", "--signals"),
     ] {
-        let expected = format!("is the file of {what} already");
+        let expected = format!("is already the file of {what}");
         refused(folder, &format!("{run} {words}"), &[&expected]);
     }
     let slip = "--save s/timeline.png --statistics s";
@@ -425,7 +428,7 @@ fn tables_that_a_command_names_itself_replace_only_such_tables() {
         ("b.csv", "bench run own.scenario.json --runs 1 --out b.json"),
     ] {
         mine(name);
-        refused(folder, words, &["is there and is not such a table"]);
+        refused(folder, words, &["exists and is not such a table"]);
         let kept = std::fs::read_to_string(folder.join(name)).unwrap();
         assert_eq!(kept, "my,table\n1,2\n");
         std::fs::remove_file(folder.join(name)).unwrap();
