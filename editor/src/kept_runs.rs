@@ -86,7 +86,8 @@ impl KeptRuns {
 
     /// Keeps a run, and compares the next one with it.
     ///
-    /// # Errors If there is nothing to keep, the run is already kept, or there are too many.
+    /// # Errors
+    /// If there is nothing to keep, the run is already kept, or there are too many.
     pub fn keep(&mut self, scenario: &str, results: &Arc<RunResults>) -> Result<&KeptRun, String> {
         if !results.is_some() {
             return Err("Nothing to keep yet. Run the simulation for a second first.".into());

@@ -54,7 +54,8 @@ pub use app::{Editor, Options};
 
 /// Opens the window and returns when it is closed.
 ///
-/// # Errors If there is no display or no graphics.
+/// # Errors
+/// If there is no display or no graphics.
 pub fn run(options: Options) -> eframe::Result {
     let native = eframe::NativeOptions {
         viewport: egui::ViewportBuilder::default()

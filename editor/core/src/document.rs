@@ -120,7 +120,8 @@ impl Document {
 
     /// Applies an edit as its own step. An edit without effect leaves no step.
     ///
-    /// # Errors As [`Scenario::apply`]; the document is unchanged then.
+    /// # Errors
+    /// As [`Scenario::apply`]; the document is unchanged then.
     pub fn apply(&mut self, label: &str, edit: Edit) -> Result<(), EditError> {
         self.commit();
         if is_empty(&edit) {
@@ -136,7 +137,8 @@ impl Document {
     /// Shows an edit as the state of the gesture in progress and reverts the gesture's previous edit. A
     /// different label starts a new gesture.
     ///
-    /// # Errors As [`Scenario::apply`]; the gesture has no effect then.
+    /// # Errors
+    /// As [`Scenario::apply`]; the gesture has no effect then.
     pub fn preview(&mut self, label: &str, edit: Edit) -> Result<(), EditError> {
         if self.gesture.as_deref() != Some(label) {
             self.commit();

@@ -141,7 +141,8 @@ impl Kind {
 
     /// The edit that renames an entry and updates its users.
     ///
-    /// # Errors If the name is empty, too long or taken.
+    /// # Errors
+    /// If the name is empty, too long or taken.
     pub fn renamed(self, scenario: &Scenario, key: &str, name: &str) -> Result<Edit, String> {
         if name.is_empty() || name.chars().count() > LONGEST {
             return Err(format!("A name has 1 to {LONGEST} characters."));
@@ -165,7 +166,8 @@ impl Kind {
 
     /// The edit that adds a copy under a free name, after its original.
     ///
-    /// # Errors If the entry does not exist.
+    /// # Errors
+    /// If the entry does not exist.
     pub fn copied(self, scenario: &Scenario, key: &str) -> Result<Edit, String> {
         // Numbered from 2, because the original counts as the first.
         let mut names = (2..).map(|number| format!("{key}_{number}"));
@@ -180,7 +182,8 @@ impl Kind {
 
     /// The edit that deletes an entry.
     ///
-    /// # Errors If it is in use.
+    /// # Errors
+    /// If it is in use.
     pub fn deleted(self, scenario: &Scenario, key: &str) -> Result<Edit, String> {
         match self.users(scenario, key) {
             0 => {

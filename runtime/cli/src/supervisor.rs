@@ -28,7 +28,8 @@ const NOT_DONE: u8 = 2;
 
 /// Runs this command in a child process, and ends this process with the child's exit code.
 ///
-/// # Errors If no child can be started.
+/// # Errors
+/// If no child can be started.
 pub(crate) fn work_in_child() -> anyhow::Result<std::convert::Infallible> {
     let place = tempfile::Builder::new().prefix("roadwright-").tempdir();
     let place = place.context("cannot make a folder for the process that runs plugins")?;

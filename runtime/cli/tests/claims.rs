@@ -148,8 +148,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// `exact ROW | COLUMN | NUMBER = SOURCE * FACTOR`, where the number (default 1) and the factor (default
-    /// 1) are optional; `about` for a timing.
+    /// `exact ROW | COLUMN | NUMBER = SOURCE * FACTOR`, where number and factor are optional (default 1 each);
+    /// `about` for a timing.
     fn figure(&self, line: &'a str) -> Result<Figure<'a>, String> {
         let at = |what: &str| format!("`{line}`: {what}");
         let (is_exact, rest) = match (line.strip_prefix("exact "), line.strip_prefix("about ")) {

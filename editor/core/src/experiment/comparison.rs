@@ -47,7 +47,8 @@ impl OpenResults {
 
     /// Difference of other results from these on their common seeds: other minus this.
     ///
-    /// # Errors The reason why the two cannot be compared.
+    /// # Errors
+    /// The reason why the two cannot be compared.
     pub fn against(&self, other: &Self) -> Result<Paired, String> {
         for open in [self, other] {
             let failed = open.summary.failed;

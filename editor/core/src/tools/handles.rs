@@ -373,7 +373,8 @@ fn road_radius(base: &Scenario, id: RoadId, index: usize, to: DVec2) -> Option<E
 
 /// The alignment of a road with an additional point where it is clicked.
 ///
-/// # Errors If the road has no points of intersection.
+/// # Errors
+/// If the road has no points of intersection.
 pub fn with_point(
     base: &Scenario,
     id: RoadId,

@@ -30,7 +30,8 @@ const SPACING: f64 = 0.5;
 
 /// The test track with a vehicle on it, at the most detailed level that it supports.
 ///
-/// # Errors If a scenario cannot hold the vehicle.
+/// # Errors
+/// If a scenario cannot hold the vehicle.
 pub fn scenario(file: &VehicleFile, ground: Ground) -> Result<Scenario, EditError> {
     let mut scenario = Scenario::new("Test track");
     let level = Sheet::of(file).thickest_level();
