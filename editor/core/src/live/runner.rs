@@ -401,7 +401,7 @@ impl Runner {
         picture.ground = Some(world.ground().clone());
         picture.is_over = world.is_over() || self.is_at_end(run);
         picture.counts = world.counts();
-        // Nobody can read it while the run is playing.
+        // The hash cannot be read while the run is playing.
         picture.hash = if self.playing { 0 } else { world.state_hash() };
         picture.inspection = self.watched.and_then(|id| world.inspect(id));
         if let (Some(id), None) = (self.watched, &picture.inspection) {
