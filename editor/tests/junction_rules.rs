@@ -306,7 +306,7 @@ fn a_way_over_another_road_is_forbidden() {
     assert_eq!(via, [wanted]);
     bench
         .harness
-        .get_by_label("No from road 5 via road 7 to road 9");
+        .get_by_label("No turn from road 5 via road 7 to road 9");
     bench.press("Remove");
     assert_eq!(bench.scenario(), &before);
     undo(&mut bench);

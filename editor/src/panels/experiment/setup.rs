@@ -441,8 +441,8 @@ fn more(ui: &mut Ui, experiment: &mut Experiment) {
         &repairs,
     );
     let courses = [
-        (Courses::Fresh, "next ones"),
-        (Courses::Fixed, "first ones"),
+        (Courses::Fresh, "new each generation"),
+        (Courses::Fixed, "same for all"),
     ];
     chosen(ui, "Courses", &mut experiment.courses, &courses);
     let elites = [

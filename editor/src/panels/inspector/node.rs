@@ -88,7 +88,7 @@ fn restrictions(ui: &mut Ui, id: NodeId, node: &Node, actions: &mut Vec<Action>)
             let via: Vec<String> = rule.via.iter().map(RoadId::to_string).collect();
             let via = via.join(", ");
             ui.label(format!(
-                "{:?} from {} via {via} to {}",
+                "{:?} turn from {} via {via} to {}",
                 rule.kind, rule.from, rule.to
             ));
             if ui.small_button("Remove").clicked() {
@@ -102,7 +102,7 @@ fn restrictions(ui: &mut Ui, id: NodeId, node: &Node, actions: &mut Vec<Action>)
     for (i, restriction) in node.rules.restrictions.iter().enumerate() {
         ui.horizontal(|ui| {
             ui.label(format!(
-                "{:?} from {} to {}",
+                "{:?} turn from {} to {}",
                 restriction.kind, restriction.from, restriction.to
             ));
             if ui.small_button("Remove").clicked() {
