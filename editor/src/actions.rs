@@ -1,8 +1,7 @@
-//! What a frame has asked for is done here, after it: this file says which method does it, the
-//! files by subject hold the methods.
+//! Carries out the actions of a frame after the frame: this file maps actions to methods, and the files by
+//! subject contain the methods.
 //!
-//! Both tables are without a wildcard, so that an action or a command without a handler does not
-//! compile.
+//! Both tables have no wildcard, so that an action or a command without a handler does not compile.
 
 use crate::app::Editor;
 use crate::command::Command;
@@ -12,15 +11,15 @@ use crate::model::{Action, Dialog, Next, Purpose};
 use roadwright_scenario::operation;
 use roadwright_simulation::CouplingOrder;
 
-/// Sizes of the interface and of brushes change by these factors.
+/// Factors for the sizes of the interface and of brushes.
 const ZOOM_STEP: f32 = 1.1;
 const BRUSH_STEP: f64 = 1.25;
 
 impl Editor {
-    /// Does all that the frame has asked for, in the order in which it was asked.
+    /// Carries out all actions of the frame in order.
     ///
-    /// Only what the map has shown already (its view) comes first: a command of the same frame
-    /// that looks elsewhere, such as Home, must have the last word.
+    /// Changes of the view that the map has already shown come first: a command of the same frame that moves
+    /// the view, such as Home, must win.
     pub(crate) fn after_frame(&mut self) {
         let all = std::mem::take(&mut self.actions);
         let is_view = |action: &Action| matches!(action, Action::View(_));
@@ -30,7 +29,7 @@ impl Editor {
         }
         self.frame_first();
         if !asked.is_empty() {
-            // What they change is not on the screen yet.
+            // Their effect is not on screen yet.
             self.context.request_repaint();
         }
         for action in asked {

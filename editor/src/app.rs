@@ -1,4 +1,4 @@
-//! The application: it puts the frame together and lets work that is beside it in.
+//! The application: assembles the frame and takes in the results of background work.
 
 use crate::autosave::{Recovery, recoveries};
 use crate::camera::Camera;
@@ -36,30 +36,30 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The bar of a job is drawn this often.
+/// Interval between updates of a job's progress bar.
 const JOB_PERIOD: Duration = Duration::from_millis(100);
 
-/// How an editor is started.
+/// Start options of an editor.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The file to open; `None`: the shipped scenario old-town with the welcome panel.
     pub open: Option<PathBuf>,
     /// Where settings are kept.
     pub settings: PathBuf,
-    /// Where autosaves are kept.
+    /// Where autosaves are stored.
     pub autosaves: PathBuf,
-    /// Where plugins and scripts are looked for.
+    /// Folders with plugins and scripts.
     pub modules: Folders,
-    /// Whether the map is drawn by the GPU, through eframe's wgpu renderer. Else it is made of
-    /// egui shapes, which any renderer draws.
+    /// Whether the GPU draws the map, through eframe's wgpu renderer. Otherwise the map is made of egui
+    /// shapes, which any renderer draws.
     pub uses_gpu: bool,
-    /// Whether gamepads of the system are read while somebody drives by hand.
+    /// Whether gamepads of the system are read while the user drives by hand.
     pub reads_gamepads: bool,
 }
 
 impl Options {
-    /// The folders that the system has for settings and data of programs. `helper` starts the child
-    /// processes of plugins.
+    /// The system's folders for settings and data of programs. `helper` starts the child processes of
+    /// plugins.
     pub fn for_user(open: Option<PathBuf>, helper: Vec<OsString>) -> Self {
         let folders = directories::ProjectDirs::from("", "", "roadwright");
         let temporary = || std::env::temp_dir().join("roadwright");
@@ -86,19 +86,18 @@ impl Options {
     }
 }
 
-/// The editor: the state that panels read, the state of the widgets, and the parts that work
-/// beside the frame. Each part is written to in the file that it is declared in; what they do
-/// together is in the files by subject, as methods of the editor.
+/// The editor: the state that panels read, the state of the widgets, and the background parts. Each part is
+/// written only in the file that declares it; methods of the editor in the files by subject combine them.
 pub struct Editor {
     pub(crate) model: Model,
     pub(crate) view: ViewState,
-    /// What the frame asks for; it is done after the frame.
+    /// Actions of the frame, carried out after it.
     pub(crate) actions: Vec<Action>,
     pub(crate) flow: DocumentFlow,
-    /// The document, while something else stands in its place.
+    /// The paused document while something else is shown in its place.
     pub(crate) waiting: Option<Waiting>,
     pub(crate) derived: Derivation,
-    /// Reads folders for the question for a path.
+    /// Reads folders for the path dialog.
     pub(crate) folders: Worker<PathBuf, FolderList>,
     pub(crate) playing: Playing,
     pub(crate) laboratory: Laboratory,
@@ -107,13 +106,13 @@ pub struct Editor {
     lookout: Lookout,
     pub(crate) gamepads: Gamepads,
     pub(crate) context: egui::Context,
-    /// What was copied last, here or in another window.
+    /// The last copied objects, from this or another window.
     pub(crate) clipboard: Option<Arc<Scenario>>,
-    /// Where settings are kept, and as what they were written last.
+    /// The settings folder, and the settings as last written.
     settings_folder: PathBuf,
     saved_settings: Settings,
     started: Instant,
-    /// What the frame of the window says.
+    /// The title of the window.
     window_title: String,
 }
 
@@ -124,22 +123,22 @@ impl Editor {
             crate::map::set_up_gpu(state);
         }
         let context = &cc.egui_ctx;
-        // The editor has keys of its own for that, and remembers it.
+        // The editor has its own keys for that, and stores the value.
         context.options_mut(|options| options.zoom_with_keyboard = false);
         let settings = Settings::load(&options.settings);
-        // Before this session has a lock of its own in the same folder.
+        // Before this session has its own lock in the same folder.
         let recoveries = recoveries(&options.autosaves);
         let (document, dialog, failure) = first_document(&options, &settings, &recoveries);
         let mut model = first_model(document, settings.clone());
         model.dialog = dialog;
         if let Some(path) = model.document.path() {
-            // As it was opened, from whatever folder the program is started next.
+            // As an absolute path, whatever folder the program is started from next.
             let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
             model.settings.remember(&path);
         }
         model.recoveries = recoveries;
         let mut extensions = Extensions::open(&options.modules, model.document.path(), &settings);
-        // What was found at the start is no news.
+        // Modules found at startup are not news.
         let trusted = &model.settings.trusted_folders;
         extensions.look(&mut model.modules, trusted, 0.0);
         let wake = waker(context);
@@ -169,25 +168,25 @@ impl Editor {
             editor.model.dialog = Dialog::Damaged;
         }
         editor.drop_lost_members();
-        // The first picture shows the world, not an empty map.
+        // The first picture shows the world rather than an empty map.
         editor.derive();
         editor.wait_for_scene();
         editor
     }
 
-    /// What panels read.
+    /// The state that panels read.
     pub fn model(&self) -> &Model {
         &self.model
     }
 
-    /// Asks for something, as a panel would.
+    /// Requests an action, as a panel would.
     pub fn ask(&mut self, action: Action) {
         self.actions.push(action);
         self.context.request_repaint();
     }
 
-    /// Whether nothing is being worked on beside the frame: derived data, checks, pictures of the
-    /// map, files, orders to the simulation.
+    /// Whether no background work is pending: derived data, checks, pictures of the map, files, orders to the
+    /// simulation.
     pub fn is_settled(&self) -> bool {
         let revision = self.model.document.revision();
         self.actions.is_empty()
@@ -207,12 +206,12 @@ impl Editor {
         self.view.panels.has_welcome_pictures()
     }
 
-    /// How many pieces of skid marks the map keeps.
+    /// Number of skid mark pieces on the map.
     pub fn skid_mark_count(&self) -> usize {
         self.view.canvas.skid_mark_count()
     }
 
-    /// Where the map is on the screen.
+    /// The rectangle of the map on the screen.
     pub fn map_rect(&self) -> egui::Rect {
         self.view.canvas.rect
     }
@@ -222,7 +221,7 @@ impl Editor {
         self.model.camera.screen(self.view.canvas.rect, point)
     }
 
-    /// What wakes the window from another thread.
+    /// A function that wakes the window from another thread.
     pub(crate) fn wake(&self) -> impl Fn() + Send + Clone + 'static {
         waker(&self.context)
     }
@@ -232,12 +231,12 @@ impl Editor {
         self.view.say(tone, text);
     }
 
-    /// Plugins and scripts that have come, gone or changed.
+    /// Reports plugins and scripts that were added, removed or changed.
     fn look_at_modules(&mut self, time: f64) {
         let trusted = &self.model.settings.trusted_folders;
         let news = self.extensions.look(&mut self.model.modules, trusted, time);
         for event in news.events {
-            // There is a window that asks for that, in other words than those of the command line.
+            // A dialog asks for that, in words other than those of the command line.
             if event.text.contains("may not run yet") {
                 continue;
             }
@@ -248,10 +247,10 @@ impl Editor {
             };
             self.say(tone, &format!("{}: {}", event.module, event.text));
         }
-        // The run learns of modules from here only: it has a registry of its own.
+        // The run learns of modules only here, because it has its own registry.
         if let Some(live) = self.playing.run() {
             if news.has_timed_out {
-                // What follows would depend on the speed of the machine: a person decides.
+                // The continuation would depend on the speed of the machine, so the user decides.
                 live.play(false);
             }
             if news.has_new_modules {
@@ -263,7 +262,7 @@ impl Editor {
         }
     }
 
-    /// Names the scenario in the frame of the window, and whether it has changes that are not saved.
+    /// Sets the window title: the scenario's name, and whether it has unsaved changes.
     fn name_window(&mut self) {
         let title = format!("{} - Roadwright", self.model.title());
         if self.window_title != title {
@@ -276,19 +275,17 @@ impl Editor {
     pub(crate) fn save_settings(&mut self) {
         if self.saved_settings != self.model.settings {
             self.saved_settings = self.model.settings.clone();
-            // Settings that cannot be kept are a pity, not a reason to stop.
+            // Failing to store settings is no reason to stop.
             let _ = self.saved_settings.save(&self.settings_folder);
         }
     }
 
-    /// Takes in what was worked on beside the frame: before the frame, and also while the window is
-    /// not seen.
+    /// Takes in the results of background work: before the frame, and also while the window is hidden.
     fn work(&mut self) {
         // The time of the frame stands still while the window is hidden.
         let frame_time = self.context.input(|i| i.time);
         let time = frame_time.max(self.started.elapsed().as_secs_f64());
-        // In this order a document that a job brings is derived, and what was edited is told to the
-        // run, before it is drawn.
+        // In this order, a document from a job is derived and its edits reach the run before it is drawn.
         self.take_answers();
         self.take_jobs();
         self.derive();
@@ -308,19 +305,18 @@ impl Editor {
         }
     }
 
-    /// How soon there is work again without anybody asking for it. `None`: people and the lookout wake the
-    /// window, which sleeps until then.
+    /// Time until the next periodic work. `None`: the window sleeps until the user or the lookout wakes it.
     fn next_work(&self, time: f64) -> Option<Duration> {
-        // Jobs wake the window when they are done; their bars have to move before that.
+        // Jobs wake the window when they finish, but their bars have to move before that.
         if self.flow.is_busy() || self.laboratory.is_training() {
             return Some(JOB_PERIOD);
         }
-        // The lookout tells of a change once: it must not come to a frame that does not look.
+        // The lookout reports a change once, so it must not arrive at a frame that does not check.
         let is_kept = self.flow.has_looked(time)
             && self.flow.has_kept(own(&self.waiting, &self.model.document))
             && self.saved_settings == self.model.settings;
         let is_listing = matches!(self.model.dialog, Dialog::Path { .. });
-        // A run goes on while the window is hidden, where nobody draws frames.
+        // A run continues while the window is hidden and no frames are drawn.
         let is_quiet = is_kept && !is_listing && !self.model.is_playing() && self.is_settled();
         (!is_quiet).then_some(lookout::PERIOD)
     }
@@ -331,7 +327,7 @@ fn waker(context: &egui::Context) -> impl Fn() + Send + Clone + 'static {
     move || context.request_repaint()
 }
 
-/// The state around a document before anything was done or derived.
+/// The initial state for a document, before anything is derived.
 fn first_model(document: Document, settings: Settings) -> Model {
     Model {
         document,
@@ -376,7 +372,7 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
-/// What is shown at the start, with what is wrong with the wanted file if it cannot be read.
+/// The initial document, and the error of the requested file if it cannot be read.
 fn first_document(
     options: &Options,
     settings: &Settings,
@@ -384,7 +380,7 @@ fn first_document(
 ) -> (Document, Dialog, Option<Damaged>) {
     let welcome = settings.welcome || !recoveries.is_empty();
     let dialog = |show: bool| if show { Dialog::Welcome } else { Dialog::None };
-    // A scenario that ships is shown behind the welcome panel.
+    // A shipped scenario is shown behind the welcome panel.
     let Some(path) = &options.open else {
         return (shipped::document(0), dialog(welcome), None);
     };
@@ -394,7 +390,7 @@ fn first_document(
             dialog(!recoveries.is_empty()),
             None,
         ),
-        // Nothing else is shown in place of what was asked for.
+        // Nothing else is shown in place of the requested file.
         Err(error) => {
             let empty = Document::new(Scenario::new(UNTITLED));
             (empty, Dialog::None, Some(Damaged::look(path, &error)))
@@ -423,7 +419,7 @@ impl eframe::App for Editor {
             context,
             ..
         } = self;
-        // From here on the model is only read, until the frame is drawn.
+        // From here on the model is read only, until the frame is drawn.
         let model = &*model;
         view.apply_theme(context, &model.settings);
         crate::keyboard::read(context, model, view, actions);

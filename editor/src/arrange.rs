@@ -1,4 +1,4 @@
-//! Arranging what is selected: nudging, lining up, spreading out, and selecting what is alike.
+//! Arranging the selection: nudging, aligning, distributing, and selecting similar objects.
 
 use crate::app::Editor;
 use crate::model::Tone;
@@ -11,28 +11,28 @@ use roadwright_scenario::{Edit, NodeId, ObjectId, Scenario};
 use std::collections::BTreeSet;
 use std::f64::consts::FRAC_PI_2;
 
-/// How far the arrow keys move, m, where the grid does not catch.
+/// Distance of a nudge without grid snapping, m.
 const NUDGE: f64 = 1.0;
 
-/// How objects are put in order.
+/// An arrangement of objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrangement {
-    /// Their western edges in one line.
+    /// Aligns western edges.
     West,
-    /// Their eastern edges in one line.
+    /// Aligns eastern edges.
     East,
-    /// Their southern edges in one line.
+    /// Aligns southern edges.
     South,
-    /// Their northern edges in one line.
+    /// Aligns northern edges.
     North,
-    /// Their middles equally far from each other, from west to east.
+    /// Distributes centres evenly from west to east.
     SpreadEast,
-    /// Their middles equally far from each other, from south to north.
+    /// Distributes centres evenly from south to north.
     SpreadNorth,
 }
 
 impl Arrangement {
-    /// All, in the order of menus.
+    /// All arrangements, in the order of menus.
     pub const ALL: [Self; 6] = [
         Self::West,
         Self::East,
@@ -49,12 +49,12 @@ impl Arrangement {
             Self::East => "Align east edges",
             Self::South => "Align south edges",
             Self::North => "Align north edges",
-            Self::SpreadEast => "Spread from west to east",
-            Self::SpreadNorth => "Spread from south to north",
+            Self::SpreadEast => "Distribute from west to east",
+            Self::SpreadNorth => "Distribute from south to north",
         }
     }
 
-    /// How far each box has to move, m.
+    /// The displacement of each bounding box, m.
     fn shifts(self, boxes: &[(DVec2, DVec2)]) -> Vec<DVec2> {
         let low = |axis: usize| {
             boxes
@@ -94,7 +94,7 @@ impl Arrangement {
     }
 }
 
-/// Moves of the middles to equal distances between the first and the last.
+/// Displacements that space the centres evenly between the first and the last.
 fn spread(boxes: &[(DVec2, DVec2)], axis: usize, to: impl Fn(usize, f64) -> DVec2) -> Vec<DVec2> {
     let middle = |i: usize| 0.5 * (boxes[i].0[axis] + boxes[i].1[axis]);
     let mut order: Vec<usize> = (0..boxes.len()).collect();
@@ -103,8 +103,7 @@ fn spread(boxes: &[(DVec2, DVec2)], axis: usize, to: impl Fn(usize, f64) -> DVec
         return Vec::new();
     };
     let (start, end) = (middle(*first), middle(*last));
-    // Between n middles there are n - 1 gaps. One box alone stays: without the bound it would be
-    // divided by nothing.
+    // There are n - 1 gaps between n centres. The bound avoids a division by zero for a single box.
     let gaps = (boxes.len().max(2) - 1) as f64;
     let mut shifts = vec![DVec2::ZERO; boxes.len()];
     for (place, index) in order.iter().enumerate() {
@@ -123,7 +122,7 @@ fn arranged(
 ) -> Result<Edit, String> {
     let placed: Vec<(ObjectId, (DVec2, DVec2))> = objects
         .iter()
-        // Boxes of the scene as it is drawn, all taken before the first move: each shift is from
+        // Boxes of the scene as drawn, all taken before the first move, so that each displacement starts from
         // where the object was seen.
         .filter_map(|object| Some((*object, scene.bounds_of(*object)?)))
         .collect();
@@ -134,7 +133,7 @@ fn arranged(
         if shift == DVec2::ZERO {
             continue;
         }
-        // One after the other: a road that meets another one changes with it.
+        // One after the other, because connected roads change together.
         let edit = operation::moved(&work, &Objects::from([*object]), &Motion::shift(shift))
             .map_err(|error| error.to_string())?;
         work.apply(edit.clone())
@@ -144,7 +143,7 @@ fn arranged(
     Ok(Edit::Batch(edits))
 }
 
-/// All objects of the kind of one: roads of its class, agents and flows of its stack.
+/// All objects similar to one: roads of its class, agents and flows of its stack.
 pub(crate) fn similar(scenario: &Scenario, to: ObjectId) -> Objects {
     match to {
         ObjectId::Road(id) => {
@@ -190,7 +189,7 @@ pub(crate) fn similar(scenario: &Scenario, to: ObjectId) -> Objects {
 }
 
 impl Editor {
-    /// Moves the selection by one step of the grid if that catches, else by a metre.
+    /// Moves the selection by one grid step if the grid snaps, otherwise by a metre.
     pub(crate) fn nudge(&mut self, x: f64, y: f64) {
         if self.model.selection.is_empty() {
             return;
@@ -211,7 +210,7 @@ impl Editor {
         }
     }
 
-    /// Puts the selection in order.
+    /// Arranges the selection.
     pub(crate) fn arrange(&mut self, arrangement: Arrangement) {
         if self.model.selection.len() < 2 {
             self.say(Tone::Refused, "Select several objects first.");
@@ -230,7 +229,7 @@ impl Editor {
         }
     }
 
-    /// Mirrors the selection about the middle of its box: left to right, or up to down.
+    /// Mirrors the selection about the centre of its box: left to right, or top to bottom.
     pub(crate) fn mirror(&mut self, left_right: bool) {
         let Some(middle) = self.middle_to_turn_about() else {
             return;
@@ -260,13 +259,12 @@ impl Editor {
             more => format!("{first} and {} more", more - 1),
         };
         let text = format!(
-            "Rules of single turns that make no sense in the mirror are left out at {which}: look at \
-             the signals there."
+            "Turn rules that cannot be mirrored were removed at {which}; check the signals there."
         );
         self.say(Tone::Refused, &text);
     }
 
-    /// Turns the selection by quarters, counter-clockwise, about the middle of its box.
+    /// Rotates the selection by quarter turns, counter-clockwise, about the centre of its box.
     pub(crate) fn turn(&mut self, quarters: i32) {
         let Some(middle) = self.middle_to_turn_about() else {
             return;
@@ -275,28 +273,28 @@ impl Editor {
         let motion = Motion::turn(middle, f64::from(quarters) * FRAC_PI_2);
         match operation::moved(scenario, &self.model.selection, &motion) {
             Ok(edit) => {
-                let label = format!("Turn {}", named(&self.model.selection));
+                let label = format!("Rotate {}", named(&self.model.selection));
                 self.apply(&label, edit);
             }
             Err(error) => self.say(Tone::Refused, &format!("{error}.")),
         }
     }
 
-    /// The middle of the selection; without one it says why.
+    /// The centre of the selection; reports a message if there is none.
     fn middle_to_turn_about(&mut self) -> Option<DVec2> {
         let middle = mirror::middle(self.model.document.scenario(), &self.model.selection);
         if middle.is_none() {
             let text = if self.model.selection.is_empty() {
                 "Nothing is selected."
             } else {
-                "What stands on lanes follows its road: select the road as well."
+                "Vehicles on lanes follow their road; select the road as well."
             };
             self.say(Tone::Refused, text);
         }
         middle
     }
 
-    /// Selects all that is like what is selected.
+    /// Selects all objects similar to the selected ones.
     pub(crate) fn select_similar(&mut self) {
         let scenario = self.model.document.scenario();
         let selected = self.model.selection.iter();

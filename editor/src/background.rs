@@ -1,4 +1,4 @@
-//! A picture behind the map, to trace over.
+//! The background picture for tracing.
 
 use crate::map_view::MapView;
 use egui::{Color32, ColorImage, Rect, TextureHandle, TextureOptions, pos2};
@@ -9,28 +9,28 @@ use std::sync::Arc;
 
 use crate::camera::Camera;
 
-/// Largest side that is kept, pixels.
+/// Largest side of a stored picture, in pixels.
 const LARGEST: u32 = 4096;
 
-/// A picture with a place in the world.
+/// A picture with a position in the world.
 #[derive(Clone)]
 pub struct Background {
     texture: TextureHandle,
-    /// The picture's file, as it was read.
+    /// The original contents of the picture's file.
     source: Arc<[u8]>,
     is_png: bool,
     /// South-west corner, m.
     pub low: DVec2,
     /// Metres per pixel.
     pub metres_per_pixel: f64,
-    /// 0 invisible, 1 solid.
+    /// 0 invisible, 1 opaque.
     pub opacity: f32,
 }
 
-/// A picture that was read.
+/// A picture that was read from a file.
 pub struct Picked {
     image: ColorImage,
-    /// Its file.
+    /// The contents of its file.
     source: Arc<[u8]>,
     is_png: bool,
 }
@@ -41,32 +41,31 @@ const LARGEST_FILE: u64 = 64 * roadwright_files::MEBIBYTE;
 /// Reads a PNG or JPEG picture of at most 64 MiB.
 ///
 /// # Errors
-/// What is wrong, for people.
+/// A message for the user.
 pub fn read(path: &Path) -> Result<Picked, String> {
     let fail = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let bytes = roadwright_files::read(path, LARGEST_FILE).map_err(|error| fail(&error))?;
     let reader = image::ImageReader::new(std::io::Cursor::new(&bytes))
-        // By the bytes, not by the ending: pictures are often called what they are not.
+        // By content rather than extension, because picture files often have the wrong extension.
         .with_guessed_format()
         .map_err(|error| fail(&error))?;
     let is_png = reader.format() == Some(image::ImageFormat::Png);
     let mut picture = reader.decode().map_err(|error| fail(&error))?;
     if picture.width().max(picture.height()) > LARGEST {
-        // Larger textures are refused by some graphics cards.
+        // Some graphics cards reject larger textures.
         picture = picture.thumbnail(LARGEST, LARGEST);
     }
     let rgba = picture.to_rgba8();
     let size = [rgba.width() as usize, rgba.height() as usize];
     Ok(Picked {
         image: ColorImage::from_rgba_unmultiplied(size, rgba.as_raw()),
-        // The file itself is kept for bundles: encoding the pixels again would lose some of them.
+        // Bundles get the original file, because encoding the pixels again would lose quality.
         source: bytes.into(),
         is_png,
     })
 }
 
-/// The picture that stands beside a scenario, with its placement, as bundles bring it; `None` if
-/// there is none.
+/// The picture beside a scenario with its placement, as unpacked from a bundle; `None` if there is none.
 pub(crate) fn beside(folder: &Path) -> Option<Result<(Picked, Placement), String>> {
     let path = folder.join(PLACEMENT);
     if !path.exists() {
@@ -82,7 +81,7 @@ pub(crate) fn beside(folder: &Path) -> Option<Result<(Picked, Placement), String
 }
 
 impl Background {
-    /// Puts a picture where a placement says, or into the middle of what the map shows.
+    /// Places a picture according to a placement, or in the centre of the view.
     pub fn new(
         context: &egui::Context,
         picked: Picked,
@@ -91,7 +90,7 @@ impl Background {
     ) -> Self {
         let width = picked.image.size[0] as f64;
         let height = picked.image.size[1] as f64;
-        // About 600 points wide on the screen, wherever the map looks.
+        // About 600 points wide on the screen, whatever the scale.
         let on_screen = 600.0 * camera.scale / width.max(1.0);
         let metres_per_pixel = placement.map_or(on_screen, |at| at.metres_per_pixel);
         let size = metres_per_pixel * DVec2::new(width, height);
@@ -106,7 +105,7 @@ impl Background {
         }
     }
 
-    /// The picture's file and its placement, as bundles hold them.
+    /// The picture's file and placement for bundles.
     pub(crate) fn packed(&self) -> (Placement, Arc<[u8]>) {
         let ending = if self.is_png { "png" } else { "jpg" };
         let placement = Placement {

@@ -1,4 +1,4 @@
-//! The map: what the mouse does on it, and everything that is drawn on it.
+//! The map: mouse input and everything drawn on it.
 
 use crate::camera::Camera;
 use crate::hand::vehicle_at;
@@ -24,21 +24,22 @@ use roadwright_simulation::SignalHead;
 /// Name of the map for screen readers and tests.
 pub const LABEL: &str = "map canvas";
 
-/// Selected objects in view whose outlines are drawn: all of a large import would cost more than the map, and
-/// have one frame.
+/// Maximum number of selected objects in view with drawn outlines; all outlines of a large import would cost
+/// more than the map itself. Larger selections get one frame.
 const MOST_OUTLINES: usize = 300;
-/// Objects this far outside the view are drawn still: their marks reach beyond their bounds, m.
+/// Margin around the view within which outlines are still drawn, because marks extend beyond the bounds of
+/// objects, m.
 const OUTLINE_MARGIN: f64 = 50.0;
-/// Lamps of signals are lit up to this scale, m a pixel.
+/// Largest scale at which signal lamps are lit, in metres per pixel.
 const FARTHEST_LAMP: f64 = 0.4;
-/// A right click takes what is this near, points.
+/// Pick distance of a right click, points.
 const MENU_REACH: f64 = 6.0;
-/// Doublings of the scale for a point of scrolling.
+/// Doublings of the scale per point of scrolling.
 const ZOOM_RATE: f64 = 0.004;
 
-/// The view while a frame is made: it begins as the model has it, the mouse changes it, the map is
-/// drawn with it, and what has changed is sent. So the ground stays under the pointer while it is
-/// dragged, although the model changes after the frame only.
+/// The view while a frame is made: it starts from the model, the mouse changes it, the map is drawn with it,
+/// and differences are sent. So the ground stays under the pointer during a drag, although the model changes
+/// only after the frame.
 #[derive(Clone, Copy)]
 struct View {
     camera: Camera,
@@ -55,12 +56,12 @@ impl View {
         }
     }
 
-    /// Looks elsewhere by hand: the watched vehicle would pull the map back.
+    /// Stops following a vehicle, which would pull the map back.
     fn leave_vehicle(&mut self) {
         self.follows = false;
     }
 
-    /// Keeps the watched vehicle in the middle.
+    /// Keeps the watched vehicle in the centre.
     fn follow(&mut self, model: &Model) {
         let (Some(agent), Some(live), true) = (model.watched, &model.live, self.follows) else {
             return;
@@ -71,7 +72,7 @@ impl View {
         }
     }
 
-    /// Sends what differs from the model.
+    /// Sends differences from the model as actions.
     fn send(&self, model: &Model, actions: &mut Vec<Action>) {
         if self.camera != model.camera {
             actions.push(Action::View(ViewAction::Look(self.camera)));
@@ -85,27 +86,27 @@ impl View {
     }
 }
 
-/// The map, and the hand on it.
+/// The map and its mouse input.
 pub struct Canvas {
-    /// Draws roads and what moves on them.
+    /// Draws roads and traffic.
     pub painter: MapPainter,
-    /// The tool and what the mouse does with it.
+    /// The current tool and its mouse input.
     pub(crate) hand: Hand,
     minimap: Minimap,
     hidden_chip: HiddenChip,
-    /// Where the menu was opened, m.
+    /// Where the context menu was opened, m.
     menu_at: Option<DVec2>,
-    /// The vehicle under way that it was opened on.
+    /// The driving vehicle that it was opened on.
     menu_vehicle: Option<u64>,
-    /// The rectangle that the map had last.
+    /// The last rectangle of the map.
     pub rect: Rect,
     /// Whether the map has had its first rectangle.
     pub has_rect: bool,
-    /// Kept between frames for its memory only.
+    /// Reused between frames to avoid allocation.
     dots: Vec<VehicleDot>,
-    /// Kept between frames for its memory only.
+    /// Reused between frames to avoid allocation.
     hints: Vec<Hint>,
-    /// What wheels have left behind.
+    /// Skid marks of the run.
     skid_marks: SkidMarks,
 }
 
@@ -127,17 +128,17 @@ impl Canvas {
         }
     }
 
-    /// How many pieces of skid marks are kept.
+    /// Number of skid mark pieces.
     pub fn skid_mark_count(&self) -> usize {
         self.skid_marks.count()
     }
 
-    /// Whether something is still being made for the map.
+    /// Whether parts of the map are still being prepared.
     pub fn is_waiting(&self) -> bool {
         self.painter.is_waiting()
     }
 
-    /// Shows the map and takes its input.
+    /// Shows the map and handles its input.
     pub fn ui(&mut self, ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         let size = ui.available_size();
         let (response, painter) = ui.allocate_painter(size, Sense::click_and_drag());
@@ -147,7 +148,7 @@ impl Canvas {
         let mut view = View::of(model);
         self.navigate(ui, &response, &mut view);
         self.use_hand(ui, &response, model, &mut view, actions);
-        // After the hand: what was clicked is where the picture before showed it.
+        // After the mouse input, which refers to the previous picture.
         view.follow(model);
         let board = Board {
             painter: &painter.with_clip_rect(response.rect),
@@ -201,10 +202,10 @@ impl Canvas {
             return;
         };
         let (scroll, pinch) = ui.input(|i| (i.smooth_scroll_delta().y, i.zoom_delta()));
-        // Powers of two: as much scrolling back leads back to the same scale.
+        // Powers of two, so that scrolling back restores the same scale.
         let factor = (f64::from(scroll) * ZOOM_RATE).exp2() * f64::from(pinch);
         if (factor - 1.0).abs() > 1e-6 {
-            // While a vehicle is followed the middle of the map stays on it.
+            // While a vehicle is followed, it stays at the centre of the map.
             let fixed = if view.follows {
                 response.rect.center()
             } else {
@@ -214,8 +215,8 @@ impl Canvas {
         }
     }
 
-    /// Pointer events to the tool. They come after panning and zooming, so that the tool sees
-    /// world points of the picture that this frame draws.
+    /// Passes pointer events to the tool. They come after panning and zooming, so that the tool uses world
+    /// points of the picture drawn in this frame.
     fn use_hand(
         &mut self,
         ui: &Ui,
@@ -238,7 +239,7 @@ impl Canvas {
         }
     }
 
-    /// A key for the tool. Returns whether the tool had use for it.
+    /// Passes a key to the tool. Returns whether the tool used it.
     pub(crate) fn key(&mut self, key: Key, model: &Model, actions: &mut Vec<Action>) -> bool {
         let mut reach = Reach {
             model,
@@ -249,7 +250,7 @@ impl Canvas {
         self.hand.key(key, &mut reach)
     }
 
-    /// A click with the tool in hand at a world point, m.
+    /// A click with the current tool at a world point, m.
     pub(crate) fn click_at(&mut self, at: DVec2, model: &Model, actions: &mut Vec<Action>) {
         let mut reach = Reach {
             model,
@@ -260,8 +261,7 @@ impl Canvas {
         self.hand.click_at(at, &mut reach);
     }
 
-    /// The menu of what lies under a right click. What is selected already stays so if the click is on
-    /// part of it.
+    /// The context menu for a right click. An existing selection stays if the click is on part of it.
     fn menu(&mut self, response: &Response, model: &Model, view: &View, actions: &mut Vec<Action>) {
         if response.secondary_clicked()
             && let Some(pointer) = response.interact_pointer_pos()
@@ -272,9 +272,8 @@ impl Canvas {
             let context = context(model, &view.camera);
             let found = context.pick(at, MENU_REACH * view.camera.scale);
             let is_part = |object: &ObjectId| model.selection.contains(object);
-            // What lies on top is meant, or all that is selected if it is part of that.
-            // A single one that is selected is chosen anew as well: something else may lie over it
-            // here.
+            // The menu applies to the topmost object, or to the whole selection if that includes the object.
+            // A single selected object is selected again too, because another object may lie over it here.
             if model.selection.len() < 2 || !found.iter().any(is_part) {
                 let top = found.first().map(|object| context.whole(*object));
                 actions.push(Action::Select(top.unwrap_or_default()));
@@ -300,7 +299,7 @@ impl Canvas {
         self.hand.typed(c, &mut reach);
     }
 
-    /// Everything on the map, from the ground up.
+    /// Draws everything on the map, from the ground up.
     fn draw(&mut self, board: &Board<'_>, model: &Model) {
         let spacing = grid_spacing(board.camera.scale);
         self.ground(board, model, spacing);
@@ -326,7 +325,7 @@ impl Canvas {
         board.scale_bar(&note(model.settings.grid, spacing, contours));
         attribution(board, model);
         let is_empty = model.document.scenario().network().road_count() == 0;
-        // Many courses have no roads, and are not to be drawn on.
+        // Many courses have no roads and are not meant for drawing.
         let is_own = model.experiment.shown.is_none();
         if is_empty && is_own && model.selection.is_empty() {
             self.hint(board, model);
@@ -351,12 +350,12 @@ impl Canvas {
         }
     }
 
-    /// Draws roads with the heat on them, and gives what drives on both, which lies over names.
+    /// Draws roads and the heat map, and returns the traffic above them, which lies over names.
     fn roads(&mut self, board: &Board<'_>, model: &Model) -> Vec<Shape> {
         let grey = (model.settings.heat != Heat::None).then(|| board.theme.heat_vehicle());
         self.place_dots(model, grey);
         self.follow_vehicles(model, grey, board.camera.scale);
-        // Before the first step vehicles stand where the scenario says, and are drawn from it.
+        // Before the first step, vehicles are drawn at their starts in the scenario.
         let running = model
             .live
             .as_ref()
@@ -399,7 +398,7 @@ impl Canvas {
         }
     }
 
-    /// Vehicles and trailers of this frame.
+    /// Collects the vehicles and trailers of this frame.
     fn place_dots(&mut self, model: &Model, color: Option<Color32>) {
         self.dots.clear();
         let Some(live) = model.live.as_ref().filter(|_| shows_vehicles(model)) else {
@@ -427,12 +426,12 @@ impl Canvas {
             is_trailer: true,
             has_tracks: false,
         };
-        // Trailers first, so that a vehicle lies over what it tows.
+        // Trailers first, so that a vehicle lies over its trailers.
         self.dots.extend(live.snapshot.all_trailers().map(towed));
         self.dots.extend(live.snapshot.vehicles.iter().map(dot));
     }
 
-    /// What the state of vehicles adds to their figures, and what their wheels leave behind.
+    /// Updates hints about the state of vehicles, and their skid marks.
     fn follow_vehicles(&mut self, model: &Model, grey: Option<Color32>, scale: f64) {
         self.hints.clear();
         let snapshot = model.live.as_ref().map(|live| &live.snapshot);
@@ -454,20 +453,20 @@ impl Canvas {
         }
     }
 
-    /// Outlines of the selection, what modules show, and what the tool shows, which is on top.
+    /// Outlines of the selection, marks of modules, and the marks of the tool, which are on top.
     fn marks(&self, board: &Board<'_>, model: &Model) {
         let context = context(model, board.camera);
         let (low, high) = board.camera.view(board.rect);
         let (low, high) = (low - OUTLINE_MARGIN, high + OUTLINE_MARGIN);
         let seen = |object: &&ObjectId| {
             let bounds = model.scene.bounds_of(**object);
-            // Two boxes meet unless one lies wholly beyond the other in some direction.
+            // Two boxes overlap unless one lies entirely beyond the other in some direction.
             bounds.is_none_or(|(a, b)| !(a.cmpgt(high).any() || b.cmplt(low).any()))
         };
         let chosen = model.selection.iter().filter(seen).take(MOST_OUTLINES + 1);
         let chosen: Vec<ObjectId> = chosen.copied().collect();
         if chosen.len() > MOST_OUTLINES {
-            // Some of them outlined would look as if only those were selected.
+            // Outlining some of them would suggest that only those are selected.
             let bounds = model.selection.iter();
             let bounds = bounds.filter_map(|object| model.scene.bounds_of(*object));
             if let Some(bounds) = bounds.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) {
@@ -486,21 +485,21 @@ impl Canvas {
             board.inspection(live);
             board.script_marks(&live.marks);
         }
-        // Last: what is being drawn lies on all that is there.
+        // Last, because the stroke lies over everything else.
         board.marks(&self.hand.tool().marks(&context));
     }
 
-    /// What to do on an empty map.
+    /// Hint on an empty map.
     fn hint(&self, board: &Board<'_>, model: &Model) {
         let text = match model.tool {
             _ if self.hand.tool().is_busy() || model.workshop.track.is_some() => return,
             ToolKind::Road => "Drag across the map to draw your first road.",
-            ToolKind::Select => "This world is empty. Press R and drag to draw a road.",
+            ToolKind::Select => "This scenario is empty. Press R and drag to draw a road.",
             _ => return,
         };
         let font = egui::FontId::proportional(20.0);
         let color = board.theme.ink().gamma_multiply(0.7);
-        // Above the middle, where the first stroke is likely to be drawn.
+        // Above the centre, where the first stroke is likely to be drawn.
         let at = board.rect.center() - egui::vec2(0.0, 0.15 * board.rect.height());
         board
             .painter
@@ -512,7 +511,7 @@ fn shows_vehicles(model: &Model) -> bool {
     !model.settings.tools.hides(MapPart::Vehicles)
 }
 
-/// What signals show, and the bodies of the solver.
+/// The state of signals, and the bodies of the solver.
 fn over_traffic(board: &Board<'_>, model: &Model) {
     let Some(live) = &model.live else {
         return;
@@ -524,7 +523,7 @@ fn over_traffic(board: &Board<'_>, model: &Model) {
     }
 }
 
-/// What signals show, and their lamps from near.
+/// The state of signals, and their lamps at close zoom.
 fn signals(board: &Board<'_>, model: &Model, heads: &[SignalHead]) {
     let scenario = model.document.scenario();
     let is_shown = |head: &&SignalHead| {
@@ -549,7 +548,7 @@ fn color_of(color: Color32) -> roadwright_render::Color {
     roadwright_render::Color::from_rgba8(color.r(), color.g(), color.b(), 255)
 }
 
-/// How strong the grid is: as a guide while something is drawn, faint over a map that is looked at.
+/// Strength of the grid: clear while something is drawn, otherwise faint.
 fn grid_strength(model: &Model) -> f32 {
     let is_empty = model.scene.scenario.network().road_count() == 0;
     if model.tool == ToolKind::Select && !is_empty {
@@ -570,7 +569,7 @@ fn note(grid: bool, spacing: f64, contours: Option<f64>) -> String {
     parts.join("   ")
 }
 
-/// Where the data came from: licences such as that of OpenStreetMap ask for it on every picture.
+/// Attribution of the data, which licences such as OpenStreetMap's require on every picture.
 fn attribution(board: &Board<'_>, model: &Model) {
     let text = &model.document.scenario().about().attribution;
     if !text.is_empty() {

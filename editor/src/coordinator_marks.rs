@@ -1,5 +1,5 @@
-//! What a selected junction or road decides, on the map: turns as arrows, lane ends that say wait or
-//! go, car lengths that are taken or free, the ways that vehicles have planned.
+//! Decisions of a selected junction or road on the map: turns as arrows, lane ends that say wait or go,
+//! occupied and free car lengths, and planned routes of vehicles.
 
 use crate::marks::Board;
 use crate::model::Model;
@@ -14,26 +14,26 @@ use roadwright_scenario::junction::{ConnectingPath, Junction, Light, OutlineEdge
 use roadwright_scenario::{NodeId, ObjectId};
 use roadwright_simulation::{JunctionInspection, LaneInspection, RoadInspection, Turning};
 
-/// Farther away than this radii of corners are not written, m a pixel.
+/// Largest scale at which radii of corners are shown, in metres per pixel.
 const FARTHEST_RADIUS: f64 = 0.18;
-/// Largest distance between a turn and its points, m.
+/// Maximum distance between a turn and its points, m.
 const TOLERANCE: f64 = 0.05;
-/// Wait and go are shown so far before the end of a lane, m.
+/// Distance of the wait and go marks before the end of a lane, m.
 const BEFORE_END: f64 = 2.4;
-/// Pieces of which a place where ways meet is drawn.
+/// Number of pieces of a drawn conflict zone.
 const ZONE_PARTS: u16 = 12;
-/// Part of a lane's width that the mark of a car length takes.
+/// Share of a lane's width taken by the mark of a car length.
 const CELL_SHARE: f64 = 0.62;
 /// Gap between the marks of two car lengths, m.
 const CELL_GAP: f64 = 0.9;
 
 impl Board<'_> {
-    /// Draws what the selected junction or road tells.
+    /// Draws the state of the selected junction or road.
     pub(crate) fn coordinator(&self, model: &Model) {
         if self.camera.scale > FARTHEST {
             return;
         }
-        // Before the first step nobody has come, and nothing is decided.
+        // Before the first step there are no vehicles and no decisions.
         let live = model.live.as_deref();
         let live = live.filter(|live| live.snapshot.step > 0);
         match model.single() {
@@ -52,14 +52,14 @@ impl Board<'_> {
         }
     }
 
-    /// The turns of a junction, those that are free now over the others, and its corners.
+    /// The turns of a junction, with free ones on top, and its corners.
     fn turns(&self, junction: &Junction, now: Option<&JunctionInspection>) {
         let state = |path: &ConnectingPath| {
             let mut turns = now?.turns.iter();
             turns.find(|turning| (turning.from, turning.to) == (path.from, path.to))
         };
         let goes = |path: &&ConnectingPath| state(path).is_some_and(|turning| turning.goes);
-        // Two lists, since what is drawn later lies on top.
+        // Two lists, because what is drawn later lies on top.
         let (free, others): (Vec<_>, Vec<_>) = junction.paths.iter().partition(goes);
         for path in others {
             let is_amber = state(path).is_some_and(|turning| turning.light == Some(Light::Amber));
@@ -79,7 +79,7 @@ impl Board<'_> {
         self.corners(junction);
     }
 
-    /// The way that is explained, and where it meets others: in the tone of warnings where it gives way.
+    /// The explained connection and its conflicts, in the warning colour where it yields.
     fn explained(&self, model: &Model, id: NodeId, junction: &Junction) {
         let mut paths = junction.paths.iter();
         let Some(number) = paths.position(|path| Some((path.from, path.to)) == model.explained)
@@ -115,7 +115,7 @@ impl Board<'_> {
         let Some(curve) = &path.curve else { return };
         let points = self.points(&curve.sample(TOLERANCE, 0.0));
         let end = curve.end();
-        // 1.3 m in the world, but seen from afar and not in the way when near.
+        // 1.3 m in the world, with bounds so that it is visible from afar and not too large up close.
         let size = (1.3 / self.camera.scale).clamp(5.0, 10.0);
         let corner = |forward: f64, left: f64| {
             self.at(end.point(
@@ -123,7 +123,7 @@ impl Board<'_> {
                 left * size * self.camera.scale,
             ))
         };
-        // The line ends inside the head, whose tip is the end of the turn.
+        // The line ends inside the arrow head, whose tip is the end of the turn.
         self.painter
             .add(PathShape::line(points, PathStroke::new(width, color)));
         let head = vec![corner(0.3, 0.0), corner(-0.8, 0.5), corner(-0.8, -0.5)];
@@ -131,7 +131,7 @@ impl Board<'_> {
             .add(Shape::convex_polygon(head, color, Stroke::NONE));
     }
 
-    /// Wait or go at the end of each lane that leads in.
+    /// Wait or go at the end of each incoming lane.
     fn lane_ends(&self, junction: &Junction, turns: &[Turning]) {
         let mut shown = Vec::new();
         for path in &junction.paths {
@@ -141,13 +141,13 @@ impl Board<'_> {
                 continue;
             }
             shown.push(path.from);
-            // Go, if any of its turns is free: who wants that one need not wait.
+            // Go if any of its turns is free.
             let goes = turns.iter().any(|t| t.from == path.from && t.goes);
             self.lane_end(curve.start(), goes);
         }
     }
 
-    /// A triangle for go, a bar for wait: the form says it as well as the colour.
+    /// A triangle for go, a bar for wait: shape and colour show the same.
     fn lane_end(&self, end: Pose, goes: bool) {
         let size = (1.0 / self.camera.scale).clamp(4.0, 9.0) * self.camera.scale;
         let at =
@@ -183,13 +183,13 @@ impl Board<'_> {
             else {
                 continue;
             };
-            // The nose of a gore is no corner that anybody drives around.
+            // No vehicle drives around the nose of a gore.
             let middle = 0.5 * (from + to) - centre;
             if radius < 1.0 || middle.length() < 1e-6 {
                 continue;
             }
             let on_arc = centre + radius * middle.normalize();
-            // The centre of a corner's arc lies beside the road, where the text hides nothing.
+            // The centre of a corner's arc lies beside the road, where the text covers nothing.
             let outward = (centre - on_arc).normalize();
             let beside = self.at(on_arc + 14.0 * self.camera.scale * outward);
             let text = format!("R {radius:.1} m");
@@ -197,7 +197,7 @@ impl Board<'_> {
         }
     }
 
-    /// The lanes of a road: car lengths, lane ends, and where everybody goes.
+    /// The lanes of a road: car lengths, lane ends, and the routes of vehicles.
     fn road(&self, road: &RoadInspection) {
         for lane in &road.lanes {
             self.cells(lane);
@@ -224,7 +224,7 @@ impl Board<'_> {
         let free = Stroke::new(1.0, self.theme.on_road().gamma_multiply(0.6));
         for cell in &lane.cells {
             let (half, side) = (
-                // With a gap, so that a queue is seen as single lengths.
+                // With a gap, so that a queue looks like separate vehicles.
                 0.5 * (cell.length - CELL_GAP),
                 0.5 * CELL_SHARE * lane.width,
             );

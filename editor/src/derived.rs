@@ -1,5 +1,5 @@
-//! What is derived from a revision of the scenario beside the frame: the scene, the findings, and the ways
-//! of selected trips.
+//! Data derived from a revision of the scenario in the background: the scene, the findings, and the routes of
+//! selected trips.
 
 use crate::app::Editor;
 use crate::planned_ways::{self, Asked, PlannedWays, WayQuestion};
@@ -9,12 +9,11 @@ use roadwright_scenario::Scenario;
 use roadwright_scenario::check::{Finding, check};
 use std::sync::Arc;
 
-/// A revision of a scenario, and the scene before, whose unchanged roads are taken over.
+/// A revision of a scenario, and the previous scene, whose unchanged roads are reused.
 type SceneQuestion = (Arc<Scenario>, u64, Arc<Scene>);
 type CheckQuestion = (Arc<Scenario>, u64);
 
-/// The workers, and what they have been asked about. They are several, so that a long check does not
-/// delay what is seen.
+/// The workers and their last requests. There are several, so that a long check does not delay the display.
 pub(crate) struct Derivation {
     scenes: Worker<SceneQuestion, Scene>,
     checks: Worker<CheckQuestion, (u64, Vec<Finding>)>,
@@ -24,7 +23,7 @@ pub(crate) struct Derivation {
 }
 
 impl Derivation {
-    /// Workers that call `wake` after each answer.
+    /// Creates workers that call `wake` after each answer.
     pub(crate) fn new(wake: impl Fn() + Send + Clone + 'static) -> Self {
         Self {
             scenes: Worker::new(
@@ -45,7 +44,7 @@ impl Derivation {
 }
 
 impl Editor {
-    /// Asks the workers about the newest revision.
+    /// Sends the newest revision to the workers.
     pub(crate) fn derive(&mut self) {
         self.plan_ways();
         let revision = self.model.document.revision();
@@ -54,7 +53,7 @@ impl Editor {
         }
         self.derived.asked_revision = revision;
         let scenario = self.model.document.scenario();
-        // The scene that is shown now: roads that have not changed since are not sampled again.
+        // The present scene: its unchanged roads are not sampled again.
         let before = self.model.scene.clone();
         self.derived
             .scenes
@@ -69,7 +68,7 @@ impl Editor {
         }
     }
 
-    /// Takes what the workers have answered.
+    /// Takes the answers of the workers.
     pub(crate) fn take_answers(&mut self) {
         if let Some(scene) = self.derived.scenes.take() {
             self.take_scene(scene);
@@ -85,10 +84,10 @@ impl Editor {
         self.drop_vanished();
     }
 
-    /// Another document is there: the roads of the old one are no use to it, although its revisions
-    /// begin at the same number.
+    /// Discards derived data for another document: the old roads are useless there, although revisions start
+    /// at the same number.
     pub(crate) fn forget_derived(&mut self) {
-        // Revisions begin at 1: that of the new document is asked about, whatever it is.
+        // Revisions start at 1, so the new document is always requested.
         self.derived.asked_revision = 0;
         self.model.scene = Arc::new(Scene::empty());
     }

@@ -1,8 +1,8 @@
-//! Opening, importing, saving, recovering and leaving: where documents come from and go to.
+//! Opening, importing, saving, recovering and leaving documents.
 //!
-//! Reading and writing are jobs beside the frame, so two questions come up again and again: was the
-//! document edited meanwhile, and is it the same document still. Both are answered by comparing
-//! `(id, state)` of the document with the pair that the job was started with.
+//! Reading and writing are background jobs, so two questions arise again and again: has the document been
+//! edited meanwhile, and is it still the same document? Both are answered by comparing `(id, state)` of the
+//! document with the pair at the start of the job.
 
 use crate::app::Editor;
 use crate::autosave::{Autosave, Recovery};
@@ -27,32 +27,32 @@ use roadwright_scenario::{About, Edit, Scenario};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How often the file of the document is looked at, s.
+/// Interval between checks of the document's file, s.
 const DISK_PERIOD: f64 = 1.0;
 
-/// Which document in which state.
+/// Id and state of a document.
 type DocumentState = (u64, u64);
 
-/// What is under way with documents and files.
+/// Pending operations on documents and files.
 pub(crate) struct DocumentFlow {
     pub(crate) jobs: Vec<Job>,
-    /// `None`: the folder for it cannot be written, and edits are not kept.
+    /// `None` if its folder cannot be written, so that edits are not autosaved.
     autosave: Option<Autosave>,
-    /// A save that waits for the one that is being written.
+    /// A save that waits for the one in progress.
     next_save: Option<(PathBuf, Option<Next>)>,
-    /// The state of the document when another one was asked for.
+    /// The state of the document when another one was requested.
     load_state: Option<DocumentState>,
     /// A document that was read while the old one was still edited.
     loaded: Option<Document>,
-    /// What was recovered; its files go when this session has kept the edits itself.
+    /// The recovered session; its files are deleted once this session has autosaved the edits.
     recovered: Option<Recovery>,
-    /// The next quit is not asked about.
+    /// Whether the next quit needs no confirmation.
     may_quit: bool,
     disk_looked_at: f64,
 }
 
 impl DocumentFlow {
-    /// Nothing is under way; edits are kept in `folder`.
+    /// Creates it with no pending operations; edits are autosaved in `folder`.
     pub(crate) fn new(folder: &Path) -> Self {
         Self {
             jobs: Vec::new(),
@@ -66,30 +66,30 @@ impl DocumentFlow {
         }
     }
 
-    /// Whether a job is under way.
+    /// Whether a job is in progress.
     pub(crate) fn is_busy(&self) -> bool {
         !self.jobs.is_empty()
     }
 
-    /// Keeps the edits of a document now, and waits until they are written.
+    /// Autosaves a document now and waits until it is written.
     pub(crate) fn keep_now(&mut self, document: &Document) {
         if let Some(autosave) = &mut self.autosave {
             autosave.keep_now(document);
         }
     }
 
-    /// Whether the file of the document was looked at in the frame of this time.
+    /// Whether the document's file was checked in the frame of this time.
     pub(crate) fn has_looked(&self, time: f64) -> bool {
         self.disk_looked_at == time
     }
 
-    /// Whether the newest edits of a document are kept, or cannot be.
+    /// Whether the newest edits of a document are autosaved, or cannot be.
     pub(crate) fn has_kept(&self, document: &Document) -> bool {
         let autosave = self.autosave.as_ref();
         autosave.is_none_or(|autosave| autosave.has_kept(document))
     }
 
-    /// Keeps the edits of a document when they are due.
+    /// Autosaves a document when due.
     fn keep(&mut self, document: &Document, time: f64) {
         let Some(autosave) = &mut self.autosave else {
             return;
@@ -102,7 +102,7 @@ impl DocumentFlow {
         }
     }
 
-    /// The session ends properly: nothing has to be recovered.
+    /// Ends the session properly, so that nothing has to be recovered.
     pub(crate) fn end(&mut self) {
         if let Some(autosave) = &mut self.autosave {
             autosave.end();
@@ -115,23 +115,23 @@ fn state_of(document: &Document) -> DocumentState {
 }
 
 impl Editor {
-    /// Another document; the old one is not looked back at.
+    /// Switches to another document and discards the old one.
     pub(crate) fn set_document(&mut self, document: Document) {
-        // What waits beside the test track is the old document.
+        // The document that waits beside the test track is the old one.
         self.leave_track();
-        // What was kept belongs to the old document, which is saved, or was given up knowingly.
+        // The autosave belongs to the old document, which is saved or was knowingly discarded.
         if let Some(autosave) = &mut self.flow.autosave {
             autosave.clear();
         }
         self.put_document(document);
         self.drop_lost_members();
-        // A run keeps its modules when its scenario is saved elsewhere; another document does not.
+        // A run keeps its modules when its scenario is saved elsewhere, but not for another document.
         let path = self.model.document.path();
         self.extensions.follow(path, &self.model.settings);
         self.look_for_background();
     }
 
-    /// Puts a document into the window. Returns the one that was there.
+    /// Puts a document into the window and returns the previous one.
     pub(crate) fn put_document(&mut self, document: Document) -> Document {
         let before = std::mem::replace(&mut self.model.document, document);
         self.model.selection.clear();
@@ -144,9 +144,9 @@ impl Editor {
         before
     }
 
-    /// Keeps edits, and looks once a second whether another program has written the file.
+    /// Autosaves edits, and checks once a second whether another program has written the file.
     pub(crate) fn look_at_files(&mut self, time: f64) {
-        // What stands in the place of a document is nothing that has to be recovered.
+        // A world shown in place of the document needs no recovery.
         self.flow
             .keep(own(&self.waiting, &self.model.document), time);
         if time - self.flow.disk_looked_at < DISK_PERIOD {
@@ -157,7 +157,7 @@ impl Editor {
         self.save_settings();
     }
 
-    /// Asks before the window is closed with unsaved changes.
+    /// Asks for confirmation before the window closes with unsaved changes.
     pub(crate) fn look_at_closing(&mut self) {
         let closing = self.context.input(|i| i.viewport().close_requested());
         if closing {
@@ -166,7 +166,7 @@ impl Editor {
         let is_dirty = self.model.document.is_dirty() || self.is_waiting_dirty();
         if closing && !self.flow.may_quit && is_dirty {
             self.context
-                // The window has to stay for the question; the answer closes it.
+                // The window must stay for the question; the answer closes it.
                 .send_viewport_cmd(egui::ViewportCommand::CancelClose);
             self.leave(Next::Quit);
         }
@@ -213,15 +213,15 @@ impl Editor {
     }
 
     pub(crate) fn save(&mut self, then: Option<Next>) {
-        // What is saved is the scenario, never the test track.
+        // Saving applies to the scenario, never to the test track.
         self.leave_track();
-        // Looked at again, and not only once a second: saving over the work of others cannot be
+        // Checked again, and not only once a second, because overwriting another program's changes cannot be
         // undone.
         if self.model.document.changed_on_disk() {
             self.model.changed_on_disk = true;
             self.say(
                 Tone::Refused,
-                "Another program has changed the file: reload it, or keep yours, first.",
+                "Another program has changed the file. Reload it or keep your version first.",
             );
             return;
         }
@@ -233,14 +233,13 @@ impl Editor {
 
     fn save_to(&mut self, path: PathBuf, then: Option<Next>) {
         if self.flow.jobs.iter().any(|job| job.is_save) {
-            // One after the other, so that the newest is what stays. While A is being written and B
-            // waits: when A is written, B is started, and only what was to follow B is done. A
-            // third save replaces B.
+            // One after the other, so that the newest stays. While A is being written, B waits; when A is
+            // written, B is started, and only the continuation of B is carried out. A third save replaces B.
             self.flow.next_save = Some((path, then));
             return;
         }
         let document = &self.model.document;
-        // Without the gesture under way, which may still be taken back.
+        // Without the gesture in progress, which may still be cancelled.
         let state = state_of(document);
         let scenario = document.base().clone();
         let wake = self.wake();
@@ -249,7 +248,7 @@ impl Editor {
             .push(Job::save(scenario, path, state, then, wake));
     }
 
-    /// A scenario that nobody has named takes the name of its first file.
+    /// An unnamed scenario takes the name of its first file.
     fn name_after(&mut self, path: &Path) {
         let document = &self.model.document;
         let about = document.scenario().about();
@@ -294,7 +293,7 @@ impl Editor {
                 self.save_to(path, then);
             }
             Purpose::OpenVehicle | Purpose::CompareVehicle => {
-                // The rival is shown beside the vehicle on the bench, which stays.
+                // The vehicle to compare with is shown beside the one on the bench, which stays.
                 let is_rival = purpose == Purpose::CompareVehicle;
                 self.flow.jobs.push(Job::open_vehicle(path, is_rival, wake));
             }
@@ -309,7 +308,7 @@ impl Editor {
             }
             Purpose::Import => self.leave(Next::Import(path)),
             Purpose::Picture => {
-                // With the gesture under way, unlike a save: the picture is of what the map shows.
+                // With the gesture in progress, unlike a save, because the picture shows what the map shows.
                 let scenario = self.model.document.scenario().clone();
                 let live = self.model.live.as_ref();
                 let snapshot = live.map(|live| live.snapshot.clone());
@@ -330,7 +329,7 @@ impl Editor {
         }
     }
 
-    /// Asks before unsaved changes are lost. A gesture under way is one of them.
+    /// Asks for confirmation before unsaved changes are lost, including a gesture in progress.
     pub(crate) fn leave(&mut self, next: Next) {
         self.leave_track();
         self.model.document.commit();
@@ -341,10 +340,10 @@ impl Editor {
         }
     }
 
-    /// Does what unsaved changes are not in the way of any more.
+    /// Continues once unsaved changes are no obstacle.
     pub(crate) fn go(&mut self, next: Next) {
         self.model.dialog = Dialog::None;
-        // Whatever comes next comes in place of the document that waits: it may have to be saved first.
+        // The next document replaces the paused one, which may have to be saved first.
         if self.is_showing() {
             self.end_show();
             return match next {
@@ -375,7 +374,7 @@ impl Editor {
         }
     }
 
-    /// Opens what can be read of a damaged file, as a document without a file.
+    /// Opens the readable part of a damaged file as a document without a file.
     fn open_salvaged(&mut self) {
         let Some(damaged) = self.model.damaged.take() else {
             return;
@@ -384,11 +383,11 @@ impl Editor {
             return;
         };
         let mut document = Document::new(Scenario::clone(&saved.scenario));
-        // No file holds it: leaving asks.
+        // No file contains it, so leaving asks for confirmation.
         document.mark_dirty();
         self.set_document(document);
         let (kept, name) = (saved.kept, damaged.name());
-        let text = format!("{kept} objects of {name} are here; the file is as it was.");
+        let text = format!("Opened {kept} objects of {name}; the file is unchanged.");
         self.say(Tone::Done, &text);
     }
 
@@ -402,12 +401,12 @@ impl Editor {
             Some(path) => Document::from_file(scenario, path),
             None => Document::new(scenario),
         };
-        // No file holds it: leaving asks.
+        // No file contains it, so leaving asks for confirmation.
         document.mark_dirty();
         self.set_document(document);
-        let text = format!("{} is recovered; save it to keep it.", recovery.title);
+        let text = format!("Recovered {}. Save it to keep it.", recovery.title);
         self.say(Tone::Done, &text);
-        // Its files go when this session has kept the edits itself.
+        // Its files are deleted once this session has autosaved the edits.
         self.flow.recovered = Some(recovery);
     }
 
@@ -424,10 +423,10 @@ impl Editor {
         }
     }
 
-    /// Keeps the document although another program has written its file; saving replaces that.
+    /// Keeps the document although another program has written its file; saving overwrites that.
     pub(crate) fn keep_mine(&mut self) {
         self.model.document.accept_disk();
-        // The file no longer holds what the window shows.
+        // The file no longer contains what the window shows.
         self.model.document.mark_dirty();
         self.model.changed_on_disk = false;
     }
@@ -442,11 +441,10 @@ impl Editor {
             .push(Job::browse(purpose, &name, then, self.wake()));
     }
 
-    /// Gives up the long jobs. Saving goes on: half a save would be no save.
+    /// Cancels the long jobs. Saving continues, because half a save would be useless.
     pub(crate) fn cancel_jobs(&mut self) {
         self.flow.jobs.retain(|job| {
-            // Dropped with the end that its outcome would arrive at: what it still does is not
-            // heard.
+            // Dropped with the receiver of its outcome, so whatever it still does is ignored.
             if job.is_long {
                 job.cancel();
             }
@@ -455,14 +453,14 @@ impl Editor {
         self.model.job = None;
     }
 
-    /// Starts a job that brings another document.
+    /// Starts a job that loads another document.
     fn load(&mut self, job: impl FnOnce(Box<dyn Fn() + Send>) -> Job) {
         self.flow.load_state = Some(state_of(&self.model.document));
         let wake = self.wake();
         self.flow.jobs.push(job(Box::new(wake)));
     }
 
-    /// Takes a document that was read; edits made meanwhile are asked about.
+    /// Takes a loaded document; asks for confirmation if edits were made meanwhile.
     fn take_document(&mut self, document: Document) {
         if self.is_showing() {
             self.flow.loaded = Some(document);
@@ -470,19 +468,19 @@ impl Editor {
         }
         self.leave_track();
         let state = state_of(&self.model.document);
-        // Unchanged since it was asked for: unsaved changes were asked about then.
+        // Unchanged since the request: confirmation was given then.
         if self.flow.load_state == Some(state) || !self.model.document.is_dirty() {
             self.set_document(document);
             return;
         }
-        // It was read for a document that has been edited since: the person decides, and it waits.
+        // The document was edited after the request, so the loaded one waits for the user's decision.
         self.flow.loaded = Some(document);
         self.model.dialog = Dialog::Unsaved(Next::Loaded);
     }
 
-    /// Takes an imported scenario, and opens what the import tells of it.
+    /// Takes an imported scenario and opens the import report.
     fn take_import(&mut self, path: &Path, (scenario, summary): (Scenario, ImportSummary)) {
-        // A document without a file of its own: the extract is not where it is saved.
+        // A document without a file, because it is not saved into the extract.
         let mut document = Document::new(scenario);
         document.mark_dirty();
         let report = ImportReport {
@@ -498,7 +496,7 @@ impl Editor {
 
     /// Takes the outcomes of jobs.
     pub(crate) fn take_jobs(&mut self) {
-        // First all are taken, then they act: an outcome may start another job.
+        // All outcomes are taken before any is handled, because handling one may start another job.
         let mut outcomes = Vec::new();
         self.flow.jobs.retain(|job| match job.take() {
             None => true,
@@ -551,13 +549,13 @@ impl Editor {
             Outcome::Browsed(purpose, then, Some(path)) => self.take_path(path, purpose, then),
             Outcome::Browsed(_, _, None) => {}
             Outcome::NoDialog => {
-                let text = "This desktop has no dialog for files: choose from the list, or type.";
+                let text = "This desktop has no file dialog. Choose from the list or type a path.";
                 self.say(Tone::Refused, text);
             }
             Outcome::Saved(.., Err(error)) => {
                 self.say(Tone::Failed, &error);
-                // A save that waits may go elsewhere and succeed. What was to follow the failed one
-                // is not done: it would have lost the edits.
+                // A waiting save may go elsewhere and succeed. The continuation of the failed one is dropped,
+                // because it would have lost the edits.
                 if let Some((path, then)) = self.flow.next_save.take() {
                     self.save_to(path, then);
                 }
@@ -577,7 +575,7 @@ impl Editor {
         }
     }
 
-    /// A state of a document has been written; what waited for that goes on.
+    /// Handles a successful save and continues what waited for it.
     fn note_saved(&mut self, path: &Path, (id, state): DocumentState, then: Option<Next>) {
         // Another document may have been opened while this one was written.
         let waiting = self.waiting.as_mut().map(|waiting| &mut waiting.document);
@@ -589,7 +587,7 @@ impl Editor {
         self.say(Tone::Done, &format!("Saved {}.", path.display()));
         match (self.flow.next_save.take(), then) {
             (Some((path, then)), _) => self.save_to(path, then),
-            // Asked once more: edits may have been made while it was written.
+            // Asked again, because edits may have been made during the save.
             (None, Some(next)) => self.leave(next),
             (None, None) => {}
         }

@@ -1,5 +1,4 @@
-//! Commands that change the scenario: undo and redo, copy and paste, deleting, and what is done to
-//! whole roads.
+//! Commands that change the scenario: undo and redo, copy and paste, deletion, and operations on whole roads.
 
 use crate::app::Editor;
 use crate::model::Tone;
@@ -13,19 +12,19 @@ use roadwright_scenario::{Edit, NodeId, ObjectId, RoadId, Scenario, file};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Tolerance of simplifying a road, m.
+/// Tolerance for simplifying a road, m.
 pub(crate) const SIMPLIFY_TOLERANCE: f64 = 0.5;
-/// Length of the lanes for turning that a command adds, m.
+/// Length of added turn lanes, m.
 const TURN_LANE: f64 = 30.0;
-/// How far from a road the pointer may be to say where it is split: points, and at least so many m.
+/// Distance from a road within which the pointer sets the split point: in points, and the minimum in metres.
 const SPLIT_REACH: f64 = 20.0;
 const SPLIT_REACH_METRES: f64 = 6.0;
-/// How far beside the original a duplicate is added, points.
+/// Offset of a duplicate from the original, points.
 const DUPLICATE_SHIFT: f64 = 24.0;
 
 impl Editor {
-    /// Puts the stroke under way down, then edits: the tool computes each state of a stroke from how
-    /// the document was before it, and so would bring back what the command changes.
+    /// Cancels the stroke in progress, then edits: the tool computes each state of a stroke from the document
+    /// before it, and would revert the change.
     pub(crate) fn edit(&mut self, command: impl FnOnce(&mut Self)) {
         if self.view.canvas.hand.tool().is_busy() {
             self.choose(self.model.tool);
@@ -39,12 +38,12 @@ impl Editor {
         }
     }
 
-    /// Does what nearly everybody would do about a problem.
+    /// Applies the obvious repair of a problem.
     pub(crate) fn repair(&mut self, finding: &Finding) {
         let title = finding.code.repair().unwrap_or_default();
         match repair(self.model.document.scenario(), finding) {
             Some(edit) => self.edit(|editor| editor.apply(title, edit)),
-            None => self.say(Tone::Refused, "There is nothing to repair any more."),
+            None => self.say(Tone::Refused, "This problem no longer exists."),
         }
     }
 
@@ -54,25 +53,25 @@ impl Editor {
         }
     }
 
-    /// Undoes the last step. A stroke under way is what was done last, and is no step yet.
+    /// Undoes the last step. A stroke in progress is cancelled instead, because it is not a step yet.
     pub(crate) fn undo(&mut self) {
         if self.view.canvas.hand.tool().is_busy() {
             self.choose(self.model.tool);
             return;
         }
         if self.model.document.undo().is_none() {
-            self.say(Tone::Refused, "There is nothing to undo.");
+            self.say(Tone::Refused, "Nothing to undo.");
         }
     }
 
     pub(crate) fn redo(&mut self) {
         if self.model.document.redo().is_none() {
-            self.say(Tone::Refused, "There is nothing to redo.");
+            self.say(Tone::Refused, "Nothing to redo.");
         }
     }
 
-    /// Copies the selection to the system's clipboard, as the text of a scenario: so it can be
-    /// pasted into another window, or into a letter.
+    /// Copies the selection to the system's clipboard as scenario text, so that it can be pasted into another
+    /// window or an e-mail.
     pub(crate) fn copy(&mut self) {
         if self.model.selection.is_empty() {
             self.say(Tone::Refused, "Nothing is selected.");
@@ -88,7 +87,7 @@ impl Editor {
         self.delete();
     }
 
-    /// Pastes text from the system's clipboard, or what was copied here if it is no scenario.
+    /// Pastes text from the system's clipboard, or the last copied objects if it is not a scenario.
     pub(crate) fn paste_text(&mut self, text: &str) {
         if let Ok(piece) = file::from_text(text) {
             self.clipboard = Some(Arc::new(piece));
@@ -97,12 +96,12 @@ impl Editor {
     }
 
     pub(crate) fn paste(&mut self) {
-        // From the menu there is no pointer on the map.
+        // From the menu, the pointer is not on the map.
         let to = self.model.pointer.unwrap_or(self.model.camera.centre);
         self.paste_at(to);
     }
 
-    /// Adds what was copied around a point, m.
+    /// Adds the copied objects around a point, m.
     pub(crate) fn paste_at(&mut self, to: DVec2) {
         let Some(piece) = self.clipboard.clone() else {
             self.say(Tone::Refused, "Nothing has been copied.");
@@ -118,10 +117,10 @@ impl Editor {
             return;
         }
         let piece = operation::copied(self.model.document.scenario(), &self.model.selection);
-        // The same distance on the screen at any zoom: beside the original, and still in view.
+        // The same distance on screen at any zoom: beside the original, and still in view.
         let aside = DUPLICATE_SHIFT * self.model.camera.scale;
         let label = format!("Duplicate {}", named(&self.model.selection));
-        // y points north: to the right and down on the screen.
+        // y points north, so this is right and down on the screen.
         self.add_piece(&label, &piece, DVec2::new(aside, -aside));
     }
 
@@ -156,7 +155,7 @@ impl Editor {
         }
     }
 
-    /// Replaces the selected road by what `change` makes of it.
+    /// Replaces the selected road by the result of `change`.
     pub(crate) fn change_road(
         &mut self,
         label: &str,
@@ -167,16 +166,16 @@ impl Editor {
                 return;
             };
             match change(editor.model.document.scenario(), id) {
-                // Only simplifying may find nothing to do.
+                // Only simplifying may have nothing to do.
                 Ok(Edit::Batch(edits)) if edits.is_empty() => {
-                    editor.say(Tone::Done, "It is as simple as it can be.");
+                    editor.say(Tone::Done, "The road is already as simple as possible.");
                 }
                 done => editor.apply_or_say(label, done),
             }
         });
     }
 
-    /// Applies what an operation has made, or says why it made nothing.
+    /// Applies the edit of an operation, or reports its error.
     fn apply_or_say(&mut self, label: &str, made: Result<Edit, impl std::fmt::Display>) {
         match made {
             Ok(edit) => self.apply(label, edit),
@@ -184,8 +183,8 @@ impl Editor {
         }
     }
 
-    /// Splits the selected road under the pointer, or in the middle if the pointer is elsewhere:
-    /// the command may have been chosen from a menu.
+    /// Splits the selected road at the pointer, or in the middle if the pointer is elsewhere, since the
+    /// command may come from a menu.
     pub(crate) fn split_road(&mut self) {
         let Some(id) = self.selected_road() else {
             return;
@@ -214,35 +213,35 @@ impl Editor {
         };
         let merged = operation::merged(self.model.document.scenario(), node);
         if merged.is_ok() {
-            // Neither the node nor both roads are there afterwards.
+            // Neither the node nor both roads exist afterwards.
             self.model.selection.clear();
         }
         self.apply_or_say("Merge roads", merged);
     }
 
-    /// Makes one junction of the selected ones.
+    /// Merges the selected junctions.
     pub(crate) fn merge_junctions(&mut self) {
         let nodes: BTreeSet<NodeId> = self.model.selected_nodes().collect();
         if nodes.is_empty() {
-            self.say(Tone::Refused, "Select a junction, or several.");
+            self.say(Tone::Refused, "Select one or more junctions.");
             return;
         }
         let merged = operation::merged_junctions(self.model.document.scenario(), &nodes);
         self.apply_or_say("Merge junctions", merged);
     }
 
-    /// Takes back what [`merge_junctions`](Self::merge_junctions) did to the selected junction.
+    /// Reverts [`merge_junctions`](Self::merge_junctions) for the selected junction.
     pub(crate) fn part_junctions(&mut self) {
         let Some(ObjectId::Node(node)) = self.model.single() else {
             self.say(Tone::Refused, "Select a junction.");
             return;
         };
         let parted = operation::parted_junctions(self.model.document.scenario(), node);
-        let parted = parted.ok_or("Nobody has merged junctions here by hand");
-        self.apply_or_say("Take junction apart", parted);
+        let parted = parted.ok_or("This junction was not merged by hand");
+        self.apply_or_say("Separate junctions", parted);
     }
 
-    /// Gives the arms of the selected junction lanes for turning.
+    /// Adds turn lanes to the arms of the selected junction.
     pub(crate) fn add_turn_lanes(&mut self) {
         let Some(ObjectId::Node(node)) = self.model.single() else {
             self.say(Tone::Refused, "Select a junction.");

@@ -1,23 +1,23 @@
-//! What lies in the folder that a question for a path is about: read beside the frame.
+//! Contents of the folder in the path dialog, read in the background.
 
 use crate::app::Editor;
 use crate::model::Dialog;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Rows that are shown at most.
+/// Maximum number of rows.
 const MOST: usize = 2_000;
-/// How often a folder is read again while its list is shown, s.
+/// Interval between reads of a folder while its list is shown, s.
 const PERIOD: f64 = 2.0;
 
-/// A folder and what lies in it, without hidden files.
+/// A folder and its contents, without hidden files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FolderList {
     /// The folder.
     pub folder: PathBuf,
-    /// Folders first, then files, each by name.
+    /// Folders first, then files, each sorted by name.
     pub rows: Vec<FolderRow>,
-    /// How many more there are.
+    /// Number of further entries.
     pub left_out: usize,
     /// Why it cannot be read.
     pub problem: Option<String>,
@@ -26,20 +26,20 @@ pub struct FolderList {
 /// A row of a folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FolderRow {
-    /// Whether it is a file and no folder.
+    /// Whether it is a file rather than a folder.
     pub is_file: bool,
     /// Its name.
     pub name: String,
 }
 
-/// The folder that is asked about, and what is known of it.
+/// The folder in the path dialog, and its contents as far as known.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ListedFolder {
     /// The folder.
     pub wanted: PathBuf,
-    /// What was read last, perhaps of another folder.
+    /// The contents read last, possibly of another folder.
     pub list: Arc<FolderList>,
-    /// When it was asked for last, s.
+    /// Time of the last request, s.
     asked_at: f64,
 }
 
@@ -57,14 +57,14 @@ pub fn read(folder: &Path) -> FolderList {
         }
     };
     for entry in entries.flatten() {
-        // A name that is no text can be neither shown nor typed.
+        // A name that is not valid text can be neither shown nor typed.
         let Ok(name) = entry.file_name().into_string() else {
             continue;
         };
         if name.starts_with('.') {
             continue;
         }
-        // Links are followed: what matters is what would be opened.
+        // Follows links, because what counts is what would be opened.
         let is_file = !entry.path().is_dir();
         list.rows.push(FolderRow { is_file, name });
     }
@@ -74,7 +74,7 @@ pub fn read(folder: &Path) -> FolderList {
     list
 }
 
-/// The folder that a typed path is about, and what is typed of a name in it.
+/// The folder of a typed path, and the typed part of a name in it.
 pub fn split(typed: &str) -> (PathBuf, &str) {
     let end = typed.rfind(std::path::is_separator).map_or(0, |at| at + 1);
     let (folder, name) = typed.split_at(end);
@@ -85,7 +85,7 @@ pub fn split(typed: &str) -> (PathBuf, &str) {
 }
 
 impl Editor {
-    /// Reads the folder of the question for a path, when it is another one and now and then.
+    /// Requests the contents of the dialog's folder, when it changes and at intervals.
     pub(crate) fn look_at_folder(&mut self, time: f64) {
         if let Some(list) = self.folders.take() {
             self.model.folder.list = Arc::new(list);
@@ -96,13 +96,13 @@ impl Editor {
         }
     }
 
-    /// Whether the list is that of the folder that is asked about, or none is shown.
+    /// Whether the list belongs to the requested folder, or no list is shown.
     pub(crate) fn is_folder_listed(&self) -> bool {
         let folder = &self.model.folder;
         !matches!(self.model.dialog, Dialog::Path { .. }) || folder.list.folder == folder.wanted
     }
 
-    /// Another folder is asked about.
+    /// Switches to another folder.
     pub(crate) fn list_folder(&mut self, folder: PathBuf) {
         self.model.folder.wanted = folder;
         let time = self.context.input(|i| i.time);

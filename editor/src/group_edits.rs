@@ -1,37 +1,36 @@
-//! Making and dissolving groups.
+//! Creating and dissolving groups.
 
 use crate::app::Editor;
 use crate::model::Tone;
 use roadwright_scenario::operation::groups;
 
 impl Editor {
-    /// Makes a group of the selection.
+    /// Groups the selection.
     pub(crate) fn group(&mut self) {
         let scenario = self.model.document.scenario();
         let Some((edit, id)) = groups::grouped(scenario, &self.model.selection) else {
-            let text = "Select two objects or more first; nodes belong to their roads.";
+            let text = "Select at least two objects first; nodes follow their roads.";
             return self.say(Tone::Refused, text);
         };
-        self.apply(&format!("Make {id}"), edit);
-        // Nodes are in no group: what is selected is what a click on it will select.
+        self.apply(&format!("Create {id}"), edit);
+        // Nodes belong to no group, so select what a click on the group will select.
         if let Some(group) = self.model.document.scenario().groups().get(&id) {
             self.model.selection = group.members().clone();
         }
     }
 
-    /// Dissolves the groups of what is selected; their members stay.
+    /// Dissolves the selected groups; their members stay.
     pub(crate) fn ungroup(&mut self) {
         let scenario = self.model.document.scenario();
         let (edit, count) = groups::dissolved(scenario, &self.model.selection);
         match count {
-            0 => self.say(Tone::Refused, "Nothing that is selected is in a group."),
+            0 => self.say(Tone::Refused, "No selected object is in a group."),
             1 => self.apply("Dissolve group", edit),
             more => self.apply(&format!("Dissolve {more} groups"), edit),
         }
     }
 
-    /// Takes members that do not exist out of the groups of a document that was just opened, in a
-    /// step that can be undone.
+    /// Removes missing members from the groups of a newly opened document, as a step that can be undone.
     pub(crate) fn drop_lost_members(&mut self) {
         let scenario = self.model.document.scenario();
         let lost = groups::lost_members(scenario);
@@ -42,9 +41,9 @@ impl Editor {
             1 => String::new(),
             more => format!(" and {} more", more - 1),
         };
-        let text = format!("{group} named {member}{others}, which are not there: left out.");
+        let text = format!("{group} refers to {member}{others}, which do not exist; left out.");
         let edit = groups::without_lost_members(scenario);
-        self.apply("Leave lost members out of groups", edit);
+        self.apply("Remove missing members from groups", edit);
         self.say(Tone::Refused, &text);
     }
 }

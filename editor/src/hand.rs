@@ -1,5 +1,5 @@
-//! The hand on the map: it holds a tool, turns pointer events into the tool's, and the tool's
-//! effects into actions.
+//! Mouse input on the map: holds a tool, converts pointer events to tool events, and effects of the tool to
+//! actions.
 
 use crate::camera::Camera;
 use crate::keyboard::held;
@@ -11,59 +11,59 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{AgentId, ObjectId};
 
-/// The pointer has to move this far for a drag, points. Less, and the tremble of a click moves
-/// what it should select; more, and short strokes are lost.
+/// Distance that the pointer has to move for a drag, points. A smaller one would turn shaky clicks into
+/// moves; a larger one would lose short strokes.
 const DRAG_DISTANCE: f32 = 4.0;
-/// Two clicks within this time and distance are a double click, s and points.
+/// Two clicks within this time (s) and distance (points) are a double-click.
 const DOUBLE_TIME: f64 = 0.35;
 const DOUBLE_DISTANCE: f32 = 6.0;
-/// Driving vehicles are caught from this far outside their bodies, points.
+/// Pick distance around the bodies of driving vehicles, points.
 const VEHICLE_REACH: f64 = 7.0;
 
-// What tools see of the left button:
+// Events of the left button that tools receive:
 //
 //   down                                       Press
 //     moves up to 4 points, up                 Click, and DoubleClick after the second one
 //     moves further, ..., up                   Drag, Drag, ..., Release
 
-/// A button that is held on the map.
+/// A button held on the map.
 struct Press {
     at: Pos2,
     dragging: bool,
 }
 
-/// The tool in hand, and what the hand does with the mouse.
+/// The current tool and its mouse input.
 ///
-/// The tool belongs to the view and not to the model: it has to take every pointer event of a frame
-/// at once and in order, since a later one depends on what the tool made of an earlier one, and its
-/// marks are drawn in the same frame. What it wants changed in the model becomes an action.
+/// The tool belongs to the view rather than the model: it has to handle all pointer events of a frame at once
+/// and in order, since later ones depend on the tool's reaction to earlier ones, and its marks are drawn in
+/// the same frame. Changes of the model become actions.
 pub(crate) struct Hand {
     tool: Box<dyn Tool>,
     press: Option<Press>,
     last_click: Option<(f64, Pos2)>,
-    /// Keys that are held, as of the last event.
+    /// Modifier keys at the last event.
     held: Modifiers,
-    /// Whether Space is held for panning, and whether it has panned.
+    /// Whether Space is held for panning, and whether the map was panned.
     space: Option<bool>,
 }
 
-/// What the hand reaches in one frame: the state that it reads, and the list that it writes to.
+/// Access of the mouse input to one frame: the state that it reads, and the list of actions that it writes.
 pub(crate) struct Reach<'a> {
     pub(crate) model: &'a Model,
-    /// Where the map looks in this frame; the model may not have it yet.
+    /// The view in this frame; the model may not have it yet.
     pub(crate) camera: Camera,
-    /// The map on the screen.
+    /// The rectangle of the map on the screen.
     pub(crate) rect: Rect,
     pub(crate) actions: &'a mut Vec<Action>,
 }
 
 impl Reach<'_> {
-    /// Hands an event to a tool and its effects to the actions.
+    /// Sends an event to a tool and appends its effects to the actions.
     fn send(&mut self, tool: &mut dyn Tool, event: ToolEvent) {
         for effect in tool.event(event, &context(self.model, &self.camera)) {
             let action = action_of(effect);
-            // Only the newest state of a gesture counts: a fast mouse sends several in a frame, and
-            // each would rebuild the scenario.
+            // Only the newest state of a gesture counts: a fast mouse produces several per frame, and each
+            // would rebuild the scenario.
             if let (Action::Preview(new, _), Some(Action::Preview(last, _))) =
                 (&action, self.actions.last())
                 && new == last
@@ -75,7 +75,7 @@ impl Reach<'_> {
     }
 }
 
-/// What tools look at.
+/// The context of a tool.
 pub(crate) fn context<'a>(model: &'a Model, camera: &Camera) -> ToolContext<'a> {
     ToolContext {
         scenario: model.document.scenario(),
@@ -101,7 +101,7 @@ fn action_of(effect: Effect) -> Action {
 }
 
 impl Hand {
-    /// A hand that holds a tool.
+    /// Creates it with a tool.
     pub(crate) fn new(kind: ToolKind) -> Self {
         Self {
             tool: kind.tool(),
@@ -112,12 +112,12 @@ impl Hand {
         }
     }
 
-    /// The tool in hand.
+    /// The current tool.
     pub(crate) fn tool(&self) -> &dyn Tool {
         &*self.tool
     }
 
-    /// Takes another tool, or the same one without its stroke.
+    /// Switches to another tool, or resets the current one.
     pub(crate) fn take(&mut self, kind: ToolKind) {
         self.press = None;
         self.tool = kind.tool();
@@ -128,28 +128,27 @@ impl Hand {
         self.space.is_some()
     }
 
-    /// Notes that the map was panned: letting Space go is no tap then.
+    /// Records that the map was panned, so that releasing Space is not a tap.
     pub(crate) fn note_panning(&mut self) {
         if let Some(panned) = &mut self.space {
             *panned = true;
         }
     }
 
-    /// Space goes down or up: while it is held, dragging pans. Returns whether it was a tap, which
-    /// is a key like any other.
+    /// Handles Space: while it is held, dragging pans. Returns whether it was a tap, which is a key like any
+    /// other.
     pub(crate) fn space(&mut self, down: bool) -> bool {
         if down {
             self.space.get_or_insert(false);
             return false;
         }
-        // `Some(true)` has panned; `None` went down elsewhere, in a text field perhaps.
+        // `Some(true)`: panned; `None`: pressed elsewhere, such as in a text field.
         self.space.take() == Some(false)
     }
 
-    /// Hands every pointer event of the frame to the tool, in order and not one per frame: at 60
-    /// frames a second a fast stroke would lose most of its points. `is_free` says whether a point
-    /// of the screen is the map's and no other widget's. Returns where the pointer is in the world,
-    /// if it has moved.
+    /// Passes all pointer events of the frame to the tool in order; one per frame would lose most points of a
+    /// fast stroke. `is_free` tests whether a point of the screen belongs to the map and no other widget.
+    /// Returns the pointer's position in the world if it moved.
     pub(crate) fn pointer_events(
         &mut self,
         ui: &Ui,
@@ -158,7 +157,7 @@ impl Hand {
     ) -> Option<Option<DVec2>> {
         let (events, time) = ui.input(|i| (i.events.clone(), i.time));
         let mut moved_to = None;
-        // Of moves without a button only the last one of the frame counts.
+        // Of movements without a button, only the last one of the frame counts.
         let mut hover = None;
         for event in events {
             match event {
@@ -180,7 +179,7 @@ impl Hand {
                     modifiers,
                 } => {
                     self.held = held(modifiers);
-                    // The tool has to know where the pointer is before it hears of the button.
+                    // The tool has to know the pointer's position before the button event.
                     if let Some(hover) = hover.take() {
                         reach.send(&mut *self.tool, ToolEvent::Move(hover));
                     }
@@ -190,7 +189,7 @@ impl Hand {
                         self.released(press, pos, time, reach);
                     }
                 }
-                // It has left the window: its place in the status line would be wrong.
+                // The pointer has left the window, so its position in the status line would be wrong.
                 Event::PointerGone => moved_to = Some(None),
                 _ => {}
             }
@@ -209,7 +208,7 @@ impl Hand {
     }
 
     fn pressed(&mut self, ui: &Ui, at: Pos2, reach: &mut Reach<'_>) {
-        // A text field that has the keyboard loses it: keys are for the map again.
+        // A focused text field loses the focus, so that keys go to the map again.
         ui.ctx().memory_mut(|memory| {
             if let Some(id) = memory.focused() {
                 memory.surrender_focus(id);
@@ -243,8 +242,8 @@ impl Hand {
             && let Some(agent) = vehicle_at(pointer.at, reach.model, &reach.camera)
         {
             watch(agent, reach);
-            // The tool has seen the press and waits for its end; what it would do about that is
-            // not wanted, since the click was for the vehicle.
+            // The tool has seen the press and waits for its end, but its reaction is not wanted, because the
+            // click was for the vehicle.
             let _ = tool.event(ToolEvent::Escape, &context(reach.model, &reach.camera));
             return;
         }
@@ -252,14 +251,14 @@ impl Hand {
         let double = self.last_click.is_some_and(|(then, there)| {
             time - then < DOUBLE_TIME && (there - at).length() < DOUBLE_DISTANCE
         });
-        // A third click begins another pair.
+        // A third click starts another pair.
         self.last_click = if double { None } else { Some((time, at)) };
         if double {
             reach.send(tool, ToolEvent::DoubleClick(pointer));
         }
     }
 
-    /// A click at a world point, m, that comes from elsewhere than the mouse.
+    /// A click at a world point (m) from a source other than the mouse.
     pub(crate) fn click_at(&mut self, at: DVec2, reach: &mut Reach<'_>) {
         let pointer = Pointer {
             at,
@@ -269,16 +268,16 @@ impl Hand {
         reach.send(&mut *self.tool, ToolEvent::Click(pointer));
     }
 
-    /// A key for the tool. Returns whether the tool had use for it.
+    /// Passes a key to the tool. Returns whether the tool used it.
     pub(crate) fn key(&mut self, key: Key, reach: &mut Reach<'_>) -> bool {
         let event = match key {
             Key::Enter => ToolEvent::Enter,
             Key::Escape => ToolEvent::Escape,
-            // Without a stroke Backspace may be bound to a command.
+            // Without a stroke, Backspace may be bound to a command.
             Key::Backspace if self.tool.is_busy() => ToolEvent::Backspace,
             _ => return false,
         };
-        // The button may still be down: what it does until it is up is not wanted any more.
+        // The button may still be down; its further events are ignored until it is released.
         if key == Key::Escape {
             self.press = None;
         }
@@ -286,20 +285,20 @@ impl Hand {
         true
     }
 
-    /// A typed character for the tool.
+    /// Passes a typed character to the tool.
     pub(crate) fn typed(&mut self, c: char, reach: &mut Reach<'_>) {
         reach.send(&mut *self.tool, ToolEvent::Type(c));
     }
 }
 
-/// The vehicle under way at a point of the world, if vehicles are not hidden.
+/// The driving vehicle at a point of the world, if vehicles are not hidden.
 pub(crate) fn vehicle_at(point: DVec2, model: &Model, camera: &Camera) -> Option<u64> {
     let live = model.live.as_ref()?;
     if model.settings.tools.hides(MapPart::Vehicles) {
         return None;
     }
     let limit = VEHICLE_REACH * camera.scale;
-    // A disc of four fifths of the length is near enough to a body, and cheap for thousands.
+    // A disc of four fifths of the length approximates a body, and is fast for thousands.
     let miss = |v: &roadwright_simulation::VehicleRecord| {
         (v.body.position - point).length() - 0.4 * v.length
     };
@@ -311,8 +310,8 @@ pub(crate) fn vehicle_at(point: DVec2, model: &Model, camera: &Camera) -> Option
         .map(|(_, agent)| agent)
 }
 
-/// Watches a driving vehicle, and selects its agent if the scenario has it: vehicles of flows
-/// belong to no agent that could be selected.
+/// Watches a driving vehicle, and selects its agent if it is in the scenario; vehicles of flows have no agent
+/// to select.
 fn watch(agent: u64, reach: &mut Reach<'_>) {
     reach.actions.push(Action::Watch(Some(agent)));
     let id = u32::try_from(agent).ok().map(AgentId);

@@ -1,21 +1,21 @@
-//! What the map says while something is hidden, so that nobody believes that it is lost.
+//! The chip on the map that names hidden parts, so that they do not seem lost.
 
 use crate::command::Command;
 use crate::model::{Action, Model};
 use crate::tools::Tone;
 use egui::{Align2, Button, FontId, Rect, Ui, vec2};
 
-/// Parts of the map that are named; of more it says how many.
+/// Maximum number of parts named; otherwise their number is shown.
 const MOST_NAMES: usize = 3;
-/// Distance from the upper edge of the map, points: below the legend of a heat map.
+/// Distance from the upper edge of the map, points: below the legend of the heat map.
 const TOP: f32 = 12.0;
-/// Room around its words, points.
+/// Margin around the text, points.
 const MARGIN: egui::Vec2 = vec2(12.0, 6.0);
 
-/// The chip in the upper middle of the map.
+/// The chip at the top centre of the map.
 #[derive(Default)]
 pub(crate) struct HiddenChip {
-    /// Where it is on the screen; what is pressed there is not pressed on the map.
+    /// Its rectangle on the screen; clicks there do not reach the map.
     place: Option<Rect>,
 }
 
@@ -25,7 +25,7 @@ impl HiddenChip {
         self.place.is_some_and(|place| place.contains(at))
     }
 
-    /// Shows it if something is hidden; a click brings all back.
+    /// Shows it if parts are hidden; a click shows everything again.
     pub(crate) fn ui(&mut self, ui: &mut Ui, map: Rect, model: &Model, actions: &mut Vec<Action>) {
         self.place = None;
         let Some(text) = text(model) else {
@@ -49,7 +49,7 @@ impl HiddenChip {
     }
 }
 
-/// The words of the chip; none if nothing of this scenario is hidden.
+/// The text of the chip; `None` if nothing of this scenario is hidden.
 fn text(model: &Model) -> Option<String> {
     let scenario = model.document.scenario();
     let hidden = &model.settings.tools.hidden;

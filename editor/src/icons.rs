@@ -1,10 +1,10 @@
-//! Small drawings for tools and for playing.
+//! Icons of tools and of the playback buttons.
 
 use crate::tools::ToolKind;
 use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 
-/// Where a sign is drawn, and in which colour. Signs are drawn in a unit square, x to the right and
-/// y down, so that they fit any size.
+/// Target rectangle and colour of an icon. Icons are drawn in a unit square, x to the right and y down, so
+/// that they fit any size.
 struct Sign<'a> {
     painter: &'a Painter,
     rect: Rect,
@@ -33,7 +33,7 @@ impl Sign<'_> {
         self.painter.add(shape);
     }
 
-    /// A box between two corners, with rounded corners of so many points.
+    /// A box between two corners, with corners rounded by `rounding` points.
     fn frame(&self, from: (f32, f32), to: (f32, f32), rounding: f32) {
         let rect = Rect::from_min_max(self.at(from.0, from.1), self.at(to.0, to.1));
         self.painter
@@ -46,7 +46,7 @@ impl Sign<'_> {
     }
 }
 
-/// Draws the sign of a tool into a rectangle.
+/// Draws the icon of a tool into a rectangle.
 pub(crate) fn tool(painter: &Painter, rect: Rect, kind: ToolKind, color: Color32) {
     let sign = Sign {
         painter,
@@ -90,7 +90,7 @@ fn road(sign: &Sign<'_>) {
     }
 }
 
-/// A ring, and the arms of a crossing outside of it.
+/// A ring, and the arms of a crossing outside it.
 fn ring(sign: &Sign<'_>) {
     for share in [0.32, 0.12] {
         let radius = share * sign.rect.width();
@@ -207,7 +207,7 @@ fn picture(sign: &Sign<'_>) {
         .circle_filled(sign.at(0.7, 0.32), radius, sign.color);
 }
 
-/// What is drawn on a button for playing.
+/// Icon of a playback button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PlaySign {
     /// A triangle.
@@ -220,7 +220,7 @@ pub(crate) enum PlaySign {
     Reset,
 }
 
-/// Draws a sign for playing into a rectangle.
+/// Draws a playback icon into a rectangle.
 pub(crate) fn play(painter: &Painter, rect: Rect, sign: PlaySign, color: Color32) {
     let at = |x: f32, y: f32| {
         pos2(

@@ -1,4 +1,4 @@
-//! Work beside the frame that is done once: reading, writing, importing, asking for a path.
+//! One-off background work: reading, writing, importing, asking for a path.
 
 use crate::app::now;
 use crate::background::{self, Picked};
@@ -19,20 +19,20 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// A dialog that was closed within this time was never seen by a person.
+/// A dialog that closed within this time was never seen by the user.
 const NO_PERSON: Duration = Duration::from_millis(300);
 
-/// What came of a job.
+/// Outcome of a job.
 pub(crate) enum Outcome {
-    /// A scenario was read, or what is wrong with its file.
+    /// A scenario was read, or its file has an error.
     Opened(PathBuf, Result<Box<Scenario>, Box<Damaged>>),
-    /// A scenario was made of a map extract; what was left out.
+    /// A map extract was imported, with a summary of what was left out.
     Imported(PathBuf, Result<Box<(Scenario, osm::ImportSummary)>, String>),
     /// A state of a document was written.
     Saved(PathBuf, (u64, u64), Option<Next>, Result<(), String>),
     /// A picture was written.
     Drawn(PathBuf, Result<(), String>),
-    /// A background picture was read; where it lies, if that is known.
+    /// A background picture was read, with its placement if known.
     Background(Result<(Picked, Option<Placement>), String>),
     /// A bundle, or the tables of a run, were written.
     Shared(PathBuf, Result<(), String>),
@@ -40,23 +40,23 @@ pub(crate) enum Outcome {
     Bundle(PathBuf, Result<Box<Bundle>, String>),
     /// A bundle was unpacked; the scenario in it.
     Unpacked(Result<PathBuf, String>),
-    /// Something was done for an experiment.
+    /// A job of an experiment has finished.
     Experiment(Arrived),
-    /// A vehicle file was read, to be compared with or to be changed: what it says, and its text.
+    /// A vehicle file was read, to be compared with or to be changed: its contents and its text.
     Vehicle(PathBuf, bool, Result<(Box<VehicleFile>, String), String>),
     /// A vehicle file was written; whether the scenario is to use it.
     VehicleSaved(PathBuf, Arc<VehicleFile>, bool, Result<(), String>),
-    /// A path was chosen, or not.
+    /// The path dialog was closed, with a path or without.
     Browsed(Purpose, Option<Next>, Option<PathBuf>),
-    /// The desktop has no dialog for files.
+    /// The desktop has no file dialog.
     NoDialog,
 }
 
-/// A job under way.
+/// A job in progress.
 pub(crate) struct Job {
-    /// What it does.
+    /// Description of its work.
     pub(crate) label: String,
-    /// Whether it is worth a bar and a cancel button.
+    /// Whether it gets a progress bar and a cancel button.
     pub(crate) is_long: bool,
     /// Whether it writes the scenario.
     pub(crate) is_save: bool,
@@ -65,7 +65,7 @@ pub(crate) struct Job {
     outcome: Receiver<Outcome>,
 }
 
-/// What a job may look at and set while it runs.
+/// Access of a running job to its progress and cancellation.
 pub(crate) struct Progress {
     share: Arc<AtomicU32>,
     cancelled: Arc<AtomicBool>,
@@ -81,7 +81,7 @@ impl Progress {
     }
 }
 
-/// Writes files into a folder, which is made if it is not there.
+/// Writes files into a folder, which is created if missing.
 fn write_all<const N: usize, T: AsRef<[u8]>>(
     folder: &Path,
     files: [(&str, T); N],
@@ -103,7 +103,7 @@ impl Job {
         work: impl FnOnce(&Progress) -> Option<Outcome> + Send + 'static,
     ) -> Self {
         let (sender, outcome) = channel();
-        // The bits of 0.0: not known yet.
+        // The bits of 0.0: unknown.
         let share = Arc::new(AtomicU32::new(0));
         let cancelled = Arc::new(AtomicBool::new(false));
         let progress = Progress {
@@ -112,10 +112,10 @@ impl Job {
         };
         std::thread::spawn(move || {
             if let Some(outcome) = work(&progress) {
-                // Nobody listens any more if the job was cancelled.
+                // The receiver is gone if the job was cancelled.
                 let _ = sender.send(outcome);
             }
-            // Also without an outcome: the bar of a cancelled job has to go.
+            // Also without an outcome, because the bar of a cancelled job has to disappear.
             wake();
         });
         Self {
@@ -128,7 +128,7 @@ impl Job {
         }
     }
 
-    /// Any work that is short.
+    /// A short job.
     pub(crate) fn beside(
         label: String,
         wake: impl Fn() + Send + 'static,
@@ -137,7 +137,7 @@ impl Job {
         Self::start(label, false, wake, move |_| Some(work()))
     }
 
-    /// Any work that is long: with a bar, and a button that gives it up.
+    /// A long job, with a progress bar and a cancel button.
     pub(crate) fn long(
         label: String,
         wake: impl Fn() + Send + 'static,
@@ -167,8 +167,7 @@ impl Job {
                     .map_err(|error| error.to_string())
                     .and_then(|data| {
                         progress.set(0.5);
-                        // Reading cannot be interrupted; between its stages the wish to stop is
-                        // looked at.
+                        // Reading cannot be interrupted, so cancellation is checked between its stages.
                         if progress.is_cancelled() {
                             return Err("cancelled".into());
                         }
@@ -198,7 +197,7 @@ impl Job {
     ) -> Self {
         let label = format!("Saving {}", name(&path));
         let job = Self::start(label, false, wake, move |_| {
-            // The revision that was asked for: edits made meanwhile are in another copy.
+            // The requested revision; later edits are in another copy.
             let saved = file::save(&scenario, &path).map_err(|error| error.to_string());
             Some(Outcome::Saved(path, state, then, saved))
         });
@@ -208,7 +207,7 @@ impl Job {
         }
     }
 
-    /// Writes a picture of what the map shows.
+    /// Writes a picture of the map view.
     pub(crate) fn draw(
         scenario: Arc<Scenario>,
         snapshot: Option<Snapshot>,
@@ -234,9 +233,9 @@ impl Job {
         })
     }
 
-    /// Reads the background picture that stands beside a scenario.
+    /// Reads the background picture beside a scenario.
     pub(crate) fn background_beside(folder: PathBuf, wake: impl Fn() + Send + 'static) -> Self {
-        let label = "Reading the background picture".to_owned();
+        let label = "Reading background picture".to_owned();
         Self::start(label, false, wake, move |_| {
             let read = background::beside(&folder)?;
             Some(Outcome::Background(
@@ -298,7 +297,7 @@ impl Job {
         )
     }
 
-    /// Writes two runs of these names beside each other into a folder.
+    /// Writes the comparison of two named runs into a folder.
     pub(crate) fn comparison(
         (runs, names): ([Arc<roadwright_recording::RunResults>; 2], [String; 2]),
         folder: PathBuf,
@@ -314,7 +313,7 @@ impl Job {
         })
     }
 
-    /// Writes what was driven by hand as a table.
+    /// Writes a drive by hand as a table.
     pub(crate) fn drive(
         drive: Arc<Vec<(f64, VehicleRecord)>>,
         path: PathBuf,
@@ -323,7 +322,7 @@ impl Job {
         Self::start(format!("Writing {}", name(&path)), false, wake, move |_| {
             let columns = VehicleRecord::TRACE_COLUMNS.map(str::to_owned);
             let rows = drive.iter().map(|(time, vehicle)| vehicle.trace_row(*time));
-            // Numbers and numbers of lanes only: nothing has to be quoted.
+            // Only numbers and lane numbers, so nothing has to be quoted.
             let lines = std::iter::once(columns).chain(rows);
             let table: String = lines.map(|row| row.join(",") + "\n").collect();
             let written = roadwright_files::write(&path, table.as_bytes());
@@ -384,7 +383,7 @@ impl Job {
         )
     }
 
-    /// Asks for a path by the system's own dialog.
+    /// Asks for a path with the system's dialog.
     pub(crate) fn browse(
         purpose: Purpose,
         suggestion: &str,
@@ -393,51 +392,47 @@ impl Job {
     ) -> Self {
         let suggestion = suggestion.to_owned();
         Self::start("Choosing a file".into(), false, wake, move |_| {
-            // The system's dialog blocks its thread; the window goes on drawing beside it.
+            // The system's dialog blocks its thread; the window continues to draw.
             let begun = now();
             let dialog = rfd::FileDialog::new();
             let fitting = purpose.extensions();
             let chosen = match purpose {
                 Purpose::Open => dialog
-                    .set_title("Open a scenario or a bundle")
+                    .set_title("Open scenario or bundle")
                     .add_filter("Roadwright scenario or bundle", &fitting)
                     .pick_file(),
-                Purpose::Comparison => dialog
-                    .set_title("Export the comparison into a folder")
-                    .pick_folder(),
-                Purpose::Results => dialog
-                    .set_title("Export results into a folder")
-                    .pick_folder(),
+                Purpose::Comparison => dialog.set_title("Export comparison").pick_folder(),
+                Purpose::Results => dialog.set_title("Export results").pick_folder(),
                 Purpose::OpenVehicle | Purpose::CompareVehicle => dialog
-                    .set_title("Open a vehicle")
+                    .set_title("Open vehicle")
                     .add_filter("Roadwright vehicle", &fitting)
                     .pick_file(),
                 Purpose::SaveVehicle | Purpose::UseVehicle => dialog
-                    .set_title("Save the vehicle")
+                    .set_title("Save vehicle")
                     .add_filter("Roadwright vehicle", &fitting)
                     .set_file_name(suggestion)
                     .save_file(),
                 Purpose::Drive => dialog
-                    .set_title("Keep what was driven")
+                    .set_title("Save the drive")
                     .add_filter("Table", &fitting)
                     .set_file_name(suggestion)
                     .save_file(),
                 Purpose::Share => dialog
-                    .set_title("Share the scenario")
+                    .set_title("Share scenario")
                     .add_filter("Roadwright bundle", &fitting)
                     .set_file_name(suggestion)
                     .save_file(),
                 Purpose::Save => dialog
                     .add_filter("Roadwright scenario", &fitting)
-                    .set_title("Save the scenario")
+                    .set_title("Save scenario")
                     .set_file_name(suggestion)
                     .save_file(),
                 Purpose::Import => dialog
-                    .set_title("Import a map extract")
+                    .set_title("Import map extract")
                     .add_filter("OpenStreetMap", &fitting)
                     .pick_file(),
                 Purpose::Experiment(ExperimentFile::Open) => dialog
-                    .set_title("Open an experiment")
+                    .set_title("Open experiment")
                     .add_filter("Roadwright experiment", &fitting)
                     .pick_file(),
                 Purpose::Experiment(ExperimentFile::Results) => dialog
@@ -445,21 +440,21 @@ impl Job {
                     .add_filter("Results of bench run", &fitting)
                     .pick_file(),
                 Purpose::Experiment(ExperimentFile::Save) => dialog
-                    .set_title("Save the experiment")
+                    .set_title("Save experiment")
                     .add_filter("Roadwright experiment", &fitting)
                     .set_file_name(suggestion)
                     .save_file(),
                 Purpose::Experiment(ExperimentFile::Record) => dialog
-                    .set_title("Save the record of the training")
+                    .set_title("Save training record")
                     .add_filter("Roadwright training", &fitting)
                     .set_file_name(suggestion)
                     .save_file(),
                 Purpose::Picture => dialog
-                    .set_title("Write a picture")
+                    .set_title("Export picture")
                     .set_file_name(suggestion)
                     .save_file(),
                 Purpose::Background => dialog
-                    .set_title("Choose a picture to trace")
+                    .set_title("Choose background picture")
                     .add_filter("Picture", &fitting)
                     .pick_file(),
             };
@@ -470,19 +465,19 @@ impl Job {
         })
     }
 
-    /// How far it is, 0 to 1; `None` if unknown.
+    /// Progress, 0 to 1; `None` if unknown.
     pub(crate) fn share(&self) -> Option<f32> {
         // There is no atomic float.
         let share = f32::from_bits(self.share.load(Ordering::Relaxed));
         (share > 0.0).then_some(share)
     }
 
-    /// Its result is not wanted any more.
+    /// Cancels it and discards its result.
     pub(crate) fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// What came of it, once.
+    /// Its outcome, once.
     pub(crate) fn take(&self) -> Option<Result<Outcome, ()>> {
         match self.outcome.try_recv() {
             Ok(outcome) => Some(Ok(outcome)),
@@ -493,7 +488,7 @@ impl Job {
     }
 }
 
-/// The path that a scenario is saved under: with the ending that scenarios have.
+/// The path for saving a scenario, with the extension of scenarios.
 pub(crate) fn scenario_path(path: &Path) -> PathBuf {
     if path.to_string_lossy().ends_with(".json") {
         path.to_owned()

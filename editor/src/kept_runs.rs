@@ -1,5 +1,4 @@
-//! Runs that a person keeps to compare others with them: until the window is closed, whatever is edited or
-//! opened meanwhile.
+//! Runs kept for comparison until the window closes, whatever is edited or opened meanwhile.
 
 use crate::app::Editor;
 use crate::jobs::Job;
@@ -8,45 +7,45 @@ use roadwright_recording::RunResults;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Most runs that are kept.
+/// Maximum number of kept runs.
 pub const MOST_RUNS: usize = 8;
-/// Most memory for them: about two million rows and trips.
+/// Maximum memory for them: about two million rows and trips.
 const MOST_BYTES: usize = 256 << 20;
-/// Longest name, letters.
+/// Longest name, in characters.
 const LONGEST: usize = 60;
 
-/// A run that is kept.
+/// A kept run.
 #[derive(Debug, Clone)]
 pub struct KeptRun {
-    /// Its number: the first is 1, and none is used twice.
+    /// Its number, counted from 1; numbers are not reused.
     pub id: u64,
-    /// What a person calls it.
+    /// The name given by the user.
     pub name: String,
-    /// What its scenario is called.
+    /// The name of its scenario.
     pub scenario: String,
-    /// What came of it.
+    /// Its results.
     pub results: Arc<RunResults>,
 }
 
 /// One of the runs that can be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// The run of now.
+    /// The present run.
     Now,
-    /// The one before the last reset.
+    /// The run before the last reset.
     Before,
-    /// One that is kept, by its number.
+    /// A kept run, by its number.
     Kept(u64),
 }
 
-/// The runs that are kept, and the two that are compared.
+/// The kept runs, and the two being compared.
 #[derive(Debug, Clone)]
 pub struct KeptRuns {
     list: Vec<KeptRun>,
     last: u64,
-    /// What stands on the left.
+    /// The run on the left.
     pub a: Side,
-    /// What stands on the right.
+    /// The run on the right.
     pub b: Side,
 }
 
@@ -61,26 +60,26 @@ impl Default for KeptRuns {
     }
 }
 
-/// What can be done about kept runs.
+/// Actions on kept runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeptRunAction {
-    /// A run is called otherwise.
+    /// Renames a run.
     Rename(u64, String),
-    /// A run is not kept any more.
+    /// Drops a run.
     Drop(u64),
-    /// Others are compared.
+    /// Compares two other runs.
     Compare(Side, Side),
-    /// The comparison is written as tables.
+    /// Writes the comparison as tables.
     Export,
 }
 
 impl KeptRuns {
-    /// All of them, the first one first.
+    /// All kept runs, oldest first.
     pub fn list(&self) -> &[KeptRun] {
         &self.list
     }
 
-    /// The one of a number.
+    /// The run with a number.
     pub fn get(&self, id: u64) -> Option<&KeptRun> {
         self.list.iter().find(|run| run.id == id)
     }
@@ -88,18 +87,20 @@ impl KeptRuns {
     /// Keeps a run, and compares the next one with it.
     ///
     /// # Errors
-    /// If there is nothing to keep, it is kept already, or there are too many.
+    /// If there is nothing to keep, the run is already kept, or there are too many.
     pub fn keep(&mut self, scenario: &str, results: &Arc<RunResults>) -> Result<&KeptRun, String> {
         if !results.is_some() {
-            return Err("There is nothing to keep yet: let it run for a second.".into());
+            return Err("Nothing to keep yet. Run the simulation for a second first.".into());
         }
         let is_it = |run: &&KeptRun| is_same(&run.results, results);
         if let Some(known) = self.list.iter().find(is_it) {
-            return Err(format!("This run is kept already, as {}.", known.name));
+            return Err(format!("This run is already kept as {}.", known.name));
         }
         let bytes: usize = self.list.iter().map(|run| run.results.bytes()).sum();
         if self.list.len() == MOST_RUNS || bytes + results.bytes() > MOST_BYTES {
-            return Err("No more runs can be kept: drop one in the Compare panel first.".into());
+            return Err(
+                "No more runs can be kept; drop one in the Compare runs panel first.".into(),
+            );
         }
         self.last += 1;
         self.a = Side::Kept(self.last);
@@ -114,13 +115,13 @@ impl KeptRuns {
         });
         self.list
             .last()
-            .ok_or_else(|| "It could not be kept.".to_owned())
+            .ok_or_else(|| "The run could not be kept.".to_owned())
     }
 
     fn rename(&mut self, id: u64, name: &str) -> Result<(), String> {
         let name = name.trim();
         if name.is_empty() || name.chars().count() > LONGEST {
-            return Err(format!("A name has 1 to {LONGEST} letters."));
+            return Err(format!("A name has 1 to {LONGEST} characters."));
         }
         if self.list.iter().any(|run| run.name == name && run.id != id) {
             return Err(format!("Another run is called {name}."));
@@ -133,7 +134,7 @@ impl KeptRuns {
 
     fn drop(&mut self, id: u64) {
         self.list.retain(|run| run.id != id);
-        // What stood there is gone.
+        // The run shown there is gone.
         if self.a == Side::Kept(id) {
             self.a = Side::Before;
         }
@@ -143,13 +144,13 @@ impl KeptRuns {
     }
 }
 
-/// Whether two runs are the same one, at the same moment.
+/// Whether two runs are the same at the same moment.
 fn is_same(a: &RunResults, b: &RunResults) -> bool {
     let is_as_long = a.rows.len() == b.rows.len() && a.trips.len() == b.trips.len();
     is_as_long && Arc::ptr_eq(&a.scenario, &b.scenario) && a.rows.last() == b.rows.last()
 }
 
-/// Results that do not hold those of the run before them.
+/// Results without those of the previous run.
 fn without_before(results: &Arc<RunResults>) -> Arc<RunResults> {
     match results.before {
         None => results.clone(),
@@ -161,7 +162,7 @@ fn without_before(results: &Arc<RunResults>) -> Arc<RunResults> {
 }
 
 impl Model {
-    /// A run that can be compared; `None` if it is not there.
+    /// A run to compare; `None` if it does not exist.
     pub fn run_of(&self, side: Side) -> Option<&Arc<RunResults>> {
         let live = || self.live.as_ref().map(|live| &live.results);
         match side {
@@ -171,11 +172,11 @@ impl Model {
         }
     }
 
-    /// What a run that can be compared is called.
+    /// The name of a run to compare.
     pub fn name_of(&self, side: Side) -> String {
         match side {
             Side::Now => "this run".into(),
-            Side::Before => "the run before".into(),
+            Side::Before => "previous run".into(),
             Side::Kept(id) => {
                 let run = self.kept_runs.get(id);
                 run.map_or_else(|| "?".into(), |run| run.name.clone())
@@ -185,14 +186,14 @@ impl Model {
 }
 
 impl Editor {
-    /// Keeps what has come of the run so far.
+    /// Keeps the results of the run so far.
     pub(crate) fn keep_run(&mut self) {
         let title = self.model.document.title();
         let live = self.model.live.as_ref();
         let results = live.map(|live| live.results.clone()).unwrap_or_default();
         match self.model.kept_runs.keep(&title, &results) {
             Ok(run) => {
-                let text = format!("{} is kept: what runs next is compared with it.", run.name);
+                let text = format!("Kept {}. The next runs can be compared with it.", run.name);
                 self.say(Tone::Done, &text);
             }
             Err(why) => self.say(Tone::Refused, &why),
@@ -219,11 +220,11 @@ impl Editor {
         }
     }
 
-    /// Writes the comparison of the two chosen runs into a folder.
+    /// Writes the comparison of the two selected runs into a folder.
     pub(crate) fn export_comparison(&mut self, folder: PathBuf) {
         let (a, b) = (self.model.kept_runs.a, self.model.kept_runs.b);
         let (Some(first), Some(second)) = (self.model.run_of(a), self.model.run_of(b)) else {
-            self.say(Tone::Refused, "There are no two runs to compare yet.");
+            self.say(Tone::Refused, "A comparison needs two runs.");
             return;
         };
         let runs = [first.clone(), second.clone()];
@@ -268,7 +269,7 @@ mod tests {
         runs.a = Side::Kept(2);
         runs.drop(2);
         assert_eq!(runs.a, Side::Before);
-        // Numbers are not used twice.
+        // Numbers are not reused.
         assert_eq!(runs.keep("town", &results(2)).unwrap().id, 9);
     }
 

@@ -1,4 +1,4 @@
-//! Keys: to the tool first, then to the commands.
+//! Keyboard input: for the tool first, then for commands.
 
 use crate::command::Command;
 use crate::input::{self, KeyChord};
@@ -7,7 +7,7 @@ use crate::view::ViewState;
 use egui::{Event, Key, Modifiers};
 use roadwright_simulation::HandControls;
 
-/// Keys of a vehicle that is driven by hand.
+/// Keys for driving by hand.
 const ONWARDS: [Key; 2] = [Key::W, Key::ArrowUp];
 const BACK: [Key; 2] = [Key::S, Key::ArrowDown];
 const LEFT: [Key; 2] = [Key::A, Key::ArrowLeft];
@@ -33,7 +33,7 @@ pub(crate) fn read(
     }
     keyboard.drive(context);
     if was_waited_for {
-        // A key that was waited for is nobody else's: Esc would close the sheet as well.
+        // A key that the key sheet waits for goes nowhere else; Esc would also close the sheet.
         context.input_mut(|input| {
             input
                 .events
@@ -44,7 +44,7 @@ pub(crate) fn read(
 
 /// The keyboard in one frame.
 struct Keyboard<'a> {
-    /// Whether a text field has the keyboard.
+    /// Whether a text field has the focus.
     typing: bool,
     model: &'a Model,
     view: &'a mut ViewState,
@@ -97,7 +97,7 @@ impl Keyboard<'_> {
         self.actions.push(Action::Do(command));
     }
 
-    /// The command that a key asks for.
+    /// The command bound to a key.
     fn command(&self, key: Key, modifiers: Modifiers) -> Option<Command> {
         self.model.settings.keys.command(chord(key, modifiers)?)
     }
@@ -110,7 +110,7 @@ impl Keyboard<'_> {
         self.view.canvas.hand.tool().is_busy()
     }
 
-    /// The key sheet waits for a new key.
+    /// Passes a key to the key sheet if it waits for one.
     fn bind(&mut self, key: Key, modifiers: Modifiers) {
         let command = self.view.panels.take_waiting_command();
         if let Some(command) = command
@@ -121,8 +121,7 @@ impl Keyboard<'_> {
         }
     }
 
-    /// Space held and dragged pans; Space alone does what it is bound to. That is known when it is
-    /// released only.
+    /// Space with a drag pans; a tap of Space does what it is bound to. This is only known on release.
     fn release_space(&mut self, modifiers: Modifiers) {
         let tapped = self.view.canvas.hand.space(false) && !self.typing && self.is_map_active();
         if let Some(command) = self.command(Key::Space, modifiers)
@@ -132,7 +131,7 @@ impl Keyboard<'_> {
         }
     }
 
-    /// The welcome panel names the keys of what it offers, so they work there.
+    /// The keys shown in the welcome panel work there.
     fn press_in_welcome(&mut self, key: Key, modifiers: Modifiers) {
         let command = self.command(key, modifiers);
         let offered = [Command::New, Command::Open, Command::Import];
@@ -141,12 +140,12 @@ impl Keyboard<'_> {
         }
     }
 
-    /// Moves the controls of the vehicle that is driven by hand with the keys that are held.
+    /// Sets the controls of the vehicle driven by hand from the held keys.
     fn drive(&mut self, context: &egui::Context) {
         let Some((_, before)) = self.model.driving else {
             return;
         };
-        // Whoever types, or answers a question, has let go of the wheel.
+        // A user who types or answers a dialog is not driving.
         let is_free = !self.typing && self.is_map_active();
         let controls = context.input(|input| {
             let held = |keys: [Key; 2]| {
@@ -164,7 +163,7 @@ impl Keyboard<'_> {
         }
     }
 
-    /// Whether a key belongs to the vehicle that is driven by hand.
+    /// Whether a key belongs to the vehicle driven by hand.
     fn drives(&mut self, key: Key, modifiers: Modifiers) -> bool {
         if self.model.driving.is_none() {
             return false;
@@ -184,7 +183,7 @@ impl Keyboard<'_> {
             } else if self.model.dialog == Dialog::Welcome && !self.typing {
                 self.press_in_welcome(key, modifiers);
             }
-            // A palette that is open takes its own keys.
+            // An open palette handles its own keys.
             return;
         }
         if self.typing || self.drives(key, modifiers) {
@@ -194,12 +193,12 @@ impl Keyboard<'_> {
         if modifiers.is_none() && canvas.key(key, self.model, self.actions) {
             return;
         }
-        // While a number is typed into a stroke, digits and signs belong to it.
+        // While a number is typed into a stroke, digits and symbols belong to it.
         let number = matches!(key, Key::Period | Key::Minus | Key::Comma);
         if self.tool_is_busy() && modifiers.is_none() && number {
             return;
         }
-        // The system's keys for copy, cut and paste come as events of their own.
+        // The system's keys for copy, cut and paste arrive as separate events.
         let clipboard = modifiers.command && matches!(key, Key::C | Key::X | Key::V);
         if let Some(command) = self.command(key, modifiers)
             && !clipboard
@@ -209,7 +208,7 @@ impl Keyboard<'_> {
     }
 }
 
-/// A key of egui as the core knows it; `None` where the core has no such key.
+/// Converts a key of egui; `None` if the core has no such key.
 pub(crate) fn chord(key: Key, modifiers: Modifiers) -> Option<KeyChord> {
     Some(KeyChord {
         modifiers: held(modifiers),
@@ -217,7 +216,7 @@ pub(crate) fn chord(key: Key, modifiers: Modifiers) -> Option<KeyChord> {
     })
 }
 
-/// The modifiers of egui as the core knows them: Ctrl and Command are the same key to us.
+/// Converts modifiers of egui; Ctrl and Command are treated alike.
 pub(crate) fn held(modifiers: Modifiers) -> input::Modifiers {
     input::Modifiers {
         shift: modifiers.shift,
@@ -226,7 +225,7 @@ pub(crate) fn held(modifiers: Modifiers) -> input::Modifiers {
     }
 }
 
-/// Controls of keys, and of a gamepad where no key is held.
+/// Controls from the keys, and from a gamepad where no key is held.
 fn with_pad(keys: HandControls, pad: HandControls) -> HandControls {
     let first = |key: f64, pad: f64| if key == 0.0 { pad } else { key };
     HandControls {

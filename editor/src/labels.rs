@@ -1,4 +1,4 @@
-//! Names on the map: of streets along their roads, of points of interest beside their pins.
+//! Names on the map: streets along their roads, and points of interest beside their pins.
 
 use crate::map_view::MapView;
 use crate::marks::Board;
@@ -13,26 +13,25 @@ use roadwright_scenario::Scenario;
 use std::collections::BTreeMap;
 use std::f32::consts::{FRAC_PI_2, PI};
 
-/// Most names of each kind in one frame.
+/// Maximum number of names of each kind per frame.
 const MOST_NAMES: usize = 120;
-/// Farther away than this the names of points of interest are not written, m a pixel.
+/// Largest scale at which names of points of interest are shown, in metres per pixel.
 const FARTHEST_PLACE: f64 = 0.5;
-/// A street says its name again after so many points.
+/// Interval at which a street repeats its name, points.
 const AGAIN: f32 = 520.0;
-/// The shortest street that has room for a name, points.
+/// Length of the shortest street with a name, points.
 const LEAST_ROOM: f64 = 40.0;
-/// The name of a smaller area is not written, square points.
+/// Area of the smallest named area, square points.
 const LEAST_LAND: f64 = 3_000.0;
-/// How far a halo reaches around letters, points.
+/// Width of the halo around letters, points.
 const HALO: f32 = 2.0;
-/// A road that is this much wider than capital letters are high has its name on the asphalt, points.
+/// A road wider than capital letters by this much has its name on the asphalt, points.
 const ROOM_AROUND: f32 = 5.0;
 
 impl Board<'_> {
-    /// Street names along their roads, where there is room. On asphalt letters are light with a halo in
-    /// the colour of the asphalt, which hides the paint below them; on roads that are thinner than the
-    /// letters dark with a halo in the colour of the ground.
-    /// On the pale roads of a heat map all are dark.
+    /// Street names along their roads, where there is room. On asphalt, letters are light with a halo in the
+    /// colour of the asphalt, which hides the markings below; on roads thinner than the letters they are dark
+    /// with a halo in the colour of the ground. On the pale roads of a heat map all are dark.
     pub(crate) fn street_names(&self, scene: &Scene, options: &ToolOptions, is_pale: bool) {
         let (low, high) = self.camera.view(self.rect);
         let size = font_size(self.camera.scale);
@@ -40,7 +39,7 @@ impl Board<'_> {
         let mut written: BTreeMap<&str, Vec<Pos2>> = BTreeMap::new();
         let streets = scene.street_names.iter();
         for street in streets.filter(|street| !options.hides_layer(street.layer)) {
-            // The longest come first: no later one has room.
+            // The longest come first, so no later one has room.
             if street.length / self.camera.scale < LEAST_ROOM || taken.len() >= MOST_NAMES {
                 break;
             }
@@ -58,8 +57,8 @@ impl Board<'_> {
                 self.painter
                     .layout_no_wrap(street.name.clone(), font, Color32::PLACEHOLDER);
             let extent = galley.size();
-            // The text is turned: a square keeps others away in any direction. At most 90 points,
-            // or a long name would keep a whole quarter without names.
+            // The text is rotated, so a square keeps others away in any direction. At most 90 points, or a
+            // long name would leave a whole district without names.
             let bounds = Rect::from_center_size(centre, Vec2::splat(extent.x.min(90.0)));
             if 1.15 * extent.x > room || taken.iter().any(|other| other.intersects(bounds)) {
                 continue;
@@ -76,8 +75,8 @@ impl Board<'_> {
         }
     }
 
-    /// Where the name of a street stands in a view, and how long the street is there, m: in the middle of its
-    /// road, or of the part that is seen where the middle is not.
+    /// Position of a street name in a view and the length of the street there, m: in the middle of its road,
+    /// or of the visible part if the middle is outside.
     fn place_in_view(
         &self,
         scene: &Scene,
@@ -108,7 +107,7 @@ impl Board<'_> {
         Some((street_name::place(road, stretch).0, stretch.1 - stretch.0))
     }
 
-    /// Names of points of interest, beside them; far away only their pins are seen.
+    /// Names of points of interest beside them; from far away only their pins are shown.
     pub(crate) fn place_names(&self, scenario: &Scenario) {
         if self.camera.scale > FARTHEST_PLACE {
             return;
@@ -137,14 +136,14 @@ impl Board<'_> {
         }
     }
 
-    /// Names of parks and waters in the hue of the land, where there is room, the largest first.
+    /// Names of parks and water in the hue of the land, where there is room, largest first.
     pub(crate) fn land_names(&self, scene: &Scene) {
         let (low, high) = self.camera.view(self.rect);
         let mut taken: Vec<Rect> = Vec::new();
         let mut written: BTreeMap<&str, Vec<Pos2>> = BTreeMap::new();
         for land in scene.land_names.iter() {
             let pixels = land.area / (self.camera.scale * self.camera.scale);
-            // The largest come first: no later one has room.
+            // The largest come first, so no later one has room.
             if pixels < LEAST_LAND || taken.len() >= MOST_NAMES {
                 break;
             }
@@ -176,11 +175,11 @@ impl Board<'_> {
         }
     }
 
-    /// Writes a text with a halo, for asphalt below it or for open ground.
+    /// Writes a text with a halo, for asphalt or open ground below it.
     fn with_halo(&self, text: TextShape, is_on_road: bool) {
         let (ink, halo) = if is_on_road {
             let asphalt = self.theme.of_the_map(palette::ASPHALT);
-            // Between the words as well: no line of the road shows there.
+            // Also between the words, so that no road markings show there.
             let (size, turn) = (text.galley.size(), Rot2::from_angle(text.angle));
             let middle = [0.0, size.x].map(|x| text.pos + turn * vec2(x, 0.5 * size.y));
             self.painter
@@ -192,7 +191,7 @@ impl Board<'_> {
         self.with_colors(text, [ink, halo]);
     }
 
-    /// Writes a text in a colour, with a halo in another one.
+    /// Writes a text in one colour with a halo in another.
     fn with_colors(&self, text: TextShape, [ink, halo]: [Color32; 2]) {
         let colored = |shift: Vec2, color: Color32| {
             let mut text = text.clone();
@@ -208,7 +207,7 @@ impl Board<'_> {
     }
 }
 
-/// The size of street names at a scale in m a pixel: never below 11.
+/// Font size of street names at a scale in metres per pixel; at least 11.
 fn font_size(scale: f64) -> f32 {
     if scale <= 0.15 {
         14.0
@@ -219,7 +218,7 @@ fn font_size(scale: f64) -> f32 {
     }
 }
 
-/// The same line, read from the left: never upside down.
+/// The same line read from the left, never upside down.
 fn upright(mut angle: f32) -> f32 {
     while angle > FRAC_PI_2 {
         angle -= PI;
@@ -240,7 +239,7 @@ mod tests {
             let angle = 0.25 * i as f32;
             let shown = upright(angle);
             assert!(shown.abs() <= FRAC_PI_2 + 1e-5, "{angle} -> {shown}");
-            // The same line: turned by whole half turns.
+            // The same line, differing by whole half turns.
             let turns = (angle - shown) / PI;
             assert!((turns - turns.round()).abs() < 1e-4);
         }

@@ -1,4 +1,4 @@
-//! What panels ask for about experiments is done here.
+//! Carries out the actions on experiments.
 
 use crate::app::Editor;
 use crate::experiment::{
@@ -18,17 +18,17 @@ use roadwright_training::genetic::{Experiment, parameters, patterns_of, put_pres
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What was done beside the frame for experiments.
+/// Results of background work for experiments.
 pub(crate) enum Arrived {
-    /// An experiment was read, with the scenario that it names.
+    /// An experiment and its scenario were read.
     Opened(PathBuf, Result<Box<Opened>, String>),
     /// An experiment was written.
     Saved(PathBuf, Box<Experiment>, Result<(), String>),
     /// Results were read.
     Results(Result<Box<OpenResults>, String>),
-    /// The runs of results were driven again.
+    /// The runs of results were repeated.
     Runs(Shown, Result<Box<RunPaths>, String>),
-    /// The world of an individual was made.
+    /// The world of an individual was created.
     World(Shown, Result<Box<Scenario>, String>),
 }
 
@@ -38,21 +38,21 @@ pub(crate) struct Opened {
     scenario: Option<(PathBuf, Arc<Scenario>)>,
 }
 
-/// What works for experiments beside the frame.
+/// Background work for experiments.
 pub(crate) struct Laboratory {
     trainer: Option<Trainer>,
     checker: Worker<Question, Checked>,
-    /// What was asked last: revisions of draft and document.
+    /// The last checked revisions of draft and document.
     asked: (u64, u64),
-    /// Of which the ticks are.
+    /// The revisions that the ticks belong to.
     ticked: (u64, u64),
     is_checking: bool,
-    /// Revisions of drafts so far.
+    /// Number of draft revisions so far.
     revisions: u64,
 }
 
 impl Laboratory {
-    /// Nothing is under way. `wake` is called when something was found.
+    /// Creates it with no work in progress. `wake` is called when there are results.
     pub(crate) fn new(wake: impl Fn() + Send + 'static) -> Self {
         Self {
             trainer: None,
@@ -64,19 +64,19 @@ impl Laboratory {
         }
     }
 
-    /// Whether a draft is looked at.
+    /// Whether a draft is being checked.
     pub(crate) fn is_checking(&self) -> bool {
         self.is_checking
     }
 
-    /// Whether a training drives.
+    /// Whether a training is running.
     pub(crate) fn is_training(&self) -> bool {
         let trainer = self.trainer.as_ref();
         trainer.is_some_and(|trainer| trainer.picture().phase.is_busy())
     }
 }
 
-/// Reads an experiment and the scenario that it names.
+/// Reads an experiment and its scenario.
 fn read(path: &Path) -> Result<Box<Opened>, String> {
     let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let text = roadwright_files::read_text(path, experiment::LARGEST);
@@ -97,7 +97,7 @@ fn read(path: &Path) -> Result<Box<Opened>, String> {
     }))
 }
 
-/// What a person's hands are doing: changes meanwhile are one step of the draft's history.
+/// The present input gesture; changes during one gesture form one step of the draft's history.
 fn gesture(context: &egui::Context) -> Gesture {
     let pressed = context.input(|input| {
         let pointer = &input.pointer;
@@ -111,7 +111,7 @@ fn gesture(context: &egui::Context) -> Gesture {
     }
 }
 
-/// The genes that a new experiment has: the rules of the stack's modules, if there are any.
+/// The genes of a new experiment: the rules of the stack's modules, if there are any.
 fn first_genes(
     experiment: &Experiment,
     scenario: Option<&Scenario>,
@@ -130,7 +130,7 @@ pub(crate) fn is_experiment(path: &Path) -> bool {
     path.to_string_lossy().ends_with(ENDING)
 }
 
-/// The path that an experiment is saved under: with the ending that experiments have.
+/// The path for saving an experiment, with the extension of experiments.
 fn experiment_path(path: &Path) -> PathBuf {
     if path.to_string_lossy().ends_with(".json") {
         path.to_owned()
@@ -140,7 +140,7 @@ fn experiment_path(path: &Path) -> PathBuf {
 }
 
 impl Editor {
-    /// Does what a panel asks for.
+    /// Carries out an action of a panel.
     pub(crate) fn experiment(&mut self, action: ExperimentAction) {
         let is_change = matches!(
             action,
@@ -207,7 +207,7 @@ impl Editor {
         }
     }
 
-    /// The scenario that an experiment without a course is driven on: the document's, also while it waits.
+    /// The scenario of an experiment without a course: that of the document, even while it is paused.
     fn new_experiment(&mut self, course: Option<String>) {
         let stack = match &course {
             Some(name) => Course::named(name)
@@ -233,14 +233,14 @@ impl Editor {
         });
     }
 
-    /// Goes back to the document if nothing is lost by that.
+    /// Returns to the document if nothing is lost.
     fn end_clean_show(&mut self) {
         if self.is_showing() && !self.model.document.is_dirty() {
             self.end_show();
         }
     }
 
-    /// The stack that most agents of the document drive with; else the first.
+    /// The stack used by most agents of the document, or else the first.
     fn usual_stack(&self) -> String {
         let scenario = self.own_document().scenario();
         let count = |name: &String| {
@@ -251,7 +251,7 @@ impl Editor {
             let flows = scenario.flows().values().filter(|flow| flow.stack == *name);
             agents.count() + flows.count()
         };
-        // Of equals the first.
+        // The first of equals.
         let usual = scenario
             .stacks()
             .keys()
@@ -271,7 +271,7 @@ impl Editor {
             let experiment = &mut draft.experiment;
             experiment.scenario = course.is_none().then(String::new);
             experiment.course = course;
-            // What the other place had for all need not be here.
+            // Entries of the other course may not exist here.
             (experiment.vehicle, experiment.dynamics, experiment.fitness) = (None, None, None);
             draft.scenario = None;
         });
@@ -297,7 +297,7 @@ impl Editor {
     }
 
     fn train(&mut self) {
-        // One at a time: two would drive on the same threads.
+        // One at a time, because two would share the same threads.
         if self.laboratory.is_training() {
             return;
         }
@@ -314,13 +314,13 @@ impl Editor {
         self.laboratory.trainer = Some(trainer);
     }
 
-    /// Puts the champion's values into a stack of the document: one step of its history.
+    /// Writes the champion's values into a stack of the document, as one step of its history.
     fn apply_champion(&mut self, stack: Option<String>) {
         self.end_clean_show();
         if self.is_showing() {
             self.say(
                 Tone::Refused,
-                "The world that is shown was edited: save it or go back first.",
+                "The world shown was edited. Save it or go back to the scenario first.",
             );
             return;
         }
@@ -338,7 +338,7 @@ impl Editor {
                     return;
                 };
                 if let Err(module) = put_preset(&problem.genome().preset(genes), &mut own) {
-                    let text = format!("Stack {name} does not use {module}, which was trained.");
+                    let text = format!("Stack {name} does not use the trained module {module}.");
                     self.say(Tone::Refused, &text);
                     return;
                 }
@@ -350,14 +350,14 @@ impl Editor {
         let edit = Edit::Stack(name.clone(), Some(Box::new(applied)));
         match self.model.document.apply(&label, edit) {
             Ok(()) => {
-                let text = format!("The champion's values are in stack {name}.");
+                let text = format!("Stack {name} now has the champion's values.");
                 self.say(Tone::Done, &text);
             }
             Err(error) => self.say(Tone::Refused, &format!("{error}.")),
         }
     }
 
-    /// Takes in what was found out about the draft and how the training goes, and asks about the newest.
+    /// Takes the results of checks and the state of the training, and requests the next check.
     pub(crate) fn look_at_experiment(&mut self) {
         if let Some(checked) = self.laboratory.checker.take() {
             self.laboratory.is_checking = false;
@@ -368,7 +368,7 @@ impl Editor {
             let before = self.model.experiment.training.as_ref();
             let was_busy = before.is_some_and(|before| before.phase.is_busy());
             let failure = match &picture.phase {
-                // Told once: the picture says so until another training begins.
+                // Reported once; the state shows it until another training starts.
                 Phase::Failed(why) if was_busy => Some(format!("The training ended: {why}")),
                 _ => None,
             };
@@ -386,7 +386,7 @@ impl Editor {
             self.model.experiment.checked = None;
             return;
         };
-        // Edits of the document matter only to who is trained on it.
+        // Edits of the document matter only if the experiment uses it.
         let document = self.own_document();
         let edits = if draft.is_on_document() {
             document.revision()
@@ -394,17 +394,17 @@ impl Editor {
             0
         };
         let of = (draft.revision, edits);
-        // At once, and not by the worker: whoever ticks several genes does not wait between them.
+        // At once rather than by the worker, so that ticking several genes causes no delay.
         if self.laboratory.ticked != of {
             let (experiment, scenario) = draft.whole(document, None);
             let registry = &self.model.modules.registry;
             let ticks = Ticks::of(&experiment, scenario.as_deref(), registry);
             self.laboratory.ticked = of;
             self.model.experiment.ticks = ticks;
-            // The model was changed: the draft has to be borrowed anew.
+            // The model was changed, so the draft has to be borrowed again.
             return self.check_draft();
         }
-        // One question at a time: what has changed meanwhile is asked about with the answer.
+        // One check at a time: changes made meanwhile are checked when the answer arrives.
         if self.laboratory.is_checking || self.laboratory.asked == of {
             return;
         }
@@ -419,7 +419,7 @@ impl Editor {
         });
     }
 
-    /// A path for an experiment was given.
+    /// Handles a path for an experiment.
     pub(crate) fn take_experiment_path(&mut self, path: PathBuf, file: ExperimentFile) {
         match file {
             ExperimentFile::Open => {
@@ -461,7 +461,7 @@ impl Editor {
         if draft.is_on_document() && self.own_document().path().is_none() {
             self.say(
                 Tone::Refused,
-                "Save the scenario first: the experiment names its file.",
+                "Save the scenario first, because the experiment refers to its file.",
             );
             return;
         }
@@ -475,15 +475,14 @@ impl Editor {
         self.flow.jobs.push(job);
     }
 
-    /// Takes in what was done beside the frame.
+    /// Handles results of background work.
     pub(crate) fn take_arrived(&mut self, arrived: Arrived) {
         match arrived {
             Arrived::Opened(path, Ok(opened)) => self.take_opened(path, *opened),
             Arrived::Saved(path, experiment, Ok(())) => {
                 self.say(Tone::Done, &format!("Saved {}.", path.display()));
                 if let Some(draft) = &mut self.model.experiment.draft {
-                    // What was written, whatever the draft has become meanwhile: later changes stay
-                    // unsaved.
+                    // The state that was written, whatever the draft is now; later changes stay unsaved.
                     (draft.path, draft.saved) = (Some(path), Some(*experiment));
                 }
             }
@@ -491,7 +490,7 @@ impl Editor {
             Arrived::World(shown, Ok(scenario)) => self.show_world(shown, *scenario),
             Arrived::Results(Ok(opened)) => {
                 let results = &mut self.model.experiment.results;
-                // Opened again it is as its file is now.
+                // Opening it again reloads the file.
                 results.retain(|known| known.path != opened.path);
                 results.push(Arc::new(*opened));
                 self.view.panels.bring_to_front(PanelId::Experiment);
@@ -509,7 +508,7 @@ impl Editor {
             mut experiment,
             scenario,
         } = opened;
-        // The document is trained on as it is edited, not as its file is.
+        // Training uses the document as edited rather than its file.
         let own = self
             .own_document()
             .path()
@@ -530,7 +529,7 @@ impl Editor {
         self.view.panels.bring_to_front(PanelId::Experiment);
     }
 
-    /// What a path is suggested as.
+    /// The suggested path.
     pub(crate) fn suggested_experiment(&self, file: ExperimentFile) -> String {
         let draft = self.model.experiment.draft.as_ref();
         let named = draft.and_then(|draft| draft.path.clone());

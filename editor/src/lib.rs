@@ -1,10 +1,9 @@
 //! The Roadwright editor: draw a world by click-and-drag and press play in the same window.
 //!
-//! The document (scenario, history, file) is apart from what is only seen. Tools turn pointer
-//! events into edits and know no window; panels, the map and keys read the [`model::Model`], change
-//! what they remember themselves, and send [`model::Action`]s, which are done in one place after
-//! the frame. Derived data, checks, the
-//! map's triangles, files and the simulation are worked on beside the frame.
+//! The document (scenario, history, file) is separate from the view. Tools turn pointer events into edits and
+//! are independent of the window; panels, the map and keys read the [`model::Model`], change their own state,
+//! and send [`model::Action`]s, which are carried out in one place after the frame. Derived data, checks, the
+//! map's triangles, files and the simulation are handled in the background.
 
 use roadwright_editor_core::lookout;
 pub use roadwright_editor_core::{
@@ -56,7 +55,7 @@ pub use app::{Editor, Options};
 /// Opens the window and returns when it is closed.
 ///
 /// # Errors
-/// If there is no display or nothing to draw with.
+/// If there is no display or no graphics.
 pub fn run(options: Options) -> eframe::Result {
     let native = eframe::NativeOptions {
         viewport: egui::ViewportBuilder::default()

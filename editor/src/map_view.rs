@@ -1,17 +1,17 @@
-//! The camera on the screen: core knows how far points lie from the middle of the map, and this where
-//! the map is in the window.
+//! The camera on the screen: the core knows offsets from the centre of the map, and this module knows the
+//! rectangle of the map in the window.
 
 use crate::camera::Camera;
 use egui::{Pos2, Rect, Vec2};
 use roadwright_geometry::DVec2;
 
-/// What a camera shows in a rectangle of the window.
+/// The view of a camera in a rectangle of the window.
 pub trait MapView {
     /// Screen point of a world point.
     fn screen(&self, rect: Rect, point: DVec2) -> Pos2;
     /// World point of a screen point.
     fn world(&self, rect: Rect, at: Pos2) -> DVec2;
-    /// Zooms by a factor and keeps the world point under `at` where it is.
+    /// Zooms by a factor and keeps the world point at `at` in place.
     fn zoom(&mut self, rect: Rect, at: Pos2, factor: f64);
     /// The box of the world that a rectangle shows.
     fn view(&self, rect: Rect) -> (DVec2, DVec2);
@@ -37,7 +37,7 @@ impl MapView for Camera {
     }
 }
 
-/// A distance on the screen as the camera takes it, points.
+/// A distance on the screen in points, as the camera uses it.
 pub(crate) fn in_points(by: Vec2) -> DVec2 {
     DVec2::new(f64::from(by.x), f64::from(by.y))
 }

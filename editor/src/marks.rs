@@ -1,4 +1,4 @@
-//! Marks of tools over the map, and the map's furniture: grid, scale bar, problems.
+//! Marks of tools over the map, and other map overlays: grid, scale bar, problems.
 
 use crate::camera::Camera;
 use crate::live::LivePicture;
@@ -18,23 +18,23 @@ use roadwright_scenario::junction::Light;
 use roadwright_simulation::{Ground, SignalHead, Snapshot};
 use roadwright_training::experiment::DrivePath;
 
-/// Width of the bar that shows a signal, and how far it reaches to both sides of the lane's middle, m.
+/// Width of the bar that shows a signal, and its reach to both sides of the lane's centre, m.
 const SIGNAL_BAR: f64 = 0.7;
 const SIGNAL_SIDE: f64 = 1.3;
-/// Most marks of scripts in one frame.
+/// Maximum number of script marks per frame.
 const MOST_SCRIPT_MARKS: usize = 300;
-/// Least width of the legend of heat maps, points, and the steps of its colours.
+/// Minimum width of the heat map legend, points, and its number of colour steps.
 const LEGEND_WIDTH: f32 = 180.0;
 const LEGEND_STEPS: u16 = 36;
 
-/// What everything here draws with.
+/// Drawing context of the overlays.
 #[derive(Clone, Copy)]
 pub(crate) struct Board<'a> {
-    /// Where to.
+    /// The painter.
     pub(crate) painter: &'a Painter,
     /// The rectangle of the map.
     pub(crate) rect: Rect,
-    /// The part of the world in it.
+    /// The view of the world in it.
     pub(crate) camera: &'a Camera,
     /// The colours.
     pub(crate) theme: Theme,
@@ -49,7 +49,7 @@ impl Board<'_> {
         points.iter().map(|p| self.at(*p)).collect()
     }
 
-    /// Text on a plate that keeps it legible on anything.
+    /// Text on a plate, legible on any background.
     pub(crate) fn plate(&self, at: Pos2, anchor: Align2, text: &str, color: Color32) -> Rect {
         let font = FontId::proportional(12.5);
         let galley = self.painter.layout_no_wrap(text.to_owned(), font, color);
@@ -75,28 +75,27 @@ impl Board<'_> {
                 StrokeKind::Middle,
             );
         }
-        // Within the map, also where the frame is larger.
+        // Within the map, even if the frame is larger.
         let at = frame.intersect(self.rect.shrink(12.0)).left_top() + vec2(10.0, 10.0);
         let text = format!("{} objects selected", with_thousands(count));
         self.plate(at, Align2::LEFT_TOP, &text, self.theme.ink());
     }
 
-    /// Draws what signals show: a bar across each lane before its stop line.
+    /// Draws the state of signals: a bar across each lane before its stop line.
     pub(crate) fn signals(&self, signals: &[SignalHead]) {
-        // Thinner than the eye can tell apart they are left out.
+        // Bars too thin to tell apart are left out.
         let width = (SIGNAL_BAR / self.camera.scale) as f32;
         if width < 1.0 {
             return;
         }
         for signal in signals {
-            // A little before the line, on the asphalt that is waited on: the line itself stays to
-            // be seen.
+            // Slightly before the line, on the asphalt where vehicles wait, so that the line stays visible.
             let at = |side: f64| self.at(signal.stop_line.point(-0.4, side * SIGNAL_SIDE));
             let ends = [at(-1.0), at(1.0)];
             if !self.rect.expand(20.0).contains(ends[0]) {
                 continue;
             }
-            // A dark rim, so that the light can be told from the road on both themes.
+            // A dark rim, so that the light stands out from the road in both themes.
             let rim = Stroke::new(width + 2.0, Color32::from_black_alpha(200));
             self.painter.line_segment(ends, rim);
             let light = Stroke::new(width, theme::light(signal.light));
@@ -123,7 +122,7 @@ impl Board<'_> {
         }
     }
 
-    /// Draws rigid bodies as the solver has them.
+    /// Draws rigid bodies as the solver sees them.
     pub(crate) fn bodies(&self, scenario: &Scenario, ground: Option<&Ground>, snapshot: &Snapshot) {
         let stroke = PathStroke::new(1.3, self.theme.still_line());
         for line in ground.map_or(Vec::new(), |ground| bodies::stills(ground, snapshot)) {
@@ -138,7 +137,7 @@ impl Board<'_> {
         }
     }
 
-    /// Draws what scripts show, if there is room for it.
+    /// Draws marks of scripts, if there is room.
     pub(crate) fn script_marks(&self, marks: &[roadwright_simulation::Mark]) {
         let color = self.theme.tone(Tone::Accent);
         let places = marks.iter().map(|mark| (self.at(mark.at), mark));
@@ -155,7 +154,7 @@ impl Board<'_> {
         for mark in marks {
             self.mark(mark);
         }
-        // Words last, so that nothing covers them.
+        // Texts last, so that nothing covers them.
         for mark in marks {
             if let Mark::Label { at, text, tone } = mark {
                 let place = self.at(*at) + vec2(14.0, -14.0);
@@ -200,7 +199,7 @@ impl Board<'_> {
         }
     }
 
-    /// The ways that drives took, those that were not completed in the colour of danger.
+    /// The paths of drives; incomplete ones in the danger colour.
     pub(crate) fn drive_paths(&self, paths: &[DrivePath]) {
         for path in paths {
             let tone = if path.is_complete {
@@ -220,8 +219,7 @@ impl Board<'_> {
 
     fn area(&self, points: &[DVec2], fill: Color32) {
         let mut triangles: Vec<u32> = Vec::new();
-        // Cut into triangles near the origin: in products of large coordinates small differences
-        // would be lost.
+        // Triangulated near the origin, because products of large coordinates would lose small differences.
         let origin = points.first().copied().unwrap_or_default();
         let corners = points.iter().map(|p| (*p - origin).to_array());
         earcut::Earcut::new().earcut(corners, &[], &mut triangles);
@@ -229,7 +227,7 @@ impl Board<'_> {
         for point in points {
             mesh.colored_vertex(self.at(*point), fill);
         }
-        // The numbers of corners stay as they are, so the same ones serve on the screen.
+        // The corner indices stay valid on the screen.
         for corner in triangles.as_chunks::<3>().0 {
             mesh.add_triangle(corner[0], corner[1], corner[2]);
         }
@@ -281,11 +279,11 @@ impl Board<'_> {
         }
     }
 
-    /// The grid with a distance between its lines, m, and a strength of 0 to 1.
+    /// The grid with a spacing in metres and an opacity of 0 to 1.
     pub(crate) fn grid(&self, spacing: f64, strength: f32) {
         let (low, high) = self.camera.view(self.rect);
         let lines =
-            // By whole numbers: adding the spacing up would let lines creep.
+            // By integers, because repeated addition of the spacing would let lines drift.
             |from: f64, to: f64| (from / spacing).floor() as i64..=(to / spacing).ceil() as i64;
         for i in lines(low.x, high.x) {
             let x = self.at(DVec2::new(i as f64 * spacing, 0.0)).x;
@@ -302,9 +300,9 @@ impl Board<'_> {
         }
     }
 
-    /// A bar of a round length.
+    /// The scale bar with a round length.
     pub(crate) fn scale_bar(&self, note: &str) {
-        // Metres under 120 points: the bar is at most so long, and at least two fifths of it.
+        // Length of 120 points in metres: the bar is at most that long, and at least two fifths of it.
         let target = 120.0 * self.camera.scale;
         let length = round_below(target);
         let width = (length / self.camera.scale) as f32;
@@ -321,7 +319,7 @@ impl Board<'_> {
             &text,
             self.theme.ink(),
         );
-        // Under the bar, so that it is seen on asphalt as well.
+        // A halo under the bar, so that it is visible on asphalt too.
         let halo = Stroke::new(5.0, self.theme.halo());
         let line = [left, left + vec2(width, 0.0)];
         self.painter.line_segment(line, halo);
@@ -334,12 +332,12 @@ impl Board<'_> {
         }
     }
 
-    /// Marks where something is wrong.
+    /// Marks the places of problems.
     pub(crate) fn problems<'f>(&self, findings: impl Iterator<Item = &'f Finding>) {
         let mut drawn = 0;
         for finding in findings {
             let at = self.at(finding.place);
-            // An import may have thousands of problems; the panel has them all.
+            // An import may have thousands of problems; the panel lists them all.
             if !self.rect.expand(20.0).contains(at) || drawn > 400 {
                 continue;
             }
@@ -361,7 +359,7 @@ impl Board<'_> {
         }
     }
 
-    /// What the colours of a heat map mean: title, and what both ends of the scale stand for.
+    /// The legend of a heat map: its title, and both ends of the scale.
     pub(crate) fn heat_legend(&self, [title, low, high]: &[String; 3]) {
         let font = FontId::proportional(12.5);
         let ink = self.theme.ink();
@@ -382,7 +380,7 @@ impl Board<'_> {
         let mut mesh = egui::Mesh::default();
         let step = width / LEGEND_STEPS as f32;
         for i in 0..LEGEND_STEPS {
-            // The first step has the colour of nothing, the last that of the most.
+            // The first step has the colour of zero, the last that of the maximum.
             let share = f64::from(i) / f64::from(LEGEND_STEPS - 1);
             let at = pos2(bar.left() + step * i as f32, bar.top());
             let piece = Rect::from_min_size(at, vec2(step, bar.height()));
@@ -395,7 +393,7 @@ impl Board<'_> {
         self.painter.galley(at, high, ink);
     }
 
-    /// Where somebody drives or will drive.
+    /// The path of a vehicle.
     pub(crate) fn way(&self, points: &[DVec2]) {
         let color = self.theme.tone(Tone::Accent).gamma_multiply(0.55);
         let stroke = PathStroke::new(4.0, color);
@@ -403,7 +401,7 @@ impl Board<'_> {
             .add(PathShape::line(self.points(points), stroke));
     }
 
-    /// What the watched agent has in mind: its way, the point it steers at, the obstacle it sees.
+    /// The intentions of the watched agent: its path, the point it steers at, the obstacle it sees.
     pub(crate) fn inspection(&self, live: &LivePicture) {
         let Some(seen) = &live.inspection else { return };
         let accent = self.theme.tone(Tone::Accent);
@@ -437,7 +435,7 @@ impl Board<'_> {
             self.painter.circle_filled(to, 4.0, color);
         }
         if let Some(own) = own {
-            // From far away still a ring that can be found.
+            // From far away at least a ring that can be found.
             let radius = ((0.5 * own.length + 1.0) / self.camera.scale).max(11.0) as f32;
             self.painter.circle_stroke(
                 self.at(own.body.position),
@@ -458,7 +456,7 @@ fn with_thousands(count: usize) -> String {
     digits.chars().enumerate().flat_map(comma).collect()
 }
 
-/// A round length, for people.
+/// A round length as text.
 pub(crate) fn round_length(length: f64) -> String {
     if length >= 1000.0 {
         format!("{:.0} km", length / 1000.0)
@@ -469,10 +467,10 @@ pub(crate) fn round_length(length: f64) -> String {
     }
 }
 
-/// The largest round number (1, 2 or 5 times a power of ten) that is not larger.
+/// The largest round number (1, 2 or 5 times a power of ten) up to `value`.
 fn round_below(value: f64) -> f64 {
     let mut decade = 1e-3;
-    // From a millimetre on: the closest look asks for 0.24 m.
+    // Starts at a millimetre; the closest zoom needs 0.24 m.
     while 10.0 * decade <= value {
         decade *= 10.0;
     }

@@ -1,4 +1,4 @@
-//! The whole world in a corner of the map.
+//! The minimap: the whole world in a corner of the map.
 
 use crate::camera::Camera;
 use crate::map_view::MapView;
@@ -20,7 +20,7 @@ const SIZE: f32 = 170.0;
 /// Pixels per point.
 const DETAIL: f32 = 2.0;
 
-/// A picture, of what and for which room it was made, and the part of the world that it shows.
+/// A picture with the scene and theme that it was made for, and the part of the world that it shows.
 struct Drawn {
     scene: Arc<Scene>,
     dark: bool,
@@ -30,11 +30,11 @@ struct Drawn {
     high: DVec2,
 }
 
-/// The picture of the world, made again when the roads or the theme change.
+/// The picture of the world, redrawn when the roads or the theme change.
 #[derive(Default)]
 pub(crate) struct Minimap {
     drawn: Option<Drawn>,
-    /// Where it is on the screen; what is pressed there is not pressed on the map.
+    /// Its rectangle on the screen; clicks there do not reach the map.
     place: Option<Rect>,
 }
 
@@ -44,7 +44,7 @@ impl Minimap {
             && drawn.dark == theme.dark
             && drawn.hidden == options.hidden
         {
-            // Every edit makes a new scene; only roads and land are drawn, so only their changes count.
+            // Every edit creates a new scene, but only roads and land are drawn, so only their changes count.
             let same = Arc::ptr_eq(&drawn.scene, scene);
             let (old, new) = (&drawn.scene.scenario, &scene.scenario);
             let same_land = || std::ptr::eq(old.land(), new.land());
@@ -67,7 +67,7 @@ impl Minimap {
         });
     }
 
-    /// It is not shown.
+    /// Hides it.
     pub(crate) fn hide(&mut self) {
         self.place = None;
     }
@@ -77,8 +77,8 @@ impl Minimap {
         self.place.is_some_and(|place| place.contains(at))
     }
 
-    /// Shows it in the lower right corner of the map, with what the map shows framed. Returns the
-    /// world point that a click or drag on it wants in the middle of the map.
+    /// Shows it in the lower right corner of the map, with a frame around the view. Returns the world point
+    /// that a click or drag on it moves to the centre of the map.
     pub(crate) fn ui(
         &mut self,
         ui: &mut Ui,
@@ -87,7 +87,7 @@ impl Minimap {
         camera: &Camera,
     ) -> Option<DVec2> {
         self.place = None;
-        // On a narrow map it would cover what people want to draw on.
+        // On a narrow map it would cover the drawing area.
         if model.scene.roads.is_empty() || map.width() < 3.0 * SIZE {
             return None;
         }
@@ -96,7 +96,7 @@ impl Minimap {
         let Drawn {
             texture, low, high, ..
         } = self.drawn.as_ref()?;
-        // The map shows everything itself: the corner would only be covered.
+        // The map shows everything itself, so the minimap would only cover a corner.
         let (view_low, view_high) = camera.view(map);
         if view_low.cmple(*low).all() && view_high.cmpge(*high).all() {
             return None;
@@ -117,7 +117,8 @@ impl Minimap {
         };
         let view = Rect::from_two_pos(screen(view_low), screen(view_high)).intersect(rect);
         let color = theme.tone(crate::tools::Tone::Accent);
-        // Fill and frame apart: as one shape some renderers show a line from a corner to the middle.
+        // Fill and frame separately, because some renderers show a line from a corner to the middle of a
+        // combined shape.
         painter.rect_filled(view, 1.0, color.gamma_multiply(0.15));
         painter.rect_stroke(view, 1.0, Stroke::new(1.5, color), StrokeKind::Inside);
         let at = response.interact_pointer_pos()?;
@@ -142,7 +143,7 @@ fn extent(scene: &Scene) -> (DVec2, DVec2) {
     (low - pad, high + pad)
 }
 
-/// What lies on the ground, pixel by pixel along the rows that an area covers.
+/// Paints an area of land, pixel by pixel along the rows that it covers.
 fn land(image: &mut ColorImage, scene: &Scene, low: DVec2, pixel: f64, theme: Theme) {
     let mut areas: Vec<_> = scene.scenario.painted_land().collect();
     areas.sort_by_key(|(_, land)| land.usage.rank());
@@ -153,7 +154,7 @@ fn land(image: &mut ColorImage, scene: &Scene, low: DVec2, pixel: f64, theme: Th
         let row = |y: f64| ((y - low.y) / pixel).clamp(0.0, height as f64) as usize;
         for y in row(bottom.y)..row(top.y).min(height) {
             let at = low.y + (y as f64 + 0.5) * pixel;
-            // Where the middle of the row crosses edges: inside between the first and the second.
+            // Where the middle of the row crosses edges: inside between the first and the second, and so on.
             let edges = land.rings().flat_map(|ring| polygon::edges(ring));
             let mut crossed: Vec<f64> = edges
                 .filter(|(a, b)| (a.y > at) != (b.y > at))
@@ -192,13 +193,13 @@ fn picture(
     for road in scene.roads.iter().filter(is_shown) {
         for pair in road.line.windows(2) {
             let (a, b) = ((pair[0] - low) / pixel, (pair[1] - low) / pixel);
-            // A step for each pixel along the longer side leaves no gaps.
+            // One step per pixel along the longer side leaves no gaps.
             let steps = (b - a).abs().max_element().ceil().clamp(1.0, 1e4);
             for i in 0..=steps as usize {
                 let p = a + (b - a) * (i as f64 / steps);
                 // Rows count from the top, y from the bottom.
                 let (x, y) = (p.x as usize, height.saturating_sub(1 + p.y as usize));
-                // Two pixels wide: one would be a hairline.
+                // Two pixels wide, because one would be a hairline.
                 for (x, y) in [(x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1)] {
                     if x < width && y < height {
                         image.pixels[y * width + x] = ink;

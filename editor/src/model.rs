@@ -1,4 +1,4 @@
-//! What panels read, and what they may ask for.
+//! The state that panels read, and the actions that they may request.
 
 use crate::arrange::Arrangement;
 use crate::autosave::Recovery;
@@ -32,73 +32,73 @@ use roadwright_simulation::{CouplingOrder, HandControls};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The state of the editor, apart from the widgets. Panels, the map and keys read it and send
-/// [`Action`]s; it changes in one place, after the frame. Between frames it also takes in what was
-/// worked on beside them: scenes, findings, files, the newest picture of the run.
+/// The state of the editor, apart from the widgets. Panels, the map and keys read it and send [`Action`]s; it
+/// changes in one place, after the frame. Between frames it also takes in results of background work: scenes,
+/// findings, files, the newest snapshot of the run.
 ///
-/// So every widget of a frame sees the same state, whatever the order of the panels is. What a
-/// widget needs for itself (typed text, the stroke under way, how panels are docked) is not here
-/// but in the view state.
+/// So every widget of a frame sees the same state, whatever the order of the panels. State that a widget
+/// needs for itself (typed text, the stroke in progress, the docking of panels) is part of the view state
+/// instead.
 pub struct Model {
-    /// The scenario that is edited.
+    /// The edited scenario.
     pub document: Document,
-    /// The scenario of the person, while something else stands in the place of the document.
+    /// The user's scenario while something else is shown in place of the document.
     pub waiting: Option<Arc<Scenario>>,
-    /// What was derived from it, perhaps a moment ago.
+    /// Data derived from it, possibly of the previous revision.
     pub scene: Arc<Scene>,
-    /// What is wrong with it, and the revision that was looked at.
+    /// Findings of the check, and the checked revision.
     pub findings: (u64, Arc<Vec<Finding>>),
-    /// What the last import came to.
+    /// Result of the last import.
     pub import: Option<Arc<ImportReport>>,
-    /// Plugins, scripts and all modules to choose from.
+    /// Plugins, scripts and all available modules.
     pub modules: Modules,
-    /// What is selected.
+    /// The selection.
     pub selection: Objects,
-    /// The way from lane to lane through the selected junction that is explained.
+    /// The explained connection from lane to lane through the selected junction.
     pub explained: Option<(LaneEnd, LaneEnd)>,
-    /// Where selected vehicles and flows will drive.
+    /// Planned routes of selected vehicles and flows.
     pub(crate) ways: PlannedWays,
-    /// The tool in hand.
+    /// The current tool.
     pub tool: ToolKind,
-    /// Where the map looks.
+    /// The view of the map.
     pub camera: Camera,
-    /// What is kept between sessions.
+    /// Settings kept between sessions.
     pub settings: Settings,
-    /// The running simulation at its newest moment, if there is one.
+    /// The newest snapshot of the running simulation, if there is one.
     pub live: Option<Arc<LivePicture>>,
-    /// Runs that are kept for comparison.
+    /// Runs kept for comparison.
     pub kept_runs: KeptRuns,
     /// Simulated seconds per second; infinite for as fast as possible.
     pub speed: f64,
-    /// The agent that is looked into.
+    /// The watched agent.
     pub watched: Option<u64>,
     /// Whether the map follows it.
     pub follow: bool,
-    /// The agent that the person at the keyboard drives, and where the controls are.
+    /// The agent driven by hand, and its controls.
     pub driving: Option<(u64, HandControls)>,
-    /// Gamepads, while somebody drives.
+    /// Gamepads, while the user drives.
     pub pad: PadState,
-    /// The picture behind the map.
+    /// The background picture.
     pub background: Option<Background>,
-    /// What is trained.
+    /// Experiments and training.
     pub experiment: ExperimentModel,
-    /// The window that is open over the others.
+    /// The open dialog.
     pub dialog: Dialog,
-    /// The folder that a question for a path is about.
+    /// The folder shown in the path dialog.
     pub folder: ListedFolder,
-    /// What the tool's mouse buttons do now.
+    /// Present function of the mouse buttons with this tool.
     pub status: String,
     /// World point under the pointer, m.
     pub pointer: Option<DVec2>,
-    /// Work beside the frame: what it is and how far it is, 0 to 1; `None` unknown.
+    /// Background work: its description and progress, 0 to 1; `None` if unknown.
     pub job: Option<(String, Option<f32>)>,
-    /// What sessions that crashed have left.
+    /// Autosaves of sessions that crashed.
     pub recoveries: Vec<Recovery>,
-    /// The file that could not be opened last.
+    /// The last file that could not be opened.
     pub damaged: Option<Arc<Damaged>>,
-    /// Whether the file has been changed by someone else.
+    /// Whether another program has changed the file.
     pub changed_on_disk: bool,
-    /// The bundle that was read last, until it is unpacked or put away.
+    /// The last bundle read, until it is unpacked or closed.
     pub bundle: Option<Arc<OpenBundle>>,
     /// The vehicle workshop.
     pub workshop: Workshop,
@@ -112,18 +112,18 @@ impl Model {
         }
     }
 
-    /// The name of the scenario, with a mark while it has changes that are not saved.
+    /// The name of the scenario, with a mark while it has unsaved changes.
     pub fn title(&self) -> String {
         let mark = if self.document.is_dirty() { " •" } else { "" };
         format!("{}{mark}", self.document.title())
     }
 
-    /// Whether the simulation runs.
+    /// Whether the simulation is playing.
     pub fn is_playing(&self) -> bool {
         self.live.as_ref().is_some_and(|live| live.is_playing)
     }
 
-    /// The only selected object.
+    /// The selected object, if there is exactly one.
     pub fn single(&self) -> Option<ObjectId> {
         match self.selection.len() {
             1 => self.selection.first().copied(),
@@ -131,7 +131,7 @@ impl Model {
         }
     }
 
-    /// The nodes that are selected.
+    /// The selected nodes.
     pub(crate) fn selected_nodes(&self) -> impl Iterator<Item = NodeId> {
         let objects = self.selection.iter();
         objects.filter_map(|object| match object {
@@ -141,41 +141,41 @@ impl Model {
     }
 }
 
-/// What a question about unsaved changes is asked before.
+/// The operation that waits for confirmation about unsaved changes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
-    /// An empty scenario.
+    /// A new scenario.
     New,
-    /// Another file.
+    /// Opening another file.
     Open(PathBuf),
-    /// A shipped scenario.
+    /// Opening a shipped scenario.
     Shipped(usize),
     /// An import.
     Import(PathBuf),
-    /// What a crash left.
+    /// Recovering an autosave.
     Recover(usize),
-    /// What can be read of the file that could not be opened.
+    /// Opening the readable part of a damaged file.
     Salvaged,
     /// A document that was read while the old one was still edited.
     Loaded,
-    /// The document that waits while the world of an individual is shown.
+    /// Returning to the document from the world of an individual.
     Back,
-    /// The end.
+    /// Quitting.
     Quit,
 }
 
-/// What a path is asked for.
+/// Purpose of a requested path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// A scenario to open.
     Open,
-    /// Where to save.
+    /// Where to save the scenario.
     Save,
     /// A map extract to import.
     Import,
     /// Where to write a picture.
     Picture,
-    /// A picture to trace.
+    /// A background picture to open.
     Background,
     /// Where to write a bundle.
     Share,
@@ -183,22 +183,22 @@ pub enum Purpose {
     Results,
     /// The folder to write the comparison of two runs into.
     Comparison,
-    /// Where to write what was driven by hand.
+    /// Where to write the record of a drive by hand.
     Drive,
-    /// Something about experiments.
+    /// A path for experiments.
     Experiment(ExperimentFile),
     /// A vehicle file for the workshop.
     OpenVehicle,
-    /// One that the vehicle of the workshop is compared with.
+    /// A vehicle file to compare the workshop's vehicle with.
     CompareVehicle,
     /// Where to save the vehicle of the workshop.
     SaveVehicle,
-    /// The same, for a vehicle type of the scenario.
+    /// Where to save it for use in a vehicle type of the scenario.
     UseVehicle,
 }
 
 impl Purpose {
-    /// How names of files end that fit; none where a folder is asked for.
+    /// Extensions of matching files; empty if a folder is requested.
     pub(crate) fn endings(self) -> &'static [&'static str] {
         match self {
             Self::Open => &[".json", ".rwz"],
@@ -216,61 +216,61 @@ impl Purpose {
         }
     }
 
-    /// The same without what comes before the last dot, as dialogs of desktops want it.
+    /// The same without everything before the last dot, as desktop dialogs need it.
     pub(crate) fn extensions(self) -> Vec<&'static str> {
         let last = |ending: &&'static str| ending.rsplit('.').next();
         self.endings().iter().filter_map(last).collect()
     }
 }
 
-/// The window that is open over the others, and what it opens with. What has been typed into it
-/// since is the window's own, and is sent when it is finished.
+/// The open dialog and its initial contents. Text typed since then belongs to the dialog and is sent when it
+/// closes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Dialog {
     /// None.
     #[default]
     None,
-    /// Shipped scenarios and recent files.
+    /// The welcome panel with shipped scenarios and recent files.
     Welcome,
-    /// There are unsaved changes.
+    /// Unsaved changes.
     Unsaved(Next),
     /// A file could not be opened.
     Damaged,
-    /// A path is asked for.
+    /// A path is requested.
     Path {
-        /// What for.
+        /// Its purpose.
         purpose: Purpose,
-        /// A suggestion.
+        /// The suggested path.
         text: String,
-        /// What to do once it is saved.
+        /// The operation to continue with after saving.
         then: Option<Next>,
     },
     /// All commands.
     Palette {
-        /// What is searched for.
+        /// The search text.
         query: String,
-        /// The chosen line.
+        /// The selected line.
         line: usize,
     },
     /// All keys.
     Keys {
-        /// The command whose new key is waited for.
+        /// The command that waits for its new key.
         waiting: Option<Command>,
-        /// Part of the names that are listed.
+        /// Filter for the listed names.
         filter: String,
     },
-    /// A build wants to run for the first time.
+    /// A build asks to run for the first time.
     AllowPlugin,
-    /// Streets by name.
+    /// Search for streets by name.
     Search {
-        /// What is searched for.
+        /// The search text.
         query: String,
     },
-    /// A bundle was read; where to unpack it.
+    /// A bundle was read; asks where to unpack it.
     Bundle {
         /// The folder, as a text.
         folder: String,
-        /// Whether its presets of roads are added to one's own.
+        /// Whether to add its road presets to the user's own.
         presets: bool,
     },
 }
@@ -300,181 +300,181 @@ impl Dialog {
     }
 }
 
-/// What a panel, the map or a key asks for.
+/// An action requested by a panel, the map or a key.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     /// A command.
     Do(Command),
-    /// An edit as a step of its own.
+    /// Applies an edit as its own step.
     Apply(String, Edit),
-    /// What nearly everybody would do about a problem.
+    /// Applies the obvious repair of a problem.
     Repair(Finding),
-    /// The state of the gesture under way.
+    /// Sets the state of the gesture in progress.
     Preview(String, Edit),
-    /// The end of the gesture, or of the one with this label only.
+    /// Ends the gesture in progress, or only the one with this label.
     Commit(Option<String>),
-    /// The gesture is taken back.
+    /// Cancels the gesture.
     Abort,
-    /// Another selection.
+    /// Changes the selection.
     Select(Objects),
-    /// A way from lane to lane through the selected junction is explained, or none any more.
+    /// Explains a connection from lane to lane through the selected junction; `None` ends the explanation.
     Explain(Option<(LaneEnd, LaneEnd)>),
-    /// The map shows this box.
+    /// Shows this box on the map.
     Jump(DVec2, DVec2),
-    /// The state after this many steps of the history.
+    /// Goes to the state after this many steps of the history.
     GoToStep(usize),
-    /// Text from the system's clipboard is pasted: a piece of a scenario, perhaps of another
-    /// window. Other text is left aside, and what was copied here last is pasted.
+    /// Pastes text from the system's clipboard: a piece of a scenario, possibly from another window. For
+    /// other text, the last copied objects are pasted.
     PasteText(String),
-    /// Other settings.
+    /// Changes the settings.
     Settings(Box<Settings>),
-    /// A command has another key.
+    /// Binds a command to another key.
     BindKey(Command, KeyChord),
-    /// All commands have their standard keys.
+    /// Restores the default keys of all commands.
     ResetKeys,
-    /// Another tool.
+    /// Selects another tool.
     Tool(ToolKind),
-    /// Another tool, whose first click is at this point, m.
+    /// Selects another tool and clicks with it at this point, m.
     Begin(ToolKind, DVec2),
-    /// Vehicles on random trips, as the options of the vehicle tool say.
+    /// Adds vehicles with random trips according to the options of the vehicle tool.
     AddRandomTrips,
-    /// The selection is put in order.
+    /// Arranges the selection.
     Arrange(Arrangement),
-    /// What was copied is added around this point, m.
+    /// Pastes the copied objects around this point, m.
     PasteAt(DVec2),
-    /// Another speed of the simulation.
+    /// Changes the speed of the simulation.
     Speed(f64),
-    /// Another agent is looked into.
+    /// Watches another agent.
     Watch(Option<u64>),
-    /// The run is looked at as it was at a time, s.
+    /// Shows the run at an earlier time, s.
     LookBack(f64),
-    /// The run is looked at as it is now.
+    /// Shows the run as it is now.
     BackToPresent,
-    /// The controls of the vehicle that is driven by hand; `None` gives it back to its modules.
+    /// Sets the controls of the vehicle driven by hand; `None` returns it to its modules.
     Drive(Option<HandControls>),
-    /// The trailers of an agent under way are let go or joined on.
+    /// Couples or uncouples trailers of a driving agent.
     Coupling(u64, CouplingOrder),
-    /// The background picture is moved, m.
+    /// Moves the background picture, m.
     MoveBackground(DVec2),
-    /// The background picture is stretched.
+    /// Scales the background picture.
     ScaleBackground(f64),
-    /// The background picture's opacity, 0 to 1.
+    /// Sets the background picture's opacity, 0 to 1.
     FadeBackground(f32),
-    /// The background picture goes.
+    /// Removes the background picture.
     DropBackground,
-    /// Another window.
+    /// Shows another dialog.
     Show(Dialog),
-    /// A panel comes to the front.
+    /// Brings a panel to the front.
     ShowPanel(PanelId),
-    /// A native dialog for a path.
+    /// Opens the system's dialog for a path.
     Browse(Purpose, Option<Next>),
-    /// Another folder is to be listed.
+    /// Lists another folder.
     ListFolder(PathBuf),
-    /// A path is asked for, with a suggestion.
+    /// Asks for a path, with a suggestion.
     AskPath(Purpose),
-    /// A path was given.
+    /// Handles an entered path.
     Path(PathBuf, Purpose, Option<Next>),
-    /// Something that would lose unsaved changes: asks first.
+    /// An operation that would lose unsaved changes; asks first.
     Leave(Next),
-    /// The same, asked already.
+    /// The same, already confirmed.
     Go(Next),
-    /// What crashed sessions have left is not wanted.
+    /// Discards the autosaves of crashed sessions.
     DiscardRecoveries,
-    /// The bundle that was read is unpacked into a folder and opened there.
+    /// Unpacks the bundle into a folder and opens it there.
     Unpack {
         /// The folder, which is new or empty.
         folder: PathBuf,
-        /// Whether its presets of roads are added to one's own.
+        /// Whether to add its road presets to the user's own.
         presets: bool,
     },
-    /// The file is read again.
+    /// Reloads the file.
     Reload,
-    /// The file on disk is not looked at.
+    /// Keeps the document and ignores the file on disk.
     KeepMine,
-    /// The work beside the frame is not wanted any more.
+    /// Cancels background work.
     CancelJob,
-    /// A message for people.
+    /// Shows a message.
     Say(Tone, String),
-    /// Something about plugins and scripts.
+    /// An action on plugins and scripts.
     Module(ModuleAction),
-    /// Something about experiments.
+    /// An action on experiments.
     Experiment(ExperimentAction),
-    /// Something about runs that are kept.
+    /// An action on kept runs.
     KeptRun(KeptRunAction),
-    /// Something in the vehicle workshop.
+    /// An action in the vehicle workshop.
     Workshop(WorkshopAction),
-    /// What the map has shown already in the frame that sends it.
+    /// A change of the view that the map has already shown in this frame.
     View(ViewAction),
 }
 
-/// What the hand on the map changes in the view. The map draws with it in the same frame, so that
-/// panning and zooming follow the pointer without delay, and sends it afterwards.
+/// Changes of the view by mouse input on the map. The map draws with them in the same frame, so that panning
+/// and zooming follow the pointer without delay, and sends them afterwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ViewAction {
-    /// The map looks here.
+    /// Sets the view of the map.
     Look(Camera),
-    /// The map no longer follows the watched vehicle.
+    /// Stops following the watched vehicle.
     StopFollowing,
     /// The world point under the pointer, m; `None`: the pointer is not on the map.
     Point(Option<DVec2>),
 }
 
-/// What can be done about plugins and scripts.
+/// Actions on plugins and scripts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModuleAction {
-    /// The build with this hash may run, from now on.
+    /// Allows the build with this hash to run from now on.
     Allow(String),
-    /// All builds in this folder may run, from now on.
+    /// Allows all builds in this folder to run from now on.
     AllowFolder(PathBuf),
-    /// No longer so.
+    /// Revokes the permission of a folder.
     ForgetFolder(PathBuf),
-    /// It is not asked about again in this session.
+    /// Declines a build for this session.
     Decline(String),
-    /// The module's file is read again.
+    /// Reloads the module's file.
     Reload(String),
-    /// The module is switched off or on.
+    /// Disables or enables the module.
     Disable(String, bool),
-    /// The module runs in a process of its own or not.
+    /// Runs the module in its own process, or not.
     Isolate(String, bool),
-    /// The build before is used again.
+    /// Returns to the previous build.
     RollBack(String),
-    /// The folder of a file is shown by the system.
+    /// Opens the folder of a file in the system's file manager.
     OpenFolder(PathBuf),
-    /// A script is written.
+    /// Saves a script.
     SaveScript {
         /// Its id.
         id: String,
         /// Its text.
         text: String,
-        /// What its file held when it was changed; nothing is written over anything else.
+        /// Contents of its file when the draft was started, so that no other changes are overwritten.
         base: String,
-        /// Whether it is written with a mistake in it as well.
+        /// Whether to save even with errors.
         anyway: bool,
     },
-    /// The text of a script is looked through for mistakes: its id and its text.
+    /// Checks the text of a script for errors: its id and its text.
     CheckScript(String, String),
-    /// One handler of a text of a script is run for one agent, statement by statement.
+    /// Runs one handler of a script's text for one agent, statement by statement.
     StepThrough(StepRequest),
-    /// What was stepped through is put away.
+    /// Ends stepping.
     EndStepping,
-    /// A new script is made.
+    /// Creates a new script.
     NewScript(String),
-    /// The clock has stopped a module: the simulation continues without it, or stays paused.
+    /// Answers a time-out of a module: the simulation continues without it, or stays paused.
     TimedOut {
         /// Whether it continues.
         goes_on: bool,
     },
-    /// A native call hangs: the program restarts without that module.
+    /// Restarts the program without the module whose native call hangs.
     RestartWithout(String),
 }
 
-/// How serious a message is.
+/// Severity of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// Done.
+    /// Success.
     Done,
-    /// Cannot be.
+    /// The request was refused.
     Refused,
-    /// Went wrong.
+    /// An error.
     Failed,
 }

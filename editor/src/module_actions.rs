@@ -1,4 +1,4 @@
-//! What panels ask for about plugins and scripts is done here.
+//! Carries out the actions on plugins and scripts.
 
 use crate::app::Editor;
 use crate::extensions::StepRequest;
@@ -15,7 +15,7 @@ impl Editor {
             ModuleAction::Allow(hash) => {
                 host.allow(&hash);
                 self.model.settings.trusted_plugins.insert(hash);
-                // What else waits comes back with the next look at the host.
+                // Other waiting builds are listed again with the next update from the host.
                 self.model.modules.unallowed.clear();
                 self.model.modules.asks = false;
                 self.model.dialog = Dialog::None;
@@ -44,7 +44,7 @@ impl Editor {
             ModuleAction::Isolate(id, isolated) => host.set_isolated(&id, isolated),
             ModuleAction::RollBack(id) => {
                 if !host.roll_back(&id) {
-                    self.say(Tone::Refused, "There is no build before this one.");
+                    self.say(Tone::Refused, "There is no earlier build.");
                 }
             }
             ModuleAction::OpenFolder(path) => {
@@ -65,7 +65,7 @@ impl Editor {
             }
             ModuleAction::CheckScript(id, text) => {
                 if self.check_script(&id, &text) {
-                    self.say(Tone::Done, &format!("{id}: no mistake was found."));
+                    self.say(Tone::Done, &format!("{id}: no mistakes found."));
                 }
             }
             ModuleAction::StepThrough(request) => self.step_through(request),
@@ -81,14 +81,14 @@ impl Editor {
         }
     }
 
-    /// Runs one handler for one agent and keeps what it did, statement by statement.
+    /// Runs one handler for one agent and keeps its trace, statement by statement.
     fn step_through(&mut self, request: StepRequest) {
         let subject = match request.agent {
             None => Subject::MadeUp(1),
             Some(agent) => {
                 let live = self.playing.run();
                 let Some(view) = live.and_then(|live| live.behaviour_view(agent)) else {
-                    self.say(Tone::Refused, &format!("Agent {agent} does not drive now."));
+                    self.say(Tone::Refused, &format!("Agent {agent} is not driving now."));
                     return;
                 };
                 Subject::Driving {
@@ -99,14 +99,14 @@ impl Editor {
         };
         let scripts = self.extensions.host().scripts();
         let place = scripts.place_of(&request.script);
-        // Scripts import others from beside themselves.
+        // Scripts import others from their own folder.
         let folder = place.as_deref().and_then(Path::parent);
         let named = (request.script.as_str(), request.text.as_str());
         let steps = step_through(named, folder, &request.event, &subject);
         self.model.modules.stepping = Some((request, steps));
     }
 
-    /// Looks through the text of a script; what is wrong is shown in its line.
+    /// Checks the text of a script; an error is shown at its line.
     fn check_script(&mut self, id: &str, text: &str) -> bool {
         let place = self.extensions.host().scripts().place_of(id);
         let folder = place.as_deref().and_then(Path::parent);
@@ -116,21 +116,21 @@ impl Editor {
         is_fine
     }
 
-    /// Writes a script, unless its file holds something else than what it was made of.
+    /// Saves a script, unless its file has changed since the draft was started.
     fn save_script(&mut self, id: &str, text: &str, base: &str) {
         let scripts = self.extensions.host().scripts();
         let Some(place) = scripts.place_of(id) else {
             return;
         };
-        // Looked at now, and not as the host has seen it a moment ago: what another program has
-        // written meanwhile cannot be brought back.
+        // Read now rather than from the host's last look, because changes by another program could not be
+        // restored.
         match roadwright_files::read_text(&place, LONGEST_SCRIPT) {
             Ok(there) if there != base && there != text => {
                 scripts.read(&place);
                 self.say(
                     Tone::Refused,
                     &format!(
-                        "{id} was changed by another program: reload it, or keep yours, first."
+                        "Another program has changed {id}. Reload it or keep your version first."
                     ),
                 );
                 return;
@@ -149,7 +149,7 @@ impl Editor {
             roadwright_files::write(&place, text.as_bytes())
         };
         match write() {
-            // The host looks at once; what is wrong with it is said as with any other editor.
+            // The host reads it at once; errors are reported as with any other editor.
             Ok(()) => self.extensions.host().scripts().read(&place),
             Err(error) => self.say(Tone::Failed, &format!("{}: {error}", place.display())),
         }
@@ -169,21 +169,21 @@ impl Editor {
         }
     }
 
-    /// The thread of the simulation does not return from the plugin: keeps the work, and restarts.
+    /// The simulation thread does not return from the plugin: saves the work and restarts.
     fn restart_without(&mut self, id: &str) {
         self.extensions.host().quarantine(id);
         self.flow.keep_now(own(&self.waiting, &self.model.document));
         let program = std::env::current_exe();
         let started = program.and_then(|program| std::process::Command::new(program).spawn());
         match started {
-            // The destructors would wait for the thread.
+            // Destructors would wait for the thread.
             Ok(_) => std::process::exit(0),
-            Err(error) => self.say(Tone::Failed, &format!("cannot start anew: {error}")),
+            Err(error) => self.say(Tone::Failed, &format!("cannot restart: {error}")),
         }
     }
 }
 
-/// Lets the system show a folder.
+/// Opens a folder in the system's file manager.
 fn open_folder(folder: &Path) -> std::io::Result<()> {
     let program = if cfg!(target_os = "macos") {
         "open"

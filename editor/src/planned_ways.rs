@@ -1,4 +1,4 @@
-//! Where selected vehicles and flows will drive: found beside the frame, before anybody plays.
+//! Planned routes of selected vehicles and flows, found in the background before a run.
 
 use crate::app::Editor;
 use crate::model::Model;
@@ -7,23 +7,23 @@ use roadwright_simulation::{PlannedRoute, RouteFinder};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Ways that are found and drawn at most: of more nobody could tell one from another.
+/// Maximum number of routes found and drawn, because more could not be told apart.
 const MOST: usize = 20;
 
-/// The ways of trips; of those without a way `None`.
+/// The routes of trips; `None` for trips without a route.
 pub(crate) type PlannedWays = BTreeMap<ObjectId, Option<PlannedRoute>>;
 
 /// Trips of a revision of the scenario.
 #[derive(Clone)]
 pub(crate) struct WayQuestion {
-    /// Of all questions: their answers carry it.
+    /// Number of the request, returned with its answer.
     number: u64,
     scenario: Arc<Scenario>,
     revision: u64,
     trips: Vec<ObjectId>,
 }
 
-/// What has been asked, and what was answered last.
+/// The last request and the last answer.
 #[derive(Default)]
 pub(crate) struct Asked {
     question: Option<WayQuestion>,
@@ -32,7 +32,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Whether the newest question has its answer.
+    /// Whether the newest request is answered.
     pub(crate) fn is_answered(&self) -> bool {
         self.question
             .as_ref()
@@ -41,7 +41,7 @@ impl Asked {
 }
 
 impl WayQuestion {
-    /// What a model would like to know now: nothing while no trip is selected.
+    /// The request for a model's present state; `None` while no trip is selected.
     fn of(model: &Model) -> Option<Self> {
         let is_trip = |id: &&ObjectId| matches!(id, ObjectId::Agent(_) | ObjectId::Flow(_));
         let trips: Vec<ObjectId> = model
@@ -62,12 +62,12 @@ impl WayQuestion {
     fn is_same(&self, other: &Self) -> bool {
         self.revision == other.revision
             && self.trips == other.trips
-            // Revisions of another document begin at the same number.
+            // Revisions of another document start at the same number.
             && Arc::ptr_eq(&self.scenario, &other.scenario)
     }
 }
 
-/// Answers questions; what is prepared for one scenario is kept for the next.
+/// Answers requests; preparations for one scenario are kept for the next request.
 pub(crate) fn answers() -> impl FnMut(WayQuestion) -> (u64, PlannedWays) + Send + 'static {
     let mut kept: Option<RouteFinder> = None;
     move |question| {
@@ -76,7 +76,7 @@ pub(crate) fn answers() -> impl FnMut(WayQuestion) -> (u64, PlannedWays) + Send 
             Some(finder) => finder.follow(scenario.clone()),
             None => kept = Some(RouteFinder::new(scenario.clone())),
         }
-        let finder = kept.as_ref().expect("just made");
+        let finder = kept.as_ref().expect("just created");
         let way = |id: ObjectId| {
             let way = match id {
                 ObjectId::Agent(agent) => finder.way(scenario.agents().get(&agent)?),
@@ -91,7 +91,7 @@ pub(crate) fn answers() -> impl FnMut(WayQuestion) -> (u64, PlannedWays) + Send 
 }
 
 impl Editor {
-    /// Asks for the ways of the selected trips, if they may have changed.
+    /// Requests the routes of the selected trips if they may have changed.
     pub(crate) fn plan_ways(&mut self) {
         let mut question = WayQuestion::of(&self.model);
         let asked = &mut self.derived.asked_ways;
@@ -118,7 +118,7 @@ impl Editor {
         if let Some((number, ways)) = self.derived.ways.take() {
             let asked = &mut self.derived.asked_ways;
             asked.answered = number;
-            // Nothing may be selected any more.
+            // The selection may be empty by now.
             if asked.question.is_some() {
                 self.model.ways = ways;
             }
@@ -127,13 +127,13 @@ impl Editor {
 }
 
 impl Model {
-    /// The way of a selected trip, once it is known: a way, or that there is none.
+    /// The route of a selected trip, once known; the inner `None` means that there is no route.
     pub(crate) fn way_of(&self, id: ObjectId) -> Option<Option<&PlannedRoute>> {
         self.ways.get(&id).map(Option::as_ref)
     }
 
-    /// The ways that are drawn: of selected trips, but not of vehicles that drive now, whose own ways
-    /// are known better.
+    /// The drawn routes: of selected trips, except vehicles that are driving, whose own routes are known
+    /// better.
     pub(crate) fn shown_ways(&self) -> impl Iterator<Item = &PlannedRoute> {
         let drives = |id: &ObjectId| match (id, &self.live) {
             (ObjectId::Agent(id), Some(live)) => live.snapshot.vehicle(u64::from(id.0)).is_some(),

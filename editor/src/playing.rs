@@ -1,4 +1,4 @@
-//! Playing: the run beside the window, its speed, and the vehicle that is watched.
+//! Playback: the run in the background, its speed, and the watched vehicle.
 
 use crate::app::Editor;
 use crate::live::{Coordinator, Live};
@@ -6,10 +6,10 @@ use crate::model::{Action, Model, Tone};
 use roadwright_scenario::ObjectId;
 use roadwright_simulation::{CouplingOrder, HandControls};
 
-/// One look back, s.
+/// Step of rewinding, s.
 const LOOK_BACK: f64 = 1.0;
 
-/// Speeds of the simulation: the slowest, the fastest by the clock.
+/// Speeds of the simulation.
 pub(crate) const SPEEDS: [f64; 11] = [
     0.1,
     0.25,
@@ -28,11 +28,11 @@ pub(crate) const SPEEDS: [f64; 11] = [
 #[derive(Default)]
 pub(crate) struct Playing {
     live: Option<Live>,
-    /// The revision of the document that the run has been given.
+    /// The document revision that the run has received.
     revision: u64,
-    /// The junction or road that the run was asked to look into.
+    /// The inspected junction or road.
     coordinator: Option<Coordinator>,
-    /// The number of its last message that has been shown.
+    /// The number of the last message that was shown.
     shown_error: u64,
 }
 
@@ -42,20 +42,20 @@ impl Playing {
         self.live.as_mut()
     }
 
-    /// Whether the run has done all that it was asked, and looks into what is selected.
+    /// Whether the run has carried out all orders and inspects the selection.
     pub(crate) fn is_settled(&self, model: &Model) -> bool {
         let mut live = self.live.iter();
         live.all(|live| live.is_settled() && self.coordinator == selected(model))
     }
 }
 
-/// The junction or road that is selected.
+/// The selected junction or road.
 fn selected(model: &Model) -> Option<Coordinator> {
     model.single().and_then(Coordinator::of)
 }
 
 impl Editor {
-    /// The run; it is started if there is none yet.
+    /// The run; starts it if there is none.
     pub(crate) fn live(&mut self) -> &mut Live {
         let revision = self.model.document.revision();
         let wake = self.wake();
@@ -70,7 +70,7 @@ impl Editor {
         })
     }
 
-    /// Ends the run: another document is there.
+    /// Ends the run, for another document.
     pub(crate) fn end_run(&mut self) {
         self.playing = Playing::default();
         self.model.live = None;
@@ -79,7 +79,7 @@ impl Editor {
         self.model.driving = None;
     }
 
-    /// Tells the run of edits and takes its newest picture.
+    /// Passes edits to the run and takes its newest snapshot.
     pub(crate) fn look_at_live(&mut self) {
         let playing = &mut self.playing;
         let Some(live) = &mut playing.live else {
@@ -97,8 +97,8 @@ impl Editor {
             live.look_into(coordinator);
         }
         let picture = live.picture();
-        // A picture holds the last message only, and is read many times: the number tells whether
-        // the message is new.
+        // A snapshot contains only the last message and is read many times, so the number shows whether the
+        // message is new.
         if let Some((number, message)) = &picture.error
             && *number > playing.shown_error
         {
@@ -106,31 +106,29 @@ impl Editor {
             let message = message.clone();
             self.say(Tone::Refused, &message);
         }
-        // The vehicle has gone, or could not be taken: the keys are the map's again.
+        // The vehicle is gone or could not be taken over, so the keys belong to the map again.
         let is_lost = picture.driven.is_none() && self.model.driving.is_some();
-        // Once all orders are carried out: a picture of before the wheel was taken shows no driver
-        // either.
+        // Once all orders are carried out, because an older snapshot shows no driver either.
         if is_lost && self.playing.live.as_ref().is_some_and(Live::is_settled) {
             self.model.driving = None;
         }
         self.model.live = Some(picture);
     }
 
-    /// Looks at the run as it was a second before the moment that is shown.
+    /// Shows the run one second before the shown moment.
     pub(crate) fn look_back(&mut self) {
         let live = self.model.live.clone();
         let Some(live) = live.filter(|live| live.snapshot.step > 0) else {
             self.say(
                 Tone::Refused,
-                "The run has not begun: there is nothing to look back at.",
+                "The run has not started, so there is nothing to rewind.",
             );
             return;
         };
         self.live().look_back(live.snapshot.time - LOOK_BACK);
     }
 
-    /// Lets the person drive the watched vehicle, or the selected agent, from now on; or gives back the
-    /// one that is driven.
+    /// Takes control of the watched vehicle or the selected agent, or returns the driven one.
     pub(crate) fn take_the_wheel(&mut self) {
         if self.model.driving.is_some() {
             self.move_controls(None);
@@ -143,11 +141,11 @@ impl Editor {
         let Some(agent) = self.model.watched.or(selected) else {
             self.say(
                 Tone::Refused,
-                "Click the vehicle first that you want to drive.",
+                "Click the vehicle that you want to drive first.",
             );
             return;
         };
-        // Agents are there from the first step on.
+        // Agents exist from the first step on.
         let has_begun = self
             .model
             .live
@@ -156,7 +154,7 @@ impl Editor {
         if !has_begun {
             self.live().step();
         }
-        // Nobody drives faster than the clock.
+        // Driving by hand needs at most real time.
         self.set_speed(self.model.speed.min(1.0));
         self.watch(Some(agent));
         self.model.follow = true;
@@ -166,19 +164,16 @@ impl Editor {
         live.play(true);
     }
 
-    /// Lets the last trailer of the watched vehicle go, or joins one on.
+    /// Uncouples the last trailer of the watched vehicle, or couples one.
     pub(crate) fn couple_watched(&mut self, order: CouplingOrder) {
         let Some(agent) = self.model.watched else {
-            self.say(
-                Tone::Refused,
-                "Click the vehicle first whose trailer is meant.",
-            );
+            self.say(Tone::Refused, "Click the vehicle with the trailer first.");
             return;
         };
         self.live().coupling(agent, order);
     }
 
-    /// Moves the controls of the vehicle that is driven, or gives it back.
+    /// Sets the controls of the driven vehicle, or returns it.
     pub(crate) fn move_controls(&mut self, controls: Option<HandControls>) {
         if let Some((agent, _)) = self.model.driving {
             self.model.driving = controls.map(|controls| (agent, controls));
@@ -186,14 +181,14 @@ impl Editor {
         }
     }
 
-    /// Takes what gamepads have done since the last frame, while somebody drives.
+    /// Reads gamepads while the user drives.
     pub(crate) fn read_gamepads(&mut self) {
         let time = self.context.input(|input| input.time);
         let drives = self.model.driving.is_some();
         let look = self.gamepads.look(drives, time);
         self.model.pad = self.gamepads.state();
         for name in look.gone {
-            let text = format!("The gamepad {name} is gone: the vehicle coasts.");
+            let text = format!("The gamepad {name} was disconnected; the vehicle coasts.");
             self.say(Tone::Refused, &text);
         }
         if look.gives_back {
@@ -213,10 +208,9 @@ impl Editor {
         }
     }
 
-    /// Goes so many steps along the list of speeds.
+    /// Moves by some steps along the list of speeds.
     pub(crate) fn change_speed(&mut self, by: isize) {
-        // The speed may have been set to what is not in the list: the next faster one stands for
-        // it.
+        // If the speed is not in the list, the next higher one is used instead.
         let now = SPEEDS.iter().position(|s| *s >= self.model.speed);
         let now = now.unwrap_or(SPEEDS.len() - 1) as isize;
         let next = (now + by).clamp(0, SPEEDS.len() as isize - 1) as usize;

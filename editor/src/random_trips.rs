@@ -8,10 +8,9 @@ use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Agent, AgentId, Edit, ObjectId, Scenario};
 use roadwright_simulation::{Ground, Population, random_trips};
 
-/// Who drives again does so this long after it has arrived, s; and so long after each other those set out
-/// who begin at one place.
+/// Delay of a vehicle that restarts after its arrival, and headway of vehicles that start at one place, s.
 const PAUSE: f64 = 5.0;
-/// Starts that are closer to each other than this are one place, m.
+/// Starts closer to each other than this are one place, m.
 const ONE_PLACE: f64 = 12.0;
 
 impl Editor {
@@ -22,12 +21,12 @@ impl Editor {
         if !scenario.vehicle_types().contains_key(&options.vehicle)
             || !scenario.stacks().contains_key(&options.stack)
         {
-            let text = "Choose a vehicle type and a stack that the scenario has first.";
+            let text = "First choose a vehicle type and a stack of this scenario.";
             return self.say(Tone::Refused, text);
         }
         let (agents, population) = drawn(scenario, options);
         if agents.is_empty() {
-            let text = "No trip can be driven here: draw roads whose lanes lead to each other.";
+            let text = "No trips are possible here. Draw roads with connected lanes first.";
             return self.say(Tone::Refused, text);
         }
         let added: Objects = agents.iter().map(|(id, _)| ObjectId::Agent(*id)).collect();
@@ -38,7 +37,7 @@ impl Editor {
         self.model.selection = added;
         if population.made < population.wanted {
             let text = format!(
-                "{} of {} trips: no way leads from any start that is left to a destination.",
+                "Added {} of {} trips: no remaining start has a route to a destination.",
                 population.made, population.wanted
             );
             self.say(Tone::Done, &text);
@@ -46,7 +45,7 @@ impl Editor {
     }
 }
 
-/// Agents on random trips: other ones each time, the same ones for the same scenario.
+/// Agents on random trips: different each time, but the same for the same scenario.
 fn drawn(scenario: &Scenario, options: &ToolOptions) -> (Vec<(AgentId, Agent)>, Population) {
     let first = scenario.next_agent_id().0;
     let seed = scenario.settings().seed.wrapping_add(u64::from(first));
@@ -71,7 +70,7 @@ fn drawn(scenario: &Scenario, options: &ToolOptions) -> (Vec<(AgentId, Agent)>, 
     (agents.collect(), population)
 }
 
-/// Where and when vehicles set out.
+/// Places and times of starts.
 struct Queues(Vec<(DVec2, f64)>);
 
 impl Queues {
@@ -84,7 +83,7 @@ impl Queues {
         Self(starts.collect())
     }
 
-    /// When the next one can set out at a place: at once, or after those who are there.
+    /// The earliest start time at a place: at once, or after the vehicles before.
     fn next(&mut self, place: Option<Pose>) -> f64 {
         let Some(Pose { position, .. }) = place else {
             return 0.0;

@@ -1,4 +1,4 @@
-//! What is selected.
+//! The selection.
 
 use crate::app::Editor;
 use crate::model::Tone;
@@ -6,8 +6,7 @@ use crate::settings::Settings;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{ObjectId, Scenario};
 
-/// Everything that a person would call an object. Nodes are left out: they move and vanish with
-/// their roads.
+/// All objects as users see them. Nodes are left out, because they move and vanish with their roads.
 fn everything(scenario: &Scenario) -> Objects {
     let roads = scenario.network().roads().map(|(id, _)| ObjectId::Road(id));
     let obstacles = scenario.obstacles().keys();
@@ -27,8 +26,7 @@ fn everything(scenario: &Scenario) -> Objects {
 }
 
 impl Editor {
-    /// Selects objects. A single agent is watched as well, so that its panel shows what it
-    /// does.
+    /// Selects objects. A single agent is watched as well, so that its panel shows its state.
     pub(crate) fn select(&mut self, objects: Objects) {
         if self.model.selection != objects {
             self.model.explained = None;
@@ -47,8 +45,8 @@ impl Editor {
         self.model.selection = all;
     }
 
-    /// Takes other settings. What is hidden with them is no longer selected: nobody would see what a key
-    /// moves or deletes. The lists of the Scenario panel select it again.
+    /// Applies settings. Hidden objects are deselected, because keys would move or delete them unseen. The
+    /// lists of the Scenario panel can select them again.
     pub(crate) fn take_settings(&mut self, settings: Settings) {
         let before = std::mem::replace(&mut self.model.settings, settings).tools;
         let scenario = self.model.document.scenario();
@@ -61,7 +59,7 @@ impl Editor {
         }
     }
 
-    /// Shows all that is hidden.
+    /// Shows everything hidden.
     pub(crate) fn show_hidden(&mut self) {
         let hidden = std::mem::take(&mut self.model.settings.tools.hidden);
         if hidden.is_empty() {
@@ -69,7 +67,7 @@ impl Editor {
         }
     }
 
-    /// Drops what an undo or another edit has taken away from the selection.
+    /// Removes deleted objects from the selection.
     pub(crate) fn drop_vanished(&mut self) {
         let scenario = self.model.document.scenario();
         self.model

@@ -1,7 +1,7 @@
-//! Bundles in the window: sharing a scenario as one file, and opening what others have shared.
+//! Bundles in the window: sharing a scenario as one file, and opening bundles.
 //!
-//! A bundle that was read is shown first: what is in it, from whom its data came, what it lacks.
-//! Nothing of it is written or run before a person says where it is to be unpacked.
+//! A bundle is shown first: its contents, the sources of its data, and what is missing here. Nothing is
+//! written or run before the user chooses where to unpack it.
 
 use crate::app::Editor;
 use crate::jobs::Job;
@@ -11,16 +11,16 @@ use roadwright_bundle::{Bundle, ENDING, Extras, Lack, PRESETS};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A bundle that was read and not unpacked yet.
+/// A bundle that was read but not unpacked yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenBundle {
     /// Its file.
     pub path: PathBuf,
-    /// What is in it.
+    /// Its contents.
     pub bundle: Bundle,
-    /// What its scenario uses that is not here.
+    /// Modules and files that its scenario uses but are missing here.
     pub lacks: Vec<Lack>,
-    /// Presets of roads in it that one does not have.
+    /// Its road presets that the user does not have.
     pub presets: Vec<RoadPreset>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn is_bundle(path: &Path) -> bool {
     path.to_string_lossy().to_lowercase().ends_with(ENDING)
 }
 
-/// The path that a bundle is written under: with the ending that bundles have.
+/// The path for writing a bundle, with the extension of bundles.
 pub(crate) fn bundle_path(path: &Path) -> PathBuf {
     if is_bundle(path) {
         path.to_owned()
@@ -39,14 +39,14 @@ pub(crate) fn bundle_path(path: &Path) -> PathBuf {
 }
 
 impl Editor {
-    /// Writes the scenario with all that it needs to one file.
+    /// Writes the scenario and all its files to one file.
     pub(crate) fn share(&mut self, path: PathBuf) {
         let path = bundle_path(&path);
         let document = &self.model.document;
-        // Without the gesture under way, as in a saved file.
+        // Without the gesture in progress, as in a saved file.
         let scenario = document.base().clone();
         let folder = document.path().and_then(Path::parent).map(Path::to_owned);
-        // The title becomes the name of a file in the bundle.
+        // The title becomes a file name in the bundle.
         let title: String = document.title().chars().map(in_name).collect();
         let available = self.extensions.available();
         let extras = self.extras();
@@ -60,11 +60,11 @@ impl Editor {
         self.flow.jobs.push(job);
     }
 
-    /// The presets that are one's own, and the background picture as it lies.
+    /// The user's own presets, and the background picture with its placement.
     fn extras(&self) -> Extras {
         let mut extras = Extras::default();
         let presets = &self.model.settings.tools.presets;
-        // Everybody has the standard ones.
+        // The default presets exist everywhere.
         if *presets != standard_presets()
             && let Ok(json) = serde_json::to_vec_pretty(presets)
         {
@@ -91,9 +91,9 @@ impl Editor {
         let presets = bundle.files().get(PRESETS);
         let presets = presets.and_then(|json| serde_json::from_slice(json).ok());
         let mut presets: Vec<RoadPreset> = presets.unwrap_or_default();
-        // Counted before the question is asked: a bundle whose presets one has already offers none.
+        // Filtered before the dialog, so that a bundle without new presets offers none.
         presets.retain(|preset| !own.contains(preset));
-        // A bundle comes from somebody else: it may not fill the list.
+        // A bundle from another user must not fill the list.
         presets.truncate(MOST_PRESETS);
         let lacks = bundle.lacks(&self.extensions.available());
         self.model.bundle = Some(Arc::new(OpenBundle {
@@ -108,7 +108,7 @@ impl Editor {
         };
     }
 
-    /// Unpacks the bundle that is shown.
+    /// Unpacks the shown bundle.
     pub(crate) fn unpack(&mut self, folder: PathBuf, presets: bool) {
         let Some(bundle) = self.model.bundle.clone() else {
             return;
@@ -121,14 +121,14 @@ impl Editor {
         self.flow.jobs.push(job);
     }
 
-    /// Opens the scenario of a bundle that was unpacked.
+    /// Opens the scenario of an unpacked bundle.
     pub(crate) fn open_unpacked(&mut self, scenario: PathBuf) {
         self.model.bundle = None;
-        // By the usual way, which asks about unsaved changes.
+        // As usual, with confirmation about unsaved changes.
         self.leave(Next::Open(scenario));
     }
 
-    /// Looks whether a picture to trace stands beside the scenario that was opened.
+    /// Looks for a background picture beside the opened scenario.
     pub(crate) fn look_for_background(&mut self) {
         let folder = self.model.document.path().and_then(Path::parent);
         if let Some(folder) = folder.map(Path::to_owned)
@@ -139,12 +139,12 @@ impl Editor {
         }
     }
 
-    /// Opens what is dropped into the window, by the ending of its name.
+    /// Opens a file dropped into the window, by its extension.
     pub(crate) fn look_at_dropped_files(&mut self) {
         let dropped = self.context.input(|input| {
             let files = input.raw.dropped_files.iter();
             let mut paths = files.map(|file| file.path().to_owned());
-            // The first of several: one document is open at a time.
+            // Only the first of several, because one document is open at a time.
             paths.next()
         });
         let Some(path) = dropped else {
@@ -154,7 +154,8 @@ impl Editor {
             Some(purpose) => self.take_path(path, purpose, None),
             None => {
                 let text = format!(
-                    "{}: drop a scenario, a bundle (.rwz), a map extract (.osm, .pbf) or a picture.",
+                    "{} cannot be opened; drop a scenario, a bundle (.rwz), a map extract (.osm, .pbf) or a \
+                     picture.",
                     path.display()
                 );
                 self.say(Tone::Refused, &text);
@@ -163,10 +164,10 @@ impl Editor {
     }
 }
 
-/// Most presets that are taken out of a bundle.
+/// Maximum number of presets taken from a bundle.
 const MOST_PRESETS: usize = 100;
 
-/// Letters that no system allows in names of files become `-`.
+/// Replaces characters that some system forbids in file names by `-`.
 fn in_name(letter: char) -> char {
     match letter {
         '/' | '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|' => '-',
@@ -175,7 +176,7 @@ fn in_name(letter: char) -> char {
     }
 }
 
-/// What a file is opened as.
+/// How a file is opened.
 fn purpose_of(path: &Path) -> Option<Purpose> {
     let ending = path.extension()?.to_string_lossy().to_lowercase();
     match ending.as_str() {

@@ -1,4 +1,4 @@
-//! What is done in the workshop after the frame.
+//! Carries out the actions of the workshop.
 
 use crate::app::Editor;
 use crate::document::Document;
@@ -13,19 +13,19 @@ use roadwright_vehicle::sheet::file_of_type;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What the map shows around the vehicle when it comes onto the test track, m.
+/// Width of the map section around the vehicle when the test track opens, m.
 const SEEN: f64 = 24.0;
 
-/// What the workshop has beside the frame.
+/// Background work of the workshop.
 #[derive(Default)]
 pub(crate) struct Shop {
     trial: Trial,
-    /// The vehicle that drives there.
+    /// The vehicle on the test track.
     on_track: Option<Arc<VehicleFile>>,
 }
 
 impl Editor {
-    /// Does something in the workshop.
+    /// Carries out an action of the workshop.
     pub(crate) fn workshop(&mut self, action: WorkshopAction) {
         match action {
             WorkshopAction::Open(source) => self.open_vehicle(source),
@@ -46,31 +46,31 @@ impl Editor {
         }
     }
 
-    /// How the trials stand.
+    /// Updates the state of the trials.
     pub(crate) fn look_at_workshop(&mut self) {
         self.model.workshop.trial = self.shop.trial.state();
     }
 
-    /// Something that may leave other numbers behind: the test track begins anew with them.
+    /// Applies a change that may alter the numbers, which restarts the test track.
     fn on_bench(&mut self, change: impl FnOnce(&mut Bench)) {
         let Some(bench) = &mut self.model.workshop.bench else {
             return;
         };
         change(bench);
-        // A change that was refused, or one there and back, leaves the drive on the track alone.
+        // A refused change, or one without effect, does not interrupt the drive on the track.
         let is_other = self.shop.on_track.as_ref() != Some(&bench.file);
         if let Some(ground) = self.model.workshop.track.filter(|_| is_other) {
             self.enter_track(ground);
         }
     }
 
-    /// Whether an individual is shown in place of the document: then that comes back first.
+    /// Whether an individual is shown in place of the document, which has to be left first.
     fn is_kept_by_individual(&mut self) -> bool {
         let is_showing = self.is_showing();
         if is_showing {
             self.say(
                 Tone::Refused,
-                "The world of an individual is shown: go back from it first.",
+                "An individual is shown. Go back to the scenario first.",
             );
         }
         is_showing
@@ -82,24 +82,23 @@ impl Editor {
                 let mut shipped = SHIPPED.iter();
                 let found = shipped.find(|one| one.name == *name);
                 let found =
-                    found.ok_or_else(|| format!("No vehicle {name} comes with the program."))?;
+                    found.ok_or_else(|| format!("No vehicle {name} ships with Roadwright."))?;
                 VehicleFile::from_text(found.text).map_err(|error| error.to_string())
             }
             Source::Type(key) => {
-                // Of the document of the person: on the test track the one that is shown is the
-                // track.
+                // Of the user's document, because on the test track the shown document is the track.
                 let kind = self.own_document().scenario().vehicle_types().get(key);
-                let kind =
-                    kind.ok_or_else(|| format!("There is no vehicle type {key} any more."))?;
+                let kind = kind.ok_or_else(|| format!("Vehicle type {key} no longer exists."))?;
                 let file = file_of_type(kind);
-                // A type without a file may be of any size: wheels and springs may not fit it.
-                file.checked()
-                    .map_err(|error| format!("The vehicle type {key} fits no file: {error}."))?;
+                // A type without a file may have any size, so wheels and springs may not fit it.
+                file.checked().map_err(|error| {
+                    format!("Vehicle type {key} cannot be written to a file: {error}.")
+                })?;
                 Ok(file)
             }
             Source::Unchanged => {
                 let bench = self.model.workshop.bench.as_ref();
-                let bench = bench.ok_or("There is no vehicle in the workshop.")?;
+                let bench = bench.ok_or("The workshop has no vehicle.")?;
                 Ok((*bench.base).clone())
             }
             Source::File(path) => VehicleFile::load(path).map_err(|error| error.to_string()),
@@ -117,14 +116,14 @@ impl Editor {
         }
     }
 
-    /// The file of a vehicle type that stands in one.
+    /// The file of a vehicle type, if it has one.
     fn kept_of(&self, bench: &Bench) -> Option<Kept> {
         let Source::Type(key) = &bench.source else {
             return None;
         };
         let own = self.own_document();
-        // With the hash that the scenario knows: it says to which text of the file the numbers on
-        // the bench belong.
+        // With the hash known to the scenario, which tells the version of the file that the numbers on the
+        // bench belong to.
         let reference = own.scenario().vehicle_types().get(key)?.file.clone()?;
         Some(Kept {
             path: own.path()?.parent()?.join(&reference.path),
@@ -133,13 +132,13 @@ impl Editor {
         })
     }
 
-    /// Another vehicle is looked at; its panel comes to the front.
+    /// Shows another vehicle and brings the panel to the front.
     pub(crate) fn put_on_bench(&mut self, bench: Bench) {
-        // The one before stops when it is dropped: it tests another vehicle.
+        // Dropping the old trial stops it, because it tests another vehicle.
         self.shop.trial = Trial::default();
         self.model.workshop.bench = Some(bench);
         self.view.panels.bring_to_front(PanelId::Workshop);
-        // Who is on the test track drives the new one there.
+        // If the test track is open, the new vehicle drives there.
         self.on_bench(|_| ());
     }
 
@@ -154,7 +153,7 @@ impl Editor {
         }
     }
 
-    /// A vehicle of a file that was read is compared with.
+    /// Sets a vehicle from a file as the one to compare with.
     pub(crate) fn put_beside(&mut self, path: PathBuf, file: VehicleFile) {
         self.model.workshop.rival = Some(Rival::new(Source::File(path), file));
     }
@@ -169,7 +168,7 @@ impl Editor {
         self.look_at_workshop();
     }
 
-    /// The test track comes onto the map, and the scenario waits.
+    /// Shows the test track, and pauses the scenario.
     fn enter_track(&mut self, ground: Ground) {
         if self.is_kept_by_individual() {
             return;
@@ -186,9 +185,9 @@ impl Editor {
             }
         };
         let track = Document::new(scenario);
-        // Restarted with other numbers on the same ground, the map goes on looking where it looks.
+        // When restarted with other numbers on the same ground, the view stays.
         let is_same_place = self.model.workshop.track == Some(ground);
-        // A gesture under way ends before the document is put aside.
+        // A gesture in progress ends before the document is put aside.
         self.model.document.commit();
         self.stand_in(track);
         self.shop.on_track = Some(file);
@@ -198,19 +197,19 @@ impl Editor {
             let middle = DVec2::new(0.5 * SEEN, 0.0);
             self.jump(middle - DVec2::splat(SEEN), middle + DVec2::splat(SEEN));
         }
-        // The slider or the button that brought it here would take the arrow keys.
+        // The slider or button that led here would take the arrow keys.
         self.context.memory_mut(|memory| {
             if let Some(focused) = memory.focused() {
                 memory.surrender_focus(focused);
             }
         });
-        // After the document was exchanged, which ends the run and with it the drive: else
-        // `take_the_wheel` would give the wheel back.
+        // After the document was replaced, which ends the run and the drive; otherwise `take_the_wheel` would
+        // return the vehicle.
         self.model.watched = Some(u64::from(track::DRIVER.0));
         self.take_the_wheel();
     }
 
-    /// The scenario comes back onto the map as it was, with its history.
+    /// Returns to the scenario with its history.
     pub(crate) fn leave_track(&mut self) {
         if self.model.workshop.track.take().is_some() {
             self.shop.on_track = None;
@@ -218,7 +217,7 @@ impl Editor {
         }
     }
 
-    /// Where a vehicle would be saved: where it came from, or beside the scenario.
+    /// Suggested path of a vehicle: where it came from, or beside the scenario.
     pub(crate) fn vehicle_suggestion(&self) -> String {
         let Some(bench) = &self.model.workshop.bench else {
             return String::new();
@@ -239,13 +238,13 @@ impl Editor {
         folder.join(name).display().to_string()
     }
 
-    /// A vehicle type of the scenario names the file of the vehicle. One that stands in no file below
-    /// the folder of the scenario is saved there first.
+    /// Adds a vehicle type with the vehicle's file to the scenario. A vehicle without a file below the
+    /// scenario's folder is saved there first.
     fn use_vehicle(&mut self) {
         if self.is_kept_by_individual() {
             return;
         }
-        // Back to the document first: the edit below is for it.
+        // Back to the document first, because the edit below applies to it.
         self.leave_track();
         let Some(bench) = &self.model.workshop.bench else {
             return;
@@ -255,11 +254,11 @@ impl Editor {
         let below = folder
             .zip(home)
             .and_then(|(folder, home)| below(folder, &home.path));
-        // A file below the scenario is named as it is. Otherwise a person is asked where to save;
-        // after that this is called once more and finds it there.
+        // A file below the scenario is used as it is. Otherwise the user is asked where to save; then this is
+        // called again and finds it there.
         let (path, hash) = match (folder, below, home) {
             (_, Some(path), Some(home)) => (path, home.hash.clone()),
-            // Without a folder the scenario keeps what the file would say.
+            // Without a folder, the scenario stores the contents of the file.
             (None, ..) => {
                 let name = slug(&bench.file.name, '-');
                 (
@@ -291,11 +290,11 @@ impl Editor {
         self.apply(&format!("Use vehicle {key}"), edit);
         self.say(
             Tone::Done,
-            &format!("The scenario has the vehicle type {key}."),
+            &format!("Added vehicle type {key} to the scenario."),
         );
     }
 
-    /// A vehicle was written, or not; then it may be used.
+    /// Handles the end of saving a vehicle, which may then be used.
     pub(crate) fn note_vehicle_saved(&mut self, path: PathBuf, file: Arc<VehicleFile>, uses: bool) {
         self.say(Tone::Done, &format!("Wrote {}.", path.display()));
         let hash = hash(&file.to_text());
@@ -308,7 +307,7 @@ impl Editor {
     }
 }
 
-/// The path of a vehicle file: with the ending that they have.
+/// The path of a vehicle file, with its extension.
 pub(crate) fn vehicle_path(path: &Path) -> PathBuf {
     let text = path.to_string_lossy();
     if text.ends_with(EXTENSION) {
@@ -326,12 +325,11 @@ fn below(folder: &Path, file: &Path) -> Option<String> {
     } else {
         folder
     };
-    // Links and `..` resolved, so that a path that only looks as if it lay below is not taken for
-    // one.
+    // Links and `..` are resolved, so that a path that only looks as if it were below does not pass.
     let (folder, file) = (folder.canonicalize().ok()?, file.canonicalize().ok()?);
     let path = file.strip_prefix(folder).ok()?;
     let parts = path.iter().map(|part| part.to_str());
-    // Scenario files go from one system to another: there is one separator in them.
+    // Scenario files move between systems, so they use one separator.
     Some(parts.collect::<Option<Vec<_>>>()?.join("/"))
 }
 

@@ -1,4 +1,4 @@
-//! The world of an individual in place of the document, and back.
+//! Showing the world of an individual in place of the document.
 
 use crate::app::Editor;
 use crate::document::Document;
@@ -12,33 +12,33 @@ use roadwright_training::genetic::{Chromosome, Workers};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Runs of results that are shown at most: more ways hide each other.
+/// Maximum number of shown runs, because more paths would hide each other.
 const MOST_RUNS: usize = 200;
 
 impl Editor {
-    /// Whether the world of an individual stands in place of the document.
+    /// Whether the world of an individual is shown in place of the document.
     pub(crate) fn is_showing(&self) -> bool {
         self.model.experiment.shown.is_some()
     }
 
-    /// Makes the world of an individual beside the frame; it is shown when it is there.
+    /// Creates the world of an individual in the background, and shows it when ready.
     pub(crate) fn ask_for_world(&mut self, genes: Chromosome, course: u64, name: String) {
         let problem = self.model.experiment.training.as_ref();
         let Some(problem) = problem.and_then(|training| training.problem.clone()) else {
             return;
         };
         let origin = match &self.model.experiment.shown {
-            // From one world to the next: what waits is still the document.
+            // Between two worlds, the paused document stays the same.
             Some(shown) => shown.origin.clone(),
             None => self.model.document.title(),
         };
         let job = Job::beside(
-            format!("Making the world of {name}"),
+            format!("Preparing the world of {name}"),
             self.wake(),
             move || {
                 let scenario = problem.scenario_of(&genes, course);
                 let scenario = scenario.map(Box::new).map_err(|error| error.to_string());
-                // The run that it is scored by, driven once: where it ends the world ends as well.
+                // The run that scores it, driven once: the world ends where that run ends.
                 let shown = Shown {
                     name,
                     course,
@@ -51,7 +51,7 @@ impl Editor {
         self.flow.jobs.push(job);
     }
 
-    /// Drives the runs of results once more beside the frame; their ways are shown when they are there.
+    /// Repeats the runs of results in the background, and shows their paths when ready.
     pub(crate) fn ask_for_runs(&mut self, place: usize) {
         let Some(open) = self.model.experiment.results.get(place).cloned() else {
             return;
@@ -59,11 +59,11 @@ impl Editor {
         let origin = self.own_document().title();
         let modules = self.model.modules.registry.clone();
         let of = open.results.rows.len().min(MOST_RUNS);
-        let label = format!("Driving {of} runs of {} again", open.name());
+        let label = format!("Repeating {of} runs of {}", open.name());
         let job = Job::long(label, self.wake(), move |progress| {
             let done = AtomicUsize::new(0);
             let note = || {
-                // Called before each run, so the first one tells 0.
+                // Called before each run, so the first call reports 0.
                 let done = done.fetch_add(1, Ordering::Relaxed);
                 progress.set(done as f32 / of as f32);
                 !progress.is_cancelled()
@@ -90,14 +90,14 @@ impl Editor {
         self.flow.jobs.push(job);
     }
 
-    /// Shows the ways of runs on the course of the first.
+    /// Shows the paths of runs on the course of the first.
     pub(crate) fn show_runs(&mut self, shown: Shown, driven: RunPaths) {
         if self.put_world(shown, driven.scenario) {
             self.model.experiment.paths = Some(Arc::new(driven.paths));
         }
     }
 
-    /// Shows a world, and lets it run from its start to the end of its course; its first vehicle is watched.
+    /// Shows a world and plays it from its start to the end of its course; its first vehicle is watched.
     pub(crate) fn show_world(&mut self, shown: Shown, scenario: Scenario) {
         let first = scenario.agents().keys().next().map(|id| u64::from(id.0));
         let end = shown.end.as_ref().map(|end| end.steps);
@@ -109,17 +109,16 @@ impl Editor {
         }
     }
 
-    /// Puts a world in place of the document. Returns whether that could be done.
+    /// Puts a world in place of the document. Returns whether it succeeded.
     fn put_world(&mut self, shown: Shown, scenario: Scenario) -> bool {
-        // The test track stands in the same place: the two never share it.
+        // The test track takes the same place, so it is left first.
         self.leave_track();
         self.model.document.commit();
-        // A world is exchanged for another one without a question, unless somebody has worked on
-        // it.
+        // A world is replaced by another one without asking, unless it was edited.
         if self.is_showing() && self.model.document.is_dirty() {
             self.say(
                 Tone::Refused,
-                "The world that is shown was edited: save it or go back first.",
+                "The world shown was edited. Save it or go back to the scenario first.",
             );
             return false;
         }
@@ -129,7 +128,7 @@ impl Editor {
         true
     }
 
-    /// Goes back to the document; asks first if the world that is shown was edited.
+    /// Returns to the document; asks first if the shown world was edited.
     pub(crate) fn go_back(&mut self) {
         self.model.document.commit();
         if self.is_showing() && self.model.document.is_dirty() {
@@ -139,7 +138,7 @@ impl Editor {
         }
     }
 
-    /// Shows the document again, as it was left.
+    /// Shows the document again in its previous state.
     pub(crate) fn end_show(&mut self) {
         self.model.experiment.shown = None;
         self.model.experiment.paths = None;
@@ -147,7 +146,7 @@ impl Editor {
     }
 }
 
-/// What is said of runs that are shown.
+/// Description of the shown runs.
 fn name_of_runs(name: &str, driven: &RunPaths) -> String {
     let RunPaths {
         runs, differing, ..
@@ -156,7 +155,7 @@ fn name_of_runs(name: &str, driven: &RunPaths) -> String {
     let of = driven.paths.len();
     let differing = match differing {
         0 => String::new(),
-        n => format!(", {n} runs not as the file says"),
+        n => format!(", {n} runs differ from the file"),
     };
     format!("{runs} runs of {name} ({complete} of {of} drives completed{differing})")
 }

@@ -1,4 +1,4 @@
-//! Colours, sizes and spacings: nothing else in the editor names a colour of its own.
+//! Colours, sizes and spacings; no other file of the editor defines colours.
 
 use crate::tools::{Fill, Tone};
 use egui::{Color32, CornerRadius, FontId, Stroke, Style, TextStyle, Visuals};
@@ -6,14 +6,14 @@ use roadwright_render::palette;
 use roadwright_scenario::LaneType;
 use roadwright_scenario::junction::Light;
 
-/// The colours that depend on light or dark.
+/// The theme, light or dark.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Theme {
-    /// Whether the room is dark.
+    /// Whether it is dark.
     pub(crate) dark: bool,
 }
 
-// Each tone twice: what is legible on paper is too dark on slate.
+// Each tone twice, because colours that are legible on paper are too dark on slate.
 const ACCENT: Color32 = Color32::from_rgb(0x1B, 0x72, 0xE8);
 const ACCENT_DARK: Color32 = Color32::from_rgb(0x6C, 0xB0, 0xFF);
 const GUIDE: Color32 = Color32::from_rgb(0x0B, 0x86, 0x8F);
@@ -29,7 +29,7 @@ impl Theme {
         self.of_the_map(palette::GROUND)
     }
 
-    /// A colour of the map by day or by night.
+    /// A colour of the map, adapted to the theme.
     pub(crate) fn of_the_map(self, value: u32) -> Color32 {
         let color = palette::rgb(value);
         let shown = if self.dark {
@@ -47,7 +47,7 @@ impl Theme {
         Color32::from_rgb(color.red(), color.green(), color.blue())
     }
 
-    /// Outlines of what stands fixed around them.
+    /// Outlines of fixed objects around them.
     pub(crate) fn still_line(self) -> Color32 {
         let color = palette::still_line(self.dark).to_color_u8();
         Color32::from_rgb(color.red(), color.green(), color.blue())
@@ -62,7 +62,7 @@ impl Theme {
         }
     }
 
-    /// Behind text on the map.
+    /// Halo of text on the map.
     pub(crate) fn halo(self) -> Color32 {
         if self.dark {
             Color32::from_black_alpha(190)
@@ -81,7 +81,7 @@ impl Theme {
         }
     }
 
-    /// The colour of a tone.
+    /// The colour of a role.
     pub(crate) fn tone(self, tone: Tone) -> Color32 {
         match (tone, self.dark) {
             (Tone::Accent, false) => ACCENT,
@@ -97,7 +97,7 @@ impl Theme {
         }
     }
 
-    /// How an area of a mark is filled.
+    /// The fill of a mark's area.
     pub(crate) fn fill(self, fill: Fill) -> Color32 {
         match fill {
             Fill::Tint(tone) => self.tone(tone).gamma_multiply(0.22),
@@ -110,7 +110,7 @@ impl Theme {
                     LaneType::Sidewalk => palette::SIDEWALK,
                     LaneType::Median => palette::MEDIAN,
                 };
-                // What lies below shows through a road that is being drawn.
+                // The map below shows through a road being drawn.
                 hex(lane).gamma_multiply(0.72)
             }
         }
@@ -125,45 +125,45 @@ impl Theme {
         }
     }
 
-    /// A vehicle of the fuzzy plots: the needle at the crisp value.
+    /// The needle at the crisp value in fuzzy plots.
     pub(crate) fn needle(self) -> Color32 {
         self.tone(Tone::Danger)
     }
 
-    /// A way, a lane end or a signal that says go; the opposite is the tone of danger.
+    /// A connection, lane end or signal that says go; its opposite is the danger colour.
     pub(crate) fn go(self) -> Color32 {
         light(Light::Green)
     }
 
-    /// What is told on asphalt of less weight: ways that nobody may take now, free car lengths.
+    /// Less important marks on asphalt: connections that are blocked now, free car lengths.
     pub(crate) fn on_road(self) -> Color32 {
         Color32::from_white_alpha(if self.dark { 110 } else { 150 })
     }
 
-    /// What works.
+    /// Working modules.
     pub(crate) fn good(self) -> Color32 {
         hex(if self.dark { 0x4f_b76b } else { 0x2e_8b4a })
     }
 
-    /// What is of less weight: comments, what is switched off.
+    /// Less important text: comments, disabled entries.
     pub(crate) fn quiet(self) -> Color32 {
         hex(if self.dark { 0x8a_94a0 } else { 0x6d_7780 })
     }
 
-    /// A colour of heat maps for a share of 0 to 1.
+    /// A colour of the heat map for a share of 0 to 1.
     pub(crate) fn heat(self, share: f64) -> Color32 {
         let color = palette::heat_ramp(share, self.dark).to_color_u8();
         Color32::from_rgb(color.red(), color.green(), color.blue())
     }
 
-    /// Vehicles on a heat map, whose colours are for the lanes.
+    /// Vehicles on a heat map, whose colours belong to the lanes.
     pub(crate) fn heat_vehicle(self) -> Color32 {
         hex(palette::HEAT_VEHICLE)
     }
 
-    /// Lines of plots, told apart also by their names.
+    /// Colours of curves in plots, which also have names.
     pub(crate) fn plot(self, index: usize) -> Color32 {
-        // From the fifth on colours come again; names tell the lines apart then.
+        // From the fifth curve on colours repeat; names distinguish the curves.
         let tones = [Tone::Accent, Tone::Guide, Tone::Warning, Tone::Danger];
         self.tone(tones[index % tones.len()])
     }
@@ -180,7 +180,7 @@ pub(crate) fn hex(value: u32) -> Color32 {
 pub(crate) fn light(light: Light) -> Color32 {
     match light {
         Light::Red => Color32::from_rgb(0xE5, 0x48, 0x3D),
-        // Between both, for bars that are too narrow to be parted.
+        // Between the two, for bars too narrow to be split.
         Light::RedAmber => Color32::from_rgb(0xEE, 0x78, 0x2C),
         Light::Amber => Color32::from_rgb(0xF2, 0xA9, 0x1E),
         Light::Green => Color32::from_rgb(0x2F, 0xB8, 0x6A),
@@ -198,7 +198,7 @@ pub(crate) fn apply(context: &egui::Context, dark: bool) {
     context.all_styles_mut(set_style);
 }
 
-/// Nothing is written smaller than this, points.
+/// Smallest font size, points.
 pub(crate) const SMALLEST: f32 = 11.0;
 
 fn set_style(style: &mut Style) {
@@ -266,7 +266,7 @@ mod tests {
             let contrast = contrast(theme.handle(), theme.tone(Tone::Accent));
             assert!(contrast >= 4.5, "primary buttons, {dark}: {contrast:.2}");
         }
-        // As egui has it, what is weak is not.
+        // Egui's default, whose weak text is too weak.
         let light = Visuals::light();
         let weak = contrast(light.weak_text_color(), light.panel_fill);
         assert!(weak < 4.5, "{weak:.2}");

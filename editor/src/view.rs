@@ -1,5 +1,5 @@
-//! What widgets remember that is not part of the model: the hand on the map, where panels stand,
-//! what has been typed so far, messages that fade.
+//! State of widgets that is not part of the model: mouse input, docking of panels, typed text, fading
+//! messages.
 
 use crate::canvas::Canvas;
 use crate::map::MapPainter;
@@ -10,27 +10,27 @@ use crate::theme;
 use egui_notify::Toasts;
 use std::time::{Duration, Instant};
 
-/// How long a message is shown, s: what went well is read at a glance, a reason takes longer.
+/// Display time of messages, s: success is read at a glance, a reason takes longer.
 const SECONDS_DONE: u64 = 3;
 const SECONDS_REFUSED: u64 = 8;
-/// Most messages at a time.
+/// Maximum number of messages at a time.
 const MOST_MESSAGES: usize = 3;
 
-/// The state of the widgets. They change it while a frame is drawn; the model they only read.
+/// The state of the widgets, which they change while a frame is drawn; the model is read only.
 pub(crate) struct ViewState {
     pub(crate) canvas: Canvas,
     pub(crate) panels: PanelState,
     toasts: Toasts,
-    /// The newest message, how often it was said in a row, and when it fades.
+    /// The newest message, its number of repetitions, and when it fades.
     newest: Option<(String, u32, Instant)>,
-    /// Whether the map is to show everything as soon as it is known where everything is.
+    /// Whether to frame the whole scenario as soon as the scene is ready.
     pub(crate) needs_frame: bool,
-    /// The style that egui has: whether it is dark.
+    /// The applied egui style: whether it is dark.
     themed: Option<bool>,
 }
 
 impl ViewState {
-    /// Widgets as they are at first.
+    /// The initial state of widgets.
     pub(crate) fn new(context: &egui::Context, painter: MapPainter) -> Self {
         Self {
             canvas: Canvas::new(painter),
@@ -45,15 +45,15 @@ impl ViewState {
         }
     }
 
-    /// Another document is shown: what was remembered about the old one is forgotten.
+    /// Resets state that belongs to the old document.
     pub(crate) fn forget(&mut self, tool: crate::tools::ToolKind) {
         self.canvas.hand.take(tool);
         self.panels.forget();
         self.needs_frame = true;
     }
 
-    /// Shows a message. One that is said again while it is shown counts up instead of standing there
-    /// twice, and the oldest makes room: messages never cover the map.
+    /// Shows a message. A repeated one counts up instead of being shown twice, and the oldest makes room, so
+    /// that messages never cover the map.
     #[expect(clippy::disallowed_methods, reason = "messages fade by the clock")]
     pub(crate) fn say(&mut self, tone: Tone, text: &str) {
         let seconds = match tone {
@@ -85,12 +85,12 @@ impl ViewState {
         self.newest = Some((text.to_owned(), times, now + shown));
     }
 
-    /// Shows the messages that have not faded yet.
+    /// Shows the messages that have not faded.
     pub(crate) fn show_messages(&mut self, context: &egui::Context) {
         self.toasts.show(context);
     }
 
-    /// Gives egui the theme and the size that the settings ask for, if it has others.
+    /// Applies theme and size of the settings to egui if they differ.
     pub(crate) fn apply_theme(&mut self, context: &egui::Context, settings: &Settings) {
         if self.themed != Some(settings.dark) {
             self.themed = Some(settings.dark);

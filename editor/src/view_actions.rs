@@ -1,4 +1,4 @@
-//! Where the map looks, which tool is in hand, and how things are shown.
+//! Changes of the view, of the tool, and of display settings.
 
 use crate::app::Editor;
 use crate::camera::Camera;
@@ -7,9 +7,9 @@ use crate::model::ViewAction;
 use crate::tools::ToolKind;
 use roadwright_geometry::DVec2;
 
-/// Free space around what the map jumps to, m: without it a small obstacle would fill the window.
+/// Margin around an object that the map jumps to, m; otherwise a small obstacle would fill the window.
 const JUMP_MARGIN: f64 = 30.0;
-/// Size of the interface, as a share of what the system says.
+/// Size of the interface relative to the system's.
 const ZOOMS: std::ops::RangeInclusive<f32> = 0.5..=3.0;
 /// Radius of a brush, m.
 const BRUSHES: std::ops::RangeInclusive<f64> = 1.0..=500.0;
@@ -53,8 +53,8 @@ impl Editor {
         self.model.camera = camera;
     }
 
-    /// Shows all of a new document, once the map has its size and the scene is there: before, the
-    /// picture would jump.
+    /// Frames a new document once the map has its size and the scene is ready; earlier, the picture would
+    /// jump.
     pub(crate) fn frame_first(&mut self) {
         let current = self.model.scene.revision == self.model.document.revision();
         if self.view.needs_frame && self.view.canvas.has_rect && current {
@@ -63,8 +63,7 @@ impl Editor {
         }
     }
 
-    /// Takes a tool, or the same one without its stroke; what a stroke under way has shown is
-    /// taken back.
+    /// Selects a tool, or resets the current one; the stroke in progress is cancelled.
     pub(crate) fn choose(&mut self, kind: ToolKind) {
         if self.view.canvas.hand.tool().is_busy() {
             self.model.document.abort();
@@ -73,7 +72,7 @@ impl Editor {
         self.view.canvas.hand.take(kind);
     }
 
-    /// Takes a tool and clicks with it.
+    /// Selects a tool and clicks with it.
     pub(crate) fn begin(&mut self, kind: ToolKind, at: DVec2) {
         self.choose(kind);
         self.view
@@ -87,7 +86,7 @@ impl Editor {
         self.model.settings.zoom = zoom.clamp(*ZOOMS.start(), *ZOOMS.end());
     }
 
-    /// Changes the brush of the tool in hand, if it has one.
+    /// Changes the brush of the current tool, if it has one.
     pub(crate) fn change_brush(&mut self, factor: f64) {
         let tools = &mut self.model.settings.tools;
         let radius = match self.model.tool {

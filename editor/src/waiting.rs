@@ -1,21 +1,20 @@
-//! The document of the person, while something else stands in its place: the world of an individual, or
-//! the test track of a vehicle.
+//! The user's document while something else is shown in its place: the world of an individual, or the test
+//! track of a vehicle.
 //!
-//! It waits as it is, with its history, its file and what is not saved. What stands in its place is a
-//! document of its own, without a file: it can be played, looked into and edited like any other, and goes
-//! when one goes back.
+//! It is paused with its history, its file and its unsaved changes. The document in its place has no file: it
+//! can be played, inspected and edited like any other, and is discarded on return.
 
 use crate::app::Editor;
 use crate::camera::Camera;
 use crate::document::Document;
 
-/// The document that waits, and where its map looked.
+/// The paused document, and its view.
 pub(crate) struct Waiting {
     pub(crate) document: Document,
     camera: Camera,
 }
 
-/// The document of the person: the one that waits, or the one in the window.
+/// The user's document: the paused one, or the one in the window.
 pub(crate) fn own<'a>(waiting: &'a Option<Waiting>, in_window: &'a Document) -> &'a Document {
     waiting
         .as_ref()
@@ -23,11 +22,11 @@ pub(crate) fn own<'a>(waiting: &'a Option<Waiting>, in_window: &'a Document) -> 
 }
 
 impl Editor {
-    /// Puts something into the place of the document, or of what stands there already.
+    /// Shows a document in place of the user's, or of one already shown there.
     pub(crate) fn stand_in(&mut self, document: Document) {
         let camera = self.model.camera;
         let before = self.put_document(document);
-        // What stood in its place before goes; the document of the person waits on.
+        // A document shown in its place before is dropped; the user's stays paused.
         if self.waiting.is_none() {
             self.model.waiting = Some(before.scenario().clone());
             self.waiting = Some(Waiting {
@@ -37,23 +36,23 @@ impl Editor {
         }
     }
 
-    /// Shows the document again, as it was left.
+    /// Shows the user's document again in its previous state.
     pub(crate) fn end_waiting(&mut self) {
         if let Some(Waiting { document, camera }) = self.waiting.take() {
             self.model.waiting = None;
             self.put_document(document);
             self.model.camera = camera;
-            // The map looks where it looked when the document was left.
+            // The view is the same as when the document was left.
             self.view.needs_frame = false;
         }
     }
 
-    /// The document of the person, also while it waits.
+    /// The user's document, even while it is paused.
     pub(crate) fn own_document(&self) -> &Document {
         own(&self.waiting, &self.model.document)
     }
 
-    /// Whether the document that waits has changes that are not saved.
+    /// Whether the paused document has unsaved changes.
     pub(crate) fn is_waiting_dirty(&self) -> bool {
         let mut waiting = self.waiting.iter();
         waiting.any(|waiting| waiting.document.is_dirty())

@@ -1,4 +1,4 @@
-//! Mirroring, turning and hiding with the real editor.
+//! Mirroring, rotating and hiding with the real editor.
 
 use crate::common::Bench;
 use egui::{Key, Modifiers};
@@ -10,7 +10,7 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{ObjectId, Scenario};
 
-/// Two roads that cross off the middle, a box beside them and a car, seen from 150 m around.
+/// Two roads that cross off-centre, a box beside them and a car, with a view of 150 m around.
 fn corner() -> Bench {
     let mut bench = Bench::empty();
     bench.look_at(0.0, 0.0, 150.0);
@@ -54,18 +54,18 @@ fn the_selection_is_mirrored_in_one_step_and_twice_is_nothing() {
     assert_eq!(bench.editor().model().selection, selected);
     let problems = &bench.editor().model().findings.1;
     assert!(problems.is_empty(), "{problems:?}");
-    // One step.
+    // A single step.
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(bench.scenario(), &before);
     bench.key_with(Modifiers::COMMAND, Key::Y);
     assert_eq!(bench.scenario(), &once);
-    // Twice.
+    // Mirrored twice.
     bench.key_with(Modifiers::SHIFT, Key::H);
     let twice = bench.scenario().clone();
     assert!(apart(&before, &twice) < 1e-6);
     assert!((box_at(&twice) - was).length() < 1e-6);
     assert_eq!(before.agents(), twice.agents());
-    // Up and down, and by quarters.
+    // Top to bottom, and by quarter turns.
     bench.key_with(Modifiers::SHIFT, Key::V);
     assert!(box_at(bench.scenario()).y < 0.0);
     bench.key_with(Modifiers::SHIFT, Key::V);
@@ -94,7 +94,7 @@ fn mirroring_works_while_it_runs_and_says_when_there_is_nothing_to_mirror() {
     let arrived = bench.play_until_arrived(120.0);
     assert!(arrived, "the mirrored trip can be driven");
     bench.key(Key::Space);
-    // An agent on a lane follows its road: there is nothing to mirror.
+    // An agent on a lane follows its road, so there is nothing to mirror.
     let agent = *bench.scenario().agents().keys().next().unwrap();
     bench.ask(Action::Select(Objects::from([ObjectId::Agent(agent)])));
     let before = bench.scenario().clone();
@@ -116,7 +116,7 @@ fn it_is_found_in_the_menu_and_in_the_palette() {
     bench.type_text("mirror left");
     bench.key(Key::Enter);
     assert!(apart(&before, bench.scenario()) < 1e-6);
-    // The letters alone are still the tools.
+    // The letters alone still select tools.
     bench.key(Key::H);
     assert_eq!(bench.editor().model().tool, ToolKind::Terrain);
     assert!(
@@ -160,17 +160,20 @@ fn what_is_hidden_is_not_drawn_taken_or_lost() {
     let selection = &bench.editor().model().selection;
     assert!(!selection.iter().any(|o| matches!(o, ObjectId::Obstacle(_))));
     assert!(selection.iter().any(|o| matches!(o, ObjectId::Road(_))));
-    // The list says so, and selects it still.
+    // The list marks it as hidden and can still select it.
     bench.press_tab("Scenario");
     bench.harness.get_by_label_contains("Obstacles (1), hidden");
-    // One click brings it back, and nothing else has happened.
+    // One click shows it again without other effects.
     bench.ask(Action::Select(Objects::new()));
     bench.press_tab("Inspector");
     bench.press("Hidden: obstacles. Show all");
     assert!(bench.editor().model().settings.tools.hidden.is_empty());
     assert!(bench.harness.query_by_label_contains("Show all").is_none());
     bench.hover(-140.0, -140.0);
-    assert!(pixels(&mut bench, "c.png") == before, "all is as it was");
+    assert!(
+        pixels(&mut bench, "c.png") == before,
+        "the picture is unchanged"
+    );
     assert_eq!(bench.scenario(), &scenario);
 }
 
@@ -186,9 +189,9 @@ fn hiding_puts_the_selection_down_and_leaves_the_run_alone() {
     bench.ask(Action::Speed(f64::INFINITY));
     bench.key(Key::Space);
     let arrived = bench.play_until_arrived(120.0);
-    assert!(arrived, "the simulation does not care");
+    assert!(arrived, "hiding does not affect the simulation");
     bench.key(Key::Space);
-    // A list selects what nobody sees; Delete means it then.
+    // A list selects a hidden object, and Delete applies to it then.
     let road = *bench
         .scenario()
         .network()
@@ -201,7 +204,7 @@ fn hiding_puts_the_selection_down_and_leaves_the_run_alone() {
     assert_eq!(bench.editor().model().selection.len(), 1);
     bench.key_with(Modifiers::ALT, Key::H);
     assert!(bench.editor().model().settings.tools.hidden.is_empty());
-    // What is hidden is kept with the view from session to session, and is in no file.
+    // Hidden parts are stored with the view between sessions, and in no file.
     hide(&mut bench, MapPart::Layer(3));
     assert!(
         bench.harness.query_by_label_contains("Show all").is_none(),

@@ -1,4 +1,4 @@
-//! Runs that are kept and compared with the real editor, and exported pictures of what the map shows.
+//! Keeping and comparing runs with the real editor, and exported pictures of the map view.
 
 use crate::common::Bench;
 use egui::Key;
@@ -20,7 +20,7 @@ fn crossroads() -> Bench {
     bench
 }
 
-/// Runs from the start for a while, and stands still.
+/// Runs from the start for a while, then pauses.
 fn run(bench: &mut Bench, seconds: f64) {
     bench.ask(Action::Do(Command::Reset));
     bench.key(Key::Space);
@@ -38,7 +38,7 @@ fn comparison(bench: &Bench) -> Comparison {
     Comparison::new(a, b)
 }
 
-/// All roads are driven at half their speed limits.
+/// Halves the speed limits of all roads.
 fn slow_down(bench: &mut Bench) {
     let roads = bench.scenario().network().roads();
     let edits = roads.map(|(id, road)| {
@@ -66,7 +66,7 @@ fn a_kept_run_stands_beside_the_next_one() {
         1,
         "not twice"
     );
-    // The control: the same scenario once more gives the same, to the bit.
+    // Control: the same scenario gives the same result again, bit for bit.
     run(&mut bench, 60.0);
     let same = comparison(&bench);
     assert!(same.until >= 60.0 && same.changes.is_empty());
@@ -82,7 +82,7 @@ fn a_kept_run_stands_beside_the_next_one() {
     assert!(same.trips.iter().all(|pair| pair.difference() == Some(0.0)));
     bench.ask(Action::Do(Command::Panel(PanelId::Compare)));
     bench.harness.get_by_label("Both ran the same scenario.");
-    // Slower roads: later arrivals, in figures, in trips, and in words.
+    // Slower roads: later arrivals in figures, trips and text.
     bench.ask(Action::Do(Command::Reset));
     slow_down(&mut bench);
     run(&mut bench, 70.0);
@@ -97,9 +97,9 @@ fn a_kept_run_stands_beside_the_next_one() {
     assert!(figure("Mean speed").difference().unwrap() < 0.0);
     assert!(slow.trips[0].difference().unwrap() > 1.0);
     let roads = bench.scenario().network().road_count();
-    let words = format!("B ran another scenario than A: roads: {roads} changed.");
+    let words = format!("The scenario of B differs from that of A: roads: {roads} changed.");
     bench.harness.get_by_label(&words);
-    // A click on a trip goes to where it ended, and selects its agent.
+    // A click on a trip shows where it ended and selects its agent.
     let pair = &slow.trips[0];
     let (_, last) = pair.any().unwrap().places.unwrap();
     let name = format!("Compare {}", pair.name());
@@ -127,11 +127,11 @@ fn kept_runs_are_named_swapped_and_dropped_and_outlive_their_document() {
     run(&mut bench, 20.0);
     bench.press("Keep this run");
     slow_down(&mut bench);
-    // Edited while it runs: what was kept is as it was, and what runs says so.
+    // Edited during the run: the kept run is unchanged, and the present one reports the edit.
     run(&mut bench, 10.0);
     slow_down(&mut bench);
     bench.ask(Action::Do(Command::StepOnce));
-    bench.harness.get_by_label("B was edited while it ran.");
+    bench.harness.get_by_label("B was edited during the run.");
     let model = bench.editor().model();
     assert!(!model.run_of(Side::Kept(1)).unwrap().is_edited);
     bench.press("Swap");
@@ -191,10 +191,10 @@ fn an_exported_picture_leaves_out_what_is_hidden() {
         let share = share(differing(&export(&[part])));
         assert!(share > least, "{part:?}: {share}");
     }
-    // The control: what is not there hides nothing, and all is there again.
+    // Control: missing parts hide nothing, and everything is shown again.
     assert_eq!(differing(&export(&[MapPart::Layer(7)])), 0);
     assert_eq!(differing(&export(&[])), 0);
-    // Without anything nearly all is plain ground: what is left is furniture.
+    // With everything hidden, nearly all is plain ground; only map overlays are left.
     let bare = export(&MapPart::KINDS);
     let ground = bare.get_pixel(bare.width() / 2, bare.height() / 2);
     let plain = bare.pixels().filter(|pixel| *pixel == ground).count();

@@ -1,4 +1,4 @@
-//! Files that cannot be opened: told in place, and what can be read of them is saved.
+//! Files that cannot be opened: the error is shown, and readable parts are recovered.
 
 use crate::common::Bench;
 use egui::Key;
@@ -38,7 +38,7 @@ fn a_file_that_is_cut_off_is_told_at_the_start_and_saved_as_far_as_it_goes() {
     bench.press("Open what can be read");
     assert_eq!(bench.scenario().network().road_count(), 4);
     assert_eq!(bench.editor().model().dialog, Dialog::None);
-    // It has no file, so nothing writes over the damaged one, and leaving asks.
+    // It has no file, so nothing overwrites the damaged one, and leaving asks for confirmation.
     assert_eq!(bench.editor().model().document.path(), None);
     assert!(bench.editor().model().document.is_dirty());
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text[..cut]);
@@ -59,7 +59,7 @@ fn a_wrong_value_is_told_with_its_line_when_a_file_is_opened() {
     );
     let saved = damaged.saved.as_ref().unwrap();
     assert!(saved.left_out.iter().any(|said| said.starts_with("line ")));
-    // What was open stays open.
+    // The open document stays open.
     let roads = bench.scenario().network().road_count();
     bench.key(Key::Escape);
     assert_eq!(bench.editor().model().dialog, Dialog::None);
@@ -83,7 +83,9 @@ fn what_holds_nothing_says_so() {
                 .query_by_label("Open what can be read")
                 .is_none()
         );
-        bench.harness.get_by_label("Nothing of it can be read.");
+        bench
+            .harness
+            .get_by_label("No part of the file can be read.");
     }
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let gone = folder.path().join("gone.scenario.json");

@@ -1,5 +1,5 @@
-//! The doors of the editor, held over its source: widgets only read the model, and the dispatcher
-//! names every action and every command.
+//! Access rules of the editor, checked in its source: widgets only read the model, and the dispatcher names
+//! every action and every command.
 
 use std::path::{Path, PathBuf};
 
@@ -21,8 +21,8 @@ fn files_in(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether a text mentions the model or the editor as something that can be changed: `mut`, perhaps
-/// a path, and the name. Line breaks and lifetimes do not hide it.
+/// Whether a text mentions a mutable model or editor: `mut`, an optional path, and the name. Line breaks and
+/// lifetimes do not hide it.
 fn writes_model(text: &str) -> bool {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let words: Vec<&str> = text
@@ -66,7 +66,7 @@ fn a_model_that_can_be_changed_is_found() {
     assert!(!writes_model(
         "fn ui(model: &Model, actions: &mut Vec<Action>)"
     ));
-    // What works between frames may change it, and is found by the same search.
+    // Code that runs between frames may change it, and the same search finds it.
     let app = std::fs::read_to_string(source().join("app.rs")).unwrap();
     assert!(writes_model(&app.replace("&mut self", "&mut Editor")));
 }

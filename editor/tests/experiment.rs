@@ -1,4 +1,4 @@
-//! Experiments in the window: setting one up, training, watching individuals, putting champions in.
+//! Experiments in the window: setup, training, watching individuals, applying champions.
 
 use crate::common::{Bench, SMALL_EXPERIMENT as SMALL, open_experiment};
 use egui::{Key, Modifiers};
@@ -27,7 +27,7 @@ fn give_path(bench: &mut Bench, path: &Path, file: ExperimentFile) {
     bench.ask(Action::Path(path.to_owned(), purpose, None));
 }
 
-/// The editor with an experiment of a text in its panel.
+/// The editor with an experiment from a text in its panel.
 fn opened(text: &str) -> (Bench, PathBuf) {
     let mut bench = Bench::start();
     bench.close_dialog();
@@ -40,7 +40,7 @@ fn draft(bench: &Bench) -> Experiment {
     draft.unwrap().experiment.clone()
 }
 
-/// What is in the way of training the draft.
+/// The error that prevents training the draft.
 fn fault(bench: &Bench) -> Option<(&'static str, String)> {
     let model = &bench.editor().model().experiment;
     let fault = model.checked.as_ref().unwrap().fault.clone();
@@ -49,7 +49,7 @@ fn fault(bench: &Bench) -> Option<(&'static str, String)> {
 
 fn picture(bench: &Bench) -> Arc<TrainingPicture> {
     let training = bench.editor().model().experiment.training.clone();
-    training.expect("a training was begun")
+    training.expect("a training was started")
 }
 
 fn wait_until(bench: &mut Bench, what: &str, done: impl Fn(&TrainingPicture) -> bool) {
@@ -69,7 +69,7 @@ fn train(bench: &mut Bench) {
     wait_until(bench, "over", |picture| !picture.phase.is_busy());
 }
 
-/// The same without a window: hash of the pool, champion.
+/// The same without a window; returns the hash of the pool and the champion.
 fn trained_in_library(text: &str) -> (String, Vec<f64>) {
     let experiment = Experiment::from_text(text).unwrap();
     let problem = Problem::new(&experiment, None, &builtin_modules()).unwrap();
@@ -94,8 +94,8 @@ fn an_experiment_trains_in_the_window_as_it_does_anywhere() {
     let verdict = picture.verdict.clone().unwrap();
     assert_eq!(verdict.champion.genes, champion);
     assert!(verdict.held_out.fitness.interval.is_some());
-    // What is seen of it.
-    bench.harness.get_by_label("Over after 3 generations");
+    // The displayed state.
+    bench.harness.get_by_label("Finished after 3 generations");
     bench.harness.get_by_label(&format!("Pool {hash}"));
 }
 
@@ -109,20 +109,20 @@ fn a_training_is_paused_stopped_and_goes_on_to_the_same_pool() {
     });
     bench.press("Pause");
     let done = |bench: &Bench| bench.editor().model().experiment.progress.done;
-    // The runs under way end; no other begins.
+    // Runs in progress end; no others start.
     std::thread::sleep(Duration::from_millis(500));
     bench.settle();
     let before = (done(&bench), picture(&bench).generations.len());
     std::thread::sleep(Duration::from_millis(500));
     bench.settle();
     assert_eq!((done(&bench), picture(&bench).generations.len()), before);
-    assert!(before.1 < 40, "it was over before it was paused");
+    assert!(before.1 < 40, "training finished before it was paused");
     bench.press("Stop");
     wait_until(&mut bench, "stopped", |picture| {
         picture.phase == Phase::Stopped
     });
     assert!(picture(&bench).verdict.is_none());
-    bench.press("Go on");
+    bench.press("Continue");
     wait_until(&mut bench, "over", |picture| picture.phase == Phase::Over);
     assert_eq!(picture(&bench).pool_hash, trained_in_library(&text).0);
 }
@@ -139,10 +139,10 @@ fn a_stopped_training_chooses_its_champion_among_those_it_has() {
     wait_until(&mut bench, "stopped", |picture| {
         picture.phase == Phase::Stopped
     });
-    bench.press("Judge now");
+    bench.press("Test now");
     wait_until(&mut bench, "over", |picture| picture.phase == Phase::Over);
     assert!(picture(&bench).verdict.is_some());
-    // The record is one that the command line reads.
+    // The command line can read the record.
     let path = bench.folder.path().join("small.training.json");
     give_path(&mut bench, &path, ExperimentFile::Record);
     let record = Record::from_text(&std::fs::read_to_string(&path).unwrap()).unwrap();
@@ -164,7 +164,7 @@ fn a_new_experiment_is_set_up_by_ticks_and_saved_as_a_file_that_is_one() {
     };
     assert!(bench.scenario().stacks().contains_key(&stack));
     assert_eq!(draft(&bench).genes, ["fuzzy_driver.rule_*"]);
-    // Without a gene there is nothing to train, and that is said.
+    // Without a gene there is nothing to train, which is reported.
     bench.press("All of fuzzy_driver rules");
     let (key, message) = fault(&bench).unwrap();
     assert_eq!(key, "genes");
@@ -173,7 +173,7 @@ fn a_new_experiment_is_set_up_by_ticks_and_saved_as_a_file_that_is_one() {
     assert!(!draft(&bench).genes.is_empty() && fault(&bench).is_none());
     bench.press("All of fuzzy_driver rules");
     assert_eq!(draft(&bench).genes, ["fuzzy_driver.*"]);
-    // Two ticks one after the other, faster than a course is made.
+    // Two ticks in quick succession, faster than a course is created.
     for name in ["All of fuzzy_driver rules", "All of fuzzy_driver"] {
         bench.harness.get_by_label(name).click();
         bench.harness.step();
@@ -182,7 +182,7 @@ fn a_new_experiment_is_set_up_by_ticks_and_saved_as_a_file_that_is_one() {
     assert!(draft(&bench).genes.is_empty());
     bench.settle();
     bench.press("All of fuzzy_driver rules");
-    // Beside the scenario, in a folder of its own: the scenario is named from there on.
+    // Beside the scenario, in a folder: the path of the scenario is relative to it.
     let scenario = bench.folder.path().join("field.scenario.json");
     bench.ask(Action::Path(scenario.clone(), Purpose::Save, None));
     let folder = bench.folder.path().join("experiments");
@@ -194,7 +194,7 @@ fn a_new_experiment_is_set_up_by_ticks_and_saved_as_a_file_that_is_one() {
     let named = file::load(&folder.join(saved.scenario.as_ref().unwrap())).unwrap();
     Problem::new(&saved, Some(named), &builtin_modules()).unwrap();
     bench.harness.get_by_label("mine");
-    // Opened again it is the same, on the scenario of the window.
+    // Reopened, it is the same, on the scenario of the window.
     ask(&mut bench, ExperimentAction::Close);
     give_path(&mut bench, &path, ExperimentFile::Open);
     let model = &bench.editor().model().experiment;
@@ -202,7 +202,7 @@ fn a_new_experiment_is_set_up_by_ticks_and_saved_as_a_file_that_is_one() {
     assert_eq!(fault(&bench), None);
 }
 
-/// Chooses in a list by its name and what it shows now.
+/// Selects an entry of a list by its name and present value.
 fn choose(bench: &mut Bench, list: &str, choice: &str) {
     bench.scroll_to(list);
     let role = egui::accesskit::Role::ComboBox;
@@ -226,41 +226,45 @@ fn enter(bench: &mut Bench, field: &str, number: &str) {
 #[test]
 fn how_drives_are_spent_is_set_in_the_panel() {
     let (mut bench, _) = opened(SMALL);
-    bench.press("How drives are spent");
-    choose(&mut bench, "Ends early: nobody", "who cannot win (racing)");
+    bench.press("Drive budget");
+    choose(&mut bench, "Ends early: none", "cannot win (racing)");
     enter(&mut bench, "Best possible", "-7.5");
-    enter(&mut bench, "Courses a block", "5");
-    choose(&mut bench, "Out is: by proof alone", "beyond doubt");
-    enter(&mut bench, "Doubt", "0.2");
+    enter(&mut bench, "Courses per block", "5");
+    choose(&mut bench, "Drop: only if proven", "also if significant");
+    enter(&mut bench, "Significance", "0.2");
     let racing = draft(&bench).racing.unwrap();
     assert_eq!((racing.least, racing.block), (-7.5, 5));
     assert_eq!(racing.doubt, Some(0.2));
-    choose(&mut bench, "Later generations: drive as much", "drive more");
-    enter(&mut bench, "More drives", "3");
-    enter(&mut bench, "Most drives", "44");
-    let growth = draft(&bench).growth.unwrap();
-    assert_eq!((growth.runs, growth.most), (3, 44));
-    // One or the other: who chooses halving does not race.
     choose(
         &mut bench,
-        "Ends early: who cannot win (racing)",
-        "the worse, by rounds (halving)",
+        "Later generations: same number of drives",
+        "more drives",
+    );
+    enter(&mut bench, "Additional drives", "3");
+    enter(&mut bench, "Maximum drives", "44");
+    let growth = draft(&bench).growth.unwrap();
+    assert_eq!((growth.runs, growth.most), (3, 44));
+    // Either one: choosing halving switches racing off.
+    choose(
+        &mut bench,
+        "Ends early: cannot win (racing)",
+        "worst of each round (halving)",
     );
     enter(&mut bench, "Rounds", "4");
-    enter(&mut bench, "Share that goes on", "0.4");
+    enter(&mut bench, "Share that continues", "0.4");
     let set = draft(&bench);
     let halving = set.halving.unwrap();
     assert_eq!((halving.rounds, halving.share), (4, 0.4));
     assert_eq!(set.racing, None);
     enter(&mut bench, "Time compression", "2");
-    choose(&mut bench, "Stops early: never", "once it is good enough");
+    choose(&mut bench, "Stops early: never", "when good enough");
     enter(&mut bench, "Good enough", "190");
     let set = draft(&bench);
     assert_eq!((set.time_compression, set.stop.fitness), (2.0, Some(190.0)));
-    // What is out of range does not get in.
+    // Values out of range are rejected.
     enter(&mut bench, "Rounds", "99");
     assert_eq!(draft(&bench).halving.unwrap().rounds, 10);
-    // Each is a step that can be taken back, and put back.
+    // Each is a step that can be undone and redone.
     let has = |bench: &Bench| {
         let draft = bench.editor().model().experiment.draft.as_ref();
         draft.unwrap().history.has()
@@ -277,14 +281,18 @@ fn how_drives_are_spent_is_set_in_the_panel() {
     }
     assert_eq!(draft(&bench).halving.unwrap().rounds, 10);
     assert_eq!(draft(&bench).stop.fitness, Some(190.0));
-    // And back to nothing of it.
+    // And back to none of them.
     choose(
         &mut bench,
-        "Ends early: the worse, by rounds (halving)",
-        "nobody",
+        "Ends early: worst of each round (halving)",
+        "none",
     );
-    choose(&mut bench, "Later generations: drive more", "drive as much");
-    choose(&mut bench, "Stops early: once it is good enough", "never");
+    choose(
+        &mut bench,
+        "Later generations: more drives",
+        "same number of drives",
+    );
+    choose(&mut bench, "Stops early: when good enough", "never");
     enter(&mut bench, "Time compression", "1");
     assert_eq!(draft(&bench), Experiment::from_text(SMALL).unwrap());
 }
@@ -293,18 +301,18 @@ fn how_drives_are_spent_is_set_in_the_panel() {
 fn the_cross_entropy_method_and_weights_are_set_in_the_panel() {
     let (mut bench, _) = opened(&forest());
     assert_eq!(fault(&bench), None);
-    bench.press("More of breeding");
+    bench.press("More on breeding");
     assert!(bench.harness.query_by_label("Learning rate").is_none());
     choose(&mut bench, "Method: genetic", "cross entropy");
     enter(&mut bench, "Learning rate", "0.4");
-    enter(&mut bench, "Least probability", "0.02");
+    enter(&mut bench, "Minimum probability", "0.02");
     let set = draft(&bench);
     assert_eq!(set.method, Method::CrossEntropy);
     assert_eq!((set.learning.rate, set.learning.least), (0.4, 0.02));
-    choose(&mut bench, "Begins anew: never", "after some generations");
+    choose(&mut bench, "Restarts: never", "after some generations");
     enter(&mut bench, "After generations", "25");
     assert_eq!(draft(&bench).learning.restart, Some(25));
-    // The weights of the course's fitness stand there, with their defaults; one that is changed is written.
+    // The weights of the course's fitness are listed with their defaults; a changed one is written.
     enter(&mut bench, "time limit", "120");
     let Some(NameOr::Own(setting)) = draft(&bench).fitness else {
         panic!("a fitness with a weight of its own");
@@ -318,7 +326,7 @@ fn the_cross_entropy_method_and_weights_are_set_in_the_panel() {
     assert_eq!(draft(&bench).fitness, plain);
 }
 
-/// What makes an experiment wrong.
+/// A change that makes an experiment invalid.
 type Change = fn(&mut Experiment);
 
 #[test]
@@ -354,7 +362,7 @@ fn what_is_wrong_is_told_in_its_place_and_nothing_is_trained() {
             "{key}"
         );
     }
-    // The control: without a mistake it can be trained. That two drives tell little is said.
+    // Control: without an error it can be trained, with a warning that two drives are too few.
     let mut experiment = Experiment::from_text(SMALL).unwrap();
     ask(
         &mut bench,
@@ -379,7 +387,7 @@ fn files_that_are_no_experiments_change_nothing() {
     }
     give_path(&mut bench, Path::new("/nowhere.json"), ExperimentFile::Open);
     assert_eq!(draft(&bench), before);
-    // The control.
+    // Control.
     std::fs::write(&path, SMALL.replace("\"runs\": 2", "\"runs\": 5")).unwrap();
     give_path(&mut bench, &path, ExperimentFile::Open);
     assert_eq!(draft(&bench).runs, 5);
@@ -408,7 +416,7 @@ fn the_panel_is_opened_by_its_command_and_an_experiment_by_the_file_menu() {
 #[test]
 fn an_individual_drives_in_the_window_and_the_document_waits_as_it_is() {
     let (mut bench, _) = opened(SMALL);
-    // Something that is not saved.
+    // An unsaved change.
     bench.key(Key::O);
     bench.look_at(0.0, 0.0, 100.0);
     bench.drag(&[(-20.0, 0.0), (-10.0, 10.0)]);
@@ -423,7 +431,7 @@ fn an_individual_drives_in_the_window_and_the_document_waits_as_it_is() {
     let shown = bench.editor().model().experiment.shown.clone().unwrap();
     assert_eq!(shown.name, format!("individual {}", best.name()));
     assert_eq!(shown.course, picture(&bench).courses[0]);
-    // It runs, is watched, and its stack has the values of the individual.
+    // It runs and is watched, and its stack has the values of the individual.
     let is_driving = bench.play_until(30.0, |editor| {
         let live = editor.model().live.as_ref();
         live.is_some_and(|live| live.snapshot.time > 3.0 && live.inspection.is_some())
@@ -435,7 +443,7 @@ fn an_individual_drives_in_the_window_and_the_document_waits_as_it_is() {
     let values = &problem.genome().preset(&best.genes)["fuzzy_driver"];
     let own = &bench.scenario().stacks()[&stack].controller.parameters;
     assert!(values.iter().all(|(key, value)| own[key] == *value));
-    // It ends where its course does, and says how; beyond there is nothing.
+    // It ends where its course ends and reports why; it cannot continue.
     bench.ask(Action::Speed(f64::INFINITY));
     let end = shown.end.clone().unwrap();
     assert!(bench.play_until(1e6, |editor| {
@@ -444,19 +452,19 @@ fn an_individual_drives_in_the_window_and_the_document_waits_as_it_is() {
     }));
     bench.settle();
     let step = |bench: &Bench| bench.live().snapshot.step;
-    // The last look at the drive is a step or two after it has arrived.
+    // The last look at the drive is a step or two after its arrival.
     for _ in 0..5 {
         bench.ask(Action::Do(Command::StepOnce));
     }
     assert_eq!(step(&bench), end.steps);
     let how = end.ends.keys().next().unwrap().name().replace('_', " ");
     bench.harness.get_by_label_contains(&format!(" s: {how}."));
-    // What is set up meanwhile is set up for the document.
+    // An experiment set up meanwhile uses the document.
     ask(&mut bench, ExperimentAction::New(None));
     let (fault, draft) = (fault(&bench), draft(&bench));
     assert!(fault.is_none_or(|(_, message)| !message.contains("driver_0")));
     assert!(matches!(draft.stack, NameOr::Name(name) if before.stacks().contains_key(&name)));
-    bench.press("Back to it");
+    bench.press("Back to the scenario");
     assert_eq!(bench.scenario(), &before);
     assert!(bench.editor().model().document.is_dirty());
     let history = bench.editor().model().document.history();
@@ -465,12 +473,12 @@ fn an_individual_drives_in_the_window_and_the_document_waits_as_it_is() {
     assert_ne!(bench.scenario(), &before);
 }
 
-/// What is shown in place of the document.
+/// The world shown in place of the document.
 fn shown(bench: &Bench) -> &Shown {
     bench.editor().model().experiment.shown.as_ref().unwrap()
 }
 
-/// The forest, with hardly anything to train.
+/// The forest course with hardly anything to train.
 fn forest() -> String {
     SMALL
         .replace("\"arena\"", "\"forest\"")
@@ -484,7 +492,7 @@ fn who_strikes_a_post_is_seen_up_to_there_and_an_edit_goes_on() {
     let (mut bench, _) = opened(&forest());
     train(&mut bench);
     let problem = picture(&bench).problem.clone().unwrap();
-    // Whoever never steers drives straight into one sooner or later, on one of these courses.
+    // A vehicle that never steers hits a tree sooner or later on one of these courses.
     let genes: Vec<f64> = problem
         .genome()
         .genes()
@@ -517,19 +525,19 @@ fn who_strikes_a_post_is_seen_up_to_there_and_an_edit_goes_on() {
     bench.settle();
     let live = |bench: &Bench| bench.editor().model().live.clone().unwrap();
     assert_eq!(live(&bench).snapshot.step, end.steps);
-    // The vehicle could drive on: it is the course that ends.
+    // The vehicle could drive on, but the course ends.
     assert_eq!(live(&bench).counts.active, 1);
     bench.harness.get_by_label_contains(" s: struck.");
     bench.ask(Action::Do(Command::StepOnce));
     bench.ask(Action::Do(Command::PlayPause));
     bench.settle();
     assert_eq!(live(&bench).snapshot.step, end.steps);
-    // Looking back is as everywhere, up to the end again.
+    // Rewinding works as usual, up to the end again.
     bench.ask(Action::Do(Command::Reset));
     assert_eq!(live(&bench).snapshot.step, 0);
     bench.ask(Action::Do(Command::StepOnce));
     assert_eq!(live(&bench).snapshot.step, 1);
-    // An edited world is another one: nobody knows where it ends.
+    // An edited world is different, so its end is unknown.
     bench.step_run(end.steps as usize - 1);
     assert_eq!(live(&bench).snapshot.step, end.steps);
     let edit = roadwright_scenario::Edit::Stack("extra".into(), Some(Box::default()));
@@ -557,7 +565,7 @@ fn a_world_that_is_shown_and_edited_is_asked_about_and_nothing_is_lost() {
     };
     ask(&mut bench, show("a"));
     assert_ne!(bench.scenario(), &before);
-    // One after the other, and back to the document all the same.
+    // One after the other, and still back to the document.
     ask(&mut bench, show("b"));
     assert_eq!(shown(&bench).name, "b");
     let edit = roadwright_scenario::Edit::Stack("extra".into(), Some(Box::default()));
@@ -566,12 +574,12 @@ fn a_world_that_is_shown_and_edited_is_asked_about_and_nothing_is_lost() {
     assert_eq!(shown(&bench).name, "b");
     ask(&mut bench, ExperimentAction::Back);
     assert_eq!(bench.editor().model().dialog, Dialog::Unsaved(Next::Back));
-    // A window is seen a frame after it was laid out.
+    // A dialog is visible one frame after its layout.
     bench.harness.run_steps(3);
     bench.press("Don't save");
     assert_eq!(bench.scenario(), &before);
     assert!(bench.editor().model().experiment.shown.is_none());
-    // What opens another document goes over the one that waits, and asks about it if it is not saved.
+    // Opening another document replaces the paused one, and asks if that has unsaved changes.
     let edit = roadwright_scenario::Edit::Stack("extra".into(), Some(Box::default()));
     bench.ask(Action::Apply("Add stack".into(), edit));
     ask(&mut bench, show("d"));
@@ -601,12 +609,12 @@ fn the_champion_goes_into_a_stack_in_one_step() {
     assert!(values.iter().all(|(key, value)| own[key] == *value));
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(bench.scenario(), &before);
-    // Into a stack that does not use the module it cannot.
+    // A stack without the module cannot take it.
     ask(&mut bench, ExperimentAction::Apply(Some("idm".into())));
     ask(&mut bench, ExperimentAction::Apply(Some("nobody".into())));
     assert_eq!(bench.scenario(), &before);
-    // By the button, into a new one.
-    bench.press("Put in");
+    // With the button, into a new one.
+    bench.press("Apply");
     let trained = &bench.scenario().stacks()["trained"];
     assert_eq!(trained, &problem.stack(&verdict.champion.genes));
     bench.key_with(Modifiers::COMMAND, Key::Z);
@@ -628,7 +636,7 @@ fn an_individual_is_struck_out_by_hand_and_the_result_says_so() {
     assert_ne!(after.pool_hash, hash);
     assert!(
         after.verdict.is_none(),
-        "a champion who may be the one that is out"
+        "the champion may be the individual that was struck out"
     );
     let row = after
         .individuals
@@ -638,7 +646,7 @@ fn an_individual_is_struck_out_by_hand_and_the_result_says_so() {
     assert_eq!((row.fate.clone(), row.rank), (Fate::StruckOut, None));
     bench.press("Training");
     bench.harness.get_by_label_contains("struck out by hand");
-    bench.press("Judge now");
+    bench.press("Test now");
     wait_until(&mut bench, "over", |picture| picture.phase == Phase::Over);
     let verdict = picture(&bench).verdict.clone().unwrap();
     assert_ne!(verdict.champion.genes, best.genes);
@@ -653,17 +661,17 @@ fn whoever_is_struck_out_while_others_train_is_not_bred_from_and_the_record_hold
         !picture.generations.is_empty()
     });
     bench.press("Pause");
-    // The runs under way end; no other begins.
+    // Runs in progress end; no others start.
     std::thread::sleep(Duration::from_millis(500));
     bench.settle();
     let before = picture(&bench).generations.len();
     let best = picture(&bench).best().unwrap().clone();
     ask(&mut bench, ExperimentAction::StrikeOut(best.birth));
     wait_until(&mut bench, "struck", |picture| picture.struck_out == 1);
-    // It stands still as it did before, with the same generations.
+    // It stays paused, with the same generations.
     assert_eq!(picture(&bench).generations.len(), before);
     assert!(bench.editor().model().experiment.progress.is_paused);
-    bench.press("Go on");
+    bench.press("Continue");
     wait_until(&mut bench, "over", |picture| picture.phase == Phase::Over);
     let picture = picture(&bench);
     assert_eq!((picture.struck_out, picture.generations.len()), (1, 40));
@@ -699,7 +707,7 @@ fn what_has_changed_is_seen_rule_by_rule() {
     }
     assert!(
         changed > 0,
-        "training has changed nothing, so the test shows nothing"
+        "training changed nothing, so the test proves nothing"
     );
 }
 
@@ -718,7 +726,7 @@ fn results_stand_beside_each_other_and_are_compared_seed_by_seed() {
     assert_eq!(open[0].against(&open[1]), Ok(expected));
     let text = format!("difference {:.4} of 6 pairs", expected.mean);
     bench.harness.get_by_label_contains(&text);
-    // Their ways are those of the drives, on one map; the document waits meanwhile.
+    // Their paths are those of the drives, on one map; the document is paused meanwhile.
     let before = bench.scenario().clone();
     bench.press("Show the runs of fuzzy");
     let model = &bench.editor().model().experiment;
@@ -731,10 +739,10 @@ fn results_stand_beside_each_other_and_are_compared_seed_by_seed() {
         "{name}"
     );
     assert_ne!(bench.scenario(), &before);
-    bench.press("Back to it");
+    bench.press("Back to the scenario");
     assert_eq!(bench.scenario(), &before);
     assert!(bench.editor().model().experiment.paths.is_none());
-    // Rows that somebody has changed are refused, and so is what is no result.
+    // Changed rows are refused, and so are files without results.
     let path = bench.folder.path().join("fuzzy.json");
     let text = std::fs::read_to_string(&path).unwrap();
     let fitness = format!("\"fitness\":{}", open[0].results.rows[0].fitness.unwrap());
@@ -746,7 +754,7 @@ fn results_stand_beside_each_other_and_are_compared_seed_by_seed() {
         give_path(&mut bench, &path, ExperimentFile::Results);
         assert_eq!(bench.editor().model().experiment.results.len(), 2);
     }
-    // Of another fitness they say nothing about each other, and that is told.
+    // With another fitness they cannot be compared, which is reported.
     let mut other = open[1].results.clone();
     other.head.fitness = "safety".into();
     let path = bench.folder.path().join("pursuit.json");
@@ -754,7 +762,7 @@ fn results_stand_beside_each_other_and_are_compared_seed_by_seed() {
     give_path(&mut bench, &path, ExperimentFile::Results);
     assert_eq!(bench.editor().model().experiment.results.len(), 2);
     bench.harness.get_by_label_contains("different fitnesses");
-    bench.press("Put pursuit away");
+    bench.press("Close pursuit");
     ask(&mut bench, ExperimentAction::CloseResults(7));
     assert_eq!(bench.editor().model().experiment.results.len(), 1);
     bench.harness.get_by_label_contains("Open a second file");

@@ -1,4 +1,4 @@
-//! Random hands: thousands of tool events, and the document stays sound after each.
+//! Random input: thousands of tool events, after each of which the document stays valid.
 
 use roadwright_editor::document::Document;
 use roadwright_editor::scene::Scene;
@@ -14,7 +14,7 @@ use roadwright_scenario::{ObjectId, Scenario, file};
 use roadwright_testing::{scaled, seed};
 use std::sync::Arc;
 
-/// Events of one run by night; the four runs together make 10,000.
+/// Events of one nightly run; the four runs together make 10,000.
 const EVENTS: u64 = 2_500;
 
 struct Hand {
@@ -50,7 +50,7 @@ impl Hand {
         self.stream.next_unit() < share
     }
 
-    /// The pointer wanders, sometimes jumps, sometimes comes back to something that is there.
+    /// The pointer wanders, sometimes jumps, and sometimes returns to an existing object.
     fn wander(&mut self) {
         let scenario = self.document.scenario().clone();
         if self.chance(0.15) && scenario.network().node_count() > 0 {
@@ -93,7 +93,7 @@ impl Hand {
         let _ = self.tool.status(&context);
         for effect in self.tool.event(event, &context) {
             match effect {
-                // A refused edit leaves the document as it was: that is what is tested.
+                // A refused edit must leave the document unchanged, which is tested here.
                 Effect::Apply(label, edit) => drop(self.document.apply(&label, edit)),
                 Effect::Preview(label, edit) => drop(self.document.preview(&label, edit)),
                 Effect::Commit => self.document.commit(),
@@ -129,7 +129,7 @@ impl Hand {
         self.options.snap.grid = self.chance(0.3);
     }
 
-    /// What keys do to the document.
+    /// Effect of keys on the document.
     fn command(&mut self) {
         let scenario = self.document.scenario().clone();
         match self.stream.next_index(6) {
@@ -167,7 +167,7 @@ impl Hand {
         }
     }
 
-    /// A town that grows too large makes the checks slow: most of it goes.
+    /// A town that grows too large makes the checks slow, so most of it is deleted.
     fn thin_out(&mut self) {
         let scenario = self.document.scenario().clone();
         if self.tool.is_busy() || scenario.network().road_count() < 90 {
@@ -231,7 +231,7 @@ impl Hand {
     }
 }
 
-/// Findings that only a broken document has: they say that objects do not fit together.
+/// Findings that only a broken document has: objects that do not fit together.
 fn is_structural(code: Code) -> bool {
     matches!(code, Code::JointGap | Code::DanglingRestriction)
 }
@@ -244,7 +244,7 @@ fn run(number: u64) {
     for number in 0..events {
         hand.event();
         let scenario = hand.document.scenario().clone();
-        // The scene lags behind as it does in the window.
+        // The scene lags behind as in the window.
         if hand.document.revision() != derived && hand.chance(0.7) {
             derived = hand.document.revision();
             hand.scene = Arc::new(Scene::new(scenario.clone(), derived, Some(&hand.scene)));
@@ -260,7 +260,7 @@ fn run(number: u64) {
         assert!(broken.is_empty(), "seed {seed}, event {number}: {broken:?}");
     }
     hand.document.abort();
-    // What was made can be written and read.
+    // The result can be written and read.
     let scenario = hand.document.scenario();
     assert_eq!(
         &file::from_text(&file::to_text(scenario)).unwrap(),
@@ -268,7 +268,10 @@ fn run(number: u64) {
     );
     let full = scenario.clone();
     let steps = hand.document.history().undo_labels().count();
-    assert!(steps as u64 > events / 125, "the hand did hardly anything");
+    assert!(
+        steps as u64 > events / 125,
+        "the random input changed hardly anything"
+    );
     hand.document.go_to(0);
     assert_eq!(**hand.document.scenario(), Scenario::new("fuzz"));
     hand.document.go_to(steps);

@@ -1,4 +1,4 @@
-//! A wave of green along a street: shown, dragged, made, undone.
+//! The green wave along a street: shown, dragged, created, undone.
 
 use crate::common::Bench;
 use egui::{Key, Modifiers};
@@ -59,10 +59,10 @@ fn the_inspector_leads_to_the_wave_of_selected_signals_or_of_roads_between_them(
     for id in NODES {
         bench.harness.get_by_label(&format!("Offset of node {id}"));
     }
-    // A look at one of them does not put the diagram away.
+    // Selecting one of them does not close the diagram.
     select(&mut bench, &[8]);
     assert!(has_text(&bench, "From node 5 to node 14: band of "));
-    // Roads do as well, and a road across leads to none.
+    // Selected roads work too, and a crossing road has no diagram.
     let mut bench = avenue();
     bench.ask(Action::Select(BTreeSet::from([ObjectId::Road(RoadId(2))])));
     assert!(bench.harness.query_by_label("Green wave").is_none());
@@ -90,7 +90,7 @@ fn a_bar_is_dragged_to_whole_seconds_while_the_run_goes_on_and_undone_in_one_ste
     assert!(live.error.is_none() && live.snapshot.step >= 220);
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(bench.scenario(), &before);
-    // Back over the start of the cycle.
+    // Back across the start of the cycle.
     let bar = bench.scroll_to("Offset of node 8");
     bench.drag_right(bar.center(), -bar.width() * (20.0 / 140.0) as f32);
     assert_eq!(offsets(&bench), [0.0, 66.0, 29.0, 45.0]);
@@ -107,28 +107,24 @@ fn the_button_makes_the_wave_for_the_design_speed_in_one_step() {
     let before = bench.scenario().clone();
     bench.ask(Action::Do(Command::Panel(PanelId::GreenWave)));
     assert!(has_text(&bench, "From node 5 to node 14: no band"));
-    bench.press("Make the wave");
+    bench.press("Create wave");
     // 220, 400 and 620 m at 13.89 m/s.
     assert_eq!(offsets(&bench), [3.0, 18.8, 31.8, 47.6]);
     assert!(!has_text(&bench, "From node 5 to node 14: no band"));
-    bench.press("Make the wave");
+    bench.press("Create wave");
     bench.key_with(Modifiers::COMMAND, Key::Z);
-    assert_eq!(
-        bench.scenario(),
-        &before,
-        "what is there already is no step"
-    );
-    // The other way the last one leads.
-    bench.press("Other direction");
-    bench.press("Make the wave");
+    assert_eq!(bench.scenario(), &before, "an existing wave makes no step");
+    // In the reverse direction the last signal leads.
+    bench.press("Reverse direction");
+    bench.press("Create wave");
     assert_eq!(offsets(&bench), [47.6, 31.8, 18.8, 3.0]);
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(bench.scenario(), &before);
-    // Slower drivers have later greens.
-    bench.press("Other direction");
+    // A lower speed needs later greens.
+    bench.press("Reverse direction");
     let speed = bench.field("Design speed").center();
     bench.drag_right(speed, -40.0);
-    bench.press("Make the wave");
+    bench.press("Create wave");
     let slow = offsets(&bench);
     assert!(slow[0] == 3.0 && slow[1] > 20.0, "{slow:?}");
     assert_ne!(bench.scenario(), &before);
@@ -150,7 +146,7 @@ fn signals_that_keep_no_step_are_named_with_what_to_do() {
         (plan.mode, *plan.cycle) = (SignalMode::Fixed, Some(70.0));
     });
     assert!(has_text(&bench, "From node 5 to node 14: band of "));
-    // Nothing is left of it in another scenario.
+    // Another scenario starts without it.
     bench.ask(Action::Go(Next::New));
     assert!(has_text(
         &bench,

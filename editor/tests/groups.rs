@@ -50,7 +50,7 @@ fn a_click_selects_the_whole_group_and_with_ctrl_and_alt_a_single_one() {
     click_box(&mut bench, 2, Modifiers::COMMAND);
     assert_eq!(selected(&bench), 3);
     click_box(&mut bench, 1, Modifiers::COMMAND);
-    assert_eq!(selected(&bench), 1, "the group is taken away as a whole");
+    assert_eq!(selected(&bench), 1, "the group is deleted as a whole");
     click_box(&mut bench, 1, Modifiers::COMMAND | Modifiers::ALT);
     assert_eq!(selected(&bench), 1);
     click_box(&mut bench, 0, Modifiers::NONE);
@@ -58,7 +58,11 @@ fn a_click_selects_the_whole_group_and_with_ctrl_and_alt_a_single_one() {
     bench.ask(Action::Select(Objects::new()));
     let (x, y) = BOXES[1];
     bench.double_click(x + 6.0, y + 4.0);
-    assert_eq!(selected(&bench), 1, "a double-click reaches the single one");
+    assert_eq!(
+        selected(&bench),
+        1,
+        "a double-click selects a single member"
+    );
     // A box around one of them takes both; a locked or hidden kind stays out.
     bench.drag_with(
         &[(x - 6.0, y - 6.0), (x + 20.0, y + 16.0)],
@@ -94,7 +98,7 @@ fn a_group_moves_copies_and_goes_together_and_undo_brings_it_back() {
     assert_eq!(sizes(&bench), [2]);
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(sizes(&bench), [2, 2]);
-    // Dissolved, its members are there and are single ones again.
+    // After dissolving, its members are selected one by one again.
     bench.ask(Action::Select(Objects::new()));
     click_box(&mut bench, 1, Modifiers::NONE);
     bench.key_with(Modifiers::COMMAND | Modifiers::SHIFT, Key::G);
@@ -103,7 +107,7 @@ fn a_group_moves_copies_and_goes_together_and_undo_brings_it_back() {
     click_box(&mut bench, 1, Modifiers::NONE);
     click_box(&mut bench, 2, Modifiers::NONE);
     assert_eq!(selected(&bench), 1);
-    // One alone is no group, and what is in none cannot be dissolved: a word, and no step.
+    // A single object makes no group, and ungrouped objects cannot be dissolved: a message, and no step.
     let steps = bench.undo_steps();
     bench.key_with(Modifiers::COMMAND, Key::G);
     bench.key_with(Modifiers::COMMAND | Modifiers::SHIFT, Key::G);
@@ -116,7 +120,7 @@ fn groups_are_listed_renamed_saved_and_follow_a_road_that_is_cut() {
     bench.key_with(Modifiers::COMMAND, Key::A);
     bench.press("Edit");
     bench.press("Group Ctrl+G");
-    assert_eq!(sizes(&bench), [4], "the first group has nobody left");
+    assert_eq!(sizes(&bench), [4], "the first group is empty");
     let id = *bench.scenario().groups().keys().next().unwrap();
     let field = bench.field("Group").center();
     bench.harness.hover_at(field);
@@ -132,7 +136,7 @@ fn groups_are_listed_renamed_saved_and_follow_a_road_that_is_cut() {
     bench.ask(Action::Select(Objects::new()));
     bench.press(&format!("{id}  Market (4 objects)"));
     assert_eq!(selected(&bench), 4);
-    // A street that joins the road cuts it: both pieces are in the group.
+    // A street that joins the road splits it: both pieces are in the group.
     bench.look_at(0.0, 0.0, 150.0);
     bench.key(Key::R);
     bench.drag(&[(30.0, 0.5), (30.0, -90.0)]);
@@ -145,7 +149,7 @@ fn groups_are_listed_renamed_saved_and_follow_a_road_that_is_cut() {
     ));
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.contains("\"Market\""));
-    // A file that names what is not there: a word, and a step that can be undone.
+    // A file with a missing member: a message, and a step that can be undone.
     let odd = text.replace("\"obstacles\": [1, 2, 3]}", "\"obstacles\": [1, 2, 3, 99]}");
     assert_ne!(odd, text);
     std::fs::write(&path, odd).unwrap();
@@ -155,7 +159,7 @@ fn groups_are_listed_renamed_saved_and_follow_a_road_that_is_cut() {
     let obstacle = ObjectId::Obstacle(roadwright_scenario::ObstacleId(99));
     assert_eq!(model.document.scenario().group_of(obstacle), None);
     let last = model.document.history().undo_labels().last();
-    assert_eq!(last, Some("Leave lost members out of groups"));
+    assert_eq!(last, Some("Remove missing members from groups"));
     assert!(model.findings.1.is_empty(), "{:?}", model.findings.1);
     assert!(bench.scenario().groups().contains_key(&GroupId(id.0)));
 }

@@ -1,4 +1,4 @@
-//! A window with nothing to do asks for no frames, and is woken by what happens outside.
+//! An idle window requests no frames, and external changes wake it.
 
 use crate::common::Bench;
 use egui::ViewportId;
@@ -7,12 +7,12 @@ use roadwright_editor::model::Action;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// In how long the window wants to be drawn again without anybody asking.
+/// Time until the window wants to be drawn again by itself.
 fn next_frame(bench: &Bench) -> Duration {
     bench.harness.output().viewport_output[&ViewportId::ROOT].repaint_delay
 }
 
-/// Draws frames as they are asked for, and no others, until something holds, for some seconds at most.
+/// Draws only requested frames until a condition holds, for at most some seconds.
 fn draws_until(bench: &mut Bench, seconds: u32, holds: impl Fn(&Bench) -> bool) -> bool {
     for _ in 0..20 * seconds {
         let is_asked = bench.harness.ctx.has_requested_repaint();
@@ -27,7 +27,7 @@ fn draws_until(bench: &mut Bench, seconds: u32, holds: impl Fn(&Bench) -> bool) 
     false
 }
 
-/// Draws frames until none has been asked for in two seconds.
+/// Draws frames until none has been requested for two seconds.
 fn falls_asleep(bench: &mut Bench) -> bool {
     let asleep = std::cell::Cell::new(0);
     draws_until(bench, 20, |bench| {
@@ -38,7 +38,7 @@ fn falls_asleep(bench: &mut Bench) -> bool {
     })
 }
 
-/// A file that ships.
+/// A shipped file.
 fn shipped(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name)
 }
@@ -57,7 +57,7 @@ fn a_window_with_nothing_to_do_asks_for_no_frame() {
     let (mut bench, _) = on_a_file();
     bench.close_dialog();
     assert!(falls_asleep(&mut bench));
-    // A run that stands is nothing to do either; one that plays is.
+    // A paused run requests no frames either; a playing one does.
     bench.step_run(3);
     assert!(falls_asleep(&mut bench));
     bench.ask(Action::Do(Command::PlayPause));

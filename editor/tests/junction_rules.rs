@@ -1,4 +1,4 @@
-//! What a person decides about a junction in the Inspector, and what it tells of single ways.
+//! Junction rules set by the user in the Inspector, and explanations of single connections.
 
 use crate::common::Bench;
 use egui::{Key, Modifiers};
@@ -23,7 +23,7 @@ fn shipped(name: &str) -> Bench {
     bench
 }
 
-/// The crossroads with the junction selected, so near that its arrows are seen.
+/// The crossroads with the junction selected, close enough to show its arrows.
 fn crossroads() -> Bench {
     let mut bench = shipped("crossroads");
     bench.look_at(0.0, 0.0, 55.0);
@@ -76,24 +76,24 @@ fn a_click_on_an_arrow_explains_the_way_from_lane_to_lane() {
     let mut bench = crossroads();
     let left = way(&bench, Turn::Left);
     let curve = left.curve.clone().unwrap();
-    // Where it has parted from its neighbours and crosses others.
+    // Where it has diverged from its neighbours and crosses others.
     let at = curve.pose(0.55 * curve.length()).position;
     bench.click(at.x, at.y);
     assert_eq!(bench.editor().model().explained, Some((left.from, left.to)));
-    assert!(has_text(&bench, &format!("Way from {}", title(&left))));
+    assert!(has_text(
+        &bench,
+        &format!("Connection from {}", title(&left))
+    ));
     assert!(has_text(&bench, "Turn: left, "));
     assert!(has_text(&bench, &format!("m of {}.", left.from.road)));
     assert!(has_text(&bench, "Green in stage "));
     assert!(has_text(
         &bench,
-        "it turns across the oncoming traffic; crosses it from "
+        "it turns across oncoming traffic; crosses it from "
     ));
-    assert!(has_text(
-        &bench,
-        "Goes before a vehicle that it gives way to if that is "
-    ));
+    assert!(has_text(&bench, "Accepts gaps of "));
     assert!(has_text(&bench, "From the same lane: to "));
-    // The node is still selected. At the same place again: the next way there, or what lies below.
+    // The node is still selected. At the same place again: the next connection there, or the object below.
     assert_eq!(bench.editor().model().single(), Some(ObjectId::Node(NODE)));
     bench.click(at.x, at.y);
     let model = bench.editor().model();
@@ -104,7 +104,7 @@ fn a_click_on_an_arrow_explains_the_way_from_lane_to_lane() {
     // Another selection ends it.
     select(&mut bench, NodeId(1));
     assert_eq!(bench.editor().model().explained, None);
-    assert!(!has_text(&bench, "Way from "));
+    assert!(!has_text(&bench, "Connection from "));
 }
 
 #[test]
@@ -124,16 +124,16 @@ fn a_way_is_explained_from_the_list_of_lanes_with_its_signs_and_crossings() {
     bench.press(&format!("Lanes ({count})"));
     let name = title(&straight);
     bench.press(&format!("Explain {name}"));
-    assert!(has_text(&bench, &format!("Way from {name}")));
-    assert!(has_text(&bench, "stop sign"));
+    assert!(has_text(&bench, &format!("Connection from {name}")));
+    assert!(has_text(&bench, "Stop sign"));
     assert!(!has_text(&bench, "Green in stage"));
     assert!(has_text(
         &bench,
-        &format!("Leads over the crossing of {} from ", straight.to.road)
+        &format!("Passes over the crossing of {} from ", straight.to.road)
     ));
-    assert!(has_text(&bench, "a zebra, people go first"));
+    assert!(has_text(&bench, "zebra crossing, pedestrians first"));
     bench.press(&format!("Close {name}"));
-    assert!(!has_text(&bench, "Way from "));
+    assert!(!has_text(&bench, "Connection from "));
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn a_crossing_is_made_wider_and_stays_so() {
     let wide = width(&bench).unwrap();
     assert!((4.0..8.0).contains(&wide), "{wide}");
     assert_eq!(drawn(&bench), wide);
-    // Another edit, and undo of that, leave it.
+    // It survives another edit and its undo.
     let wider = bench.scenario().clone();
     decide(&mut bench, NODE, |rules| {
         rules.control = Some(Control::AllWayStop)
@@ -179,7 +179,7 @@ fn a_script_is_chosen_for_signals_and_its_parameters_are_set() {
         rules.control = Some(Control::Signals)
     });
     let before = bench.scenario().clone();
-    bench.press("Mode of signals: fixed, times by the lanes");
+    bench.press("Mode of signals: fixed, automatic times");
     bench.press("longest_queue.rhai");
     let controller = |bench: &Bench| rules(bench, NODE).plan.unwrap().controller.unwrap();
     assert_eq!(controller(&bench).module, "longest_queue.rhai");
@@ -194,14 +194,14 @@ fn a_script_is_chosen_for_signals_and_its_parameters_are_set() {
         1,
         "defaults are not written"
     );
-    // The run takes it over.
+    // The run applies it.
     bench.step_run(40);
     assert!(bench.editor().model().live.clone().unwrap().error.is_none());
     undo(&mut bench);
     assert_eq!(bench.scenario(), &chosen);
     undo(&mut bench);
     assert_eq!(bench.scenario(), &before);
-    // One that is not there is named.
+    // A missing one is named.
     decide(&mut bench, NODE, |rules| {
         let plan = rules.plan.get_or_insert_default();
         plan.mode = SignalMode::Actuated;
@@ -209,7 +209,7 @@ fn a_script_is_chosen_for_signals_and_its_parameters_are_set() {
             "gone.rhai",
         ));
     });
-    assert!(has_text(&bench, "gone.rhai is not there"));
+    assert!(has_text(&bench, "gone.rhai is missing"));
 }
 
 #[test]
@@ -217,10 +217,10 @@ fn what_rules_a_junction_is_chosen_and_left_to_the_roads_again() {
     let mut bench = crossroads();
     decide(&mut bench, NODE, |rules| rules.control = None);
     let before = bench.scenario().clone();
-    let mut shown = format!("By the roads: {}", word(junction(&bench, NODE).control));
+    let mut shown = format!("Automatic: {}", word(junction(&bench, NODE).control));
     for control in Control::ALL {
         bench.press(&format!("Control: {shown}"));
-        // All are offered: the words of the list, beside that of the field.
+        // All are offered: the texts of the list, beside that of the field.
         for other in Control::ALL {
             assert!(has_text(&bench, word(other)), "{other:?}");
         }
@@ -230,16 +230,16 @@ fn what_rules_a_junction_is_chosen_and_left_to_the_roads_again() {
         shown = word(control).to_owned();
     }
     bench.press(&format!("Control: {shown}"));
-    choose(&mut bench, "By the roads");
+    choose(&mut bench, "Automatic");
     assert_eq!(bench.scenario(), &before);
     bench.step_run(10);
     assert!(bench.editor().model().live.clone().unwrap().error.is_none());
 }
 
-/// Takes an entry of the list that is open.
+/// Selects an entry of the open list.
 fn choose(bench: &mut Bench, entry: &str) {
     let all = bench.harness.query_all_by_label(entry);
-    // Lists lie over the panel, and come last.
+    // Lists lie over the panel and come last.
     all.last().unwrap().click();
     bench.harness.step();
     bench.settle();
@@ -247,7 +247,7 @@ fn choose(bench: &mut Bench, entry: &str) {
 
 fn word(control: Control) -> &'static str {
     match control {
-        Control::Uncontrolled => "nearer side first",
+        Control::Uncontrolled => "near-side priority",
         Control::Priority => "give way",
         Control::Stop => "stop",
         Control::AllWayStop => "all-way stop",
@@ -265,10 +265,10 @@ fn the_mode_of_signals_is_chosen() {
         (rules.control, rules.plan) = (Some(Control::Signals), None);
     });
     let before = bench.scenario().clone();
-    let mut shown = "fixed, times by the lanes";
+    let mut shown = "fixed, automatic times";
     let modes = [
         ("fixed", SignalMode::Fixed),
-        ("by demand", SignalMode::Actuated),
+        ("on demand", SignalMode::Actuated),
         ("flashing amber", SignalMode::Flashing),
         ("off", SignalMode::Off),
     ];
@@ -276,7 +276,7 @@ fn the_mode_of_signals_is_chosen() {
         bench.press(&format!("Mode of signals: {shown}"));
         choose(&mut bench, word);
         assert_eq!(rules(&bench, NODE).plan.unwrap().mode, mode);
-        // Only fixed times have a cycle to be set.
+        // Only fixed times have a cycle to set.
         let has_cycle = bench.harness.query_all_by_label("Cycle").count() > 0;
         assert_eq!(has_cycle, mode == SignalMode::Fixed, "{word}");
         shown = word;
@@ -292,9 +292,9 @@ fn a_way_over_another_road_is_forbidden() {
     let mut bench = shipped("signal-corridor");
     select(&mut bench, NodeId(8));
     let before = bench.scenario().clone();
-    bench.press("Forbid a way over another road…");
+    bench.press("Forbid a route via another road…");
     bench.press("from road 5");
-    bench.press("over road 7");
+    bench.press("via road 7");
     bench.press("to road 9");
     let via = rules(&bench, NodeId(8)).via_restrictions;
     let wanted = ViaRestriction {
@@ -306,7 +306,7 @@ fn a_way_over_another_road_is_forbidden() {
     assert_eq!(via, [wanted]);
     bench
         .harness
-        .get_by_label("No from road 5 by way of road 7 to road 9");
+        .get_by_label("No turn from road 5 via road 7 to road 9");
     bench.press("Remove");
     assert_eq!(bench.scenario(), &before);
     undo(&mut bench);
@@ -314,7 +314,7 @@ fn a_way_over_another_road_is_forbidden() {
     assert_eq!(bench.scenario(), &before);
 }
 
-/// Two streets that cross a third 30 m apart, made one junction, with its two nodes.
+/// Two streets that cross a third 30 m apart, merged into one junction, with its two nodes.
 fn merged() -> (Bench, [NodeId; 2]) {
     let mut bench = Bench::empty();
     bench.look_at(0.0, 0.0, 150.0);
@@ -344,7 +344,7 @@ fn what_rules_a_merged_junction_is_changed_from_either_of_its_nodes() {
         });
         let before = bench.scenario().clone();
         select(&mut bench, nodes[selected]);
-        let words = format!("Decided at {}, for all nodes", nodes[ruling]);
+        let words = format!("Set at {} for all nodes", nodes[ruling]);
         assert_eq!(has_text(&bench, &words), ruling != selected);
         bench.press("Control: signals");
         choose(&mut bench, "all-way stop");
@@ -364,11 +364,8 @@ fn roads_that_go_first_rule_a_merged_junction_too() {
     let road = junction(&bench, second).arms[0].road;
     decide(&mut bench, second, |rules| rules.major = vec![road]);
     select(&mut bench, first);
-    assert!(has_text(
-        &bench,
-        &format!("Decided at {second}, for all nodes")
-    ));
-    // Both name some; what is chosen then holds for all of it, and is taken back as a whole.
+    assert!(has_text(&bench, &format!("Set at {second} for all nodes")));
+    // Both list some; a new choice then applies to the whole junction and is reset as a whole.
     let before = bench.scenario().clone();
     let arms = junction(&bench, first).arms.clone();
     let other = arms.iter().map(|arm| arm.road).find(|&other| other != road);
@@ -391,7 +388,7 @@ fn roads_that_go_first_rule_a_merged_junction_too() {
     bench.harness.step();
     bench.settle();
     assert!(!named(&bench).contains(&road) && named(&bench).contains(&other));
-    bench.press("By the roads");
+    bench.press("Automatic");
     assert_eq!(named(&bench), []);
     for _ in 0..4 {
         undo(&mut bench);
@@ -405,7 +402,7 @@ fn a_turn_of_a_merged_junction_is_forbidden_from_either_of_its_nodes() {
     let before = bench.scenario().clone();
     let merged = junction(&bench, node);
     assert_eq!(merged.nodes.len(), 2);
-    // From a road at the one node into a road at the other one.
+    // From a road at one node into a road at the other.
     let ends_at = |node: NodeId, road: RoadId| {
         before
             .network()
@@ -426,7 +423,7 @@ fn a_turn_of_a_merged_junction_is_forbidden_from_either_of_its_nodes() {
     assert!(!junction(&bench, node).paths.iter().any(leads_so));
     let rules = rules(&bench, node);
     assert!(rules.restrictions.is_empty() && !rules.turns.remove.is_empty());
-    // The rest is as it was.
+    // The rest is unchanged.
     let others = merged.paths.iter().filter(|path| !leads_so(path)).count();
     assert_eq!(junction(&bench, node).paths.len(), others);
     undo(&mut bench);

@@ -1,4 +1,4 @@
-//! What makes junctions of streets: roundabouts, turn lanes, signals.
+//! Tools that create junctions: roundabouts, turn lanes, signals.
 
 use crate::common::Bench;
 use crate::scenarios::flows_between_ends;
@@ -11,11 +11,11 @@ use roadwright_scenario::{ConnectionIndex, Control, Edit, ObjectId, RoadEnd, Sce
 use roadwright_simulation::{RunOptions, World, builtin_modules};
 use std::sync::Arc;
 
-/// How many junctions have a control.
+/// Number of junctions with a control.
 fn count(scenario: &Scenario, control: Control) -> usize {
     let layout = layout(scenario.network(), scenario.about());
     let junctions = layout.junctions.iter();
-    // An end of a road is none.
+    // An end of a road is not a junction.
     let is_it = |junction: &&Arc<Junction>| junction.arms.len() > 1 && junction.control == control;
     junctions.filter(is_it).count()
 }
@@ -24,7 +24,7 @@ fn problems(bench: &Bench) -> &[roadwright_scenario::check::Finding] {
     &bench.editor().model().findings.1
 }
 
-/// Drives one car along a drag till it has arrived.
+/// Drives one car along a drag until it has arrived.
 fn arrives(bench: &mut Bench, from: (f64, f64), to: (f64, f64)) -> bool {
     bench.key(Key::A);
     bench.drag(&[from, to]);
@@ -45,7 +45,7 @@ fn a_roundabout_is_drawn_by_one_drag() {
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(bench.scenario(), &before);
     bench.key_with(Modifiers::COMMAND, Key::Y);
-    // Round three quarters of it: a turn across the oncoming traffic.
+    // Three quarters of the ring: a turn across oncoming traffic.
     assert!(arrives(&mut bench, (-100.0, -1.6), (1.6, 90.0)));
 }
 
@@ -58,7 +58,7 @@ fn a_click_places_a_roundabout_and_escape_takes_a_drag_back() {
     assert_eq!(bench.scenario().network().road_count(), 2);
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(bench.scenario().network().road_count(), 0);
-    // Too small: nothing is drawn.
+    // Too small, so nothing is drawn.
     bench.drag(&[(0.0, 0.0), (4.0, 0.0)]);
     assert_eq!(bench.scenario().network().road_count(), 0);
 }
@@ -77,9 +77,9 @@ fn two_streets_get_turn_lanes_and_an_arrow_of_their_own_in_eight_actions() {
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(bench.scenario(), &before);
     bench.key_with(Modifiers::COMMAND, Key::Y);
-    bench.press("Control: By the roads: nearer side first");
+    bench.press("Control: Automatic: near-side priority");
     bench.press("signals");
-    bench.press("green alone");
+    bench.press("protected");
     assert!(problems(&bench).is_empty(), "{:?}", problems(&bench));
     let scenario = bench.scenario();
     let layout = layout(scenario.network(), scenario.about());
@@ -89,7 +89,7 @@ fn two_streets_get_turn_lanes_and_an_arrow_of_their_own_in_eight_actions() {
     };
     let junction = layout.junction_at(node).unwrap();
     for arm in &junction.arms {
-        // A lane for who turns left, 30 m long and more, and one for all others.
+        // A left-turn lane of at least 30 m, and one for all other turns.
         let road = scenario.network().road(arm.road).unwrap();
         let at = |beyond: f64| match arm.end {
             RoadEnd::Start => arm.trim + beyond,
@@ -101,7 +101,7 @@ fn two_streets_get_turn_lanes_and_an_arrow_of_their_own_in_eight_actions() {
         };
         assert_eq!((lanes(0.5), lanes(30.0), lanes(60.0)), (2, 2, 1));
     }
-    // Nobody has green together with anybody who crosses its way.
+    // No two conflicting movements have green together.
     let conflicts = Conflicts::of(junction);
     let signals = Signals::of(junction, &conflicts).unwrap();
     for greens in &signals.greens {
@@ -114,7 +114,7 @@ fn two_streets_get_turn_lanes_and_an_arrow_of_their_own_in_eight_actions() {
             assert!(!with_green.iter().any(meets), "{greens:?}");
         }
     }
-    // Without the arrow they do, and with traffic nobody touches anybody.
+    // Without the arrow they do, and in traffic no vehicles touch.
     let junction_with = |protected: bool| {
         let mut scenario = scenario.clone();
         let mut rules = scenario.network().node(node).unwrap().clone();
@@ -123,7 +123,7 @@ fn two_streets_get_turn_lanes_and_an_arrow_of_their_own_in_eight_actions() {
         scenario
     };
     for mut scenario in [junction_with(true), junction_with(false)] {
-        // 600 an hour on twelve ways.
+        // 600 vehicles an hour on twelve routes.
         for flow in flows_between_ends(&scenario, 5.0, 600.0 / 12.0) {
             let id = scenario.next_flow_id();
             scenario
@@ -151,7 +151,7 @@ fn roads_that_go_first_are_chosen_and_given_back_to_the_roads() {
     let mut bench = Bench::crossroads();
     bench.key(Key::V);
     bench.click(0.0, 0.0);
-    bench.press("Control: By the roads: nearer side first");
+    bench.press("Control: Automatic: near-side priority");
     bench.press("give way");
     let major = |bench: &Bench| {
         let Some(ObjectId::Node(node)) = bench.editor().model().single() else {
@@ -161,14 +161,14 @@ fn roads_that_go_first_are_chosen_and_given_back_to_the_roads() {
         node.rules.major.clone()
     };
     assert_eq!(major(&bench), []);
-    assert!(!is_offered(&bench, "By the roads"));
+    assert!(!is_offered(&bench, "Automatic"));
     let tick = bench
         .harness
         .get_by_role_and_label(egui::accesskit::Role::CheckBox, "road 3");
     tick.click();
     bench.settle();
     assert!(!major(&bench).is_empty());
-    bench.press("By the roads");
+    bench.press("Automatic");
     assert_eq!(major(&bench), []);
 }
 
@@ -196,7 +196,7 @@ fn near_junctions_are_merged_and_taken_apart() {
     bench.press("Merge junctions");
     assert_eq!(crossings(bench.scenario()), 1);
     assert!(problems(&bench).is_empty(), "{:?}", problems(&bench));
-    // A turn between roads that end at two nodes is forbidden as any other.
+    // A turn between roads at two nodes is forbidden like any other.
     let merged = bench.selected_junction();
     let node_of = |end: LaneEnd| {
         bench
@@ -248,7 +248,7 @@ fn a_slip_lane_is_split_off_and_driven() {
             .iter()
             .all(|path| path.turn != Turn::Right)
     );
-    // Each street is cut once: a lane ends there, and one begins.
+    // Each street is split once: a lane ends there, and one begins.
     assert_eq!(bench.scenario().network().road_count(), 12);
     assert!(problems(&bench).is_empty(), "{:?}", problems(&bench));
     assert!(arrives(&mut bench, (-100.0, -1.6), (-1.6, -90.0)));

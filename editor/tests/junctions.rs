@@ -1,4 +1,4 @@
-//! What a person sees and does at a junction and on a road while the simulation runs.
+//! Display and control of a junction and a road during a run.
 
 use crate::common::Bench;
 use egui::{Key, Modifiers};
@@ -14,7 +14,7 @@ use std::path::Path;
 
 const NODE: NodeId = NodeId(5);
 
-/// The crossroads after so many steps, with the junction selected.
+/// The crossroads after some steps, with the junction selected.
 fn crossroads(steps: usize) -> Bench {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/crossroads.scenario.json");
     let mut bench = Bench::open(&file);
@@ -71,9 +71,9 @@ fn a_click_on_who_waits_watches_it() {
             break;
         }
     }
-    let agent = agent.expect("somebody waits for green within 50 s");
+    let agent = agent.expect("a vehicle waits for green within 50 s");
     let name = roadwright_simulation::agent_name(agent);
-    // It is named in the queue as well: either does.
+    // Its name is also in the queue; either link works.
     let link = bench.harness.query_all_by_label(&name).next();
     link.unwrap().scroll_to_me();
     bench.harness.run_steps(30);
@@ -96,10 +96,10 @@ fn the_end_of_a_green_is_dragged_while_the_run_goes_on_and_undone_in_one_step() 
     let [first, second] = times(&longer.stages)[..] else {
         panic!("{longer:?}");
     };
-    // In steps of half a second; the next stage has what this one has not.
+    // In steps of half a second; the next stage loses what this one gains.
     assert!(first - second > 2.0 && (2.0 * (first - second) % 1.0).abs() < 1e-9);
     assert_eq!(longer.mode, SignalMode::Fixed);
-    // The run takes it over: all signals close, and begin anew.
+    // The run applies it: all signals close and restart.
     bench.step_run(10);
     bench.settle();
     let live = bench.editor().model().live.clone().unwrap();
@@ -129,7 +129,7 @@ fn the_whole_cycle_is_dragged_to_another_start() {
     let mut bench = crossroads(0);
     let before = bench.scenario().clone();
     let whole = bench.scroll_to("Start of the cycle");
-    // On the axis, where no end of a green is taken hold of.
+    // On the axis, away from the ends of greens.
     let axis = egui::pos2(whole.left() + 30.0, whole.bottom() - 4.0);
     bench.drag_right(axis, 0.25 * whole.width());
     let moved = plan(&bench).unwrap();
@@ -147,7 +147,7 @@ fn a_turn_is_explained_forbidden_and_allowed_again() {
     let mut bench = crossroads(0);
     let before = bench.scenario().clone();
     bench.press("Turns (12)");
-    // One that turns across the oncoming traffic has to give way to it.
+    // A turn across oncoming traffic has to yield to it.
     let layout = bench.editor().model().scene.layout.clone();
     let junction = layout.junction_at(NODE).unwrap();
     let left = roadwright_scenario::junction::Turn::Left;
@@ -192,12 +192,12 @@ fn ways_from_lane_to_lane_are_taken_out_and_left_to_the_rules_again() {
     );
     let paths = layout.junction_at(NODE).unwrap().paths.len();
     bench.press(&format!("Lanes ({paths})"));
-    bench.press(&format!("Take out {name}"));
+    bench.press(&format!("Remove {name}"));
     let layout = bench.editor().model().scene.layout.clone();
     assert_eq!(layout.junction_at(NODE).unwrap().paths.len(), paths - 1);
     let rules = |bench: &Bench| bench.scenario().network().node(NODE).unwrap().rules.clone();
     assert_eq!(rules(&bench).turns.remove.len(), 1);
-    bench.press(&format!("By the rules {name}"));
+    bench.press(&format!("Reset {name}"));
     assert_eq!(bench.scenario(), &before);
     bench.key_with(Modifiers::COMMAND, Key::Z);
     bench.key_with(Modifiers::COMMAND, Key::Z);
@@ -219,11 +219,11 @@ fn a_corner_is_given_a_radius_and_left_to_the_roads_again() {
     let layout = bench.editor().model().scene.layout.clone();
     let radius = layout.junction_at(NODE).unwrap().corners[0].radius;
     assert!((radius - 150.0_f64.sqrt()).abs() < 1e-6, "{radius}");
-    bench.press(&format!("Corner {road} to {next} by the roads"));
+    bench.press(&format!("Reset corner {road} to {next}"));
     assert_eq!(bench.scenario(), &before);
 }
 
-/// The first movement that has green in a stage or not, by road, among those that go straight on.
+/// A straight movement that has green in a stage or not, by road.
 fn straight_on(bench: &Bench, stage: usize, has_green: bool) -> RoadId {
     let layout = &bench.editor().model().scene.layout;
     let junction = layout.junction_at(NODE).unwrap();
@@ -243,10 +243,10 @@ fn has_text(bench: &Bench, text: &str) -> bool {
 fn red_and_amber_is_chosen_while_a_run_goes_on() {
     let mut bench = crossroads(200);
     let before = bench.scenario().clone();
-    bench.press("Red and amber: By the country: never");
+    bench.press("Red-amber: Country default: off");
     bench.press("2.0 s");
     assert_eq!(plan(&bench).unwrap().red_amber, Some(2.0));
-    // Signals close and begin anew, with red and amber before the first green.
+    // Signals close and restart, with red-amber before the first green.
     let mut has_shown = false;
     for _ in 0..400 {
         bench.step_run(5);
@@ -295,7 +295,7 @@ fn movements_are_switched_in_stages_by_clicks_and_conflicts_are_refused() {
     let mut bench = crossroads(0);
     let before = bench.scenario().clone();
     let (goes, waits) = (straight_on(&bench, 0, true), straight_on(&bench, 0, false));
-    // From green to green that gives way: the stages that were derived are given now.
+    // From green to permitted green: the derived stages become explicit.
     bench.press(&format!("{goes} left in stage 1: green"));
     let stages = plan(&bench).unwrap().stages;
     let left = vec![Movement {
@@ -306,33 +306,33 @@ fn movements_are_switched_in_stages_by_clicks_and_conflicts_are_refused() {
     let is_green = |turn| stages[0].green.iter().any(|m| m.includes(goes, turn));
     assert!(!is_green(Turn::Left) && is_green(Turn::Straight) && is_green(Turn::Right));
     assert!(stages[1].permitted.is_empty());
-    // The run takes it over.
+    // The run applies it.
     bench.step_run(10);
     bench.settle();
     assert!(bench.live().error.is_none());
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(bench.scenario(), &before);
-    // Two streets cannot have green at once: who comes second is permitted, and the words say why.
+    // Two streets cannot have green at once: the second becomes permitted, with a message.
     assert!(!has_text(&bench, "cannot be green"));
     bench.press(&format!("{waits} straight in stage 1: red"));
     let stages = plan(&bench).unwrap().stages;
     let permitted = |turn| stages[0].permitted.iter().any(|m| m.includes(waits, turn));
     assert!(permitted(Turn::Straight) && !permitted(Turn::Right));
-    let why = format!("{waits} straight cannot be green in stage 1: it meets ");
-    assert!(has_text(&bench, &why) && has_text(&bench, "neither would give way"));
-    // Then the first one cannot give way as well, and becomes red in that stage.
+    let why = format!("{waits} straight cannot be green in stage 1: it conflicts with ");
+    assert!(has_text(&bench, &why) && has_text(&bench, "neither would yield"));
+    // Then the first one cannot yield as well, and becomes red in that stage.
     bench.press(&format!("{goes} straight in stage 1: green"));
     assert!(has_text(
         &bench,
         &format!("{goes} straight cannot be permitted in stage 1")
     ));
-    // It went in that stage only: red everywhere is refused too, and nothing changes.
+    // It had green in that stage only: red everywhere is refused too, and nothing changes.
     assert!(has_text(
         &bench,
-        &format!("{goes} straight cannot be red in stage 1: it would never go")
+        &format!("{goes} straight cannot be red in stage 1: it would never get green")
     ));
     assert_eq!(plan(&bench).unwrap().stages, stages);
-    // Back to red, without a word.
+    // Back to red, without a message.
     bench.press(&format!("{waits} straight in stage 1: permitted"));
     assert!(!has_text(&bench, " cannot be "));
     assert!(plan(&bench).unwrap().stages[0].permitted.is_empty());
@@ -358,12 +358,12 @@ fn times_of_stages_are_set_and_stages_are_added_and_taken_away() {
     let more = plan(&bench).unwrap().stages;
     assert_eq!(more.len(), 3);
     assert_eq!(more[2].green, stages[1].green);
-    // The last two are alike: one of them may go, and then neither.
+    // The last two are equal: one of them can be removed, and then none.
     bench.press("Remove stage 2");
     assert_eq!(plan(&bench).unwrap().stages.len(), 2);
     bench.press("Remove stage 2");
     assert_eq!(plan(&bench).unwrap().stages.len(), 2);
-    bench.press("By the roads");
+    bench.press("Automatic");
     assert!(plan(&bench).unwrap().stages.is_empty());
     for _ in 0..4 {
         bench.key_with(Modifiers::COMMAND, Key::Z);

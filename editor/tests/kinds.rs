@@ -15,7 +15,7 @@ fn stacks(bench: &Bench) -> Vec<String> {
     all.map(|(key, _)| key.clone()).collect()
 }
 
-/// Where the headers of a list stand, from the top.
+/// Positions of the headers of a list, from the top.
 fn tops(bench: &Bench, names: &[&str]) -> Vec<f32> {
     let top = |name: &&str| bench.harness.get_by_label(name).rect().top();
     names.iter().map(top).collect()
@@ -36,7 +36,7 @@ fn drag(bench: &mut Bench, from: Pos2, to: Pos2) {
     bench.settle();
 }
 
-/// Presses what the list has to roll to first.
+/// Presses a button that the list has to be scrolled to first.
 fn press(bench: &mut Bench, name: &str) {
     bench.scroll_to(name);
     bench.press(name);
@@ -61,7 +61,7 @@ fn a_type_is_dragged_to_another_place_and_comes_back_by_undo() {
     assert_eq!(types(&bench), ["willys_mb", "car", "enviro_400"]);
     let seen = tops(&bench, &["willys_mb", "car", "enviro_400"]);
     assert!(seen.is_sorted(), "the list shows it: {seen:?}");
-    // A stack has no place among types, nor what is let go beside the lists.
+    // A stack cannot be dropped among types, nor beside the lists.
     let from = centre(&bench, "idm");
     drag(&mut bench, from, to);
     let map = bench.map().center();
@@ -79,7 +79,7 @@ fn buttons_and_the_menu_move_stacks_and_the_order_is_in_the_file() {
     bench.harness.run_steps(20);
     press(&mut bench, "Move stack idm up");
     assert_eq!(stacks(&bench), ["idm", "fuzzy_driver", "pursuit"]);
-    // It is on top now: nothing happens.
+    // It is already on top, so nothing happens.
     press(&mut bench, "Move stack idm up");
     press(&mut bench, "Move stack idm down");
     press(&mut bench, "Move stack idm down");
@@ -90,7 +90,7 @@ fn buttons_and_the_menu_move_stacks_and_the_order_is_in_the_file() {
     let at = bench.scroll_to("fuzzy_driver").center();
     bench.harness.get_by_label("fuzzy_driver").click_secondary();
     bench.harness.run_steps(4);
-    bench.press("Move to the bottom");
+    bench.press("Move to bottom");
     let order = ["pursuit", "idm", "idm_2", "fuzzy_driver"];
     assert_eq!(stacks(&bench), order, "{at}");
     let path = bench.folder.path().join("order.scenario.json");
@@ -99,7 +99,7 @@ fn buttons_and_the_menu_move_stacks_and_the_order_is_in_the_file() {
     assert!(text.contains("\"order\": {\"stacks\""), "{text}");
     let mut again = Bench::open(&path);
     assert_eq!(stacks(&again), order);
-    // Those that are offered to an agent stand in the same order.
+    // The choices for an agent are in the same order.
     again.ask(Action::Tool(roadwright_editor::tools::ToolKind::Vehicle));
     again.harness.get_by_label_contains("Stack: ").click();
     again.harness.run_steps(4);

@@ -1,4 +1,4 @@
-//! What the editor promises.
+//! Tests of the editor.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod arranging;

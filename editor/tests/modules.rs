@@ -1,4 +1,4 @@
-//! Plugins and scripts in the real editor: asked about, driving, changed while they drive.
+//! Plugins and scripts in the real editor: permission, driving, and changes during a run.
 
 use crate::common::Bench;
 use egui::Key;
@@ -8,7 +8,7 @@ use roadwright_editor::model::{Action, Dialog, ModuleAction, Next};
 use roadwright_testing::plugin_library;
 use std::sync::Arc;
 
-/// Child processes of the plugin host run this; else it is nothing.
+/// Child processes of the plugin host run this; otherwise it does nothing.
 #[test]
 fn plugin_host() {
     let words = std::env::args_os().skip_while(|word| word != "probe" && word != "serve");
@@ -26,7 +26,7 @@ fn wait(bench: &mut Bench, what: &str, is_so: impl Fn(&roadwright_editor::Editor
         }
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    panic!("waited for: {what}");
+    panic!("timed out: {what}");
 }
 
 #[test]
@@ -55,10 +55,10 @@ fn a_plugin_is_asked_about_once_and_drives_then() {
         editor.model().dialog == Dialog::AllowPlugin
     });
     assert!(!is_there(bench.editor()));
-    bench.press("Let it run");
+    bench.press("Allow");
     wait(&mut bench, "the plugin", is_there);
     assert_eq!(bench.editor().model().dialog, Dialog::None);
-    // It drives everybody.
+    // It drives all agents.
     let stack = roadwright_scenario::Stack::with_controller(id);
     let names: Vec<String> = bench.scenario().stacks().keys().cloned().collect();
     for name in names {
@@ -77,7 +77,7 @@ fn a_plugin_is_asked_about_once_and_drives_then() {
     bench.press_tab("Modules");
     bench.harness.get_by_label("Pure pursuit");
     drop(bench);
-    // The next time it is not asked about.
+    // The next time there is no question.
     let mut bench = Bench::open_in(folder, Some(file));
     wait(&mut bench, "the plugin", is_there);
     assert_ne!(bench.editor().model().dialog, Dialog::AllowPlugin);
@@ -92,7 +92,7 @@ fn builds_of_a_folder_are_allowed_once_and_asked_about_again() {
     std::fs::create_dir(folder.path().join("plugins")).unwrap();
     let library = folder.path().join("plugins/p.so");
     std::fs::copy(plugin_library("pure_pursuit"), &library).unwrap();
-    // What follows the end of a library changes its hash, and nothing else.
+    // Bytes appended to a library change its hash and nothing else.
     let rebuild = || {
         let mut bytes = std::fs::read(&library).unwrap();
         bytes.push(0);
@@ -110,7 +110,7 @@ fn builds_of_a_folder_are_allowed_once_and_asked_about_again() {
         modules.unallowed.is_empty() && rows.any(|row| row.id == "com.example.pure_pursuit")
     };
     wait(&mut bench, "the plugin", runs);
-    // The next build runs without a question, in this session and in the next one.
+    // The next build runs without asking, in this session and in the next one.
     rebuild();
     for _ in 0..200 {
         bench.harness.step();
@@ -121,7 +121,7 @@ fn builds_of_a_folder_are_allowed_once_and_asked_about_again() {
     let mut bench = Bench::open_in(folder.clone(), Some(file.clone()));
     wait(&mut bench, "the plugin", runs);
     assert!(!asks(bench.editor()));
-    // Taken back: the next build is asked about.
+    // After revoking, the user is asked about the next build.
     bench.press_tab("Modules");
     bench.press("Ask again");
     assert!(bench.editor().model().settings.trusted_folders.is_empty());
@@ -167,7 +167,7 @@ fn a_script_is_changed_in_the_editor_and_acts_on_the_next_step() {
             && !live.marks.is_empty()
             && live.snapshot.vehicles.iter().all(|v| v.speed < 0.1)
     }));
-    // It was saved as a file of the user's, before what ships.
+    // It was saved as a file of the user's, which takes precedence over the shipped one.
     assert!(
         bench
             .folder
@@ -175,7 +175,7 @@ fn a_script_is_changed_in_the_editor_and_acts_on_the_next_step() {
             .join("user/scripts/convoy.rhai")
             .exists()
     );
-    // With a mistake it is not written unless that is asked for.
+    // A script with an error is only written on request.
     let wrong = "fn behave(agent) {\n    agent.stpo();\n}";
     wait(&mut bench, "the new text", |editor| {
         let scripts = editor.model().modules.scripts.clone();
@@ -188,7 +188,7 @@ fn a_script_is_changed_in_the_editor_and_acts_on_the_next_step() {
     assert_eq!(checked.2.unwrap().line, 2);
     let place = bench.folder.path().join("user/scripts/convoy.rhai");
     assert_eq!(std::fs::read_to_string(&place).unwrap(), stop);
-    // A mistake is shown where it is, and the last good version goes on.
+    // An error is shown at its line, and the last good version continues.
     save(&mut bench, wrong, true);
     wait(&mut bench, "the mistake", |editor| {
         let scripts = editor.model().modules.scripts.clone();
@@ -200,7 +200,7 @@ fn a_script_is_changed_in_the_editor_and_acts_on_the_next_step() {
     });
     let live = bench.editor().model().live.clone().unwrap();
     assert!(live.snapshot.vehicles.iter().all(|v| v.speed < 0.5));
-    // What one handler does is stepped through, for an agent of the run.
+    // Steps through one handler for an agent of the run.
     let text = "fn behave(agent) {\n    let there = agent.x;\n    agent.memory.seen = 3;\n    agent.stop();\n}";
     let request = StepRequest {
         script: "convoy.rhai".into(),
@@ -217,7 +217,7 @@ fn a_script_is_changed_in_the_editor_and_acts_on_the_next_step() {
     let there: f64 = steps.steps[1].values["there"].parse().unwrap();
     assert!((there - x).abs() < 1.0, "{there} {x}");
     assert_eq!(steps.steps[2].memory["seen"], "3");
-    // It has stopped before: what it wished is known, and nothing is done to it.
+    // It has stopped before: its wish is known, and stepping has no effect on it.
     assert!(
         steps.steps[0].wishes.contains("to stand"),
         "{}",
@@ -252,7 +252,7 @@ fn a_script_that_another_program_has_changed_is_not_written_over() {
         }
     };
     wait(&mut bench, "the script", has(text(1.0)));
-    // Another program writes, and a moment later this one wants to.
+    // Another program writes, and a moment later this one tries to.
     std::fs::write(&place, text(2.0)).unwrap();
     let save = |base: String| {
         Action::Module(ModuleAction::SaveScript {
@@ -265,7 +265,7 @@ fn a_script_that_another_program_has_changed_is_not_written_over() {
     bench.ask(save(text(1.0)));
     assert_eq!(std::fs::read_to_string(&place).unwrap(), text(2.0));
     wait(&mut bench, "the other's text", has(text(2.0)));
-    // Knowing of it one may.
+    // Once the change is known, writing is allowed.
     bench.ask(save(text(2.0)));
     assert_eq!(std::fs::read_to_string(&place).unwrap(), text(3.0));
 }
@@ -280,7 +280,7 @@ fn a_draft_asks_whether_to_reload_or_to_keep() {
     let mut bench = Bench::open_in(folder, None);
     bench.close_dialog();
     bench.press_tab("Script");
-    // The first of them is shown: the scenario uses none.
+    // The first script is shown, because the scenario uses none.
     assert!(bench.harness.query_by_label("Script: aa.rhai").is_some());
     let field = "Text of the script";
     bench.harness.get_by_label(field).focus();
@@ -321,7 +321,7 @@ fn the_script_of_another_scenario_is_shown_with_it() {
         let label = format!("Script: {id}");
         bench.harness.query_by_label(&label).is_some()
     };
-    // Nothing here uses scripts: the first one.
+    // The scenario uses no scripts, so the first one is shown.
     assert!(shows(&bench, "ambulance.rhai"));
     bench.ask(Action::Leave(Next::Shipped(index("convoy"))));
     bench.press_tab("Script");
@@ -329,7 +329,7 @@ fn the_script_of_another_scenario_is_shown_with_it() {
     bench.ask(Action::Leave(Next::Shipped(index("chase"))));
     bench.press_tab("Script");
     assert!(shows(&bench, "evader.rhai") || shows(&bench, "pursuer.rhai"));
-    // One without scripts leaves what is in view.
+    // A scenario without scripts leaves the shown one in view.
     bench.ask(Action::Leave(Next::Shipped(index("crossroads"))));
     bench.press_tab("Script");
     assert!(!shows(&bench, "ambulance.rhai"));

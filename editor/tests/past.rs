@@ -1,4 +1,4 @@
-//! Looking back at a run, going on from there, and driving by hand, beside worlds that are stepped
+//! Rewinding a run, continuing from a past moment, and driving by hand, compared with worlds that are stepped
 //! without an editor.
 
 use crate::common::Bench;
@@ -35,7 +35,7 @@ fn world(scenario: &Scenario) -> World {
     World::new(scenario, &builtin_modules(), &options).unwrap()
 }
 
-/// The picture when all orders are done.
+/// The snapshot after all orders are carried out.
 fn settled(live: &Live) -> Arc<LivePicture> {
     for _ in 0..60_000 {
         if live.is_settled() {
@@ -43,10 +43,10 @@ fn settled(live: &Live) -> Arc<LivePicture> {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    panic!("it does not come to rest");
+    panic!("the run does not settle");
 }
 
-/// Plays until a time, s, at least, and stands still.
+/// Plays at least until a time, s, then pauses.
 fn play_to(live: &mut Live, time: f64) -> Arc<LivePicture> {
     live.play(true);
     for _ in 0..120_000 {
@@ -84,18 +84,18 @@ fn any_moment_is_found_again_and_going_on_equals_the_uninterrupted_run() {
         assert_eq!(seen.hash, again.state_hash(), "at {moment} s");
         assert_eq!(seen.snapshot.hash(), again.snapshot().hash());
     }
-    // The present has waited.
+    // The present was paused.
     live.back_to_present();
     let now = settled(&live);
     assert_eq!((now.hash, now.timeline.at), (end.hash, None));
-    // Going on from there gives the same once more.
+    // Continuing from there gives the same again.
     live.look_back(12.34);
     settled(&live);
     let branch = play_to(&mut live, 45.0);
     assert_eq!(branch.timeline.at, None);
     steps(&mut whole, branch.snapshot.step);
     assert_eq!(branch.hash, whole.state_hash());
-    // Its curves are those of a run that was never looked back at.
+    // Its curves equal those of a run that was never rewound.
     let mut never = self::live(&scenario);
     let never = play_to(&mut never, 45.0);
     let common = branch.results.rows.len().min(never.results.rows.len());
@@ -128,7 +128,7 @@ fn the_heat_map_of_the_past_is_that_of_a_run_up_to_there() {
     }
     live.back_to_present();
     assert_eq!(settled(&live).heat, end.heat);
-    // Who goes on from there counts nothing twice.
+    // Continuing from there counts nothing twice.
     live.look_back(12.34);
     settled(&live);
     let branch = play_to(&mut live, 45.0);
@@ -171,14 +171,14 @@ fn edits_and_hands_on_the_way_are_done_again() {
     let driven = settled(&live);
     assert_eq!(driven.driven, Some((agent, controls)));
     play_to(&mut live, 13.7);
-    // Several edits before one step, as a drag makes them.
+    // Several edits before one step, as in a drag.
     for x in [-39.0, -38.0, -37.0] {
         live.update(edited(x));
         settled(&live);
     }
     live.drive(agent, None);
     let end = play_to(&mut live, 19.0);
-    // Every look back and return goes through the same moments.
+    // Every rewind and return goes through the same moments.
     let moments: Vec<f64> = (0..40).map(|i| 10.2 + 0.2 * f64::from(i)).collect();
     let look = |live: &mut Live, moment: f64| {
         live.look_back(moment);
@@ -189,7 +189,7 @@ fn edits_and_hands_on_the_way_are_done_again() {
     let backwards: Vec<u64> = backwards.into_iter().rev().collect();
     assert_eq!(forwards, backwards);
     assert_ne!(look(&mut live, before.snapshot.time - 0.2), before.hash);
-    // From before all of that it comes to the same end.
+    // From before all of that it reaches the same end.
     live.look_back(10.5);
     let seen = settled(&live);
     assert_eq!(
@@ -205,7 +205,7 @@ fn edits_and_hands_on_the_way_are_done_again() {
 
 #[test]
 fn memory_is_bounded_and_the_oldest_goes() {
-    // In long steps: it is the time that counts, not what is driven in it.
+    // In long steps, because the time matters rather than the driving.
     let mut scenario = (*shipped("crossroads")).clone();
     let settings = Settings {
         dt: 0.1.into(),
@@ -226,14 +226,14 @@ fn memory_is_bounded_and_the_oldest_goes() {
     let reach = timeline.to - timeline.from;
     assert!((300.0..=310.0).contains(&reach), "{timeline:?}");
     assert!(timeline.bytes > 1000 && timeline.bytes <= 200_000_000);
-    // What is older is answered with the oldest there is.
+    // Earlier times give the oldest moment available.
     live.look_back(0.0);
     let seen = settled(&live);
     assert!((seen.snapshot.time - timeline.from).abs() < 1e-6);
     assert!(seen.error.is_none(), "{:?}", seen.error);
 }
 
-/// Old-town with 150 vehicles at any time: who arrives sets out again.
+/// Old-town with 150 vehicles at all times, because vehicles restart after arrival.
 fn lively_town() -> Arc<Scenario> {
     let mut scenario = Scenario::clone(&shipped("old-town"));
     let agents = scenario.agents().clone();
@@ -248,8 +248,8 @@ fn lively_town() -> Arc<Scenario> {
     Arc::new(scenario)
 }
 
-/// Times and bytes of the way back over five minutes of old-town with its 150 vehicles: run by hand
-/// with `cargo test --release -p roadwright-editor --test all -- --ignored --nocapture past::`.
+/// Times and memory of rewinding over five minutes of old-town with its 150 vehicles. Run by hand: `cargo
+/// test --release -p roadwright-editor --test all -- --ignored --nocapture past::`.
 #[test]
 #[ignore = "a measurement"]
 fn measure_looking_back() {
@@ -263,8 +263,8 @@ fn measure_looking_back() {
         to - from
     );
     assert!(end.timeline.bytes <= 200_000_000);
-    // From one end to the other and back, so that no moment helps to find the next one; just before a
-    // checkpoint most steps have to be done again.
+    // From one end to the other and back, so that no moment helps to find the next; just before a checkpoint
+    // most steps have to be repeated.
     let moments = (0..100).map(|i| from + 1.97 + f64::from((i * 37) % 149) * 2.0);
     let mut times = Vec::new();
     for moment in moments {
@@ -305,17 +305,17 @@ fn the_past_is_scrubbed_in_the_window_and_gone_on_from() {
     assert!((3.0..7.0).contains(&at), "{at}");
     assert_eq!(past.snapshot.time, at);
     assert!(bench.harness.query_by_label("Back to now").is_some());
-    // A second earlier by its key, then back.
+    // A second earlier with its key, then back.
     bench.key(Key::Comma);
     let earlier = bench.editor().model().live.clone().unwrap();
     assert!((at - earlier.snapshot.time - 1.0).abs() < 1e-6);
     bench.press("Back to now");
     let back = bench.editor().model().live.clone().unwrap();
     assert_eq!((back.timeline.at, back.hash), (None, now.hash));
-    // On from a moment: what came after is gone, and its curves are those of the run before.
+    // Continuing from a moment: later results are gone, and the curves are those of the previous run.
     bench.ask(Action::LookBack(4.0));
     bench.ask(Action::Speed(1.0));
-    bench.press("Go on from here");
+    bench.press("Continue from here");
     bench.key(Key::Space);
     let on = bench.editor().model().live.clone().unwrap();
     assert!(
@@ -336,7 +336,7 @@ fn a_vehicle_is_driven_with_the_keys_and_given_back() {
     bench.settle();
     let live = bench.editor().model().live.clone().unwrap();
     let agent = live.snapshot.vehicles[0].agent;
-    // Nobody is watched or selected: it is told.
+    // No agent is watched or selected, which is reported.
     bench.key_with(egui::Modifiers::SHIFT, Key::D);
     assert_eq!(bench.editor().model().driving, None);
     bench.ask(Action::Watch(Some(agent)));
@@ -361,7 +361,7 @@ fn a_vehicle_is_driven_with_the_keys_and_given_back() {
     key(&mut bench, Key::ArrowLeft, true);
     let (_, controls) = bench.editor().model().driving.unwrap();
     assert_eq!((controls.pedals, controls.steering), (1.0, 1.0));
-    // The keys are not those of tools and of nudging meanwhile.
+    // The keys do not select tools or nudge meanwhile.
     assert_eq!(
         bench.editor().model().tool,
         roadwright_editor::tools::ToolKind::Select
@@ -375,7 +375,7 @@ fn a_vehicle_is_driven_with_the_keys_and_given_back() {
     key(&mut bench, Key::ArrowLeft, false);
     let (_, controls) = bench.editor().model().driving.unwrap();
     assert_eq!((controls.pedals, controls.steering), (0.0, 0.0));
-    // What was driven is kept as a table like those of `run --trace`.
+    // The drive is saved as a table like those of `run --trace`.
     let table = bench.folder.path().join("drive.csv");
     bench.ask(Action::Path(
         table.clone(),
@@ -395,7 +395,7 @@ fn a_vehicle_is_driven_with_the_keys_and_given_back() {
 
 #[test]
 fn couplings_on_the_way_are_done_again() {
-    // Without the vehicle that drives by a script: here are built-in modules only.
+    // Without the vehicle that is driven by a script, because only built-in modules exist here.
     let mut scenario = Scenario::clone(&shipped("trailer-yard"));
     let mut agents = scenario.agents().iter();
     let (&scripted, _) = agents.find(|(_, a)| a.stack == "shuttle").unwrap();
@@ -419,7 +419,7 @@ fn couplings_on_the_way_are_done_again() {
         ),
         (2, 1)
     );
-    // What cannot be done is said, and is no part of the run.
+    // An impossible order is reported and is not part of the run.
     live.coupling(3, CouplingOrder::Uncouple(None));
     let refused = settled(&live).error.clone();
     assert!(refused.is_some_and(|(_, text)| text.contains("Agent 3: the vehicle tows nothing")));
@@ -436,7 +436,7 @@ fn couplings_on_the_way_are_done_again() {
     let seen = settled(&live);
     assert_eq!(seen.snapshot.standing, parted.snapshot.standing);
     assert_eq!(seen.hash, again(seen.snapshot.step));
-    // Who couples in the past goes on from there; before the order nothing stood.
+    // Coupling in the past continues from there; there was no change before the order.
     live.look_back(0.04);
     assert!(settled(&live).snapshot.standing.is_empty());
     live.coupling(2, CouplingOrder::Uncouple(Some(1)));

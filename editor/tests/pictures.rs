@@ -1,4 +1,4 @@
-//! Pictures of the main screens, drawn on the CPU: reviewed by eye, and held from then on.
+//! Pictures of the main screens, drawn on the CPU, reviewed by eye and then kept as references.
 
 use crate::common::Bench;
 use egui::Key;
@@ -19,7 +19,7 @@ use roadwright_scenario::{
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Pixels that may differ: letters are placed a hair apart on other processors.
+/// Number of pixels that may differ, because letters are placed slightly differently on other processors.
 const DIFFERENT_PIXELS: usize = 400;
 
 fn hold(bench: &mut Bench, name: &str) {
@@ -33,7 +33,7 @@ fn hold(bench: &mut Bench, name: &str) {
 #[test]
 fn welcome() {
     let mut bench = Bench::start();
-    // The pictures of the scenarios are drawn beside the frame.
+    // The pictures of the scenarios are drawn in the background.
     for _ in 0..6_000 {
         bench.harness.step();
         if bench.editor().has_welcome_pictures() {
@@ -211,7 +211,7 @@ fn drawn_land() {
 /// The picture of an imported town in the documentation:
 /// `ROADWRIGHT_EXTRACT=trinity.osm.pbf cargo test -p roadwright-editor --test all -- --ignored imported`.
 #[test]
-#[ignore = "needs an extract of OpenStreetMap, and writes into docs/pictures"]
+#[ignore = "needs an OpenStreetMap extract and writes to docs/pictures"]
 fn imported_town() {
     let extract = std::env::var("ROADWRIGHT_EXTRACT").unwrap();
     let pictures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/pictures");
@@ -224,7 +224,7 @@ fn imported_town() {
         bench.ask(Action::Select([ObjectId::Land(id)].into()));
     }
     bench.settle();
-    // Until the message about the import is gone.
+    // Until the message about the import has faded.
     bench.harness.run_steps(900);
     bench.picture(&pictures.join("editor-dublin.png"));
 }
@@ -266,7 +266,7 @@ fn playing() {
     bench.set(|s| s.heat = Heat::Speed);
     bench.ask(Action::Do(roadwright_editor::command::Command::FrameAll));
     hold(&mut bench, "heat");
-    // From near, in a dark room.
+    // At close zoom, in the dark theme.
     bench.set(|s| (s.heat, s.dark) = (Heat::Traffic, true));
     bench.look_at(at.x, at.y, 90.0);
     hold(&mut bench, "heat-dark");
@@ -404,7 +404,7 @@ fn signals() {
     hold(&mut bench, "signals");
     // Later there are queues and tickets.
     bench.step_run(900);
-    bench.scroll_to("Who waits");
+    bench.scroll_to("Waiting");
     hold(&mut bench, "junction_now");
     bench.set(|s| s.dark = true);
     hold(&mut bench, "junction_now_dark");
@@ -420,7 +420,7 @@ fn signals() {
     hold(&mut bench, "turns");
     bench.press("Turns (12)");
     bench.scroll_to("node 5");
-    // What a person decides is there at once.
+    // The user's choice shows immediately.
     let role = egui::accesskit::Role::ComboBox;
     bench
         .harness
@@ -465,7 +465,7 @@ fn hill_country() -> Bench {
     bench
 }
 
-/// A bus has been through a field of posts: those that it has felled lie where it left them.
+/// A bus has driven through a field of posts and left fallen ones behind.
 #[test]
 fn pushed_posts() {
     let mut bench = hill_country();
@@ -473,7 +473,7 @@ fn pushed_posts() {
     bench.look_at(-10.0, -50.0, 30.0);
     bench.step_run(900);
     hold(&mut bench, "pushed_posts");
-    // What the solver has of all that.
+    // The solver's view of it.
     bench.set(|s| s.rigid_bodies = true);
     hold_both(&mut bench, "rigid_bodies");
 }
@@ -494,10 +494,10 @@ fn first_drive() {
     hold(&mut bench, "running_road");
 }
 
-/// The pictures of the documentation are some of those that are held: `cargo test -p
-/// roadwright-editor --test all -- --ignored docs` renews them from the snapshots.
+/// The documentation uses some of the reference pictures: `cargo test -p roadwright-editor --test all --
+/// --ignored docs` renews them from the snapshots.
 #[test]
-#[ignore = "writes into docs/pictures"]
+#[ignore = "writes to docs/pictures"]
 fn docs() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for (picture, snapshot) in [
@@ -579,7 +579,7 @@ fn modules_and_scripts() {
     hold(&mut bench, "stack");
 }
 
-/// Each of two rooms, light and dark.
+/// In both themes, light and dark.
 fn hold_both(bench: &mut Bench, name: &str) {
     hold(bench, name);
     bench.set(|s| s.dark = true);
@@ -599,7 +599,7 @@ fn past() {
     hold_both(&mut bench, "past");
 }
 
-/// The crossroads with slower roads beside the crossroads as they are shipped.
+/// The crossroads with slower roads beside the shipped crossroads.
 #[test]
 fn compare() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/crossroads.scenario.json");
@@ -624,7 +624,7 @@ fn compare() {
     bench.ask(Action::Apply("Slow down".into(), edit));
     bench.step_run(1_800);
     bench.ask(Action::Do(Command::Panel(PanelId::Compare)));
-    // What was said has gone by then.
+    // Messages have faded by then.
     bench.harness.run_steps(200);
     hold_both(&mut bench, "compare");
     bench.harness.set_size(egui::Vec2::new(1024.0, 700.0));
@@ -635,7 +635,7 @@ fn compare() {
     hold(&mut bench, "compare_trips");
 }
 
-/// From far away houses are faint, and parapets come as one comes nearer.
+/// From far away houses are faint, and parapets fade in with the zoom.
 #[test]
 fn houses_from_far_away() {
     let mut bench = Bench::start();
@@ -649,7 +649,7 @@ fn houses_from_far_away() {
 #[test]
 fn driving() {
     let mut bench = hill_country();
-    // Time stands still but for the steps that are taken by hand.
+    // Time advances only by steps taken by hand.
     bench.ask(Action::Speed(0.0));
     bench.step_run(100);
     let live = bench.editor().model().live.clone().unwrap();
@@ -678,7 +678,7 @@ fn experiment() {
     crate::common::small_training(&mut bench);
     bench.press("Set up");
     hold(&mut bench, "experiment_setup");
-    bench.press("How drives are spent");
+    bench.press("Drive budget");
     let set = |bench: &mut Bench, list: &str, choice: &str| {
         bench.scroll_to(list);
         let role = egui::accesskit::Role::ComboBox;
@@ -688,15 +688,15 @@ fn experiment() {
     };
     set(
         &mut bench,
-        "Ends early: nobody",
-        "the worse, by rounds (halving)",
+        "Ends early: none",
+        "worst of each round (halving)",
     );
-    let grow = "Later generations: drive as much";
-    set(&mut bench, grow, "drive more");
+    let grow = "Later generations: same number of drives";
+    set(&mut bench, grow, "more drives");
     bench.scroll_to("Stops early: never");
     hold(&mut bench, "experiment_spending");
-    bench.press("How drives are spent");
-    // As it was, for the pictures that follow.
+    bench.press("Drive budget");
+    // Restored for the following pictures.
     for _ in 0..2 {
         bench.press("Undo change");
     }
@@ -709,15 +709,15 @@ fn experiment() {
     hold(&mut bench, "experiment_compare");
     bench.press("Show the runs of fuzzy");
     hold(&mut bench, "experiment_runs");
-    bench.press("Back to it");
+    bench.press("Back to the scenario");
     bench.press("Individuals");
     bench.press("Show the best");
     bench.ask(Action::ShowPanel(PanelId::Controller));
-    // From its start again, step by step: what the clock has driven differs from time to time.
+    // From its start again, step by step, because the clock-driven part varies.
     bench.ask(Action::Do(Command::Reset));
     bench.step_run(200);
     hold(&mut bench, "experiment_shown");
-    bench.press("Back to it");
+    bench.press("Back to the scenario");
     bench.set(|s| s.dark = true);
     bench.press("Changes");
     hold(&mut bench, "experiment_changes_dark");

@@ -1,5 +1,4 @@
-//! Text over text, text that is cut off, and text that is too small: all panels are looked through at three
-//! sizes of the window and two sizes of letters.
+//! Overlapping, cut-off and too small text: checks all panels at three window sizes and two letter sizes.
 
 use crate::common::Bench;
 use egui::epaint::{ClippedShape, Shape};
@@ -14,15 +13,15 @@ use roadwright_scenario::{NodeId, ObjectId, RoadId};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Letters may touch the edge of their room by so much, points: rounding, and the tails of letters.
+/// Tolerance for letters at the edge of their area, points: rounding, and descenders.
 const SLACK: f32 = 2.0;
-/// So much of two texts may lie on each other, points.
+/// Tolerance for overlapping texts, points.
 const OVERLAP: f32 = 3.0;
 
-/// Letters are not smaller than this, points.
+/// Smallest allowed letters, points.
 const SMALLEST: f32 = 11.0;
 
-/// Texts of more lines are code.
+/// Texts with more lines are code.
 const MOST_LINES: usize = 12;
 
 /// A text on the screen.
@@ -35,7 +34,7 @@ struct Words {
     size: f32,
 }
 
-/// A filled area of at least so much on both sides is a window: what lies below it is hidden, points.
+/// A filled area at least this wide and high is a dialog that hides what lies below it, points.
 const LEAST_WINDOW: f32 = 150.0;
 
 fn collect(shape: &Shape, clip: Rect, found: &mut Vec<Words>) {
@@ -50,7 +49,7 @@ fn collect(shape: &Shape, clip: Rect, found: &mut Vec<Words>) {
             let sections = text.galley.job.sections.iter();
             let sizes = sections.map(|section| section.format.font_id.size);
             let size = sizes.fold(f32::INFINITY, f32::min);
-            // Line by line: the first one may begin behind other words.
+            // Line by line, because the first line may begin after other words.
             for line in &text.galley.rows {
                 let rect = line.row.visuals.mesh_bounds.translate(line.pos.to_vec2());
                 if rect.is_positive() {
@@ -68,7 +67,7 @@ fn collect(shape: &Shape, clip: Rect, found: &mut Vec<Words>) {
     }
 }
 
-/// The texts of a frame, but for those on the map: names there have halos of eight copies.
+/// The texts of a frame, except those on the map, whose halos are eight copies.
 fn words(shapes: &[ClippedShape], map: Rect) -> Vec<Words> {
     let mut found = Vec::new();
     for shape in shapes {
@@ -82,13 +81,12 @@ fn words(shapes: &[ClippedShape], map: Rect) -> Vec<Words> {
     found
 }
 
-/// What is wrong with the texts of a frame.
+/// Faults of the texts of a frame.
 fn faults(words: &[Words], screen: Rect) -> Vec<String> {
     let mut faults = Vec::new();
     for (number, one) in words.iter().enumerate() {
         let room = one.clip.intersect(screen);
-        // Lists roll up and down; nothing rolls sideways.
-        // But code does: its lines do not wrap.
+        // Lists scroll vertically but not horizontally. Code does, because its lines do not wrap.
         let is_code = one.text.lines().count() > MOST_LINES;
         if one.size < SMALLEST {
             faults.push(format!("too small: {:?}, {} points", one.text, one.size));
@@ -122,7 +120,7 @@ fn look(bench: &mut Bench, what: &str, found: &mut BTreeSet<String>) {
     bench.harness.run_steps(3);
     let map = bench.map();
     let screen = bench.harness.ctx.content_rect();
-    // Signs without words as well: the last of the tools is seen whole.
+    // Also icons without text: the last tool is fully visible.
     let last = bench.harness.get_by_label("Picture tool").rect();
     assert!(last.bottom() < screen.bottom() - 20.0, "{what}: {last:?}");
     let words = words(&bench.harness.output().shapes, map);
@@ -150,11 +148,10 @@ const PANELS: [PanelId; 11] = [
 ];
 /// Sizes of the window, pixels.
 const SIZES: [(f32, f32); 3] = [(1024.0, 700.0), (1280.0, 800.0), (2560.0, 1440.0)];
-/// Heights in which long sheets are seen to their ends, pixels.
+/// Heights that show long sheets to their ends, pixels.
 const TALL: f32 = 4000.0;
 
-/// A run of a shipped scenario in which a vehicle is watched, of a stack if one is named, so that panels
-/// have something to show.
+/// A run of a shipped scenario with a watched vehicle, of a given stack if any, so that panels have contents.
 fn busy(name: &str, stack: Option<&str>) -> Bench {
     let file = format!("../scenarios/{name}.scenario.json");
     let mut bench = Bench::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join(file));
@@ -174,10 +171,10 @@ fn busy(name: &str, stack: Option<&str>) -> Bench {
             return bench;
         }
     }
-    panic!("nobody drives in {name}");
+    panic!("no vehicle drives in {name}");
 }
 
-/// Looks at something at all sizes, as high as they are and higher.
+/// Checks something at all sizes, in normal and in tall windows.
 fn at_all_sizes(
     bench: &mut Bench,
     found: &mut BTreeSet<String>,
@@ -186,7 +183,7 @@ fn at_all_sizes(
     for (width, height) in SIZES {
         for zoom in [1.0, 1.6] {
             for height in [height, TALL] {
-                // Larger letters are a window of fewer points.
+                // Larger letters are equivalent to a window with fewer points.
                 bench.harness.set_size(Vec2::new(width, height) / zoom);
                 bench.harness.run_steps(4);
                 let seen = bench.harness.ctx.content_rect().size();
@@ -214,8 +211,7 @@ fn no_text_of_panels_lies_on_text_or_is_cut_off() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// What is known of the ground under the pointer has room for as much as there is, and the rest is left
-/// out.
+/// The status line shows as many facts about the ground as fit, and omits the rest.
 #[test]
 fn no_text_of_the_status_line_lies_on_text_or_is_cut_off() {
     let mut bench = busy("hill-country", None);
@@ -234,7 +230,7 @@ fn no_text_of_the_status_line_lies_on_text_or_is_cut_off() {
         parts.insert((is_there(" m high"), is_there(" slope")));
     });
     assert!(found.is_empty(), "{found:#?}");
-    // All of it in a large window, less in a small one.
+    // All of them in a large window, fewer in a small one.
     assert!(
         parts.contains(&(true, true)) && parts.len() > 1,
         "{parts:?}"
@@ -253,7 +249,7 @@ fn no_text_of_experiments_lies_on_text_or_is_cut_off() {
             look(bench, &format!("{view}, {at}"), found);
         }
     });
-    // With a fault, and while the world of an individual is shown.
+    // With an error, and while the world of an individual is shown.
     let mut experiment = bench
         .editor()
         .model()
@@ -291,7 +287,7 @@ fn no_text_of_the_workshop_lies_on_text_or_is_cut_off() {
     let rival = Some(Source::Shipped("semi-trailer-tractor"));
     act(&mut bench, WorkshopAction::Compare(rival));
     act(&mut bench, WorkshopAction::Test);
-    // All numbers are marked, and one is refused.
+    // All numbers are marked as changed, and one is refused.
     let model = bench.editor().model();
     let mut file = (*model.workshop.bench.as_ref().unwrap().file).clone();
     file.body.centre_height = Some(1.1).into();
@@ -381,7 +377,7 @@ fn no_text_of_dialogs_lies_on_text_or_is_cut_off() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// The faults of a frame with these two texts, the second one in a room of its own.
+/// The faults of a frame with these two texts, the second in an area of its own.
 fn faults_of(second_at: egui::Pos2, (room, size): (f32, f32)) -> Vec<String> {
     let mut harness = egui_kittest::Harness::new_ui(move |ui| {
         let font = egui::FontId::proportional(size);
@@ -417,7 +413,7 @@ fn the_scan_finds_text_over_text_that_is_cut_and_that_is_too_small() {
         small.len() == 2 && small[0].contains("too small"),
         "{small:?}"
     );
-    // Over the edge of the window, too.
+    // Also beyond the edge of the window.
     let outside = faults_of(egui::pos2(760.0, 60.0), (300.0, 13.0));
     assert!(
         outside.len() == 1 && outside[0].contains("cut off"),
@@ -425,8 +421,7 @@ fn the_scan_finds_text_over_text_that_is_cut_and_that_is_too_small() {
     );
 }
 
-/// Menus do not roll: their last lines have to be in the lowest window.
-/// The last command of each menu.
+/// Menus must fit into the lowest window without scrolling. The last command of each menu.
 const LAST_OF_MENUS: [(&str, Command); 5] = [
     ("File", Command::Quit),
     ("Edit", Command::SimplifyRoad),

@@ -1,4 +1,4 @@
-//! What a person does, with the real editor: each tool by drags and clicks, playing, files, keys.
+//! User stories with the real editor: each tool by drags and clicks, playing, files, keys.
 
 mod files;
 mod land;
@@ -36,7 +36,7 @@ fn undo_gives_back(bench: &mut Bench, before: &roadwright_scenario::Scenario) {
 fn from_an_empty_world_to_a_car_through_a_junction_in_six_actions() {
     let mut bench = Bench::empty();
     bench.look_at(0.0, 0.0, 150.0);
-    // 1 and 2: two roads; New has put the road tool in hand. Their crossing is a junction.
+    // 1 and 2: two roads; New has selected the road tool. Their crossing is a junction.
     assert_eq!(bench.editor().model().tool, ToolKind::Road);
     bench.drag(&[(-120.0, 0.0), (120.0, 0.0)]);
     bench.drag(&[(0.0, -100.0), (0.0, 100.0)]);

@@ -1,4 +1,4 @@
-//! The vehicle workshop: numbers that act at once, files, trials, and the test track.
+//! The vehicle workshop: numbers with immediate effect, files, trials, and the test track.
 
 use crate::common::Bench;
 use egui::{Key, Modifiers};
@@ -15,7 +15,7 @@ use roadwright_vehicle::proving::{MANOEUVRES, prove};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The workshop with a shipped vehicle, seen whole.
+/// The workshop with a shipped vehicle, fully visible.
 fn with(name: &'static str) -> Bench {
     let mut bench = Bench::start();
     bench.close_dialog();
@@ -25,7 +25,7 @@ fn with(name: &'static str) -> Bench {
     bench
 }
 
-/// A file of the crossroads in a folder of its own.
+/// A file of the crossroads in its own folder.
 fn town() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let town = folder.path().join("town.scenario.json");
@@ -72,7 +72,7 @@ fn type_into(bench: &mut Bench, name: &str, text: &str) {
     bench.settle();
 }
 
-/// Changes numbers as a drag does that is not over yet.
+/// Changes numbers like an unfinished drag.
 fn change(bench: &mut Bench, change: impl FnOnce(&mut VehicleFile)) {
     let mut file = vehicle(bench).clone();
     change(&mut file);
@@ -94,12 +94,12 @@ fn a_dragged_slider_acts_at_once_is_marked_and_is_one_step_back() {
     assert_eq!(*vehicle(&bench), before);
     bench.press("Redo change");
     assert!(fact(&bench, "Tips over at") < tips);
-    // A click on the marked name sets it back, and can be taken back as well.
+    // A click on the marked name resets it, which can be undone too.
     bench.press("• Centre height");
     assert_eq!(*vehicle(&bench), before);
     bench.press("Undo change");
     assert_ne!(*vehicle(&bench), before);
-    // The scenario has not been touched by any of it.
+    // None of this has changed the scenario.
     assert_eq!(bench.undo_steps(), 0);
 }
 
@@ -128,7 +128,7 @@ fn bad_numbers_are_refused_in_place_with_key_and_reason() {
         ("Body mass", "-1000", "body.mass: -1000 is out of range"),
         ("Body mass", "1e9", "body.mass"),
         ("Friction", "77", "wheels.friction: 77 is out of range"),
-        // Only beside other numbers it is wrong.
+        // Only invalid together with other numbers.
         (
             "Gear 2",
             "0.5",
@@ -154,15 +154,15 @@ fn bad_numbers_are_refused_in_place_with_key_and_reason() {
 fn it_opens_from_menu_palette_and_inspector_and_closes_by_its_tab() {
     let mut bench = Bench::start();
     bench.close_dialog();
-    assert!(bench.harness.query_by_label("Open a vehicle…").is_none());
+    assert!(bench.harness.query_by_label("Open vehicle…").is_none());
     bench.key_with(Modifiers::COMMAND, Key::P);
     bench.type_text("workshop");
     bench.key(Key::Enter);
-    assert!(bench.harness.query_by_label("Open a vehicle…").is_some());
+    assert!(bench.harness.query_by_label("Open vehicle…").is_some());
     assert!(shop(&bench).bench.is_none());
     bench.ask(Action::Do(Command::ResetPanels));
-    assert!(bench.harness.query_by_label("Open a vehicle…").is_none());
-    // The type of a selected vehicle stands in no file: wheels and springs are those of the level.
+    assert!(bench.harness.query_by_label("Open vehicle…").is_none());
+    // The type of a selected vehicle has no file, so wheels and springs are the defaults of the level.
     let (id, agent) = bench.scenario().agents().iter().next().unwrap();
     let (id, key) = (*id, agent.vehicle.clone());
     bench.ask(Action::Select(BTreeSet::from([ObjectId::Agent(id)])));
@@ -174,7 +174,7 @@ fn it_opens_from_menu_palette_and_inspector_and_closes_by_its_tab() {
         shop(&bench).bench.as_ref().unwrap().drawn.level,
         DynamicsLevel::Rigid
     );
-    bench.press("Selected one");
+    bench.press("Use selection");
     assert_eq!(
         shop(&bench).bench.as_ref().unwrap().source,
         Source::Type(key)
@@ -188,7 +188,7 @@ fn two_vehicles_stand_side_by_side() {
     act(&mut bench, WorkshopAction::Compare(Some(Source::Unchanged)));
     let rival = shop(&bench).rival.as_ref().unwrap();
     assert_eq!(rival.file.body.mass, 1000.0);
-    for text in ["this one", "as it was", "1540", "1040"] {
+    for text in ["this vehicle", "original", "1540", "1040"] {
         let found = bench.harness.query_all_by_label(text).count();
         assert!(found >= 1, "{text}");
     }
@@ -197,7 +197,7 @@ fn two_vehicles_stand_side_by_side() {
         WorkshopAction::Compare(Some(Source::Shipped("t-28"))),
     );
     assert!(bench.harness.query_all_by_label("t-28").count() >= 1);
-    // A vehicle without springs has none of the other's numbers.
+    // A vehicle without springs lacks the other's numbers.
     act(
         &mut bench,
         WorkshopAction::Open(Source::Shipped("ford-escort")),
@@ -221,7 +221,7 @@ fn manoeuvres_run_beside_the_window_and_are_those_of_the_bench() {
     bench.harness.step();
     assert!(shop(&bench).trial.is_running);
     bench.harness.step();
-    assert!(bench.harness.query_by_label("Stop the test").is_some());
+    assert!(bench.harness.query_by_label("Stop test").is_some());
     bench.settle();
     let trial = &shop(&bench).trial;
     assert_eq!(trial.share(), 1.0);
@@ -232,7 +232,7 @@ fn manoeuvres_run_beside_the_window_and_are_those_of_the_bench() {
     for name in MANOEUVRES {
         assert!(bench.harness.query_by_label(name).is_some(), "{name}");
     }
-    // Results of other numbers say so.
+    // Results of other numbers are marked.
     change(&mut bench, |file| file.body.mass *= 1.1);
     assert!(
         bench
@@ -283,10 +283,10 @@ fn a_vehicle_is_saved_beside_the_scenario_and_used_by_it() {
         WorkshopAction::Open(Source::Shipped("willys-mb")),
     );
     change(&mut bench, |file| file.body.mass = 1234.0.into());
-    // It stands in no file yet: it is asked where.
+    // It has no file yet, so the path is requested.
     bench.press("Use as type willys_mb_2");
     let Dialog::Path { purpose, text, .. } = bench.editor().model().dialog.clone() else {
-        panic!("no question");
+        panic!("no dialog");
     };
     assert_eq!(purpose, Purpose::UseVehicle);
     assert!(
@@ -302,7 +302,7 @@ fn a_vehicle_is_saved_beside_the_scenario_and_used_by_it() {
     let kind = bench.scenario().vehicle_types()["willys_mb_2"].clone();
     assert_eq!(kind.file.as_ref().unwrap().path, "jeep.vehicle.json");
     assert_eq!(kind.mass, 1234.0 + 40.0);
-    // One edit; the file stays, and saved changes are no changes any more.
+    // One edit; the file stays, and saved changes no longer count as changes.
     assert!(!shop(&bench).bench.as_ref().unwrap().is_changed());
     bench.ask(Action::Do(Command::Undo));
     assert!(!bench.scenario().vehicle_types().contains_key("willys_mb_2"));
@@ -318,7 +318,7 @@ fn a_vehicle_is_saved_beside_the_scenario_and_used_by_it() {
         None
     );
     assert_eq!(again.vehicle_types()["willys_mb_2"].mass, 1274.0);
-    // Used once more after another change, it is the same type.
+    // Used again after another change, it is the same type.
     change(&mut bench, |file| file.body.mass = 900.0.into());
     bench.ask(Action::Path(path.clone(), Purpose::SaveVehicle, None));
     act(&mut bench, WorkshopAction::Use);
@@ -359,7 +359,7 @@ fn attitude(bench: &Bench) -> (f64, f64) {
     (attitude.pitch, attitude.roll)
 }
 
-/// Drives on with keys held, s.
+/// Continues driving for some seconds with keys held.
 fn drive(bench: &mut Bench, keys: &[Key], seconds: f64) {
     for key in keys {
         bench.harness.key_down(*key);
@@ -376,7 +376,7 @@ fn drive(bench: &mut Bench, keys: &[Key], seconds: f64) {
         }
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
-    assert!(time(bench) >= end, "the track stands still");
+    assert!(time(bench) >= end, "the vehicle on the track does not move");
     for key in keys {
         bench.harness.key_up(*key);
     }
@@ -406,7 +406,7 @@ fn the_test_track_is_driven_by_hand_and_starts_again_with_other_numbers() {
         "{:?}",
         live.snapshot.vehicles[0]
     );
-    // It squats as it pulls, and leans out of a bend to the left.
+    // It squats as it accelerates, and leans outwards in a left bend.
     assert!(attitude(&bench).0 > 0.0, "{:?}", attitude(&bench));
     drive(&mut bench, &[Key::W, Key::A], 1.5);
     assert!(attitude(&bench).1 > 0.0, "{:?}", attitude(&bench));
@@ -416,14 +416,14 @@ fn the_test_track_is_driven_by_hand_and_starts_again_with_other_numbers() {
             .query_by_label_contains("Side view and rear view: pitch")
             .is_some()
     );
-    // A number moved: a new start, with it.
+    // A changed number restarts the drive with it.
     change(&mut bench, |file| file.body.mass = 2000.0.into());
     act(&mut bench, WorkshopAction::Commit("Change of it".into()));
     assert_eq!(bench.scenario().vehicle_types()["test"].mass, 2040.0);
     let time = bench.live().snapshot.time;
     assert!(time < 2.0, "{time}");
     assert!(bench.editor().model().driving.is_some());
-    // A slider that was dragged does not keep the arrow keys.
+    // A dragged slider does not keep the arrow keys.
     let slider = bench.scroll_to("Slider of Damping");
     bench.drag_right(slider.center(), 30.0);
     let damping = vehicle(&bench).suspension.as_ref().unwrap().damping;
@@ -435,7 +435,7 @@ fn the_test_track_is_driven_by_hand_and_starts_again_with_other_numbers() {
         vehicle(&bench).suspension.as_ref().unwrap().damping,
         damping
     );
-    // The other ground, and back: the scenario, its history and the map are as they were.
+    // The other ground, and back: the scenario, its history and the view are unchanged.
     act(&mut bench, WorkshopAction::Drive(Ground::Flat));
     assert!(bench.scenario().terrain().is_none());
     bench.press("Back to the scenario");
@@ -514,7 +514,7 @@ fn who_tips_over_is_told_in_words() {
     bench.press_tab("Vehicle");
     drive(&mut bench, &[Key::W], 4.0);
     let told = |bench: &Bench| {
-        let label = "It gets no farther: tipped over.";
+        let label = "Cannot continue: tipped over.";
         bench.harness.query_by_label(label).is_some()
     };
     assert!(!told(&bench));
@@ -545,7 +545,7 @@ fn saving_and_opening_on_the_track_mean_the_scenario() {
     let saved = roadwright_scenario::file::load(&town).unwrap();
     assert!(saved.network().node(NodeId(900)).is_some());
     assert!(!bench.editor().model().document.is_dirty());
-    // Who leaves from the track is asked about the scenario's changes, not about the track's.
+    // Leaving from the track asks about the scenario's changes rather than the track's.
     let edit = Edit::Node(NodeId(901), Some(Node::at(DVec2::new(950.0, 900.0))));
     bench.ask(Action::Apply("Add node".into(), edit));
     act(&mut bench, WorkshopAction::Drive(Ground::Flat));
@@ -596,7 +596,7 @@ fn absurd_but_legal_vehicles_are_drawn_and_driven() {
         act(&mut bench, WorkshopAction::LeaveTrack);
     }
     assert!(taken >= 8, "{taken}");
-    // What a file may hold and a scenario not is said, and the scenario stays.
+    // A vehicle valid in a file but not in a scenario is refused, and the scenario stays.
     act(
         &mut bench,
         WorkshopAction::Open(Source::Shipped("willys-mb")),
@@ -612,7 +612,7 @@ fn a_crash_on_the_track_does_not_cost_the_scenario() {
     let edit = Edit::Node(NodeId(900), Some(Node::at(DVec2::new(987.0, 900.0))));
     bench.ask(Action::Apply("Add node".into(), edit));
     act(&mut bench, WorkshopAction::Drive(Ground::Flat));
-    // Edits are kept after a few seconds, also those of the scenario that waits.
+    // Edits are autosaved after a few seconds, including those of the paused scenario.
     let folder = bench.folder.path().join("autosave");
     let is_kept = || {
         let files = std::fs::read_dir(&folder).unwrap();
@@ -648,7 +648,7 @@ fn an_individual_and_the_test_track_leave_the_scenario_to_each_other() {
     bench.ask(Action::Experiment(show));
     let is_shown = |bench: &Bench| bench.editor().model().experiment.shown.is_some();
     assert!(shop(&bench).track.is_none() && is_shown(&bench));
-    // While it is shown, there is no way onto the track, and the scenario takes no vehicle.
+    // While it is shown, the track cannot be entered, and the scenario takes no vehicle.
     act(&mut bench, WorkshopAction::Drive(Ground::Flat));
     assert!(shop(&bench).track.is_none() && is_shown(&bench));
     act(&mut bench, WorkshopAction::Use);

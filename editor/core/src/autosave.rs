@@ -11,22 +11,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
-/// An edit is written at the latest this long after it was made, s.
+/// Longest time between an edit and its autosave, in seconds.
 pub const PERIOD: f64 = 4.0;
 
-/// What a session says about its autosave.
+/// Description that a session writes beside its autosave.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct About {
-    /// The file that was edited, if any.
+    /// The edited file, if any.
     path: Option<PathBuf>,
     title: String,
 }
 
-// What a session named N has in the folder:
+// Files of a session named N in the folder:
 //
-//   N.lock             locked while the session lives
-//   N.scenario.json    the last edits that were kept
-//   N.json             the file that they belong to, and the title
+//   N.lock             locked while the session runs
+//   N.scenario.json    the last autosaved scenario
+//   N.json             the path of its file, and its title
 
 /// The autosave of this session.
 pub struct Autosave {
@@ -46,16 +46,16 @@ pub struct Recovery {
     pub scenario: Arc<Scenario>,
     /// The file that it was saved in before.
     pub path: Option<PathBuf>,
-    /// What it is called.
+    /// Title of the document.
     pub title: String,
     files: Vec<PathBuf>,
 }
 
 impl Recovery {
-    /// Forgets it.
+    /// Deletes the recovery files.
     pub fn discard(&self) {
         for file in &self.files {
-            // It may be gone already.
+            // The files may be gone already.
             let _ = std::fs::remove_file(file);
         }
     }
@@ -72,7 +72,7 @@ impl Autosave {
             let name = format!("session-{}-{number}", std::process::id());
             let path = folder.join(format!("{name}.lock"));
             if path.exists() {
-                // Of another session, or left behind by one: not ours to write to.
+                // A file of another session, or one that it left behind; not ours to write to.
                 continue;
             }
             let lock = File::create(&path)?;
@@ -98,7 +98,7 @@ impl Autosave {
         self.folder.join(format!("{}.json", self.name))
     }
 
-    /// Looks whether it is time to write, and does so beside the frame. `now` is in seconds.
+    /// Starts an autosave in the background if due. `now` is in seconds.
     pub fn tick(&mut self, document: &crate::document::Document, now: f64) {
         if self
             .writing
@@ -108,7 +108,7 @@ impl Autosave {
             self.writing = None;
         }
         if !document.is_dirty() {
-            // Saved, or undone to what was saved: a crash would lose nothing.
+            // Saved, or undone to the saved state: a crash would lose nothing.
             if self.written != 0 {
                 self.clear();
             }
@@ -123,8 +123,7 @@ impl Autosave {
             return;
         }
         self.due = None;
-        // Set before it is written: what is edited meanwhile has a higher revision and is due
-        // again.
+        // Set before writing: edits made meanwhile have a higher revision and are due again.
         self.written = document.revision();
         let about = About {
             path: document.path().map(Path::to_owned),
@@ -134,8 +133,9 @@ impl Autosave {
         let (scenario_file, about_file) = (self.scenario_file(), self.about_file());
         let (sender, receiver) = channel();
         std::thread::spawn(move || {
-            // Failing to autosave must not stop anyone from working; saving will say what is wrong.
-            // The description first: a scenario without it would be recovered without its file.
+            // A failed autosave must not stop the user from working; saving will report the problem. The
+            // description is written first, because a scenario without it would be recovered without its
+            // file.
             if let Ok(text) = serde_json::to_string(&about) {
                 let _ = roadwright_files::write(&about_file, text.as_bytes());
             }
@@ -145,45 +145,45 @@ impl Autosave {
         self.writing = Some(receiver);
     }
 
-    /// Whether the newest edits of a document are safe: saved, or written here.
+    /// Whether the newest edits of a document are safe: saved, or written by an autosave.
     pub fn has_kept(&self, document: &crate::document::Document) -> bool {
         let written = self.writing.is_none() && self.written == document.revision();
         written || !document.is_dirty()
     }
 
-    /// Waits for what is being written: for tests and at the end.
+    /// Waits for the write in progress. For tests and for the end of a session.
     pub fn finish(&mut self) {
         if let Some(writing) = self.writing.take() {
             let _ = writing.recv();
         }
     }
 
-    /// Writes what has been edited now, and waits until it is written.
+    /// Writes all edits so far and waits until they are on disk.
     pub fn keep_now(&mut self, document: &crate::document::Document) {
-        // What is being written may be older than the newest edit, and holds up the next writing.
+        // The write in progress may be older than the newest edit, and it delays the next write.
         self.finish();
-        // At the end of time every edit is due.
+        // At time infinity every edit is due.
         self.tick(document, f64::INFINITY);
         self.finish();
     }
 
-    /// Forgets what was written: it is saved, or not wanted.
+    /// Deletes the autosave, because the document was saved or discarded.
     pub fn clear(&mut self) {
-        // A thread that is writing would put the file back after it was removed.
+        // A thread that is still writing would recreate the file after its removal.
         self.finish();
         self.written = 0;
         let _ = std::fs::remove_file(self.scenario_file());
         let _ = std::fs::remove_file(self.about_file());
     }
 
-    /// Ends the session properly: nothing is left behind.
+    /// Ends the session and removes its files.
     pub fn end(&mut self) {
         self.clear();
         let _ = std::fs::remove_file(self.folder.join(format!("{}.lock", self.name)));
     }
 }
 
-/// What sessions that did not end have left in a folder, oldest first.
+/// Autosaves in a folder of sessions that did not end properly, oldest first.
 pub fn recoveries(folder: &Path) -> Vec<Recovery> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();
@@ -195,8 +195,7 @@ pub fn recoveries(folder: &Path) -> Vec<Recovery> {
     locks.sort();
     let mut found = Vec::new();
     for lock in locks {
-        // The system frees the locks of a program that ends in any way. A lock that is held belongs
-        // to a window that is open.
+        // The system releases the locks of a program however it ends. A held lock belongs to an open window.
         let free = open(&lock).is_ok_and(|file| file.try_lock().is_ok());
         if !free {
             continue;
@@ -217,11 +216,11 @@ pub fn recoveries(folder: &Path) -> Vec<Recovery> {
                     files,
                 });
             }
-            // Nothing was written before the end.
+            // The session ended before its first autosave.
             Err(_) if !scenario_file.exists() => files.iter().for_each(|file| {
                 let _ = std::fs::remove_file(file);
             }),
-            // Another version may have written it, or be able to read it another time.
+            // Another version may have written it, or a later attempt may be able to read it.
             Err(_) => {}
         }
     }
@@ -252,7 +251,7 @@ mod tests {
         session.tick(&document, 0.0);
         session.tick(&document, PERIOD + 0.1);
         session.finish();
-        // While the session lives its autosave is its own.
+        // While the session lives, its autosave is not offered for recovery.
         assert!(recoveries(folder.path()).is_empty());
         drop(session);
         let found = recoveries(folder.path());
@@ -286,14 +285,14 @@ mod tests {
         assert!(about.exists(), "{}", about.display());
         std::fs::remove_file(&about).unwrap();
         let parent = about.parent().unwrap();
-        // The note beside a copy, and a lock that comes before all others.
+        // The description beside an autosave, and a lock file that sorts first.
         for pipe in [about.clone(), parent.join("0.lock")] {
             let made = std::process::Command::new("mkfifo").arg(&pipe).status();
             assert!(made.unwrap().success());
         }
         let (told, found) = std::sync::mpsc::channel();
         let path = folder.path().to_owned();
-        // In a thread of its own: one that hangs is left behind.
+        // In its own thread, so that a hang does not block the test.
         std::thread::spawn(move || told.send(recoveries(&path)));
         let patience = std::time::Duration::from_secs(60);
         let found = found.recv_timeout(patience).expect("a pipe is waited for");
@@ -316,7 +315,7 @@ mod tests {
         std::fs::write(&scenario_file, &newer).unwrap();
         assert!(recoveries(folder.path()).is_empty());
         assert_eq!(std::fs::read_to_string(&scenario_file).unwrap(), newer);
-        // Without a scenario there is nothing to keep.
+        // Without a scenario there is nothing to recover.
         std::fs::remove_file(&scenario_file).unwrap();
         assert!(recoveries(folder.path()).is_empty());
         assert_eq!(
@@ -332,7 +331,7 @@ mod tests {
         let mut session = Autosave::start(folder.path()).unwrap();
         session.tick(&document, 0.0);
         session.tick(&document, PERIOD + 0.1);
-        // While that is written.
+        // An edit made during the write.
         let node = |x: f64| Node::at(roadwright_geometry::DVec2::new(x, 0.0));
         let add = |id: u32, document: &mut Document| {
             let edit = Edit::Node(NodeId(id), Some(node(f64::from(id))));
@@ -342,7 +341,7 @@ mod tests {
         session.keep_now(&document);
         let kept = |session: &Autosave| file::load(&session.scenario_file()).unwrap();
         assert_eq!(&kept(&session), &**document.scenario());
-        // And it goes on as before.
+        // Autosaving continues.
         add(3, &mut document);
         session.tick(&document, 100.0);
         session.tick(&document, 100.1 + PERIOD);

@@ -6,7 +6,7 @@ use roadwright_geometry::DVec2;
 const MIN_SCALE: f64 = 0.002;
 const MAX_SCALE: f64 = 400.0;
 
-/// Where the map looks.
+/// The view of the map.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Camera {
     /// World point in the middle, m.
@@ -25,24 +25,24 @@ impl Default for Camera {
 }
 
 impl Camera {
-    /// Where a world point lies from the middle of the map, points to the right and down.
+    /// Offset of a world point from the centre of the map, in points to the right and down.
     pub fn offset(&self, point: DVec2) -> DVec2 {
         let offset = (point - self.centre) / self.scale;
         DVec2::new(offset.x, -offset.y)
     }
 
-    /// The world point that lies so far from the middle of the map, points to the right and down.
+    /// World point at an offset from the centre of the map, in points to the right and down.
     pub fn at_offset(&self, offset: DVec2) -> DVec2 {
         self.centre + self.scale * DVec2::new(offset.x, -offset.y)
     }
 
-    /// Moves the view with the pointer, points to the right and down.
+    /// Moves the view with the pointer by an offset in points to the right and down.
     pub fn pan(&mut self, by: DVec2) {
         self.centre -= self.scale * DVec2::new(by.x, -by.y);
     }
 
-    /// Zooms by a factor and keeps the world point where it is that lies so far from the middle of the
-    /// map, points to the right and down.
+    /// Zooms by a factor and keeps the world point at the given offset from the centre of the map in place.
+    /// The offset is in points to the right and down.
     pub fn zoom_at(&mut self, offset: DVec2, factor: f64) {
         let fixed = self.at_offset(offset);
         self.scale = (self.scale / factor).clamp(MIN_SCALE, MAX_SCALE);
@@ -50,12 +50,12 @@ impl Camera {
         self.centre += fixed - moved;
     }
 
-    /// Shows a box of the world with some space around it, on a map of this size in points.
+    /// Shows a box of the world with a margin, on a map of this size in points.
     pub fn frame(&mut self, size: DVec2, (low, high): (DVec2, DVec2)) {
-        // A single point has no size; 20 m around it is what people want to see.
+        // A single point has no size, so show 20 m around it.
         let wanted = (high - low).max(DVec2::splat(20.0));
         self.centre = 0.5 * (low + high);
-        // A tenth more than needed: nothing touches the border.
+        // A margin of 10 %, so that nothing touches the border.
         self.scale = (wanted * 1.1 / size.max(DVec2::ONE))
             .max_element()
             .clamp(MIN_SCALE, MAX_SCALE);

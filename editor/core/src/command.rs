@@ -1,4 +1,4 @@
-//! What a person can ask for: each command has a name, a hint and a key, and stands in the palette.
+//! Commands of the user: each has a name, a hint and a key, and is listed in the palette.
 
 use crate::input::{Key, KeyChord, Modifiers};
 use crate::panel::{MenuPlace, PanelId};
@@ -7,9 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Commands as a table, in the order of the palette: name, title, hint, key. Those of tools stand in
-/// a table of their own, so that the compiler misses none of them, and those of panels in the table
-/// of panels.
+/// Commands as a table, in the order of the palette: name, title, hint, key. Commands of tools have their own
+/// table so that the compiler checks that none is missing, and commands of panels come from the table of
+/// panels.
 macro_rules! commands {
     (
         $($name:ident: $title:literal, $hint:literal, $key:literal;)*
@@ -22,7 +22,7 @@ macro_rules! commands {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Command {
             $(#[doc = $hint] $name,)*
-            /// Takes a tool.
+            /// Selects a tool.
             Tool(ToolKind),
             /// Brings a panel to the front.
             Panel(PanelId),
@@ -37,7 +37,7 @@ macro_rules! commands {
                 $(Self::$later,)*
             ];
 
-            /// Title, hint, and the key unless it is bound to another one; empty for none.
+            /// Title, hint, and default key; an empty key means none.
             fn described(self) -> (&'static str, &'static str, &'static str) {
                 match self {
                     $(Self::$name => ($title, $hint, $key),)*
@@ -64,73 +64,76 @@ macro_rules! commands {
     };
 }
 
-// A line here and a line in `actions.rs` make a command.
+// A new command needs a line here and a line in `actions.rs`.
 commands! {
-    New: "New", "Begin an empty scenario.", "Ctrl+N";
+    New: "New", "Start an empty scenario.", "Ctrl+N";
     Open: "Open…", "Open a scenario file.", "Ctrl+O";
     Save: "Save", "Write the scenario to its file.", "Ctrl+S";
     SaveAs: "Save as…", "Write the scenario to another file.", "Ctrl+Shift+S";
-    Import: "Import OpenStreetMap…", "Make a scenario of a map extract (.osm, .osm.pbf).", "Ctrl+I";
+    Import: "Import OpenStreetMap…", "Create a scenario from a map extract (.osm, .osm.pbf).", "Ctrl+I";
     ExportPicture: "Export picture…", "Write the map as a PNG picture.", "Ctrl+E";
-    Share: "Share…", "Write the scenario with all that it needs to one file.", "Ctrl+Shift+E";
+    Share: "Share…", "Write the scenario and all its files to a single file.", "Ctrl+Shift+E";
     Welcome: "Welcome", "Show the shipped scenarios and recent files.", "";
-    Quit: "Quit", "Leave Roadwright.", "Ctrl+Q";
-    Undo: "Undo", "Take the last step back.", "Ctrl+Z";
-    Redo: "Redo", "Do the step again that was undone.", "Ctrl+Y";
-    RedoToo: "Redo (second key)", "Do the step again that was undone.", "Ctrl+Shift+Z";
+    Quit: "Quit", "Quit Roadwright.", "Ctrl+Q";
+    Undo: "Undo", "Undo the last step.", "Ctrl+Z";
+    Redo: "Redo", "Redo the step that was undone last.", "Ctrl+Y";
+    RedoToo: "Redo (second key)", "Redo the step that was undone last.", "Ctrl+Shift+Z";
     Copy: "Copy", "Copy the selection.", "Ctrl+C";
-    Cut: "Cut", "Copy the selection and remove it.", "Ctrl+X";
-    Paste: "Paste", "Add what was copied, at the pointer.", "Ctrl+V";
+    Cut: "Cut", "Copy the selection and delete it.", "Ctrl+X";
+    Paste: "Paste", "Paste the copied objects at the pointer.", "Ctrl+V";
     Duplicate: "Duplicate", "Add a copy of the selection beside it.", "Ctrl+D";
-    Delete: "Delete", "Remove the selection.", "Delete";
+    Delete: "Delete", "Delete the selection.", "Delete";
     SelectAll: "Select all", "Select everything.", "Ctrl+A";
-    SelectSimilar: "Select similar", "Select all of the kind of what is selected: roads of its class, agents of its stack.", "Ctrl+Shift+A";
-    NudgeWest: "Nudge west", "Move the selection a metre west, or a step of the grid.", "Left";
-    NudgeEast: "Nudge east", "Move the selection a metre east, or a step of the grid.", "Right";
-    NudgeNorth: "Nudge north", "Move the selection a metre north, or a step of the grid.", "Up";
-    NudgeSouth: "Nudge south", "Move the selection a metre south, or a step of the grid.", "Down";
-    Group: "Group", "Make a group of the selection: a click on one of it selects all.", "Ctrl+G";
-    Ungroup: "Ungroup", "Dissolve the groups of what is selected.", "Ctrl+Shift+G";
-    MirrorLeftRight: "Mirror left to right", "Mirror the selection about the middle of its box: left becomes right.", "Shift+H";
-    MirrorUpDown: "Mirror up to down", "Mirror the selection about the middle of its box: up becomes down.", "Shift+V";
-    TurnLeft: "Turn left by 90 degrees", "Turn the selection a quarter counter-clockwise about the middle of its box.", "Ctrl+OpenBracket";
-    TurnRight: "Turn right by 90 degrees", "Turn the selection a quarter clockwise about the middle of its box.", "Ctrl+CloseBracket";
-    SplitRoad: "Split road", "Cut the selected road in the middle, or where the pointer is on it.", "K";
-    MergeRoads: "Merge roads", "Make one road of the two that meet at the selected node, or of two selected roads.", "J";
-    MergeJunctions: "Merge junctions", "Make one junction of the selected ones, or of the selected one and the nearest.", "";
-    PartJunctions: "Take junction apart", "Take the selected junction apart where junctions have been merged by hand.", "";
-    AddTurnLanes: "Add turn lanes", "Give the roads at the selected junction a lane of 30 m for who turns across the oncoming traffic.", "";
-    ReverseRoad: "Reverse road", "Let the selected road run the other way.", "";
-    SimplifyRoad: "Simplify road", "Redraw the selected road with as few lines and arcs as possible.", "";
-    PlayPause: "Play or pause", "Run the scenario, or let it stand still.", "Space";
-    StepOnce: "Step", "Take one step of the simulation.", "Period";
-    Reset: "Reset", "Back to the start of the simulation.", "Shift+R";
+    SelectSimilar: "Select similar", "Select objects like the selected one: roads of its class, agents of \
+        its stack.", "Ctrl+Shift+A";
+    NudgeWest: "Nudge west", "Move the selection a metre or a grid step west.", "Left";
+    NudgeEast: "Nudge east", "Move the selection a metre or a grid step east.", "Right";
+    NudgeNorth: "Nudge north", "Move the selection a metre or a grid step north.", "Up";
+    NudgeSouth: "Nudge south", "Move the selection a metre or a grid step south.", "Down";
+    Group: "Group", "Group the selection: a click on a member selects the group.", "Ctrl+G";
+    Ungroup: "Ungroup", "Dissolve the selected groups.", "Ctrl+Shift+G";
+    MirrorLeftRight: "Mirror left to right", "Mirror the selection about its centre: left becomes right.", "Shift+H";
+    MirrorUpDown: "Mirror top to bottom", "Mirror the selection about its centre: top becomes bottom.", "Shift+V";
+    TurnLeft: "Rotate left 90°", "Rotate the selection 90° counter-clockwise about its centre.", "Ctrl+OpenBracket";
+    TurnRight: "Rotate right 90°", "Rotate the selection 90° clockwise about its centre.", "Ctrl+CloseBracket";
+    SplitRoad: "Split road", "Split the selected road at the pointer, or else in the middle.", "K";
+    MergeRoads: "Merge roads", "Join the two roads that meet at the selected node, or two selected roads.", "J";
+    MergeJunctions: "Merge junctions", "Merge the selected junctions, or the selected one and the nearest.", "";
+    PartJunctions: "Separate junctions", "Separate a junction that was merged by hand.", "";
+    AddTurnLanes: "Add turn lanes", "Add a 30 m turn lane to each approach.", "";
+    ReverseRoad: "Reverse road", "Reverse the direction of the selected road.", "";
+    SimplifyRoad: "Simplify road", "Redraw the selected road with the fewest possible lines and arcs.", "";
+    PlayPause: "Play or pause", "Start or pause the simulation.", "Space";
+    StepOnce: "Step", "Advance the simulation by one step.", "Period";
+    Reset: "Reset", "Return to the start of the simulation.", "Shift+R";
     Faster: "Faster", "Double the speed of the simulation.", "Plus";
     Slower: "Slower", "Halve the speed of the simulation.", "Minus";
-    LookBack: "Look back", "Look at the run as it was a second earlier; playing goes on from there.", "Comma";
-    Drive: "Drive it yourself", "Drive the watched vehicle with W, A, S, D or the arrow keys; Escape gives it back.", "Shift+D";
-    Uncouple: "Uncouple trailer", "Let the last trailer of the watched vehicle go; it stands where it is with its brakes on.", "Shift+U";
-    Couple: "Couple trailer", "Join the trailer on that stands behind the watched vehicle, which has backed up to it.", "Shift+J";
-    Follow: "Follow vehicle", "Keep the watched vehicle in the middle.", "Shift+F";
+    LookBack: "Step back", "Show the run one second earlier; playing continues from there.", "Comma";
+    Drive: "Drive it yourself", "Drive the watched vehicle with W, A, S, D or the arrow keys; Escape returns \
+        control.", "Shift+D";
+    Uncouple: "Uncouple trailer", "Uncouple the last trailer of the watched vehicle; it stays where it is, \
+        with its brakes on.", "Shift+U";
+    Couple: "Couple trailer", "Couple the trailer behind the watched vehicle; back up to it first.", "Shift+J";
+    Follow: "Follow vehicle", "Keep the watched vehicle in the centre of the map.", "Shift+F";
     FrameSelection: "Frame selection", "Show the selection, or everything if nothing is selected.", "F";
     FrameAll: "Frame all", "Show the whole scenario.", "Home";
-    Search: "Find street…", "Find a street, a park or a water by its name.", "Ctrl+F";
-    ShowHidden: "Show all that is hidden", "Bring back what View > Hide has taken off the map.", "Alt+H";
+    Search: "Find street…", "Find a street, a park or a body of water by name.", "Ctrl+F";
+    ShowHidden: "Show everything hidden", "Show everything that View > Hide has hidden.", "Alt+H";
     ToggleGrid: "Grid", "Show or hide the grid.", "G";
-    ToggleGridSnap: "Snap to grid", "Let the grid catch the pointer.", "Shift+G";
+    ToggleGridSnap: "Snap to grid", "Snap the pointer to the grid.", "Shift+G";
     ToggleMinimap: "Minimap", "Show or hide the minimap.", "N";
-    ToggleTheme: "Light or dark", "Change between light and dark.", "";
+    ToggleTheme: "Light or dark theme", "Switch between the light and the dark theme.", "";
     Larger: "Larger interface", "Make the interface larger.", "Ctrl+Plus";
     Smaller: "Smaller interface", "Make the interface smaller.", "Ctrl+Minus";
     BrushSmaller: "Smaller brush", "Make the brush of the forest or terrain tool smaller.", "OpenBracket";
     BrushLarger: "Larger brush", "Make the brush of the forest or terrain tool larger.", "CloseBracket";
     => tools {
-        Select: "Tool: Select", "Select, move, turn and reshape what is there.", "V";
+        Select: "Tool: Select", "Select, move, rotate and reshape objects.", "V";
         Road: "Tool: Road", "Draw roads.", "R";
         Roundabout: "Tool: Roundabout", "Draw roundabouts.", "C";
         Obstacle: "Tool: Obstacle", "Place obstacles.", "O";
         Forest: "Tool: Forest", "Paint forests.", "T";
-        Land: "Tool: Land", "Draw parks, waters and quarters.", "U";
+        Land: "Tool: Land", "Draw parks, water and districts.", "U";
         Place: "Tool: Place", "Place points of interest and parking bays.", "P";
         Terrain: "Tool: Terrain", "Shape the ground.", "H";
         Vehicle: "Tool: Vehicle", "Place vehicles.", "A";
@@ -138,14 +141,14 @@ commands! {
         Measure: "Tool: Measure", "Measure distances.", "M";
         Overlay: "Tool: Picture", "Place a background picture.", "B";
     }
-    Palette: "Command palette", "Find any command by its name.", "Ctrl+P";
-    Keys: "Keys", "Show all keys and change them.", "Questionmark";
-    KeepRun: "Keep this run", "Keep what has come of the run, to compare others with it.", "";
-    ResetPanels: "Reset panels", "Put all panels where they were at first.", "";
+    Palette: "Command palette", "Find a command by name.", "Ctrl+P";
+    Keys: "Keys", "Show and change the keys.", "Questionmark";
+    KeepRun: "Keep this run", "Keep the results so far, to compare other runs with them.", "";
+    ResetPanels: "Reset panels", "Restore the default layout of the panels.", "";
 }
 
 impl Command {
-    /// All commands, in the order of the palette. Those of panels stand around [`KeepRun`](Self::KeepRun).
+    /// All commands, in the order of the palette. Those of panels surround [`KeepRun`](Self::KeepRun).
     pub fn all() -> &'static [Self] {
         static ALL: LazyLock<Vec<Command>> = LazyLock::new(|| {
             let is_of_run =
@@ -168,8 +171,8 @@ impl Command {
         &ALL
     }
 
-    /// Whether it changes the scenario in a way that a stroke under way must not mix with; undo
-    /// takes the stroke back itself.
+    /// Whether it edits the scenario, so that a stroke in progress must end first. Undo cancels the stroke
+    /// itself.
     pub fn edits(self) -> bool {
         matches!(
             self,
@@ -204,7 +207,7 @@ impl Command {
         self.described().0
     }
 
-    /// What it does, in one sentence.
+    /// One sentence that says what it does.
     pub fn hint(self) -> &'static str {
         self.described().1
     }
@@ -213,8 +216,8 @@ impl Command {
         self.described().2
     }
 
-    /// Its name in the settings of people: `tool_road`, `save_as`. A name that changes would lose
-    /// the key that was bound to it.
+    /// Its name in the settings file, such as `tool_road` or `save_as`. Renaming a command would lose the key
+    /// bound to it.
     fn file_name(self) -> String {
         let mut name = String::new();
         for (i, letter) in self.variant().char_indices() {
@@ -227,24 +230,24 @@ impl Command {
     }
 }
 
-// By hand, since a derived name of `Tool(Road)` would be no string, which keys of a map have to be.
+// By hand, because the derived name of `Tool(Road)` would not be a string, which map keys must be.
 impl Serialize for Command {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.file_name())
     }
 }
 
-/// Which key does what.
+/// Key bindings.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(transparent)]
 pub struct KeyMap {
-    /// Keys that differ from the standard ones, such as `Ctrl+Shift+S`; empty for none.
+    /// Bindings that differ from the defaults, such as `Ctrl+Shift+S`; empty for no key.
     changed: BTreeMap<Command, String>,
 }
 
 impl<'de> Deserialize<'de> for KeyMap {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Commands of another version are left out, and the others keep their keys.
+        // Commands of other versions are dropped; the others keep their keys.
         let named = BTreeMap::<String, String>::deserialize(deserializer)?;
         let known = Command::all().iter().filter_map(|&command| {
             let key = named.get(&command.file_name())?;
@@ -257,7 +260,7 @@ impl<'de> Deserialize<'de> for KeyMap {
 }
 
 impl KeyMap {
-    /// The key of a command as text; empty for none.
+    /// The key of a command as text; empty if it has none.
     pub fn text(&self, command: Command) -> &str {
         let standard = command.default_key();
         self.changed.get(&command).map_or(standard, String::as_str)
@@ -268,24 +271,24 @@ impl KeyMap {
         parse(self.text(command))
     }
 
-    /// Binds a command to a key; a command that had it loses it.
+    /// Binds a command to a key; another command that had the key loses it.
     pub fn bind(&mut self, command: Command, chord: KeyChord) {
         let text = text_of(chord);
         for other in Command::all() {
             if *other != command && self.text(*other) == text {
-                // An empty text and not a removal, which would bring its standard key back.
+                // An empty text rather than a removal, which would restore its default key.
                 self.changed.insert(*other, String::new());
             }
         }
         self.changed.insert(command, text);
     }
 
-    /// Back to the standard keys.
+    /// Restores the default keys.
     pub fn reset(&mut self) {
         self.changed.clear();
     }
 
-    /// The command that a key asks for.
+    /// The command bound to a key.
     pub fn command(&self, pressed: KeyChord) -> Option<Command> {
         let KeyChord { key, modifiers } = pressed;
         Command::all().iter().copied().find(|command| {
@@ -300,7 +303,7 @@ impl KeyMap {
         })
     }
 
-    /// How a key is written on the screen.
+    /// The key of a command as shown on screen.
     pub fn label(&self, command: Command) -> String {
         let text = self.text(command);
         let pretty = [
@@ -321,7 +324,7 @@ impl KeyMap {
     }
 }
 
-/// Whether a key stands for a sign that some keyboards write with Shift.
+/// Whether a key types a symbol that some keyboards need Shift for.
 fn is_symbol(key: Key) -> bool {
     matches!(
         key,
@@ -413,14 +416,14 @@ mod tests {
         let text = serde_json::to_string(&map).unwrap();
         assert_eq!(text, r#"{"save_as":"Ctrl+F6","tool_road":"Ctrl+F5"}"#);
         assert_eq!(serde_json::from_str::<KeyMap>(&text).unwrap(), map);
-        // What another version could do is left out.
+        // Commands of other versions are dropped.
         let foreign: KeyMap = serde_json::from_str(r#"{"tool_spoon":"X"}"#).unwrap();
         assert_eq!(foreign, KeyMap::default());
     }
 
     #[test]
     fn keys_that_were_bound_to_panels_are_kept() {
-        // As they were written when each of these was a command of its own.
+        // As written when each of these was a command of its own.
         let written = r#"{"results":"Ctrl+F5","import_report":"Ctrl+F6","compare_runs":"Ctrl+F7","green_wave":"Ctrl+F8","experiment":"Ctrl+F9","workshop":"Ctrl+F10"}"#;
         let map: KeyMap = serde_json::from_str(written).unwrap();
         let keys = [

@@ -1,15 +1,15 @@
-//! A file that cannot be opened: what is wrong with it, and what of it can be saved.
+//! A file that cannot be opened: its error, and the parts of it that can be read.
 
 use roadwright_scenario::Scenario;
 use roadwright_scenario::file::{self, FileError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Lines that are shown before and after the one with the mistake.
+/// Lines shown before and after the line with the error.
 const AROUND: usize = 2;
-/// Longest part of a line that is shown, letters.
+/// Maximum number of characters shown of a line.
 const LONGEST_LINE: usize = 160;
-/// Largest file of which lines are shown, bytes.
+/// Largest file whose lines are shown, in bytes.
 const LARGEST: u64 = 64 * roadwright_files::MEBIBYTE;
 
 /// A file that cannot be opened.
@@ -17,29 +17,29 @@ const LARGEST: u64 = 64 * roadwright_files::MEBIBYTE;
 pub struct Damaged {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong.
+    /// The error message.
     pub message: String,
-    /// Lines around the mistake with their numbers; empty if it has no line.
+    /// Lines around the error with their numbers; empty if the error has no line.
     pub lines: Vec<(usize, String)>,
-    /// The number of the line with the mistake, from 1; 0 for none.
+    /// Number of the line with the error, counted from 1; 0 for none.
     pub line: usize,
-    /// What can be read of it, if anything can.
+    /// The readable part of the file, if any.
     pub saved: Option<Saved>,
 }
 
-/// What can be read of a damaged file.
+/// The readable part of a damaged file.
 #[derive(Debug)]
 pub struct Saved {
-    /// A sound scenario.
+    /// A valid scenario.
     pub scenario: Arc<Scenario>,
-    /// Objects in it.
+    /// Number of objects in it.
     pub kept: usize,
-    /// What is not in it, and why.
+    /// Entries that were left out, with the reason.
     pub left_out: Vec<String>,
 }
 
 impl Damaged {
-    /// Looks into a file that could not be loaded.
+    /// Examines a file that could not be loaded.
     pub fn look(path: &Path, error: &FileError) -> Self {
         let (line, message) = match error {
             FileError::Io { error, .. } => (0, error.to_string()),
@@ -62,7 +62,7 @@ impl Damaged {
 }
 
 fn saved(path: &Path, error: &FileError) -> Option<Saved> {
-    // What is not there, or may not be read, holds nothing.
+    // A file that is missing or unreadable has no contents to recover.
     if matches!(error, FileError::Io { error, .. } if error.kind() != std::io::ErrorKind::InvalidData)
     {
         return None;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
-/// What a scenario is called until it has a name.
+/// Title of a scenario without a name.
 pub const UNTITLED: &str = "Untitled";
 
-/// The name of a scenario's file without its ending.
+/// The name of a scenario's file without its extension.
 pub fn name_of(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_string_lossy();
     Some(name.trim_end_matches(".scenario.json").to_owned())
@@ -24,23 +24,23 @@ pub struct Document {
     scenario: Arc<Scenario>,
     history: History,
     path: Option<PathBuf>,
-    /// When the file was last read or written by this program.
+    /// When this program last read or wrote the file.
     file_time: Option<SystemTime>,
     revision: u64,
-    /// Which document it is, in this program.
+    /// Number of the document in this program.
     id: u64,
-    /// What was there after each step that is done, and before each that is undone.
+    /// States after each step that is done, and before each step that is undone.
     states: Vec<u64>,
     undone_states: Vec<u64>,
     saved_state: Option<u64>,
-    /// How it was before the gesture under way.
+    /// The scenario before the gesture in progress.
     base: Option<Arc<Scenario>>,
-    /// The label of the gesture under way.
+    /// The label of the gesture in progress.
     gesture: Option<String>,
 }
 
 impl Document {
-    /// A document around a scenario that has no file yet.
+    /// Creates a document for a scenario without a file.
     pub fn new(scenario: Scenario) -> Self {
         Self {
             scenario: Arc::new(scenario),
@@ -57,7 +57,7 @@ impl Document {
         }
     }
 
-    /// A document that was read from a file.
+    /// Creates a document that was read from a file.
     pub fn from_file(scenario: Scenario, path: &Path) -> Self {
         Self {
             path: Some(path.to_owned()),
@@ -66,7 +66,7 @@ impl Document {
         }
     }
 
-    /// The scenario as it is now.
+    /// The current scenario.
     pub fn scenario(&self) -> &Arc<Scenario> {
         &self.scenario
     }
@@ -76,49 +76,49 @@ impl Document {
         &self.history
     }
 
-    /// Grows with every change.
+    /// Revision number, which grows with every change.
     pub fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// The file it belongs to.
+    /// The file of the document, if any.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
 
-    /// Whether it has changes that are not saved.
+    /// Whether it has unsaved changes.
     pub fn is_dirty(&self) -> bool {
         self.gesture.is_some() || Some(self.state()) != self.saved_state
     }
 
-    /// Marks it as never saved: what was recovered or imported has no file that holds it.
+    /// Marks it as never saved, because no file holds a recovered or imported scenario.
     pub fn mark_dirty(&mut self) {
         self.saved_state = None;
     }
 
-    /// Which of its states it is in. Undo and redo return to the same numbers, so a saved document is
-    /// clean again after undoing later steps; doing the same edit twice gives two states.
+    /// Number of its current state. Undo and redo return to the same numbers, so a saved document is clean
+    /// again after undoing later steps. Repeating an edit gives a new state.
     pub fn state(&self) -> u64 {
         *self.states.last().unwrap_or(&0)
     }
 
-    /// Which document it is: unlike that of any other in this program.
+    /// Number of the document, unique in this program.
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// How the scenario was before the gesture under way; as it is if there is none.
+    /// The scenario before the gesture in progress, or the current one if there is no gesture.
     pub fn base(&self) -> &Arc<Scenario> {
         self.base.as_ref().unwrap_or(&self.scenario)
     }
 
-    /// What it is called: its file, or its name.
+    /// Title of the document: the name of its file, or of its scenario.
     pub fn title(&self) -> String {
         let name = self.path.as_deref().and_then(name_of);
         name.unwrap_or_else(|| self.scenario.about().name.clone())
     }
 
-    /// Applies an edit as a step of its own. One that changes nothing leaves no step.
+    /// Applies an edit as its own step. An edit without effect leaves no step.
     ///
     /// # Errors
     /// As [`Scenario::apply`]; the document is unchanged then.
@@ -134,11 +134,11 @@ impl Document {
         Ok(())
     }
 
-    /// Shows an edit as the state of the gesture under way: what the gesture did before is taken
-    /// back first. Another label begins another gesture.
+    /// Shows an edit as the state of the gesture in progress and reverts the gesture's previous edit. A
+    /// different label starts a new gesture.
     ///
     /// # Errors
-    /// As [`Scenario::apply`]; the gesture has done nothing then.
+    /// As [`Scenario::apply`]; the gesture has no effect then.
     pub fn preview(&mut self, label: &str, edit: Edit) -> Result<(), EditError> {
         if self.gesture.as_deref() != Some(label) {
             self.commit();
@@ -146,16 +146,15 @@ impl Document {
         if self.gesture.is_none() {
             self.base = Some(self.scenario.clone());
         }
-        // Workers and the run hold older revisions: they keep theirs, and this one is copied if it
-        // is shared. Roads and terrain stay shared even then.
+        // Workers and the run keep older revisions, so a shared scenario is copied here. Roads and terrain
+        // stay shared even then.
         let scenario = Arc::make_mut(&mut self.scenario);
-        // What the gesture did before is taken back first: its edits are made of the base.
+        // The gesture's previous edit is reverted first, because its edits apply to the base.
         if self.gesture.is_some() {
             self.history.abort(scenario);
         }
         self.history.begin(label);
-        // A new revision also for an edit that does nothing: what was shown before has been taken
-        // back.
+        // An edit without effect also gets a new revision, because the previous edit was reverted.
         self.gesture = Some(label.to_owned());
         self.revision += 1;
         if is_empty(&edit) {
@@ -164,10 +163,10 @@ impl Document {
         self.history.apply(scenario, label, edit)
     }
 
-    /// Ends the gesture under way; what it last showed is one step.
+    /// Ends the gesture in progress and makes its last state one step.
     pub fn commit(&mut self) {
         if self.gesture.take().is_some() {
-            // The scenario stays as it was shown last, so that its revision does not change.
+            // The scenario stays as last shown, so its revision does not change.
             self.base = None;
             // A gesture that ended where it began leaves no step.
             let before = self.history.undo_labels().count();
@@ -178,14 +177,14 @@ impl Document {
         }
     }
 
-    /// Ends the gesture under way if it has this label.
+    /// Ends the gesture in progress if it has this label.
     pub fn commit_gesture(&mut self, label: &str) {
         if self.gesture.as_deref() == Some(label) {
             self.commit();
         }
     }
 
-    // Numbers of states, where 0 is how it was opened:
+    // Numbers of states, where 0 is the opened document:
     //
     //   edit, edit            states 0 1 2
     //   save                  saved_state 2: clean
@@ -197,7 +196,7 @@ impl Document {
         self.undone_states.clear();
     }
 
-    /// Takes back what the gesture under way did.
+    /// Reverts the gesture in progress.
     pub fn abort(&mut self) {
         if self.gesture.take().is_some() {
             self.base = None;
@@ -206,10 +205,10 @@ impl Document {
         }
     }
 
-    /// Undoes a step; the label of what was undone, `None` if there is nothing to undo.
+    /// Undoes a step and returns its label; `None` if there is nothing to undo.
     pub fn undo(&mut self) -> Option<String> {
         self.commit();
-        // After the commit: a gesture under way is the step that is taken back.
+        // After the commit, because a gesture in progress is the step to undo.
         let label = self.history.undo_labels().last().map(str::to_owned)?;
         self.history.undo(Arc::make_mut(&mut self.scenario));
         self.undone_states.extend(self.states.pop());
@@ -217,7 +216,7 @@ impl Document {
         Some(label)
     }
 
-    /// Redoes a step; its label, `None` if there is nothing to redo.
+    /// Redoes a step and returns its label; `None` if there is nothing to redo.
     pub fn redo(&mut self) -> Option<String> {
         self.commit();
         let label = self.history.redo_labels().next().map(str::to_owned)?;
@@ -229,7 +228,7 @@ impl Document {
 
     /// Undoes or redoes until `steps` steps are done.
     pub fn go_to(&mut self, steps: usize) {
-        // Step by step, so that states are passed on between done and undone.
+        // Step by step, so that states move between done and undone.
         while self.history.undo_labels().count() > steps && self.undo().is_some() {}
         while self.history.undo_labels().count() < steps && self.redo().is_some() {}
     }
@@ -238,20 +237,20 @@ impl Document {
     pub fn saved_as(&mut self, path: &Path, state: u64) {
         self.path = Some(path.to_owned());
         self.file_time = modified(path);
-        // The state that was written: what was edited meanwhile stays unsaved.
+        // Edits made since that state stay unsaved.
         self.saved_state = Some(state);
     }
 
-    /// Whether someone else has written the file since it was read or saved.
+    /// Whether another program has written the file since it was read or saved.
     pub fn changed_on_disk(&self) -> bool {
         match (&self.path, self.file_time) {
-            // A file that is gone has not been changed: saving writes it again.
+            // A deleted file does not count as changed; saving writes it again.
             (Some(path), Some(known)) => modified(path).is_some_and(|now| now != known),
             _ => false,
         }
     }
 
-    /// Takes the file on disk as known, so that the same change is not reported again.
+    /// Accepts the file on disk, so that the same change is not reported again.
     pub fn accept_disk(&mut self) {
         self.file_time = self.path.as_deref().and_then(modified);
     }
@@ -262,7 +261,7 @@ impl Document {
     }
 }
 
-/// A number that no other call gives.
+/// A number that no other call returns.
 fn fresh() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)

@@ -1,4 +1,4 @@
-//! Plugins and scripts in the editor: the host behind them, and what panels read of it.
+//! Plugins and scripts in the editor: their host, and the state that panels read.
 
 use crate::settings::Settings;
 use crate::trusted_folders::may_be_trusted;
@@ -15,22 +15,21 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How often the table of modules is read, s.
+/// Interval between reads of the table of modules, in seconds.
 const REFRESH: f64 = 0.5;
 
-/// Where modules from outside are looked for.
+/// Folders with external modules.
 #[derive(Debug, Clone, Default)]
 pub struct Folders {
     /// Program and arguments of the child processes of plugins.
     pub helper: Vec<OsString>,
-    /// The user's own folder: `plugins` and `scripts` in it are looked at after those beside the
-    /// scenario.
+    /// The user's own folder, whose `plugins` and `scripts` are searched after those beside the scenario.
     pub user: PathBuf,
-    /// Where copies and marks are kept.
+    /// Where copies and quarantine marks are kept.
     pub cache: PathBuf,
 }
 
-/// What is to be stepped through.
+/// A request to step through a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepRequest {
     /// Id of the script.
@@ -39,67 +38,67 @@ pub struct StepRequest {
     pub text: String,
     /// The handler.
     pub event: String,
-    /// The agent of the run; `None`: one is made up.
+    /// The agent of the run; `None` for a made-up one.
     pub agent: Option<u64>,
 }
 
-/// What panels read of plugins and scripts.
+/// State of plugins and scripts that panels read.
 #[derive(Clone, Default)]
 pub struct Modules {
-    /// All modules to choose from.
+    /// All available modules.
     pub registry: Registry,
-    /// Those from outside, with how they do.
+    /// External modules with their health.
     pub rows: Arc<Vec<ModuleRow>>,
     /// The scripts with their texts.
     pub scripts: Arc<Vec<ScriptRow>>,
     /// Builds that wait for permission.
     pub unallowed: Vec<FileRow>,
-    /// The folder of each of them, or why not all that stands there may be allowed.
+    /// The folder of each of them, or why its builds cannot all be allowed.
     pub folders: Vec<Result<PathBuf, String>>,
-    /// Whether one of them has not been asked about yet.
+    /// Whether the user has yet to be asked about one of them.
     pub asks: bool,
-    /// A native call that does not come back.
+    /// A native call that does not return.
     pub hang: Option<Hang>,
-    /// A module that the clock has stopped, and how, until a person has decided what follows.
+    /// The module that timed out and how, until the user has decided how to continue.
     pub timed_out: Option<String>,
-    /// The text of a script that was looked through last, with its id and its mistake.
+    /// The last checked text of a script, with its id and its error.
     pub checked: Option<(String, String, Option<ScriptError>)>,
-    /// What is stepped through, with the statements that were run, or what is wrong with the script.
+    /// The last stepping request, with the executed statements or the error of the script.
     pub stepping: Option<(StepRequest, Result<Steps, ScriptError>)>,
 }
 
-/// The host, and the folders that it looks at.
+/// The host and its folders.
 pub struct Extensions {
     host: Host,
     watch: CallWatch,
     beside: Option<PathBuf>,
     folders: Folders,
-    /// A file that is the person's for certain: it was made a moment ago.
+    /// A file that certainly belongs to the user, because it was just created.
     own: PathBuf,
     revision: u64,
     read_at: f64,
     /// Builds that are not to be asked about again in this session.
     declined: BTreeSet<String>,
-    /// The module that the clock has stopped, once it has been told.
+    /// The module that timed out, once it has been reported.
     timed_out: Option<String>,
 }
 
-/// What has changed since the last look.
+/// Changes since the last update.
 #[derive(Default)]
 pub struct News {
-    /// What happened, for people.
+    /// Events for the user.
     pub events: Vec<Event>,
-    /// Whether there are other modules to choose from.
+    /// Whether the available modules changed.
     pub has_new_modules: bool,
-    /// Whether the clock has stopped a module.
+    /// Whether a module timed out.
     pub has_timed_out: bool,
 }
 
-/// Makes a file anew, so that it belongs to who runs this. If it cannot be made nothing is trusted.
+/// Creates a new file so that it belongs to the current user. If that fails, no folder is trusted.
 fn own_file(cache: &Path) -> PathBuf {
-    // Removed first: a file that somebody else has put there would be taken for the person's.
+    // Removed first, because a file placed by another user would pass as the user's own.
     let own = cache.join("owner");
-    // It may not be there yet, nor the folder.
+    // Neither the file nor the folder may exist yet.
     let _ = std::fs::remove_file(&own);
     let _ = std::fs::create_dir_all(cache);
     let made = std::fs::File::create_new(&own);
@@ -107,7 +106,7 @@ fn own_file(cache: &Path) -> PathBuf {
 }
 
 impl Extensions {
-    /// Looks at the folders of a user and beside a scenario.
+    /// Opens the folders of a user and beside a scenario.
     pub fn open(folders: &Folders, document: Option<&Path>, settings: &Settings) -> Self {
         let beside = document.and_then(Path::parent).map(Path::to_owned);
         let names = |name: &str| {
@@ -139,9 +138,9 @@ impl Extensions {
         }
     }
 
-    /// Looks beside another scenario.
+    /// Switches to the folders beside another scenario.
     pub fn follow(&mut self, document: Option<&Path>, settings: &Settings) {
-        // Modules beside the old scenario are no part of the new one: the host is opened again.
+        // Modules beside the old scenario do not belong to the new one, so the host is reopened.
         if document.and_then(Path::parent) != self.beside.as_deref() {
             *self = Self::open(&self.folders.clone(), document, settings);
         }
@@ -152,12 +151,12 @@ impl Extensions {
         &self.host
     }
 
-    /// What tells of news of the host, in another thread.
+    /// The watch that another thread uses to learn of news of the host.
     pub fn call_watch(&self) -> &CallWatch {
         &self.watch
     }
 
-    /// What is at hand for scenarios: modules, and scripts with their texts.
+    /// Everything available to scenarios: modules, and scripts with their texts.
     pub fn available(&self) -> Available {
         let folders = self
             .beside
@@ -167,16 +166,16 @@ impl Extensions {
         Available::new(&builtin_modules(), &self.host, &folders)
     }
 
-    /// Does not ask about a build again.
+    /// Declines a build for this session.
     pub fn decline(&mut self, hash: &str) {
         self.declined.insert(hash.to_owned());
     }
 
-    /// Lets builds of trusted folders run, and notes the others that wait for permission.
+    /// Allows builds of trusted folders and lists the others that wait for permission.
     fn ask_about(&self, modules: &mut Modules, trusted: &BTreeSet<PathBuf>) {
         let files = self.host.files().into_iter();
         let waiting = files.filter(|file| file.state == FileState::NeedsPermission);
-        // Who can write to a folder may have changed since it was trusted: looked at each time.
+        // Write permissions of a folder may have changed since it was trusted, so they are checked each time.
         let with_folders = waiting.map(|file| {
             let folder = may_be_trusted(&file.path, &self.own);
             (file, folder)
@@ -192,16 +191,16 @@ impl Extensions {
         (modules.unallowed, modules.folders) = others.into_iter().unzip();
     }
 
-    /// Reads what has changed, now and then.
+    /// Reads changes at intervals.
     pub fn look(&mut self, modules: &mut Modules, trusted: &BTreeSet<PathBuf>, time: f64) -> News {
         let revision = self.host.revision();
         let has_new_modules = revision != self.revision;
-        // Times and calls of modules change all the time; the table is for people.
+        // Times and calls of modules change constantly; the table is only for display.
         if !has_new_modules && (time - self.read_at).abs() < REFRESH {
             return News::default();
         }
         self.read_at = time;
-        // The texts of all scripts: too much to be copied twice a second for nothing.
+        // The texts of all scripts are too large to copy twice a second for nothing.
         if has_new_modules {
             self.revision = revision;
             modules.registry = self.host.registry();
@@ -213,13 +212,13 @@ impl Extensions {
         modules.asks = unallowed.any(|file| !self.declined.contains(&file.hash));
         modules.hang = self.watch.hangs().into_iter().next();
         let timed_out = self.host.timed_out();
-        // Once for each time: what panels show is cleared by the answer of a person.
+        // Reported once per time-out, because the user's decision clears what panels show.
         let has_timed_out = timed_out != self.timed_out;
         if has_timed_out {
             self.timed_out.clone_from(&timed_out);
             modules.timed_out = timed_out;
         }
-        // First: why the window was gone is the first thing that its user wants to know.
+        // First, because users want to know first why the program ended.
         let silent = self.host.silent_ends().into_iter().map(|text| Event {
             level: Level::Error,
             module: "plugins".into(),

@@ -1,20 +1,20 @@
-//! What an import came to: what it made, and what it left out or changed, and where.
+//! Result of an import: what it created, and what it left out or changed, with places.
 
 use roadwright_interchange::osm::ImportSummary;
 
-/// What the last import came to.
+/// Result of the last import.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportReport {
-    /// The file that was read.
+    /// The imported file.
     pub file: String,
-    /// The document that it became: places are those of this one.
+    /// The document created by the import; places belong to it.
     pub document: u64,
-    /// What was made and what was left out.
+    /// Created and omitted items.
     pub summary: ImportSummary,
 }
 
 impl ImportReport {
-    /// How many things were left out or changed.
+    /// Number of items left out or changed.
     pub fn left_out(&self) -> usize {
         self.summary
             .warnings
@@ -23,40 +23,40 @@ impl ImportReport {
             .sum()
     }
 
-    /// It in a line.
+    /// The report in one line.
     pub fn line(&self) -> String {
         let summary = &self.summary;
         let mut text = format!("{} roads, {:.1} km", summary.roads, summary.road_km);
         if summary.buildings + summary.land > 0 {
             let (buildings, land) = (summary.buildings, summary.land);
-            text += &format!(", {buildings} buildings, {land} areas of land");
+            text += &format!(", {buildings} buildings, {land} land areas");
         }
         let left_out = self.left_out();
         if left_out > 0 {
-            text += &format!("; {left_out} things left out or changed");
+            text += &format!("; {left_out} items left out or changed");
         }
         text
     }
 
-    /// What was made, by name, without what there is none of.
+    /// Created items by name, without zero counts.
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let summary = &self.summary;
         let counted = [
-            ("drivable ways", summary.ways),
+            ("drivable OSM ways", summary.ways),
             ("junctions", summary.junctions),
             ("signals", summary.signals),
             ("junctions and crossings with signals", summary.controllers),
             ("stop and give-way signs", summary.signs),
-            ("crossings for people on foot", summary.crossings),
+            ("pedestrian crossings", summary.crossings),
             ("turn restrictions", summary.restrictions),
             (
-                "turn restrictions over other roads",
+                "turn restrictions via other roads",
                 summary.via_restrictions,
             ),
             ("lanes with arrows", summary.turn_lanes),
-            ("lanes with lines not to cross", summary.lane_changes),
+            ("lanes with lane change restrictions", summary.lane_changes),
             ("buildings", summary.buildings),
-            ("areas of land", summary.land),
+            ("land areas", summary.land),
         ];
         let roads = format!("{}, {:.1} km", summary.roads, summary.road_km);
         let lanes = format!("{}, {:.1} km", summary.lanes, summary.lane_km);

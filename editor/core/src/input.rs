@@ -1,6 +1,6 @@
-//! Keys as the core knows them, whatever window they come from.
+//! Keys as the core knows them, independent of the window system.
 
-/// Keys as a table: variant, the name that settings hold, and other names that are read.
+/// Keys as a table: variant, name in settings, and other accepted names.
 macro_rules! keys {
     ($($key:ident: $name:literal $(, $other:literal)*;)*) => {
         /// A key of the keyboard.
@@ -20,7 +20,7 @@ macro_rules! keys {
                 }
             }
 
-            /// The key of a name; `None` if there is no such key.
+            /// The key with a name; `None` if there is none.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name {
                     $($name $(| $other)* => Some(Self::$key),)*
@@ -179,7 +179,7 @@ keys! {
     Clear: "Clear";
 }
 
-/// Keys that are held beside a key or a button.
+/// Modifier keys held together with a key or a button.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Modifiers {
     /// Shift.
@@ -190,7 +190,7 @@ pub struct Modifiers {
     pub alt: bool,
 }
 
-/// A key together with the modifiers that are held.
+/// A key together with the held modifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyChord {
     /// The modifiers.

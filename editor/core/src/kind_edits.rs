@@ -1,21 +1,21 @@
-//! Renaming, copying, deleting and putting in order what agents are made of: vehicle types and stacks.
+//! Edits that rename, copy, delete and reorder vehicle types and stacks.
 
 use roadwright_scenario::{Agent, Edit, Flow, Scenario};
 
-/// Longest name, letters.
+/// Longest name, in characters.
 const LONGEST: usize = 60;
 
-/// What has a name of its own and is used by agents and flows.
+/// A kind of named entry that agents and flows use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A type of vehicles.
+    /// A vehicle type.
     VehicleType,
     /// A stack of modules.
     Stack,
 }
 
 impl Kind {
-    /// What it is called.
+    /// Its name in messages.
     pub fn word(self) -> &'static str {
         match self {
             Self::VehicleType => "vehicle type",
@@ -30,9 +30,9 @@ impl Kind {
         }
     }
 
-    /// Puts what has a name under another one as well.
+    /// The edit that adds a copy of an entry under another name.
     fn put(self, scenario: &Scenario, key: &str, name: &str) -> Result<Edit, String> {
-        let gone = || format!("There is no {} {key} any more.", self.word());
+        let gone = || format!("The {} {key} no longer exists.", self.word());
         let name = name.to_owned();
         match self {
             Self::VehicleType => {
@@ -67,7 +67,7 @@ impl Kind {
         }
     }
 
-    /// The edits that let all who use `key` use `name`.
+    /// The edits that switch all users of `key` to `name`.
     fn moved(self, scenario: &Scenario, key: &str, name: &str) -> Vec<Edit> {
         let mut edits = Vec::new();
         for (id, agent) in scenario.agents() {
@@ -93,7 +93,7 @@ impl Kind {
         edits
     }
 
-    /// The names of all, in the order of their list.
+    /// All names, in the order of their list.
     pub fn listed(self, scenario: &Scenario) -> Vec<String> {
         match self {
             Self::VehicleType => names(scenario.listed_vehicle_types()),
@@ -101,10 +101,10 @@ impl Kind {
         }
     }
 
-    /// The edit that gives the list this order; `None` if it has it.
+    /// The edit that sets this order of the list; `None` if the list already has it.
     fn in_order(self, scenario: &Scenario, mut names: Vec<String>) -> Option<Edit> {
-        // The order of names needs no list: files of those who want no other stay as they are, and what comes
-        // later finds its place by itself.
+        // Alphabetical order needs no stored list, so files without a custom order stay unchanged and new
+        // entries find their place.
         if names.is_sorted() {
             names.clear();
         }
@@ -116,8 +116,8 @@ impl Kind {
         (order != *scenario.list_order()).then(|| Edit::Order(Box::new(order)))
     }
 
-    /// The edit that brings one to a place of its list, counted from 0 on top; places beyond its end are the
-    /// last one. `None` if it stands there, or is gone.
+    /// The edit that moves an entry to an index of its list, counted from 0 at the top; larger indices mean
+    /// the end. `None` if it is there already or does not exist.
     pub fn brought(self, scenario: &Scenario, key: &str, place: usize) -> Option<Edit> {
         let mut names = self.listed(scenario);
         let now = names.iter().position(|known| known == key)?;
@@ -126,12 +126,12 @@ impl Kind {
         self.in_order(scenario, names)
     }
 
-    /// The edit that puts the list in the order of names; `None` if it is.
+    /// The edit that sorts the list by name; `None` if it is sorted.
     pub fn sorted(self, scenario: &Scenario) -> Option<Edit> {
         self.in_order(scenario, Vec::new())
     }
 
-    /// How many agents and flows use it.
+    /// Number of agents and flows that use it.
     pub fn users(self, scenario: &Scenario, key: &str) -> usize {
         let agents = scenario.agents().values();
         let flows = scenario.flows().values();
@@ -139,22 +139,22 @@ impl Kind {
             + flows.filter(|flow| self.of_flow(flow) == key).count()
     }
 
-    /// The edit that gives it another name, with all who use it.
+    /// The edit that renames an entry and updates its users.
     ///
     /// # Errors
     /// If the name is empty, too long or taken.
     pub fn renamed(self, scenario: &Scenario, key: &str, name: &str) -> Result<Edit, String> {
         if name.is_empty() || name.chars().count() > LONGEST {
-            return Err(format!("A name has 1 to {LONGEST} letters."));
+            return Err(format!("A name has 1 to {LONGEST} characters."));
         }
         if self.exists(scenario, name) {
-            return Err(format!("There is a {} {name} already.", self.word()));
+            return Err(format!("A {} called {name} already exists.", self.word()));
         }
-        // The new one first, then its users, then the old one goes: each of these edits is allowed.
+        // First the new entry, then its users, then removal of the old entry, so that each edit is valid.
         let mut edits = vec![self.put(scenario, key, name)?];
         edits.extend(self.moved(scenario, key, name));
         edits.push(self.taken_out(key));
-        // It stays in its place.
+        // It keeps its place.
         let mut names = self.listed(scenario);
         names
             .iter_mut()
@@ -164,12 +164,12 @@ impl Kind {
         Ok(Edit::Batch(edits))
     }
 
-    /// The edit that adds a copy under a name that is free, behind its original.
+    /// The edit that adds a copy under a free name, after its original.
     ///
     /// # Errors
-    /// If it is gone.
+    /// If the entry does not exist.
     pub fn copied(self, scenario: &Scenario, key: &str) -> Result<Edit, String> {
-        // From 2 on: the one that is copied is the first.
+        // Numbered from 2, because the original counts as the first.
         let mut names = (2..).map(|number| format!("{key}_{number}"));
         let free = names.find(|name| !self.exists(scenario, name));
         let free = free.unwrap_or_default();
@@ -180,10 +180,10 @@ impl Kind {
         Ok(with(put, self.in_order(scenario, names)))
     }
 
-    /// The edit that takes it out.
+    /// The edit that deletes an entry.
     ///
     /// # Errors
-    /// If somebody uses it.
+    /// If it is in use.
     pub fn deleted(self, scenario: &Scenario, key: &str) -> Result<Edit, String> {
         match self.users(scenario, key) {
             0 => {
@@ -192,7 +192,7 @@ impl Kind {
                 Ok(with(self.taken_out(key), self.in_order(scenario, names)))
             }
             users => Err(format!(
-                "{key} is used by {users} agents and flows: give them another {} first.",
+                "{key} is used by {users} agents and flows; give them another {} first.",
                 self.word()
             )),
         }
@@ -203,7 +203,7 @@ fn names<V>(listed: Vec<(&String, V)>) -> Vec<String> {
     listed.into_iter().map(|(name, _)| name.clone()).collect()
 }
 
-/// An edit, with another one if there is one.
+/// Combines an edit with an optional second one.
 fn with(edit: Edit, more: Option<Edit>) -> Edit {
     match more {
         Some(more) => Edit::Batch(vec![edit, more]),
@@ -232,7 +232,7 @@ mod tests {
             assert!(!kind.exists(&scenario, &key));
             scenario.apply(undo).unwrap();
             assert_eq!(scenario, before);
-            // Twice the same copy gives two names.
+            // Copying twice gives two names.
             for _ in 0..2 {
                 let copy = kind.copied(&scenario, &key).unwrap();
                 scenario.apply(copy).unwrap();
@@ -264,7 +264,7 @@ mod tests {
             take(&mut scenario, undo);
             assert_eq!(scenario, before);
             take(&mut scenario, last);
-            // A new name in the old place, a copy behind its original, and nothing left of what is deleted.
+            // A new name in the old place, a copy after its original, and no trace of deleted entries.
             let renamed = kind.renamed(&scenario, a, "zebra").unwrap();
             take(&mut scenario, renamed);
             let copied = kind.copied(&scenario, c).unwrap();
@@ -277,13 +277,13 @@ mod tests {
             assert_eq!(kind.listed(&scenario), [c, &copy, b]);
             take(&mut scenario, undo);
             assert_eq!(scenario, before);
-            // Sorted again, the scenario says nothing about an order.
+            // Once sorted, the scenario stores no order.
             let sorted = kind.sorted(&scenario).unwrap();
             take(&mut scenario, sorted);
             assert!(kind.listed(&scenario).is_sorted());
             assert!(scenario.list_order().is_by_name());
             assert_eq!(kind.sorted(&scenario), None);
-            // Nor does it after a copy that stands behind its original by name.
+            // The same holds after a copy that follows its original by name.
             let copied = kind.copied(&scenario, b).unwrap();
             take(&mut scenario, copied);
             assert!(scenario.list_order().is_by_name());

@@ -1,4 +1,4 @@
-//! The core of the Roadwright editor: what it knows and does, without a window.
+//! The core of the Roadwright editor: its state and logic, without a window.
 //!
 //! The document (scenario, history, file) and what is derived from it, the tools, the running
 //! simulation, experiments and the vehicle workshop, settings and commands. Keys, pointer and text

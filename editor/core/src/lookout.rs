@@ -1,8 +1,8 @@
-//! A look at what is outside of the program, beside the frame.
+//! Watches files outside the program in the background.
 //!
-//! A window with nothing to do draws nothing and costs no CPU. Files change all the same: a thread looks at
-//! them once a second, and wakes the window when there is something to see. It touches nothing itself; what
-//! the change means is found out by the frame that it asks for.
+//! An idle window draws nothing and costs no CPU. Since files can change all the same, a thread checks them
+//! once a second and wakes the window when something changed. The thread changes nothing itself; the frame
+//! that it requests finds out what the change means.
 
 use roadwright_extension::CallWatch;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
-/// Files are looked at this often.
+/// Interval between checks of files.
 pub const PERIOD: Duration = Duration::from_secs(1);
 
-/// What is looked at.
+/// The watched files.
 #[derive(Clone)]
 struct Sight {
     /// The file of the document, if it has one.
@@ -22,16 +22,16 @@ struct Sight {
     modules: CallWatch,
 }
 
-/// The thread that looks.
+/// The watching thread.
 pub struct Lookout {
     sights: Option<Sender<Sight>>,
     thread: Option<JoinHandle<()>>,
-    /// What was sent last.
+    /// Last value sent.
     sight: Option<Sight>,
 }
 
 impl Lookout {
-    /// Starts the thread; it looks at nothing yet. `wake` asks for a frame.
+    /// Starts the thread, which watches nothing yet. `wake` requests a frame.
     pub fn new(wake: impl Fn() + Send + 'static) -> Self {
         let (sights, inbox) = channel();
         Self {
@@ -41,7 +41,7 @@ impl Lookout {
         }
     }
 
-    /// Looks at a file and at a host from now on.
+    /// Watches a file and a host from now on.
     pub fn watch(&mut self, file: Option<&Path>, modules: &CallWatch) {
         let is_known = self.sight.as_ref().is_some_and(|sight| {
             sight.file.as_deref() == file && sight.modules.is_of_same_host(modules)
@@ -63,16 +63,16 @@ impl Lookout {
 
 impl Drop for Lookout {
     fn drop(&mut self) {
-        // First: without a sender the thread's wait ends at once.
+        // First, because without a sender the thread stops waiting at once.
         self.sights = None;
         if let Some(thread) = self.thread.take() {
-            // A panic there has been reported by the panic hook already.
+            // The panic hook has already reported a panic there.
             let _ = thread.join();
         }
     }
 }
 
-/// Looks until nobody sends sights any more.
+/// Watches until the sender is dropped.
 fn look(inbox: &Receiver<Sight>, wake: impl Fn()) {
     let mut sight: Option<Sight> = None;
     let mut seen = None;
@@ -87,8 +87,7 @@ fn look(inbox: &Receiver<Sight>, wake: impl Fn()) {
         }
         let Some(sight) = &sight else { continue };
         let now = state(sight);
-        // What has been said and not read is no change, but waits: a frame that came too early for it has
-        // left it there.
+        // Unread messages are no change but still pending: a frame that came too early left them there.
         if seen != Some(now) || sight.modules.has_unread() {
             seen = Some(now);
             wake();
@@ -96,7 +95,7 @@ fn look(inbox: &Receiver<Sight>, wake: impl Fn()) {
     }
 }
 
-/// When the file was written, and which modules there are.
+/// Modification time of the file, and the state of the modules.
 fn state(sight: &Sight) -> (Option<SystemTime>, u64) {
     let file = sight.file.as_deref();
     let data = file.and_then(|file| std::fs::metadata(file).ok());

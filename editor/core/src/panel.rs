@@ -2,18 +2,18 @@
 
 use std::fmt;
 
-/// Where a panel is docked at first.
+/// Initial position of a panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dock {
     /// Beside the map, among the upper tabs.
     Upper,
     /// Beside the map, among the lower tabs.
     Lower,
-    /// Nowhere until it is asked for; then below the map, where it can be closed again.
+    /// Hidden until it is opened; then below the map, where it can be closed again.
     BelowMap,
 }
 
-/// The place in the menu bar at which the command of a panel stands.
+/// The place of a panel's command in the menu bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MenuPlace {
     /// File, after Import.
@@ -31,16 +31,16 @@ pub enum MenuPlace {
 pub struct MenuEntry {
     /// Its place in the menu bar.
     pub place: MenuPlace,
-    /// Its name in menus and in the palette.
+    /// Its title in menus and in the palette.
     pub title: &'static str,
-    /// What it does, in one sentence.
+    /// One sentence that says what it does.
     pub hint: &'static str,
 }
 
-/// Hands the rows of all panels to a macro, in the order of their tabs: name, id, title, dock, module in
+/// Passes the rows of all panels to a macro, in the order of their tabs: name, id, title, dock, module in
 /// `panels` with the function that draws it, and menu entry.
 ///
-/// The id is the name of the panel's command in the settings of users, so it never changes.
+/// The id names the panel's command in users' settings, so it never changes.
 #[macro_export]
 macro_rules! for_each_panel {
     ($rows:ident) => {
@@ -56,32 +56,33 @@ macro_rules! for_each_panel {
             Results: "results", "Results", Lower, results, Some(MenuEntry {
                 place: MenuPlace::Run,
                 title: "Results",
-                hint: "Show what comes of the run: curves over time and trips.",
+                hint: "Show the results of the run: curves over time, and trips.",
             });
             Import: "import_report", "Import report", BelowMap, import, Some(MenuEntry {
                 place: MenuPlace::Import,
                 title: "Import report",
-                hint: "Show what the last import made, and what it left out.",
+                hint: "Show what the last import created and what it left out.",
             });
             Compare: "compare_runs", "Compare runs", BelowMap, compare, Some(MenuEntry {
                 place: MenuPlace::Runs,
                 title: "Compare runs",
-                hint: "Show two runs beside each other: figures, curves, and trips of the same agents.",
+                hint: "Compare two runs side by side: figures, curves, and trips of the same agents.",
             });
             GreenWave: "green_wave", "Green wave", BelowMap, green_wave, Some(MenuEntry {
                 place: MenuPlace::Studies,
                 title: "Green wave",
-                hint: "Show the signals along a street by time and distance, and drag their cycles into a wave of green.",
+                hint: "Show the signals along a street over time and distance, and drag their cycles into a \
+                    green wave.",
             });
             Experiment: "experiment", "Experiment", BelowMap, experiment, Some(MenuEntry {
                 place: MenuPlace::Studies,
                 title: "Experiment",
-                hint: "Train parameters of a stack on a course, and watch who is bred.",
+                hint: "Train parameters of a stack on a course, and watch the individuals drive.",
             });
             Workshop: "workshop", "Workshop", BelowMap, workshop, Some(MenuEntry {
                 place: MenuPlace::Studies,
                 title: "Vehicle workshop",
-                hint: "Change the numbers of a vehicle, see what they do, test it and drive it.",
+                hint: "Change the numbers of a vehicle, see their effects, and test or drive it.",
             });
         }
     };
@@ -105,14 +106,14 @@ macro_rules! declare_panels {
                 }
             }
 
-            /// What its tab says.
+            /// The title of its tab.
             pub fn title(self) -> &'static str {
                 match self {
                     $(Self::$name => $title,)*
                 }
             }
 
-            /// Where it is docked at first.
+            /// Its initial position.
             pub fn dock(self) -> Dock {
                 match self {
                     $(Self::$name => Dock::$dock,)*
@@ -131,13 +132,13 @@ macro_rules! declare_panels {
 for_each_panel!(declare_panels);
 
 impl PanelId {
-    /// The panels whose commands stand at a place of the menu bar.
+    /// The panels whose commands are at a place of the menu bar.
     pub fn at(place: MenuPlace) -> impl Iterator<Item = Self> {
         let all = Self::ALL.iter().copied();
         all.filter(move |panel| panel.entry().is_some_and(|entry| entry.place == place))
     }
 
-    /// The panels that are docked at a place at first.
+    /// The panels with an initial position.
     pub fn docked(dock: Dock) -> impl Iterator<Item = Self> {
         Self::ALL
             .iter()

@@ -1,4 +1,4 @@
-//! What is derived from a scenario for showing and picking: junctions, outlines, places.
+//! Data derived from a scenario for display and picking: junctions, outlines, places.
 
 mod footing;
 
@@ -12,36 +12,36 @@ use roadwright_scenario::{
 };
 use std::sync::Arc;
 
-/// How far from its line a sampled road may be, m.
+/// Maximum distance of a sampled road from its line, m.
 const SAMPLING: f64 = 0.1;
 
-/// A road as it is found under the pointer.
+/// A road's shape for picking.
 #[derive(Debug, Clone)]
 pub struct RoadShape {
     /// The road.
     pub id: RoadId,
-    /// Box around it, m.
+    /// South-west corner of the bounding box, m.
     pub low: DVec2,
-    /// Box around it, m.
+    /// North-east corner of the bounding box, m.
     pub high: DVec2,
     /// Its reference line as a polyline.
     pub line: Vec<DVec2>,
     /// Greatest distance of an edge from the line, m.
     pub reach: f64,
-    /// Shared with the scenario: the shape holds while the road is this one.
+    /// Shared with the scenario: the shape is valid as long as the road is the same.
     pub road: Arc<Road>,
 }
 
-/// A name of a street and the road that it can be written on.
+/// A street name and the road that it is written on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StreetName {
     /// The name.
     pub name: String,
     /// The road.
     pub road: RoadId,
-    /// Where it leaves and reaches its junctions, m along it.
+    /// The stretch between its junctions, in metres along it.
     pub stretch: (f64, f64),
-    /// The middle of the carriageway, half way between the road's junctions, m.
+    /// The middle of the carriageway, half-way between the road's junctions, m.
     pub middle: DVec2,
     /// Heading there, rad.
     pub heading: f64,
@@ -53,49 +53,49 @@ pub struct StreetName {
     pub layer: i8,
 }
 
-/// The name of a park or a water, and where it is written.
+/// The name of a park or a body of water, and its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LandName {
     /// The name.
     pub name: String,
-    /// What the land is used for.
+    /// The land use.
     pub usage: LandUse,
-    /// Where the middle of the name stands, m.
+    /// Position of the centre of the name, m.
     pub at: DVec2,
-    /// How far that is from the edge of the area, m.
+    /// Distance of that point from the edge of the area, m.
     pub room: f64,
     /// The area, m^2.
     pub area: f64,
 }
 
-/// A scenario with what is derived from it.
+/// A scenario with its derived data.
 #[derive(Debug, Clone)]
 pub struct Scene {
     /// The scenario.
     pub scenario: Arc<Scenario>,
-    /// The document's revision that it was derived from.
+    /// The document revision that it was derived from.
     pub revision: u64,
     /// Its junctions.
     pub layout: Layout,
-    /// The grip of its ground by place; none where it is 1 everywhere.
+    /// The grip of its ground; `None` if it is 1 everywhere.
     pub grip: Option<Arc<GripMap>>,
     /// Its roads, by id.
     pub roads: Vec<RoadShape>,
-    /// The names of all roads that have one, the longest road first.
+    /// The names of all named roads, longest road first.
     pub street_names: Vec<StreetName>,
-    /// The names of parks and waters, the largest first.
+    /// The names of parks and water, largest first.
     pub land_names: Arc<Vec<LandName>>,
-    /// The box around each area of land and each obstacle: a town has thousands, and the pointer asks in
-    /// every frame.
+    /// The bounding box of each area of land and each obstacle, because a town has thousands and the pointer
+    /// queries them every frame.
     land_boxes: Vec<(LandId, (DVec2, DVec2))>,
     obstacle_boxes: Vec<(ObstacleId, (DVec2, DVec2))>,
 }
 
 impl Scene {
-    /// Derives a scene. Roads that `before` has already are taken over.
+    /// Derives a scene. Unchanged roads are taken over from `before`.
     pub fn new(scenario: Arc<Scenario>, revision: u64, before: Option<&Self>) -> Self {
         let layout = layout(scenario.network(), scenario.about());
-        // Both lists are in the order of ids, so one walk along both finds what is unchanged.
+        // Both lists are ordered by id, so one pass along both finds what is unchanged.
         let mut known = before
             .map_or(&[][..], |scene| &scene.roads)
             .iter()
@@ -139,17 +139,16 @@ impl Scene {
         Self::new(Arc::new(Scenario::default()), 0, None)
     }
 
-    /// Objects under a point, the ones that are drawn on top first. `reach` is the distance within
-    /// which thin things count, m.
+    /// Objects under a point, topmost first. `reach` is the pick distance for thin objects, m.
     pub fn pick(&self, point: DVec2, reach: f64) -> Vec<ObjectId> {
         let scenario = &self.scenario;
-        // Rank, distance, object. The rank is the order in which things lie on each other: agents
-        // (0), flows and places (1), obstacles (2), nodes (3), roads (4), forests (5), land (6).
+        // Rank, distance, object. The rank is the drawing order: agents (0), flows and places (1), obstacles
+        // (2), nodes (3), roads (4), forests (5), land (6).
         let mut found: Vec<(u8, f64, ObjectId)> = Vec::new();
         let near = |place: &Place| {
             let pose = scenario.pose_of(place)?;
             let distance = (pose.position - point).length();
-            // From near the whole body of a car should answer, not a spot of a few pixels.
+            // At close zoom the whole body of a car is picked, not a spot of a few pixels.
             (distance < reach.max(2.5)).then_some(distance)
         };
         for (&id, agent) in scenario.agents() {
@@ -158,7 +157,7 @@ impl Scene {
             }
         }
         for (&id, flow) in scenario.flows() {
-            // A flow has no body: it is picked at either end.
+            // A flow has no body, so it is picked at either end.
             let ends = [near(&flow.origin), near(&flow.destination)];
             if let Some(distance) = ends.into_iter().flatten().min_by(f64::total_cmp) {
                 found.push((1, distance, ObjectId::Flow(id)));
@@ -179,7 +178,7 @@ impl Scene {
                 continue;
             };
             let distance = obstacle.shape.distance(point);
-            // Obstacles have an area of their own to be hit.
+            // Obstacles have an area that can be hit.
             if distance <= 0.3 * reach {
                 found.push((2, distance, ObjectId::Obstacle(id)));
             }
@@ -202,7 +201,7 @@ impl Scene {
             }
         }
         for (id, usage) in self.land_at(point) {
-            // What is painted on top is found first.
+            // The area painted on top is found first.
             let below = LandUse::ALL.len() - usage.rank();
             found.push((6, below as f64, ObjectId::Land(id)));
         }
@@ -229,7 +228,7 @@ impl Scene {
         self.roads.iter().filter(inside)
     }
 
-    /// Objects that lie wholly in a box.
+    /// Objects entirely inside a box.
     pub fn inside(&self, low: DVec2, high: DVec2) -> Vec<ObjectId> {
         let within = |p: DVec2| p.cmpge(low).all() && p.cmple(high).all();
         let scenario = &self.scenario;
@@ -259,7 +258,7 @@ impl Scene {
         let roads = self
             .roads
             .iter()
-            // By the boxes of their lines: an edge may stick out.
+            // By the bounding boxes of their lines; an edge may extend beyond the box.
             .filter(|r| within(r.low) && within(r.high));
         found.extend(roads.map(|r| ObjectId::Road(r.id)));
         found
@@ -268,8 +267,8 @@ impl Scene {
     /// The nearest point on a road's line within `reach` of a point: road, s, and the point.
     pub fn nearest_on_road(&self, point: DVec2, reach: f64) -> Option<(RoadId, f64, DVec2)> {
         self.roads_near(point, reach)
-            // Projecting on clothoids is slow: polylines sort out nearly all roads first. They lie
-            // within SAMPLING of the line.
+            // Projecting on clothoids is slow, so polylines exclude nearly all roads first. They lie within
+            // SAMPLING of the line.
             .filter(|shape| polyline::distance(&shape.line, point) < reach + 2.0 * SAMPLING)
             .filter_map(|shape| {
                 let road = self.scenario.network().road(shape.id)?;
@@ -295,7 +294,7 @@ impl Scene {
             })
     }
 
-    /// The drivable lane under a point, or the nearest one within `reach` beside it.
+    /// The drivable lane at a point, or the nearest one within `reach` beside it.
     pub fn lane_at(&self, point: DVec2, reach: f64) -> Option<LanePlace> {
         let mut best: Option<(f64, LanePlace)> = None;
         for shape in self.roads_near(point, reach) {
@@ -307,11 +306,11 @@ impl Scene {
             }
             let foot = Projector::new(road.reference_line.clone()).closest(point);
             let on_line = road.reference_line.pose(foot.s);
-            // Past the end of a road the foot is its end: how far past counts as a miss.
+            // Past the end of a road the foot is its end, and the distance past it counts as a miss.
             let beyond = (point - on_line.position).dot(on_line.forward()).abs();
             let section = road.section_at(foot.s);
             for (lane, band) in section.lanes.iter().zip(road.lane_bands(section, foot.s)) {
-                // 0 on the lane, else the distance to its edge.
+                // 0 on the lane, otherwise the distance to its edge.
                 let miss = ((foot.t - band.centre).abs() - 0.5 * band.width).max(0.0) + beyond;
                 let better = best.is_none_or(|(least, _)| miss < least);
                 if lane.kind.is_drivable() && miss <= reach && better {
@@ -327,7 +326,7 @@ impl Scene {
         best.map(|(_, place)| place)
     }
 
-    /// Where an object is, for framing and jumping: a box, m.
+    /// Bounding box of an object for framing and jumping, m.
     pub fn bounds_of(&self, object: ObjectId) -> Option<(DVec2, DVec2)> {
         let scenario = &self.scenario;
         let places = |list: &[Option<Place>]| {
@@ -346,7 +345,7 @@ impl Scene {
             ObjectId::Road(id) => {
                 let shape = self
                     .roads
-                    // Shapes are in the order of ids.
+                    // Shapes are ordered by id.
                     .binary_search_by_key(&id, |shape| shape.id)
                     .ok()?;
                 Some((self.roads[shape].low, self.roads[shape].high))
@@ -379,8 +378,8 @@ fn shape_of(id: RoadId, road: &Arc<Road>) -> RoadShape {
         .lane_sections
         .iter()
         .map(|section| road.edges(section.s + 1e-6));
-    // At the start of each section, a hair past its border. At least a metre, so that a road of no
-    // width can be picked.
+    // At the start of each section, just past its border. At least a metre, so that a road of no width can be
+    // picked.
     let reach = edges.fold(1.0, |reach: f64, (right, left)| reach.max(left).max(-right));
     RoadShape {
         id,
@@ -392,7 +391,7 @@ fn shape_of(id: RoadId, road: &Arc<Road>) -> RoadShape {
     }
 }
 
-/// The names of parks and waters, the largest first; those of `before` if its land is the same.
+/// The names of parks and water, largest first; those of `before` if its land is the same.
 fn land_names(scenario: &Scenario, before: Option<&Scene>) -> Arc<Vec<LandName>> {
     let same = |scene: &&Scene| std::ptr::eq(scene.scenario.land(), scenario.land());
     if let Some(scene) = before.filter(same) {
@@ -414,7 +413,7 @@ fn land_names(scenario: &Scenario, before: Option<&Scene>) -> Arc<Vec<LandName>>
     Arc::new(names)
 }
 
-/// The names of all roads that have one, the longest first.
+/// The names of all named roads, longest first.
 fn street_names(scenario: &Scenario, layout: &Layout) -> Vec<StreetName> {
     let named = scenario
         .network()
@@ -422,7 +421,7 @@ fn street_names(scenario: &Scenario, layout: &Layout) -> Vec<StreetName> {
         .filter(|(_, road)| !road.name.is_empty());
     let mut names: Vec<StreetName> = named
         .filter_map(|(id, road)| {
-            // Between its junctions: a name across a junction would belong to both streets.
+            // Between its junctions, because a name across a junction would seem to belong to both streets.
             let (from, to) = layout.remaining(id, road)?;
             let (middle, width) = street_name::place(road, (from, to));
             Some(StreetName {

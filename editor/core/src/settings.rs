@@ -1,4 +1,4 @@
-//! What is kept between sessions: keys, theme, tool options, recent files.
+//! Settings kept between sessions: keys, theme, tool options, recent files.
 
 use crate::command::KeyMap;
 use crate::tools::ToolOptions;
@@ -8,21 +8,21 @@ use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Recent files that are remembered.
+/// Number of recent files kept.
 const RECENT: usize = 10;
 
-/// What lanes are coloured by.
+/// Quantity that colours the lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Heat {
-    /// Nothing.
+    /// No heat map.
     #[default]
     None,
-    /// For how long vehicles were there.
+    /// Total time that vehicles spent there.
     Traffic,
     /// Mean speed as a share of the limit.
     Speed,
-    /// Share of time that vehicles stand.
+    /// Share of time that vehicles are stopped.
     Congestion,
     /// Collisions.
     Collisions,
@@ -50,13 +50,13 @@ impl Heat {
     }
 }
 
-/// What is kept between sessions.
+/// Settings kept between sessions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
     /// Dark theme.
     pub dark: bool,
-    /// Size of the interface, 1 for what the system says.
+    /// Size of the interface; 1 is the default of the system.
     pub zoom: f32,
     /// Whether the grid is shown.
     pub grid: bool,
@@ -66,23 +66,23 @@ pub struct Settings {
     pub names: bool,
     /// Whether problems are marked on the map.
     pub problems: bool,
-    /// Whether the map shows where wheels have slid.
+    /// Whether the map shows skid marks.
     pub skid_marks: bool,
-    /// Whether the map shows rigid bodies as the solver has them.
+    /// Whether the map shows rigid bodies as the solver sees them.
     pub rigid_bodies: bool,
-    /// What is coloured by what.
+    /// The heat map.
     pub heat: Heat,
     /// Keys.
     pub keys: KeyMap,
     /// Tools.
     pub tools: ToolOptions,
-    /// Files that were opened or saved, newest first.
+    /// Opened and saved files, newest first.
     pub recent: Vec<PathBuf>,
-    /// Whether the welcome panel is shown at the start.
+    /// Whether the welcome panel is shown at startup.
     pub welcome: bool,
-    /// Hashes of the plugins that may run.
+    /// Hashes of the plugins that are allowed to run.
     pub trusted_plugins: BTreeSet<String>,
-    /// Folders whose plugins may run whatever their hashes are, as long as nobody else can write there.
+    /// Folders whose plugins may run whatever their hashes, as long as no other user can write there.
     pub trusted_folders: BTreeSet<PathBuf>,
 }
 
@@ -108,17 +108,17 @@ impl Default for Settings {
     }
 }
 
-/// Largest file of settings that is read, bytes: recent files and key bindings take a few kilobytes.
+/// Largest settings file that is read, in bytes: recent files and key bindings take a few kilobytes.
 const LARGEST: u64 = MEBIBYTE;
 
 impl Settings {
-    /// Reads the settings; each one that cannot be read is the standard.
+    /// Reads the settings; values that cannot be read are replaced by defaults.
     pub fn load(folder: &Path) -> Self {
-        // A file that is missing or damaged must not keep the program from starting.
+        // A missing or damaged file must not prevent the program from starting.
         let text = read_text(&file(folder), LARGEST).unwrap_or_default();
         let mut settings = Self::read(&text);
-        // Written by hand, or by another version: an interface that cannot be read cannot be
-        // mended.
+        // The file may be written by hand or by another version, and an unreadable interface could not be
+        // repaired by the user.
         settings.zoom = settings.zoom.clamp(0.5, 3.0);
         // The road tool draws with one of them.
         if settings.tools.presets.is_empty() {
@@ -127,8 +127,8 @@ impl Settings {
         settings
     }
 
-    /// One by one: a value that this version does not know, such as the name of a tool of a later one,
-    /// would else take all others with it.
+    /// Value by value; otherwise one unknown value, such as a tool of a later version, would discard all
+    /// others.
     fn read(text: &str) -> Self {
         let Ok(Value::Object(values)) = serde_json::from_str(text) else {
             return Self::default();
@@ -153,9 +153,9 @@ impl Settings {
         roadwright_files::write(&file(folder), text.as_bytes())
     }
 
-    /// Puts a file in front of the recent ones.
+    /// Adds a file to the front of the recent files.
     pub fn remember(&mut self, path: &Path) {
-        // Each file once.
+        // Each file is listed once.
         self.recent.retain(|known| known != path);
         self.recent.insert(0, path.to_owned());
         self.recent.truncate(RECENT);
@@ -198,7 +198,7 @@ mod tests {
         assert!(made.unwrap().success());
         let (told, loaded) = std::sync::mpsc::channel();
         let folder_path = folder.path().to_owned();
-        // In a thread of its own: one that hangs is left behind.
+        // In its own thread, so that a hang does not block the test.
         std::thread::spawn(move || {
             let _ = told.send(Settings::load(&folder_path));
         });

@@ -1,22 +1,22 @@
-//! The scenarios that ship, built in so that the editor needs no files to start with.
+//! The shipped scenarios, built in so that the editor needs no files to start.
 
 use crate::document::Document;
 use roadwright_scenario::vehicle_file::SHIPPED;
 use roadwright_scenario::{Scenario, file};
 
-/// A scenario that ships.
+/// A shipped scenario.
 pub struct Shipped {
     /// Name of its file.
     pub name: &'static str,
-    /// What it shows.
+    /// Description of what it shows.
     pub about: &'static str,
-    /// How wide a part of the map its picture shows, m, there where most drive; `None`: all of it.
-    /// For scenarios whose whole map tells less than what drives in it.
+    /// Width of the part of the map shown in its picture, m, centred where most vehicles are; `None`: the
+    /// whole map. For scenarios whose vehicles say more than the whole map.
     pub close_up: Option<f64>,
     text: &'static str,
 }
 
-/// All of them; the first one is shown at the start.
+/// All shipped scenarios; the first is shown at startup.
 pub const ALL: [Shipped; 19] = [
     Shipped {
         name: "old-town",
@@ -38,49 +38,49 @@ pub const ALL: [Shipped; 19] = [
     },
     Shipped {
         name: "convoy",
-        about: "Six cars keep together, driven by a script",
+        about: "Six cars drive in a convoy, driven by a script",
         close_up: Some(110.0),
         text: include_str!("../../../scenarios/convoy.scenario.json"),
     },
     Shipped {
         name: "crossroads",
-        about: "One junction, traffic from four sides",
+        about: "One junction with traffic from four sides",
         close_up: None,
         text: include_str!("../../../scenarios/crossroads.scenario.json"),
     },
     Shipped {
         name: "linden-street",
-        about: "A street corner: signals, turn lanes, cycle lanes, people",
+        about: "A street corner: signals, turn lanes, cycle lanes, pedestrians",
         close_up: None,
         text: include_str!("../../../scenarios/linden-street.scenario.json"),
     },
     Shipped {
         name: "motorway-m4",
-        about: "Slip roads join a motorway and leave it",
+        about: "Slip roads that join and leave a motorway",
         close_up: None,
         text: include_str!("../../../scenarios/motorway-m4.scenario.json"),
     },
     Shipped {
         name: "station-road",
-        about: "A roundabout with zebras",
+        about: "A roundabout with zebra crossings",
         close_up: None,
         text: include_str!("../../../scenarios/station-road.scenario.json"),
     },
     Shipped {
         name: "crossings",
-        about: "People on foot cross at zebras and at signals",
+        about: "Pedestrians at zebra crossings and signals",
         close_up: None,
         text: include_str!("../../../scenarios/crossings.scenario.json"),
     },
     Shipped {
         name: "all-junctions",
-        about: "A junction of every kind, each under traffic",
+        about: "Every kind of junction, with traffic",
         close_up: None,
         text: include_str!("../../../scenarios/all-junctions.scenario.json"),
     },
     Shipped {
         name: "all-junctions-left",
-        about: "The same where one drives on the left",
+        about: "The same in left-hand traffic",
         close_up: None,
         text: include_str!("../../../scenarios/all-junctions-left.scenario.json"),
     },
@@ -92,13 +92,13 @@ pub const ALL: [Shipped; 19] = [
     },
     Shipped {
         name: "signal-corridor",
-        about: "An avenue with a wave of green",
+        about: "An avenue with a green wave",
         close_up: None,
         text: include_str!("../../../scenarios/signal-corridor.scenario.json"),
     },
     Shipped {
         name: "figure-eight",
-        about: "A course with a bridge over itself",
+        about: "A course that crosses itself on a bridge",
         close_up: None,
         text: include_str!("../../../scenarios/figure-eight.scenario.json"),
     },
@@ -110,7 +110,7 @@ pub const ALL: [Shipped; 19] = [
     },
     Shipped {
         name: "hill-country",
-        about: "A jeep and a bus with engines among hills, houses and posts",
+        about: "A jeep and a bus among hills, houses and posts",
         close_up: None,
         text: include_str!("../../../scenarios/hill-country.scenario.json"),
     },
@@ -122,13 +122,13 @@ pub const ALL: [Shipped; 19] = [
     },
     Shipped {
         name: "kart-track",
-        about: "Racers slide round a track and chase soapbox karts",
+        about: "Racers drift round a track and chase soapbox karts",
         close_up: None,
         text: include_str!("../../../scenarios/kart-track.scenario.json"),
     },
     Shipped {
         name: "trailer-yard",
-        about: "Trucks, articulated buses and caravans in streets and slaloms",
+        about: "Lorries, articulated buses and caravans in streets and slaloms",
         close_up: None,
         text: include_str!("../../../scenarios/trailer-yard.scenario.json"),
     },
@@ -142,7 +142,7 @@ impl Shipped {
     }
 }
 
-/// A document of a shipped scenario: it belongs to no file, so that saving asks for one.
+/// A document of a shipped scenario. It belongs to no file, so saving asks for one.
 pub fn document(index: usize) -> Document {
     Document::new(ALL[index.min(ALL.len() - 1)].scenario())
 }

@@ -1,26 +1,27 @@
-//! Folders whose builds always run, because a person has said so: only what nobody else can write to.
+//! Folders whose builds may always run with the user's permission, provided that no other user can write to
+//! them.
 //!
-//! Permission for a folder is permission for whatever will stand in it. So it must be the person's own,
-//! on the whole way down from the root; what came with a bundle or from the network never counts.
+//! Permission for a folder covers everything that will be put there. So it must belong to the user, from
+//! the root down; folders from a bundle or from the network never qualify.
 
 use std::path::{Path, PathBuf};
 
-/// Names of files that say that a folder was unpacked from a bundle.
+/// Names of files that mark a folder as unpacked from a bundle.
 const UNPACKED: [&str; 1] = ["manifest.json"];
 
-/// The folder of a file as it is really called, if all its builds may be allowed; else why not.
-/// `own` is a file or folder that belongs to the person for certain.
+/// The canonical folder of a file if all its builds may be allowed, or the reason why not. `own` is a file or
+/// folder that certainly belongs to the user.
 pub(crate) fn may_be_trusted(file: &Path, own: &Path) -> Result<PathBuf, String> {
-    let folder = file.parent().ok_or("It stands in no folder.")?;
+    let folder = file.parent().ok_or("The file has no folder.")?;
     let folder = folder
         .canonicalize()
         .map_err(|error| format!("{}: {error}", folder.display()))?;
     if let Some(downloads) = downloads()
         && folder.starts_with(downloads)
     {
-        return Err("It lies among downloads.".into());
+        return Err("It is in your downloads folder.".into());
     }
-    // `plugins` stands beside the scenario, where a bundle leaves its manifest.
+    // `plugins` is beside the scenario, where unpacking a bundle leaves its manifest.
     let unpacked = folder.ancestors().take(2);
     let mut unpacked = unpacked.flat_map(|folder| UNPACKED.map(|name| folder.join(name)));
     if unpacked.any(|manifest| manifest.exists()) {
@@ -35,15 +36,15 @@ fn downloads() -> Option<PathBuf> {
     folders.download_dir()?.canonicalize().ok()
 }
 
-/// Whether the folder is the person's, and nobody else can write to it or put another one in its place.
+/// Checks that the folder belongs to the user, and that no other user can write to it or replace it.
 #[cfg(unix)]
 fn check_owner(folder: &Path, own: &Path) -> Result<(), String> {
     use std::os::unix::fs::MetadataExt;
-    /// Others, or the group, may write.
+    /// Write permission for others or the group.
     const OTHERS_WRITE: u32 = 0o022;
-    /// In a folder of this kind only owners move or delete what is theirs.
+    /// In a folder with this bit, only owners can move or delete their files.
     const STICKY: u32 = 0o1000;
-    /// The administrator, who can do everything anyway.
+    /// The administrator can do anything anyway.
     const ROOT: u32 = 0;
     let about = |path: &Path| {
         path.metadata()
@@ -53,24 +54,23 @@ fn check_owner(folder: &Path, own: &Path) -> Result<(), String> {
     for (depth, folder) in folder.ancestors().enumerate() {
         let about = about(folder)?;
         let (owner, mode) = (about.uid(), about.mode());
-        // Above the folder itself the system's own ones are on the way: `/`, `/home`.
+        // Above the folder itself there are system folders such as `/` and `/home`.
         if owner != person && (depth == 0 || owner != ROOT) {
-            return Err(format!("{} belongs to somebody else.", folder.display()));
+            return Err(format!("{} belongs to another user.", folder.display()));
         }
         let is_open = mode & OTHERS_WRITE != 0;
-        // A folder like `/tmp` may lie on the way: others can add to it, but not exchange what is
-        // there.
+        // Others can add to a parent such as `/tmp`, but cannot replace existing entries.
         if is_open && (depth == 0 || mode & STICKY == 0) {
-            return Err(format!("Others can write to {}.", folder.display()));
+            return Err(format!("Other users can write to {}.", folder.display()));
         }
     }
     Ok(())
 }
 
-/// Elsewhere who can write is not known, so nothing is trusted as a whole.
+/// On other systems write permissions are unknown, so no folder is trusted.
 #[cfg(not(unix))]
 fn check_owner(_: &Path, _: &Path) -> Result<(), String> {
-    Err("On this system it is not known who else can write there.".into())
+    Err("This system does not report who else can write there.".into())
 }
 
 #[cfg(all(test, unix))]
@@ -98,9 +98,12 @@ mod tests {
         for mode in [0o775, 0o777, 0o757] {
             let (home, file) = folder(mode);
             let refused = may_be_trusted(&file, home.path()).unwrap_err();
-            assert!(refused.contains("Others can write"), "{mode:o}: {refused}");
+            assert!(
+                refused.contains("Other users can write"),
+                "{mode:o}: {refused}"
+            );
         }
-        // One of somebody else, on the way down: the home of another.
+        // A parent folder that belongs to another user, such as another home.
         std::fs::set_permissions(own, std::fs::Permissions::from_mode(0o777)).unwrap();
         assert!(may_be_trusted(&file, file.parent().unwrap()).is_err());
     }

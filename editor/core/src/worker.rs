@@ -1,9 +1,9 @@
-//! Work beside the frame: the latest question is answered, older ones are dropped.
+//! Background work: the latest request is answered, older ones are dropped.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-/// A thread that answers questions one at a time, always the newest.
+/// A thread that answers requests one at a time, always the newest.
 pub struct Worker<Q, A> {
     questions: Option<Sender<Q>>,
     answers: Receiver<A>,
@@ -20,7 +20,7 @@ impl<Q: Send + 'static, A: Send + 'static> Worker<Q, A> {
         let (outbox, answers) = channel();
         let thread = std::thread::spawn(move || {
             while let Ok(mut question) = inbox.recv() {
-                // Only the newest matters.
+                // Only the newest request matters.
                 while let Ok(newer) = inbox.try_recv() {
                     question = newer;
                 }
@@ -37,7 +37,7 @@ impl<Q: Send + 'static, A: Send + 'static> Worker<Q, A> {
         }
     }
 
-    /// Asks; an older question that is not being answered yet is forgotten.
+    /// Sends a request; an older request that has not been started is dropped.
     pub fn ask(&mut self, question: Q) {
         if let Some(questions) = &self.questions {
             // The thread ends only when this sender does.
@@ -54,7 +54,7 @@ impl<Q: Send + 'static, A: Send + 'static> Worker<Q, A> {
         newest
     }
 
-    /// Waits for an answer: for tests and for benches.
+    /// Waits for an answer. For tests and benchmarks.
     pub fn wait(&mut self) -> Option<A> {
         let first = self.answers.recv().ok()?;
         Some(self.take().unwrap_or(first))
@@ -63,10 +63,10 @@ impl<Q: Send + 'static, A: Send + 'static> Worker<Q, A> {
 
 impl<Q, A> Drop for Worker<Q, A> {
     fn drop(&mut self) {
-        // First: without a sender the thread's wait for questions ends.
+        // First, because without a sender the thread stops waiting for requests.
         self.questions = None;
         if let Some(thread) = self.thread.take() {
-            // A panic there has been reported by the panic hook already.
+            // The panic hook has already reported a panic there.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! The map through egui's wgpu renderer: triangles stay in buffers, only the view changes.
+//! The map through egui's wgpu renderer: triangles stay in buffers, and only the view changes.
 
 use super::instances::{Instances, UnitShape};
 use super::mesh::{Ink, Mesh};
@@ -11,13 +11,12 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 use wgpu::util::DeviceExt;
 
-/// Frames that a buffer survives without being drawn: a few seconds, so that panning back finds it.
+/// Number of frames that an unused buffer is kept: a few seconds, so that panning back finds it.
 const KEPT_FRAMES: u64 = 240;
 
-// Colours are premultiplied bytes of sRGB. Egui blends in sRGB where the window has a plain format,
-// and `shown` leaves them as they are. A format that is sRGB itself converts what the shader
-// returns: there `shown` makes them linear, on the straight colour, since the curve is not
-// proportional.
+// Colours are premultiplied sRGB bytes. Egui blends in sRGB if the window has a plain format, and `shown`
+// leaves them unchanged. An sRGB format converts the shader's output, so `shown` makes them linear there, on
+// the straight colour, since the curve is not proportional.
 const SHADER: &str = "
 struct View { metres: vec2<f32>, pixels: vec2<f32>, linear: vec4<f32> };
 @group(0) @binding(0) var<uniform> view: View;
@@ -56,7 +55,7 @@ fn shown(color: vec4<f32>) -> vec4<f32> {
 @fragment fn paint(in: Out) -> @location(0) vec4<f32> { return in.color; }
 ";
 
-/// What hands a frame to the renderer: what lies below names, and what lies over them.
+/// Callbacks that hand a frame to the renderer: the part below names, and the part above them.
 pub(super) fn shapes(context: &egui::Context, rect: Rect, frame: Frame) -> [Shape; 2] {
     let drawn = Arc::<Mutex<Drawn>>::default();
     let below = Below {
@@ -70,7 +69,7 @@ pub(super) fn shapes(context: &egui::Context, rect: Rect, frame: Frame) -> [Shap
     [below, above].map(Shape::Callback)
 }
 
-/// Prepares a whole frame, and draws its lower part.
+/// Prepares a whole frame and draws its lower part.
 struct Below {
     frame: Frame,
     rect: Rect,
@@ -83,11 +82,11 @@ struct Above {
     drawn: Arc<Mutex<Drawn>>,
 }
 
-/// What `prepare` put together for `paint`.
+/// Data that `prepare` puts together for `paint`.
 #[derive(Default)]
 struct Drawn {
     draws: Vec<Draw>,
-    /// How many of them are the lower part.
+    /// How many of them belong to the lower part.
     below: usize,
 }
 
@@ -98,7 +97,7 @@ struct Draw {
     /// Offset of the mesh's origin in the buffer of origins.
     origin: u64,
     range: std::ops::Range<u32>,
-    /// The list, the first of it, and how many.
+    /// The list, its first instance, and the number of instances.
     instances: Option<(wgpu::Buffer, usize, u32)>,
 }
 
@@ -108,7 +107,7 @@ struct Buffers {
     last_frame: u64,
 }
 
-/// Corners and triangles of a figure, and how many indices there are.
+/// Vertices and indices of a figure, and the number of indices.
 type Unit = (wgpu::Buffer, wgpu::Buffer, u32);
 
 /// Pipelines and buffers, kept by the renderer between frames.
@@ -126,10 +125,10 @@ struct Resources {
     frame: u64,
 }
 
-/// Bytes of an origin: where it is, and how strong what is drawn from there is, 0 to 1.
+/// Bytes of an origin: its position, and the opacity of what is drawn there, 0 to 1.
 const ORIGIN: u64 = 12;
 
-/// Room for origins at first; it grows with what is drawn.
+/// Initial capacity for origins; it grows as needed.
 const FIRST_ORIGINS: usize = 8192;
 
 fn origin_buffer(device: &wgpu::Device, count: usize) -> wgpu::Buffer {
@@ -141,7 +140,7 @@ fn origin_buffer(device: &wgpu::Device, count: usize) -> wgpu::Buffer {
     })
 }
 
-/// Sets the pipelines up, once, for the format that the window has.
+/// Sets up the pipelines once, for the format of the window.
 pub(crate) fn set_up(state: &egui_wgpu::RenderState) {
     let resources = Resources::new(&state.device, state.target_format);
     state.renderer.write().callback_resources.insert(resources);
@@ -160,8 +159,7 @@ fn buffer(device: &wgpu::Device, contents: &[u8], usage: wgpu::BufferUsages) -> 
     })
 }
 
-/// The uniform that says where the map looks: its layout, its buffer of eight floats, and both
-/// bound.
+/// The uniform for the view: its layout, its buffer of eight floats, and the binding of both.
 fn view_uniform(device: &wgpu::Device) -> (wgpu::BindGroupLayout, wgpu::Buffer, wgpu::BindGroup) {
     let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
         label: Some("map view"),
@@ -264,7 +262,7 @@ impl Resources {
             let bytes = bytemuck::cast_slice(&all.list);
             buffer(device, bytes, wgpu::BufferUsages::VERTEX)
         };
-        // Vehicles move in every frame: their list is not worth keeping.
+        // Vehicles move every frame, so their list is not kept.
         if all.id == 0 {
             return make();
         }
@@ -296,8 +294,8 @@ fn pipeline(
         step_mode: wgpu::VertexStepMode::Vertex,
         attributes: &wgpu::vertex_attr_array![0 => Float32x2, 1 => Float32x2, 2 => Unorm8x4],
     };
-    // An instance's stride of 0 would be simpler, but not every backend has it: each draw call
-    // gets its own slice of one element instead.
+    // A stride of 0 would be simpler, but not every backend supports it, so each draw call gets its own slice
+    // with one element.
     let origin = wgpu::VertexBufferLayout {
         array_stride: ORIGIN,
         step_mode: wgpu::VertexStepMode::Instance,
@@ -339,7 +337,7 @@ fn pipeline(
     })
 }
 
-/// Draw calls of a frame with the origins that they need.
+/// Draw calls of a frame with their origins.
 struct Plan<'a> {
     device: &'a wgpu::Device,
     resources: &'a mut Resources,
@@ -350,7 +348,7 @@ struct Plan<'a> {
 
 impl Plan<'_> {
     fn origin(&mut self, origin: DVec2, strength: f32, count: usize) -> u64 {
-        // In double precision, and from the middle of the view: what the GPU adds up is small then.
+        // In double precision and relative to the centre of the view, so that the GPU adds up small numbers.
         let offset = origin - self.centre;
         let at = self.origins.len() as u64;
         let origin = [offset.x as f32, offset.y as f32, strength];
@@ -358,7 +356,7 @@ impl Plan<'_> {
         ORIGIN * at
     }
 
-    /// Plans the layers and passes of meshes, each as strong as it is told to be: with 0 it is left out.
+    /// Plans the layers and passes of meshes with their opacity; those with 0 are left out.
     fn batches(&mut self, meshes: &[Arc<Mesh>], strength: impl Fn((i8, u8)) -> f32) {
         let keys: BTreeSet<(i8, u8)> = meshes
             .iter()
@@ -369,10 +367,10 @@ impl Plan<'_> {
             .iter()
             .map(|mesh| (mesh, self.resources.mesh(self.device, mesh)))
             .collect();
-        // Passes of one strength share the origins of their meshes.
+        // Passes with the same opacity share the origins of their meshes.
         let mut placed: (f32, Vec<u64>) = (-1.0, Vec::new());
-        // Over all tiles at once, not tile by tile: the surface of one would hide the markings of
-        // its neighbour that reach into it.
+        // Over all tiles at once rather than tile by tile; otherwise the surface of one would hide its
+        // neighbour's markings that extend into it.
         for key in keys {
             let strength = strength(key);
             if placed.0 != strength {
@@ -395,7 +393,7 @@ impl Plan<'_> {
     }
 
     fn instances(&mut self, figures: &Figures<'_>, ink: Ink) {
-        // Each instance reads its own element of the origins, so they come in portions.
+        // Each instance reads its own element of the origins, so instances are drawn in portions.
         const PORTION: usize = 2048;
         let Figures { figure, all, count } = *figures;
         if count == 0 {
@@ -403,7 +401,7 @@ impl Plan<'_> {
         }
         let list = self.resources.list(self.device, all);
         let unit = self.resources.figure(self.device, figure, ink);
-        // As many as the largest portion has: all portions read the same ones.
+        // As many as the largest portion needs; all portions read the same ones.
         let origin = self.origin(all.origin, 1.0, PORTION.min(count));
         for first in (0..count).step_by(PORTION) {
             let portion = PORTION.min(count - first);
@@ -419,8 +417,8 @@ impl Plan<'_> {
 }
 
 impl Below {
-    /// The uniform of the shader: clip units for a metre and for a pixel, across and up, and whether
-    /// colours have to be linear. Clip space is two units wide.
+    /// The uniform of the shader: clip units per metre and per pixel, across and up, and whether colours have
+    /// to be linear. Clip space is two units wide.
     fn view(&self, linear: bool) -> [f32; 8] {
         let size = self.rect.size();
         let metres = |points: f32| (2.0 / (f64::from(points) * self.frame.camera.scale)) as f32;
@@ -432,7 +430,7 @@ impl Below {
             pixels(size.x),
             pixels(size.y),
             linear,
-            // A vector of four in the shader: uniforms are laid out in steps of 16 bytes.
+            // A vector of four in the shader, because uniforms are laid out in steps of 16 bytes.
             0.0,
             0.0,
             0.0,
@@ -479,7 +477,7 @@ impl CallbackTrait for Below {
             resources,
             ..
         } = plan;
-        // By powers of two, so that a growing world does not make a new buffer in every frame.
+        // By powers of two, so that a growing world does not allocate a new buffer every frame.
         if origins.len() > resources.origin_count {
             resources.origin_count = origins.len().next_power_of_two();
             resources.origins = origin_buffer(device, resources.origin_count);
@@ -533,7 +531,7 @@ fn draw(draws: &[Draw], pass: &mut wgpu::RenderPass<'static>, resources: &Callba
             }
             Some((list, first, count)) => {
                 pass.set_pipeline(&resources.instances);
-                // From the first of the portion on: the draw call itself counts from 0.
+                // From the start of the portion, because the draw call counts from 0.
                 pass.set_vertex_buffer(2, list.slice(24 * *first as u64..));
                 pass.draw_indexed(draw.range.clone(), 0, 0..*count);
             }

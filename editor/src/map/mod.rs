@@ -1,5 +1,5 @@
-//! Drawing the map at city scale: triangles stay on the GPU, vehicles and trees are instances, chosen by
-//! place and by scale.
+//! Drawing the map at city scale: triangles stay on the GPU, and vehicles and trees are instances selected by
+//! position and scale.
 
 mod gpu;
 mod moving;

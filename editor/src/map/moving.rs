@@ -1,4 +1,4 @@
-//! Vehicles and people of a frame as instances of their figures.
+//! Vehicles and pedestrians of a frame as instances of their figures.
 
 use super::instances::{Instances, instance};
 use super::mesh::Ink;
@@ -12,49 +12,49 @@ use roadwright_render::hint::Hint;
 use roadwright_simulation::PersonRecord;
 use std::collections::BTreeMap;
 
-/// A vehicle as the map draws it.
+/// A vehicle as drawn on the map.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VehicleDot {
-    /// Pose of the middle of its body.
+    /// Pose of the centre of its body.
     pub body: Pose,
     /// Length, m.
     pub length: f64,
     /// Width, m.
     pub width: f64,
-    /// Its agent, which gives it its colour.
+    /// Its agent, which determines its colour.
     pub agent: u64,
     /// A colour instead of its own.
     pub color: Option<Color32>,
-    /// How it signals.
+    /// State of its indicators.
     pub indicator: Indicator,
     /// Whether its brake lamps are lit.
     pub brakes: bool,
     /// Whether it is a trailer.
     pub is_trailer: bool,
-    /// Whether it runs on tracks.
+    /// Whether it has tracks.
     pub has_tracks: bool,
 }
 
-/// What moves in a run.
+/// The moving parts of a run.
 #[derive(Clone, Copy, Default)]
 pub struct Moving<'a> {
     /// Vehicles and trailers.
     pub vehicles: &'a [VehicleDot],
-    /// People on foot.
+    /// Pedestrians.
     pub people: &'a [PersonRecord],
-    /// Wheels that steer, roofs that lean, signs.
+    /// Steered wheels, leaning roofs, signs.
     pub hints: &'a [Hint],
-    /// What wheels have left behind, if it is shown.
+    /// Skid marks, if they are shown.
     pub skid_marks: Option<&'a SkidMarks>,
 }
 
-/// Vehicles and people in view, from the bottom up: skid marks, bodies, people, lamps, signs.
+/// Vehicles and pedestrians in view, from the bottom up: skid marks, bodies, pedestrians, lamps, signs.
 pub(super) fn instances(
     moving: Moving<'_>,
     camera: &Camera,
     (low, high): (DVec2, DVec2),
 ) -> Vec<(Figure, Instances)> {
-    // The middle of a long vehicle is outside when its end is still in view.
+    // The centre of a long vehicle may be outside while its end is still in view.
     let margin = DVec2::splat(20.0 + 20.0 * camera.scale);
     let (low, high) = (low - margin, high + margin);
     let empty = || Instances {
@@ -64,7 +64,7 @@ pub(super) fn instances(
         high,
         list: Vec::new(),
     };
-    // Ordered by figure, which is the order in which they lie over each other.
+    // Ordered by figure, which is the drawing order.
     let mut lists: BTreeMap<Figure, Instances> = BTreeMap::new();
     let is_seen =
         |v: &&VehicleDot| v.body.position.cmpge(low).all() && v.body.position.cmple(high).all();
@@ -75,7 +75,7 @@ pub(super) fn instances(
         }
     }
     for vehicle in moving.vehicles.iter().filter(is_seen) {
-        // From far away vehicles are larger than they are, or a town would look empty.
+        // From far away vehicles are enlarged, or a town would look empty.
         let grow = if vehicle.is_trailer {
             1.0
         } else {
@@ -84,7 +84,7 @@ pub(super) fn instances(
         let forward = vehicle.body.forward();
         let front = 0.5 * vehicle.length * grow * forward;
         let half_width = 0.5 * vehicle.width * grow;
-        // Relative to the middle of the view: the graphics card counts in single precision.
+        // Relative to the centre of the view, because the graphics card uses single precision.
         let place = vehicle.body.position - camera.centre;
         let body = if vehicle.is_trailer {
             Figure::of_trailer(camera.scale)

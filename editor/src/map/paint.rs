@@ -1,4 +1,4 @@
-//! What the map shows in a frame, and where its triangles come from.
+//! The contents of the map in a frame, and the origin of its triangles.
 
 use super::gpu;
 use super::groves::{Shown, View};
@@ -27,10 +27,10 @@ use roadwright_simulation::LooseRecord;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Meshes that are kept although they are out of view.
+/// Number of meshes kept while out of view.
 const KEPT_MESHES: usize = 400;
 
-/// Asks for triangles of tiles.
+/// Request for the triangles of tiles.
 struct TileQuestion {
     scene: Arc<Scene>,
     tiles: Arc<Tiles>,
@@ -50,7 +50,7 @@ struct TileAnswer {
     obstacles: Arc<Mesh>,
 }
 
-/// What is derived from a scene for drawing.
+/// Drawing data derived from a scene.
 struct Content {
     tiles: Arc<Tiles>,
     objects: Arc<Objects>,
@@ -61,7 +61,7 @@ struct ContentQuestion {
     scene: Arc<Scene>,
     ink: Ink,
     before: Arc<Objects>,
-    /// The terrain that is drawn already.
+    /// The terrain that is already drawn.
     drawn: Option<Arc<Scene>>,
     drawn_ink: Ink,
 }
@@ -74,7 +74,7 @@ struct ContentQuestion {
 //
 // A frame never waits: it draws what there is, however old.
 
-/// The ground as it is drawn: a texture, where it lies, contour lines and how far they are apart.
+/// The drawn ground: a texture, its position, contour lines and their interval.
 struct Terrain {
     texture: TextureHandle,
     low: DVec2,
@@ -111,22 +111,22 @@ pub struct MapPainter {
     asked: Vec<(TileId, Level)>,
     waiting: bool,
     heat_worker: Worker<HeatQuestion, HeatPicture>,
-    /// What was asked last; `None`: no heat map is shown.
+    /// The last request; `None` if no heat map is shown.
     heat_asked: Option<HeatQuestion>,
     heat: Option<HeatPicture>,
-    /// What is not drawn.
+    /// Hidden parts.
     hidden: BTreeSet<MapPart>,
-    /// Obstacles that a run has pushed, and how they are drawn.
+    /// Obstacles pushed by the run, and their meshes.
     pushed: Option<Pushed>,
 }
 
 impl MapPainter {
-    /// A painter; with `uses_gpu` it hands its triangles to the GPU of egui's wgpu renderer, else
-    /// it makes egui shapes of them.
+    /// Creates a painter. With `uses_gpu` it hands its triangles to the GPU through egui's wgpu renderer;
+    /// otherwise it makes egui shapes.
     pub fn new(uses_gpu: bool, wake: impl Fn() + Send + Clone + 'static) -> Self {
         let content = |question: ContentQuestion| {
             let scenario = &question.scene.scenario;
-            // A picture of the terrain takes long, and most edits do not touch it.
+            // A picture of the terrain takes long, and most edits do not affect it.
             let same = question.drawn.as_ref().is_some_and(|drawn| {
                 question.drawn_ink == question.ink && same_terrain(&drawn.scenario, scenario)
             });
@@ -188,9 +188,9 @@ impl MapPainter {
         }
     }
 
-    /// The scene to draw from now on.
+    /// Sets the scene to draw.
     pub fn set_scene(&mut self, scene: &Arc<Scene>, ink: Ink) {
-        // It is called in every frame.
+        // Called every frame.
         if Arc::ptr_eq(scene, &self.scene) && ink == self.ink {
             return;
         }
@@ -200,7 +200,7 @@ impl MapPainter {
         self.content_worker.ask(ContentQuestion {
             scene: scene.clone(),
             ink,
-            // Trees are kept with their colours.
+            // Trees are stored with their colours.
             before: if ink == self.content_ink {
                 self.content.objects.clone()
             } else {
@@ -211,21 +211,21 @@ impl MapPainter {
         });
     }
 
-    /// What is not drawn from now on.
+    /// Sets the hidden parts.
     pub(crate) fn set_hidden(&mut self, hidden: &BTreeSet<MapPart>) {
-        // It is called in every frame.
+        // Called every frame.
         if self.hidden != *hidden {
             self.hidden = hidden.clone();
         }
     }
 
-    /// What a run has pushed, from now on; nothing without a run.
+    /// Sets the obstacles pushed by the run; empty without a run.
     pub(crate) fn set_pushed(&mut self, records: &[LooseRecord]) {
         let Some(scene) = self.content_scene.clone().filter(|_| !records.is_empty()) else {
             self.pushed = None;
             return;
         };
-        // It is called in every frame.
+        // Called every frame.
         match &mut self.pushed {
             Some(known) if known.is_of(&scene, self.content_ink) => known.follow(records),
             pushed => *pushed = Some(Pushed::new(scene, self.content_ink, records)),
@@ -236,7 +236,7 @@ impl MapPainter {
         !self.hidden.contains(&part)
     }
 
-    /// Whether something is still being made.
+    /// Whether parts are still being prepared.
     pub fn is_waiting(&self) -> bool {
         let shown = self.heat.as_ref().map(|heat| &heat.question);
         let heat_waits = match (&self.heat_asked, shown) {
@@ -247,7 +247,7 @@ impl MapPainter {
         self.waiting || !self.asked.is_empty() || heat_waits
     }
 
-    /// The heat map to draw from now on, over the roads of the scene, at a scale in metres per point.
+    /// Sets the heat map to draw over the roads of the scene, at a scale in metres per point.
     pub(crate) fn set_heat(&mut self, heat: Option<(&Arc<HeatCells>, Heat)>, scale: f64) {
         let Some((cells, kind)) = heat else {
             (self.heat_asked, self.heat) = (None, None);
@@ -260,7 +260,7 @@ impl MapPainter {
             is_dark: self.ink == Ink::Dark,
             is_far: Level::at(scale) == Level::Far,
         };
-        // It is called in every frame.
+        // Called every frame.
         let is_known = |asked: &HeatQuestion| asked.is_like(&question);
         if !self.heat_asked.as_ref().is_some_and(is_known) {
             self.heat_asked = Some(question.clone());
@@ -268,7 +268,7 @@ impl MapPainter {
         }
     }
 
-    /// What is shown as a heat map, and what the end of its scale stands for.
+    /// The quantity of the heat map, and the value at the end of its scale.
     pub(crate) fn heat(&self) -> Option<(Heat, f64)> {
         self.heat
             .as_ref()
@@ -282,7 +282,7 @@ impl MapPainter {
 
     fn take_answers(&mut self, context: &egui::Context) {
         if let Some((scene, ink, content)) = self.content_worker.take() {
-            // The answer may be about a scene before the newest.
+            // The answer may be about an older scene.
             self.waiting = !Arc::ptr_eq(&scene, &self.scene);
             self.content_scene = Some(scene);
             self.content_ink = ink;
@@ -290,7 +290,7 @@ impl MapPainter {
                 self.terrain = terrain.as_ref().map(|t| Terrain::new(t, context));
             }
             self.content = content;
-            // Tiles of the old scene are not waited for; the next frame asks for those that differ.
+            // Tiles of the old scene are not awaited; the next frame requests those that differ.
             self.asked.clear();
         }
         if let Some(heat) = self.heat_worker.take() {
@@ -305,7 +305,7 @@ impl MapPainter {
         }
     }
 
-    /// Draws the ground: what the grid lies on.
+    /// Draws the ground below the grid.
     pub fn paint_ground(&mut self, painter: &egui::Painter, rect: Rect, camera: &Camera) {
         self.take_answers(painter.ctx());
         if let Some(terrain) = &self.terrain {
@@ -323,8 +323,8 @@ impl MapPainter {
         }
     }
 
-    /// Roads, forests, obstacles, vehicles and people as shapes for a rectangle of the window: what lies below
-    /// names, and what lies over them. Without a run (`None`) the vehicles stand where they will start.
+    /// Roads, forests, obstacles, vehicles and pedestrians as shapes for a rectangle of the window: the part
+    /// below names, and the part above them. Without a run (`None`), vehicles are drawn at their starts.
     pub fn shapes(
         &mut self,
         context: &egui::Context,
@@ -340,7 +340,7 @@ impl MapPainter {
         }
     }
 
-    /// All shapes of a frame, with what workers have answered until now.
+    /// All shapes of a frame, from the answers of workers so far.
     #[cfg(test)]
     fn shapes_of_answers(
         &mut self,
@@ -364,15 +364,15 @@ impl MapPainter {
         contours.into_iter().chain(floors).collect()
     }
 
-    /// What is in view, and asks for what is missing.
+    /// Collects what is in view and requests what is missing.
     fn frame(&mut self, rect: Rect, camera: &Camera, moving: Option<Moving<'_>>) -> Frame {
         let (low, high) = camera.view(rect);
         let level = Level::at(camera.scale);
         let (mut roads, mut land, mut obstacles) = (Vec::new(), Vec::new(), Vec::new());
         let mut wanted = Vec::new();
         let content_tiles = self.content.tiles.clone();
-        // Beyond the distance from which roads are lines houses fade: they are those of the level before,
-        // which one needs when one comes nearer.
+        // Beyond the scale at which roads become lines, houses fade out. They use the meshes of the previous
+        // level, which are needed when zooming in.
         let has_faint_houses =
             level == Level::Far && land::Detail::at(1.0 / camera.scale).is_some();
         for (id, tile) in content_tiles.visible(low, high) {
@@ -391,23 +391,23 @@ impl MapPainter {
             {
                 wanted.push(faint);
             }
-            // An older or another level's picture is better than a hole.
+            // An outdated picture or another level is better than a hole.
             let others = [Level::Near, Level::Close, Level::Middle, Level::Far];
             let known = own.or_else(|| others.iter().find_map(|l| self.meshes.get(&(id, *l))));
             if let Some(answer) = known {
                 roads.push(answer.mesh.clone());
                 let answer = houses.flatten().unwrap_or(answer);
-                // Most tiles of a scenario that nobody has imported have neither.
+                // Most tiles of a hand-made scenario have neither.
                 let filled = |mesh: &&Arc<Mesh>| !mesh.indices.is_empty();
                 land.extend(Some(&answer.ground).filter(filled).cloned());
                 obstacles.extend(Some(&answer.obstacles).filter(filled).cloned());
             }
         }
-        // In the passes of the roads: below the paint, and below what lies on a higher layer.
+        // In the passes of the roads: below the markings, and below higher layers.
         roads.extend(self.heat.iter().flat_map(|heat| heat.meshes.clone()));
         if let (Some(scene), false) = (&self.content_scene, wanted.is_empty()) {
             self.asked.extend_from_slice(&wanted);
-            // The worker answers only its newest question, so that holds all that is missing.
+            // The worker answers only its newest request, so that contains everything missing.
             self.tile_worker.ask(TileQuestion {
                 scene: scene.clone(),
                 tiles: content_tiles.clone(),
@@ -418,7 +418,7 @@ impl MapPainter {
         if self.meshes.len() > KEPT_MESHES {
             let visible: Vec<TileId> = content_tiles.visible(low, high).map(|(id, _)| id).collect();
             self.meshes
-                // Far tiles are small, and stand in for any hole while the camera moves.
+                // Far tiles are small and fill holes while the camera moves.
                 .retain(|(id, l), _| visible.contains(id) || *l == Level::Far);
         }
         let mut forests = Shown::default();
@@ -460,17 +460,17 @@ impl MapPainter {
     }
 }
 
-/// What a frame draws.
+/// Contents of a frame.
 pub(super) struct Frame {
     pub(super) camera: Camera,
     /// Land of all tiles in view.
     pub(super) land: Vec<Arc<Mesh>>,
-    /// What else lies below the roads, from the bottom up.
+    /// Everything else below the roads, from the bottom up.
     pub(super) ground: Vec<Arc<Mesh>>,
     pub(super) roads: Vec<Arc<Mesh>>,
     /// Fixed obstacles of all tiles in view.
     pub(super) obstacles: Vec<Arc<Mesh>>,
-    /// Loose obstacles: those that lie still, and those that move.
+    /// Loose obstacles: those at rest, and those moving.
     pub(super) loose: Vec<Arc<Mesh>>,
     pub(super) things: Arc<Mesh>,
     pub(super) starts: Option<Arc<Mesh>>,
@@ -481,14 +481,14 @@ pub(super) struct Frame {
     hidden: BTreeSet<MapPart>,
 }
 
-/// Instances of one figure, of which a frame draws the first `count`.
+/// Instances of one figure, of which the first `count` are drawn.
 pub(super) struct Figures<'a> {
     pub(super) figure: Figure,
     pub(super) all: &'a Instances,
     pub(super) count: usize,
 }
 
-/// What the meshes of a list are of.
+/// Contents of a list of meshes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum List {
     /// Land, and the yards of houses.
@@ -499,12 +499,12 @@ pub(super) enum List {
     Obstacles,
     Things,
     Starts,
-    /// The area of a forest in the place of trees, by its number in [`Shown::canopies`].
+    /// The area of a forest in place of its trees, by its index in [`Shown::canopies`].
     Canopy(usize),
 }
 
 impl Frame {
-    /// The meshes, from the bottom up: those of an element are drawn together, by layer and pass.
+    /// The meshes from the bottom up; those of one element are drawn together, by layer and pass.
     pub(super) fn lists(&self) -> Vec<(List, &[Arc<Mesh>])> {
         let one = std::slice::from_ref;
         let mut lists: Vec<(List, &[Arc<Mesh>])> = vec![(List::Land, self.land.as_slice())];
@@ -534,14 +534,14 @@ impl Frame {
             (List::Things, objects::LOOSE) => MapPart::Obstacles,
             (List::Things, objects::PLACES) => MapPart::Places,
             (List::Things, _) => MapPart::Vehicles,
-            // These are left out as a whole.
+            // Drawn or left out as a whole.
             (List::Ground | List::Starts | List::Canopy(_), _) => return true,
         };
         !self.hidden.contains(&part)
     }
 
-    /// How strong a layer and pass of a list of meshes is, 0 to 1: nothing of what is hidden; obstacles and what
-    /// is on their roofs come gently as one comes nearer.
+    /// Opacity of a layer and pass of a list of meshes, 0 to 1: 0 if hidden; obstacles and roof details fade
+    /// in with the zoom.
     pub(super) fn strength(&self, list: List, (layer, pass): (i8, u8)) -> f32 {
         if !self.shows(list, layer) {
             return 0.0;
@@ -569,7 +569,7 @@ impl Frame {
         detail.map_or(0.0, |detail| detail.of_pass(pass))
     }
 
-    /// What there are many of below names, from the bottom up: skid marks and trees.
+    /// Instances below names, from the bottom up: skid marks and trees.
     pub(super) fn figures_below(&self) -> impl Iterator<Item = Figures<'_>> {
         let trees = self.forests.trees.iter();
         let trees = trees.map(|(all, count)| Figures {
@@ -580,7 +580,7 @@ impl Frame {
         self.moving_figures(true).chain(trees)
     }
 
-    /// What there are many of over names, from the bottom up: what drives and walks.
+    /// Instances above names, from the bottom up: vehicles and pedestrians.
     pub(super) fn figures_above(&self) -> impl Iterator<Item = Figures<'_>> {
         self.moving_figures(false)
     }
@@ -596,7 +596,7 @@ impl Frame {
     }
 }
 
-/// Whether two scenarios share their terrain: edits copy it.
+/// Whether two scenarios share their terrain; edits copy it.
 fn same_terrain(a: &Scenario, b: &Scenario) -> bool {
     match (a.terrain(), b.terrain()) {
         (None, None) => true,
@@ -629,7 +629,7 @@ mod tests {
         }
     }
 
-    /// Vertices of a list of shapes.
+    /// Number of vertices in a list of shapes.
     fn vertices(shapes: &[egui::Shape]) -> usize {
         let meshes = shapes.iter().map(|shape| match shape {
             egui::Shape::Mesh(mesh) => mesh.vertices.len(),
@@ -638,7 +638,7 @@ mod tests {
         meshes.sum()
     }
 
-    /// A frame of a renderer without pipelines of ours, which makes each vertex in each frame.
+    /// A frame on a renderer without our pipelines, which generates all vertices every frame.
     #[test]
     fn a_frame_over_forests_of_millions_of_trees_has_few_vertices() {
         let mut scenario = Scenario::new("forests");
@@ -658,7 +658,7 @@ mod tests {
         painter.set_scene(&scene, Ink::Light);
         let mut frame = |scale: f64| {
             let camera = Camera {
-                // In a forest that is planted.
+                // In a planted forest.
                 centre: DVec2::new(10_100.0, 200.0),
                 scale,
             };

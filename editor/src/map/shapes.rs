@@ -11,7 +11,7 @@ use roadwright_render::figure::Figure;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Shapes of a frame: what lies below names, and what lies over them.
+/// Shapes of a frame: the part below names, and the part above them.
 pub(super) fn shapes(rect: Rect, camera: &Camera, frame: &Frame) -> [Vec<Shape>; 2] {
     let mut below = Vec::new();
     for (list, meshes) in frame.lists() {
@@ -19,7 +19,7 @@ pub(super) fn shapes(rect: Rect, camera: &Camera, frame: &Frame) -> [Vec<Shape>;
             frame.strength(list, key)
         });
     }
-    // A forest has many pieces with one figure.
+    // A forest has many pieces with the same figure.
     let mut units: HashMap<Figure, UnitShape> = HashMap::new();
     let mut figure = |figures: Figures<'_>| {
         let unit = units.entry(figures.figure);
@@ -30,8 +30,8 @@ pub(super) fn shapes(rect: Rect, camera: &Camera, frame: &Frame) -> [Vec<Shape>;
     [below, frame.figures_above().map(figure).collect()]
 }
 
-/// Batches of all meshes by layer and pass, so that a kerb does not cross a neighbour's road, each as strong as
-/// it is told to be: with 0 it is left out.
+/// Batches of all meshes by layer and pass, so that a kerb does not cross a neighbour's road, each with its
+/// opacity; those with 0 are left out.
 fn add_batches(
     shapes: &mut Vec<Shape>,
     rect: Rect,
@@ -58,7 +58,7 @@ fn shape(rect: Rect, camera: &Camera, mesh: &Mesh, (batch, strength): (&Batch, f
     let scale = (1.0 / camera.scale) as f32;
     let range = batch.indices.start as usize..batch.indices.end as usize;
     let used = &mesh.indices[range];
-    // Only the vertices of this batch are copied: a mesh holds those of all passes.
+    // Only the vertices of this batch are copied, because a mesh contains those of all passes.
     let (first, last) = used
         .iter()
         .fold((u32::MAX, 0), |(low, high), &i| (low.min(i), high.max(i)));
@@ -84,9 +84,9 @@ fn shape(rect: Rect, camera: &Camera, mesh: &Mesh, (batch, strength): (&Batch, f
     Shape::mesh(out)
 }
 
-/// A premultiplied colour that covers less of what lies below.
+/// A premultiplied colour with reduced opacity.
 fn faded(color: Color32, strength: f32) -> Color32 {
-    // Most are not: rounding must not change them.
+    // Most are not faded, and rounding must not change them.
     if strength < 1.0 {
         let [r, g, b, a] = color.to_array();
         let byte = |c: u8| (f32::from(c) * strength).round() as u8;
@@ -104,8 +104,8 @@ fn instances(rect: Rect, camera: &Camera, figures: &Figures<'_>, unit: &UnitShap
     for one in &all.list[..figures.count] {
         let (place, front, half_width, color) = parts(one);
         let length = Vec2::from(front).length();
-        // The vector to the front says direction and half the length; turned left and scaled it
-        // says half the width.
+        // The vector to the front gives direction and half the length; rotated left and scaled it gives half
+        // the width.
         let left = [
             -front[1] / length.max(1e-9) * half_width,
             front[0] / length.max(1e-9) * half_width,

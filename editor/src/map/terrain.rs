@@ -1,4 +1,4 @@
-//! The ground as a picture of tints and shades, with contour lines over it.
+//! The ground as a picture of tints and shades, with contour lines.
 
 use super::mesh::{Ink, Level, Mesh, MeshBuilder};
 use egui::{Color32, ColorImage};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// Longest side of the picture, pixels.
 const LONGEST: f64 = 1024.0;
 
-/// A picture of the ground and where it lies.
+/// A picture of the ground and its position.
 #[derive(Debug, Clone)]
 pub struct TerrainImage {
     /// The picture, first row in the north.
@@ -31,8 +31,8 @@ impl TerrainImage {
     pub fn new(field: &HeightField, ink: Ink) -> Self {
         let (low, high) = (field.origin(), field.far_corner());
         let size = high - low;
-        // No finer than a quarter of a sample: between samples heights are interpolated, and there
-        // is nothing more to see.
+        // At least a quarter of a sample per pixel: between samples heights are interpolated, so there are no
+        // finer details.
         let pixel = (size.max_element() / LONGEST).max(0.25 * field.spacing());
         let (width, height) = (
             ((size.x / pixel).ceil() as usize).max(2),

@@ -1,4 +1,4 @@
-//! The window that shows a bundle before it is unpacked.
+//! The dialog that shows a bundle before it is unpacked.
 
 use super::widgets;
 use crate::model::{Action, Dialog, Model};
@@ -14,7 +14,7 @@ pub(super) fn ui(
     presets: &mut bool,
     actions: &mut Vec<Action>,
 ) {
-    // Unpacked or put away meanwhile.
+    // It was unpacked or closed meanwhile.
     let Some(open) = &model.bundle else {
         actions.push(Action::Show(Dialog::None));
         return;
@@ -25,15 +25,15 @@ pub(super) fn ui(
         contents(ui, open);
         lacks(ui, model, open);
         if !open.presets.is_empty() {
-            let text = format!("Add its {} presets of roads to mine", open.presets.len());
+            let text = format!("Add its {} road presets to mine", open.presets.len());
             ui.checkbox(presets, text);
         }
         ui.add_space(6.0);
-        ui.label("Unpack into this folder, which is new or empty:");
+        ui.label("Unpack into this new or empty folder:");
         let edit = egui::TextEdit::singleline(folder).desired_width(f32::INFINITY);
         let edit = ui.add(edit);
         edit.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Folder"));
-        ui.label(RichText::new("Nothing of it runs before you press play.").small());
+        ui.label(RichText::new("Nothing runs until you press play.").small());
         ui.add_space(8.0);
         ui.horizontal(|ui| {
             let has_folder = !folder.trim().is_empty();
@@ -52,7 +52,7 @@ pub(super) fn ui(
     }
 }
 
-/// What is in it, and whom its data came from.
+/// Contents of the bundle, and the sources of its data.
 fn contents(ui: &mut Ui, open: &OpenBundle) {
     let manifest = open.bundle.manifest();
     let bytes: u64 = manifest.files.values().map(|file| file.bytes).sum();
@@ -72,7 +72,7 @@ fn contents(ui: &mut Ui, open: &OpenBundle) {
     }
 }
 
-/// What its scenario uses that is not here.
+/// Modules and files that its scenario uses but are missing here.
 fn lacks(ui: &mut Ui, model: &Model, open: &OpenBundle) {
     for lack in &open.lacks {
         let color = model.theme().tone(Tone::Warning);

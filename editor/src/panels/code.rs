@@ -1,29 +1,29 @@
-//! What an editor of code does while one types: indents, and finds the bracket that belongs to one.
+//! Editing aids for code: indentation, and matching of brackets.
 
-/// Spaces of one level.
+/// Spaces per level.
 const LEVEL: usize = 4;
 
-/// A change of a text beside what was typed: this many letters before the cursor go, these come.
+/// An automatic change after typing: removes this many characters before the cursor and inserts text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mend {
     pub(super) removed: usize,
     pub(super) inserted: String,
 }
 
-/// What typing asks for beside the letter itself, given the text before it and after it, and the
-/// place of the cursor after it, in letters.
+/// The automatic change after typing a character, given the text before and after it and the position of the
+/// cursor, in characters.
 ///
-/// A new line begins where the one before it begins, one level deeper after an opening bracket. A
-/// closing bracket that is the first letter of its line goes one level back.
+/// A new line starts with the indentation of the previous one, one level deeper after an opening bracket. A
+/// closing bracket that is the first character of its line moves one level back.
 pub(super) fn mend(before: &str, after: &str, cursor: usize) -> Option<Mend> {
-    // One letter more: something was typed. What was pasted keeps its own indentation.
+    // One character more means typing. Pasted text keeps its own indentation.
     if after.chars().count() != before.chars().count() + 1 || cursor == 0 {
         return None;
     }
     let head: String = after.chars().take(cursor).collect();
     let typed = head.chars().last()?;
     let earlier = &head[..head.len() - typed.len_utf8()];
-    // Bytes serve as letters below: what is counted are spaces.
+    // Bytes count as characters below, because only spaces are counted.
     let line = earlier.rsplit('\n').next().unwrap_or_default();
     let indent = line.len() - line.trim_start_matches(' ').len();
     match typed {
@@ -43,11 +43,11 @@ pub(super) fn mend(before: &str, after: &str, cursor: usize) -> Option<Mend> {
     }
 }
 
-/// The bracket beside a cursor and the one that belongs to it, by their places in letters. Brackets
-/// in texts and comments do not count.
+/// The bracket beside the cursor and its partner, by their positions in characters. Brackets in strings and
+/// comments do not count.
 pub(super) fn pair(text: &str, cursor: usize) -> Option<(usize, usize)> {
     let brackets = brackets(text);
-    // The one before the cursor goes before the one behind it.
+    // The bracket before the cursor takes precedence over the one after it.
     let near = |at: usize| brackets.iter().position(|(place, _)| *place == at);
     let index = cursor
         .checked_sub(1)
@@ -66,7 +66,7 @@ fn is_open(bracket: char) -> bool {
     matches!(bracket, '(' | '[' | '{')
 }
 
-/// The place of the bracket that belongs to the first one.
+/// The position of the partner of the first bracket.
 fn partner<'a>(mut brackets: impl Iterator<Item = &'a (usize, char)>) -> Option<usize> {
     let (_, first) = brackets.next()?;
     let mut depth = 1;
@@ -89,7 +89,7 @@ fn belong(a: char, b: char) -> bool {
         .any(|pair| *pair == (a, b) || *pair == (b, a))
 }
 
-/// All brackets that are code, with their places in letters.
+/// All brackets outside strings and comments, with their positions in characters.
 fn brackets(text: &str) -> Vec<(usize, char)> {
     let letters: Vec<char> = text.chars().collect();
     let mut found = Vec::new();
@@ -99,9 +99,9 @@ fn brackets(text: &str) -> Vec<(usize, char)> {
         let letter = letters[at];
         let next = letters.get(at + 1);
         match quote {
-            // A letter behind a backslash ends nothing.
+            // An escaped character ends nothing.
             Some('"') if letter == '\\' => at += 1,
-            // Texts in double quotes end with their line.
+            // Strings in double quotes end at the end of their line.
             Some(q) if letter == q || (q == '"' && letter == '\n') => quote = None,
             Some(_) => {}
             None if letter == '"' || letter == '`' => quote = Some(letter),
@@ -125,7 +125,7 @@ fn brackets(text: &str) -> Vec<(usize, char)> {
 mod tests {
     use super::*;
 
-    /// The text after a letter was typed at the end, with what it asks for.
+    /// The text after a character was typed at the end, with its automatic change.
     fn typed(before: &str, letter: char) -> String {
         let mut after = format!("{before}{letter}");
         if let Some(mend) = mend(before, &after, after.chars().count()) {

@@ -1,4 +1,4 @@
-//! Two runs beside each other: figures, curves on the same axes, and trips of the same agents.
+//! Comparison of two runs: figures, curves on the same axes, and trips of the same agents.
 
 use super::PanelFrame;
 use super::past::clock;
@@ -22,42 +22,42 @@ use std::sync::Arc;
 
 /// Height of a plot, points.
 const HEIGHT: f32 = 84.0;
-/// Least height of the table of trips, points: else it takes what the panel has.
+/// Minimum height of the table of trips, points; it grows with the panel.
 const TABLE: f32 = 150.0;
 /// Widths of the columns of trips, points: agent, both times, difference.
 const COLUMNS: [f32; 4] = [120.0, 58.0, 58.0, 70.0];
-/// A panel of this width has figures and curves beside each other, points.
+/// Minimum width for figures and curves side by side, points.
 const WIDE: f32 = 640.0;
-/// Between the two, points.
+/// Gap between the two, points.
 const GAP: f32 = 24.0;
-/// Half of what the map shows around the place of a trip, m.
+/// Half the size of the map section shown around a trip's place, m.
 const AROUND: f64 = 60.0;
 
-/// In which order trips are listed.
+/// Order of the listed trips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Order {
-    /// The largest difference first.
+    /// Largest difference first.
     #[default]
     Difference,
-    /// Those that took longer in the second run first.
+    /// Trips that took longer in the second run first.
     Slower,
-    /// Those that took longer in the first run first.
+    /// Trips that took longer in the first run first.
     Faster,
     /// By agent.
     Agent,
 }
 
-/// Two runs that were compared, and what came of it.
+/// Two compared runs and their comparison.
 type Known = (Arc<RunResults>, Arc<RunResults>, Arc<Comparison>);
 
-/// What the panel remembers.
+/// State of the panel.
 #[derive(Default)]
 pub(super) struct ComparePanel {
-    /// Whether trips are shown, and not figures and curves.
+    /// Whether trips are shown instead of figures and curves.
     shows_trips: bool,
     filter: String,
     order: Order,
-    /// Made when one of the runs changes: there may be a hundred thousand trips.
+    /// Recomputed when one of the runs changes, because there may be a hundred thousand trips.
     known: Option<Known>,
 }
 
@@ -89,7 +89,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
         state.known = None;
         empty(
             ui,
-            "Let it run, keep the run, change something, and run again: both stand here beside each other.",
+            "Run the scenario, keep the run, change something, and run it again to compare both here.",
         );
         return;
     };
@@ -106,7 +106,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
 }
 
-/// Figures and curves, beside each other where there is room.
+/// Figures and curves, side by side if there is room.
 fn beside(ui: &mut Ui, model: &Model, runs: [&Arc<RunResults>; 2], comparison: &Comparison) {
     if ui.available_width() < WIDE {
         figures(ui, model, comparison);
@@ -119,7 +119,7 @@ fn beside(ui: &mut Ui, model: &Model, runs: [&Arc<RunResults>; 2], comparison: &
         for is_left in [true, false] {
             let layout = Layout::top_down(Align::Min);
             ui.allocate_ui_with_layout(vec2(width, 0.0), layout, |ui| {
-                // The wide gap is for the two columns, not for what stands in them.
+                // The wide gap applies to the two columns only, not to their contents.
                 *ui.spacing_mut() = ui.ctx().global_style().spacing.clone();
                 ui.set_width(width);
                 if is_left {
@@ -132,7 +132,7 @@ fn beside(ui: &mut Ui, model: &Model, runs: [&Arc<RunResults>; 2], comparison: &
     });
 }
 
-/// Which two runs are compared, and what can be done with them.
+/// Selection of the two runs, and actions on them.
 fn choose(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let runs = &model.kept_runs;
     let kept = runs.list().iter().map(|run| Side::Kept(run.id));
@@ -157,7 +157,7 @@ fn choose(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         }
         if ui
             .button("Swap")
-            .on_hover_text("A becomes B, and B becomes A.")
+            .on_hover_text("Exchange A and B.")
             .clicked()
         {
             (a, b) = (b, a);
@@ -178,7 +178,7 @@ fn choose(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     });
 }
 
-/// The runs that are kept: their names, and what they are of.
+/// The kept runs: their names and scenarios.
 fn kept(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let list = model.kept_runs.list();
     if list.is_empty() {
@@ -190,13 +190,14 @@ fn kept(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             for run in list {
                 ui.horizontal_wrapped(|ui| kept_run(ui, run, actions));
             }
-            let hint = "They are kept until the window is closed; Export comparison… writes them to files.";
+            let hint =
+                "Runs are kept until the window closes; Export comparison… writes them to files.";
             ui.label(RichText::new(hint).weak().small());
         });
 }
 
 fn kept_run(ui: &mut Ui, run: &KeptRun, actions: &mut Vec<Action>) {
-    // What is typed is kept until the field is left.
+    // Typed text is kept until the field loses the focus.
     let id = ui.make_persistent_id(("name of run", run.id));
     let mut name: String = ui
         .data(|data| data.get_temp(id))
@@ -213,7 +214,7 @@ fn kept_run(ui: &mut Ui, run: &KeptRun, actions: &mut Vec<Action>) {
             actions.push(Action::KeptRun(KeptRunAction::Rename(run.id, name)));
         }
     }
-    let drop = ui.small_button("×").on_hover_text("Keep it no longer.");
+    let drop = ui.small_button("×").on_hover_text("Drop this run.");
     named(&drop, &format!("Drop {}", run.name));
     if drop.clicked() {
         actions.push(Action::KeptRun(KeptRunAction::Drop(run.id)));
@@ -223,22 +224,23 @@ fn kept_run(ui: &mut Ui, run: &KeptRun, actions: &mut Vec<Action>) {
     ui.label(format!("{scenario}, up to {time}, {trips} trips"));
 }
 
-/// What the runs ran, and up to when they are compared.
+/// The scenarios of the runs, and the time up to which they are compared.
 fn scenarios(ui: &mut Ui, model: &Model, runs: [&Arc<RunResults>; 2], comparison: &Comparison) {
     let until = format!("Figures and trips up to {}.", clock(comparison.until));
     ui.label(RichText::new(until).weak());
     if comparison.changes.is_empty() {
-        ui.label("Both ran the same scenario.").on_hover_text(
-            "Scripts and plugins stand in files of their own, and are not looked at here.",
-        );
+        ui.label("Both ran the same scenario.")
+            .on_hover_text("Scripts and plugins are separate files and are not compared.");
     } else {
         let changes = comparison.changes.join("; ");
-        ui.label(format!("B ran another scenario than A: {changes}."));
+        ui.label(format!(
+            "The scenario of B differs from that of A: {changes}."
+        ));
     }
     for (word, run) in ["A", "B"].into_iter().zip(runs) {
         if run.is_edited {
             let color = model.theme().tone(Tone::Warning);
-            ui.colored_label(color, format!("{word} was edited while it ran."));
+            ui.colored_label(color, format!("{word} was edited during the run."));
         }
     }
 }
@@ -278,7 +280,7 @@ fn row(ui: &mut Ui, model: &Model, figure: &Figure) {
     let sign = figure.difference().filter(|difference| *difference > 0.0);
     let sign = if sign.is_some() { "+" } else { "" };
     ui.label(format!("{sign}{}", figure.in_words(figure.difference())));
-    // In words as well: not everybody tells colours apart.
+    // In words as well, because not every user can distinguish the colours.
     ui.label(match better {
         Some(Better::A) => "A",
         Some(Better::B) => "B",
@@ -299,7 +301,7 @@ fn curves(ui: &mut Ui, model: &Model, [a, b]: [&Arc<RunResults>; 2]) {
     };
     one("Arrived", |row| row.arrived as f64);
     one("Mean speed, m/s", |row| row.mean_speed);
-    one("Standing", |row| row.queue as f64);
+    one("Stopped", |row| row.queue as f64);
     one("Waiting to start", |row| row.waiting as f64);
     one("Contacts", |row| row.contacts as f64);
     one("Faults", |row| row.faults as f64);
@@ -338,7 +340,7 @@ fn trips(
         ui,
         ["agent", "A, s", "B, s", "B − A, s"].map(|title| RichText::new(title).weak()),
     );
-    // Rows of one height: only those in sight are laid out.
+    // Rows have equal heights, so only visible ones are laid out.
     let height = ui.spacing().interact_size.y;
     let room = ui.clip_rect().bottom() - ui.cursor().top() - ui.spacing().item_spacing.y;
     ScrollArea::vertical()
@@ -351,7 +353,7 @@ fn trips(
         });
 }
 
-/// The words of a row of trips.
+/// The texts of a row of trips.
 fn cells(ui: &mut Ui, texts: [RichText; 4]) {
     ui.horizontal(|ui| {
         for (text, width) in texts.into_iter().zip(COLUMNS) {
@@ -380,7 +382,7 @@ fn trip(ui: &mut Ui, model: &Model, pair: &TripPair, actions: &mut Vec<Action>) 
             ui.set_width(COLUMNS[0]);
             let button = egui::Button::new(&name).small().truncate();
             let jump = ui.add_enabled(place.is_some(), button);
-            let jump = jump.on_hover_text("Select it, and show where its drive ended.");
+            let jump = jump.on_hover_text("Select it and show where its trip ended.");
             named(&jump, &format!("Compare {name}"));
             if let Some((_, last)) = place.filter(|_| jump.clicked()) {
                 go_to(model, pair.agent, last, actions);
@@ -404,7 +406,7 @@ fn trip(ui: &mut Ui, model: &Model, pair: &TripPair, actions: &mut Vec<Action>) 
     });
 }
 
-/// How long a trip took, or how else it ended.
+/// Duration of a trip, or how else it ended.
 fn time_of(trip: Option<&roadwright_simulation::Trip>) -> String {
     match trip {
         None => "–".into(),
@@ -417,14 +419,14 @@ fn time_of(trip: Option<&roadwright_simulation::Trip>) -> String {
 
 fn go_to(model: &Model, agent: u64, place: DVec2, actions: &mut Vec<Action>) {
     let object = u32::try_from(agent).ok().map(AgentId).map(ObjectId::Agent);
-    // Those of flows have no object of their own.
+    // Agents of flows have no object.
     let object = object.filter(|object| model.document.scenario().contains(*object));
     actions.extend(object.map(|object| Action::Select([object].into())));
     let around = DVec2::splat(AROUND);
     actions.push(Action::Jump(place - around, place + around));
 }
 
-/// The trips that the filter lets through, in order.
+/// The trips that match the filter, in order.
 fn listed<'a>(trips: &'a [TripPair], filter: &str, order: Order) -> Vec<&'a TripPair> {
     let wanted = filter.trim().to_lowercase();
     let only = |pair: &TripPair| match (&pair.a, &pair.b) {
@@ -435,19 +437,19 @@ fn listed<'a>(trips: &'a [TripPair], filter: &str, order: Order) -> Vec<&'a Trip
     let fits = |pair: &&TripPair| {
         wanted.is_empty()
             || pair.agent.to_string() == wanted
-            // One or two letters would fit nearly all names.
+            // One or two letters would match nearly all names.
             || (wanted.len() > 2 && pair.name().to_lowercase().contains(&wanted))
             || (wanted.len() > 2 && only(pair).contains(&wanted))
             || pair.any().is_some_and(|trip| trip.stack.to_lowercase().contains(&wanted))
     };
     let mut listed: Vec<&TripPair> = trips.iter().filter(fits).collect();
-    // Those without a difference stay last.
+    // Trips without a difference stay last.
     let difference = |pair: &TripPair, sign: f64| {
         let difference = pair.difference().map(|difference| sign * difference);
         difference.unwrap_or(f64::INFINITY)
     };
     match order {
-        // As they come.
+        // Already in this order.
         Order::Difference => {}
         Order::Slower => listed.sort_by(|x, y| difference(x, -1.0).total_cmp(&difference(y, -1.0))),
         Order::Faster => listed.sort_by(|x, y| difference(x, 1.0).total_cmp(&difference(y, 1.0))),

@@ -1,5 +1,5 @@
-//! The watched vehicle's controller at work: memberships, needles and fired rules of fuzzy ones, the terms
-//! of laws, and what any controller is told and wants.
+//! The controller of the watched vehicle: memberships, needles and firing rules of fuzzy controllers, terms
+//! of control laws, and inputs and outputs of any controller.
 
 use super::PanelFrame;
 use super::widgets::{empty, heading};
@@ -16,7 +16,7 @@ use roadwright_plugin_api::{ControllerInput, NOTHING};
 use roadwright_simulation::Inspection;
 use std::collections::BTreeMap;
 
-/// Width of the bar of a term, points, and what fills half of it, m/s^2.
+/// Width of the bar of a term in points, and the value that fills half of it, m/s^2.
 const BAR: f32 = 90.0;
 const FULL_BAR: f64 = 4.0;
 
@@ -27,7 +27,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
         .as_ref()
         .and_then(|live| live.inspection.as_ref());
     let Some(seen) = seen else {
-        empty(ui, "Click a driving vehicle to watch its controller think.");
+        empty(ui, "Click a driving vehicle to watch its controller.");
         return;
     };
     let parameters = parameters_of(model, &seen.stack);
@@ -59,9 +59,9 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
             ui,
             &format!("{}: {}", short(controller.name), controller.output),
         );
-        // Nothing is in reach, so there is no distance to show.
+        // No obstacle is within range, so there is no distance to show.
         if distance >= NOTHING {
-            ui.label(RichText::new("There is no obstacle within its reach.").weak());
+            ui.label(RichText::new("No obstacle within range.").weak());
             continue;
         }
         let inference = controller.infer(distance, angle, aggregation);
@@ -86,14 +86,14 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
 }
 
-/// The parameters that a stack gives its controller.
+/// The parameters that a stack sets for its controller.
 fn parameters_of(model: &Model, stack: &str) -> BTreeMap<String, f64> {
     let stack = model.document.scenario().stacks().get(stack);
     let set = stack.iter().flat_map(|stack| &stack.controller.parameters);
     set.map(|(key, value)| (key.clone(), *value)).collect()
 }
 
-/// A controller that is a formula: its terms now, what it is told and what it wants, and the formula.
+/// A controller given by a formula: its present terms, inputs, outputs, and the formula.
 fn law(ui: &mut Ui, theme: Theme, seen: &Inspection, terms: &[Term]) {
     heading(ui, seen.controller);
     if !terms.is_empty() {
@@ -105,12 +105,12 @@ fn law(ui: &mut Ui, theme: Theme, seen: &Inspection, terms: &[Term]) {
                     term_row(ui, theme, term);
                 }
             });
-        ui.label(RichText::new("Bold: what the acceleration follows from.").weak());
+        ui.label(RichText::new("Bold: terms that determine the acceleration.").weak());
         ui.add_space(6.0);
     }
-    heading(ui, "What it is told");
+    heading(ui, "Inputs");
     rows(ui, "told", &told(&seen.input));
-    heading(ui, "What it wants");
+    heading(ui, "Outputs");
     let command = &seen.command;
     let wants = [
         ("acceleration", Some(command.acceleration), "m/s^2"),
@@ -119,11 +119,13 @@ fn law(ui: &mut Ui, theme: Theme, seen: &Inspection, terms: &[Term]) {
     rows(ui, "wants", &wants);
     if let Some(formula) = formulas(seen.controller) {
         ui.add_space(6.0);
-        ui.collapsing("The law", |ui| ui.label(RichText::new(formula).monospace()));
+        ui.collapsing("Control law", |ui| {
+            ui.label(RichText::new(formula).monospace())
+        });
     }
 }
 
-/// A term in words, as a number, and as a bar: braking to the left in red, going faster to the right.
+/// A term by name, number and bar: braking to the left in red, accelerating to the right.
 fn term_row(ui: &mut Ui, theme: Theme, term: &Term) {
     let text = RichText::new(term.name);
     ui.label(if term.decides { text.strong() } else { text });
@@ -132,7 +134,7 @@ fn term_row(ui: &mut Ui, theme: Theme, term: &Term) {
         ui.end_row();
         return;
     }
-    // What rounds to nothing has no sign.
+    // Values that round to zero have no sign.
     let value = if term.value.abs() < 0.005 {
         0.0
     } else {
@@ -160,28 +162,24 @@ fn term_row(ui: &mut Ui, theme: Theme, term: &Term) {
     ui.end_row();
 }
 
-/// A unit as panels write it.
+/// A unit as shown in panels.
 fn unit(text: &str) -> String {
     text.replace("^2", "²")
 }
 
-/// A name, a number if there is any, and its unit.
+/// A name, an optional number, and its unit.
 type Row = (&'static str, Option<f64>, &'static str);
 
-/// What a controller is told, as far as there is anything.
+/// The inputs of a controller, where present.
 fn told(input: &ControllerInput) -> Vec<Row> {
     let some = |distance: f64| (distance < NOTHING).then_some(distance);
     let leader = some(input.leader_gap).map(|_| input.leader_speed);
     vec![
         ("speed", Some(input.speed), "m/s"),
         ("road speed", Some(input.road_speed), "m/s"),
-        ("gap to the leader", some(input.leader_gap), "m"),
-        ("speed of the leader", leader, "m/s"),
-        (
-            "way to the place to stand at",
-            some(input.stop_distance),
-            "m",
-        ),
+        ("gap to leader", some(input.leader_gap), "m"),
+        ("speed of leader", leader, "m/s"),
+        ("distance to stop", some(input.stop_distance), "m"),
         ("way-point, distance", some(input.waypoint_distance), "m"),
         ("way-point, angle", Some(input.waypoint_angle), "rad"),
         ("obstacle, distance", some(input.obstacle_distance), "m"),
@@ -205,7 +203,7 @@ fn short(name: &str) -> &str {
     name.trim_start_matches("fuzzy_driver.")
 }
 
-/// How the stack joins rules: the first parameter of the fuzzy driver.
+/// Aggregation of rules: the first parameter of the fuzzy driver.
 fn aggregation_of(model: &Model, stack: &str) -> Aggregation {
     let stacks = model.document.scenario().stacks();
     let parameters = stacks.get(stack).map(|stack| &stack.controller.parameters);
@@ -215,7 +213,7 @@ fn aggregation_of(model: &Model, stack: &str) -> Aggregation {
     }
 }
 
-/// A controller with the rules that a stack has: trained ones differ from the printed tables.
+/// A controller with the rules of a stack; trained rules differ from the printed tables.
 fn as_in(model: &Model, stack: &str, controller: &FuzzyController) -> FuzzyController {
     let mut own = *controller;
     let table = CHROMOSOME
@@ -225,7 +223,7 @@ fn as_in(model: &Model, stack: &str, controller: &FuzzyController) -> FuzzyContr
     for (key, value) in stack.iter().flat_map(|stack| &stack.controller.parameters) {
         let place = rule_place(key).filter(|place| Some(place.table) == table);
         if let Some(place) = place {
-            // A parameter is a number that a file may say: held within the terms that there are.
+            // A parameter may be any number in a file, so it is limited to the existing terms.
             let term = value.max(0.0) as usize;
             own.rules[place.row][place.column] = term.min(own.terms.len() - 1);
         }
@@ -233,11 +231,11 @@ fn as_in(model: &Model, stack: &str, controller: &FuzzyController) -> FuzzyContr
     own
 }
 
-/// What a controller looks at.
+/// The crisp inputs of a controller.
 fn crisp(controller: &FuzzyController, input: &ControllerInput) -> (f64, f64) {
     if controller.name.contains("avoid") {
-        // Tables know how far to the side something is, not on which side: the sign is put back to
-        // the output by the driver.
+        // Tables know the lateral distance of an obstacle but not its side; the driver restores the sign of
+        // the output.
         (input.obstacle_distance, input.obstacle_angle.abs())
     } else {
         (input.waypoint_distance, input.waypoint_angle.abs())
@@ -256,10 +254,10 @@ fn membership_plot(
     let pad = 0.12 * (c - a);
     let term = |index: usize| -> PlotPoints<'static> {
         let at = |x: f64| [x, variable.memberships(x)[index]];
-        // Memberships are straight between the knots, so five points draw them exactly.
+        // Memberships are linear between the knots, so five points draw them exactly.
         [a - pad, a, b, c, c + pad].map(at).to_vec().into()
     };
-    // The plot ends a little outside the knots; the needle stays in it.
+    // The plot ends slightly outside the knots; the needle stays inside.
     let value = value.clamp(a - pad, c + pad);
     Plot::new((controller.name, variable.name))
         .height(72.0)
@@ -295,7 +293,7 @@ fn membership_plot(
     });
 }
 
-/// The rule table; rules that fire are filled by their strength.
+/// The rule table; firing rules are filled according to their strength.
 fn rules(ui: &mut Ui, theme: Theme, controller: &FuzzyController, inference: &Inference) {
     Grid::new((controller.name, "rules"))
         .spacing(vec2(3.0, 3.0))
@@ -312,7 +310,7 @@ fn rules(ui: &mut Ui, theme: Theme, controller: &FuzzyController, inference: &In
                     let fired = inference.fired.iter();
                     let strength = fired
                         .filter(|rule| (rule.angle, rule.distance) == (row, column))
-                        // Rules that do not fire are not in the list: their strength is 0.
+                        // Rules that do not fire are not in the list, so their strength is 0.
                         .map(|rule| rule.strength)
                         .fold(0.0, f64::max);
                     let (rect, response) = ui.allocate_exact_size(vec2(62.0, 20.0), Sense::hover());
@@ -330,7 +328,7 @@ fn rules(ui: &mut Ui, theme: Theme, controller: &FuzzyController, inference: &In
                             egui::StrokeKind::Inside,
                         );
                     }
-                    // On a strong fill the text of the theme would not be legible.
+                    // On a strong fill, text in the theme's colour would be illegible.
                     let ink = if strength > 0.55 {
                         theme.handle()
                     } else {

@@ -1,4 +1,4 @@
-//! What is shown of a file that cannot be opened: the place of the mistake, and what can be saved.
+//! The dialog for a file that cannot be opened: the place of the error, and what can be recovered.
 
 use super::widgets;
 use crate::command::Command;
@@ -6,7 +6,7 @@ use crate::model::{Action, Dialog, Model, Next};
 use crate::tools::Tone;
 use egui::{RichText, ScrollArea, Ui};
 
-/// Height of the list of what is left out, points.
+/// Height of the list of omitted entries, points.
 const LIST: f32 = 130.0;
 
 pub(super) fn ui(context: &egui::Context, model: &Model, actions: &mut Vec<Action>) {
@@ -35,7 +35,7 @@ pub(super) fn ui(context: &egui::Context, model: &Model, actions: &mut Vec<Actio
     }
 }
 
-/// The lines around the mistake.
+/// The lines around the error.
 fn lines(ui: &mut Ui, model: &Model) {
     let Some(damaged) = &model.damaged else {
         return;
@@ -51,7 +51,7 @@ fn lines(ui: &mut Ui, model: &Model) {
     }
 }
 
-/// What would not be there.
+/// The entries that would be left out.
 fn left_out(ui: &mut Ui, model: &Model) {
     let saved = model
         .damaged
@@ -59,12 +59,12 @@ fn left_out(ui: &mut Ui, model: &Model) {
         .and_then(|damaged| damaged.saved.as_ref());
     let Some(saved) = saved else {
         ui.add_space(4.0);
-        ui.label("Nothing of it can be read.");
+        ui.label("No part of the file can be read.");
         return;
     };
     ui.add_space(6.0);
     ui.label(format!(
-        "{} objects can be read; {} entries are left out:",
+        "{} objects can be read; {} entries will be left out:",
         saved.kept,
         saved.left_out.len()
     ));
@@ -82,7 +82,7 @@ fn buttons(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let Some(damaged) = &model.damaged else {
         return;
     };
-    let hint = "As a scenario without a file: what is on the disk stays as it is.";
+    let hint = "Opens as a new scenario; the file on disk is not changed.";
     if damaged.saved.is_some()
         && ui
             .button("Open what can be read")
@@ -94,7 +94,7 @@ fn buttons(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let mut recoveries = model.recoveries.iter();
     let own = recoveries.position(|recovery| recovery.path.as_ref() == Some(&damaged.path));
     if let Some(own) = own
-        && widgets::primary(ui, true, "Open the copy that was kept").clicked()
+        && widgets::primary(ui, true, "Open the backup").clicked()
     {
         actions.push(Action::Leave(Next::Recover(own)));
     }

@@ -1,4 +1,4 @@
-//! Windows over the others: questions, paths, palette, keys, search, welcome.
+//! Dialogs: questions, paths, palette, keys, search, welcome.
 
 use super::{bundle, damaged, keys, palette, path_dialog, welcome, widgets};
 use crate::command::Command;
@@ -6,12 +6,12 @@ use crate::model::{Action, Dialog, Model, ModuleAction, Next, Purpose};
 use egui::{RichText, Ui};
 use roadwright_extension::Hang;
 
-/// The window that is open, with what has been typed into it so far.
+/// The open dialog with the text typed so far.
 #[derive(Default)]
 pub(super) struct OpenDialog {
-    /// What the model said when it was opened.
+    /// Its contents when it was opened.
     opened: Dialog,
-    /// The same, as it has become since.
+    /// Its present contents.
     now: Dialog,
 }
 
@@ -23,13 +23,13 @@ impl OpenDialog {
         welcome: &mut welcome::Welcome,
         actions: &mut Vec<Action>,
     ) {
-        // Text that was typed stays until another window is opened.
+        // Typed text is kept until another dialog opens.
         if self.opened != model.dialog {
             self.opened.clone_from(&model.dialog);
             self.now.clone_from(&model.dialog);
         }
         let context = ui.ctx().clone();
-        // A run that waits for a decision is more urgent than what was being typed.
+        // A run that waits for a decision is more urgent than an unfinished dialog.
         if let Some(stuck) = &model.modules.hang {
             hang(&context, stuck, actions);
             return;
@@ -64,14 +64,14 @@ impl OpenDialog {
 
     /// The command whose new key the key sheet waits for.
     pub(super) fn waiting(&self, model: &Model) -> Option<Command> {
-        // A window that the model has closed since the last frame waits for nothing.
+        // A dialog that the model has closed since the last frame waits for nothing.
         match &self.now {
             Dialog::Keys { waiting, .. } if self.opened == model.dialog => *waiting,
             _ => None,
         }
     }
 
-    /// The same, once: it is no longer waited for.
+    /// The same; ends the waiting.
     pub(super) fn take_waiting(&mut self) -> Option<Command> {
         match &mut self.now {
             Dialog::Keys { waiting, .. } => waiting.take(),
@@ -85,7 +85,7 @@ fn unsaved(context: &egui::Context, model: &Model, next: &Next, actions: &mut Ve
         ui.set_width(380.0);
         ui.heading("Save your changes?");
         ui.label(format!(
-            "{} has changes that are not saved. They are lost if you go on without saving.",
+            "{} has unsaved changes. They will be lost if you continue without saving.",
             model.document.title()
         ));
         ui.add_space(8.0);
@@ -120,13 +120,13 @@ fn unsaved(context: &egui::Context, model: &Model, next: &Next, actions: &mut Ve
     }
 }
 
-/// What stands in the documentation on security, word by word where it concerns this question.
-const WARNING: &str = "Native plugins run with all your rights: they can read files, use the \
-    network and crash or corrupt Roadwright. Load only what you built or trust.";
+/// The same text as in the security documentation, where it applies.
+const WARNING: &str = "Native plugins run with all your permissions: they can read files, use the network \
+    and crash or corrupt Roadwright. Allow only plugins that you built or trust.";
 
-/// Asks once for each build.
+/// Asks once per build.
 fn allow_plugin(context: &egui::Context, model: &Model, actions: &mut Vec<Action>) {
-    // Nothing waits for permission any more.
+    // No build waits for permission any more.
     let Some(file) = model.modules.unallowed.first() else {
         actions.push(Action::Show(Dialog::None));
         return;
@@ -136,7 +136,7 @@ fn allow_plugin(context: &egui::Context, model: &Model, actions: &mut Vec<Action
     });
     let response = widgets::modal(context, "allow plugin").show(context, |ui| {
         ui.set_width(460.0);
-        ui.heading("Let this plugin run?");
+        ui.heading("Allow this plugin to run?");
         ui.label(RichText::new(&name).strong());
         if let Some(info) = &file.info {
             ui.label(format!(
@@ -156,7 +156,7 @@ fn allow_plugin(context: &egui::Context, model: &Model, actions: &mut Vec<Action
         ui.add_space(8.0);
         ui.horizontal(|ui| {
             let hash = || file.hash.clone();
-            if widgets::primary(ui, true, "Let it run").clicked() {
+            if widgets::primary(ui, true, "Allow").clicked() {
                 actions.push(Action::Module(ModuleAction::Allow(hash())));
             }
             always(ui, model, actions);
@@ -170,7 +170,7 @@ fn allow_plugin(context: &egui::Context, model: &Model, actions: &mut Vec<Action
     }
 }
 
-/// The offer to let all builds of a folder run; where that would not be safe it says why.
+/// The option to allow all builds of a folder, or the reason why that would be unsafe.
 fn always(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let Some(folder) = model.modules.folders.first() else {
         return;
@@ -179,8 +179,8 @@ fn always(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let button = ui.add_enabled(folder.is_ok(), button);
     match folder {
         Ok(folder) => {
-            let hint = "Newer builds in it run without a question. The Modules panel lists such \
-                        folders and takes them back.";
+            let hint = "Newer builds in it will run without asking. You can revoke this in the Modules \
+                panel.";
             if button.on_hover_text(hint).clicked() {
                 actions.push(Action::Module(ModuleAction::AllowFolder(folder.clone())));
             }
@@ -191,20 +191,20 @@ fn always(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// A native call that does not come back.
+/// The dialog for a native call that hangs.
 fn hang(context: &egui::Context, hang: &Hang, actions: &mut Vec<Action>) {
     widgets::modal(context, "hang").show(context, |ui| {
         ui.set_width(460.0);
-        ui.heading("A plugin does not answer");
+        ui.heading("A plugin is not responding");
         ui.label(format!(
-            "{} has been computing for {:.0} s. A native call cannot be stopped: wait for it, or \
-             start anew without it. In isolated mode it could be stopped.",
+            "{} has been computing for {:.0} s. A native call cannot be stopped: wait, or restart without \
+             the plugin. In isolated mode it could be stopped.",
             hang.module,
             hang.milliseconds as f64 / 1000.0
         ));
         ui.add_space(8.0);
         ui.horizontal(|ui| {
-            // Waiting is what happens anyway: the window closes when the call returns.
+            // Waiting is the default: the dialog closes when the call returns.
             ui.label("Waiting\u{2026}");
             ui.spinner();
             if ui.button("Keep my work and restart without it").clicked() {
@@ -215,15 +215,14 @@ fn hang(context: &egui::Context, hang: &Hang, actions: &mut Vec<Action>) {
     });
 }
 
-/// A module that the clock has stopped.
+/// The dialog for a module that timed out.
 fn timed_out(context: &egui::Context, what: &str, actions: &mut Vec<Action>) {
     widgets::modal(context, "timed out").show(context, |ui| {
         ui.set_width(460.0);
-        ui.heading("A module did not answer in time");
+        ui.heading("A module did not respond in time");
         ui.label(format!(
-            "{what}. The simulation is paused. If it goes on, a fresh instance or the built-in \
-             module drives, and the result depends on the speed of this machine: it cannot be \
-             reproduced."
+            "{what}. The simulation is paused. If you continue, a fresh instance or the built-in module \
+             takes over; the result then depends on the speed of this machine and cannot be reproduced."
         ));
         ui.add_space(8.0);
         ui.horizontal(|ui| {
@@ -231,19 +230,19 @@ fn timed_out(context: &egui::Context, what: &str, actions: &mut Vec<Action>) {
             if widgets::primary(ui, true, "Stay paused").clicked() {
                 actions.push(decided(false));
             }
-            if ui.button("Go on all the same").clicked() {
+            if ui.button("Continue anyway").clicked() {
                 actions.push(decided(true));
             }
         });
     });
 }
 
-/// The bar that says that someone else has written the file.
+/// The bar that reports that another program has written the file.
 pub(super) fn changed_on_disk(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         let color = model.theme().tone(crate::tools::Tone::Warning);
-        ui.colored_label(color, "The file was changed by another program.");
-        if ui.button("Reload it").clicked() {
+        ui.colored_label(color, "Another program has changed the file.");
+        if ui.button("Reload").clicked() {
             actions.push(Action::Reload);
         }
         if ui.button("Keep mine").clicked() {

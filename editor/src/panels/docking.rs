@@ -1,13 +1,13 @@
-//! Where panels are docked at first, and how wide they are beside the map.
+//! Default docking of the panels, and their width beside the map.
 
 use super::Pane;
 use crate::panel::{Dock, PanelId};
 use egui_tiles::{Container, Linear, LinearDir, Tile, TileId, Tiles, Tree};
 
-/// The panels beside the map are never narrower, points: their rows have room for a name and a value.
+/// Minimum width of the panels beside the map, points, so that rows have room for a name and a value.
 const LEAST_SIDE: f32 = 300.0;
 
-/// Panels where they are at first.
+/// The default layout.
 pub(super) fn first_tree() -> Tree<Pane> {
     let mut tiles = Tiles::default();
     let map = tiles.insert_pane(Pane::Map);
@@ -20,7 +20,7 @@ pub(super) fn first_tree() -> Tree<Pane> {
     let upper = tiles.insert_tab_tile(upper);
     let lower = tiles.insert_tab_tile(lower);
     let mut side = Linear::new(LinearDir::Vertical, vec![upper, lower]);
-    // The inspector has long sheets, the lists below scroll; the map has most of the window.
+    // The Inspector has long sheets and the lists below scroll; the map takes most of the window.
     side.shares.set_share(upper, 2.6);
     side.shares.set_share(lower, 1.0);
     let side = tiles.insert_container(Container::Linear(side));
@@ -39,8 +39,8 @@ pub(super) struct Widened {
     given: f32,
 }
 
-/// Gives the column beside the map the room that it needs, if the panels still stand in one; `None`
-/// if it has that already.
+/// Widens the column beside the map to its minimum, if the panels are still in one column; `None` if it is
+/// wide enough.
 pub(super) fn widen_side(tree: &mut Tree<Pane>, width: f32) -> Option<Widened> {
     let row = tree.root()?;
     let is_map = |id: TileId| holds_map(&tree.tiles, id);
@@ -56,7 +56,7 @@ pub(super) fn widen_side(tree: &mut Tree<Pane>, width: f32) -> Option<Widened> {
         _ => return None,
     };
     let (own, others) = (all.shares[side], all.shares[map]);
-    // Never more than 55 % of the window: what is edited is the map.
+    // Never more than 55 % of the window, because the map is what the user edits.
     let least = LEAST_SIDE.min(0.55 * width);
     if all.dir != LinearDir::Horizontal || own * width >= least * (own + others) {
         return None;
@@ -71,7 +71,7 @@ pub(super) fn widen_side(tree: &mut Tree<Pane>, width: f32) -> Option<Widened> {
     })
 }
 
-/// Whether a tile is the map, or has it in it.
+/// Whether a tile is the map or contains it.
 fn holds_map(tiles: &Tiles<Pane>, id: TileId) -> bool {
     match tiles.get(id) {
         Some(Tile::Pane(pane)) => *pane == Pane::Map,
@@ -83,8 +83,8 @@ fn holds_map(tiles: &Tiles<Pane>, id: TileId) -> bool {
 }
 
 impl Widened {
-    /// Gives the column its own share back, for when the window is wider again; unless a person has
-    /// dragged it to another one meanwhile.
+    /// Restores the column's own share, for when the window becomes wider again, unless the user has dragged
+    /// it meanwhile.
     pub(super) fn restore(self, tree: &mut Tree<Pane>) {
         if let Some(Tile::Container(Container::Linear(all))) = tree.tiles.get(self.row)
             && all.shares[self.side] == self.given

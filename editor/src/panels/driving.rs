@@ -1,4 +1,4 @@
-//! The dashboard of the vehicle that is driven by hand.
+//! The dashboard of the vehicle driven by hand.
 
 use crate::model::{Action, Dialog, Model, Purpose};
 use crate::theme::Theme;
@@ -11,13 +11,13 @@ use std::f32::consts::{FRAC_PI_2, PI};
 
 /// Side of a dial, points.
 const DIAL: f32 = 84.0;
-/// Where dials begin and how far they go round, rad; clockwise from below on the left.
+/// Start angle and sweep of dials, rad; clockwise from the lower left.
 const FIRST: f32 = 0.75 * PI;
 const ROUND: f32 = 1.5 * PI;
-/// Ends of the scale of speeds, km/h.
+/// End of the scale of speeds in town, km/h.
 const TOWN: f64 = 120.0;
 const FAST: f64 = 280.0;
-/// Turn of the steering wheel over that of the front wheels.
+/// Ratio of the steering wheel to the front wheels.
 const WHEEL_RATIO: f32 = 6.0;
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
@@ -35,19 +35,19 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             dashboard(ui, model.theme(), vehicle, seen, controls);
         }
         ui.vertical(|ui| {
-            ui.label(format!("You drive agent {agent}."));
-            ui.label("W A S D or arrow keys; Esc gives it back.");
+            ui.label(format!("You are driving agent {agent}."));
+            ui.label("W A S D or arrow keys; Esc returns control.");
             gamepad(ui, model);
             ui.horizontal_wrapped(|ui| buttons(ui, model, actions));
         });
     });
 }
 
-/// Which gamepad drives as well, or why none can.
+/// The active gamepad, or why none can be used.
 fn gamepad(ui: &mut Ui, model: &Model) {
     if let Some(name) = &model.pad.name {
         ui.label(format!(
-            "{name}: left stick and triggers; B or circle gives it back."
+            "{name}: left stick and triggers; B or circle returns control."
         ));
     } else if let Some(problem) = &model.pad.problem {
         ui.weak(problem);
@@ -55,21 +55,21 @@ fn gamepad(ui: &mut Ui, model: &Model) {
 }
 
 fn buttons(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
-    if ui.button("Give it back").clicked() {
+    if ui.button("Return control").clicked() {
         actions.push(Action::Drive(None));
     }
     let has_driven = model
         .live
         .as_ref()
         .is_some_and(|live| !live.drive.is_empty());
-    let keep = ui.add_enabled(has_driven, egui::Button::new("Keep the drive…"));
-    let hint = "Write where the vehicle was, ten times a second, as run --trace does.";
+    let keep = ui.add_enabled(has_driven, egui::Button::new("Save the drive…"));
+    let hint = "Write the vehicle's motion ten times a second, like run --trace.";
     if keep.on_hover_text(hint).clicked() {
         actions.push(keep_drive(model));
     }
 }
 
-/// The question where to write what was driven.
+/// Asks where to save the drive.
 pub(super) fn keep_drive(model: &Model) -> Action {
     Action::Show(Dialog::Path {
         purpose: Purpose::Drive,
@@ -86,7 +86,7 @@ fn dashboard(
     controls: HandControls,
 ) {
     let speed = 3.6 * vehicle.speed.abs();
-    // A little before the end: the scale changes before the dial is full.
+    // Slightly before the end, so that the scale changes before the dial is full.
     let top = if speed > 0.95 * TOWN { FAST } else { TOWN };
     dial(
         ui,
@@ -107,7 +107,7 @@ fn dashboard(
         let (rpm, unit) = (format!("{:.0}", drive.rpm), format!("rpm   {gear}"));
         dial(ui, theme, "Engine", &rpm, &unit, share);
     }
-    // What is an accelerator forwards is a brake while it rolls the other way.
+    // The accelerator acts as a brake while the vehicle rolls the other way.
     let is_braking = controls.pedals * vehicle.speed < 0.0 && vehicle.speed.abs() > 0.1;
     let pressed = controls.pedals.abs();
     let (throttle, brake) = match drive {
@@ -123,7 +123,7 @@ fn dashboard(
     }
 }
 
-/// What each wheel carries, red where it slips; a pair of wheels is a row, the foremost on top.
+/// The load of each wheel, red if it slips; one row per pair of wheels, front first.
 fn wheel_loads(ui: &mut Ui, theme: Theme, wheels: &[WheelRecord]) {
     let said = wheels.iter().map(|wheel| {
         let (load, slip) = (1e-3 * wheel.load, 100.0 * wheel.slip_ratio);
@@ -138,7 +138,7 @@ fn wheel_loads(ui: &mut Ui, theme: Theme, wheels: &[WheelRecord]) {
     response.widget_info(move || WidgetInfo::labeled(Role::Label, true, &label));
     let rect = response.rect;
     response.on_hover_text(said.replace("; ", "\n"));
-    // Bars are shares of the most loaded wheel; 1 N at least, for a vehicle that is in the air.
+    // Bars are shares of the most loaded wheel; at least 1 N, for a vehicle in the air.
     let most = wheels.iter().map(|wheel| wheel.load).fold(1.0, f64::max);
     let rows = wheels.len().div_ceil(2);
     let height = (rect.height() - 20.0) / rows as f32;
@@ -173,7 +173,7 @@ fn wheel_loads(ui: &mut Ui, theme: Theme, wheels: &[WheelRecord]) {
     );
 }
 
-/// Room for a picture with a name and what it says, for screen readers.
+/// Allocates room for a picture, with a name and value for screen readers.
 fn room(ui: &mut Ui, width: f32, said: String) -> (Rect, Painter) {
     let (response, painter) = ui.allocate_painter(vec2(width, DIAL), Sense::hover());
     response.widget_info(move || WidgetInfo::labeled(Role::Label, true, &said));
@@ -185,7 +185,7 @@ fn on_circle(middle: Pos2, radius: f32, angle: f32) -> Pos2 {
 }
 
 fn arc(painter: &Painter, middle: Pos2, radius: f32, round: f32, stroke: Stroke) {
-    // Straight pieces, of 8.4 degrees at most: at this size they look round.
+    // Straight pieces of at most 8.4 degrees, which look round at this size.
     let points = (0..=32).map(|i| on_circle(middle, radius, FIRST + round * i as f32 / 32.0));
     painter.add(egui::Shape::line(points.collect(), stroke));
 }
@@ -244,14 +244,14 @@ fn bar(ui: &mut Ui, color: Color32, name: &str, share: f64) {
     );
 }
 
-/// A steering wheel, turned as far as the front wheels say.
+/// A steering wheel turned in proportion to the front wheels.
 fn wheel(ui: &mut Ui, theme: Theme, steering: f64) {
     let degrees = steering.to_degrees();
     let (rect, painter) = room(ui, DIAL, format!("Steering: {degrees:.0} degrees"));
     let (middle, radius) = (rect.center() - vec2(0.0, 6.0), 0.5 * DIAL - 14.0);
     let ink = ui.visuals().text_color();
     painter.circle_stroke(middle, radius, Stroke::new(4.0, ink));
-    // Angles on the screen go clockwise, those of wheels to the left.
+    // Screen angles are clockwise, and steering angles are positive to the left.
     let turn = -WHEEL_RATIO * steering as f32;
     for spoke in [0.0, PI, FRAC_PI_2] {
         let ends = [middle, on_circle(middle, radius, turn + spoke)];

@@ -7,7 +7,7 @@ use roadwright_geometry::{DVec2, polygon};
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Group, GroupId};
 
-/// Groups that are listed at once.
+/// Maximum number of groups listed.
 const MOST: usize = 200;
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, filter: &str, actions: &mut Vec<Action>) {
@@ -29,7 +29,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, filter: &str, actions: &mut Vec<Act
             }
             if groups.len() > MOST {
                 let more = groups.len() - MOST;
-                ui.label(format!("and {more} more: filter to find them"));
+                ui.label(format!("and {more} more (use the filter)"));
             }
         });
 }

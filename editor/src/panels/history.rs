@@ -1,4 +1,4 @@
-//! The steps that can be undone and redone; a click goes there.
+//! The steps that can be undone and redone; a click goes to a step.
 
 use super::PanelFrame;
 use crate::model::Action;
@@ -10,10 +10,10 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     let done: Vec<&str> = history.undo_labels().collect();
     let undone: Vec<&str> = history.redo_labels().collect();
     if done.is_empty() && undone.is_empty() {
-        super::widgets::empty(ui, "Nothing has been changed yet.");
+        super::widgets::empty(ui, "No changes yet.");
         return;
     }
-    // The present stays in view when it moves; a person who looks back meanwhile is not pulled away.
+    // Keeps the present step in view when it changes, without disturbing a user who scrolls back.
     let id = ui.scope_id().with("present");
     let before = ui.data_mut(|data| data.get_temp::<usize>(id));
     ui.data_mut(|data| data.insert_temp(id, done.len()));
@@ -33,11 +33,11 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
             actions.push(Action::GoToStep(step));
         }
     };
-    row(ui, 0, "As it was opened", done.is_empty(), true);
+    row(ui, 0, "Opened", done.is_empty(), true);
     for (i, label) in done.iter().enumerate() {
         row(ui, i + 1, label, i + 1 == done.len(), true);
     }
-    // What was undone can be gone back to until something else is edited.
+    // Undone steps can be redone until the next edit.
     for (i, label) in undone.iter().enumerate() {
         row(ui, done.len() + i + 1, label, false, false);
     }

@@ -1,4 +1,4 @@
-//! What the last import came to, with a jump to what was left out.
+//! The report of the last import, with links to omitted items.
 
 use super::PanelFrame;
 use super::widgets::{counted, empty, heading};
@@ -8,18 +8,18 @@ use egui::{Grid, Ui};
 use roadwright_geometry::DVec2;
 use roadwright_interchange::osm::ImportWarning;
 
-/// How far around a place the map shows, m.
+/// Margin of the map around a place, m.
 const AROUND: f64 = 40.0;
 
 pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     let PanelFrame { model, actions, .. } = frame;
     let Some(report) = &model.import else {
-        empty(ui, "Nothing was imported since the window was opened.");
+        empty(ui, "Nothing has been imported since the window opened.");
         return;
     };
     heading(ui, &report.file);
     if report.document != model.document.id() {
-        ui.label("Another scenario is open now: places of the import are not on this map.");
+        ui.label("Another scenario is open now, so the map cannot show these places.");
     }
     Grid::new("import")
         .num_columns(2)
@@ -45,7 +45,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
 }
 
-/// The first few of a kind: a click shows where each lies.
+/// The first few of a kind; a click shows the place.
 fn places(
     ui: &mut Ui,
     model: &Model,

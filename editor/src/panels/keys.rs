@@ -1,4 +1,4 @@
-//! All keys, and how to change them.
+//! All keys, and dialogs to change them.
 
 use super::widgets;
 use crate::command::{Command, KeyMap};
@@ -15,7 +15,7 @@ pub(super) fn ui(
     let response = widgets::modal(context, "keys").show(context, |ui| {
         ui.set_width(560.0);
         ui.heading("Keys");
-        ui.label("Click a key to change it; then press the new one, or Esc to leave it.");
+        ui.label("Click a key to change it, then press the new one. Esc cancels.");
         let edit = egui::TextEdit::singleline(filter).hint_text("find a command");
         let field = ui.add(edit);
         field.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Find a command"));
@@ -25,7 +25,7 @@ pub(super) fn ui(
         });
         ui.add_space(6.0);
         ui.horizontal(|ui| {
-            if ui.button("Standard keys").clicked() {
+            if ui.button("Restore defaults").clicked() {
                 actions.push(Action::ResetKeys);
             }
             if ui.button("Close").clicked() {
@@ -38,10 +38,10 @@ pub(super) fn ui(
     }
 }
 
-/// Width of what a command does, points.
+/// Width of a command's description, points.
 const HINT: f32 = 330.0;
 
-/// Commands with their keys, as far as their names have the filter in them.
+/// Commands with their keys, filtered by name.
 fn table(ui: &mut Ui, keys: &KeyMap, filter: &str, waiting: &mut Option<Command>) {
     let wanted = filter.to_lowercase();
     let commands = Command::all().iter().copied();
@@ -59,9 +59,9 @@ fn table(ui: &mut Ui, keys: &KeyMap, filter: &str, waiting: &mut Option<Command>
                 if button.clicked() {
                     *waiting = Some(command);
                 }
-                // Long ones take two lines: in a small window with large letters there is no more room.
+                // Long ones take two lines, because a small window with large letters has no more room.
                 ui.vertical(|ui| {
-                    // Half of what a key is higher than small letters.
+                    // Half the height difference between a key and small letters.
                     ui.add_space(4.0);
                     ui.set_max_width(HINT);
                     ui.add(Label::new(RichText::new(command.hint()).weak().small()).wrap());
@@ -83,11 +83,12 @@ fn key_text(keys: &KeyMap, command: Command, is_waiting: bool) -> String {
     }
 }
 
-/// What the mouse does, which cannot be changed.
+/// Functions of the mouse, which cannot be changed.
 fn mouse(ui: &mut Ui) {
     let lines = [
         "Left button: the tool. Middle or right drag, or Space+drag: pan. Wheel: zoom at the pointer.",
-        "Shift+drag: select a box. Ctrl: no snapping. Esc: take back the stroke. Backspace: its last point.",
+        "Shift+drag: select a box. Ctrl: no snapping. Esc: cancel the stroke. Backspace: remove its last \
+         point.",
     ];
     for line in lines {
         ui.label(RichText::new(line).small());

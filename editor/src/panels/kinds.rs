@@ -1,4 +1,4 @@
-//! Vehicle types and stacks: what agents are made of.
+//! Vehicle types and stacks.
 
 use super::modules::Dragged;
 use super::property::{OF, Property, Subject};
@@ -37,23 +37,23 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// Keys and names of vehicle types to choose from, in the order of their list.
+/// Keys and names of available vehicle types, in the order of their list.
 pub(super) fn vehicle_types(scenario: &Scenario) -> Vec<(String, String)> {
     let types = scenario.listed_vehicle_types().into_iter();
     types.map(|(k, v)| (k.clone(), v.name.clone())).collect()
 }
 
-/// Keys of stacks to choose from, in the order of their list, each beside itself as its name.
+/// Keys of available stacks, in the order of their list, each with itself as its name.
 pub(super) fn stacks(scenario: &Scenario) -> Vec<(String, String)> {
     let stacks = scenario.listed_stacks().into_iter();
     stacks.map(|(key, _)| (key.clone(), key.clone())).collect()
 }
 
-/// The name of a vehicle type or stack to change, and buttons to copy and to delete it.
+/// The name of a vehicle type or stack to change, and buttons to copy and delete it.
 fn naming(ui: &mut Ui, model: &Model, kind: Kind, key: &str, actions: &mut Vec<Action>) {
     let scenario = model.document.scenario();
     let word = kind.word();
-    // What is typed is kept until the field is left: a name that is half typed may be taken.
+    // Typed text is kept until the field loses the focus, because a half-typed name may be taken.
     let id = ui.make_persistent_id(("name of", word, key));
     let mut name: String = ui
         .data(|data| data.get_temp(id))
@@ -86,7 +86,7 @@ fn naming(ui: &mut Ui, model: &Model, kind: Kind, key: &str, actions: &mut Vec<A
     });
 }
 
-/// Asks for an edit, or says why it cannot be.
+/// Requests an edit, or reports why it is impossible.
 fn send(edit: Result<Edit, String>, what: &str, kind: Kind, actions: &mut Vec<Action>) {
     actions.push(match edit {
         Ok(edit) => Action::Apply(format!("{what} {}", kind.word()), edit),
@@ -109,7 +109,7 @@ const fn number(
         unit,
         range,
         step,
-        hint: "Of all vehicles of this type.",
+        hint: "For all vehicles of this type.",
         get,
         set,
     }
@@ -228,7 +228,7 @@ fn stack(ui: &mut Ui, model: &Model, key: &str, stack: &Stack, actions: &mut Vec
             continue;
         };
         let mut changed = stack.clone();
-        // Refused if the slot cannot have so many modules.
+        // Refused if the slot cannot have that many modules.
         if changed.set(slot, settings) {
             let edit = Edit::Stack(key.to_owned(), Some(Box::new(changed)));
             actions.push(Action::Apply(format!("{} of {key}", slot.title()), edit));
@@ -236,8 +236,8 @@ fn stack(ui: &mut Ui, model: &Model, key: &str, stack: &Stack, actions: &mut Vec
     }
 }
 
-/// The modules of a slot and their parameters; other modules if some were chosen, dropped or
-/// taken out.
+/// The modules of a slot and their parameters; returns the new list if modules were selected, dropped or
+/// removed.
 fn slot_rows(
     ui: &mut Ui,
     model: &Model,
@@ -257,7 +257,7 @@ fn slot_rows(
         match row.ui(ui, model, actions) {
             Some(RowChange::Use(id)) => {
                 let mut list = settings.to_vec();
-                // Without the parameters of the one before, which are not those of this one.
+                // Without the parameters of the previous module, which do not apply to this one.
                 list[number] = ModuleSetting::new(&id);
                 wanted = Some(list);
             }
@@ -279,7 +279,7 @@ fn slot_rows(
     wanted
 }
 
-/// The row that a module is added with: chosen from a list, or dropped from the Modules panel.
+/// The row that adds a module: selected from a list, or dropped from the Modules panel.
 fn added_module(ui: &mut Ui, model: &Model, key: &str, slot: Slot) -> Option<String> {
     let label = format!("Add {} to {key}", slot.name());
     let mut choices = vec![(String::new(), format!("add a {}", slot.name()))];
@@ -292,7 +292,7 @@ fn added_module(ui: &mut Ui, model: &Model, key: &str, slot: Slot) -> Option<Str
         })
         .inner
     });
-    // What does not fit the slot is dropped beside it.
+    // Modules that do not fit the slot are ignored.
     let dropped = dropped.filter(|dragged| dragged.kind == slot.kind());
     chosen.inner.or_else(|| dropped.map(|one| one.id.clone()))
 }
@@ -306,7 +306,7 @@ fn known_modules(model: &Model, slot: Slot) -> Vec<(String, String)> {
         .collect()
 }
 
-/// What is to become of a module of a slot.
+/// Change of a module in a slot.
 enum RowChange {
     Use(String),
     TakeOut,
@@ -325,7 +325,7 @@ impl Row<'_> {
         &self.stack.settings(self.slot)[self.number]
     }
 
-    /// What it is called: the first of a slot has no number.
+    /// Its accessible name: the first of a slot has no number.
     fn label(&self) -> String {
         match self.number {
             0 => format!("{} of {}", self.slot.title(), self.key),
@@ -339,7 +339,10 @@ impl Row<'_> {
         let all = model.modules.registry.infos(self.slot.kind());
         let Some((info, parameters)) = all.iter().find(|(info, _)| info.id == setting.module)
         else {
-            let text = format!("{} is not there: no folder has it.", setting.module);
+            let text = format!(
+                "{} is missing: no module folder contains it.",
+                setting.module
+            );
             ui.colored_label(model.theme().tone(crate::tools::Tone::Warning), text);
             return change;
         };
@@ -350,7 +353,7 @@ impl Row<'_> {
         change
     }
 
-    /// Which module it is, and ways to change that.
+    /// The module, with controls to change it.
     fn header(&self, ui: &mut Ui, model: &Model) -> Option<RowChange> {
         let names = known_modules(model, self.slot);
         let count = self.stack.settings(self.slot).len();
@@ -364,8 +367,8 @@ impl Row<'_> {
                 if !self.slot.how_many().fits(count - 1) {
                     return chosen.map(RowChange::Use);
                 }
-                let button = ui.small_button("×").on_hover_text("Take it out.");
-                named(&button, &format!("Take out {label}"));
+                let button = ui.small_button("×").on_hover_text("Remove it.");
+                named(&button, &format!("Remove {label}"));
                 if button.clicked() {
                     return Some(RowChange::TakeOut);
                 }
@@ -380,7 +383,7 @@ impl Row<'_> {
 
     fn parameters(&self, ui: &mut Ui, parameters: &[ParameterInfo], actions: &mut Vec<Action>) {
         let setting = self.setting();
-        // Folded while all is as described: a stack of several modules would be a long sheet.
+        // Folded while all values are defaults, because a stack of several modules would be a long sheet.
         let open = self.slot == Slot::Controller || !setting.parameters.is_empty();
         let id = (self.key, self.slot.name(), self.number);
         CollapsingHeader::new(format!("{} parameters", parameters.len()))
@@ -391,7 +394,7 @@ impl Row<'_> {
                 let (rules, plain): (Vec<_>, Vec<_>) = parameters.iter().partition(is_rule);
                 self.grid(ui, "parameters", &plain, actions);
                 if !rules.is_empty() {
-                    // Dozens of them, which are seldom set by hand.
+                    // Dozens of them, rarely set by hand.
                     CollapsingHeader::new(format!("{} rules", rules.len()))
                         .id_salt(("rules of", id))
                         .show(ui, |ui| self.grid(ui, "rules", &rules, actions));
@@ -411,20 +414,20 @@ impl Row<'_> {
         Grid::new((name, id)).num_columns(2).show(ui, |ui| {
             for parameter in parameters {
                 let value = setting.parameters.get(parameter.key).copied();
-                // What the stack does not say has its default.
+                // Parameters missing in the stack have their default.
                 let value = value.unwrap_or(parameter.default);
-                // The edit is made when the row changes: a stack is copied for it.
+                // The edit is made only when the row changes, because it copies a stack.
                 let with = |value: f64| self.edit(parameter, value);
                 self::parameter(ui, self.key, parameter, value, with, actions);
             }
         });
     }
 
-    /// The edit that sets a parameter; one at its default is not written.
+    /// The edit that sets a parameter; a default value is not written.
     fn edit(&self, parameter: &ParameterInfo, value: f64) -> Edit {
         let mut changed = self.stack.clone();
         let values = &mut changed.settings_mut(self.slot)[self.number].parameters;
-        // Files stay short, and follow a default that changes later.
+        // This keeps files short and follows later changes of the default.
         if value == parameter.default {
             values.remove(parameter.key);
         } else {
@@ -434,10 +437,10 @@ impl Row<'_> {
     }
 }
 
-/// What the keys of single rules of a rule table begin with.
+/// Prefix of the keys of a rule table's rules.
 const RULE: &str = "rule_";
 
-/// One described parameter, as its description says; `owner` is what it belongs to.
+/// A parameter according to its description; `owner` is what it belongs to.
 pub(super) fn parameter(
     ui: &mut Ui,
     owner: &str,

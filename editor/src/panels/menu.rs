@@ -1,4 +1,4 @@
-//! The menu bar, and playing.
+//! The menu bar and the playback controls.
 
 use crate::command::{Command, Command as C};
 use crate::icons::{self, PlaySign};
@@ -12,19 +12,19 @@ use egui::{
 };
 use std::collections::BTreeSet;
 
-/// With less room beside it the clock says how many drive only when it is pointed at, points: it would
-/// leave nothing to the name of the scenario.
+/// With less room, the clock shows the number of vehicles only under the pointer, points; otherwise there
+/// would be no room for the scenario's name.
 const ROOM_FOR_COUNTS: f32 = 360.0;
 
-/// Below this share of the speed that was asked for it says how fast the simulation really goes.
+/// Below this share of the requested speed, the actual speed is shown.
 const SLOW: f64 = 0.9;
 
-/// What stays free between a menu and the lower edge of the window, points.
+/// Minimum margin between a menu and the lower edge of the window, points.
 const MENU_MARGIN: f32 = 12.0;
 
 use Line::{Do, Panels};
 
-/// Lines of a menu in groups, with rules between them.
+/// Lines of a menu in groups, separated by rules.
 type Groups = &'static [&'static [Line]];
 
 /// A line of a menu.
@@ -32,7 +32,7 @@ type Groups = &'static [&'static [Line]];
 enum Line {
     /// A command.
     Do(C),
-    /// The commands of the panels that stand at this place.
+    /// The commands of the panels at this place.
     Panels(MenuPlace),
 }
 
@@ -103,7 +103,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         ui.separator();
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             play(ui, model, actions);
-            // Last, so that it has what is left.
+            // Last, so that it takes the remaining room.
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 ui.add(Label::new(model.title()).truncate());
             });
@@ -134,7 +134,7 @@ fn view(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         ui.separator();
         items(ui, model, actions, &[C::ShowHidden]);
     });
-    // Submenus: the menu fits into the lowest window with letters of normal size.
+    // Submenus, so that the menu fits into the lowest window at normal letter size.
     ui.menu_button("Heat map", |ui| heat(ui, model, actions));
     ui.separator();
     let window = [C::ToggleTheme, C::Larger, C::Smaller, C::ResetPanels];
@@ -163,7 +163,7 @@ fn menu(ui: &mut Ui, name: &str, model: &Model, actions: &mut Vec<Action>, group
     });
 }
 
-/// What a menu holds, which rolls where the window is too low for it: letters may be large.
+/// The contents of a menu, which scroll if the window is too low, since letters may be large.
 fn rolling(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     let room = ui.ctx().content_rect().bottom() - ui.cursor().top() - MENU_MARGIN;
     egui::ScrollArea::vertical()
@@ -188,7 +188,7 @@ fn item(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>, command: Command)
     }
 }
 
-/// A command that turns something on or off, with a tick while it is on.
+/// A command that switches a setting, with a tick while it is on.
 fn tick(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>, command: Command, is_on: bool) {
     let mut now = is_on;
     let key = RichText::new(model.settings.keys.label(command)).weak();
@@ -200,20 +200,20 @@ fn tick(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>, command: Command,
 }
 
 fn toggles(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
-    // Only while the menu is open: the closure does not run otherwise.
+    // Only while the menu is open, because the closure does not run otherwise.
     let mut settings = model.settings.clone();
     ui.checkbox(&mut settings.names, "Street names");
     ui.checkbox(&mut settings.problems, "Problems on the map");
     ui.checkbox(&mut settings.skid_marks, "Skid marks");
     ui.checkbox(&mut settings.rigid_bodies, "Rigid bodies");
-    ui.checkbox(&mut settings.welcome, "Welcome at the start");
+    ui.checkbox(&mut settings.welcome, "Welcome at startup");
     if settings != model.settings {
         actions.push(Action::Settings(Box::new(settings)));
     }
 }
 
-/// A tick for each part of the map, by which it is in a set of the settings: kinds of objects, and
-/// layers if there are several.
+/// A tick for each part of the map that can be in a set of the settings: kinds of objects, and layers if
+/// there are several.
 fn parts(
     ui: &mut Ui,
     model: &Model,
@@ -252,7 +252,7 @@ fn heat(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// The buttons for playing, from right to left.
+/// The playback buttons, from right to left.
 fn play(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     speed(ui, model, actions);
     let (sign, name) = if model.is_playing() {
@@ -260,7 +260,7 @@ fn play(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     } else {
         (PlaySign::Play, "Play")
     };
-    // From right to left, as the layout goes.
+    // From right to left, as the layout runs.
     for (sign, name, command) in [
         (PlaySign::Step, "Step", Command::StepOnce),
         (sign, name, Command::PlayPause),
@@ -279,7 +279,7 @@ fn play(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// How the run stands: its time, and how many drive.
+/// State of the run: its time, and its number of vehicles.
 fn clock(model: &Model) -> (String, String) {
     let Some(live) = &model.live else {
         return ("not started".into(), String::new());
@@ -297,7 +297,7 @@ fn clock(model: &Model) -> (String, String) {
     };
     let refused = match counts.refused {
         0 => String::new(),
-        n => format!(", {n} without a way"),
+        n => format!(", {n} without a route"),
     };
     let time = format!(
         "{state}   {:02}:{:04.1}",
@@ -360,13 +360,13 @@ fn speed(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// How fast the simulation really goes, where that is not what was asked for.
+/// The actual speed of the simulation, if it differs from the requested one.
 fn pace(ui: &mut Ui, pace: f64, wanted: f64) {
     if !wanted.is_finite() {
         let hint = "Simulated seconds per second.";
         ui.label(format!("now {pace:.1}x")).on_hover_text(hint);
     } else if pace > 0.0 && pace < SLOW * wanted {
-        let hint = "Simulated seconds per second: this machine cannot do more here.";
+        let hint = "Simulated seconds per second. This machine cannot run faster here.";
         ui.label(format!("only {pace:.1}x")).on_hover_text(hint);
     }
 }

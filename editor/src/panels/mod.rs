@@ -1,4 +1,4 @@
-//! Panels: they read the model, change what they remember themselves, and send actions.
+//! Panels: they read the model, change their own state, and send actions.
 
 mod bundle;
 mod code;
@@ -51,7 +51,7 @@ use egui::{Frame, Panel, Ui, WidgetText};
 use egui_tiles::{Behavior, SimplificationOptions, Tile, TileId, Tiles, Tree, UiResponse};
 use roadwright_editor_core::for_each_panel;
 
-/// What a tile shows.
+/// Contents of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pane {
     /// The map.
@@ -69,7 +69,7 @@ impl Pane {
     }
 }
 
-/// Where panels are docked, what they remember, and the window over them.
+/// Docking and state of the panels, and the open dialog.
 pub(crate) struct PanelState {
     tree: Tree<Pane>,
     welcome: welcome::Welcome,
@@ -77,7 +77,7 @@ pub(crate) struct PanelState {
     dialog: dialogs::OpenDialog,
 }
 
-/// What panels remember themselves: what was typed into them, and drafts.
+/// State of the panels: typed text and drafts.
 #[derive(Default)]
 struct PanelMemory {
     objects_filter: String,
@@ -88,7 +88,7 @@ struct PanelMemory {
     green_wave: green_wave::GreenWavePanel,
 }
 
-/// What a panel has in its hands while it is drawn.
+/// Access of a panel while it is drawn.
 struct PanelFrame<'a> {
     model: &'a Model,
     memory: &'a mut PanelMemory,
@@ -97,7 +97,7 @@ struct PanelFrame<'a> {
 
 macro_rules! draw_panels {
     ($($name:ident: $id:literal, $title:literal, $dock:ident, $module:ident, $entry:expr;)*) => {
-        /// Draws a panel by the function that its row names.
+        /// Draws a panel with the function named in its row.
         fn draw(panel: PanelId, ui: &mut Ui, frame: PanelFrame<'_>) {
             match panel {
                 $(PanelId::$name => $module::ui(ui, frame),)*
@@ -108,7 +108,7 @@ macro_rules! draw_panels {
 for_each_panel!(draw_panels);
 
 impl PanelState {
-    /// Panels where they are at first.
+    /// The panels in their default layout.
     pub(crate) fn new(context: &egui::Context) -> Self {
         Self {
             tree: docking::first_tree(),
@@ -118,7 +118,7 @@ impl PanelState {
         }
     }
 
-    /// Puts all panels where they were at first.
+    /// Restores the default layout of the panels.
     pub(crate) fn reset(&mut self) {
         self.tree = docking::first_tree();
     }
@@ -127,7 +127,7 @@ impl PanelState {
     pub(crate) fn bring_to_front(&mut self, panel: PanelId) {
         let pane = Pane::Panel(panel);
         if panel.dock() == Dock::BelowMap {
-            // It may be in no tile yet, or have been closed.
+            // It may be in no tile yet, or may have been closed.
             opened::open_below_map(&mut self.tree, pane);
         }
         self.tree
@@ -140,12 +140,12 @@ impl PanelState {
         self.bring_to_front(PanelId::Script);
     }
 
-    /// Whether the key sheet waits for a key: the next one is bound, and does nothing else.
+    /// Whether the key sheet waits for a key: the next one is bound and has no other effect.
     pub(crate) fn waits_for_key(&self, model: &Model) -> bool {
         self.dialog.waiting(model).is_some()
     }
 
-    /// The command whose new key has been waited for; it is no longer waited for.
+    /// The command whose new key was waited for; ends the waiting.
     pub(crate) fn take_waiting_command(&mut self) -> Option<Command> {
         self.dialog.take_waiting()
     }
@@ -155,20 +155,20 @@ impl PanelState {
         !self.welcome.is_waiting()
     }
 
-    /// Another document is shown.
+    /// Resets state that belongs to the old document.
     pub(crate) fn forget(&mut self) {
         self.memory.objects_filter.clear();
         self.memory.green_wave = green_wave::GreenWavePanel::default();
     }
 }
 
-/// What tiles need while they are shown.
+/// Access of tiles while they are shown.
 struct Panes<'a> {
     model: &'a Model,
     canvas: &'a mut Canvas,
     actions: &'a mut Vec<Action>,
     memory: &'a mut PanelMemory,
-    /// Whether the panels have no more room than they need.
+    /// Whether the panels have only their minimum width.
     is_narrow: bool,
 }
 
@@ -198,7 +198,7 @@ impl Behavior<Pane> for Panes<'_> {
     }
 
     fn tab_title_for_pane(&mut self, pane: &Pane) -> WidgetText {
-        // The number is seen while another tab is in front.
+        // The number is visible while another tab is in front.
         if *pane == Pane::Panel(PanelId::Problems) && !self.model.findings.1.is_empty() {
             return format!("Problems ({})", self.model.findings.1.len()).into();
         }
@@ -211,16 +211,16 @@ impl Behavior<Pane> for Panes<'_> {
 
     fn simplification_options(&self) -> SimplificationOptions {
         SimplificationOptions {
-            // The map alone in its tile needs no tab above it.
+            // The map alone in its tile needs no tab.
             all_panes_must_have_tabs: false,
-            // What was opened alone in its tile does: it is closed there.
+            // A panel opened alone in its tile needs a tab, so that it can be closed there.
             prune_single_child_tabs: false,
             ..SimplificationOptions::default()
         }
     }
 
     fn is_tab_closable(&self, tiles: &Tiles<Pane>, tile: TileId) -> bool {
-        // A panel that is not there at first is opened again by its command.
+        // A panel that is closed by default can be reopened by its command.
         let pane = tiles.get(tile);
         matches!(pane, Some(Tile::Pane(Pane::Panel(panel))) if panel.dock() == Dock::BelowMap)
     }
@@ -230,14 +230,13 @@ impl Behavior<Pane> for Panes<'_> {
     }
 }
 
-/// The whole window. Panels have the state, what they remember, and the list of what they ask for:
-/// nothing that they draw can depend on what another panel has changed in the same frame.
+/// The whole window. Panels have access to the state, their own state and the list of actions, so nothing
+/// they draw can depend on another panel's changes in the same frame.
 pub(crate) fn ui(ui: &mut Ui, model: &Model, view: &mut ViewState, actions: &mut Vec<Action>) {
     let ViewState { canvas, panels, .. } = view;
     Panel::top("menu").show(ui, |ui| menu::ui(ui, model, actions));
     Panel::top("tool options").show(ui, |ui| tool_options::ui(ui, model, actions));
-    // Bars that come and go stand above the map, each in a panel of its own: the rest of the window
-    // makes room.
+    // Temporary bars are above the map, each in its own panel; the rest of the window makes room.
     if model.changed_on_disk {
         Panel::top("changed").show(ui, |ui| dialogs::changed_on_disk(ui, model, actions));
     }
@@ -250,7 +249,7 @@ pub(crate) fn ui(ui: &mut Ui, model: &Model, view: &mut ViewState, actions: &mut
     if model.workshop.track.is_some() {
         Panel::top("track").show(ui, |ui| workshop::track_bar(ui, model, actions));
     }
-    // Before the centre: in egui a panel takes its share of what those before it have left.
+    // Before the centre, because in egui a panel takes its share of what earlier ones have left.
     Panel::bottom("status").show(ui, |ui| status::ui(ui, model, actions));
     if model.driving.is_some() {
         Panel::bottom("driving").show(ui, |ui| driving::ui(ui, model, actions));
@@ -270,11 +269,10 @@ pub(crate) fn ui(ui: &mut Ui, model: &Model, view: &mut ViewState, actions: &mut
         };
         panels.tree.ui(&mut panes, ui);
         if let Some(widened) = widened {
-            // After the tiles are drawn: what is kept from frame to frame are the shares that a
-            // person chose.
+            // After the tiles are drawn, so that the shares kept from frame to frame are the user's.
             widened.restore(&mut panels.tree);
         }
     });
-    // Last, over all else.
+    // Last, over everything else.
     panels.dialog.ui(ui, model, &mut panels.welcome, actions);
 }

@@ -1,4 +1,4 @@
-//! Plugins and scripts: how they do, and what can be done about them.
+//! Plugins and scripts: their health, and actions on them.
 
 use super::PanelFrame;
 use super::widgets::{empty, heading};
@@ -9,12 +9,12 @@ use egui::{Color32, CornerRadius, Grid, Id, RichText, Sense, Ui, vec2};
 use roadwright_agent::ModuleKind;
 use roadwright_extension::{Health, ModuleRow};
 
-/// Time for each agent that a bar shows as full, us.
+/// Time per agent that fills a bar, us.
 const BUDGET_US: f64 = 5.0;
-/// The same for scripts.
+/// The same for scripts, us.
 const SCRIPT_BUDGET_US: f64 = 50.0;
 
-/// A module that is dragged onto a stack.
+/// A module being dragged onto a stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Dragged {
     pub(super) kind: ModuleKind,
@@ -26,7 +26,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     let rows = &model.modules.rows;
     if !model.modules.unallowed.is_empty() {
         let count = model.modules.unallowed.len();
-        let text = format!("{count} plugin(s) may not run yet: ask me");
+        let text = format!("{count} plugin(s) not allowed yet: review");
         if ui.button(text).clicked() {
             actions.push(Action::Show(Dialog::AllowPlugin));
         }
@@ -37,8 +37,8 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     if native.is_empty() {
         empty(
             ui,
-            "Put a library into the folder \"plugins\" beside the scenario. \
-             `roadwright plugin new` makes one to begin with.",
+            "Put a library into the folder \"plugins\" beside the scenario. `roadwright plugin new` creates \
+             a template.",
         );
     }
     for row in native {
@@ -51,16 +51,16 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     log(ui, model);
 }
 
-/// The folders whose builds run without a question.
+/// The folders whose builds run without asking.
 fn folders(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let trusted = &model.settings.trusted_folders;
     if trusted.is_empty() {
         return;
     }
-    heading(ui, "Folders whose builds always run");
+    heading(ui, "Folders with allowed builds");
     for folder in trusted {
         ui.horizontal(|ui| {
-            let hint = "Ask about each new build of this folder again.";
+            let hint = "Ask again before running new builds from this folder.";
             let forget = ui.small_button("Ask again").on_hover_text(hint);
             if forget.clicked() {
                 let forget = ModuleAction::ForgetFolder(folder.clone());
@@ -85,8 +85,8 @@ fn lamp_color(model: &Model, lamp: Health) -> Color32 {
 fn lamp_word(lamp: Health) -> &'static str {
     match lamp {
         Health::Good => "works",
-        Health::Uneasy => "works, with troubles",
-        Health::Faulted => "the built-in module stands in",
+        Health::Uneasy => "works, with faults",
+        Health::Faulted => "built-in module in use",
         Health::Off => "off",
     }
 }
@@ -99,7 +99,7 @@ fn card(ui: &mut Ui, model: &Model, row: &ModuleRow, actions: &mut Vec<Action>) 
             let color = lamp_color(model, row.lamp);
             ui.painter().circle_filled(rect.center(), 5.0, color);
             lamp.on_hover_text(lamp_word(row.lamp));
-            // A file whose kind is not known fits no slot, and cannot be dragged.
+            // A file of unknown kind fits no slot and cannot be dragged.
             let dragged = ModuleKind::from_name(row.kind).map(|kind| Dragged {
                 kind,
                 id: row.id.clone(),
@@ -152,10 +152,10 @@ fn figures(ui: &mut Ui, model: &Model, row: &ModuleRow) {
             line("generation", row.generation.to_string());
             line("calls", row.calls.to_string());
             line("faults", row.faults.to_string());
-            line("fallback agents", row.fallback_agents.to_string());
-            ui.label(RichText::new("time an agent").weak().small());
+            line("agents on fallback", row.fallback_agents.to_string());
+            ui.label(RichText::new("time per agent").weak().small());
             ui.horizontal(|ui| {
-                // Scripts are interpreted: what is much for a plugin is normal for them.
+                // Scripts are interpreted, so times that are long for a plugin are normal for them.
                 let budget = if row.tier == "script" {
                     SCRIPT_BUDGET_US
                 } else {
@@ -185,7 +185,7 @@ fn budget_bar(ui: &mut Ui, model: &Model, share: f64) {
     ui.painter()
         .rect_filled(rect, corner, color.gamma_multiply(back));
     let mut full = rect;
-    // Beyond the budget the bar is full; its colour says that it is too much.
+    // Above the budget the bar is full, and its colour shows the excess.
     full.set_width(rect.width() * share.clamp(0.0, 1.0) as f32);
     ui.painter().rect_filled(full, corner, color);
 }
@@ -218,11 +218,11 @@ fn buttons(ui: &mut Ui, row: &ModuleRow, actions: &mut Vec<Action>) {
             }
             let isolated = row.tier == "isolated";
             let word = if isolated {
-                "Run inside"
+                "Run in process"
             } else {
                 "Run isolated"
             };
-            let hint = "In a process of its own a crash or a hang costs only its agents' answers.";
+            let hint = "In its own process, a crash or a hang affects only its agents.";
             if ui.small_button(word).on_hover_text(hint).clicked() {
                 ask(ModuleAction::Isolate(id(), !isolated));
             }
@@ -236,7 +236,7 @@ fn buttons(ui: &mut Ui, row: &ModuleRow, actions: &mut Vec<Action>) {
     ui.add_space(4.0);
 }
 
-/// What modules have logged in this run.
+/// Messages logged by modules in this run.
 fn log(ui: &mut Ui, model: &Model) {
     let Some(live) = model.live.as_ref().filter(|live| !live.log.is_empty()) else {
         return;

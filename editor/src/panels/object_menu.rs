@@ -1,4 +1,4 @@
-//! The menu that a right click opens: what can be done with what lies there.
+//! The context menu of an object on the map.
 
 use crate::arrange::Arrangement;
 use crate::command::Command;
@@ -10,9 +10,9 @@ use roadwright_geometry::projection::Projector;
 use roadwright_scenario::operation::draw;
 use roadwright_scenario::{CrossingRule, Edit, NodeId, ObjectId, PointOfInterest, RoadId};
 
-/// The menu of what is selected; `at` is the place on the map that was clicked, m.
+/// The menu of the selection; `at` is the clicked point on the map, m.
 pub(crate) fn ui(ui: &mut Ui, model: &Model, at: Option<DVec2>, actions: &mut Vec<Action>) {
-    // What stood in the way of a click elsewhere: it is as wide as its longest line.
+    // It is as wide as its longest line, so that it does not block clicks elsewhere.
     ui.set_min_width(190.0);
     match model.single() {
         Some(object) => single(ui, model, object, at, actions),
@@ -61,7 +61,7 @@ fn item(ui: &mut Ui, text: &str) -> bool {
     clicked
 }
 
-/// What can be done with one object of its kind.
+/// Actions on a single object of its kind.
 fn single(
     ui: &mut Ui,
     model: &Model,
@@ -103,7 +103,7 @@ fn single(
             }
             if item(ui, "Watch and follow") {
                 actions.push(Action::Watch(Some(agent)));
-                // The command switches over: it is sent only where following is off.
+                // The command toggles, so it is sent only if following is off.
                 if !model.follow {
                     actions.push(Action::Do(Command::Follow));
                 }
@@ -130,7 +130,7 @@ fn several(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// What can be begun at a place.
+/// Actions at a point of the map.
 fn here(ui: &mut Ui, model: &Model, at: DVec2, actions: &mut Vec<Action>) {
     for (text, tool) in [
         ("Drive from here", ToolKind::Vehicle),
@@ -140,7 +140,7 @@ fn here(ui: &mut Ui, model: &Model, at: DVec2, actions: &mut Vec<Action>) {
             actions.push(Action::Begin(tool, at));
         }
     }
-    if item(ui, "Place of interest here") {
+    if item(ui, "Add place here") {
         actions.push(place(model, at));
     }
     if item(ui, "Paste here") {
@@ -151,13 +151,13 @@ fn here(ui: &mut Ui, model: &Model, at: DVec2, actions: &mut Vec<Action>) {
     }
 }
 
-/// The road is cut at its point nearest to the click.
+/// Splits the road at the point nearest to the click.
 fn split(model: &Model, id: RoadId, at: DVec2) -> Action {
     let scenario = model.document.scenario();
     let Some(road) = scenario.network().road(id) else {
-        return Action::Say(Tone::Refused, format!("{id} is gone."));
+        return Action::Say(Tone::Refused, format!("{id} no longer exists."));
     };
-    // Along the reference line, by which roads are cut, wherever across the road the click was.
+    // Along the reference line, where roads are split, wherever across the road the click was.
     let s = Projector::new(road.reference_line.clone()).closest(at).s;
     match draw::split(scenario, id, s) {
         Ok(edit) => Action::Apply("Split road".into(), edit),
@@ -165,11 +165,11 @@ fn split(model: &Model, id: RoadId, at: DVec2) -> Action {
     }
 }
 
-/// Crossings over all arms that have none.
+/// Adds crossings over all arms that have none.
 fn add_crossings(model: &Model, id: NodeId) -> Action {
     let network = model.document.scenario().network();
     let Some(node) = network.node(id) else {
-        return Action::Say(Tone::Refused, format!("{id} is gone."));
+        return Action::Say(Tone::Refused, format!("{id} no longer exists."));
     };
     let mut node = node.clone();
     for (road, _) in network.ends_at(id) {
@@ -179,7 +179,7 @@ fn add_crossings(model: &Model, id: NodeId) -> Action {
     }
     node.rules
         .crossings
-        // By road, so that the file is the same in whichever order they were added.
+        // By road, so that the file does not depend on the order in which they were added.
         .sort_unstable_by_key(|crossing| crossing.road);
     Action::Apply(format!("Crossings of {id}"), Edit::Node(id, Some(node)))
 }

@@ -1,4 +1,4 @@
-//! What the scenario says about itself, and all that is in it.
+//! The description and settings of the scenario, and lists of its objects.
 
 use super::PanelFrame;
 use super::property::{Choice, Property, Subject, TextProperty};
@@ -10,7 +10,7 @@ use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{About, DrivingSide, DynamicsLevel, Edit, ObjectId, Settings};
 use std::ops::RangeInclusive;
 
-/// Objects of a kind that are listed at once.
+/// Maximum number of objects of a kind listed.
 const MOST: usize = 200;
 
 pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
@@ -56,7 +56,7 @@ const ABOUT: [TextProperty<About>; 4] = [
     TextProperty {
         name: "Attribution",
         label: ABOUT_LABEL,
-        hint: "whose data",
+        hint: "source of the data",
         wraps: true,
         get: |about| &about.attribution,
         set: |about, attribution| about.attribution = attribution,
@@ -64,10 +64,10 @@ const ABOUT: [TextProperty<About>; 4] = [
     TextProperty {
         name: "Country",
         label: ABOUT_LABEL,
-        hint: "whose law, such as US",
+        hint: "country code, such as US",
         wraps: false,
         get: |about| &about.country,
-        // Files hold two capital letters.
+        // Files contain two capital letters.
         set: |about, country| about.country = country.trim().to_uppercase(),
     },
 ];
@@ -106,7 +106,7 @@ const SETTINGS: [Property<Settings>; 4] = [
         unit: "s",
         range: 1e-4..=1.0,
         step: 0.001,
-        hint: "Simulated time of a step.",
+        hint: "Simulated time per step.",
         get: |settings| Some(settings.dt.get()),
         set: |settings, dt| settings.dt = dt.into(),
     },
@@ -124,10 +124,10 @@ const SETTINGS: [Property<Settings>; 4] = [
         name: "Seed",
         label: "Change seed",
         unit: "",
-        // Beyond 2^53 a double skips whole numbers.
+        // Beyond 2^53 a double cannot represent every integer.
         range: 0.0..=9e15,
         step: 1.0,
-        hint: "Which of the possible runs it is.",
+        hint: "Seed of the random numbers of the run.",
         get: |settings| Some(settings.seed as f64),
         set: |settings, seed| settings.seed = seed as u64,
     },
@@ -137,7 +137,7 @@ const SETTINGS: [Property<Settings>; 4] = [
         unit: "h",
         range: 0.0..=23.999,
         step: 0.05,
-        hint: "Time of day at which a run begins: scripts read it.",
+        hint: "Time of day at the start of a run, for scripts.",
         get: |settings| Some(settings.time_of_day.get()),
         set: |settings, time| settings.time_of_day = time.into(),
     },
@@ -147,15 +147,15 @@ const DYNAMICS: Choice<Settings, DynamicsLevel> = Choice {
     title: "Dynamics",
     name: "Dynamics",
     label: "Change dynamics",
-    hint: "With which model bodies move, where agents and flows say nothing else.",
+    hint: "Default vehicle dynamics for agents and flows.",
     get: |settings| &settings.dynamics,
     set: |settings, level| settings.dynamics = level,
 };
 
-/// What files may say lies within.
+/// Range allowed in files.
 const GRIP_RANGE: RangeInclusive<f64> = 0.01..=1.5;
 
-/// Shares of the friction of tyres on dry asphalt, by ground.
+/// Share of tyre friction on dry asphalt, by ground.
 const GRIP: [Property<Settings>; 8] = [
     Property {
         name: "Grip: open ground",
@@ -163,7 +163,7 @@ const GRIP: [Property<Settings>; 8] = [
         unit: "",
         range: GRIP_RANGE,
         step: 0.01,
-        hint: "Off all roads: grass 0.6, sand 0.5, snow 0.3, ice 0.15 of the friction of dry asphalt.",
+        hint: "Off the roads, relative to dry asphalt: grass 0.6, sand 0.5, snow 0.3, ice 0.15.",
         get: |settings| Some(settings.grip.open_ground.get()),
         set: |settings, grip| settings.grip.open_ground = grip.into(),
     },
@@ -242,8 +242,8 @@ const GRIP: [Property<Settings>; 8] = [
 const SEES_GRIP: Choice<Settings, bool> = Choice {
     title: "Drivers",
     name: "Drivers and grip",
-    label: "Change whether drivers see the grip",
-    hint: "Whether drivers choose speeds by the grip of the ground ahead, or drive as on dry asphalt: black ice.",
+    label: "Change grip perception",
+    hint: "Whether drivers adapt their speed to the grip ahead, or drive as on dry asphalt (black ice).",
     get: |settings| &settings.grip.hidden,
     set: |settings, hidden| settings.grip.hidden = hidden,
 };
@@ -251,8 +251,8 @@ const SEES_GRIP: Choice<Settings, bool> = Choice {
 const SLOPES: Choice<Settings, bool> = Choice {
     title: "Slopes",
     name: "Slopes",
-    label: "Change where slopes act",
-    hint: "Whether slopes of the terrain slow and speed up vehicles at all levels of dynamics.",
+    label: "Change slopes",
+    hint: "Whether slopes of the terrain affect vehicles at all levels of dynamics.",
     get: |settings| &settings.slopes,
     set: |settings, slopes| settings.slopes = slopes,
 };
@@ -275,11 +275,11 @@ fn settings(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             subject.numbers(ui, &GRIP);
             let seen = [
                 (false, "see the grip".to_owned()),
-                (true, "do not see it".to_owned()),
+                (true, "ignore the grip".to_owned()),
             ];
             subject.choose(ui, &SEES_GRIP, &seen);
             let slopes = [
-                (true, "act at all levels".to_owned()),
+                (true, "affect all vehicles".to_owned()),
                 (false, "rigid bodies only".to_owned()),
             ];
             subject.choose(ui, &SLOPES, &slopes);
@@ -341,7 +341,7 @@ fn list(
     let fits = |(id, name): &&(ObjectId, String)| {
         filter.is_empty() || format!("{id} {name}").to_lowercase().contains(&filter)
     };
-    // Counted over all, although only some are listed: the title says how many there are.
+    // Counts all matches although only some are listed, because the title shows the number.
     let count = all.iter().filter(fits).count();
     let is_hidden = |id: ObjectId| {
         let options = &model.settings.tools;
@@ -360,7 +360,7 @@ fn list(
                     format!("{id}  {name}")
                 };
                 let row = ui.selectable_label(model.selection.contains(id), text);
-                // A right click on part of a selection is meant for all of it.
+                // A right click on part of a selection applies to all of it.
                 if row.secondary_clicked() && !model.selection.contains(id) {
                     actions.push(Action::Select(Objects::from([*id])));
                 }
@@ -373,7 +373,7 @@ fn list(
                 }
             }
             if count > MOST {
-                ui.label(format!("and {} more: filter to find them", count - MOST));
+                ui.label(format!("and {} more (use the filter)", count - MOST));
             }
         });
 }

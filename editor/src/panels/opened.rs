@@ -1,13 +1,13 @@
-//! Panels that are not there at first: they are opened below the map, where they are wide.
+//! Panels that are closed by default: they open below the map, where they are wide.
 
 use super::Pane;
 use egui_tiles::{Container, Linear, LinearDir, Tile, TileId, Tree};
 
-/// Share of the map in the column that it has with what is opened below it.
+/// Share of the map in the column with an opened panel below it.
 const MAP: f32 = 1.2;
 
-/// Gives a panel that is not there yet a place below the map: in a tile of its own, or among the tabs of one
-/// that was opened before. Where a person has put the map among tabs, it is one of them.
+/// Opens a panel below the map: in its own tile, or among the tabs of a panel opened before. If the user has
+/// put the map among tabs, the panel joins them.
 pub(super) fn open_below_map(tree: &mut Tree<Pane>, pane: Pane) {
     let map = tree.tiles.find_pane(&Pane::Map);
     let (None, Some(map)) = (tree.tiles.find_pane(&pane), map) else {
@@ -24,7 +24,7 @@ pub(super) fn open_below_map(tree: &mut Tree<Pane>, pane: Pane) {
     }
     let column = column(tree, map, pane);
     if let Some(Tile::Container(Container::Linear(row))) = tree.tiles.get_mut(parent) {
-        // The column has the place and the share that the map had.
+        // The column takes the place and the share of the map.
         let share = row.shares[map];
         for child in row.children.iter_mut().filter(|child| **child == map) {
             *child = column;
@@ -33,7 +33,7 @@ pub(super) fn open_below_map(tree: &mut Tree<Pane>, pane: Pane) {
     }
 }
 
-/// The tabs that a panel joins: those that the map is among, or those below it.
+/// The tabs that a panel joins: those with the map, or those below it.
 fn tabs_below(tree: &Tree<Pane>, parent: TileId, map: TileId) -> Option<TileId> {
     let Some(Tile::Container(container)) = tree.tiles.get(parent) else {
         return None;
@@ -82,7 +82,7 @@ mod tests {
         open_below_map(&mut tree, EXPERIMENT);
         assert_eq!(count(&tree, EXPERIMENT), 1);
         assert_eq!(count(&tree, Pane::Map), 1);
-        // Narrow windows still give the side its room.
+        // Narrow windows still leave room for the side.
         assert!(widen_side(&mut tree, 576.0).is_some());
     }
 

@@ -1,4 +1,4 @@
-//! The command palette, and the search for streets.
+//! The command palette and the search for streets.
 
 use super::widgets;
 use crate::command::Command;
@@ -8,23 +8,23 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::ObjectId;
 use roadwright_scenario::operation::Objects;
 
-/// Streets that are listed at once.
+/// Maximum number of streets listed.
 const MOST: usize = 60;
 
-/// Whether all letters of the query stand in the text, in order; better matches are smaller.
+/// Whether all letters of the query occur in the text in order; smaller ranks are better.
 fn rank(query: &str, text: &str) -> Option<usize> {
     let text = text.to_lowercase();
     let query = query.trim().to_lowercase();
     if let Some(at) = text.find(&query) {
         return Some(at);
     }
-    // The iterator goes on where the letter before was found, so that order counts.
+    // The iterator continues after the previous letter, so that order counts.
     let mut letters = text.char_indices();
     let mut last = 0;
     for wanted in query.chars().filter(|c| !c.is_whitespace()) {
         last = letters.find(|(_, c)| *c == wanted)?.0;
     }
-    // After all that have the query in one piece; the sooner the last letter is found, the better.
+    // After all that contain the query in one piece; the sooner the last letter is found, the better.
     Some(100 + last)
 }
 
@@ -37,11 +37,11 @@ pub(super) fn ui(
 ) {
     let mut found: Vec<(usize, Command)> = Command::all()
         .iter()
-        // It is a second key of Redo, not another command.
+        // It is a second key of Redo rather than another command.
         .filter(|command| **command != Command::RedoToo)
         .filter_map(|command| Some((rank(query, command.title())?, *command)))
         .collect();
-    // Without a query the order of the table is the better one: by subject.
+    // Without a query the order of the table is better, because it goes by subject.
     if !query.trim().is_empty() {
         found.sort_by_key(|(rank, _)| *rank);
     }
@@ -73,7 +73,7 @@ pub(super) fn ui(
                 }
             }
             if found.is_empty() {
-                ui.label("No command has this name.");
+                ui.label("No matching command.");
             }
         });
     });
@@ -93,7 +93,7 @@ pub(super) fn search(
     actions: &mut Vec<Action>,
 ) {
     let streets = &model.scene.street_names;
-    // A street is many roads of one name.
+    // A street consists of many roads with one name.
     let streets = streets.iter().map(|street| &*street.name);
     let land = model.scene.land_names.iter().map(|land| &*land.name);
     let names: std::collections::BTreeSet<&str> = streets.chain(land).collect();
@@ -107,7 +107,7 @@ pub(super) fn search(
     let mut chosen = None;
     let response = widgets::modal(context, "search").show(context, |ui| {
         ui.set_width(380.0);
-        let entered = field(ui, query, "Street", "name of a street, a park or a water");
+        let entered = field(ui, query, "Street", "street, park or water");
         if names.is_empty() {
             ui.label("No street has a name yet.");
         }
@@ -128,7 +128,7 @@ pub(super) fn search(
     }
 }
 
-/// Selects and shows all roads and all land of a name.
+/// Selects and shows all roads and all land with a name.
 fn jump_to(model: &Model, name: &str, actions: &mut Vec<Action>) {
     let network = model.document.scenario().network();
     let roads = network.roads().filter(|(_, road)| road.name == name);
@@ -144,7 +144,7 @@ fn jump_to(model: &Model, name: &str, actions: &mut Vec<Action>) {
     }
 }
 
-/// A line to type in that has the keyboard; says whether Enter was pressed.
+/// A text field with the focus; returns whether Enter was pressed.
 fn field(ui: &mut egui::Ui, text: &mut String, name: &'static str, hint: &str) -> bool {
     let edit = egui::TextEdit::singleline(text)
         .hint_text(hint)
@@ -152,7 +152,7 @@ fn field(ui: &mut egui::Ui, text: &mut String, name: &'static str, hint: &str) -
     let response = ui.add(edit);
     response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, name));
     let entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
-    // Whatever is clicked, letters go here while the window is open.
+    // Whatever is clicked, typed text goes here while the dialog is open.
     if !entered {
         response.request_focus();
     }

@@ -1,4 +1,4 @@
-//! The way back: a slider over the last minutes of the run, and a bar while the past is looked at.
+//! Rewinding: a slider over the last minutes of the run, and a bar while the past is shown.
 
 use crate::command::Command;
 use crate::live::Timeline;
@@ -8,7 +8,7 @@ use egui::{Role, Slider, SliderClamping, Ui, WidgetInfo};
 
 /// Width of the slider in the bar, points.
 const WIDTH: f32 = 320.0;
-/// A run that is shorter has no past to speak of, s.
+/// A shorter run has nothing to rewind, s.
 const LEAST: f64 = 0.1;
 
 /// Whether the map shows the past.
@@ -17,12 +17,12 @@ pub(super) fn is_shown(model: &Model) -> bool {
     live.is_some_and(|live| live.timeline.at.is_some())
 }
 
-/// A time for people.
+/// A time as text.
 pub(super) fn clock(time: f64) -> String {
     format!("{:02}:{:04.1}", (time / 60.0).floor(), time % 60.0)
 }
 
-/// The slider; with no way back it says why.
+/// The slider; explains why if the run cannot be rewound.
 pub(super) fn slider(ui: &mut Ui, timeline: &Timeline, actions: &mut Vec<Action>) {
     if let Some(problem) = &timeline.problem {
         ui.label(problem);
@@ -39,8 +39,8 @@ pub(super) fn slider(ui: &mut Ui, timeline: &Timeline, actions: &mut Vec<Action>
         let slider = Slider::new(&mut time, range).show_value(false);
         let slider = ui.add(slider.clamping(SliderClamping::Never));
         slider.widget_info(|| WidgetInfo::labeled(Role::Slider, true, "Moment of the run"));
-        let slider = slider.on_hover_text("Look at the run as it was.");
-        // The range grows while the run goes on: only a hand or a key on it moves it.
+        let slider = slider.on_hover_text("Show an earlier moment of the run.");
+        // The range grows during the run, so only a drag or a key on the slider moves it.
         let is_held = slider.is_pointer_button_down_on() || slider.dragged() || slider.has_focus();
         if slider.changed() && is_held {
             actions.push(Action::LookBack(time));
@@ -49,7 +49,7 @@ pub(super) fn slider(ui: &mut Ui, timeline: &Timeline, actions: &mut Vec<Action>
     });
 }
 
-/// The bar over the map while the past is looked at.
+/// The bar over the map while the past is shown.
 pub(super) fn bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let Some((timeline, at)) = model
         .live
@@ -61,11 +61,11 @@ pub(super) fn bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         let color = model.theme().tone(Tone::Accent);
         let ago = timeline.to - at;
-        ui.colored_label(color, format!("You see {}, {ago:.1} s ago.", clock(at)));
+        ui.colored_label(color, format!("Viewing {} ({ago:.1} s ago)", clock(at)));
         slider(ui, timeline, actions);
-        let hint = "The run goes on from here, with the scenario as it is now. What came after is \
-                    forgotten; its curves stay as those of the run before.";
-        if ui.button("Go on from here").on_hover_text(hint).clicked() {
+        let hint = "Continue the run from here, with the scenario as it is now. Later results are kept only \
+            as the curves of the previous run.";
+        if ui.button("Continue from here").on_hover_text(hint).clicked() {
             actions.push(Action::Do(Command::PlayPause));
         }
         if ui.button("Back to now").clicked() {

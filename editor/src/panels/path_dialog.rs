@@ -1,4 +1,4 @@
-//! The question for a path: what is typed, and what lies in the folder.
+//! The path dialog: the typed path, and the contents of the folder.
 
 use super::widgets;
 use crate::experiment::ExperimentFile;
@@ -11,69 +11,69 @@ use egui::text::{CCursor, CCursorRange};
 use egui::{Id, Key, Modifiers, Response, RichText, Role, ScrollArea, Ui, WidgetInfo};
 use std::path::{Path, PathBuf};
 
-/// Width of the window, points.
+/// Width of the dialog, points.
 const WIDTH: f32 = 560.0;
 /// Height of the list, points; low windows have less.
 const LIST_HEIGHT: f32 = 240.0;
-/// What the rest of the window takes, points.
+/// Height of the rest of the dialog, points.
 const AROUND_LIST: f32 = 260.0;
 
-/// Title, button and hint of the question for a path.
+/// Title, button and hint of the path dialog.
 fn words_of(purpose: Purpose) -> (&'static str, &'static str, &'static str) {
     match purpose {
         Purpose::Open => (
-            "Open a scenario",
+            "Open scenario",
             "Open",
-            "path of a .scenario.json file or of a .rwz bundle",
+            "path of a .scenario.json or .rwz file",
         ),
         Purpose::Results => (
             "Export results",
-            "Write",
+            "Export",
             "folder for timeline.csv, timeline.png and trips.csv",
         ),
         Purpose::Comparison => (
-            "Export the comparison",
-            "Write",
+            "Export comparison",
+            "Export",
             "folder for figures.csv, trips.csv and timeline.csv",
         ),
-        Purpose::OpenVehicle => ("Open a vehicle", "Open", "path of a .vehicle.json file"),
+        Purpose::OpenVehicle => ("Open vehicle", "Open", "path of a .vehicle.json file"),
         Purpose::CompareVehicle => (
-            "Compare with a vehicle",
+            "Compare with vehicle",
             "Compare",
             "path of a .vehicle.json file",
         ),
-        Purpose::SaveVehicle => ("Save the vehicle", "Save", "path of a .vehicle.json file"),
+        Purpose::SaveVehicle => ("Save vehicle", "Save", "path of a .vehicle.json file"),
         Purpose::UseVehicle => (
-            "Save the vehicle beside the scenario",
+            "Save vehicle beside the scenario",
             "Save and use",
-            "path of a .vehicle.json file below the folder of the scenario",
+            "path of a .vehicle.json file below the scenario's folder",
         ),
-        Purpose::Drive => ("Keep what was driven", "Write", "path of a .csv file"),
-        Purpose::Share => ("Share the scenario", "Write", "path of a .rwz file"),
-        Purpose::Save => ("Save the scenario", "Save", "path of a .scenario.json file"),
+        Purpose::Drive => ("Save the drive", "Export", "path of a .csv file"),
+        Purpose::Share => ("Share scenario", "Export", "path of a .rwz file"),
+        Purpose::Save => ("Save scenario", "Save", "path of a .scenario.json file"),
         Purpose::Import => (
             "Import OpenStreetMap",
             "Import",
             "path of an .osm or .osm.pbf file",
         ),
-        Purpose::Picture => ("Export picture", "Write", "path of a .png file"),
+        Purpose::Picture => ("Export picture", "Export", "path of a .png file"),
         Purpose::Experiment(ExperimentFile::Open) => (
-            "Open an experiment",
+            "Open experiment",
             "Open",
             "path of an .experiment.json file",
         ),
         Purpose::Experiment(ExperimentFile::Results) => (
             "Open results",
             "Open",
-            "path of a file that bench run --out has written",
+            "path of a file written by bench run --out",
         ),
         Purpose::Experiment(ExperimentFile::Save) => (
-            "Save the experiment",
+            "Save experiment",
             "Save",
             "path of an .experiment.json file",
         ),
         Purpose::Experiment(ExperimentFile::Record) => (
-            "Save the record of the training",
+            "Save training record",
             "Save",
             "path of a .training.json file",
         ),
@@ -81,11 +81,11 @@ fn words_of(purpose: Purpose) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-/// What a click on a row does.
+/// Effect of a click on a row.
 enum Choice {
-    /// The path is typed.
+    /// Types the path.
     Type(String),
-    /// It is what was asked for.
+    /// Accepts the path.
     Take(PathBuf),
 }
 
@@ -120,7 +120,7 @@ pub(super) fn ui(
             if widgets::primary(ui, !is_empty, button).clicked() {
                 chosen = Some(Choice::Take(typed));
             }
-            let hint = "The dialog of the desktop, where it has one.";
+            let hint = "Use the file dialog of the desktop.";
             if ui.button("Browse…").on_hover_text(hint).clicked() {
                 actions.push(Action::Browse(purpose, then.clone()));
             }
@@ -130,7 +130,7 @@ pub(super) fn ui(
         });
         match chosen {
             Some(Choice::Take(path)) if path.as_os_str().is_empty() => {}
-            // A folder is no file: it is looked into.
+            // A folder is not a file, so it is entered.
             Some(Choice::Take(path)) if path.is_dir() && !purpose.endings().is_empty() => {
                 type_path(ui, response.id, text, within(&path, ""));
             }
@@ -144,7 +144,7 @@ pub(super) fn ui(
     }
 }
 
-/// The line that is typed into. Tab goes on with what all names have in common that begin so.
+/// The text field. Tab completes the common beginning of matching names.
 fn edit(
     ui: &mut Ui,
     text: &mut String,
@@ -165,15 +165,15 @@ fn edit(
         .desired_width(f32::INFINITY);
     let response = ui.add(edit);
     response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Path"));
-    // It has the keyboard from the start. In the frame in which Enter takes it away it is not
-    // taken back, or Enter would not be seen.
+    // It has the focus from the start. In the frame in which Enter takes the focus away, it is not taken
+    // back, or Enter would be lost.
     if !response.has_focus() && !response.lost_focus() {
         response.request_focus();
     }
     response
 }
 
-/// Puts a path into the line, with the cursor behind it.
+/// Puts a path into the field, with the cursor at its end.
 fn type_path(ui: &Ui, id: Id, text: &mut String, path: String) {
     *text = path;
     let mut state = egui::TextEdit::load_state(ui.ctx(), id).unwrap_or_default();
@@ -182,12 +182,12 @@ fn type_path(ui: &Ui, id: Id, text: &mut String, path: String) {
     state.store(ui.ctx(), id);
 }
 
-/// A name in a folder as text; a folder ends with its separator.
+/// A path in a folder as text; a folder ends with a separator.
 fn within(folder: &Path, name: &str) -> String {
     folder.join(name).display().to_string()
 }
 
-/// Rows of a list whose names go on with what was typed.
+/// Rows of a list whose names start with the typed text.
 fn fitting<'a>(
     list: &'a FolderList,
     name: &'a str,
@@ -202,7 +202,7 @@ fn fitting<'a>(
     list.rows.iter().filter(begins).filter(ends)
 }
 
-/// What was typed, gone on with as far as all names that fit agree; `None` if that is no further.
+/// The typed text completed to the common beginning of all matches; `None` if that adds nothing.
 fn completed(text: &str, list: &FolderList, endings: &[&str]) -> Option<String> {
     let (folder, name) = folder_list::split(text);
     if folder != list.folder {
@@ -228,7 +228,7 @@ fn completed(text: &str, list: &FolderList, endings: &[&str]) -> Option<String> 
     (common.len() > name.len()).then(|| format!("{kept}{common}"))
 }
 
-/// What can be chosen: recent files while nothing is typed, and what lies in the folder.
+/// The choices: recent files while nothing is typed, and the contents of the folder.
 fn list(ui: &mut Ui, model: &Model, purpose: Purpose, text: &str) -> Option<Choice> {
     let (folder, name) = folder_list::split(text.trim_start());
     ui.label(RichText::new(format!("Folder {}", folder.display())).small());
@@ -248,7 +248,7 @@ fn list(ui: &mut Ui, model: &Model, purpose: Purpose, text: &str) -> Option<Choi
             choice = Some(Choice::Type(within(parent, "")));
         }
         let list = &model.folder.list;
-        // What was read of another folder is not shown as if it lay here.
+        // The contents of another folder are not shown as if they were here.
         if list.folder != folder {
             return;
         }
@@ -267,7 +267,7 @@ fn list(ui: &mut Ui, model: &Model, purpose: Purpose, text: &str) -> Option<Choi
     choice
 }
 
-/// Files that were open lately.
+/// Recently opened files.
 fn recent(ui: &mut Ui, model: &Model) -> Option<Choice> {
     let mut choice = None;
     for path in &model.settings.recent {
@@ -281,7 +281,7 @@ fn recent(ui: &mut Ui, model: &Model) -> Option<Choice> {
     choice
 }
 
-/// A folder or a file: a click types it, a double-click on a file takes it.
+/// A folder or a file: a click types it, and a double-click on a file accepts it.
 fn entry_row(ui: &mut Ui, folder: &Path, entry: &FolderRow) -> Option<Choice> {
     let path = folder.join(&entry.name);
     if !entry.is_file {
@@ -296,7 +296,7 @@ fn entry_row(ui: &mut Ui, folder: &Path, entry: &FolderRow) -> Option<Choice> {
     clicked.then(|| Choice::Type(path.display().to_string()))
 }
 
-/// A row over the whole width.
+/// A row over the full width.
 fn row(ui: &mut Ui, text: &str) -> Response {
     ui.with_layout(egui::Layout::top_down_justified(egui::Align::Min), |ui| {
         ui.add(egui::Button::selectable(false, text).truncate())
@@ -304,10 +304,10 @@ fn row(ui: &mut Ui, text: &str) -> Response {
     .inner
 }
 
-/// Says what would be overwritten, or is not there.
+/// Warns about a file that would be overwritten or does not exist.
 fn warning_about(ui: &mut Ui, purpose: Purpose, typed: &Path, is_empty: bool) {
     let text = match purpose {
-        // Saving adds the ending that scenarios have.
+        // Saving adds the extension of scenarios.
         Purpose::Save if scenario_path(typed).exists() => "This file exists and will be replaced.",
         Purpose::SaveVehicle | Purpose::UseVehicle if vehicle_path(typed).exists() => {
             "This file exists and will be replaced."
@@ -328,7 +328,7 @@ fn warning_about(ui: &mut Ui, purpose: Purpose, typed: &Path, is_empty: bool) {
         | Purpose::CompareVehicle
             if !is_empty && !typed.exists() =>
         {
-            "There is no such file."
+            "This file does not exist."
         }
         _ => return,
     };
@@ -366,7 +366,7 @@ mod tests {
             Some("/towns/old-town.json".into())
         );
         assert_eq!(go_on("/towns/q"), Some("/towns/quarter/".into()));
-        // Nothing more is common, does not fit, or lies elsewhere.
+        // No common beginning, no match, or in another folder.
         assert_eq!(go_on("/towns/old"), None);
         assert_eq!(go_on("/towns/pic"), None);
         assert_eq!(go_on("/other/q"), None);
@@ -385,7 +385,7 @@ mod tests {
             ["old-town.json", "old-tower.json"]
         );
         assert_eq!(names("", &[]), ["old", "quarter"]);
-        // Letters of several bytes are not cut apart.
+        // Multi-byte characters are not cut.
         assert_eq!(names("ö", &[".json"]), Vec::<String>::new());
     }
 }

@@ -1,37 +1,37 @@
-//! Plots of quantities, most over time: axes that stay, and names of lines that cover nothing.
+//! Plots of quantities, mostly over time: stable axes, and names of lines that cover nothing.
 
 use super::widgets::heading;
 use egui::{Color32, Ui};
 use egui_plot::{AxisHints, GridInput, GridMark, Line, Plot, PlotPoints, PlotUi, VLine};
 
-/// Numbers along an axis of time, and of quantities, at most.
+/// Maximum number of labels on an axis of time and on one of quantities.
 const TIMES: f64 = 6.0;
 const VALUES: f64 = 4.0;
-/// Room for the numbers of quantities, points.
+/// Width of the labels of quantities, points.
 const VALUES_WIDTH: f32 = 34.0;
-/// Distance of numbers from which they are shown, and shown in full, points.
+/// Distance of labels from which they appear, and from which they are fully visible, points.
 const SPACING: std::ops::RangeInclusive<f32> = 8.0..=14.0;
 
-/// Distance of grid lines from which they are seen, and at which they would be as dark as text.
+/// Distance of grid lines from which they appear, and at which they would be as dark as text, points.
 const GRID: std::ops::RangeInclusive<f32> = 8.0..=800.0;
 
-/// A line of a plot.
+/// A curve of a plot.
 pub(super) struct Curve {
-    /// What it is, beside the title; empty: it is not named there.
+    /// Its name beside the title; empty for none.
     pub(super) name: &'static str,
     pub(super) color: Color32,
     pub(super) width: f32,
-    /// Time, s, or what else the title names, and value.
+    /// Time (s) or another quantity named in the title, and value.
     pub(super) points: Vec<[f64; 2]>,
 }
 
-/// Shows curves below a title in which their names stand in their colours: a legend inside would
-/// cover the newest values.
+/// Shows curves below a title that contains their names in their colours, because a legend inside would cover
+/// the newest values.
 pub(super) fn plot(ui: &mut Ui, title: &'static str, height: f32, curves: Vec<Curve>) {
     plot_at(ui, title, height, curves, None);
 }
 
-/// The same with a line at a time, s. Returns the time that was clicked.
+/// The same with a line at a time, s. Returns the clicked time.
 pub(super) fn plot_at(
     ui: &mut Ui,
     title: &'static str,
@@ -46,8 +46,8 @@ pub(super) fn plot_at(
     })
 }
 
-/// The same over any quantity, whose numbers are at least a step apart, with whatever else is drawn behind the
-/// curves. Returns the place along the axis that was clicked.
+/// The same over any quantity, with labels at least a step apart and with other shapes behind the curves.
+/// Returns the clicked position on the axis.
 pub(super) fn plot_with(
     ui: &mut Ui,
     (title, height, least_step): (&'static str, f32, f64),
@@ -65,10 +65,10 @@ pub(super) fn plot_with(
     let shown = Plot::new(title)
         .height(height)
         .include_y(0.0)
-        // A quantity that stays at nothing has an axis all the same.
+        // A quantity that is always zero still gets an axis.
         .include_y(1.0)
         .grid_spacing(GRID)
-        // Nobody moves in a plot: a drag or a turn of the wheel is for the panel that it lies in.
+        // Plots do not scroll or zoom: drags and the wheel go to the surrounding panel.
         .allow_drag(false)
         .allow_zoom(false)
         .allow_scroll(false)
@@ -93,26 +93,25 @@ pub(super) fn plot_with(
                 let line = Line::new(curve.name, points).color(curve.color);
                 plot.line(line.width(curve.width));
             }
-            // Asked inside, where pixels are turned into quantities.
+            // Read inside, where pixels are converted to quantities.
             plot.pointer_coordinate()
         });
     let clicked = shown.response.clicked();
     shown.inner.filter(|_| clicked).map(|point| point.x)
 }
 
-/// Round numbers over what an axis shows: whatever that is, there are some of them.
+/// Round numbers within the range of an axis; there are always some.
 fn marks(input: GridInput, most: f64, least_step: f64) -> Vec<GridMark> {
     let (low, high) = input.bounds;
     let Some(step) = step(high - low, most) else {
         return Vec::new();
     };
-    // Generations are whole numbers: half of one is no mark.
+    // Generations are integers, so fractions are no labels.
     let step = step.max(least_step);
-    // The first multiple of the step that is in sight, so that marks stay at the same numbers while
-    // the axis moves.
+    // The first visible multiple of the step, so that labels stay at the same numbers while the axis moves.
     let first = (low / step).ceil();
     (0..=most as u32 + 1)
-        // A product each, not a sum: 0.1 added ten times is not 1.
+        // Multiplied rather than summed: 0.1 added ten times is not 1.
         .map(|i| step * (first + f64::from(i)))
         .take_while(|value| *value <= high)
         .map(|value| GridMark {
@@ -122,28 +121,28 @@ fn marks(input: GridInput, most: f64, least_step: f64) -> Vec<GridMark> {
         .collect()
 }
 
-/// The number at a mark, with as many decimals as its step has: a half is not written as nothing.
+/// The label of a mark, with as many decimals as its step needs.
 fn number(mark: GridMark) -> String {
     let mut decimals = 0;
     let mut step = mark.step_size;
-    // Decades are products: 0.1 may be short by a last digit, and ten times of it short of 1.
+    // Decades are products: 0.1 may be off in its last digit, so that ten times of it is less than 1.
     while step < 0.999 && decimals < 6 {
         step *= 10.0;
         decimals += 1;
     }
-    // Rounding leaves a minus before nothing.
+    // Rounding may leave a minus sign before zero.
     let is_zero = mark.value.abs() < 0.5 * mark.step_size;
     let value = if is_zero { 0.0 } else { mark.value };
     format!("{value:.decimals$}")
 }
 
-/// The smallest of 1, 2 and 5 times a power of ten of which at most so many fit into a span; `None`
-/// if there is no span.
+/// The smallest of 1, 2 and 5 times a power of ten that divides a span into at most `most` parts; `None` if
+/// the span is zero.
 fn step(span: f64, most: f64) -> Option<f64> {
     let mut decade = 1e-6;
     while decade < 1e12 {
         for times in [1.0, 2.0, 5.0] {
-            // NaN and infinity fail here, and end at `None`.
+            // NaN and infinity fail here and lead to `None`.
             if span > 0.0 && span <= most * times * decade {
                 return Some(times * decade);
             }

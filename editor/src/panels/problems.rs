@@ -1,4 +1,4 @@
-//! What is wrong, with a jump to where it is, and a repair where one edit is what anybody would do.
+//! Problems, with a link to the place, and a repair if a single edit is the obvious one.
 
 use super::PanelFrame;
 use crate::model::{Action, Model};
@@ -7,7 +7,7 @@ use egui::{Align, Layout, RichText, Role, Ui, WidgetInfo};
 use roadwright_scenario::check::{Finding, Severity};
 use roadwright_scenario::operation::Objects;
 
-/// Problems that are listed at once.
+/// Maximum number of problems listed.
 const MOST: usize = 300;
 
 pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
@@ -38,7 +38,7 @@ fn row(ui: &mut Ui, model: &Model, finding: &Finding, actions: &mut Vec<Action>)
             RichText::new(title).color(color).strong(),
         );
         if response.on_hover_text(finding.code.name()).clicked() {
-            // A problem is at a point; the map shows what is around it.
+            // A problem is at a point; the map shows its surroundings.
             let around = roadwright_geometry::DVec2::splat(15.0);
             actions.push(Action::Jump(finding.place - around, finding.place + around));
             actions.push(Action::Select(Objects::from([finding.object])));

@@ -1,5 +1,5 @@
-//! Described properties: a value of an object is described once, and its row on the screen, its
-//! range and its step of the history are made of the description.
+//! Described properties: a value of an object is described once, and its row, range and history step follow
+//! from the description.
 
 use super::widgets::{Number, change, choice, text};
 use crate::model::Action;
@@ -7,30 +7,30 @@ use egui::{Response, Ui};
 use roadwright_scenario::Edit;
 use std::ops::RangeInclusive;
 
-/// The label that most steps of the history have.
+/// The label of most history steps.
 pub(super) const OF: &str = "{name} of {object}";
 
-/// Where something can be, m: what files may say.
+/// Range of positions in files, m.
 pub(super) const EXTENT: RangeInclusive<f64> =
     -roadwright_geometry::MAX_COORDINATE..=roadwright_geometry::MAX_COORDINATE;
 
-/// A heading, degrees: a whole turn both ways, so that a drag does not stop at east, which is 0.
+/// A heading in degrees: a whole turn in both directions, so that a drag does not stop at east, which is 0.
 pub(super) const TURN: RangeInclusive<f64> = -360.0..=360.0;
 
 /// A number of objects of type `T`.
 pub(super) struct Property<T> {
-    /// On the screen, for screen readers and tests.
+    /// Shown on screen; also for screen readers and tests.
     pub(super) name: &'static str,
-    /// The step of the history, with `{name}` and `{object}`. Changes under the same label are one
-    /// gesture, so two properties of an object must not share it unless they are meant to.
+    /// Label of the history step, with `{name}` and `{object}`. Changes with the same label form one gesture,
+    /// so two properties of an object must not share it unless intended.
     pub(super) label: &'static str,
     pub(super) unit: &'static str,
-    /// In the unit above. It lies within what files may say, or the edit would be refused.
+    /// Range in the above unit. It is within the range allowed in files; otherwise the edit would be refused.
     pub(super) range: RangeInclusive<f64>,
-    /// What a point of dragging changes.
+    /// Change per point of dragging.
     pub(super) step: f64,
     pub(super) hint: &'static str,
-    /// The value in the unit above; `None`: this object has none, and no row.
+    /// The value in the above unit; `None` if the object does not have this property, and no row.
     pub(super) get: fn(&T) -> Option<f64>,
     pub(super) set: fn(&mut T, f64),
 }
@@ -39,9 +39,9 @@ pub(super) struct Property<T> {
 pub(super) struct TextProperty<T> {
     pub(super) name: &'static str,
     pub(super) label: &'static str,
-    /// Shown in the empty field.
+    /// Hint in the empty field.
     pub(super) hint: &'static str,
-    /// Whether it is a sentence or more, and is shown whole.
+    /// Whether it may be longer than a line, and wraps.
     pub(super) wraps: bool,
     pub(super) get: fn(&T) -> &str,
     pub(super) set: fn(&mut T, String),
@@ -49,9 +49,9 @@ pub(super) struct TextProperty<T> {
 
 /// A choice between a few values, for objects of type `T`.
 pub(super) struct Choice<T, V> {
-    /// Before the field.
+    /// Label before the field.
     pub(super) title: &'static str,
-    /// For screen readers and tests, where several fields of this title are on the screen.
+    /// For screen readers and tests, because several fields with this title may be visible.
     pub(super) name: &'static str,
     pub(super) label: &'static str,
     pub(super) hint: &'static str,
@@ -60,7 +60,7 @@ pub(super) struct Choice<T, V> {
 }
 
 impl<T> Property<T> {
-    /// Shows the row, if the object has this property: the new value and the response.
+    /// Shows the row if the object has this property; returns the new value and the response.
     pub(super) fn row(&self, ui: &mut Ui, object: &T) -> Option<(f64, Response)> {
         let number = Number {
             name: self.name,
@@ -73,7 +73,7 @@ impl<T> Property<T> {
         Some(number.ui(ui))
     }
 
-    /// The step of the history.
+    /// Label of the history step.
     pub(super) fn label_for(&self, object: &str) -> String {
         label(self.label, self.name, object)
     }
@@ -85,7 +85,7 @@ fn label(pattern: &str, name: &str, object: &str) -> String {
 
 /// An object whose properties are shown, and how a changed one becomes an edit.
 pub(super) struct Subject<'a, T> {
-    /// What the history calls it.
+    /// Its name in the history.
     pub(super) name: String,
     pub(super) object: &'a T,
     pub(super) edit: &'a dyn Fn(T) -> Edit,
@@ -93,10 +93,10 @@ pub(super) struct Subject<'a, T> {
 }
 
 impl<T: Clone> Subject<'_, T> {
-    /// Shows numbers, a row each. A drag is one step of the history.
+    /// Shows numbers, one row each. A drag is one history step.
     pub(super) fn numbers(&mut self, ui: &mut Ui, properties: &[Property<T>]) {
         for property in properties {
-            // An object without this property has no row: one list serves all shapes.
+            // An object without this property has no row, so one list serves all shapes.
             let Some((value, response)) = property.row(ui, self.object) else {
                 continue;
             };
@@ -105,7 +105,7 @@ impl<T: Clone> Subject<'_, T> {
         }
     }
 
-    /// Shows texts, a row each. Typing is one step of the history, until the field is left.
+    /// Shows texts, one row each. Typing is one history step until the field loses the focus.
     pub(super) fn texts(&mut self, ui: &mut Ui, properties: &[TextProperty<T>]) {
         for property in properties {
             let value = (property.get)(self.object);
@@ -134,7 +134,7 @@ impl<T: Clone> Subject<'_, T> {
         ui.end_row();
     }
 
-    /// Changes the object in a step of its own.
+    /// Changes the object in its own step.
     pub(super) fn apply(&mut self, label: String, change: impl FnOnce(&mut T)) {
         let mut object = self.object.clone();
         change(&mut object);
@@ -142,7 +142,7 @@ impl<T: Clone> Subject<'_, T> {
     }
 
     fn change(&mut self, response: &Response, label: &str, set: impl FnOnce(&mut T)) {
-        // Made only when the row has changed: in most frames no object is copied.
+        // Made only when the row has changed, so that most frames copy no object.
         let edit = || {
             let mut object = self.object.clone();
             set(&mut object);
@@ -152,7 +152,7 @@ impl<T: Clone> Subject<'_, T> {
     }
 }
 
-/// A row of two words that cannot be changed.
+/// A read-only row with a name and a value.
 pub(super) fn fact(ui: &mut Ui, name: &str, value: impl Into<String>) {
     ui.label(name);
     ui.label(value.into());
@@ -166,7 +166,10 @@ mod tests {
     #[test]
     fn labels_name_the_property_and_the_object() {
         assert_eq!(label(OF, "Width", "obstacle 3"), "Width of obstacle 3");
-        assert_eq!(label("Turn {object}", "Heading", "agent 1"), "Turn agent 1");
+        assert_eq!(
+            label("Rotate {object}", "Heading", "agent 1"),
+            "Rotate agent 1"
+        );
         assert_eq!(label("Change seed", "Seed", ""), "Change seed");
     }
 }

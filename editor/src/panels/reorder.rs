@@ -1,4 +1,4 @@
-//! The order of vehicle types and stacks in their lists: dragged, or step by step.
+//! Reordering of vehicle types and stacks in their lists, by dragging or step by step.
 
 use super::widgets::named;
 use crate::kind_edits::Kind;
@@ -6,18 +6,18 @@ use crate::model::Action;
 use egui::{Response, Sense, Ui};
 use roadwright_scenario::{Edit, Scenario};
 
-/// What is dragged along a list.
+/// The dragged entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Moved {
     kind: Kind,
     key: String,
 }
 
-/// Width of the line that shows where something is dropped, points.
+/// Width of the line that shows the drop position, points.
 const LINE: f32 = 2.0;
 
-/// Lets the header of an entry be dragged to another place of its list, and others be dropped on it. A right
-/// click has the same in steps.
+/// Makes the header of an entry draggable within its list, and accepts other entries dropped on it. The
+/// context menu moves it in steps.
 pub(super) fn header(
     ui: &Ui,
     header: &Response,
@@ -42,7 +42,7 @@ pub(super) fn header(
     let (Some(from), Some(to)) = (place(&held.key), place(&key)) else {
         return;
     };
-    // It takes the place of the one it is over, which makes room towards where it came from.
+    // It takes the place of the entry under it, which moves towards the old place.
     if header.dnd_release_payload::<Moved>().is_some() {
         send(kind, kind.brought(scenario, &held.key, to), actions);
         return;
@@ -53,16 +53,16 @@ pub(super) fn header(
     ui.painter().hline(rect.x_range(), y, stroke);
 }
 
-/// What the menu of an entry offers.
+/// The context menu of an entry.
 fn menu(ui: &mut Ui, scenario: &Scenario, (kind, key): (Kind, &str), actions: &mut Vec<Action>) {
     let names = kind.listed(scenario);
     let place = names.iter().position(|name| name == key).unwrap_or(0);
     let last = names.len().saturating_sub(1);
     let steps = [
-        ("Move to the top", place > 0, 0),
+        ("Move to top", place > 0, 0),
         ("Move up", place > 0, place.saturating_sub(1)),
         ("Move down", place < last, place + 1),
-        ("Move to the bottom", place < last, last),
+        ("Move to bottom", place < last, last),
     ];
     for (title, can, to) in steps {
         if ui.add_enabled(can, egui::Button::new(title)).clicked() {
@@ -94,7 +94,7 @@ pub(super) fn buttons(
         let button = egui::Button::new(sign).small();
         let response = ui.add_enabled(to.is_some(), button);
         named(&response, &format!("Move {} {key} {word}", kind.word()));
-        let hint = format!("Move it {word} in the list; its name can be dragged as well.");
+        let hint = format!("Move it {word} in the list. You can also drag its name.");
         if let Some(to) = to.filter(|_| response.on_hover_text(hint).clicked()) {
             send(kind, kind.brought(scenario, key, to), actions);
         }

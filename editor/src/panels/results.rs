@@ -1,4 +1,4 @@
-//! What comes of the run: curves over time, the run before for comparison, and a table of trips.
+//! Results of the run: curves over time, the previous run for comparison, and a table of trips.
 
 use super::PanelFrame;
 use super::past;
@@ -18,27 +18,27 @@ use roadwright_simulation::{Status, TimeRow, Trip, agent_name};
 const HEIGHT: f32 = 84.0;
 /// Height of the table of trips, points.
 const TABLE: f32 = 220.0;
-/// Half of what the map shows around the place of a trip, m.
+/// Half the size of the map section shown around a trip's place, m.
 const AROUND: f64 = 60.0;
-/// Most points of a curve: a run of a day has more rows than a plot has pixels.
+/// Maximum number of points of a curve, because a run of a day has more rows than a plot has pixels.
 const MOST_POINTS: usize = 2000;
 
-/// In which order trips are listed.
+/// Order of the listed trips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Order {
-    /// As they ended, the newest first.
+    /// In order of their ends, newest first.
     #[default]
     Newest,
-    /// The longest first.
+    /// Longest first.
     Longest,
-    /// Those that stood longest first.
+    /// Most time stopped first.
     Standing,
 }
 
-/// What the panel remembers.
+/// State of the panel.
 #[derive(Default)]
 pub(super) struct ResultsPanel {
-    /// Whether trips are shown, and not curves.
+    /// Whether trips are shown instead of curves.
     shows_trips: bool,
     filter: String,
     order: Order,
@@ -52,7 +52,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     } = frame;
     let state = &mut memory.results;
     let Some(live) = &model.live else {
-        empty(ui, "Press play to see what comes of the run.");
+        empty(ui, "Press play to see results.");
         return;
     };
     let results = &live.results;
@@ -78,7 +78,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     actions.extend(clicked.map(Action::LookBack));
 }
 
-/// The last row before the moment that is shown.
+/// The last row before the shown moment.
 fn row_at(rows: &[TimeRow], at: Option<f64>) -> Option<&TimeRow> {
     let is_before = |row: &&TimeRow| at.is_none_or(|at| row.time <= at + 1e-9);
     rows.iter().rev().find(is_before)
@@ -104,12 +104,11 @@ fn in_words(row: &TimeRow) -> String {
         ..
     } = row;
     format!(
-        "{arrived} arrived, {mean_speed:.1} m/s, {queue} standing, contacts: {contacts}, faults: {faults}"
+        "{arrived} arrived, {mean_speed:.1} m/s, {queue} stopped, contacts: {contacts}, faults: {faults}"
     )
 }
 
-/// The curves; those of the run before are thin and pale.
-/// Returns the time that was clicked.
+/// The curves; those of the previous run are thin and pale. Returns the clicked time.
 fn curves(ui: &mut Ui, theme: Theme, results: &RunResults, at: Option<f64>) -> Option<f64> {
     let before = results.before.as_ref();
     let (rows, before) = (
@@ -127,7 +126,7 @@ fn curves(ui: &mut Ui, theme: Theme, results: &RunResults, at: Option<f64>) -> O
         let mut curves = Vec::new();
         if before.len() > 1 {
             curves.push(curve(
-                "run before",
+                "previous run",
                 theme.tone(Tone::Guide),
                 1.0,
                 before,
@@ -139,13 +138,13 @@ fn curves(ui: &mut Ui, theme: Theme, results: &RunResults, at: Option<f64>) -> O
     };
     one(ui, "Arrived", 0, |row| row.arrived as f64);
     one(ui, "Mean speed, m/s", 0, |row| row.mean_speed);
-    one(ui, "Standing", 2, |row| row.queue as f64);
+    one(ui, "Stopped", 2, |row| row.queue as f64);
     one(ui, "Contacts", 3, |row| row.contacts as f64);
     one(ui, "Faults", 3, |row| row.faults as f64);
     clicked
 }
 
-/// A curve of a run, thinned out where it has more points than a plot has pixels.
+/// A curve of a run, thinned out if it has more points than a plot has pixels.
 pub(super) fn curve(
     name: &'static str,
     color: egui::Color32,
@@ -158,7 +157,7 @@ pub(super) fn curve(
     let kept = rows
         .iter()
         .enumerate()
-        // The newest row in any case: a curve that ends early looks like a run that stopped.
+        // The newest row in any case, because a curve that ends early looks like a run that stopped.
         .filter(|(i, _)| i % every == 0 || *i == last);
     Curve {
         name,
@@ -178,7 +177,7 @@ fn trips(ui: &mut Ui, trips: &[Trip], state: &mut ResultsPanel, actions: &mut Ve
         let orders = [
             (Order::Newest, "newest".to_owned()),
             (Order::Longest, "longest".to_owned()),
-            (Order::Standing, "most standing".to_owned()),
+            (Order::Standing, "most time stopped".to_owned()),
         ];
         if let Some(order) = super::widgets::choice(ui, "Order of trips", &state.order, &orders) {
             state.order = order;
@@ -186,8 +185,7 @@ fn trips(ui: &mut Ui, trips: &[Trip], state: &mut ResultsPanel, actions: &mut Ve
     });
     let listed = listed(trips, state);
     ui.label(format!("{} of {} trips", listed.len(), trips.len()));
-    // Rows of one height, known before they are drawn: of a hundred thousand trips only those in
-    // sight are laid out.
+    // Rows have equal heights, so of a hundred thousand trips only visible ones are laid out.
     let height =
         ui.text_style_height(&egui::TextStyle::Button) + 2.0 * ui.spacing().button_padding.y;
     ScrollArea::vertical()
@@ -200,19 +198,19 @@ fn trips(ui: &mut Ui, trips: &[Trip], state: &mut ResultsPanel, actions: &mut Ve
         });
 }
 
-/// The trips that the filter lets through, in order.
+/// The trips that match the filter, in order.
 fn listed<'a>(trips: &'a [Trip], state: &ResultsPanel) -> Vec<&'a Trip> {
     let wanted = state.filter.trim().to_lowercase();
     let fits = |trip: &&Trip| {
         wanted.is_empty()
-            // One or two letters would fit nearly all names.
+            // One or two letters would match nearly all names.
             || agent_name(trip.agent).contains(&wanted) && wanted.len() > 2
             || trip.agent.to_string() == wanted
             || trip.stack.to_lowercase().contains(&wanted)
-            // `&&` binds closer than `||`: the length is asked of names only, so "3" finds agent 3.
+            // `&&` binds tighter than `||`: the length limit applies to names only, so "3" finds agent 3.
             || ending(trip.status).contains(&wanted)
     };
-    // The newest first; the sorts below are stable, so that equal trips stay in that order.
+    // Newest first; the sorts below are stable, so equal trips stay in that order.
     let mut listed: Vec<&Trip> = trips.iter().rev().filter(fits).collect();
     match state.order {
         Order::Newest => {}
@@ -230,14 +228,14 @@ fn row(ui: &mut Ui, trip: &Trip, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         let name = agent_name(trip.agent);
         let jump = ui.add_enabled(trip.places.is_some(), egui::Button::new(&name).small());
-        let jump = jump.on_hover_text("Show where its drive ended.");
+        let jump = jump.on_hover_text("Show where its trip ended.");
         named(&jump, &name);
         if let Some((_, last)) = trip.places.filter(|_| jump.clicked()) {
             let around = DVec2::splat(AROUND);
             actions.push(Action::Jump(last - around, last + around));
         }
         ui.label(format!(
-            "{} {}, {:.0} s, {:.0} m, stood {:.0} s",
+            "{} {}, {:.0} s, {:.0} m, stopped {:.0} s",
             trip.stack,
             ending(trip.status),
             trip.seconds(),

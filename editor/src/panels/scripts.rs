@@ -1,4 +1,4 @@
-//! The script editor: text with colours, completion, hover, and what is wrong where it is wrong.
+//! The script editor: text with colours, completion, hover, and errors at their lines.
 
 use super::PanelFrame;
 use super::code;
@@ -13,31 +13,31 @@ use egui::{FontId, Key, RichText, Role, TextEdit, TextFormat, Ui, WidgetInfo};
 use roadwright_extension::script::{ApiItem, ApiKind, ScriptError, ScriptRow, api, shipped};
 use std::collections::BTreeMap;
 
-/// Lines that are offered at once.
+/// Maximum number of lines offered.
 const MOST_OFFERS: usize = 8;
 
-/// Words that Rhai keeps for itself.
+/// Reserved words of Rhai.
 const KEYWORDS: [&str; 22] = [
     "let", "const", "if", "else", "switch", "while", "loop", "for", "in", "do", "until", "break",
     "continue", "return", "throw", "try", "catch", "fn", "import", "as", "true", "false",
 ];
 
-/// What the panel remembers.
+/// State of the panel.
 #[derive(Default)]
 pub(crate) struct ScriptPanel {
     shown: String,
-    /// The document that it was shown for; `None`: a person has just chosen it.
+    /// The document that it was shown for; `None` if the user has just chosen it.
     document: Option<u64>,
-    /// Texts that have not been saved, by script.
+    /// Unsaved texts, by script.
     drafts: BTreeMap<String, Draft>,
     new_name: String,
     stepping: Stepping,
 }
 
-/// A text that has not been saved.
+/// An unsaved text.
 struct Draft {
     text: String,
-    /// What was saved when it was begun.
+    /// The saved text when the draft was started.
     base: String,
 }
 
@@ -48,7 +48,7 @@ impl ScriptPanel {
         self.document = None;
     }
 
-    /// Another document is about its own scripts. What is not saved stays in view.
+    /// Follows another document to its scripts. Unsaved text stays in view.
     fn follow(&mut self, model: &Model) {
         let id = model.document.id();
         let is_other = self.document.replace(id).is_some_and(|old| old != id);
@@ -88,7 +88,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     ui.horizontal_wrapped(|ui| panel.save_or_revert(ui, script, &mut text, actions));
     let place = match &script.path {
         Some(path) => path.display().to_string(),
-        None => "ships with Roadwright; a change is saved as a file of yours".to_owned(),
+        None => "ships with Roadwright; changes are saved to a file of your own".to_owned(),
     };
     ui.label(RichText::new(place).weak().small());
     panel.changed_by_others(ui, model, script, &mut text);
@@ -104,7 +104,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
         current: panel.stepping.line(model, &script.id, &text),
     };
     edit(ui, model, &script.id, lines, &mut text);
-    // Only what differs is a draft: a text that is as saved follows what other programs save.
+    // Only a different text is a draft; a text equal to the saved one follows changes by other programs.
     if text == *saved {
         panel.drafts.remove(&script.id);
     } else if let Some(draft) = panel.drafts.get_mut(&script.id) {
@@ -115,7 +115,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
 }
 
-/// What is wrong with a text: with the draft if it was looked through, else with what was saved.
+/// The error of a text: of the draft if it was checked, otherwise of the saved text.
 fn mistake<'a>(model: &'a Model, script: &'a ScriptRow, text: &str) -> Option<&'a ScriptError> {
     match &model.modules.checked {
         Some((id, checked, mistake)) if *id == script.id && checked == text => mistake.as_ref(),
@@ -132,7 +132,7 @@ fn scripts_of(model: &Model) -> impl Iterator<Item = &str> {
 }
 
 impl ScriptPanel {
-    /// Which script is shown, and a name for another one.
+    /// Selection of the script, and a name for a new one.
     fn choose(&mut self, ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         let title = |script: &ScriptRow| {
             let is_draft = self.drafts.contains_key(&script.id);
@@ -157,8 +157,7 @@ impl ScriptPanel {
         }
     }
 
-    /// Another program has written the file of a script that is being changed: nothing is lost before
-    /// a person has decided.
+    /// Another program has changed the file of a script with a draft; nothing is lost until the user decides.
     fn changed_by_others(
         &mut self,
         ui: &mut Ui,
@@ -172,7 +171,7 @@ impl ScriptPanel {
         ui.horizontal_wrapped(|ui| {
             let color = model.theme().tone(Tone::Warning);
             ui.colored_label(color, "Another program has changed this script.");
-            if ui.button("Reload it").clicked() {
+            if ui.button("Reload").clicked() {
                 self.drafts.remove(&script.id);
                 text.clone_from(&script.text);
             }
@@ -189,7 +188,7 @@ impl ScriptPanel {
         draft.is_some_and(|draft| draft.base != script.text && draft.text != script.text)
     }
 
-    /// Says what is wrong, and offers to save it all the same if it has not been saved yet.
+    /// Shows the error, and offers to save anyway if the text has not been saved.
     fn tell_mistake(
         &self,
         ui: &mut Ui,
@@ -203,7 +202,7 @@ impl ScriptPanel {
         let words = RichText::new(error.to_string()).monospace().small();
         ui.label(words.color(color));
         let is_new = text != script.text && !self.is_changed_by_others(script);
-        if is_new && ui.button("Save it all the same").clicked() {
+        if is_new && ui.button("Save anyway").clicked() {
             actions.push(self.save(script, text, true));
         }
     }
@@ -218,7 +217,7 @@ impl ScriptPanel {
         })
     }
 
-    /// Buttons for the draft of a script, and where it is saved.
+    /// Buttons for the draft of a script, and the path that it is saved to.
     fn save_or_revert(
         &mut self,
         ui: &mut Ui,
@@ -228,12 +227,12 @@ impl ScriptPanel {
     ) {
         let saved = &script.text;
         let is_draft = *text != *saved;
-        // What others have written has to be decided about first.
+        // Changes by other programs have to be decided on first.
         let may_save = is_draft && !self.is_changed_by_others(script);
         let save = ui.add_enabled(may_save, egui::Button::new("Save and apply"));
-        let save =
-            save.on_hover_text("The change acts on the next step; what agents remember is kept.");
-        // Consumed, or the text field below would break the line as well.
+        let save = save
+            .on_hover_text("The change takes effect on the next step; agents keep their memory.");
+        // Consumed, or the text field below would insert a line break as well.
         let wants_save = may_save
             && ui.input_mut(|input| input.consume_key(egui::Modifiers::COMMAND, Key::Enter));
         if save.clicked() || wants_save {
@@ -241,7 +240,7 @@ impl ScriptPanel {
         }
         let check = ui.button("Check");
         if check
-            .on_hover_text("Look for mistakes; nothing is saved.")
+            .on_hover_text("Look for mistakes without saving.")
             .clicked()
         {
             let action = ModuleAction::CheckScript(script.id.clone(), text.clone());
@@ -254,8 +253,8 @@ impl ScriptPanel {
         }
         let shipped = shipped().iter().find(|(id, _)| *id == script.id);
         if let Some((_, shipped)) = shipped.filter(|(_, shipped)| *shipped != *text) {
-            let back = ui.button("Back to the shipped version");
-            let hint = "Puts the text that comes with Roadwright here; save it to use it.";
+            let back = ui.button("Restore shipped version");
+            let hint = "Insert the text shipped with Roadwright; save to use it.";
             if back.on_hover_text(hint).clicked() {
                 (*shipped).clone_into(text);
             }
@@ -263,12 +262,12 @@ impl ScriptPanel {
     }
 }
 
-/// Lines that stand out, from 1.
+/// Highlighted lines, counted from 1.
 #[derive(Clone, Copy)]
 struct MarkedLines {
-    /// What is wrong is here.
+    /// The line with the error.
     wrong: Option<usize>,
-    /// The statement that is stepped through.
+    /// The statement at which stepping stands.
     current: Option<usize>,
 }
 
@@ -277,7 +276,7 @@ fn edit(ui: &mut Ui, model: &Model, script: &str, lines: MarkedLines, text: &mut
     let normal = ui.visuals().text_color();
     let mut layouter = |ui: &Ui, text: &dyn egui::TextBuffer, _: f32| {
         let mut job = highlight(text.as_str(), theme, normal, lines);
-        // Long lines are scrolled to, not broken.
+        // Long lines scroll instead of wrapping.
         job.wrap.max_width = f32::INFINITY;
         ui.fonts_mut(|fonts| fonts.layout_job(job))
     };
@@ -325,14 +324,14 @@ fn edit(ui: &mut Ui, model: &Model, script: &str, lines: MarkedLines, text: &mut
     );
 }
 
-/// Room for the numbers of lines, points.
+/// Width of the line numbers, points.
 const NUMBERS: i8 = 40;
 
-/// Numbers beside the lines; that of the line with the mistake stands out.
+/// Line numbers; that of the line with the error is highlighted.
 fn numbers(ui: &Ui, theme: Theme, output: &TextEditOutput, lines: MarkedLines) {
     let painter = ui.painter().with_clip_rect(output.response.rect);
     let right = output.response.rect.left() + f32::from(NUMBERS) - 8.0;
-    // Lines are not broken: a row is a line.
+    // Lines do not wrap, so a row is a line.
     for (number, row) in (1..).zip(&output.galley.rows) {
         let color = if lines.wrong == Some(number) {
             theme.tone(Tone::Danger)
@@ -349,7 +348,7 @@ fn numbers(ui: &Ui, theme: Theme, output: &TextEditOutput, lines: MarkedLines) {
     }
 }
 
-/// Frames the bracket at the cursor and the one that belongs to it.
+/// Frames the bracket at the cursor and its partner.
 fn brackets(ui: &Ui, theme: Theme, text: &str, output: &TextEditOutput) {
     let cursor = output.cursor_range.map(|range| range.primary.index.0);
     let Some((open, close)) = cursor.and_then(|at| code::pair(text, at)) else {
@@ -365,7 +364,7 @@ fn brackets(ui: &Ui, theme: Theme, text: &str, output: &TextEditOutput) {
     }
 }
 
-/// Indents what was typed.
+/// Indents typed text.
 fn mend(context: &egui::Context, before: &str, text: &mut String, output: &mut TextEditOutput) {
     let Some(cursor) = output.cursor_range.map(|range| range.primary.index.0) else {
         return;
@@ -382,7 +381,7 @@ fn mend(context: &egui::Context, before: &str, text: &mut String, output: &mut T
     output.state.clone().store(context, output.response.id);
 }
 
-/// What can stand at the cursor, to be taken by a click.
+/// Completions at the cursor, inserted by a click.
 fn offers(
     ui: &mut Ui,
     text: &mut String,
@@ -392,7 +391,7 @@ fn offers(
 ) {
     let before: String = text.chars().take(at).collect();
     let (owner, begun) = word_before(&before);
-    // A single letter fits too much to be of help; after a dot everything is of interest.
+    // A single letter matches too much to help; after a dot everything is of interest.
     if owner.is_empty() && begun.len() < 2 {
         return;
     }
@@ -400,7 +399,7 @@ fn offers(
         .iter()
         .filter(|item| item.owner == owner && item.name.starts_with(&begun) && item.name != begun);
     let mut names: Vec<&ApiItem> = Vec::new();
-    // Overloads have one name: it is offered once.
+    // Overloads share a name, which is offered once.
     for item in fitting {
         if !names.iter().any(|known| known.name == item.name) {
             names.push(item);
@@ -420,7 +419,7 @@ fn offers(
                 _ => "",
             };
             let inserted = format!("{rest}{call}");
-            // The cursor counts letters, a text is changed at bytes.
+            // The cursor counts characters, and a text is changed at bytes.
             let byte = before.len();
             text.insert_str(byte, &inserted);
             let cursor = CCursor::new(at + inserted.chars().count());
@@ -431,7 +430,7 @@ fn offers(
     }
 }
 
-/// The word that is being written, and what stands before its dot.
+/// The word being typed, and what is before its dot.
 fn word_before(before: &str) -> (String, String) {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let begun: String = tail(before, is_word);
@@ -445,9 +444,9 @@ fn tail(text: &str, accepted: impl Fn(char) -> bool) -> String {
     letters.into_iter().rev().collect()
 }
 
-/// The item that is named at a place of the text.
+/// The item named at a position in the text.
 fn item_at(text: &str, at: usize) -> Option<&'static ApiItem> {
-    // By letters, since the pointer's place in the text is given in letters.
+    // In characters, like the pointer's position in the text.
     let is_word = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
     let letters: Vec<char> = text.chars().collect();
     letters.get(at).filter(|c| is_word(c))?;
@@ -461,8 +460,8 @@ fn item_at(text: &str, at: usize) -> Option<&'static ApiItem> {
     let (owner, _) = word_before(&before);
     let mut named = api().iter().filter(|item| item.name == word);
     let exact = named.clone().find(|item| item.owner == owner);
-    // The type of what stands before the dot is not known: any item of that name is a good guess
-    // there, elsewhere only one without an owner.
+    // The type before the dot is unknown, so any item of that name is a good guess there; elsewhere only one
+    // without an owner.
     exact.or_else(|| named.find(|item| !owner.is_empty() || item.owner.is_empty()))
 }
 
@@ -495,7 +494,7 @@ fn highlight(text: &str, theme: Theme, normal: egui::Color32, lines: MarkedLines
     job
 }
 
-/// What a piece of a line is.
+/// Kind of a piece of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Piece {
     Plain,
@@ -506,7 +505,7 @@ enum Piece {
     Known,
 }
 
-/// A line in pieces; together they are the line.
+/// A line in pieces, which together form the line.
 fn pieces(line: &str) -> Vec<(&str, Piece)> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut pieces = Vec::new();
@@ -515,8 +514,7 @@ fn pieces(line: &str) -> Vec<(&str, Piece)> {
         let (length, kind) = if rest.starts_with("//") {
             (rest.len(), Piece::Comment)
         } else if first == '"' || first == '`' {
-            // Line by line: of a text in backticks over several lines only the first one has its
-            // colour.
+            // Line by line: of a string in backticks over several lines, only the first line is coloured.
             let inner = &rest[1..];
             let end = inner.find(first).map_or(rest.len(), |at| at + 2);
             (end, Piece::Text)
@@ -563,7 +561,7 @@ mod tests {
         assert!(found.contains(&("3.5", Piece::Number)));
         assert!(found.contains(&("\"\u{e4}h\"", Piece::Text)));
         assert!(found.contains(&("// slow\n", Piece::Comment)));
-        // A text that is not finished ends with the line.
+        // An unfinished string ends with the line.
         assert_eq!(pieces("\"open"), [("\"open", Piece::Text)]);
     }
 

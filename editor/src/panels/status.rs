@@ -1,4 +1,4 @@
-//! The status line: what the mouse does, where it is, what is worked on beside the frame.
+//! The status line: mouse functions, position, background work.
 
 use super::widgets::counted;
 use crate::model::{Action, Model};
@@ -8,12 +8,12 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::check::Severity;
 use roadwright_scenario::{RoadClass, Scenario};
 
-/// What the rest of the line takes, points, and a job beside it.
+/// Width of the rest of the line, points, and of a job in it.
 const OTHERS: f32 = 250.0;
 const JOB: f32 = 260.0;
 
-/// What is known of the ground at a point, what is asked for most first: what one stands on and its grip,
-/// and on terrain its height, and its slope where it is steepest.
+/// Facts about the ground at a point, most important first: surface and grip, and on terrain the height and
+/// the steepest slope.
 fn ground(scene: &Scene, scenario: &Scenario, point: DVec2) -> Vec<String> {
     let grip = &scenario.settings().grip;
     let (name, grip) = match scene.class_at(point) {
@@ -43,7 +43,7 @@ fn name_of(class: RoadClass) -> &'static str {
     }
 }
 
-/// Where the pointer is, and as much of the ground there as there is room for.
+/// Position of the pointer, and as many facts about the ground as there is room for.
 fn place(ui: &mut Ui, model: &Model, point: DVec2) {
     let font = TextStyle::Monospace.resolve(ui.style());
     let letter = ui.fonts_mut(|fonts| fonts.glyph_width(&font, '0'));
@@ -95,8 +95,8 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
                 }
                 ui.label(label);
             }
-            // Last, so that it has what is left and never runs into the others; all of it is in its
-            // tool tip.
+            // Last, so that it takes the remaining room and never overlaps the others; its tooltip has the
+            // full text.
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 ui.add(Label::new(&model.status).truncate());
             });

@@ -1,5 +1,5 @@
-//! Stepping through a handler of a script: forwards and backwards over the statements that were run,
-//! with the values at each.
+//! Stepping through a handler of a script: forwards and backwards over the executed statements, with the
+//! values at each.
 
 use super::widgets::choice;
 use crate::extensions::StepRequest;
@@ -8,21 +8,21 @@ use crate::tools::Tone;
 use egui::{Grid, RichText, Slider, Ui};
 use roadwright_extension::script::{ApiKind, ScriptError, ScriptStep, Steps, api};
 
-/// What the row remembers.
+/// State of the row.
 #[derive(Default)]
 pub(super) struct Stepping {
     is_open: bool,
     event: String,
     takes_watched: bool,
-    /// The statement that is looked at.
+    /// The selected statement.
     at: usize,
 }
 
 impl Stepping {
-    /// The line that is looked at, from 1, if the text is still the one that was run.
+    /// The selected line, counted from 1, if the text is still the executed one.
     pub(super) fn line(&self, model: &Model, script: &str, text: &str) -> Option<usize> {
         let (request, steps) = model.modules.stepping.as_ref()?;
-        // With another text the lines would be those of the old one.
+        // In a changed text the line numbers would be wrong.
         let is_shown = self.is_open && request.script == script && request.text == text;
         let steps = steps.as_ref().ok().filter(|_| is_shown)?;
         steps.steps.get(self.at).map(|step| step.line)
@@ -39,13 +39,13 @@ impl Stepping {
         ui.horizontal_wrapped(|ui| {
             ui.toggle_value(&mut self.is_open, "Step through")
                 .on_hover_text(
-                    "Runs one handler once, to no effect, and shows the values at each statement.",
+                    "Run one handler once, without effect, and show the values at each statement.",
                 );
             if self.is_open {
                 self.question(ui, model, (script, text), actions);
             }
         });
-        // Told once, when it closes: what was run is then put away.
+        // Sent once, when it closes: the results are discarded.
         if was_open && !self.is_open {
             actions.push(Action::Module(ModuleAction::EndStepping));
         }
@@ -59,7 +59,7 @@ impl Stepping {
             return;
         }
         if request.text != text {
-            ui.weak("The text has changed since: run it again.");
+            ui.weak("The text has changed. Run it again.");
         }
         match steps {
             Ok(steps) => self.answer(ui, model, steps),
@@ -68,7 +68,7 @@ impl Stepping {
         ui.separator();
     }
 
-    /// Which handler, for which agent, and the button.
+    /// Selection of the handler and the agent, and the button.
     fn question(
         &mut self,
         ui: &mut Ui,
@@ -77,8 +77,8 @@ impl Stepping {
         actions: &mut Vec<Action>,
     ) {
         let events = handlers(text);
-        // Another script, or the handler was renamed.
-        // Kept as long as the text has it, so that running again after a change needs one click.
+        // Another script, or the handler was renamed. Kept while the text contains it, so that running again
+        // after a change needs one click.
         if !events.iter().any(|(event, _)| *event == self.event) {
             self.event = events
                 .first()
@@ -89,8 +89,8 @@ impl Stepping {
         }
         let watched = model.watched.filter(|_| model.live.is_some());
         let mut agents = vec![(false, "a made-up agent".to_owned())];
-        agents.extend(watched.map(|id| (true, format!("agent {id} as it is now"))));
-        // The wish is kept while no agent is watched.
+        agents.extend(watched.map(|id| (true, format!("agent {id}, present state"))));
+        // The choice is kept while no agent is watched.
         let takes_watched = self.takes_watched && watched.is_some();
         if let Some(takes) = choice(ui, "Agent", &takes_watched, &agents) {
             self.takes_watched = takes;
@@ -107,10 +107,10 @@ impl Stepping {
         }
     }
 
-    /// The statement that is looked at, and its values.
+    /// The selected statement, and its values.
     fn answer(&mut self, ui: &mut Ui, model: &Model, steps: &Steps) {
         let count = steps.steps.len();
-        // The handler may have taken fewer statements this time.
+        // The handler may have executed fewer statements this time.
         self.at = self.at.min(count.saturating_sub(1));
         if count > 0 {
             self.walk(ui, count);
@@ -118,13 +118,13 @@ impl Stepping {
             let before = self.at.checked_sub(1).map(|at| &steps.steps[at]);
             values(ui, model, now, before);
         }
-        // What comes of it is told at the last statement: before, it has not happened.
+        // The result is shown at the last statement, because it does not exist earlier.
         if self.at + 1 < count {
             return;
         }
         match &steps.outcome {
             Ok(done) => {
-                ui.label(format!("Then it wishes {}.", done.wishes));
+                ui.label(format!("Resulting wishes: {}.", done.wishes));
                 for effect in &done.effects {
                     ui.label(RichText::new(format!("{effect:?}")).monospace().small());
                 }
@@ -158,24 +158,21 @@ fn wrong(ui: &mut Ui, model: &Model, error: &ScriptError) {
     ui.label(text.color(color));
 }
 
-/// The handlers that a text has.
+/// The handlers in a text.
 fn handlers(text: &str) -> Vec<(String, String)> {
     let events = api().iter().filter(|item| item.kind == ApiKind::Event);
     events
-        // By the letters, not by compiling: also a text with a mistake shows what it will have.
+        // By searching rather than compiling, so that it works for a text with errors too.
         .filter(|item| text.contains(&format!("fn {}(", item.name)))
         .map(|item| (item.name.to_owned(), item.name.to_owned()))
         .collect()
 }
 
-/// Variables and memory; what is new since the statement before stands out.
+/// Variables and memory; changes since the previous statement are highlighted.
 fn values(ui: &mut Ui, model: &Model, now: &ScriptStep, before: Option<&ScriptStep>) {
     let known = before.map(ScriptStep::all_values).unwrap_or_default();
     let accent = model.theme().tone(Tone::Accent);
-    ui.label(format!(
-        "Before line {}: it wishes {}.",
-        now.line, now.wishes
-    ));
+    ui.label(format!("Before line {}; wishes: {}.", now.line, now.wishes));
     Grid::new("values")
         .num_columns(2)
         .striped(true)

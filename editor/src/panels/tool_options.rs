@@ -1,4 +1,4 @@
-//! What the tool in hand can be set to.
+//! Options of the current tool.
 
 use super::widgets::{choice, named};
 use crate::command::Command;
@@ -28,7 +28,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
                 }
             }
             ToolKind::Place => {
-                ui.label("Scripts find a place by its name.");
+                ui.label("Scripts refer to a place by its name.");
             }
             ToolKind::Terrain => {
                 terrain(ui, &mut options);
@@ -55,7 +55,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
                 );
             }
             ToolKind::Measure => {
-                ui.label("Distances and turns between the points you click.");
+                ui.label("Distances and angles between the points you click.");
             }
             ToolKind::Overlay => background(ui, model, actions),
         }
@@ -67,7 +67,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             snapping(ui, &mut options);
         }
     });
-    // Widgets change a copy: only what differs is asked for.
+    // Widgets change a copy; only differences are sent.
     if options != model.settings.tools {
         let mut settings = model.settings.clone();
         settings.tools = options;
@@ -141,7 +141,7 @@ fn road(ui: &mut Ui, model: &Model, options: &mut ToolOptions) {
     if let Some(ObjectId::Road(id)) = model.single()
         && ui
             .button("Keep selected as preset")
-            .on_hover_text("Adds the cross-section of the selected road to the list.")
+            .on_hover_text("Add the cross-section of the selected road to the list.")
             .clicked()
     {
         keep_preset(model, id, options);
@@ -149,12 +149,12 @@ fn road(ui: &mut Ui, model: &Model, options: &mut ToolOptions) {
     if options.presets.len() > 1
         && ui
             .small_button("Forget preset")
-            .on_hover_text("Takes the chosen cross-section out of the list.")
+            .on_hover_text("Remove the selected cross-section from the list.")
             .clicked()
     {
         let at = options.preset.min(options.presets.len() - 1);
         options.presets.remove(at);
-        // The chosen one has gone, and the place may have gone with it.
+        // The selected one is gone, and its index may be too.
         options.preset = 0;
     }
     ui.separator();
@@ -174,7 +174,7 @@ fn layer(ui: &mut Ui, options: &mut ToolOptions) {
     named(&response, "Layer");
 }
 
-/// The lanes of a road as a preset of its own.
+/// Saves the lanes of a road as a preset.
 fn keep_preset(model: &Model, id: roadwright_scenario::RoadId, options: &mut ToolOptions) {
     let scenario = model.document.scenario();
     let Some(road) = scenario.network().road(id) else {
@@ -182,7 +182,7 @@ fn keep_preset(model: &Model, id: roadwright_scenario::RoadId, options: &mut Too
     };
     let side = scenario.about().driving_side;
     let mut lanes: Vec<_> = road.section_at(0.0).lanes.iter().collect();
-    // Ids count from the reference line outwards on both sides.
+    // Ids count outwards from the reference line on both sides.
     lanes.sort_by_key(|lane| lane.id.abs());
     // Lanes driven along the road, from the middle outwards, and those against it.
     let right_first = side == roadwright_scenario::DrivingSide::Right;
@@ -194,9 +194,9 @@ fn keep_preset(model: &Model, id: roadwright_scenario::RoadId, options: &mut Too
             .collect::<Vec<_>>()
     };
     let name = if road.name.is_empty() {
-        format!("As {id}")
+        format!("Same as {id}")
     } else {
-        format!("As {}", road.name)
+        format!("Same as {}", road.name)
     };
     options.presets.push(RoadPreset {
         name,
@@ -207,7 +207,7 @@ fn keep_preset(model: &Model, id: roadwright_scenario::RoadId, options: &mut Too
             backward: of(false),
         },
     });
-    // The new one is in use at once.
+    // The new preset is selected at once.
     options.preset = options.presets.len() - 1;
 }
 
@@ -251,7 +251,7 @@ fn forest(ui: &mut Ui, options: &mut ToolOptions) {
         5.0,
     );
     drag(ui, "Spacing, m", &mut forest.spacing, 0.5..=50.0, 0.1);
-    // Fields hold real numbers; whole ones up to a million are exact in them.
+    // Fields contain real numbers; integers up to a million are exact.
     let mut seed = forest.seed as f64;
     drag(ui, "Seed", &mut seed, 0.0..=1e6, 0.2);
     forest.seed = seed.max(0.0) as u64;
@@ -295,7 +295,7 @@ fn agents(ui: &mut Ui, model: &Model, options: &mut ToolOptions) {
     }
 }
 
-/// Vehicles on random trips: how many, where they begin and end, and the button that adds them.
+/// Random trips: number, origins and destinations, and the button that adds them.
 fn random_trips(ui: &mut Ui, options: &mut RandomTripOptions, actions: &mut Vec<Action>) {
     ui.label("Random trips");
     let count = DragValue::new(&mut options.count)
@@ -303,7 +303,7 @@ fn random_trips(ui: &mut Ui, options: &mut RandomTripOptions, actions: &mut Vec<
         .speed(0.2);
     named(&ui.add(count), "Random trips");
     let name = |from: PopulateFrom| match from {
-        PopulateFrom::Both => "through and inside",
+        PopulateFrom::Both => "through and internal",
         PopulateFrom::Inside => "inside",
         PopulateFrom::Edges => "through",
     };
@@ -318,10 +318,10 @@ fn random_trips(ui: &mut Ui, options: &mut RandomTripOptions, actions: &mut Vec<
                 ui.selectable_value(&mut options.from, from, name(from));
             }
         });
-    let hint = "Each sets out again five seconds after it has arrived.";
-    ui.checkbox(&mut options.repeats, "again and again")
+    let hint = "Each vehicle restarts five seconds after arrival.";
+    ui.checkbox(&mut options.repeats, "repeat")
         .on_hover_text(hint);
-    let hint = "Vehicles of this type and stack between places that chance chooses.";
+    let hint = "Add vehicles of this type and stack with random trips.";
     if ui.button("Add").on_hover_text(hint).clicked() {
         actions.push(Action::AddRandomTrips);
     }
@@ -347,10 +347,10 @@ fn background(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         actions.push(Action::FadeBackground(opacity));
     }
     let width = background.size().x;
-    // Asked as a width, changed as a factor: the picture keeps its form.
+    // Shown as a width but changed as a factor, so that the picture keeps its proportions.
     let mut wanted = width;
     drag(ui, "Width, m", &mut wanted, 1.0..=1e6, 1.0);
-    // The size is kept as metres a pixel, so the width comes back with an error of rounding.
+    // The size is stored in metres per pixel, so the width has a rounding error.
     if (wanted - width).abs() > 1e-9 {
         actions.push(Action::ScaleBackground(wanted / width));
     }

@@ -7,18 +7,18 @@ use crate::theme::SMALLEST;
 use crate::tools::{Tone, ToolKind};
 use egui::{Align2, FontId, Rect, Role, Sense, Ui, WidgetInfo, vec2};
 
-/// Heights of a button with its name, and at least, points.
+/// Preferred and minimum height of a button, points.
 const HEIGHT: f32 = 50.0;
 const LEAST_HEIGHT: f32 = 21.0;
-/// Lower buttons have no name below their sign, points.
+/// Lower buttons have no name below their icon, points.
 const WITH_NAME: f32 = 42.0;
-/// Between two of them, points.
+/// Gap between buttons, points.
 const GAP: f32 = 3.0;
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     ui.add_space(4.0);
     ui.spacing_mut().item_spacing.y = GAP;
-    // All of them are seen in low windows, too.
+    // All of them are visible in low windows too.
     let room = ui.available_height() / ToolKind::ALL.len() as f32 - GAP;
     let height = room.clamp(LEAST_HEIGHT, HEIGHT);
     for kind in ToolKind::ALL {
@@ -36,7 +36,7 @@ fn button(ui: &mut Ui, model: &Model, kind: ToolKind, height: f32) -> bool {
         WidgetInfo::selected(Role::Button, true, chosen, format!("{} tool", kind.name()))
     });
     let theme = model.theme();
-    // The sign and the name have the colour of selected text, which is legible on its fill.
+    // The icon and the name have the colour of selected text, which is legible on its fill.
     let color = if chosen {
         ui.visuals().selection.stroke.color
     } else {

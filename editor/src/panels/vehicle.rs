@@ -1,4 +1,4 @@
-//! The watched vehicle: what it does and did.
+//! The watched vehicle: its state and history.
 
 use super::PanelFrame;
 use super::past::clock;
@@ -18,7 +18,7 @@ const HEIGHT: f32 = 110.0;
 pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     let PanelFrame { model, actions, .. } = frame;
     let Some(agent) = model.watched else {
-        empty(ui, "Click a vehicle to look into it.");
+        empty(ui, "Click a vehicle to inspect it.");
         return;
     };
     ui.horizontal(|ui| {
@@ -52,33 +52,33 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
     if model.driving.is_none()
         && !live.drive.is_empty()
-        && ui.button("Keep the last drive…").clicked()
+        && ui.button("Save the last drive…").clicked()
     {
         actions.push(super::driving::keep_drive(model));
     }
     plots(ui, model, &live.trace);
 }
 
-/// Why a vehicle that is watched does not drive.
+/// Why a watched vehicle is not driving.
 fn where_it_is(live: &LivePicture) -> String {
     let Some((status, ended)) = live.ending else {
-        return "It does not drive yet: it waits for its time, or for a free place.".into();
+        return "Not driving yet: waiting for its departure time or for space.".into();
     };
     match status {
-        Status::Arrived => format!("It arrived at {}.", clock(ended)),
-        Status::Refused => "It does not drive: no way leads to its destination.".into(),
+        Status::Arrived => format!("Arrived at {}.", clock(ended)),
+        Status::Refused => "Not driving: there is no route to its destination.".into(),
         Status::Removed | Status::Active => format!(
-            "It was taken out at {}: an edit has changed the road that it was on, or where it starts or goes.",
+            "Removed at {}: an edit changed its road, start or destination.",
             clock(ended)
         ),
     }
 }
 
-/// A line of its own, before what it is told: why it gets no farther.
+/// A line before the inputs that says why the vehicle cannot continue.
 fn mishap(ui: &mut Ui, words: Option<&str>) {
     if let Some(words) = words {
         let color = ui.visuals().error_fg_color;
-        ui.colored_label(color, format!("It gets no farther: {words}."));
+        ui.colored_label(color, format!("Cannot continue: {words}."));
     }
 }
 
@@ -110,7 +110,7 @@ fn facts(ui: &mut Ui, seen: &roadwright_simulation::Inspection) {
                 format!("{:.1} of {:.1} m/s", input.speed, input.road_speed),
             );
             row(
-                "Wanted acceleration",
+                "Desired acceleration",
                 format!("{:+.2} m/s²", seen.command.acceleration),
             );
             row("Steering", format!("{:+.1}°", input.steering.to_degrees()));
@@ -124,16 +124,13 @@ fn facts(ui: &mut Ui, seen: &roadwright_simulation::Inspection) {
             );
             row("Obstacle", distance(input.obstacle_distance));
             row("Leader", distance(input.leader_gap));
-            row("Has to stop in", distance(input.stop_distance));
+            row("Must stop in", distance(input.stop_distance));
             let waits = seen.waits.as_ref();
             row(
-                "Waits for",
+                "Waiting for",
                 waits.map_or("nothing".into(), Waits::to_string),
             );
-            row(
-                "Off the lane's middle",
-                format!("{:+.2} m", input.lane_offset),
-            );
+            row("Lane offset", format!("{:+.2} m", input.lane_offset));
         });
 }
 

@@ -1,4 +1,4 @@
-//! What a right click on a vehicle under way offers.
+//! The context menu of a driving vehicle.
 
 use crate::command::Command;
 use crate::live::LivePicture;
@@ -6,9 +6,9 @@ use crate::model::{Action, Model};
 use egui::Ui;
 use roadwright_simulation::CouplingOrder;
 
-/// The part of the menu for a vehicle under way.
+/// The part of the menu for a driving vehicle.
 pub(crate) fn ui(ui: &mut Ui, model: &Model, agent: u64, actions: &mut Vec<Action>) {
-    ui.strong(format!("agent {agent}, under way"));
+    ui.strong(format!("agent {agent}, driving"));
     let mut chosen = Vec::new();
     if ui.button("Watch this vehicle").clicked() {
         chosen.push(Action::Watch(Some(agent)));
@@ -27,7 +27,7 @@ pub(crate) fn ui(ui: &mut Ui, model: &Model, agent: u64, actions: &mut Vec<Actio
     ui.separator();
 }
 
-/// What can be done with trailers, where there are any.
+/// Actions on trailers, if there are any.
 fn trailers(ui: &mut Ui, live: &LivePicture, agent: u64, chosen: &mut Vec<Action>) {
     let own = live.snapshot.trailers.iter();
     let towed = own.filter(|trailer| trailer.agent == agent).count() as u8;

@@ -18,11 +18,11 @@ use std::sync::mpsc::{Receiver, channel};
 /// Size of a picture, points.
 const PICTURE: (u32, u32) = (224, 140);
 
-/// Width of what stands beside the cards, and of the frame around all, points.
+/// Width of the part beside the cards, and of the frame around everything, points.
 const SIDE: f32 = 250.0;
 const MARGINS: f32 = 48.0;
 
-/// The welcome panel with the pictures that have been drawn so far.
+/// The welcome panel with the pictures drawn so far.
 pub(super) struct Welcome {
     pictures: Vec<Option<TextureHandle>>,
     drawn: Receiver<(usize, Option<ColorImage>)>,
@@ -30,7 +30,7 @@ pub(super) struct Welcome {
 }
 
 impl Welcome {
-    /// Starts drawing the pictures beside the frame.
+    /// Starts drawing the pictures in the background.
     pub(super) fn new(context: &egui::Context) -> Self {
         let (sender, drawn) = channel();
         let wake = context.clone();
@@ -73,7 +73,7 @@ impl Welcome {
             ui.add_space(8.0);
             recoveries(ui, model, actions);
             ui.horizontal_top(|ui| {
-                // Two rows are seen at once; a part of the third says that there is more.
+                // Two rows are visible; part of a third shows that there are more.
                 let height = (2.35 * card_height()).min(ui.ctx().content_rect().height() - 190.0);
                 ui.vertical(|ui| {
                     let area = egui::ScrollArea::vertical().max_height(height.max(card_height()));
@@ -88,7 +88,7 @@ impl Welcome {
         }
     }
 
-    /// Cards of all that ship, in rows of two, or of one where there is no room.
+    /// Cards of all shipped scenarios, in rows of two, or of one if there is no room.
     fn cards(&self, ui: &mut egui::Ui, columns: usize, actions: &mut Vec<Action>) {
         for row in (0..shipped::ALL.len()).step_by(columns) {
             ui.horizontal(|ui| {
@@ -149,14 +149,14 @@ fn card_height() -> f32 {
     PICTURE.1 as f32 + 54.0
 }
 
-/// How long the vehicles of a picture have driven, s, and in which steps.
+/// Duration that the vehicles of a picture have driven, and the time step, s.
 const DRIVEN: (f64, f64) = (45.0, 0.1);
 
-/// A shipped scenario in small: its map with what drives there, without title and scale.
+/// A small picture of a shipped scenario: its map with traffic, without title and scale.
 fn picture(shipped: &shipped::Shipped, modules: &Registry) -> Option<ColorImage> {
     let scenario = shipped.scenario();
     let driven = driven(&scenario, modules);
-    // Twice as large as it is shown: sharp on dense screens.
+    // Twice the displayed size, so that it is sharp on dense screens.
     let size = (2 * PICTURE.0, 2 * PICTURE.1);
     let snapshot = driven.as_ref().map(|(snapshot, _)| snapshot);
     let picture = Picture {
@@ -178,7 +178,7 @@ fn picture(shipped: &shipped::Shipped, modules: &Registry) -> Option<ColorImage>
     Some(ColorImage::from_rgba_unmultiplied(size, rgba.as_raw()))
 }
 
-/// The part of the map, so many metres wide, around the vehicle that has the most others near.
+/// A part of the map, `width` metres wide, around the vehicle with the most others nearby.
 fn busiest(snapshot: &Snapshot, width: f64) -> (DVec2, DVec2) {
     let half = 0.5 * DVec2::new(width, width * f64::from(PICTURE.1) / f64::from(PICTURE.0));
     let places: Vec<DVec2> = snapshot.vehicles.iter().map(|v| v.pose.position).collect();
@@ -186,15 +186,15 @@ fn busiest(snapshot: &Snapshot, width: f64) -> (DVec2, DVec2) {
         let is_near = |place: &&DVec2| (*place - center).abs().cmple(half).all();
         places.iter().filter(is_near).count()
     };
-    // Of equals the first.
+    // The first of equals.
     let center = places.iter().rev().max_by_key(|place| near(place));
     let center = center.copied().unwrap_or_default();
     (center - half, center + half)
 }
 
-/// The scenario after a while, and what its signals show; `None` where it needs modules that do not ship.
+/// The scenario after a while, and the state of its signals; `None` if it needs modules that do not ship.
 fn driven(scenario: &Scenario, modules: &Registry) -> Option<(Snapshot, Vec<SignalHead>)> {
-    // Coarser than a run: for a picture it is only to look likely.
+    // Coarser than a run, because a picture only has to look plausible.
     let options = RunOptions {
         dt: Some(DRIVEN.1),
         ..RunOptions::default()
@@ -213,7 +213,7 @@ fn recoveries(ui: &mut egui::Ui, model: &Model, actions: &mut Vec<Action>) {
     ui.group(|ui| {
         let color = model.theme().tone(crate::tools::Tone::Warning);
         ui.label(
-            RichText::new("Roadwright did not end properly. These edits were kept:").color(color),
+            RichText::new("Roadwright did not shut down properly. Recovered edits:").color(color),
         );
         for (index, recovery) in model.recoveries.iter().enumerate() {
             ui.horizontal(|ui| {
@@ -225,7 +225,7 @@ fn recoveries(ui: &mut egui::Ui, model: &Model, actions: &mut Vec<Action>) {
                 }
             });
         }
-        if ui.small_button("Discard them").clicked() {
+        if ui.small_button("Discard").clicked() {
             actions.push(Action::DiscardRecoveries);
         }
     });
@@ -264,7 +264,7 @@ fn side(ui: &mut egui::Ui, model: &Model, actions: &mut Vec<Action>) {
     ui.add_space(12.0);
     let mut settings = model.settings.clone();
     if ui
-        .checkbox(&mut settings.welcome, "Show this at the start")
+        .checkbox(&mut settings.welcome, "Show this at startup")
         .changed()
     {
         actions.push(Action::Settings(Box::new(settings)));

@@ -1,4 +1,4 @@
-//! Pieces that several panels use. Every input has a name for screen readers and tests.
+//! Widgets shared by several panels. Every input has a name for screen readers and tests.
 
 use crate::model::Action;
 use crate::theme::Theme;
@@ -17,7 +17,7 @@ pub(super) struct Number<'a> {
 }
 
 impl Number<'_> {
-    /// Shows it in a row of its own: name, value, unit. The new value and the response.
+    /// Shows it in its own row: name, value, unit. Returns the new value and the response.
     pub(super) fn ui(self, ui: &mut Ui) -> (f64, Response) {
         ui.label(self.name).on_hover_text(self.hint);
         let mut value = self.value;
@@ -27,14 +27,14 @@ impl Number<'_> {
             format!(" {}", self.unit)
         };
         let (low, high) = (*self.range.start(), *self.range.end());
-        // Pure numbers in steps of one are whole.
+        // Numbers without a unit in steps of one are integers.
         let whole = self.unit.is_empty() && self.step >= 1.0;
         let drag = DragValue::new(&mut value)
             .range(self.range)
-            // A whole number changes by one every 20 points, or it would fly past.
+            // An integer changes by one every 20 points; otherwise it would change too fast.
             .speed(if whole { 0.05 } else { self.step })
             .max_decimals(if whole { 0 } else { 6 })
-            // A file may hold what lies outside: looking at it must not change it.
+            // A file may contain a value outside the range; showing it must not change it.
             .clamp_existing_to_range(false)
             .suffix(suffix);
         let hint = format!("{}\n{low} to {high} {}", self.hint, self.unit);
@@ -51,7 +51,7 @@ pub(super) fn named(response: &Response, name: &str) {
     response.widget_info(move || WidgetInfo::labeled(Role::SpinButton, true, &name));
 }
 
-/// Sends the state of a change that is under way, and its end: one step for a drag.
+/// Sends the state of a change in progress, and its end: one step per drag.
 pub(super) fn change(
     response: &Response,
     label: &str,
@@ -61,13 +61,13 @@ pub(super) fn change(
     if response.changed() {
         actions.push(Action::Preview(label.to_owned(), edit()));
     }
-    // With its label: another gesture may have begun before this field lost the keyboard.
+    // With its label, because another gesture may have started before this field lost the focus.
     if response.drag_stopped() || response.lost_focus() {
         actions.push(Action::Commit(Some(label.to_owned())));
     }
 }
 
-/// A text to edit, in one line that rolls or in as many as it takes; the new text when it was finished.
+/// A text field, in one scrolling line or in as many as needed; returns the new text when finished.
 pub(super) fn text(
     ui: &mut Ui,
     name: &str,
@@ -77,7 +77,7 @@ pub(super) fn text(
     ui.label(name);
     let mut text = value.to_owned();
     let edit = if wraps {
-        // Lines break where there is no more room, and nowhere else.
+        // Lines break only where there is no more room.
         egui::TextEdit::multiline(&mut text)
             .desired_rows(1)
             .return_key(None)
@@ -92,16 +92,16 @@ pub(super) fn text(
     (text, response)
 }
 
-/// A number of things in words.
+/// A count with its noun.
 pub(super) fn counted(number: usize, thing: &str) -> String {
     let s = if number == 1 { "" } else { "s" };
     format!("{number} {thing}{s}")
 }
 
-/// How high a list of choices is at most, points; longer ones scroll.
+/// Maximum height of a list of choices, points; longer ones scroll.
 const LIST_HEIGHT: f32 = 320.0;
 
-/// A choice between a few.
+/// A choice from a short list.
 pub(super) fn choice<T: PartialEq + Clone>(
     ui: &mut Ui,
     name: &str,
@@ -109,12 +109,12 @@ pub(super) fn choice<T: PartialEq + Clone>(
     all: &[(T, String)],
 ) -> Option<T> {
     let shown = all.iter().find(|(known, _)| known == value);
-    // A file may name what is not there, such as a stack that was removed.
+    // A file may name something that does not exist, such as a removed stack.
     let shown = shown.map_or("?", |(_, text)| text.as_str());
     let mut chosen = None;
     let combo = egui::ComboBox::from_id_salt(name)
         .selected_text(shown)
-        // All of what can rule a junction is seen at once.
+        // High enough to show all controls of a junction at once.
         .height(LIST_HEIGHT)
         .show_ui(ui, |ui| {
             for (known, text) in all {
@@ -130,18 +130,18 @@ pub(super) fn choice<T: PartialEq + Clone>(
     chosen.filter(|new| new != value)
 }
 
-/// A level of dynamics, for people.
+/// The name of a level of dynamics on screen.
 pub(super) fn level_title(level: DynamicsLevel) -> &'static str {
     match level {
-        DynamicsLevel::OneTrack => "One track, steers",
-        DynamicsLevel::Lane => "Lane, follows it",
-        DynamicsLevel::DynamicOneTrack => "Dynamic one track, slips",
-        DynamicsLevel::Rigid => "Rigid, rolls and pushes",
-        DynamicsLevel::Sliding => "Sliding, skids into bends",
+        DynamicsLevel::OneTrack => "One-track",
+        DynamicsLevel::Lane => "Lane",
+        DynamicsLevel::DynamicOneTrack => "Dynamic one-track",
+        DynamicsLevel::Rigid => "Rigid body",
+        DynamicsLevel::Sliding => "Sliding",
     }
 }
 
-/// The button of a window that does what the window is there for: at most one in each.
+/// The main button of a dialog: at most one in each.
 pub(super) fn primary(ui: &mut Ui, is_enabled: bool, text: &str) -> Response {
     let theme = Theme {
         dark: ui.visuals().dark_mode,
@@ -155,21 +155,21 @@ pub(super) fn primary(ui: &mut Ui, is_enabled: bool, text: &str) -> Response {
     ui.add_enabled(is_enabled, button)
 }
 
-/// A window over the others, with room around its contents.
+/// A dialog with a margin around its contents.
 pub(super) fn modal(context: &egui::Context, name: &str) -> egui::Modal {
     let style = context.global_style();
     let frame = egui::Frame::popup(&style).inner_margin(16.0);
     egui::Modal::new(egui::Id::unique(name)).frame(frame)
 }
 
-/// The heading of a part of a panel.
+/// The heading of a section of a panel.
 pub(super) fn heading(ui: &mut Ui, text: &str) {
     ui.add_space(4.0);
     ui.label(RichText::new(text).strong());
     ui.add_space(2.0);
 }
 
-/// What a panel says when it has nothing to show.
+/// The text of a panel that has nothing to show.
 pub(super) fn empty(ui: &mut Ui, text: &str) {
     ui.add_space(12.0);
     ui.vertical_centered(|ui| ui.label(RichText::new(text).weak()));

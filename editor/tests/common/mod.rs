@@ -1,4 +1,4 @@
-//! Driving the real editor without a window, and pictures of it without a graphics driver.
+//! Drives the real editor without a window, and draws pictures of it without a graphics driver.
 #![allow(dead_code, reason = "each test binary uses some of this")]
 
 mod rasterizer;
@@ -27,7 +27,7 @@ use std::time::Duration;
 /// The editor in a test.
 pub(crate) struct Bench {
     pub(crate) harness: Harness<'static, Editor>,
-    /// Settings and autosaves, gone with the test.
+    /// Settings and autosaves, deleted after the test.
     pub(crate) folder: Arc<tempfile::TempDir>,
 }
 
@@ -52,7 +52,7 @@ impl Bench {
             settings: folder.path().join("settings"),
             autosaves: folder.path().join("autosave"),
             modules: Folders {
-                // The test `plugin_host` in `modules.rs` is what child processes run.
+                // Child processes run the test `plugin_host` in `modules.rs`.
                 helper: vec![
                     std::env::current_exe().unwrap().into(),
                     "modules::plugin_host".into(),
@@ -83,7 +83,7 @@ impl Bench {
         bench
     }
 
-    /// Two roads that cross, drawn freehand, seen from 150 m around.
+    /// Two roads that cross, drawn freehand, with a view of 150 m around.
     pub(crate) fn crossroads() -> Self {
         let mut bench = Self::empty();
         bench.look_at(0.0, 0.0, 150.0);
@@ -97,13 +97,13 @@ impl Bench {
         self.harness.state()
     }
 
-    /// The run as it is shown.
+    /// The snapshot of the run.
     pub(crate) fn live(&self) -> &LivePicture {
         let live = self.editor().model().live.as_ref();
-        live.expect("a run goes on")
+        live.expect("there is a run")
     }
 
-    /// How many steps can be undone.
+    /// Number of steps that can be undone.
     pub(crate) fn undo_steps(&self) -> usize {
         self.editor()
             .model()
@@ -123,11 +123,11 @@ impl Bench {
             self.harness.state_mut().ask(Action::Do(Command::StepOnce));
             self.harness.step();
         }
-        // The run steps beside the frame: what is asked next has to see all of it.
+        // The run steps in the background, so wait until the next query sees all of it.
         self.settle();
     }
 
-    /// Steps until nothing is worked on beside the frame.
+    /// Runs frames until no background work is pending.
     pub(crate) fn settle(&mut self) {
         for _ in 0..2000 {
             self.harness.step();
@@ -137,10 +137,10 @@ impl Bench {
             }
             std::thread::sleep(Duration::from_millis(2));
         }
-        panic!("the editor does not come to rest");
+        panic!("the editor does not settle");
     }
 
-    /// The junction that is selected.
+    /// The selected junction.
     pub(crate) fn selected_junction(&mut self) -> Arc<Junction> {
         self.settle();
         let model = self.editor().model();
@@ -172,7 +172,7 @@ impl Bench {
         self.editor().screen(DVec2::new(x, y))
     }
 
-    /// Where the map is.
+    /// The rectangle of the map.
     pub(crate) fn map(&self) -> egui::Rect {
         self.editor().map_rect()
     }
@@ -235,7 +235,7 @@ impl Bench {
         self.harness.step();
         self.harness
             .event(egui::Event::ModifiersChanged(Modifiers::NONE));
-        // Far enough from the next click in time not to be a double click.
+        // Far enough from the next click in time not to be a double-click.
         for _ in 0..9 {
             self.harness.step();
         }
@@ -271,14 +271,14 @@ impl Bench {
         self.settle();
     }
 
-    /// Types text into whatever has the keyboard.
+    /// Types text into the focused widget.
     pub(crate) fn type_text(&mut self, text: &str) {
         self.harness.event(egui::Event::Text(text.into()));
         self.harness.step();
         self.settle();
     }
 
-    /// Clicks on a button by its name.
+    /// Clicks a button by its name.
     pub(crate) fn press(&mut self, name: &str) {
         self.harness.get_by_label(name).scroll_to_me();
         self.harness.step();
@@ -288,16 +288,16 @@ impl Bench {
         self.settle();
     }
 
-    /// Brings a widget into view by its name, and tells where it is.
+    /// Scrolls a widget into view by its name, and returns its rectangle.
     pub(crate) fn scroll_to(&mut self, name: &str) -> egui::Rect {
         self.harness.get_by_label(name).scroll_to_me();
-        // The list rolls for a while.
+        // The list scrolls for a while.
         self.harness.run_steps(30);
         self.settle();
         self.harness.get_by_label(name).rect()
     }
 
-    /// Where the field of a property is, in view: beside its title, which has the same name.
+    /// The rectangle of a property's field, scrolled into view: beside its title, which has the same name.
     pub(crate) fn field(&mut self, name: &str) -> egui::Rect {
         let rightmost = |bench: &Self| {
             let all = bench.harness.query_all_by_label(name);
@@ -332,7 +332,7 @@ impl Bench {
     /// Clicks on the tab of a panel.
     pub(crate) fn press_tab(&mut self, name: &str) {
         let tabs = self.harness.query_all_by_label(name);
-        // Tabs are at the very right; tools and labels of the same name are not.
+        // Tabs are at the far right; tools and labels of the same name are not.
         let tab = tabs.max_by(|a, b| a.rect().top().total_cmp(&b.rect().top()).reverse());
         let at = tab.unwrap().rect().center();
         self.harness.hover_at(at);
@@ -377,7 +377,7 @@ impl Bench {
     }
 }
 
-/// An experiment of a second or two.
+/// An experiment that takes a second or two.
 pub(crate) const SMALL_EXPERIMENT: &str = r#"{
   "format": "roadwright-experiment",
   "version": 1,
@@ -392,7 +392,7 @@ pub(crate) const SMALL_EXPERIMENT: &str = r#"{
   "stop": {"generations": 3}
 }"#;
 
-/// Opens an experiment of a text.
+/// Opens an experiment from a text.
 pub(crate) fn open_experiment(bench: &mut Bench, text: &str) -> PathBuf {
     let path = bench.folder.path().join("small.experiment.json");
     std::fs::write(&path, text).unwrap();

@@ -1,5 +1,4 @@
-//! Draws what egui has tessellated, on the CPU: no driver is needed and pictures are the same
-//! everywhere.
+//! Draws egui's triangles on the CPU: no driver is needed, and pictures are the same everywhere.
 
 use egui::epaint::{ClippedPrimitive, Primitive, Vertex};
 use egui::{Color32, ColorImage, FullOutput, ImageData, Rect, TextureId, TexturesDelta};

@@ -1,4 +1,4 @@
-//! Files are opened, saved, imported and shared.
+//! Opening, saving, importing and sharing files.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn saved_files_open_again_and_changes_by_others_are_noticed() {
     ));
     bench.ask(Action::Path(path.clone(), Purpose::Save, None));
     assert!(!bench.editor().model().document.is_dirty());
-    // Nobody had named it; a name of one's own stays.
+    // It had no name; a name set by the user stays.
     assert_eq!(bench.scenario().about().name, "mine");
     let saved = bench.scenario().clone();
     let again = Bench::open(&path);
@@ -24,7 +24,7 @@ fn saved_files_open_again_and_changes_by_others_are_noticed() {
     bench.key(Key::R);
     bench.drag(&[(-100.0, 60.0), (-20.0, 60.0)]);
     assert!(bench.editor().model().document.is_dirty());
-    // Unsaved changes are asked about.
+    // Unsaved changes ask for confirmation.
     bench.key_with(Modifiers::COMMAND, Key::N);
     assert!(matches!(
         bench.editor().model().dialog,
@@ -32,7 +32,7 @@ fn saved_files_open_again_and_changes_by_others_are_noticed() {
     ));
     bench.press("Cancel");
     assert_eq!(bench.scenario().network().road_count(), 5);
-    // Someone else writes the file.
+    // Another program writes the file.
     std::thread::sleep(std::time::Duration::from_millis(20));
     let text = std::fs::read_to_string(&path)
         .unwrap()
@@ -42,8 +42,8 @@ fn saved_files_open_again_and_changes_by_others_are_noticed() {
         bench.harness.step();
     }
     assert!(bench.editor().model().changed_on_disk);
-    // Edits that are not saved are asked about here too.
-    bench.press("Reload it");
+    // Unsaved edits ask for confirmation here too.
+    bench.press("Reload");
     bench.press("Don't save");
     assert_eq!(bench.scenario().about().name, "Theirs");
     assert!(!bench.editor().model().changed_on_disk);
@@ -57,14 +57,14 @@ fn edits_survive_a_crash() {
         bench.ask(Action::Go(Next::New));
         bench.look_at(0.0, 0.0, 150.0);
         bench.drag(&[(-120.0, 0.0), (120.0, 0.0)]);
-        // Ten seconds later at the latest it is kept.
+        // Autosaved after ten seconds at the latest.
         for _ in 0..(10.0 / 0.05) as usize {
             bench.harness.step();
         }
         bench.settle();
         std::thread::sleep(std::time::Duration::from_millis(300));
         bench.scenario().clone()
-        // The editor ends here without saying goodbye.
+        // The editor ends here without shutting down.
     };
     let mut bench = Bench::open_in(folder, None);
     assert_eq!(bench.editor().model().recoveries.len(), 1);
@@ -84,7 +84,7 @@ fn map_extracts_are_imported_beside_the_frame() {
     std::fs::write(&path, osm).unwrap();
     bench.ask(Action::Path(path, Purpose::Import, None));
     assert!(bench.scenario().network().road_count() >= 1);
-    // What was left out stays in a panel, and a click shows where it lies.
+    // The report keeps what was left out, and a click shows the place.
     bench.harness.get_by_label("Left out or changed: 1");
     bench.press("way 8");
     let centre = bench.editor().model().camera.centre;
@@ -102,7 +102,7 @@ fn map_extracts_are_imported_beside_the_frame() {
     let picture = bench.folder.path().join("map.png");
     bench.ask(Action::Path(picture.clone(), Purpose::Picture, None));
     assert!(image::open(&picture).unwrap().width() > 500);
-    // Of another scenario it is only told.
+    // For another scenario the report only shows a note.
     bench.ask(Action::Go(Next::New));
     assert!(
         bench
@@ -135,7 +135,7 @@ fn edits_made_while_a_file_loads_are_asked_about() {
         None,
     ));
     assert!(bench.folder.path().join("mine.scenario.json").exists());
-    // The file is asked for, and before it is there a road is drawn.
+    // The file is requested, and a road is drawn before it is loaded.
     bench.harness.state_mut().ask(Action::Go(Next::Open(path)));
     let edit = roadwright_scenario::Edit::Node(
         roadwright_scenario::NodeId(99),
@@ -183,7 +183,7 @@ fn a_scenario_is_shared_and_opened_from_one_file() {
         None,
     ));
     assert!(file.is_file());
-    // Dropped into the window of somebody else it is shown, and nothing is written.
+    // Dropped into the window of another user it is shown, and nothing is written.
     bench.ask(Action::Go(Next::New));
     let dropped = Arc::new(Dropped(file));
     bench.harness.input_mut().dropped_files.push(dropped);
@@ -211,7 +211,7 @@ fn a_scenario_is_shared_and_opened_from_one_file() {
     );
 }
 
-/// A file that is let fall on the window.
+/// A file dropped on the window.
 #[derive(Debug)]
 struct Dropped(std::path::PathBuf);
 
@@ -248,7 +248,7 @@ fn a_file_is_found_in_its_folder_without_a_dialog_of_the_desktop() {
     bench.ask(Action::Path(towns.join("cross"), Purpose::Save, None));
     bench.ask(Action::Leave(Next::New));
     bench.key_with(Modifiers::COMMAND, Key::O);
-    // Typed to the folder, gone on with Tab, and then by clicks.
+    // The folder is typed, completed with Tab, then clicked.
     let typed = format!("{}{}", folder.path().display(), std::path::MAIN_SEPARATOR);
     bench.type_text(&typed);
     assert!(bench.harness.query_by_label("towns/").is_some());
@@ -262,12 +262,12 @@ fn a_file_is_found_in_its_folder_without_a_dialog_of_the_desktop() {
     bench.press("Open");
     assert_eq!(bench.scenario().network().road_count(), 4);
     assert_eq!(bench.editor().model().dialog, Dialog::None);
-    // From the next time on it is among the recent ones.
+    // The next time it is among the recent files.
     bench.ask(Action::Leave(Next::New));
     bench.key_with(Modifiers::COMMAND, Key::O);
     bench.press("cross.scenario.json   recent");
     assert_eq!(bench.scenario().network().road_count(), 4);
-    // A folder that is not there says so, and a folder is no scenario: it is looked into.
+    // A missing folder is reported, and an existing folder is entered rather than opened.
     bench.key_with(Modifiers::COMMAND, Key::O);
     bench.type_text(&format!("{typed}nowhere/"));
     assert!(

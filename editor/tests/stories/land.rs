@@ -90,11 +90,11 @@ fn land_is_drawn_reshaped_and_named() {
     let pond = bench.scenario().land()[&LandId(1)].clone();
     assert_eq!((pond.usage, pond.outline.len()), (LandUse::Water, 3));
     assert!((pond.area() - 2_800.0).abs() < 60.0, "{}", pond.area());
-    // It is selected: the Inspector has it.
+    // It is selected, and the Inspector shows it.
     let selected = ObjectId::Land(LandId(1));
     assert!(bench.editor().model().selection.contains(&selected));
     undo_gives_back(&mut bench, &empty);
-    // Freehand, around it; and a line that crosses itself is none.
+    // Freehand, around it; a line that crosses itself is refused.
     bench.set(|s| s.tools.land = LandUse::Park);
     let round = [
         (-90.0, -70.0),
@@ -119,7 +119,7 @@ fn land_is_drawn_reshaped_and_named() {
     );
 
     bench.key(Key::V);
-    // Water lies on the park: it is found first.
+    // Water lies on the park, so it is found first.
     bench.click(10.0, -20.0);
     assert!(bench.editor().model().selection.contains(&selected));
     let before = bench.scenario().clone();
@@ -130,7 +130,7 @@ fn land_is_drawn_reshaped_and_named() {
     undo_gives_back(&mut bench, &before);
     bench.key(Key::Delete);
     assert_eq!(bench.scenario().land().len(), 1);
-    // Locked, the mouse leaves it alone.
+    // When locked, the mouse ignores it.
     bench.set(|s| {
         s.tools.locks.insert(MapPart::Land);
     });
@@ -159,7 +159,7 @@ fn places_get_names_and_bays_a_heading() {
         (heading - std::f64::consts::FRAC_PI_2).abs() < 0.05,
         "{heading}"
     );
-    // It is selected, and can be named, moved, copied and deleted like all others.
+    // It is selected, and can be named, moved, copied and deleted like other objects.
     bench.ask(Action::Tool(ToolKind::Select));
     bench.click(30.0, 30.0);
     bench.click(-20.0, 0.0);
@@ -232,8 +232,8 @@ fn the_status_line_says_how_high_and_steep_the_ground_under_the_pointer_is() {
     assert!(slopes[0] > 5.0 && slopes[1] < 0.1, "{slopes:?}");
 }
 
-/// What is said under the pointer is what runs have there, in the middle of roads, beside them and in
-/// junctions: each kind of ground has a grip of its own, by which the map of runs tells them apart.
+/// The surface shown under the pointer equals that of runs in the middle of roads, beside them and in
+/// junctions. Each kind of ground has a different grip, by which the map of runs tells them apart.
 #[test]
 fn the_status_line_says_what_one_stands_on() {
     let file =
@@ -265,7 +265,7 @@ fn the_status_line_says_what_one_stands_on() {
                 others += usize::from(grip != map.at(place, u32::MAX));
             }
         }
-        // At their edges: roads of the map are made of straight pieces.
+        // At edges they may differ, because roads of the map consist of straight pieces.
         assert!(others <= 10, "{others} of 10,000 places");
     }
     assert!(kinds.len() >= 3 && kinds.contains(&None), "{kinds:?}");
@@ -308,8 +308,8 @@ fn slopes_and_black_ice_are_chosen_beside_the_grip() {
     bench.press_tab("Scenario");
     bench.press("Grip of the ground");
     for (list, choice) in [
-        ("Drivers and grip: see the grip", "do not see it"),
-        ("Slopes: act at all levels", "rigid bodies only"),
+        ("Drivers and grip: see the grip", "ignore the grip"),
+        ("Slopes: affect all vehicles", "rigid bodies only"),
     ] {
         bench.scroll_to(list);
         let role = egui::accesskit::Role::ComboBox;

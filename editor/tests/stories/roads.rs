@@ -1,4 +1,4 @@
-//! Roads are drawn, bent, joined and cut.
+//! Drawing, bending, joining and splitting roads.
 
 use super::*;
 
@@ -102,7 +102,7 @@ fn a_slip_road_dragged_onto_a_motorway_gets_a_lane_of_its_own() {
         .map(|(_, road)| road.lanes_driven(1.0, true, DrivingSide::Right));
     assert_eq!(widest.max(), Some(4));
     undo_gives_back(&mut bench, &motorway);
-    // Who comes by the slip road changes over and drives on.
+    // A vehicle from the slip road changes lanes and continues.
     bench.key(Key::A);
     bench.drag(&[(-190.0, -56.0), (280.0, 0.0)]);
     bench.ask(Action::Speed(f64::INFINITY));

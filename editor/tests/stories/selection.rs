@@ -1,4 +1,4 @@
-//! What is selected, and what is done with it.
+//! Selecting objects, and actions on the selection.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn clicks_select_add_cycle_and_boxes_select_what_is_inside() {
     assert_eq!(bench.editor().model().selection.len(), 2);
     bench.drag_with(&[(-140.0, -120.0), (140.0, 120.0)], Modifiers::SHIFT);
     assert_eq!(bench.editor().model().selection.len(), 4);
-    // The same place again: the road below the junction.
+    // A click at the same place: the road below the junction.
     bench.click(0.0, 0.0);
     let upper = bench.editor().model().selection.clone();
     bench.click(0.0, 0.0);
@@ -68,7 +68,7 @@ fn a_right_click_opens_what_can_be_done_with_a_thing() {
     bench.key(Key::V);
     let before = bench.scenario().clone();
     right_click(&mut bench, -60.0, 0.0);
-    // What lies there is selected, and its menu is open.
+    // The object there is selected, and its menu is open.
     let selection = bench.editor().model().selection.clone();
     assert!(
         matches!(selection.first(), Some(ObjectId::Road(_))),
@@ -89,7 +89,7 @@ fn a_right_click_opens_what_can_be_done_with_a_thing() {
     bench.press("Add crossings on all arms");
     let rules = &bench.scenario().network().node(node).unwrap().rules;
     assert_eq!(rules.crossings.len(), 4);
-    // Open ground: a vehicle begins here, and the tool waits for its destination.
+    // Open ground: a vehicle starts here, and the tool waits for its destination.
     right_click(&mut bench, -100.0, 60.0);
     assert!(bench.editor().model().selection.is_empty());
     bench.press("Drive from here");

@@ -1,4 +1,4 @@
-//! Stacks, their modules and what came of runs.
+//! Stacks, their modules, and results of runs.
 
 use super::*;
 use roadwright_editor::panel::PanelId;
@@ -32,11 +32,11 @@ fn a_stack_gets_a_second_fitness_and_loses_the_first() {
     bench.press("Safety");
     assert_eq!(fitnesses(&bench), ["crash_and_speed", "safety"]);
     let before = bench.scenario().clone();
-    bench.press("Take out Fitness of idm");
+    bench.press("Remove Fitness of idm");
     assert_eq!(fitnesses(&bench), ["safety"]);
-    // A controller cannot be taken out, and a second one not be added.
+    // A controller cannot be removed, and a second one cannot be added.
     let query = |label: &str| bench.harness.query_all_by_label(label).count();
-    assert_eq!(query("Take out Controller of idm"), 0);
+    assert_eq!(query("Remove Controller of idm"), 0);
     assert_eq!(query("Add controller to idm: add a controller"), 0);
     undo_gives_back(&mut bench, &before);
 }
@@ -60,7 +60,7 @@ fn results_show_curves_and_trips_and_are_written_as_tables() {
         let live = editor.model().live.as_ref();
         live.is_some_and(|live| live.results.trips.len() > 3)
     }));
-    // One step by hand, and it stands still.
+    // One step by hand, then it pauses.
     bench.ask(Action::Do(roadwright_editor::command::Command::StepOnce));
     let results = bench.live().results.clone();
     assert!(results.rows.len() > 10 && results.before.is_none());
@@ -83,7 +83,7 @@ fn results_show_curves_and_trips_and_are_written_as_tables() {
     assert_eq!(lines("timeline.csv"), results.rows.len() + 1);
     assert_eq!(lines("trips.csv"), results.trips.len() + 1);
     assert!(lines("heat.csv") > 10);
-    // The run before stays for comparison.
+    // The previous run stays for comparison.
     bench.ask(Action::Do(roadwright_editor::command::Command::Reset));
     let again = bench.live().results.clone();
     assert_eq!(again.before.as_ref().unwrap().rows, results.rows);
@@ -105,7 +105,7 @@ fn stacks_are_renamed_copied_and_deleted_in_the_window() {
         .filter(|agent| agent.stack == "idm");
     let users = users.count();
     assert!(users > 0);
-    // Somebody uses it.
+    // It is in use.
     bench.press("Delete idm");
     assert_eq!(bench.scenario(), &before);
     bench.press("Name of stack idm");

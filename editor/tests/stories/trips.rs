@@ -24,17 +24,17 @@ fn a_vehicle_whose_road_is_deleted_is_told_and_sets_out_again_after_undo() {
     bench.press_tab("Vehicle");
     bench.settle();
     let texts = |bench: &Bench, text: &str| bench.harness.query_by_label_contains(text).is_some();
-    assert!(texts(&bench, "It was taken out at 00:0"));
+    assert!(texts(&bench, "Removed at 00:0"));
     let live = bench.editor().model().live.clone().unwrap();
     let said = &live.error.as_ref().unwrap().1;
     assert!(
-        said.starts_with("A vehicle was taken out of the run"),
+        said.starts_with("A vehicle was removed from the run"),
         "{said}"
     );
     bench.key_with(Modifiers::COMMAND, Key::Z);
     bench.step_run(200);
     assert_eq!(driving(&bench), 1);
-    assert!(!texts(&bench, "It was taken out"));
+    assert!(!texts(&bench, "Removed at"));
 }
 
 #[test]
@@ -77,10 +77,10 @@ fn random_trips_are_added_in_one_step_and_taken_back_in_one() {
         assert!(matches!(agent.start, Place::Lane(_)), "{agent:?}");
         assert_eq!(agent.repeat, Some(5.0));
     }
-    // Who begins where another one does sets out later.
+    // A vehicle with the same start as another one starts later.
     let problems = roadwright_scenario::check::check(bench.scenario());
     assert_eq!(problems, Vec::new());
-    // Other ones at the next click.
+    // Different ones at the next click.
     bench.press("Add");
     let starts = |scenario: &roadwright_scenario::Scenario| {
         let starts = scenario.agents().values().map(|agent| agent.start);
@@ -92,7 +92,7 @@ fn random_trips_are_added_in_one_step_and_taken_back_in_one() {
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(*bench.scenario().agents(), first);
     undo_gives_back(&mut bench, &before);
-    // Where there is no road nobody drives, and there is nothing to take back.
+    // Without roads no vehicle is added, and there is nothing to undo.
     let mut empty = Bench::empty();
     empty.key(Key::A);
     let before = empty.scenario().clone();
@@ -126,7 +126,7 @@ fn an_obstacle_dragged_before_a_driving_car_stops_it() {
     bench.key(Key::Space);
     assert!(bench.play_until(60.0, |e| speed(e).is_some_and(|(v, x)| v < 0.1 && x > 20.0)));
     assert!(bench.live().collisions.is_empty());
-    // And away again: it drives on.
+    // And away again: the car continues.
     bench.drag(&[(57.5, -1.6), (57.5, -27.5)]);
     assert!(bench.play_until_arrived(120.0));
 }
@@ -177,7 +177,7 @@ fn way_points_are_dragged_out_of_the_trip_and_taken_out_again() {
             .via
             .clone()
     };
-    // The middle of the trip is taken hold of, and put onto the road to the north.
+    // The middle of the trip is dragged onto the road to the north.
     bench.drag(&[(-5.0, -1.6), (1.6, 60.0)]);
     assert!(matches!(via(&bench)[..], [Place::Lane(_)]));
     // There is one before it and one after it now.
@@ -190,7 +190,7 @@ fn way_points_are_dragged_out_of_the_trip_and_taken_out_again() {
     bench.drag(&[(after.x, after.y), (60.0, -1.6)]);
     assert_eq!(via(&bench).len(), 2);
     assert_eq!(at(&bench, 0), first);
-    // Moved, and taken out.
+    // Moved, then removed.
     bench.drag(&[(first.x, first.y), (first.x, 90.0)]);
     assert!(at(&bench, 0).y > 80.0);
     let (x, y) = (at(&bench, 0).x, at(&bench, 0).y);
@@ -208,8 +208,8 @@ fn a_level_of_dynamics_is_chosen_for_the_scenario_and_for_one_vehicle() {
     bench.key(Key::A);
     bench.drag(&[(-110.0, -1.6), (100.0, -1.6)]);
     bench.press_tab("Scenario");
-    bench.press("Dynamics: One track, steers");
-    bench.press("Lane, follows it");
+    bench.press("Dynamics: One-track");
+    bench.press("Lane");
     assert_eq!(bench.scenario().settings().dynamics, DynamicsLevel::Lane);
     bench.press_tab("Inspector");
     let level = |bench: &Bench| {
@@ -226,8 +226,8 @@ fn a_level_of_dynamics_is_chosen_for_the_scenario_and_for_one_vehicle() {
     };
     bench.key(Key::Space);
     assert!(drives_at(&mut bench, DynamicsLevel::Lane));
-    bench.press("Dynamics: As in settings: Lane, follows it");
-    bench.press("One track, steers");
+    bench.press("Dynamics: Default: Lane");
+    bench.press("One-track");
     assert_eq!(level(&bench), Some(DynamicsLevel::OneTrack));
     assert!(drives_at(&mut bench, DynamicsLevel::OneTrack));
 }
@@ -248,7 +248,7 @@ fn keys_and_the_menu_of_a_vehicle_under_way_let_its_trailer_go() {
         })
     };
     assert_eq!(counts(&bench), (3, 0));
-    // Nobody is watched.
+    // No agent is watched.
     bench.key_with(Modifiers::SHIFT, egui::Key::U);
     bench.settle();
     assert_eq!(counts(&bench), (3, 0));
@@ -285,7 +285,7 @@ fn an_agent_starts_again_after_it_has_arrived() {
     bench.drag(&[(-100.0, -1.6), (-40.0, -1.6)]);
     let id = *bench.scenario().agents().keys().next().unwrap();
     bench.ask(Action::Select(Objects::from([ObjectId::Agent(id)])));
-    bench.press("Starts again after arrival");
+    bench.press("Restart after arrival");
     assert_eq!(bench.scenario().agents()[&id].repeat, Some(10.0));
     // Its name and its field.
     assert_eq!(bench.harness.query_all_by_label("Repeats after").count(), 2);
@@ -297,13 +297,13 @@ fn an_agent_starts_again_after_it_has_arrived() {
     }));
 }
 
-/// What the Inspector says of the way of the selected trip.
+/// The Inspector's text about the route of the selected trip.
 fn told_way(bench: &Bench) -> String {
     let mut all = bench.harness.query_all_by_label_contains("");
     let texts = all
         .by_ref()
         .filter_map(|node| node.accesskit_node().value());
-    let is_way = |text: &String| text.contains(" m, ") || text == "none leads there";
+    let is_way = |text: &String| text.contains(" m, ") || text == "no route";
     texts.into_iter().find(is_way).unwrap_or_default()
 }
 
@@ -316,13 +316,13 @@ fn the_way_of_a_trip_is_told_before_play() {
     let told = told_way(&bench);
     let metres: f64 = told.split(' ').next().unwrap().parse().unwrap();
     assert!((160.0..185.0).contains(&metres), "{told}");
-    // A longer trip has a longer way, with every edit.
+    // A longer trip has a longer route, after every edit.
     bench.key(Key::V);
     bench.drag(&[(1.6, 80.0), (1.6, 40.0)]);
     let shorter: f64 = told_way(&bench).split(' ').next().unwrap().parse().unwrap();
     assert!((metres - shorter - 40.0).abs() < 3.0, "{metres} {shorter}");
-    // Against the traffic none leads, and the Inspector says so.
+    // Against the traffic there is no route, which the Inspector reports.
     bench.key(Key::A);
     bench.drag(&[(60.0, -1.6), (20.0, -1.6)]);
-    assert_eq!(told_way(&bench), "none leads there");
+    assert_eq!(told_way(&bench), "no route");
 }

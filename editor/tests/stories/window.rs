@@ -1,4 +1,4 @@
-//! The map, panels, keys and what the window tells.
+//! The map, panels, keys and messages of the window.
 
 use super::*;
 
@@ -89,7 +89,7 @@ fn the_history_is_walked_by_clicks() {
     assert_eq!(bench.scenario().network().road_count(), 1);
     bench.press("2  Draw road");
     assert_eq!(bench.scenario().network().road_count(), 4);
-    bench.press("0  As it was opened");
+    bench.press("0  Opened");
     assert_eq!(bench.scenario().network().road_count(), 0);
 }
 
@@ -104,7 +104,7 @@ fn the_interface_scales_and_changes_its_colours() {
     assert!(larger > before);
     bench.ask(Action::Do(roadwright_editor::command::Command::ToggleTheme));
     assert!(bench.harness.ctx.global_style().visuals.dark_mode);
-    // Both are kept: the next start looks the same.
+    // Both are stored: the next start looks the same.
     for _ in 0..40 {
         bench.harness.step();
     }
@@ -156,7 +156,7 @@ fn the_map_pans_zooms_and_follows_a_vehicle() {
     }
     let after = bench.editor().model().camera;
     assert!(after.scale < 0.9 * before.scale);
-    // The point under the pointer stays there.
+    // The point under the pointer stays in place.
     assert!((bench.at(50.0, 20.0) - at).length() < 1.0);
     bench.key(Key::Home);
     bench.key(Key::A);
@@ -202,7 +202,7 @@ fn keys_do_nothing_behind_a_window_that_asks() {
 #[test]
 fn the_minimap_is_not_the_map() {
     let mut bench = Bench::crossroads();
-    // The map shows everything: there is no need of a minimap.
+    // The map shows everything, so no minimap is needed.
     assert!(bench.harness.query_by_label("minimap").is_none());
     bench.look_at(0.0, 0.0, 60.0);
     bench.settle();
@@ -240,7 +240,7 @@ fn the_keys_that_the_welcome_panel_names_work_there() {
     let mut bench = Bench::crossroads();
     bench.ask(Action::Show(Dialog::Welcome));
     assert_eq!(bench.editor().model().dialog, Dialog::Welcome);
-    // Keys of the map do not: nothing is undone behind the panel.
+    // Keys of the map do not work: nothing is undone behind the dialog.
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(bench.scenario().network().road_count(), 4);
     assert_eq!(bench.editor().model().dialog, Dialog::Welcome);

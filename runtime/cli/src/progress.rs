@@ -23,7 +23,7 @@ const AFTER_SIGNALS: i32 = 128;
 /// its summary and whole rows of its trace. A second signal ends the program at once.
 pub(crate) fn catch_interrupt() {
     HANDLER.get_or_init(|| {
-        // A run under `nohup` shall survive the terminal.
+        // A run under `nohup` must survive the terminal.
         let noted = roadwright_extension::with_hangup_kept(install);
         if let Err(error) = noted {
             say!("warning: Ctrl-C will end the run without a summary: {error}");

@@ -26,7 +26,7 @@ pub(crate) const WORKER: &str = "worker";
 /// Exit code if the work was not done.
 const NOT_DONE: u8 = 2;
 
-/// Does the work of this command in a child process, and ends this one with its exit code.
+/// Runs this command in a child process, and ends this process with the child's exit code.
 ///
 /// # Errors
 /// If no child can be started.
@@ -50,7 +50,7 @@ fn supervise(place: &Path) -> anyhow::Result<u8> {
     if let Some(out) = terminal::kept_stdout() {
         command.stdout(Stdio::from(out));
     }
-    // Before the child exists: a signal in between must not end this process alone.
+    // Before the child exists, because a signal in between must not end this process alone.
     let signals = signals::Forwarded::catch()?;
     let mut child = command
         .spawn()
@@ -92,7 +92,7 @@ fn give_names(mark: &Mark) -> u8 {
 fn judge_end(status: ExitStatus, signal: Option<i32>, plugins: &[String]) -> u8 {
     let ended_by = signals::ended_by(status);
     if let Some(signal) = ended_by.filter(|_| ended_by == signal) {
-        // It was asked to end, and is not made for more.
+        // It ended as requested.
         return u8::try_from(128 + signal).unwrap_or(NOT_DONE);
     }
     let how = match (ended_by, status.code()) {
@@ -137,7 +137,7 @@ mod signals {
 
     impl Forwarded {
         pub(super) fn catch() -> anyhow::Result<Self> {
-            // A run under `nohup` shall survive the terminal.
+            // A run under `nohup` must survive the terminal.
             let signals = roadwright_extension::with_hangup_kept(|| Signals::new(ENDING));
             Ok(Self(signals.context("cannot catch signals")?))
         }

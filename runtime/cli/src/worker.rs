@@ -1,7 +1,8 @@
-//! The process that does the work of a command whose plugins run in it; its parent is in
+//! The process that does the work of a command with plugins; its parent is in
 //! [`supervisor`](crate::supervisor).
 //!
-//! Code of others can end a process with any exit code and without a trace. So the worker says when its work is done, in a file that only its parent looks for, and outputs get their final names after that.
+//! Third-party code can end a process with any exit code and without a trace. So the worker reports the end
+//! of its work in a file that only its parent looks for, and outputs get their final names after that.
 
 use crate::terminal::say;
 use roadwright_files::{Complete, Left};

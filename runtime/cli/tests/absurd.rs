@@ -1,4 +1,4 @@
-//! Files that are absurd are answered, soon and without filling the memory.
+//! Absurd files are rejected quickly and without filling the memory.
 #![cfg(unix)]
 
 use crate::scenarios::{crossroads, draw, street};
@@ -11,9 +11,9 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-/// Memory that the program may have, KiB: its own code and threads, and 500 MiB for the file.
+/// Memory limit of the program, KiB: its own code and threads, and 500 MiB for the file.
 const MEMORY: u64 = 1_500_000;
-/// What takes longer than this hangs. A quiet machine needs a few seconds for the worst of them.
+/// A command that takes longer counts as hanging. A quiet machine needs a few seconds for the worst.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Runs the program in a folder; `None` if it hangs.
@@ -21,7 +21,7 @@ fn roadwright(folder: &Path, words: &[&str]) -> Option<Output> {
     roadwright_within(MEMORY, folder, words)
 }
 
-/// The same with other memory, KiB.
+/// The same with another memory limit, KiB.
 fn roadwright_within(memory: u64, folder: &Path, words: &[&str]) -> Option<Output> {
     let script = format!("ulimit -v {memory}; exec \"$0\" \"$@\"");
     let mut child = Command::new("sh")
@@ -50,7 +50,7 @@ fn roadwright_within(memory: u64, folder: &Path, words: &[&str]) -> Option<Outpu
     None
 }
 
-/// What `check` and a short run say of a scenario, with their exit codes.
+/// Messages and exit codes of `check` and of a short run for a scenario.
 fn told(scenario: &Scenario) -> [(Option<i32>, String); 2] {
     let folder = tempfile::tempdir().unwrap();
     file::save(scenario, &folder.path().join("absurd.json")).unwrap();
@@ -84,7 +84,7 @@ fn moved(scenario: &mut Scenario, road: RoadId, to: DVec2) {
     scenario.apply(edit).unwrap();
 }
 
-/// Beside the crossroads, always in the same place.
+/// Adds an obstacle beside the crossroads, always at the same place.
 fn put_obstacle(scenario: &mut Scenario, id: u32) {
     let obstacle = Obstacle {
         name: String::new(),
@@ -144,7 +144,7 @@ fn an_obstacle_beside_long_roads_costs_little() {
             &street("Far"),
         );
     }
-    // All points of all lanes are compared with it. Kept all at once they would not fit.
+    // All points of all lanes are compared with it. They would not fit into memory at once.
     put_obstacle(&mut scenario, 1);
     let folder = tempfile::tempdir().unwrap();
     file::save(&scenario, &folder.path().join("far.json")).unwrap();
@@ -177,7 +177,7 @@ fn roads_without_end_are_named() {
     );
 }
 
-/// Sixty forests of 64 km², each with a million places for trees.
+/// Sixty forests of 64 km², each with a million candidate places for trees.
 fn forests() -> Scenario {
     let mut scenario = crossroads();
     for id in 1..=60 {
@@ -331,7 +331,7 @@ fn star(arms: u32, lanes: i8) -> Scenario {
 
 #[test]
 fn junctions_of_too_many_lanes_get_no_connections() {
-    // One of 32 roads with 20 lanes each way had millions of pairs of connections: a minute and 2 GB.
+    // A node with 32 roads and 20 lanes each way had millions of pairs of connections: a minute and 2 GB.
     for (arms, lanes) in [(32, 20), (32, 3), (8, 40)] {
         let [(code, findings), (run, _)] = told(&star(arms, lanes));
         assert_eq!(code, Some(0), "{findings}");
@@ -341,7 +341,7 @@ fn junctions_of_too_many_lanes_get_no_connections() {
         );
         assert_eq!(run, Some(0));
     }
-    // A large one of a real town is made.
+    // A large junction of a real town works.
     let [(_, findings), (run, _)] = told(&star(8, 4));
     assert!(!findings.contains("too-much"), "{findings}");
     assert_eq!(run, Some(0));

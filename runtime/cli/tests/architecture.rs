@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-/// The platform that this test runs on; crates of others are not downloaded.
+/// The platform of this test; crates for other platforms are not downloaded.
 fn host() -> String {
     let output = Command::new("rustc").arg("-vV").output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
@@ -30,7 +30,7 @@ fn metadata() -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// What each crate of ours may build on, directly.
+/// Direct dependencies that each of our crates may have.
 fn allowed(name: &str) -> &'static [&'static str] {
     match name {
         "roadwright-files"
@@ -40,7 +40,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
         "roadwright-plugin-sdk" => &["plugin-api"],
         // Example plugins see what any author sees.
         "pure-pursuit" | "lattice-planner" | "comfort-fitness" | "rw-chaos" => &["plugin-sdk"],
-        // The tests run worlds, and hold the built-in modules against what stands in for them.
+        // The tests run worlds, and compare the built-in modules with their replacements.
         "roadwright-extension" => &[
             "files",
             "geometry",
@@ -110,7 +110,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
             "extension",
             "render",
         ],
-        // The library: what is below the editor, and nothing that draws.
+        // The library: everything below the editor, without drawing.
         "roadwright" => &[
             "extension",
             "geometry",
@@ -136,7 +136,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
             "training",
             "render",
         ],
-        // Readers of foreign bytes, and their fuzz targets.
+        // Parsers of untrusted bytes, and their fuzz targets.
         "roadwright-fuzz" => &[
             "bundle",
             "extension",
@@ -172,9 +172,9 @@ fn arrows_point_one_way() {
         let allowed = allowed(&name);
         for dependency in package["dependencies"].as_array().unwrap() {
             let on = dependency["name"].as_str().unwrap();
-            // Nobody of ours builds on the library: it is for others.
+            // None of our crates builds on the library, which is for other projects.
             assert_ne!(on, "roadwright", "{name} must not build on {on}");
-            // Any test may use what tests share and the fuzzed readers, and nothing but tests.
+            // Any test may use shared test code and the fuzzed readers, which use nothing but tests.
             if ["roadwright-testing", "roadwright-fuzz"].contains(&on) {
                 assert_eq!(dependency["kind"], "dev", "{name} must not build on {on}");
                 continue;
@@ -218,8 +218,8 @@ fn nothing_below_the_editor_reaches_egui() {
         None
     };
     for (name, package) in members(&metadata) {
-        // The program opens the editor; nothing else may. That these two do reach it shows that
-        // the search works.
+        // Only the program may open the editor. Both are found to reach it, which shows that the search
+        // works.
         let may = ["roadwright-editor", "roadwright-cli"].contains(&name.as_str());
         assert_eq!(
             reached(package).is_some(),
@@ -270,8 +270,7 @@ fn the_architecture_document_names_all_crates() {
     }
 }
 
-/// The keys of works that a text cites: a name and a year or version in brackets, such as
-/// `[Gerdelan 2011]`.
+/// The keys of cited works in a text: a name and a year or version in brackets, such as `[Gerdelan 2011]`.
 fn citations(text: &str) -> BTreeSet<&str> {
     let spans = text.split('[').skip(1).filter_map(|rest| {
         let (inside, _) = rest.split_once(']')?;
@@ -287,7 +286,7 @@ fn citations(text: &str) -> BTreeSet<&str> {
     spans.collect()
 }
 
-/// The files in a folder of tests that its program does not name, and that are no programs of their own.
+/// Files in a test folder that its `main.rs` does not name, and that are not test binaries of their own.
 fn tests_left_out(tests: &Path) -> Vec<String> {
     let program = std::fs::read_to_string(tests.join("main.rs")).unwrap();
     let manifest = std::fs::read_to_string(tests.join("../Cargo.toml")).unwrap();
@@ -319,7 +318,7 @@ fn no_file_of_tests_is_left_out() {
         }
     }
     assert_eq!(programs, 8);
-    // One that is left out is seen.
+    // An omitted file is found.
     let folder = tempfile::tempdir().unwrap();
     let tests = folder.path().join("tests");
     std::fs::create_dir(&tests).unwrap();
@@ -370,7 +369,7 @@ fn citations_are_recognised() {
     assert_eq!(citations(text), BTreeSet::from(expected));
 }
 
-/// The features with which a package of others is built.
+/// The enabled features of an external package.
 fn features<'a>(metadata: &'a Value, package: &str) -> Vec<&'a str> {
     let nodes = metadata["resolve"]["nodes"].as_array().unwrap();
     let own = nodes.iter().find(|node| {
@@ -384,13 +383,13 @@ fn features<'a>(metadata: &'a Value, package: &str) -> Vec<&'a str> {
 #[test]
 fn the_window_has_the_systems_clipboard() {
     let metadata = metadata();
-    // Without it copying between programs does nothing and says nothing.
+    // Without it, copying between programs silently does nothing.
     assert!(features(&metadata, "egui-winit").contains(&"clipboard"));
-    // The measure itself: links are opened by nobody, so that feature is off.
+    // Control of the measure itself: links are never opened, so that feature is off.
     assert!(!features(&metadata, "egui-winit").contains(&"links"));
 }
 
-/// Lines of a source that open or read a file by themselves, without its tests.
+/// Lines of a source, without its tests, that open or read a file directly.
 fn reads_by_itself(text: &str) -> Vec<&str> {
     let own = text.split("#[cfg(test)]").next().unwrap_or_default();
     let calls = [
@@ -405,7 +404,7 @@ fn reads_by_itself(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Sources that may: each knows before that what it opens has an end.
+/// Sources that may do so, because the size of what they open is limited.
 const READERS: [(&str, &str); 6] = [
     (
         "runtime/files/src/",

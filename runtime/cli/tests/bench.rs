@@ -1,10 +1,10 @@
-//! What junctions promise, in a shorter form than docs/measurements.md has it: every control where it
-//! fits, with three to six legs, on both sides, under more traffic than they take.
+//! Promises about junctions, in a shorter form than in docs/measurements.md: every suitable control with
+//! three to six arms, on both driving sides, above capacity.
 
 use serde_json::Value;
 use std::process::Command;
 
-/// The document of a bench, and whether it found nothing wrong.
+/// The JSON document of a bench command, and whether it found no problems.
 fn bench(arguments: &[&str]) -> (Value, bool) {
     let mut program = Command::new(env!("CARGO_BIN_EXE_roadwright"));
     let output = program.arg("bench").args(arguments).arg("--json").output();
@@ -62,14 +62,14 @@ fn a_full_ring_with_buses_does_not_lock_itself() {
     let (document, is_fine) = bench(&words);
     let row = &document["junctions"][0];
     assert!(is_fine, "{row}");
-    // As many pass late as early: it turns.
+    // As many vehicles pass late as early, so traffic keeps moving.
     assert!(
         number(row, "second_half") > 0.8 * number(row, "first_half"),
         "{row}"
     );
 }
 
-/// The tail of a bus that goes round before it hid those in the ring from who entered.
+/// The tail of a bus going round hid vehicles on the ring from entering vehicles.
 #[test]
 fn who_enters_a_mini_roundabout_looks_at_the_ring_beyond_the_one_ahead() {
     let flags = "junctions --control mini_roundabout --legs 3 --hand left --seeds 12 --seconds 400";
@@ -119,9 +119,9 @@ fn what_finds_a_gap_is_told_with_the_formula() {
 
 #[test]
 fn delays_at_signals_are_about_those_of_webster() {
-    // Shorter runs find the capacity less exactly, and with it the flow that comes.
+    // Shorter runs estimate the capacity, and therefore the demand, less exactly.
     let (rows, is_fine) = bench(&["delay", "--seeds", "2", "--seconds", "3000"]);
-    // Within a quarter of it, which the program asks for itself, with standard errors of 5 %.
+    // Within a quarter of it, which is the program's own criterion, with standard errors of 5 %.
     for row in rows.as_array().unwrap() {
         assert!(number(row, "difference").abs() < 0.25, "{row}");
     }

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 fn call(home: &Path, arguments: &[&str]) -> Output {
     let mut program = Command::new(env!("CARGO_BIN_EXE_roadwright"));
-    // The scripts and plugins of whoever runs the tests are not at hand.
+    // The user's own scripts and plugins are not available.
     program
         .env("HOME", home)
         .env_remove("XDG_DATA_HOME")
@@ -44,7 +44,7 @@ fn a_scenario_is_packed_sent_and_driven_the_same() {
         report["state_hash"].clone()
     };
     assert_eq!(hash(unpacked), hash(&scenario("chase")));
-    // Not over what is there, and not a scenario.
+    // Neither over an existing file, nor from a file that is not a scenario.
     for (arguments, expected) in [
         (
             vec!["unpack", &bundle, "--into", &town],

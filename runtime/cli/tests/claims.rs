@@ -1,5 +1,5 @@
-//! Tables of measurements in the documentation: which command each comes from, and whether it still gives the
-//! same figures. [contributing.md](../../../docs/contributing.md) says how a table is marked.
+//! Tables of measurements in the documentation: the commands that produce them, and whether they still give
+//! the same figures. [contributing.md](../../../docs/contributing.md) explains how a table is marked.
 
 use crate::common::root;
 use crate::measurements::{missing, words};
@@ -24,31 +24,31 @@ struct Table<'a> {
     /// First line, counted from 1.
     line: usize,
     mark: Option<&'a str>,
-    /// Cells as they are written, the head first.
+    /// Cells as written, header first.
     rows: Vec<Vec<&'a str>>,
 }
 
-/// Meaning of the comment before a table.
+/// Content of the comment before a table.
 enum Mark<'a> {
-    /// The table is made by commands, and figures of it are compared.
+    /// The table comes from commands, and its figures are compared.
     Compared(Vec<Claims<'a>>),
-    /// It is made by commands that take long or need data that are not here.
+    /// It comes from commands that take long or need data that is not available here.
     Named(Vec<&'a str>),
-    /// It holds no measurement of this version: the reason.
+    /// It contains no measurement of this version; the reason.
     Exempt(&'a str),
 }
 
-/// A command with the figures that it gives.
+/// A command with the figures that it produces.
 struct Claims<'a> {
     command: &'a str,
     figures: Vec<Figure<'a>>,
 }
 
-/// A figure of a table, and where the output of the command has it.
+/// A figure of a table, and its place in the output of the command.
 struct Figure<'a> {
-    /// As it is written.
+    /// As written.
     words: &'a str,
-    /// Whether it has to be the same to its last digit, or only within [`TIMING`].
+    /// Whether it has to match to its last digit, or only within [`TIMING`].
     is_exact: bool,
     claimed: Claimed<'a>,
     source: &'a str,
@@ -60,7 +60,7 @@ struct Figure<'a> {
 #[derive(Clone, Copy)]
 struct Claimed<'a>(&'a str);
 
-/// How far a timing may be off, as a factor to either side.
+/// Largest allowed deviation of a timing, as a factor in both directions.
 const TIMING: f64 = 2.0;
 
 fn tables(page: &str) -> Vec<Table<'_>> {
@@ -89,7 +89,7 @@ fn tables(page: &str) -> Vec<Table<'_>> {
     found
 }
 
-/// Where a part of a text begins in it.
+/// Byte offset of a slice in its text.
 fn offset(whole: &str, part: &str) -> usize {
     part.as_ptr() as usize - whole.as_ptr() as usize
 }
@@ -100,7 +100,7 @@ fn cells(row: &str) -> Vec<&str> {
     row.split('|').map(str::trim).collect()
 }
 
-/// The comment that ends a text. One of a single word only marks a place.
+/// The comment at the end of a text. A comment of a single word only marks a place.
 fn comment_at_end(text: &str) -> Option<&str> {
     let text = text.trim_end().strip_suffix("-->")?;
     let begin = text.rfind("<!--")?;
@@ -148,8 +148,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// `exact ROW | COLUMN | NUMBER = SOURCE * FACTOR`, of which the number (1) and the factor (1) may be left
-    /// out; `about` for a timing.
+    /// `exact ROW | COLUMN | NUMBER = SOURCE * FACTOR`, where number and factor are optional (default 1 each);
+    /// `about` for a timing.
     fn figure(&self, line: &'a str) -> Result<Figure<'a>, String> {
         let at = |what: &str| format!("`{line}`: {what}");
         let (is_exact, rest) = match (line.strip_prefix("exact "), line.strip_prefix("about ")) {
@@ -180,14 +180,14 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// The n-th number of the cell whose row and column begin so.
+    /// The n-th number of the cell whose row and column start like this.
     fn claimed(&self, (row, column): (&str, &str), n: usize) -> Result<Claimed<'a>, String> {
         let plain = |cell: &str| cell.replace('`', "");
         let (head, rows) = self.rows.split_first().ok_or("the table is empty")?;
         let column = head.iter().position(|cell| plain(cell).starts_with(column));
         let column = column.ok_or("no column begins so")?;
         let mut rows = rows.iter();
-        // More than the first cell, where several rows begin alike.
+        // Matches more than the first cell, for rows with the same beginning.
         let row = rows.find(|cells| plain(&cells.join(" ")).starts_with(row));
         let cell = row.ok_or("no row begins so")?.get(column);
         let numbers = numbers(cell.ok_or("the row has no such column")?);
@@ -199,7 +199,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The numbers in a text, as they are written.
+/// The numbers in a text, as written.
 fn numbers(text: &str) -> Vec<&str> {
     let is_part = |c: char| c.is_ascii_digit() || c == '.' || c == ',';
     let mut found = Vec::new();
@@ -225,7 +225,7 @@ impl Claimed<'_> {
             .map_or(0, |(_, decimals)| decimals.len())
     }
 
-    /// Whether a measured number is printed with the same digits.
+    /// Whether a measured number prints with the same digits.
     fn is(self, measured: f64) -> bool {
         format!("{measured:.*}", self.decimals()) == self.0.replace(',', "")
     }
@@ -237,9 +237,9 @@ impl Claimed<'_> {
     }
 }
 
-/// A number in the output of a command: by a JSON pointer, where `count` tells how many an array has,
-/// `largest` the largest of a field in it, and `mean` the mean of several numbers; by `line BEGIN N`, the n-th number after the beginning of a line; or
-/// by `bench NAME UNIT`, the middle of what Criterion prints for a name.
+/// A number in the output of a command: by a JSON pointer, where `count` is the length of an array, `largest`
+/// the maximum of a field in it, and `mean` the mean of several numbers; by `line BEGIN N`, the n-th number
+/// after the beginning of a line; or by `bench NAME UNIT`, the middle value that Criterion prints for a name.
 fn number_in(output: &str, source: &str) -> Result<f64, String> {
     let none = || format!("the output has no {source}");
     if let Some(rest) = source.strip_prefix("line ") {
@@ -277,7 +277,7 @@ fn number_in(output: &str, source: &str) -> Result<f64, String> {
     number(source).ok_or_else(none)
 }
 
-/// The middle of `NAME  time:   [1.2 ns 1.3 ns 1.4 ns]`, in a unit.
+/// The middle value of `NAME  time:   [1.2 ns 1.3 ns 1.4 ns]`, in a unit.
 fn criterion(output: &str, name: &str, unit: &str) -> Option<f64> {
     let (_, rest) = output.split_once(name)?;
     let (_, rest) = rest.split_once("time:")?;
@@ -294,7 +294,7 @@ fn criterion(output: &str, name: &str, unit: &str) -> Option<f64> {
     Some(middle * seconds(words.get(3)?)? / seconds(unit)?)
 }
 
-/// Runs a command, and gives what it prints.
+/// Runs a command and returns its output.
 fn run(command: &str) -> Result<String, String> {
     let words = words(command);
     let program = match words[0].as_str() {
@@ -306,16 +306,16 @@ fn run(command: &str) -> Result<String, String> {
         .current_dir(root())
         .output();
     let output = run.map_err(|error| format!("{program}: {error}"))?;
-    // Findings (1) are figures all the same.
+    // Exit code 1 (findings) still comes with figures.
     if !matches!(output.status.code(), Some(0 | 1)) {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Compares the figures of a command. Returns the lines about figures that differ.
+/// Compares the figures of a command. Returns messages about differing figures.
 fn compare(place: &str, claims: &Claims<'_>, output: &Result<String, String>) -> Vec<String> {
-    // Times of a build for development say nothing; benches of cargo have a profile of their own.
+    // Timings of a development build are meaningless; cargo benches have their own profile.
     let is_timed = !cfg!(debug_assertions) || claims.command.starts_with("cargo");
     let mut differ = Vec::new();
     for figure in &claims.figures {
@@ -347,7 +347,7 @@ fn compare(place: &str, claims: &Claims<'_>, output: &Result<String, String>) ->
     differ
 }
 
-/// Faults of the marks of a page.
+/// Errors in the marks of a page.
 fn faults(page: &str) -> Vec<String> {
     let mut faults = Vec::new();
     for table in tables(page) {
@@ -379,7 +379,7 @@ fn every_table_of_measurements_names_its_command() {
             .count()
     };
     assert!(PAGES.iter().map(|(_, page)| compared(page)).sum::<usize>() >= 8);
-    // Each fault is noticed.
+    // Each error is found.
     let table = "| a | time |\n| --- | --- |\n| one | 1,234.5 s of 7 |\n";
     let command = "$ roadwright bench saturation --json\n";
     for (mark, why) in [
@@ -451,7 +451,7 @@ fn figures_are_found_and_judged() {
     assert!(number_in(bench, "bench two ns").is_err());
 }
 
-/// Run by `.ci/nightly`: it takes minutes, and its timings need a release build.
+/// Run by `.ci/nightly`: takes minutes, and its timings need a release build.
 #[test]
 #[ignore = "runs all commands of the tables"]
 fn measurements_come_out_as_they_are_claimed() {

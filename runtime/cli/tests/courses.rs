@@ -1,4 +1,4 @@
-//! Courses as people call them: `bench list`, `run`, `verify`, `compare`.
+//! Benchmark courses on the command line: `bench list`, `run`, `verify`, `compare`.
 #![cfg(unix)]
 
 use crate::common::roadwright;
@@ -62,7 +62,7 @@ fn courses_are_listed_and_driven_with_error_bars() {
         (&one["fitness_module"], &one["lower_is_better"]),
         (&"arena_score".into(), &false.into())
     );
-    // Other seeds are other runs.
+    // Other seeds give other runs.
     let other = json(folder.path(), &format!("{run} 2 --seed 7"));
     assert_ne!(other["hash"], one["hash"]);
     let single = bench(folder.path(), "run arena --runs 1");
@@ -127,7 +127,7 @@ fn figures_of_the_source_are_made_anew() {
     for name in expected {
         assert!(report.contains(&format!("## {name}\n")), "{name}");
     }
-    // Nothing of it depends on threads.
+    // The result does not depend on threads.
     let again = json(
         folder.path(),
         "reproduce --out again --runs 6 --seeds 2 --threads 1",
@@ -152,7 +152,7 @@ fn results_go_on_are_verified_and_a_changed_row_is_found() {
     let text = std::fs::read_to_string(&path).unwrap();
     let table = std::fs::read_to_string(folder.path().join("rows.csv")).unwrap();
     assert_eq!(table.lines().count(), 9);
-    // It is finished: the same call changes nothing. One that asks for more is another experiment.
+    // It is finished, so the same call changes nothing. A call that asks for more is another experiment.
     assert_eq!(json(folder.path(), run), first);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     let more = bench(folder.path(), &run.replace("--runs 8", "--runs 9"));
@@ -181,7 +181,7 @@ fn results_go_on_are_verified_and_a_changed_row_is_found() {
         (different.len(), &different[0]["written"]["seed"]),
         (1, &5.into())
     );
-    // Nobody goes on with it or compares it.
+    // It can be neither resumed nor compared.
     for words in [run, "compare rows.json rows.json"] {
         let output = bench(folder.path(), words);
         assert_eq!(output.status.code(), Some(2), "{words}");
@@ -212,7 +212,7 @@ fn drivers_are_compared_on_the_same_courses() {
         let number = |key: &str| comparison[key].as_f64().unwrap();
         assert!(number("p") <= number("p_holm") && number("p_holm") <= 1.0);
     }
-    // The same verb stands alone too.
+    // The verb also exists at the top level.
     let same = roadwright(
         folder.path(),
         &["compare", "idm.json", "idm.json", "--json"],
@@ -299,9 +299,9 @@ fn drives_of_the_stream_are_logged_every_10_m_and_the_log_goes_on() {
         own.push(distance);
     }
     assert_eq!(marks.len(), 80, "40 drives of 2 runs");
-    // Pursuit completes all: a note for each 10 m of 300.
+    // Pursuit completes all runs: a note for every 10 m of 300.
     assert!(marks.values().all(|own| own.len() == 30), "{marks:?}");
-    // What belongs to a run that the results do not have is not kept; these have both.
+    // Notes of a run that the results do not contain are not kept; these contain both.
     std::fs::write(
         folder.path().join("marks.csv"),
         format!("{whole}3,1,0,10,1,0\n"),
@@ -312,7 +312,7 @@ fn drives_of_the_stream_are_logged_every_10_m_and_the_log_goes_on() {
         &format!("{run} 2 --log marks.csv --out whole.json"),
     );
     assert_eq!(read("marks.csv"), whole);
-    // The names of the results and of their table are taken, whether they are there yet or not.
+    // The names of the results and of their table are reserved, whether the files exist or not.
     for (log, out) in [
         ("whole.json", "whole.json"),
         ("whole.csv", "whole.json"),
@@ -321,7 +321,7 @@ fn drives_of_the_stream_are_logged_every_10_m_and_the_log_goes_on() {
         let refused = bench(folder.path(), &format!("{run} 2 --log {log} --out {out}"));
         assert_eq!(refused.status.code(), Some(2));
         let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-        let is_slip = said.contains("already; name another") || said.contains("stands for");
+        let is_slip = said.contains("is already the file of") || said.contains("stands for");
         assert!(said.starts_with("error: --log: ") && is_slip, "{said}");
     }
     assert!(!folder.path().join("new.csv").exists());
@@ -341,7 +341,7 @@ fn courses_are_told_apart_by_what_they_are_and_not_by_their_drivers() {
     let scenario = crate::common::scenario("obstacle-field");
     let text = std::fs::read_to_string(scenario).unwrap();
     std::fs::write(place("a.scenario.json"), &text).unwrap();
-    // Another stack for all, and another name of the file: the same course.
+    // Another stack for all, and another file name: the same course.
     let driven = text.replace("\"stack\": \"fuzzy_driver\"", "\"stack\": \"pursuit\"");
     assert_ne!(driven, text);
     std::fs::write(place("b.scenario.json"), driven).unwrap();
@@ -384,7 +384,7 @@ fn a_rule_stops_when_a_driver_is_known_to_be_better() {
         difference["interval"][0].as_f64().unwrap() > 0.0,
         "{difference}"
     );
-    // It goes on where it was interrupted, and the same driver is never told from itself.
+    // It resumes where it was interrupted, and the same driver is never told apart from itself.
     let again = format!("{run} --out pursuit.json --threads 1");
     assert_eq!(json(folder.path(), &again), found);
     assert_eq!(json(folder.path(), &again), found);
@@ -456,7 +456,7 @@ fn a_scenario_of_ones_own_is_a_course() {
         (&12.into(), &12.into())
     );
     json(folder.path(), "verify own.json --all");
-    // The scenario has changed since: its results are of another one.
+    // The scenario has changed since, so its results belong to another one.
     let text = std::fs::read_to_string(scenario).unwrap();
     let text = text.replacen("\"x\": 160.0", "\"x\": 150.0", 1);
     std::fs::write(folder.path().join("mine.scenario.json"), text).unwrap();

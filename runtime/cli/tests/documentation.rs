@@ -1,5 +1,5 @@
-//! What docs/plugins.md and docs/benchmarks.md promise: every command is run, every snippet is used, and
-//! the league is the one that is printed. And the trips that docs/measurements.md measures are there.
+//! Promises of docs/plugins.md and docs/benchmarks.md: every command is run, every snippet is used, and the
+//! league table is up to date. Also checks that the trips measured in docs/measurements.md exist.
 #![cfg(unix)]
 
 use crate::common::roadwright;
@@ -9,7 +9,7 @@ use std::process::Command;
 
 const PAGE: &str = include_str!("../../../docs/plugins.md");
 
-/// The blocks of a language, in order.
+/// The code blocks of a language, in order.
 fn blocks(language: &str) -> Vec<String> {
     let begin = format!("```{language}\n");
     let parts = PAGE.split(&begin).skip(1);
@@ -18,7 +18,7 @@ fn blocks(language: &str) -> Vec<String> {
         .collect()
 }
 
-/// The source of a project with an `impl` block in place of its own.
+/// The source of a project with its `impl` block replaced.
 fn put_snippet(source: &Path, snippet: &str) {
     let text = std::fs::read_to_string(source).unwrap();
     let head = snippet.lines().next().unwrap();
@@ -26,7 +26,7 @@ fn put_snippet(source: &Path, snippet: &str) {
         .find(head)
         .unwrap_or_else(|| panic!("no {head} in {text}"));
     let end = begin + text[begin..].find("\n}\n").unwrap() + 3;
-    // Its own tests are about its own law.
+    // Its own tests cover its own control law.
     let tests = text.find("#[cfg(test)]").unwrap_or(text.len());
     let rest = &text[end..tests];
     std::fs::write(source, format!("{}{snippet}{rest}", &text[..begin])).unwrap();
@@ -53,7 +53,7 @@ fn every_command_runs_and_every_snippet_is_sound() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{command}: {said}");
         if command.contains("plugin new my_driver ") {
-            // The page shows this as what stands in the project.
+            // The page shows this as the contents of the project.
             let snippet = &blocks("rust")[0];
             put_snippet(&folder.path().join("my_driver/src/lib.rs"), snippet);
         }

@@ -1,4 +1,4 @@
-//! What the program says and gives back when modules do harm.
+//! Messages and exit codes of the program when modules misbehave.
 #![cfg(unix)]
 
 use roadwright_plugin_api::abi;
@@ -24,7 +24,7 @@ pub(crate) const ID: &str = "org.roadwright.chaos";
 pub(crate) const USE: [&str; 2] = ["--use", "controller=org.roadwright.chaos"];
 const LIBRARY: &str = "plugins/chaos.so";
 
-/// A folder with the plugin that does everything wrong in it.
+/// A folder with the plugin that can misbehave in every way.
 pub(crate) fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("plugins")).unwrap();
@@ -33,7 +33,7 @@ pub(crate) fn folder() -> tempfile::TempDir {
 }
 
 pub(crate) fn roadwright(folder: &Path, evil: &str, words: &[&str]) -> Output {
-    // A home of its own: what one run quarantines is there for the next.
+    // Its own home, because quarantine marks of one run apply to the next.
     let home = tempfile::tempdir().unwrap();
     Command::new(env!("CARGO_BIN_EXE_roadwright"))
         .args(words)
@@ -79,7 +79,7 @@ fn standard_output_belongs_to_the_document() {
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["reproducible"], true);
     assert!(told(&output).contains("debug 0.045"));
-    // Lines of its log are told when they are asked for.
+    // Lines of its log are printed on request.
     let said = told(&run(folder.path(), "log", &["--log"]));
     assert!(
         said.contains("org.roadwright.chaos: info: an evil word"),
@@ -117,21 +117,21 @@ fn the_clock_decides_nothing_unless_it_is_told_to() {
     let words = ["--isolate", ID, "--keep-going"];
     let text = run(folder.path(), "sleep once", &words).stdout;
     assert!(String::from_utf8_lossy(&text).contains("NOT REPRODUCIBLE"));
-    // Without the sleep it is.
+    // Without the sleep it succeeds.
     let output = run(folder.path(), "", &isolated);
     assert_eq!(output.status.code(), Some(0));
 }
 
-/// What `plugin check` says: all is fine and this is told, or this look fails first and says so.
+/// Verdict of `plugin check`: everything is fine with this note, or this look fails first with this message.
 enum Verdict {
     Fine(&'static str),
     Fails(&'static str, &'static str),
 }
 use Verdict::{Fails, Fine};
 
-/// Every way to go wrong, with its verdict. Those that hang stand further below.
+/// Every kind of misbehaviour with its verdict. Kinds that hang follow below.
 const VERDICTS: [(&str, Verdict); 47] = [
-    // The same plugin is sound if it is not told to go wrong.
+    // The same plugin is sound if no misbehaviour is requested.
     ("", Fine("drive")),
     ("print", Fine("1 lines; use host->log instead")),
     ("log", Fine("drive")),
@@ -142,7 +142,7 @@ const VERDICTS: [(&str, Verdict); 47] = [
         "rounding mode",
         Fine("its steps change the floating-point mode"),
     ),
-    // While it is loaded, made and asked for the first time.
+    // While it is loaded, created and called for the first time.
     ("create", Fails("loading", "create panics on request")),
     ("start null", Fails("loading", "SIGSEGV")),
     ("start exit", Fails("loading", "Ended the process")),
@@ -154,7 +154,7 @@ const VERDICTS: [(&str, Verdict); 47] = [
     ("null", Fails("loading", "SIGSEGV")),
     ("stack overflow", Fails("loading", "Crashed")),
     ("exit", Fails("loading", "Ended the process")),
-    // What is no answer.
+    // Invalid answers.
     ("nan", Fails("loading", "NaN acceleration")),
     ("some nan", Fails("loading", "NaN acceleration")),
     ("infinite", Fails("loading", "infinite steering")),
@@ -166,7 +166,7 @@ const VERDICTS: [(&str, Verdict); 47] = [
         "write inputs",
         Fails("usual inputs", "inputs, which are const"),
     ),
-    // Late.
+    // Too late.
     (
         "exit at the second call",
         Fails("process", "the plugin ended it (exit status: 0)"),
@@ -176,7 +176,7 @@ const VERDICTS: [(&str, Verdict); 47] = [
         Fails("process", "the plugin ended it (exit status: 0)"),
     ),
     ("late null", Fails("process", "SIGSEGV")),
-    // Answers that depend on what they must not.
+    // Answers that depend on forbidden inputs.
     ("clock", Fails("the same twice", "two fresh instances")),
     ("late clock", Fails("the same twice", "two fresh instances")),
     (
@@ -199,7 +199,7 @@ const VERDICTS: [(&str, Verdict); 47] = [
     ),
     ("hidden state", Fails("state", "saved and restored")),
     ("shared scratch", Fails("two threads", "as it declares")),
-    // What it costs.
+    // Cost.
     ("200 us a row", Fails("speed", "us per agent, budget 5 us")),
     (
         "20 ms a call",
@@ -209,7 +209,7 @@ const VERDICTS: [(&str, Verdict); 47] = [
     ("leaked memory", Fails("leaks", "MiB after")),
     ("leaked files", Fails("leaks", "files open")),
     ("leaked threads", Fails("leaks", "threads")),
-    // What it says, and how it drives.
+    // Its parameters and its driving.
     ("lie", Fails("parameters", "reads back as 42")),
     ("wild steering", Fails("drive", "off its lane")),
     ("steer away", Fails("drive", "off its lane")),
@@ -217,7 +217,7 @@ const VERDICTS: [(&str, Verdict); 47] = [
     ("always the same", Fails("drive", "does not arrive")),
 ];
 
-/// The place of the capabilities in the file, with these added: as if its author had declared them.
+/// Adds capabilities to those in the file, as if its author had declared them.
 fn declare(library: &Path, caps: u64) {
     let mut bytes = std::fs::read(library).unwrap();
     let is_info = |at: &usize| bytes[*at..].starts_with(&abi::MAGIC);
@@ -235,7 +235,7 @@ fn check(folder: &Path, evil: &str) -> (Option<i32>, String) {
     (output.status.code(), text)
 }
 
-/// What is not as expected about a verdict.
+/// The difference from the expected verdict, if any.
 fn surprise(folder: &Path, evil: &str, verdict: &Verdict) -> Option<String> {
     let (code, text) = check(folder, evil);
     let failed = text.lines().find(|line| line.starts_with("FAIL"));
@@ -287,7 +287,7 @@ fn what_hangs_is_ended() {
         let verdict = Fails(name, why);
         let began = std::time::SystemTime::now();
         assert_eq!(surprise(folder.path(), evil, &verdict), None);
-        // Not once more for each thing that could be looked at.
+        // Not repeated for every look.
         assert!(began.elapsed().unwrap().as_secs() < 90, "{evil}");
     };
     std::thread::scope(|scope| {
@@ -380,7 +380,7 @@ fn effects_that_cannot_be_carried_out_are_faults_of_their_script() {
     assert_eq!(run("headway"), (Some(0), serde_json::json!({})));
 }
 
-/// A generated project, with a change to its source.
+/// A generated project with a change to its source.
 fn project(folder: &Path, language: &str, from: &str, to: &str) -> std::path::PathBuf {
     let words = [
         "plugin",
@@ -422,7 +422,7 @@ fn what_generated_cpp_throws_is_an_error_of_the_plugin() {
         said.contains("an exception that is no std::exception"),
         "{said}"
     );
-    // The module that failed is named, not the one that stands in for it.
+    // The failed module is named rather than its replacement.
     assert!(said.contains("com.example.mine: "), "{said}");
 }
 
@@ -468,7 +468,7 @@ fn plugins_are_built_as_their_folder_says() {
     assert!(told(&made).contains("by my own rule"));
 }
 
-/// A program that is found before the others of its name, and notes what it is called with.
+/// Adds a program that is found before others of its name and records its arguments.
 fn put_first_in_path(folder: &Path, name: &str, script: &str) -> std::ffi::OsString {
     use std::os::unix::fs::PermissionsExt;
     let programs = folder.join("programs");
@@ -503,7 +503,7 @@ fn packages_that_a_source_names_are_asked_of_pkg_config() {
     assert_eq!(good.status.code(), Some(0), "{}", told(&good));
     let asked = std::fs::read_to_string(folder.path().join("pkg-config.log")).unwrap();
     assert_eq!(asked, "--cflags fancy plain\n--libs fancy plain\n");
-    // Without what it says the source does not build; and what it complains of is told.
+    // Without the reported information the source does not build, and the complaint is printed.
     let silent = dev("true");
     assert_eq!(silent.status.code(), Some(2));
     assert!(
@@ -535,7 +535,7 @@ fn who_ends_the_program_late_is_named_at_the_next_start_and_then_kept_out() {
     let before = "org.roadwright.chaos ended the program on ";
     assert!(first.1.contains("has crashed (SIGSEGV)"), "{}", first.1);
     assert!(!first.1.contains(before), "{}", first.1);
-    // Named, and loaded all the same.
+    // Named, and still loaded.
     assert!(second.1.contains(before), "{}", second.1);
     assert!(
         second.1.contains("UTC (SIGSEGV): use --isolate"),
@@ -590,11 +590,11 @@ fn who_ends_the_program_late_is_named_at_the_next_start_and_then_kept_out() {
     let unknown = roadwright(folder.path(), "", &["plugin", "retry", "com.example.none"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(told(&unknown).contains("no plugin in the folders has this id"));
-    // In a process of its own it may run; its crashes are those of that process.
+    // In its own process it may run, and its crashes end only that process.
     let (code, said) = start(&["--isolate", ID]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("its process crashed (SIGSEGV)"), "{said}");
-    // Another build is another matter.
+    // Another build is a different case.
     let library = folder.path().join(LIBRARY);
     let mut bytes = std::fs::read(&library).unwrap();
     bytes.extend_from_slice(b"another build");
@@ -610,7 +610,7 @@ fn who_ends_the_program_late_is_named_at_the_next_start_and_then_kept_out() {
 #[test]
 fn a_slow_isolated_plugin_is_told_once_while_the_run_waits_for_it() {
     let folder = folder();
-    // Many agents: what counts is the call, not the share of an agent in it.
+    // With many agents, what counts is the call rather than an agent's share of it.
     let town = crate::common::scenario("old-town");
     let more = ["--isolate", ID, "--json"];
     let words = [&["run", &town, "--seconds", "0.7"], &RUN[4..], &USE, &more].concat();
@@ -628,7 +628,7 @@ fn a_slow_isolated_plugin_is_told_once_while_the_run_waits_for_it() {
         said.contains("warning: org.roadwright.chaos takes"),
         "{said}"
     );
-    // One that is quick is not told of, and drives the same.
+    // A fast one is not reported, and drives the same.
     let (quick, said) = drive("");
     assert!(!said.contains("the run waits for it"), "{said}");
     assert_eq!(slow, quick);
@@ -648,7 +648,7 @@ fn an_isolated_plugin_has_the_memory_that_it_is_given() {
         told(&output)
     };
     let said = drive("leaked memory", "512", 1);
-    // What the program itself sets aside counts as well, and has to leave the plugin most of it.
+    // The program's own allocations count too, and must leave the plugin most of the limit.
     let used = said.split(" MiB of its limit of 512 MiB").next();
     let used = used.and_then(|before| before.rsplit(' ').next()?.parse::<u32>().ok());
     assert!(used.is_some_and(|used| used <= 512), "{said}");
@@ -673,7 +673,7 @@ fn only_what_a_run_uses_is_loaded() {
 fn a_hang_that_hears_that_it_is_given_up_ends_in_good_order() {
     let folder = folder();
     let place = folder.path();
-    // One that hears nothing takes the program with it; while that is waited for, one that does.
+    // A plugin that ignores signals ends with the program; during the wait, one that handles them.
     std::thread::scope(|scope| {
         let deaf = scope.spawn(|| run(place, "late hang", &["--json"]));
         let output = run(
@@ -740,7 +740,7 @@ fn ctrl_c_gives_a_hang_up_at_once() {
 #[test]
 fn an_experiment_is_checked_with_the_plugins_that_train_is_given() {
     let folder = folder();
-    // Somewhere else than beside the experiment, where it would be found anyway.
+    // Not beside the experiment, where it would be found anyway.
     std::fs::rename(folder.path().join("plugins"), folder.path().join("own")).unwrap();
     let text = r#"{"format": "roadwright-experiment", "version": 1, "course": "arena",
         "stack": {"planner": {"module": "route"}, "behaviour": {"module": "lane_keeper"},

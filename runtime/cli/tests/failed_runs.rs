@@ -1,4 +1,4 @@
-//! Runs in which a module failed: they are no results, anywhere.
+//! Runs in which a module failed never count as results.
 #![cfg(unix)]
 
 use crate::evil::{ID, folder, roadwright, told};
@@ -10,7 +10,7 @@ use std::process::Output;
 
 const PLUGINS: [&str; 3] = ["--plugins", "plugins", "--trust-plugins"];
 
-/// Calls the program with a plugin that does one thing wrong.
+/// Calls the program with a plugin that misbehaves in one way.
 fn call(folder: &Path, evil: &str, words: &str) -> Output {
     let words: Vec<&str> = words.split(' ').collect();
     roadwright(folder, evil, &[&words[..], &PLUGINS].concat())
@@ -24,7 +24,7 @@ fn document(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Lines of standard error that say that a run is no result.
+/// Lines of standard error that say that a run is not a result.
 fn named(output: &Output) -> Vec<String> {
     let lines = told(output);
     let lines = lines
@@ -41,7 +41,7 @@ fn bench(course: &str) -> String {
 fn a_run_with_a_module_that_failed_is_named_and_is_in_no_figure() {
     let folder = folder();
     let read = || std::fs::read_to_string(folder.path().join("rows.json")).unwrap();
-    // Both twins drive alike; the other one fails on some seeds.
+    // Both twins drive alike, but the other one fails on some seeds.
     let sound = call(folder.path(), "", &bench("pendulum"));
     code_of(&sound, 0);
     let sound = Results::parse(&read()).unwrap();
@@ -61,7 +61,7 @@ fn a_run_with_a_module_that_failed_is_named_and_is_in_no_figure() {
     for line in &lines {
         assert!(line.contains(&format!(": {ID} failed at ")), "{line}");
     }
-    // The others are as they are without failures, and figures are of them alone.
+    // The other runs are the same as without failures, and figures use only them.
     let mut left = Vec::new();
     for (row, twin) in results.rows.iter().zip(&sound.rows) {
         if row.failed.is_none() {
@@ -85,7 +85,7 @@ fn a_run_with_a_module_that_failed_is_named_and_is_in_no_figure() {
     let again = call(folder.path(), "nan by chance", &bench("pendulum"));
     code_of(&again, 1);
     assert_eq!(document(&again), found);
-    // A row that failed has to fail again.
+    // A failed row has to fail again.
     let verify = |evil| call(folder.path(), evil, "bench verify rows.json");
     code_of(&verify("nan by chance"), 0);
     code_of(&verify(""), 1);
@@ -124,7 +124,7 @@ fn an_experiment_that_fails_in_every_run_ends_with_two_and_writes_nothing() {
             assert!(!folder.path().join(file).exists(), "{file}");
         }
     }
-    // A plugin that does not exist stops the command before the first run.
+    // A missing plugin stops the command before the first run.
     let folder = folder();
     std::fs::remove_file(folder.path().join("plugins/chaos.so")).unwrap();
     code_of(&call(folder.path(), "", &bench("pendulum")), 2);
@@ -136,7 +136,7 @@ fn a_script_that_faults_in_a_run_is_no_driver() {
     let folder = tempfile::tempdir().unwrap();
     let scripts = folder.path().join("scripts");
     std::fs::create_dir(&scripts).unwrap();
-    // Drives of the arena end sooner or later than this, as their starts are drawn.
+    // Drives of the arena end before or after this time, depending on their starts.
     let text = "fn behave(agent) {\n  if agent.time > 70.0 { throw \"tired\"; }\n}\n";
     std::fs::write(scripts.join("tired.rhai"), text).unwrap();
     let words = "bench run arena --use controller=pursuit --use behaviour=tired.rhai --runs 8 --scripts scripts \
@@ -157,7 +157,7 @@ fn a_script_that_faults_in_a_run_is_no_driver() {
     assert_eq!(named(&output).len(), failed.len());
 }
 
-/// A folder with an experiment whose behaviour gives up after some time, s, and with its script.
+/// A folder with an experiment and its script, whose behaviour fails after some time, s.
 fn experiment(patience: f64) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let text = r#"{
@@ -221,7 +221,7 @@ fn a_champion_that_fails_on_a_test_course_says_so() {
     assert!(told(&refused).contains("--without-failed"));
     code_of(&compare(&["--without-failed"]), 0);
     code_of(&train(folder.path(), "train verify r.json"), 0);
-    // Alone, and on a front, it is refused as well.
+    // Alone and on a front, it is refused as well.
     for words in ["train compare r.json", "train front r.json --last 1"] {
         let refused = train_or_compare(folder.path(), words);
         code_of(&refused, 2);
@@ -253,7 +253,7 @@ fn train_or_compare(folder: &Path, words: &str) -> Output {
     train(folder, words)
 }
 
-/// Changes the script without changing what it does.
+/// Changes the script without changing its behaviour.
 fn rebuild(folder: &Path) {
     let path = folder.join("scripts/tired.rhai");
     let text = std::fs::read_to_string(&path).unwrap();
@@ -350,9 +350,9 @@ fn a_league_counts_the_runs_that_failed() {
 /// Expected reaction of a command to a plugin that misbehaves in every run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Verdict {
-    /// It is a result.
+    /// A result.
     Result,
-    /// There is none: exit code 2, and nothing is written.
+    /// No result: exit code 2, and nothing is written.
     Nothing,
 }
 
@@ -364,21 +364,21 @@ const KINDS: [(&str, bool, Verdict); 14] = [
     // Allowed by the interface.
     ("keep", false, Verdict::Result),
     ("soon brake hard", false, Verdict::Result),
-    // Answers that cannot be used.
+    // Unusable answers.
     ("soon nan", false, Verdict::Nothing),
     ("soon one nan", false, Verdict::Nothing),
     ("soon panic", false, Verdict::Nothing),
     ("status 3", false, Verdict::Nothing),
     ("soon return fatal", false, Verdict::Nothing),
     ("soon return -1", false, Verdict::Nothing),
-    // Ends of the process, either the command's own or the plugin's.
+    // The process of the command or of the plugin ends.
     ("soon _exit 0", false, Verdict::Nothing),
     ("soon null", false, Verdict::Nothing),
     ("soon abort", true, Verdict::Nothing),
     ("soon exit 0", true, Verdict::Nothing),
 ];
 
-/// An experiment that trains what does not matter for parking, so that only the plugin decides.
+/// An experiment that trains parameters irrelevant to parking, so that only the plugin matters.
 fn plugin_experiment(folder: &Path) {
     let text = format!(
         r#"{{
@@ -416,7 +416,7 @@ fn ten_kinds_of_misbehaviour_are_no_results_of_bench_train_and_league() {
                 None,
             ),
         ] {
-            // A new one each time, because a plugin that was switched off is marked beside its file.
+            // A new folder each time, because a disabled plugin is marked beside its file.
             let folder = folder();
             plugin_experiment(folder.path());
             let isolate = if is_isolated {

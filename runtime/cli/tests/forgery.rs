@@ -1,4 +1,4 @@
-//! Forged results and records, each sealed again with a hash that fits: `verify` finds them at its default settings.
+//! Forged results and records, each with a matching hash: `verify` detects them at its default settings.
 
 use crate::common::roadwright;
 use roadwright_training::RunRow;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Output;
 
-/// Results that are run again in well under a second: the pole falls at once.
+/// Results that can be repeated in well under a second, because the pole falls at once.
 const RUN: &str = "bench run pendulum --use controller=idm --runs 30 --out rows.json";
 
 fn call(folder: &Path, words: &str) -> Output {
@@ -35,9 +35,9 @@ fn with_results(words: &str) -> (tempfile::TempDir, Results) {
     (folder, results)
 }
 
-/// Exit code and output of `verify` for results that are sealed with a correct hash.
+/// Exit code and output of `verify` for results with a correct hash.
 fn verify(folder: &Path, results: &Results) -> (Option<i32>, String) {
-    // A text is always sealed as it is: that is all that a forger has to do.
+    // The text always gets a correct seal, which is all that a forger has to do.
     std::fs::write(folder.join("forged.json"), results.to_text()).unwrap();
     let output = call(folder, "bench verify forged.json");
     (output.status.code(), told(&output))
@@ -130,7 +130,7 @@ fn each_field_that_a_verdict_reads_is_found_when_it_is_forged() {
         let (code, said) = verify(folder.path(), &forged);
         assert!(matches!(code, Some(1 | 2)), "{name}: {code:?} {said}");
     }
-    // The seal finds every change that was not sealed again.
+    // The seal detects every change after sealing.
     let text = honest.to_text();
     let machine = format!("\"machine\": \"{}\"", honest.machine);
     let edited = text.replacen(&machine, "\"machine\": \"a better one\"", 1);
@@ -237,7 +237,7 @@ fn a_comparison_is_verified_with_what_it_compared_with() {
     }
 }
 
-/// A training of milliseconds.
+/// A training that takes milliseconds.
 const EXPERIMENT: &str = r#"{
   "format": "roadwright-experiment",
   "version": 1,
@@ -404,7 +404,7 @@ fn an_older_version_written_into_a_file_does_not_break_its_seal() {
             assert!(said.contains(expected), "{words}: {said}");
         }
     }
-    // A true file of version 1 has no seal, and a comparison says what its hash does not cover.
+    // A genuine file of version 1 has no seal, and a comparison states what its hash does not cover.
     let seal = format!("\"seal\": \"{}\",\n", honest.seal);
     let first = edited("\"version\": 1").replacen(&seal, "", 1);
     assert!(!first.contains("seal"), "{first}");
@@ -543,7 +543,7 @@ fn a_signature_says_whose_results_they_are() {
         0,
         "reproduced bit for bit",
     );
-    // All that a run does not show is under the signature.
+    // The signature covers everything that a run does not show.
     let mut other = honest;
     other.machine = "a better one".into();
     std::fs::write(folder.path().join("rows.json"), other.to_text()).unwrap();

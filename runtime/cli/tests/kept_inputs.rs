@@ -1,10 +1,10 @@
-//! What fuzzing has found stays found: each input that is kept goes through its reader again.
+//! Regression tests for fuzzing: each kept input goes through its reader again.
 
 use crate::common::root;
 use roadwright_fuzz as readers;
 use std::path::{Path, PathBuf};
 
-/// A reader, and the folders that fuzzing starts with.
+/// A reader, and the folders that fuzzing starts from.
 type Target = (fn(&[u8]), &'static [&'static str]);
 
 const TARGETS: [Target; 11] = [
@@ -37,7 +37,7 @@ fn every_input_is_refused_or_holds() {
             let inputs = inputs(&root().join(folder));
             assert!(!inputs.is_empty(), "{folder} holds nothing");
             for input in inputs {
-                // Shown if the reader panics.
+                // Visible if the reader panics.
                 println!("{}", input.display());
                 reader(&std::fs::read(input).unwrap());
             }

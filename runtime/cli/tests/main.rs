@@ -1,4 +1,4 @@
-//! What the program promises.
+//! Tests of the command line.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod absurd;

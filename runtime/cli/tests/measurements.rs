@@ -1,15 +1,15 @@
-//! What docs/measurements.md says one can run is there: programs, options, benches, tests and tools.
+//! Checks that everything that docs/measurements.md offers to run exists: programs, options, benches, tests
+//! and tools.
 //!
-//! They take hours together, so that they are not run here: a command of the program is given with `--help`
-//! behind it, which is answered only if everything before it is understood, and what cargo is told to run is
-//! looked for.
+//! Together these take hours and are not run here: a command of the program is called with `--help` appended,
+//! which succeeds only if everything before it is valid, and cargo's targets are looked up.
 
 use crate::common::{files_below, roadwright, root};
 use std::path::{Path, PathBuf};
 
 const PAGE: &str = include_str!("../../../docs/measurements.md");
 
-/// All commands of the page: of its blocks for the shell, and those within its lines.
+/// All commands of the page, from shell blocks and from code spans.
 fn commands() -> Vec<String> {
     let blocks = PAGE.split("```sh\n").skip(1);
     let blocks = blocks.flat_map(|block| block.split("```").next().unwrap().lines());
@@ -24,7 +24,7 @@ fn commands() -> Vec<String> {
 
 const PROGRAMS: [&str; 3] = ["roadwright", "cargo", "python"];
 
-/// The words of a command without what is optional or a remark; a number stands for what the reader puts in.
+/// The words of a command without optional parts and remarks; a number replaces placeholders.
 pub(crate) fn words(command: &str) -> Vec<String> {
     let command = command.split('#').next().unwrap();
     let words = command.split_whitespace();
@@ -36,7 +36,7 @@ pub(crate) fn words(command: &str) -> Vec<String> {
         .collect()
 }
 
-/// What is missing for a command.
+/// The missing part of a command, if any.
 pub(crate) fn missing(command: &str) -> Option<String> {
     let words = words(command);
     let set = words.iter().take_while(|word| word.contains('=')).count();
@@ -57,7 +57,7 @@ pub(crate) fn missing(command: &str) -> Option<String> {
     }
 }
 
-/// What the program says against its arguments.
+/// The program's complaint about arguments, if any.
 fn refused(arguments: &[&str]) -> Option<String> {
     let arguments = [arguments, &["--help"]].concat();
     let output = roadwright(&root(), &arguments);
@@ -65,7 +65,7 @@ fn refused(arguments: &[&str]) -> Option<String> {
     (output.status.code() != Some(0)).then_some(said)
 }
 
-/// What of that which cargo is to run there is not.
+/// The missing target of a cargo command, if any.
 fn not_there(arguments: &[&str]) -> Option<String> {
     let after = |flag: &str| {
         let place = arguments.iter().position(|word| *word == flag)?;
@@ -90,7 +90,7 @@ fn not_there(arguments: &[&str]) -> Option<String> {
             return Some(format!("there is no {name} in {folder}"));
         }
     }
-    // All tests of a package with many are one program, `all`.
+    // All tests of a package with many are one binary, `all`.
     if let Some(name) = after("--test").filter(|name| *name != "all" && !has("tests", name)) {
         return Some(format!("there is no test program {name}"));
     }
@@ -146,7 +146,7 @@ fn all_that_measurements_run_is_there() {
     for command in &commands {
         assert_eq!(missing(command), None, "{command}");
     }
-    // What there is not would be noticed.
+    // A missing part would be noticed.
     for command in [
         "roadwright run FILE --no-such-option",
         "roadwright bench junctions --control magic",

@@ -1,5 +1,5 @@
-//! Exit code, faults, reproducibility and list of modules of a run whose plugin misbehaves. Each misbehaviour runs
-//! in the process of the run and in one of its own, beside a plugin that behaves.
+//! Exit code, faults, reproducibility and module list of a run whose plugin misbehaves. Each misbehaviour
+//! runs in the process of the run and in a separate one, beside a plugin that behaves.
 #![cfg(target_os = "linux")]
 
 use crate::evil::{ID, USE, folder, roadwright, told};
@@ -12,22 +12,22 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The expected outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Verdict {
-    /// Nothing is wrong: exit code 0, no faults, reproducible.
+    /// No problems: exit code 0, no faults, reproducible.
     Fine,
     /// Some answers came from the built-in module: exit code 1, faults, and the plugin is still in use.
     Faults,
-    /// As [`Verdict::Faults`], and the plugin was thrown out.
+    /// Like [`Verdict::Faults`], and the plugin was removed.
     Out,
-    /// As [`Verdict::Out`], but when that happened depends on the machine.
+    /// Like [`Verdict::Out`], but the time of removal depends on the machine.
     Died,
     /// The program ended before its work was done: exit code 2, and no document.
     Ended,
-    /// The run ended early with this exit code, as if a person had ended it.
+    /// The run ended early with this exit code, as if interrupted by the user.
     Interrupted(i32),
 }
 use Verdict::{Died, Ended, Faults, Fine, Interrupted, Out};
 
-/// A misbehaviour with its verdict in the process of the run, and in a process of its own.
+/// A misbehaviour with its verdict in the process of the run, and in a separate one.
 struct Row(&'static str, Verdict, Verdict);
 
 const ROWS: [Row; 45] = [
@@ -52,12 +52,12 @@ const ROWS: [Row; 45] = [
     Row("soon thread exec", Ended, Died),
     Row("stack overflow", Ended, Ended),
     Row("exit", Ended, Ended),
-    // Before the first step: it is refused.
+    // Before the first step, so it is refused.
     Row("create", Ended, Ended),
     Row("start null", Ended, Ended),
     Row("start exit", Ended, Ended),
     Row("claim to be good", Ended, Ended),
-    // Answers that cannot be used.
+    // Unusable answers.
     Row("soon panic", Out, Out),
     Row("soon nan", Out, Out),
     Row("soon infinite", Out, Out),
@@ -69,7 +69,7 @@ const ROWS: [Row; 45] = [
     Row("soon return -1", Out, Out),
     Row("soon return panic", Out, Out),
     Row("soon return fatal", Out, Out),
-    // The interface allows it, or it only costs something.
+    // Allowed by the interface, or merely costly.
     Row("no status", Fine, Fine),
     Row("keep", Fine, Fine),
     Row("soon brake hard", Fine, Fine),
@@ -136,7 +136,7 @@ fn surprise(folder: &Path, evil: &str, verdict: Verdict, more: &[&str]) -> Optio
         .then(|| format!("{evil} {more:?}: {found:?} instead of {expected:?}\n{said}\n"))
 }
 
-/// The outcome for the plugin in the document of a run.
+/// The plugin's outcome in the document of a run.
 fn found_in(document: &Value) -> &'static str {
     let faults = document["faults"][ID].as_u64().unwrap_or_default();
     let modules = document["modules"].as_array().unwrap();

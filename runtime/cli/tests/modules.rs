@@ -1,4 +1,4 @@
-//! The modules of a crate stand in layers, as the crates do.
+//! The modules of a crate form layers, as the crates do.
 
 use crate::common::{files_below, root};
 use crate::tidy::code_of;
@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 struct Layered {
     /// Its folder, from the root of the project.
     folder: &'static str,
-    /// Its modules from the bottom up: a module builds on those of the lines before its own, and on none of its
-    /// own line.
+    /// Its modules from the bottom up: a module may use those of earlier lines, but none of its own line.
     layers: &'static [&'static [&'static str]],
 }
 
@@ -20,7 +19,7 @@ const CRATES: &[Layered] = &[SCENARIO, SIMULATION];
 const SCENARIO: Layered = Layered {
     folder: "runtime/scenario",
     layers: &[
-        // Words of files.
+        // Vocabulary of files.
         &[
             "defaults",
             "driving_side",
@@ -48,7 +47,7 @@ const SCENARIO: Layered = Layered {
         &["agents", "junction_rules", "road", "vehicle_file"],
         &["grip", "lane_rules", "network", "vehicle_type"],
         &["scenario", "via_rules"],
-        // What is derived, and what changes a scenario.
+        // Derived data, and changes of a scenario.
         &["edit", "junction", "map_part"],
         &[
             "file",
@@ -66,7 +65,7 @@ const SCENARIO: Layered = Layered {
 const SIMULATION: Layered = Layered {
     folder: "runtime/simulation",
     layers: &[
-        // Records that all modules know.
+        // Records known to all modules.
         &["options"],
         &["records"],
         &["hash"],
@@ -106,18 +105,18 @@ const SIMULATION: Layered = Layered {
     ],
 };
 
-/// The code of a source without comments, texts and tests.
+/// The code of a source without comments, strings and tests.
 fn code(source: &str) -> String {
     code_of(&without_tests(source).join("\n"))
 }
 
-/// The word that a text begins with.
+/// The first word of a text.
 fn word(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_');
     &text[..end.unwrap_or(text.len())]
 }
 
-/// The names that follow `crate::` in a code, those of groups in braces as well.
+/// The names after `crate::` in code, including those in braces.
 fn used(code: &str) -> BTreeSet<&str> {
     let mut names = BTreeSet::new();
     for rest in code.split("crate::").skip(1) {
@@ -125,7 +124,7 @@ fn used(code: &str) -> BTreeSet<&str> {
             names.insert(word(rest));
             continue;
         };
-        // Only the first word of each part of a group is a name of the crate.
+        // Only the first word of each part of a group is a name in the crate.
         let mut depth = 0;
         let mut is_first = true;
         for (place, sign) in group.char_indices() {
@@ -145,12 +144,12 @@ fn used(code: &str) -> BTreeSet<&str> {
     names
 }
 
-/// The modules of a crate, and in which of them the names of its root are.
+/// The modules of a crate, and the module that each name at its root comes from.
 fn modules(lib: &str) -> (BTreeSet<String>, BTreeMap<String, String>) {
     let code = code(lib);
     let mut modules = BTreeSet::new();
     let mut names = BTreeMap::new();
-    // A comment in front of a statement is left as a `_`.
+    // A comment before a statement leaves a `_`.
     let is_filler = |c: char| c == '_' || c.is_whitespace();
     for statement in code.split(';') {
         let statement = statement.trim_start_matches(is_filler).trim_end();
@@ -177,7 +176,7 @@ fn module_of(source: &Path, src: &Path) -> Option<String> {
     (!is_left_out).then(|| module.to_owned())
 }
 
-/// What is wrong with the arrows between the modules of a crate.
+/// Violations of the layers between the modules of a crate.
 fn faults(src: &Path, layers: &[&[&str]]) -> Vec<String> {
     let (modules, names) = modules(&std::fs::read_to_string(src.join("lib.rs")).unwrap());
     let layer = |module: &str| layers.iter().position(|layer| layer.contains(&module));

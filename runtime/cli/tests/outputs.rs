@@ -1,5 +1,5 @@
-//! No result replaces what is read, another result, or a file of another kind; and results of an earlier run
-//! stay until new ones are complete.
+//! No result replaces an input, another result, or a file of another kind, and results of an earlier run stay
+//! until new ones are complete.
 #![cfg(unix)]
 
 use crate::common::{command, files_below, roadwright, root, scenario};
@@ -13,17 +13,17 @@ struct Case {
     words: &'static str,
     /// Files of the folder that it reads.
     reads: &'static [&'static str],
-    /// An ending that fits.
+    /// A suitable extension.
     fits: &'static str,
-    /// An ending of another kind of result.
+    /// The extension of another kind of result.
     other: &'static str,
-    /// Whether pipes and devices take the result.
+    /// Whether it can write to pipes and devices.
     streams: bool,
-    /// Exit code if all is well.
+    /// Exit code on success.
     code: i32,
 }
 
-/// All commands that write a file, each as short as it can be.
+/// All commands that write a file, each as short as possible.
 const CASES: [Case; 11] = [
     Case {
         words: "run own.scenario.json --restore moment.rwworld --seconds 1.1 --quiet --save OUT",
@@ -122,7 +122,7 @@ const RUN: &[&str] = &[
     "plugins/own.so",
 ];
 
-/// A training of a second: one vehicle in the arena.
+/// A training that takes a second: one vehicle in the arena.
 const EXPERIMENT: &str = r#"{
   "format": "roadwright-experiment",
   "version": 1,
@@ -161,12 +161,12 @@ fn refused(folder: &Path, words: &str, expected: &[&str]) {
     assert!(is_expected, "{words}: {said}\nexpected {expected:?}");
 }
 
-/// All that the commands read.
+/// Creates everything that the commands read.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let put = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     let text = std::fs::read_to_string(scenario("figure-eight")).unwrap();
-    // With a stack for trained values. Vehicles that drive for a second only make short benches.
+    // With a stack for trained values. Vehicles that drive for a second make short benches.
     let mut own: serde_json::Value = serde_json::from_str(&text).unwrap();
     own["settings"]["duration"] = 1.0.into();
     own["stacks"]["own"] = own["stacks"]["idm"].clone();
@@ -178,7 +178,7 @@ fn folder() -> tempfile::TempDir {
         std::fs::create_dir(folder.path().join(name)).unwrap();
     }
     put("scripts/own.rhai", "fn behave(agent) { }");
-    // Not a library, which is only found out when a module of it is used.
+    // Not a library, which is only found out when one of its modules is used.
     put("plugins/own.so", "not a library");
     fine(
         folder.path(),
@@ -191,7 +191,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// The bytes of all files of a folder.
+/// The contents of all files in a folder.
 fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -199,7 +199,7 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                // The cache has marks of runs that have not ended.
+                // The cache has marks of runs that did not end.
                 if !path.ends_with(".cache") {
                     folders.push(path);
                 }
@@ -236,7 +236,10 @@ fn no_command_writes_over_what_it_reads() {
         "plugins/own.so",
     ];
     let before = contents(folder);
-    let slips = ["is read; name another file", "which stands for"];
+    let slips = [
+        "an input of this command; choose another file",
+        "which stands for",
+    ];
     for case in &CASES {
         for name in case.reads {
             let number = all.iter().position(|known| known == name).unwrap();
@@ -252,12 +255,12 @@ fn no_command_writes_over_what_it_reads() {
             }
         }
     }
-    // Names do not tell files of that kind, so it is not the ending that has refused them.
+    // File names do not identify files of that kind, so the refusal was not caused by the extension.
     let words = CASES[1].words.replace("OUT", "hard-4");
     refused(
         folder,
         &words,
-        &["hard-4 is the saved world, which is read"],
+        &["hard-4 is the saved world, an input of this command"],
     );
     assert!(before == contents(folder), "something was written");
 }
@@ -278,7 +281,7 @@ fn endings_of_other_kinds_are_refused_and_fresh_names_written() {
             &words(&format!("no/such/fresh{}", case.fits)),
             &["the folder no/such does not exist; create it"],
         );
-        // Nothing of this is refused in itself.
+        // None of these is refused by itself.
         for ending in [case.fits, "", ".data"] {
             let name = format!("fresh-{number}{ending}");
             let output = call(folder, &words(&name));
@@ -303,7 +306,7 @@ fn devices_take_results_and_are_refused_where_results_are_read_again() {
     }
     let null = Path::new("/dev/null").metadata().unwrap();
     assert!(null.file_type().is_char_device());
-    // Often enough at once.
+    // Several outputs in one call.
     fine(
         folder,
         "run own.scenario.json --seconds 1 --quiet --trace /dev/null --signals /dev/null",
@@ -341,7 +344,7 @@ fn standard_output_takes_a_result_that_has_it_for_itself() {
     refused(
         folder,
         &format!("{run} --json"),
-        &["the file of --json already"],
+        &["already the file of --json"],
     );
     refused(folder, run, &["--quiet leaves it out"]);
     let render = "render own.scenario.json --size 64x64 --out /dev/stdout";
@@ -369,7 +372,7 @@ fn no_result_replaces_another_one() {
         ("--trace s/timeline.csv --statistics s", "--trace"),
         ("--signals ./s/trips.csv --statistics in/../s", "--signals"),
     ] {
-        let expected = format!("is the file of {what} already");
+        let expected = format!("is already the file of {what}");
         refused(folder, &format!("{run} {words}"), &[&expected]);
     }
     let slip = "--save s/timeline.png --statistics s";
@@ -386,7 +389,7 @@ fn no_result_replaces_another_one() {
         &["already"],
     );
     assert!(!folder.join("one").exists() && !folder.join("b.json").exists());
-    // Apart they are all written.
+    // With different names all are written.
     let words = "--save one --trace a.csv --signals b.csv --statistics s";
     fine(folder, &format!("{run} {words}"));
     fine(
@@ -425,7 +428,7 @@ fn tables_that_a_command_names_itself_replace_only_such_tables() {
         ("b.csv", "bench run own.scenario.json --runs 1 --out b.json"),
     ] {
         mine(name);
-        refused(folder, words, &["is there and is not such a table"]);
+        refused(folder, words, &["exists and is not such a table"]);
         let kept = std::fs::read_to_string(folder.join(name)).unwrap();
         assert_eq!(kept, "my,table\n1,2\n");
         std::fs::remove_file(folder.join(name)).unwrap();
@@ -466,7 +469,7 @@ fn a_run_that_is_killed_leaves_the_results_of_an_earlier_one() {
         after.keys().collect::<Vec<_>>()
     );
     assert!(before == after, "a result was touched");
-    // Another run to its end replaces them.
+    // Another complete run replaces them.
     fine(folder, &format!("{run} 3 {results}"));
     assert_ne!(before[&folder.join("s/trips.csv")], b"");
     let timeline = folder.join("s/timeline.csv");
@@ -475,7 +478,7 @@ fn a_run_that_is_killed_leaves_the_results_of_an_earlier_one() {
 
 #[test]
 fn nothing_but_the_door_makes_files() {
-    /// Calls that make files.
+    /// Calls that create files.
     const MAKES: [&str; 7] = [
         "roadwright_files::write",
         "Beside",
@@ -496,10 +499,10 @@ fn nothing_but_the_door_makes_files() {
         .into_iter()
         .partition(|path| path.parent().unwrap().ends_with("outputs"));
     assert!(others.len() > 50);
-    // The door itself uses them, so the words are right.
+    // The output module itself uses them, so the search terms are right.
     assert!(door.iter().any(made));
     let others = others.into_iter().filter(made);
-    // It leaves messages in a folder of its parent, and no results.
+    // It writes messages into a folder of its parent, but no results.
     let others: Vec<_> = others
         .filter(|path| !path.ends_with("src/worker.rs"))
         .collect();

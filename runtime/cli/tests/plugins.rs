@@ -75,8 +75,9 @@ fn new_projects_build_pass_the_check_and_drive() {
     }
 }
 
-/// Whether a plugin has reached the goal of the smoke drive, for a fitness whether it prefers who has, and
-/// for signals whether about as many arrive as by demand, by the report of a check.
+/// Success of a plugin in the report of a check: whether it reached the goal of the smoke drive; for a
+/// fitness, whether it prefers the arrived vehicle; for signals, whether about as many vehicles arrive as
+/// with actuated signals.
 fn is_driving(report: &Value, kind: &str) -> Option<bool> {
     let drives = &report["drives"];
     if kind == "fitness" {
@@ -119,7 +120,7 @@ fn all_examples_drive_and_are_drawn() {
         let mut project = plugins.join(name);
         let mut prefix = "lib";
         if language != "rust" {
-            // What is built of C lies beside its sources.
+            // Build output of C is beside its sources.
             let copy = folder.path().join(name);
             copy_folder(&project, &copy);
             (project, prefix) = (copy, "");
@@ -148,7 +149,7 @@ fn plugins_need_permission() {
     let folder = tempfile::tempdir().unwrap();
     let name = ["plugin", "new", "mine", "--lang", "c"];
     fine(&roadwright(folder.path(), &name));
-    // A second time it is there already.
+    // The second time it already exists.
     let again = roadwright(folder.path(), &name);
     assert_eq!(again.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&again.stderr).contains("already exists"));
@@ -177,7 +178,7 @@ fn plugins_need_permission() {
     run.extend(["--allow-plugin", &hash[..12]]);
     let said = fine(&roadwright(folder.path(), &run));
     assert!(said.contains("com.example.mine 0.1.0"), "{said}");
-    // In a process of its own it drives the same.
+    // In its own process it drives the same.
     let hash_of = |said: &str| {
         let line = said.lines().find(|line| line.starts_with("state hash"));
         line.unwrap().to_owned()
@@ -230,7 +231,7 @@ fn scripts_are_made_checked_and_run() {
             .iter()
             .any(|item| item["name"] == "desired_speed")
     );
-    // Nothing that is no plugin passes the check.
+    // A file that is not a plugin fails the check.
     let check = roadwright(folder.path(), &["plugin", "check", "bad.rhai"]);
     assert_eq!(check.status.code(), Some(1));
 }
@@ -328,7 +329,7 @@ fn the_log_of_a_run_is_told_beside_its_document_and_only_of_scripts_in_use() {
     assert!(document.is_object());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("here I go"), "{said}");
-    // The control: without --log there are no such lines.
+    // Control: without --log there are no such lines.
     let quiet: Vec<&str> = run
         .iter()
         .copied()
@@ -401,7 +402,7 @@ fn one_handler_is_called_for_a_made_up_agent() {
     let folder = tempfile::tempdir().unwrap();
     let script = "fn on_start(agent) { agent.memory.laps = 3; }\nfn behave(agent) {\n  agent.memory.laps += agent.id;\n  agent.desired_speed = 4.0;\n  agent.log(\"here\");\n}\nfn on_near(agent, other) { throw \"too near\"; }\n";
     let file = folder.path().join("laps.rhai");
-    // What throws in its trial is refused; written so that the trial does not see it.
+    // A script that throws in its trial is refused, so this one is written to pass the trial.
     std::fs::write(
         &file,
         script

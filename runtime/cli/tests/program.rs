@@ -4,7 +4,7 @@ use crate::common::scenario;
 use serde_json::Value;
 use std::process::{Command, Output};
 
-/// The program where there is no display.
+/// The program without a display.
 fn program() -> Command {
     let mut program = Command::new(env!("CARGO_BIN_EXE_roadwright"));
     for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"] {
@@ -121,7 +121,7 @@ fn run_reports_what_came_of_it() {
         text.contains("state hash") && text.contains("spread"),
         "{text}"
     );
-    // One run is one observation, whose drives meet each other: it has no error.
+    // One run is one observation, whose drives interact, so it has no standard error.
     assert!(
         !text.contains("standard error") && !text.contains('±'),
         "{text}"
@@ -145,7 +145,7 @@ fn run_writes_what_came_of_it_as_tables() {
     assert!(read("trips.csv").starts_with("agent,stack,status,"));
     let heat = read("heat.csv");
     assert!(heat.starts_with("road,lane,to_road,to_lane,from_m,to_m,"));
-    // Lanes, and ways through the junction.
+    // Lanes, and connections through the junction.
     let cells = |row: &str| row.split(',').map(str::to_owned).collect::<Vec<_>>();
     let rows: Vec<_> = heat.lines().skip(1).map(cells).collect();
     let (lanes, ways): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row[2].is_empty());
@@ -196,7 +196,7 @@ fn run_tells_what_junctions_and_signals_do_and_whom_agents_wait_for() {
         )
     };
     assert!(shown.windows(2).all(follows), "{shown:?}");
-    // Somebody stands before a red light, and says so.
+    // A vehicle waits at a red light, as the trace shows.
     let rows = std::fs::read_to_string(&trace).unwrap();
     let stands = |row: &&str| {
         let cells: Vec<&str> = row.split(',').collect();
@@ -267,7 +267,7 @@ fn run_lets_trailers_go_and_joins_them_on() {
         "agent 1 at 60.00 s: cannot couple: the run ended before",
     ];
     assert_eq!(lines, expected);
-    // What stands changes the run, and nothing else does.
+    // Fixed obstacles change the run, and nothing else does.
     let hash =
         |flags: &[&str]| json(&[&common[..], &["--json"], flags].concat())["state_hash"].clone();
     assert_ne!(hash(&["--uncouple", "3@0.1"]), hash(&[]));
@@ -301,7 +301,7 @@ fn run_takes_a_level_of_dynamics() {
     assert_ne!(rigid["state_hash"], steers["state_hash"]);
     let shared = run(&["--dynamics", "rigid", "--threads", "2"]);
     assert_eq!(shared["state_hash"], rigid["state_hash"]);
-    // Nobody has pushed anything here; in the hills the bus has.
+    // No obstacle was pushed here; in the hills the bus pushed some.
     assert!(rigid["loose"].is_null());
     let hills = scenario("hill-country");
     let hills = json(&["run", &hills, "--seconds", "25", "--json"]);
@@ -429,7 +429,7 @@ fn check_tells_errors_by_its_exit_code() {
     assert_eq!(schema["title"], "Roadwright scenario");
 }
 
-/// What `run` says when it refuses is what `check` has said before, and all of it.
+/// When `run` refuses a scenario, `check` has reported everything before.
 fn check_tells_why_a_run_would_not_begin(path: &str) {
     let text = std::fs::read_to_string(scenario("crossroads")).unwrap();
     let mut file: Value = serde_json::from_str(&text).unwrap();
@@ -579,7 +579,7 @@ fn pictures_leave_out_what_they_are_told_to() {
     };
     let whole = draw(&[]);
     assert_ne!(whole, draw(&["--hide", "forests,roads"]));
-    // The crossroads lie on layer 0 alone.
+    // The crossroads are on layer 0 only.
     assert_eq!(draw(&["--hide", "roads"]), draw(&["--hide", "layer:0"]));
     assert_eq!(whole, draw(&["--hide", "layer:-3"]));
 }
@@ -678,7 +678,7 @@ fn without_a_verb_old_town_is_run_and_drawn() {
     assert!(stderr(&output).contains("no display"));
     assert!(stdout(&output).contains("state hash"));
     assert!(folder.path().join("old-town.png").exists());
-    // The editor itself cannot do without one, and says so.
+    // The editor itself needs a display, and reports that.
     assert_eq!(code(&call(&["edit"])), 2);
 }
 
@@ -709,7 +709,7 @@ fn random_trips_come_over_the_edges_of_the_map_or_begin_inside() {
     let table = call(&["run", &file, "--populate", "24", "--seconds", "1"]);
     let table = String::from_utf8(table.stdout).unwrap();
     assert!(table.contains("random trips     24 of 24"), "{table}");
-    // Without the wish there is nothing to tell.
+    // Without the option there is nothing to report.
     let plain = json(&["run", &file, "--seconds", "1", "--json"]);
     assert!(plain.get("population").is_none());
 }

@@ -9,14 +9,14 @@ fn told(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// What a run in a folder says, as a document; it ends with 0.
+/// The JSON document of a run in a folder, which has to succeed.
 fn json(folder: &Path, words: &[&str]) -> Value {
     let output = roadwright(folder, &[&["run", "--json"], words].concat());
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A document without what depends on the machine.
+/// A document without machine-dependent entries.
 fn timeless(mut document: Value) -> Value {
     let fields = document.as_object_mut().unwrap();
     for key in [
@@ -30,7 +30,7 @@ fn timeless(mut document: Value) -> Value {
     document
 }
 
-/// The lines of a table after a time, s.
+/// The rows of a table after a time, s.
 fn rows_after(table: &Path, time: f64) -> Vec<String> {
     let text = std::fs::read_to_string(table).unwrap();
     let rows = text.lines().skip(1).map(str::to_owned);
@@ -56,7 +56,7 @@ fn a_restored_run_ends_as_one_that_was_never_interrupted() {
         "later.csv",
     ];
     let in_two = json(folder, &restored);
-    // What junctions have done is watched by each run for itself.
+    // Each run observes its junctions separately.
     let [in_one, in_two] = [in_one, in_two].map(|document| {
         let mut document = timeless(document);
         assert!(document["junctions"].as_array().is_some());
@@ -70,7 +70,7 @@ fn a_restored_run_ends_as_one_that_was_never_interrupted() {
     assert_eq!(rows, rows_after(&whole, 17.35));
     let scores = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     assert_eq!(scores("later.scores.csv"), scores("whole.scores.csv"));
-    // Once more from the same file, by way of another save.
+    // Again from the same file, through another save.
     let more = [
         "--restore",
         "a.rwworld",
@@ -86,7 +86,7 @@ fn a_restored_run_ends_as_one_that_was_never_interrupted() {
     assert_eq!(again["state_hash"], in_one["state_hash"]);
 }
 
-/// What `run --restore` says about a file, on one line; it ends with 2.
+/// The one-line message of `run --restore` about a file, with exit code 2.
 fn refused(folder: &Path, file: &str, save: &str) -> String {
     let output = roadwright(folder, &["run", file, "--restore", save, "--seconds", "5"]);
     assert_eq!(output.status.code(), Some(2), "{}", told(&output));
@@ -96,7 +96,7 @@ fn refused(folder: &Path, file: &str, save: &str) -> String {
     said
 }
 
-/// A save whose part has another version: its number follows its name.
+/// A save with another version of one part; the number follows the part's name.
 fn with_version(bytes: &[u8], part: &str, change: fn(u8) -> u8) -> Vec<u8> {
     let mut bytes = bytes[..bytes.len() - 8].to_vec();
     let name = [&[part.len() as u8], part.as_bytes()].concat();
@@ -149,7 +149,7 @@ fn what_cannot_be_restored_is_said_in_words() {
     assert_eq!(versions, bytes);
 }
 
-/// The modules that a document says have started fresh, with why.
+/// The modules that a document lists as freshly started, with the reasons.
 fn fresh(document: &Value) -> Vec<(&str, &str)> {
     let all = document["started_fresh"].as_array();
     all.into_iter()
@@ -189,7 +189,7 @@ fn other_modules_make_a_branch_that_is_told() {
         why.contains("restored at 5.00 s, controller pursuit starts fresh"),
         "{why}"
     );
-    // For people as well, when it begins and when it ends.
+    // Also printed at the beginning and at the end.
     let output = roadwright(folder, &[&["run"], &other[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     let said = told(&output);
@@ -227,7 +227,7 @@ fn another_text_of_a_script_and_another_script_start_fresh() {
     let first = [&slow[..], &["--seconds", "5", "--save", "a.rwworld"]].concat();
     run(&first);
     let restored = ["--restore", "a.rwworld", "--seconds", "10"];
-    // What took the place of modules is in the save.
+    // Replacements of modules are part of the save.
     let exact = run(&restored);
     let whole = run(&[&slow[..], &["--seconds", "10"]].concat());
     assert_eq!(exact["state_hash"], whole["state_hash"]);
@@ -246,7 +246,7 @@ fn another_text_of_a_script_and_another_script_start_fresh() {
     assert_eq!(module, "slow.rhai");
     assert!(why.contains("another build starts fresh"), "{why}");
     assert_ne!(changed["state_hash"], whole["state_hash"]);
-    // The script that the save was made with need not be there.
+    // The script that the save was made with may be missing.
     std::fs::remove_file(folder.join("scripts/slow.rhai")).unwrap();
     let without = run(&[&restored[..], &["--use", "behaviour=slower.rhai"]].concat());
     assert_eq!(without["state_hash"], other["state_hash"]);
@@ -334,7 +334,7 @@ fn results_do_not_replace_what_is_read_or_each_other() {
         ),
         (
             &["--save", "same", "--signals", "./same"],
-            "--signals: ./same is the file of --save already",
+            "--signals: ./same is already the file of --save",
         ),
     ] {
         let output = roadwright(folder, &[&run[..], words].concat());

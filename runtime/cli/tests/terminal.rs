@@ -1,5 +1,5 @@
-//! What the program prints: nothing that a terminal obeys, also on devices that are full or closed,
-//! and a summary when it is asked to end.
+//! Output of the program: no control sequences for the terminal, errors for full or closed devices, and a
+//! summary when asked to end.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -10,12 +10,12 @@ use crate::common::roadwright;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-/// Sets the title of a window, and clears the screen in two ways.
+/// Sets the window title, and clears the screen in two ways.
 const EVIL: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}2J";
-/// The same as JSON writes it in a file.
+/// The same in JSON.
 const EVIL_JSON: &str = r"\u001b]0;owned\u0007\u001b[2J\u009b2J";
 
-/// A folder with the crossroads, whose texts of a kind are replaced, and a script.
+/// A folder with the crossroads, with some of its texts replaced, and a script.
 fn folder(replaced: &[(&str, &str)], script: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let shipped =
@@ -31,7 +31,7 @@ fn folder(replaced: &[(&str, &str)], script: &str) -> tempfile::TempDir {
     folder
 }
 
-/// All that was printed.
+/// All printed output.
 fn printed(output: &Output) -> String {
     String::from_utf8([output.stdout.clone(), output.stderr.clone()].concat()).unwrap()
 }
@@ -40,14 +40,14 @@ fn is_obeyed(c: char) -> bool {
     c.is_control() && c != '\n'
 }
 
-/// A folder with a scenario that has evil names for a stack, a vehicle, a road and itself.
+/// A folder with a scenario that has malicious names for itself, a stack, a vehicle and a road.
 fn evil_folder() -> tempfile::TempDir {
     let evil = |before: &str| format!("{before}{EVIL_JSON}\"");
     let module = "\"module\": ";
     folder(
         &[
             ("\"idm\"", &evil("\"idm")),
-            // The module of that name stays.
+            // The module with that name stays.
             (
                 &evil(&format!("{module}\"idm")),
                 &format!("{module}\"idm\""),
@@ -133,7 +133,7 @@ fn a_full_device_does_not_end_a_run() {
         &["script", "check", "none.rhai"],
         &["script", "api"],
     ] {
-        // Standard output that cannot be written is an error that is told where it can be.
+        // An error on standard output is reported where possible.
         let mut command = crate::common::command(folder.path(), words);
         let output = command.stdout(full()).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{words:?}");
@@ -144,7 +144,7 @@ fn a_full_device_does_not_end_a_run() {
     }
 }
 
-/// A run that logs without end, with a trace, and its first line: then it catches signals.
+/// Starts a run that logs endlessly, with a trace, and reads its first line, after which it catches signals.
 #[cfg(unix)]
 fn long_run(
     folder: &Path,
@@ -188,7 +188,7 @@ fn signal(child: &std::process::Child, name: &str) {
     assert!(status.unwrap().success());
 }
 
-/// Waits for the end of a run that was asked to end, and looks at what it has written.
+/// Waits for a run that was asked to end, and checks its output.
 #[cfg(unix)]
 fn ends_in_good_order(folder: &Path, child: std::process::Child, number: i32) {
     let output = child.wait_with_output().unwrap();
@@ -203,8 +203,8 @@ fn ends_in_good_order(folder: &Path, child: std::process::Child, number: i32) {
     assert!(trace.lines().all(|row| row.split(',').count() == 12));
 }
 
-/// Lets children have the usual action of SIGHUP, also if the tests were started by `nohup`: what is ignored
-/// here stays ignored in a child, and what is caught becomes the default.
+/// Gives children the default action for SIGHUP, even if `nohup` started the tests: ignored signals stay
+/// ignored in a child, and caught ones return to the default.
 #[cfg(unix)]
 fn with_usual_hangup() {
     let caught = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
@@ -220,7 +220,7 @@ fn signals_end_a_run_like_ctrl_c() {
         let (child, mut stderr) = long_run(folder.path(), "");
         let drain = std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
         signal(&child, name);
-        // As when a terminal is closed: again at once.
+        // As when a terminal closes: a second signal at once.
         signal(&child, name);
         ends_in_good_order(folder.path(), child, number);
         drain.join().unwrap().unwrap();
@@ -255,7 +255,7 @@ fn signals_end_measurements_and_trainings_as_they_end_runs() {
     std::fs::write(folder.join("x.experiment.json"), experiment).unwrap();
     let bench = "bench run arena --runs 100000 --json --out b.json";
     let train = "train x.experiment.json --quiet --out t.json";
-    // Each with the key that only a complete file has.
+    // Each with a key that only a complete file has.
     let (bench, train) = ((bench, "b.json", "stopped"), (train, "t.json", "champion"));
     for ((words, kept, last), name, number) in [
         (bench, "-INT", 2),

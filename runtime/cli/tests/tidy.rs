@@ -1,19 +1,19 @@
-//! Habits that may only become rarer, counted for each crate: tuples as parameters, and plain numbers as indices.
+//! Habits that may only become rarer, counted per crate: tuple parameters, and plain numbers as indices.
 
 use crate::common::{files_below, root};
 use std::collections::BTreeMap;
 
-/// What is left in a crate.
+/// Remaining occurrences in a crate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Left {
     /// Functions with a parameter whose pattern or type is a tuple.
     tuples: usize,
-    /// Parameters and fields named after something that has an index type, and typed as a plain number.
+    /// Parameters and fields that are named after something with an index type but have a plain number type.
     raw: usize,
 }
 
-/// The crates that have anything left, with how much. A number that falls is to be lowered here, so that it
-/// does not rise again; a number that rises asks for a struct, or for an index type.
+/// Crates with remaining occurrences. When a count falls, lower it here so that it cannot rise again; when it
+/// rises, use a struct or an index type instead.
 const LEFT: [(&str, Left); 14] = [
     ("editor", left(50, 0)),
     ("editor/core", left(10, 0)),
@@ -35,7 +35,7 @@ const fn left(tuples: usize, raw: usize) -> Left {
     Left { tuples, raw }
 }
 
-/// A source without what comments and strings say, in as many lines.
+/// A source without comments and strings, with the same number of lines.
 pub(crate) fn code_of(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut code = String::with_capacity(text.len());
@@ -85,7 +85,7 @@ fn length_of_raw_string(text: &str) -> Option<usize> {
     Some(1 + marks + 1 + found)
 }
 
-/// That of a character in quotes; `None` for a lifetime.
+/// Length of a character literal; `None` for a lifetime.
 fn length_of_character(text: &str) -> Option<usize> {
     let rest = text.strip_prefix('\'')?;
     if let Some(escaped) = rest.strip_prefix('\\') {
@@ -97,7 +97,7 @@ fn length_of_character(text: &str) -> Option<usize> {
         .then_some(2 + first.len_utf8())
 }
 
-/// The parts of a list that commas separate, outside of brackets of any kind.
+/// The comma-separated parts of a list, ignoring commas in brackets of any kind.
 fn separated(list: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut begin, mut before) = (Vec::new(), 0i32, 0, ' ');
     for (at, c) in list.char_indices() {
@@ -118,7 +118,7 @@ fn separated(list: &str) -> Vec<&str> {
     parts
 }
 
-/// Where the bracket that a text begins with is closed.
+/// The position that closes the bracket at the start of a text.
 fn closing(text: &str, open: char, close: char) -> Option<usize> {
     let (mut depth, mut before) = (0i32, ' ');
     for (at, c) in text.char_indices() {
@@ -135,7 +135,7 @@ fn closing(text: &str, open: char, close: char) -> Option<usize> {
     None
 }
 
-/// The parameters of all functions of a source.
+/// The parameters of all functions in a source.
 fn parameters(code: &str) -> Vec<Vec<&str>> {
     let mut all = Vec::new();
     for (at, _) in code.match_indices("fn ") {
@@ -176,7 +176,7 @@ fn is_tuple(parameter: &str) -> bool {
     kind.starts_with('(') && !kind.starts_with("()")
 }
 
-/// How often something that has an index type is a plain number.
+/// Number of plain numbers in place of index types.
 fn raw_indices(code: &str) -> usize {
     let names = ["agent", "junction", "lanelet", "connection"];
     let is_named = |before: &str, name: &str| {

@@ -1,11 +1,11 @@
-//! Whole towns, imported and full of traffic: a small one of our own making and, where `ROADWRIGHT_TEST_DATA`
-//! is set, a part of Dublin.
+//! Whole towns, imported and full of traffic: a small synthetic one and, if `ROADWRIGHT_TEST_DATA` is set, a
+//! part of Dublin.
 
 use crate::program::{call, code, json};
 use roadwright_testing::city;
 use std::path::Path;
 
-/// Random trips in a town, and how many of them have to arrive in how many seconds.
+/// Random trips in a town, and how many of them have to arrive within how many seconds.
 struct Traffic {
     trips: u64,
     seconds: u64,

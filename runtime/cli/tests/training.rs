@@ -1,4 +1,4 @@
-//! `roadwright train`: what it promises, and what it refuses.
+//! `roadwright train`: its promises, and its error messages.
 #![cfg(unix)]
 
 use crate::common::{command, roadwright};
@@ -71,7 +71,7 @@ fn the_window_trains_to_the_same_pool_and_champion() {
     let genome = seen.problem.as_ref().unwrap().genome();
     let genes = genome.print(&verdict.champion.genes);
     assert_eq!(printed["champion"]["genes"], genes);
-    // The record of the window is one that the command line goes on with.
+    // The command line can resume the record from the window.
     let mut record = Record::clone(seen.record.as_ref().unwrap());
     std::fs::write(folder.path().join("r.json"), record.to_text()).unwrap();
     let more = [
@@ -151,7 +151,7 @@ fn the_document_has_its_keys_and_workers_change_none_of_it() {
     ] {
         assert!(one["generations"][0][key].is_number(), "{key}");
     }
-    // The stack's own values and three children, two courses each.
+    // The stack's own values and three children, on two courses each.
     assert_eq!(one["generations"][0]["runs"], 8);
     assert_eq!(one["champion"]["genes"].as_str().unwrap().len(), 18);
     assert_eq!(one["held_out"]["runs"], 3);
@@ -162,7 +162,7 @@ fn the_document_has_its_keys_and_workers_change_none_of_it() {
     let end = |index: usize| fitness["interval"][index].as_f64().unwrap();
     let mean = fitness["mean"].as_f64().unwrap();
     assert!(end(0) <= mean && mean <= end(1), "{fitness}");
-    // Three test courses of one drive each, whatever the fitness says of them.
+    // Three test courses with one drive each, whatever their fitness.
     assert_eq!(one["manners"]["drives"], 3);
     let share = one["manners"]["above_limit"].as_f64().unwrap();
     assert!((0.0..=1.0).contains(&share), "{share}");
@@ -188,7 +188,7 @@ fn a_training_that_was_killed_goes_on_to_the_same_end() {
     ];
     let record = folder.path().join("kept.json");
     let mut kills = 0;
-    // Killed again and again at other moments, with other numbers of workers, until one gets through.
+    // Killed repeatedly at different moments, with different numbers of workers, until one run completes.
     for (number, milliseconds) in [0, 300, 600, 900, 1300, 2000].into_iter().enumerate() {
         let workers = (number % 3 + 1).to_string();
         let mut child = command(folder.path(), &words)
@@ -197,7 +197,7 @@ fn a_training_that_was_killed_goes_on_to_the_same_end() {
             .spawn()
             .unwrap();
         std::thread::sleep(Duration::from_millis(milliseconds));
-        // SIGKILL: nothing can be put in order.
+        // SIGKILL leaves no chance to clean up.
         child.kill().unwrap();
         kills += usize::from(!child.wait().unwrap().success());
         if record.exists() {
@@ -208,7 +208,7 @@ fn a_training_that_was_killed_goes_on_to_the_same_end() {
     assert!(kills > 0, "nothing was killed: the test shows nothing");
     let resumed = document(&roadwright(folder.path(), &words));
     assert_eq!(resumed, whole);
-    // One generation more, of a training that was over.
+    // One more generation of a finished training.
     let more = [&words[..], &["--generations", "5"]].concat();
     let more = document(&roadwright(folder.path(), &more));
     assert_eq!(more["generations"].as_array().unwrap().len(), 5);
@@ -247,7 +247,7 @@ fn held_out_runs_are_those_of_bench_and_a_fitness_says_which_way_is_better() {
             .collect::<Vec<_>>()
     };
     assert_eq!(keys(&trained["held_out"]), keys(&bench));
-    // The score of the arena is points: the best of a generation has most of them.
+    // The score of the arena is points, so the best of a generation has the most.
     assert_eq!(bench["lower_is_better"], false);
     for generation in trained["generations"].as_array().unwrap() {
         let number = |key: &str| generation[key].as_f64().unwrap();
@@ -310,7 +310,7 @@ fn records_that_do_not_fit_are_refused_with_the_reason() {
         &train(folder.path(), &resume),
         "it is no record of a training",
     );
-    // Another version of the course or of a module would ask for other candidates: here the courses.
+    // Another version of the course or of a module would need other candidates; here the courses change.
     std::fs::write(&record, &text).unwrap();
     std::fs::write(
         folder.path().join("small.experiment.json"),
@@ -361,7 +361,7 @@ fn trained_values_are_compared_and_applied() {
         "expected one of: fuzzy_driver, idm, pursuit",
     );
     refused(&apply("idm"), "it does not use fuzzy_driver");
-    // With the module put in first it goes there as well.
+    // If the module is added first, it is trained as well.
     let put = |module: &str| {
         let words = [
             "train",
@@ -387,7 +387,7 @@ fn trained_values_are_compared_and_applied() {
     let text = std::fs::read_to_string(folder.path().join("trained.scenario.json")).unwrap();
     let written: Value = serde_json::from_str(&text).unwrap();
     let parameters = &written["stacks"]["fuzzy_driver"]["controller"]["parameters"];
-    // What was not trained stays.
+    // Untrained values stay.
     assert_eq!(parameters["avoid_steering_gain"], 2.5);
     assert_eq!(
         parameters
@@ -402,7 +402,7 @@ fn trained_values_are_compared_and_applied() {
     document(&roadwright(folder.path(), &run));
 }
 
-/// A training of seconds in the forest, where bodies lean and posts fall.
+/// A training in the forest that takes seconds, where bodies lean and posts fall.
 const FOREST: &str = r#"{
   "format": "roadwright-experiment",
   "version": 1,
@@ -433,7 +433,7 @@ fn what_was_paid_for_being_fast_is_told_beside_the_time() {
         .collect();
     assert_eq!(names, ["forest_score", "felled", "roll_margin"]);
     let drivers = found["drivers"].as_array().unwrap();
-    // The first is on the front, and who is beaten is so by one who drove.
+    // The first is on the front, and a dominated driver is dominated by another driver.
     assert!(drivers[0]["beaten_by"].is_null(), "{found}");
     for driver in drivers {
         assert_eq!(
@@ -449,7 +449,7 @@ fn what_was_paid_for_being_fast_is_told_beside_the_time() {
     for file in ["front_felled.svg", "front_roll_margin.csv"] {
         assert!(folder.path().join("plots").join(file).is_file(), "{file}");
     }
-    // Any number of workers gives the same, and where nothing leans there is the fitness alone.
+    // Any number of workers gives the same; without leaning, only the fitness remains.
     let same = document(&front(&["--json", "--workers", "1"]));
     assert_eq!(found, same);
     let flat = document(&front(&[
@@ -466,7 +466,7 @@ fn what_was_paid_for_being_fast_is_told_beside_the_time() {
     );
 }
 
-/// Drives as fast as its parameter says, and fails where that is too much.
+/// Drives as fast as its parameter says, and fails if that is too fast.
 const SCRIPT: &str = r#"parameter("eagerness", 0.4, 0.0, 1.0, "", "Factor on the speed.");
 
 fn behave(agent) {
@@ -488,7 +488,7 @@ fn a_script_is_trained_and_its_faults_cost_individuals_only() {
     std::fs::create_dir(folder.path().join("scripts")).unwrap();
     std::fs::write(folder.path().join("scripts/eager.rhai"), SCRIPT).unwrap();
     let output = train(folder.path(), &["--json"]);
-    // Drives that failed are no results, which the exit code says.
+    // Failed drives are not results, which the exit code shows.
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("eager.rhai failed at "), "{said}");
@@ -524,7 +524,7 @@ fn champions_are_compared_on_the_courses_that_both_were_judged_on() {
     let found = document(&compare(&["b.json", "a.json"]));
     let rows = found["others"].as_array().unwrap();
     assert_eq!(rows.len(), 2);
-    // With itself there is no difference, and no doubt about it.
+    // Compared with itself there is no difference, with certainty.
     assert_eq!(
         (&rows[1]["difference"], &rows[1]["p_holm"]),
         (&0.0.into(), &1.0.into())

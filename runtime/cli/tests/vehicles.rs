@@ -70,7 +70,7 @@ fn vehicles_are_listed_shown_checked_and_measured() {
         let manoeuvres = first["manoeuvres"].as_array().unwrap();
         assert_eq!(manoeuvres.len(), 18);
         for one in manoeuvres {
-            // What has a limit keeps to it, and what does not apply has neither value nor verdict.
+            // Values with a limit keep to it, and inapplicable ones have neither value nor verdict.
             assert_ne!(one["pass"], false, "{id}: {one}");
             assert_eq!(
                 one["applies"] == true,
@@ -115,7 +115,7 @@ fn a_vehicle_that_does_not_keep_to_its_limits_is_told() {
     std::fs::write(&file, vehicle.to_string()).unwrap();
     assert_eq!(code(&call(&["vehicle", "check", path])), 0);
     assert_eq!(code(&call(&["vehicle", "test", path, "--json"])), 0);
-    // Steeper than it can stand.
+    // Steeper than the vehicle can stand.
     vehicle["limits"]["side_slope"] = 1.2.into();
     std::fs::write(&file, vehicle.to_string()).unwrap();
     assert_eq!(code(&call(&["vehicle", "test", path])), 1);
@@ -195,7 +195,7 @@ fn manoeuvres_are_drawn_into_a_folder() {
             assert!(all.into_iter().all(f64::is_finite), "{name}: {line}");
         }
     }
-    // In words the pictures are named below the table; what was there is written anew.
+    // In text output the pictures are listed below the table; existing files are overwritten.
     std::fs::write(plots.join("gap.svg"), "old").unwrap();
     let output = call(&["vehicle", "test", "willys-mb", "--plots", at]);
     let said = String::from_utf8(output.stdout).unwrap();
@@ -220,7 +220,7 @@ fn pictures_that_cannot_be_written_or_do_not_exist_are_told() {
         let said = stderr(&output);
         assert!(said.contains("--plots") && said.contains(plots), "{said}");
     }
-    // A folder stands where a picture is to be.
+    // A folder is in the place of a picture.
     std::fs::create_dir_all(folder.path().join("full/braking.svg/x")).unwrap();
     let full = folder.path().join("full");
     let output = call(&[

@@ -1,8 +1,8 @@
 //! Comments, messages and documents in plain English: counts habits that made ours hard to read, and limits
 //! the length of documents.
 //!
-//! A hit is a place to look at and no verdict. Each crate, and all documents together, have a ceiling in
-//! `wording.txt` that only falls. With `ROADWRIGHT_WRITE_TABLES=1` this test lowers the ceilings there; it
+//! A hit is a place to look at, not a verdict. Each crate, and all documents together, have a ceiling in
+//! `wording.txt` that can only fall. With `ROADWRIGHT_WRITE_TABLES=1` this test lowers the ceilings there; it
 //! never raises one, and a new crate starts at zero.
 
 use crate::common::{files_below, root};
@@ -10,20 +10,20 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// A habit with the advice for a reader of the failure.
+/// A habit, with advice for the failure message.
 struct Habit {
     patterns: &'static [Pattern],
     instead: &'static str,
 }
 
-/// Words in a row, each place with its alternatives.
+/// A sequence of words, each with its alternatives.
 struct Pattern {
     words: &'static [&'static [&'static str]],
-    /// The first word has to open the line, with a capital letter; questions and headings are excused.
+    /// The first word must start the line with a capital letter; questions and headings are excused.
     opens: bool,
-    /// Words before the row that make it fine.
+    /// Words before the sequence that excuse it.
     unless_after: &'static [&'static str],
-    /// Words behind the row that make it fine.
+    /// Words after the sequence that excuse it.
     unless_before: &'static [&'static str],
 }
 
@@ -72,7 +72,7 @@ const HABITS: &[Habit] = &[
         instead: "name the driver, vehicle or user, or use the passive",
     },
     Habit {
-        // Right of way, and the idioms; `way` of OpenStreetMap is excused in its folder and by these words.
+        // Except right of way and idioms; `way` of OpenStreetMap is excused in its folder and by these words.
         patterns: &[Pattern {
             unless_after: &[
                 "of", "give", "gives", "giving", "by", "same", "this", "either", "no", "osm",
@@ -112,7 +112,7 @@ const HABITS: &[Habit] = &[
 /// Pages that other tests generate from texts in the source.
 const GENERATED: [&str; 2] = ["docs/controllers.md", "docs/script-api.md"];
 
-/// Most bytes of a document. Sections of the changelog have a limit each.
+/// Maximum size of a document in bytes. Sections of the changelog have separate limits.
 const LENGTHS: [Length; 3] = [
     Length {
         document: "ARCHITECTURE.md",
@@ -128,10 +128,10 @@ const LENGTHS: [Length; 3] = [
     },
 ];
 
-/// Most bytes of all other pages in `docs`.
+/// Maximum size of all other pages in `docs`, bytes.
 const PAGE: usize = 46_000;
 
-/// Most bytes of one release in the changelog.
+/// Maximum size of one release in the changelog, bytes.
 const RELEASE: usize = 12_000;
 
 struct Length {
@@ -147,7 +147,7 @@ struct Hit {
     instead: &'static str,
 }
 
-/// The words of a line, without code spans; hyphens and underscores belong to words.
+/// The words of a line without code spans; hyphens and underscores are part of words.
 fn words(line: &str) -> Vec<&str> {
     let outside = line.split('`').step_by(2);
     let parts = outside.flat_map(|part| {
@@ -177,7 +177,7 @@ impl Pattern {
     }
 }
 
-/// The advice for the first habit of a line.
+/// The advice for the first habit found in a line.
 fn advice(line: &str) -> Option<&'static str> {
     let words = words(line);
     let has = |habit: &&Habit| {
@@ -187,7 +187,7 @@ fn advice(line: &str) -> Option<&'static str> {
     Some(HABITS.iter().find(has)?.instead)
 }
 
-/// The prose in a line of source: a comment that takes all of it, or its string literals.
+/// The prose in a line of source: a whole-line comment, or its string literals.
 fn prose_of_source<'a>(line: &'a str, comments: &[&str]) -> Vec<&'a str> {
     let trimmed = line.trim();
     if let Some(comment) = comments.iter().find_map(|mark| trimmed.strip_prefix(mark)) {
@@ -225,7 +225,7 @@ fn hits(path: &Path, text: &str) -> Vec<Hit> {
     found
 }
 
-/// The group that a file counts in: its crate, its folder, or the documents.
+/// The group of a file: its crate, its folder, or the documents.
 fn group(path: &Path) -> String {
     let shown = path.to_string_lossy();
     if path.extension().is_some_and(|e| e == "md") {
@@ -254,7 +254,7 @@ fn all_hits() -> BTreeMap<String, Vec<Hit>> {
     let mut by_group: BTreeMap<String, Vec<Hit>> = BTreeMap::new();
     for file in files {
         let path = file.strip_prefix(root()).unwrap();
-        // This file is made of the words that it looks for.
+        // This file contains the words that it searches for.
         if path.ends_with("cli/tests/wording.rs") {
             continue;
         }
@@ -268,7 +268,7 @@ fn all_hits() -> BTreeMap<String, Vec<Hit>> {
     by_group
 }
 
-/// Ceilings by group, as the file has them.
+/// Ceilings by group, from the file.
 fn ceilings(text: &str) -> BTreeMap<String, usize> {
     let lines = text.lines().filter_map(|line| line.split_once(' '));
     lines
@@ -276,13 +276,13 @@ fn ceilings(text: &str) -> BTreeMap<String, usize> {
         .collect()
 }
 
-/// How far below its ceiling a count may be before the ceiling has to be lowered.
+/// How far a count may be below its ceiling before the ceiling has to be lowered.
 fn slack(ceiling: usize) -> usize {
     (ceiling / 10).max(10)
 }
 
-/// The message for a group above its ceiling: hits of the files changed last come first, since these are most
-/// likely new.
+/// The message for a group above its ceiling. Hits in recently changed files come first, because they are
+/// most likely new.
 fn too_many(group: &str, ceiling: usize, hits: &[Hit]) -> String {
     let changed = |hit: &Hit| {
         std::fs::metadata(root().join(&hit.path))

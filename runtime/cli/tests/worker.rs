@@ -1,4 +1,4 @@
-//! The child process that does the work of commands with plugins in them.
+//! The child process that does the work of commands with plugins.
 #![cfg(target_os = "linux")]
 
 use crate::evil::{ID, USE, folder, told};
@@ -30,7 +30,7 @@ fn straight() -> tempfile::TempDir {
     folder
 }
 
-/// Waits until something is there, for half a minute at most.
+/// Waits until a value is available, for at most half a minute.
 fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> T {
     let began = SystemTime::now();
     loop {
@@ -63,7 +63,7 @@ fn send(signal: &str, process: u32) {
     assert!(Command::new("kill").args(words).status().unwrap().success());
 }
 
-/// Waits until the worker has begun to simulate: its trial of the plugin has left a mark.
+/// Waits until the worker has started to simulate: its trial of the plugin leaves a mark.
 fn wait_until_it_drives(folder: &Path) {
     let marks = folder.join(".cache/roadwright/marks");
     wait_for(|| {
@@ -86,7 +86,7 @@ fn with_outputs(folder: &Path, evil: &str) -> Output {
         "--signals",
         "lights.csv",
     ];
-    // A home of its own: a build that was on trial when its process ended stays out of the next run.
+    // Its own home, because a build on trial when its process ended stays out of the next run.
     let home = tempfile::tempdir().unwrap();
     command(folder, evil, &more)
         .env("HOME", home.path())
@@ -104,7 +104,7 @@ fn outputs_get_their_names_only_when_the_work_is_done() {
     for name in OUTPUTS {
         assert!(!path(name).exists(), "{name}");
     }
-    // The twin that behaves writes them, and the next end leaves them as they are.
+    // The plugin that behaves writes them, and the next end leaves them unchanged.
     let output = with_outputs(folder.path(), "");
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     let kept = OUTPUTS.map(|name| std::fs::read(path(name)).unwrap());

@@ -1,4 +1,4 @@
-//! Who may change a world: the source is held to it.
+//! Code that may change a world, enforced by a search of the source.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
         let path = entry.unwrap().path();
         if path.is_dir() {
             sources(&path, found);
-        // Tests may do as they like, in files of their own as well as at the end of a file.
+        // Tests may do anything, in separate files as well as at the end of a file.
         } else if path.extension().is_some_and(|ending| ending == "rs")
             && !path.ends_with("tests.rs")
         {
@@ -16,7 +16,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The lines of a source without those of its test modules, each of which ends with a brace of its own indent.
+/// The lines of a source without its test modules, each of which ends with a brace at its own indent.
 pub(crate) fn without_tests(text: &str) -> Vec<&str> {
     let mut code = Vec::new();
     let mut lines = text.lines();
@@ -42,7 +42,7 @@ fn only_tests_are_left_out() {
     assert_eq!(without_tests(text), ["a", "b", "c", "d"]);
 }
 
-/// Files of library and program code with the lines that hold a text.
+/// Files of library and program code with the lines that contain one of some texts.
 fn lines_with(texts: &[&str]) -> Vec<(String, String)> {
     let root = crate::common::root();
     let mut files = Vec::new();
@@ -59,7 +59,7 @@ fn lines_with(texts: &[&str]) -> Vec<(String, String)> {
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
         let name = file.strip_prefix(&root).unwrap().display().to_string();
-        // Modules of tests in files of their own are tests too.
+        // Test modules in separate files are tests too.
         if name.ends_with("tests.rs") {
             continue;
         }
@@ -82,15 +82,15 @@ fn nobody_but_the_world_takes_the_whole_world_mutably() {
         "runtime/simulation/src/report.rs",
         "runtime/simulation/src/world/reads.rs",
         "runtime/simulation/src/world/told.rs",
-        // Restoring fills in a world that it has just made.
+        // Restoring fills a world that it has just created.
         "runtime/simulation/src/save.rs",
-        // The door for edits between two steps.
+        // The entry point for edits between two steps.
         "runtime/simulation/src/session.rs",
     ];
     for (file, line) in &takes {
         assert!(allowed.contains(&file.as_str()), "{file}: {line}");
     }
-    // A positive control: the search finds what is there.
+    // Positive control: the search finds existing uses.
     assert!(takes.iter().any(|(file, _)| file.ends_with("world.rs")));
 }
 
@@ -107,7 +107,7 @@ fn worlds_are_stepped_in_one_place() {
 
 #[test]
 fn poses_are_asked_of_the_level_of_dynamics() {
-    // The column holds those of some levels only; `Bodies::pose` knows of all.
+    // The column contains only some levels; `Bodies::pose` covers all.
     let reads = lines_with(&["motion"]);
     let is_pose = |line: &str| {
         line.contains("motion.pose") || line.contains(").pose") || {
@@ -117,7 +117,7 @@ fn poses_are_asked_of_the_level_of_dynamics() {
     let poses: Vec<_> = reads.iter().filter(|(_, line)| is_pose(line)).collect();
     let may = [
         "runtime/simulation/src/dynamics/",
-        // Where one_track has just put the body.
+        // Where one_track has just placed the body.
         "runtime/simulation/src/stages/advance.rs",
         // Of `Bodies::motion_at`.
         "runtime/simulation/src/report.rs",

@@ -77,7 +77,7 @@ pub(crate) const RETRY: &str = "roadwright plugin retry";
 pub(crate) fn remedy(module: &str) -> String {
     format!(
         "It stays out until its file changes; `{RETRY} {module}`, with the same --plugins (in the \
-         editor: Retry), loads it again."
+         editor: Reload), loads it again."
     )
 }
 

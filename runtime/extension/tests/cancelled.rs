@@ -1,4 +1,4 @@
-//! What a plugin hears when it asks the host: whether it is given up, and extensions.
+//! Information that a plugin can request from the host: whether its call was abandoned, and extensions.
 #![cfg(unix)]
 
 use crate::common::{Bench, c_plugin, shipped, wait_until};
@@ -8,10 +8,10 @@ use std::path::Path;
 use std::time::Duration;
 
 const PROBE: &str = "org.roadwright.probe";
-/// The call in which it hangs: not that of its trial.
+/// The call in which it hangs, which is not that of its trial.
 const HANG_AT: &str = "HANG_AT=10";
 
-/// A world that is driven by a probe that hangs until it hears that it is given up.
+/// A world driven by a probe that hangs until it learns that its call was abandoned.
 fn hanging(bench: &Bench, folder: &Path, definitions: &[&str]) -> World {
     bench.put_file(
         "probe.so",
@@ -21,7 +21,7 @@ fn hanging(bench: &Bench, folder: &Path, definitions: &[&str]) -> World {
     bench.world(&scenario, Slot::Controller, PROBE, RunOptions::default())
 }
 
-/// The hardest acceleration or braking that any vehicle shows, m/s^2.
+/// The hardest acceleration or braking of any vehicle, m/s^2.
 fn hardest(world: &World) -> f64 {
     let snapshot = world.snapshot();
     let hard = snapshot.vehicles.iter().map(|v| v.acceleration.abs());
@@ -42,7 +42,7 @@ fn a_call_that_is_given_up_hears_so_and_its_answer_is_not_used() {
         }
         (world, worst)
     });
-    // It hangs, and nobody has given it up: who waits longer hears nothing.
+    // It hangs, and its call is not abandoned, because the patience is longer.
     wait_until("the hang is seen", || !watch.hangs().is_empty());
     watch.give_up(Duration::from_secs(60));
     assert!(!driven.is_finished());
@@ -58,7 +58,7 @@ fn a_call_that_is_given_up_hears_so_and_its_answer_is_not_used() {
         why.starts_with(PROBE) && why.contains("did not answer for 2 s"),
         "{why}"
     );
-    // The run went on without that answer, and with a fresh instance.
+    // The run continued without that answer, and with a fresh instance.
     assert!(worst > 0.5 && worst < 20.0, "{worst}");
     let swaps = world.swaps();
     assert_eq!(swaps.len(), 1, "{swaps:?}");
@@ -66,7 +66,7 @@ fn a_call_that_is_given_up_hears_so_and_its_answer_is_not_used() {
     assert!(swaps[0].note.contains("restart 1 of 3"), "{swaps:?}");
     let log = bench.row(PROBE).log.join("\n");
     assert!(log.contains("heard that it is given up"), "{log}");
-    // Neither before nor after has it heard so.
+    // It was never told so for another call.
     assert!(!log.contains("without a reason"), "{log}");
 }
 

@@ -1,4 +1,4 @@
-//! Every way in which a plugin can go wrong, and what the user is told.
+//! Every kind of plugin failure, and the message to the user.
 
 use crate::common::{Bench, CHAOS, c_plugin, compile, root, run, shipped, wait_until};
 use roadwright_agent::{ModuleKind, Slot};
@@ -7,7 +7,7 @@ use roadwright_scenario::{Edit, Scenario, Stack};
 use roadwright_simulation::{RunOptions, World};
 use roadwright_testing::plugin_library;
 
-/// The old town, all stacks driven by the chaos plugin in a mode.
+/// Old-town with all stacks driven by the chaos plugin in a mode.
 fn chaotic(mode: f64) -> Scenario {
     let mut scenario = shipped("old-town");
     let stacks: Vec<(String, Stack)> = scenario.stacks().clone().into_iter().collect();
@@ -33,7 +33,7 @@ fn chaos_bench() -> Bench {
     bench
 }
 
-/// What is said when a file is put into the folder of plugins.
+/// The message for a file in the plugin folder.
 fn refused(library: &std::path::Path) -> String {
     let bench = Bench::new();
     bench.put_file("x.so", library);
@@ -103,7 +103,7 @@ fn missing_symbols_come_with_a_hint() {
     let folder = tempfile::tempdir().unwrap();
     let said = refused(&c_plugin(folder.path(), "a", &["MISSING_SYMBOL"], &[]));
     assert!(said.contains("a_function_that_nobody_defines"), "{said}");
-    // Without -lm: found when it is opened, not at its first call.
+    // Without -lm: detected when it is opened, not at its first call.
     let flags = ["-fno-builtin", "-nodefaultlibs", "-Wl,--as-needed", "-lc"];
     let said = refused(&c_plugin(folder.path(), "b", &["NEEDS_LIBM"], &flags));
     assert!(said.contains("link with -lm"), "{said}");
@@ -134,7 +134,7 @@ fn a_panic_falls_back_restarts_three_times_and_is_taken_out() {
     assert!(first.contains("restart 1 of 3"), "{first}");
     assert!(swaps[3].note.contains("idm drives"), "{}", swaps[3].note);
     assert_eq!((swaps[3].from.len(), swaps[3].to.as_str()), (64, ""));
-    // All the time somebody drove.
+    // Vehicles were driven throughout.
     assert!(world.summary().distance_driven > 50.0);
     assert_eq!(bench.row(CHAOS).lamp, Health::Faulted);
     // It stays out until a reload, and the run keeps naming it.
@@ -155,7 +155,7 @@ fn an_exception_is_caught_by_the_guard_of_the_header() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("throws.cpp");
     let text = std::fs::read_to_string(root().join("plugins/potential_field/potential_field.cpp"));
-    // Thrown in the trial step: refused, not crashed.
+    // Thrown in the trial step, so it is refused without a crash.
     let text = text.unwrap().replace(
         "    for (uint32_t row = 0;",
         "    if (batch->count > 0) throw 42;\n    for (uint32_t row = 0;",
@@ -221,7 +221,7 @@ fn a_slow_plugin_is_used_and_shown_as_slow() {
 
 #[test]
 fn odd_but_harmless_plugins_are_borne() {
-    // Much memory, a flood of log lines, threads left behind.
+    // Much memory, a flood of log lines, leaked threads.
     for mode in [11.0, 12.0, 14.0] {
         let bench = chaos_bench();
         let mut world = chaos_world(&bench, mode);
@@ -229,7 +229,7 @@ fn odd_but_harmless_plugins_are_borne() {
         assert!(world.swaps().is_empty());
         assert!(bench.row(CHAOS).log.len() <= 200);
     }
-    // A panic in drop, when the world goes.
+    // A panic in drop, when the world is dropped.
     let bench = chaos_bench();
     let mut world = chaos_world(&bench, 15.0);
     (0..4).for_each(|_| world.step());
@@ -264,7 +264,7 @@ fn a_native_hang_is_seen_from_outside() {
     let bench = chaos_bench();
     let watch = bench.host().watch_calls();
     let mut world = chaos_world(&bench, 9.0);
-    // The thread never comes back.
+    // The thread never returns.
     std::thread::spawn(move || world.step());
     wait_until("the hang is seen", || !watch.hangs().is_empty());
     let hang = &watch.hangs()[0];
@@ -283,7 +283,7 @@ fn half_a_file_is_waited_for_while_the_old_version_goes_on() {
     bench.put("probe.so", &one);
     let path = bench.plugins().join("probe.so");
     let other = bench.plugins().join("other.so");
-    // A slow writer: half, a pause, the rest.
+    // A slow writer: half the file, a pause, the rest.
     std::fs::write(&other, &two[..two.len() / 2]).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(600));
     let said = bench.said();
@@ -318,7 +318,7 @@ fn a_removed_file_goes_on_until_the_end() {
     assert_eq!(bench.host().files()[0].state, FileState::Orphaned);
     run(&mut world, 1.0);
     assert_eq!(world.modules().len(), 1);
-    // After a restart it is not there.
+    // After a restart it is missing.
     bench.open(|_| ());
     assert!(bench.host().modules().iter().all(|row| row.id != id));
 }
@@ -339,7 +339,7 @@ fn a_changed_floating_point_mode_is_corrected_and_told() {
         run(&mut world, 2.0);
         let said = bench.said();
         assert!(said.contains("changes the floating-point mode"), "{said}");
-        // Denormal numbers are still numbers here.
+        // Denormal numbers still work here.
         assert!(std::hint::black_box(f64::MIN_POSITIVE) / std::hint::black_box(4.0) > 0.0);
     }
 }
@@ -379,7 +379,7 @@ fn state_of_another_schema_starts_fresh_and_says_so() {
     assert!(note.contains("started fresh for"), "{note}");
     assert!(note.contains("gain was removed"), "{note}");
     assert!(note.contains("strength is new"), "{note}");
-    // Its parameters can be set by a live edit now.
+    // Its parameters can now be set by a live edit.
     assert_eq!(bench.row(id).parameters[0].key, "strength");
 }
 
@@ -389,7 +389,7 @@ fn a_faulty_new_build_goes_back_to_the_one_before() {
     let bench = chaos_bench();
     let mut world = chaos_world(&bench, 0.0);
     run(&mut world, 2.0);
-    // The same plugin in another build; then its mode is set to panicking.
+    // The same plugin in another build, whose mode is then set to panicking.
     let mut bytes = std::fs::read(plugin_library("rw_chaos")).unwrap();
     bytes.extend_from_slice(b"another build");
     bench.put("chaos.so", &bytes);
@@ -427,7 +427,7 @@ fn builds_that_nobody_has_allowed_do_not_run() {
     bench.host().allow(&file.hash);
     assert_eq!(bench.row("com.example.pure_pursuit").lamp, Health::Good);
     assert_eq!(controllers(), built_in + 1);
-    // On the command line the first digits of a hash do.
+    // On the command line the first digits of a hash are enough.
     assert!(Trust::Hashes([file.hash[..8].to_owned()].into()).allows(&file.hash));
     assert!(!Trust::Hashes([file.hash[..7].to_owned()].into()).allows(&file.hash));
 }
@@ -435,7 +435,7 @@ fn builds_that_nobody_has_allowed_do_not_run() {
 #[test]
 fn a_plugin_that_killed_the_program_is_kept_out_at_the_next_start() {
     let mut bench = chaos_bench();
-    // A crash leaves the mark of the trial behind, and no lock on it.
+    // A crash leaves the mark of the trial behind, without a lock.
     let marks = bench.folder.path().join("cache/marks");
     let mut world = chaos_world(&bench, 0.0);
     world.step();
@@ -461,7 +461,7 @@ fn a_plugin_that_killed_the_program_is_kept_out_at_the_next_start() {
     // Retry.
     bench.host().reload(CHAOS);
     assert_eq!(bench.host().files()[0].state, FileState::Active);
-    // A trial that goes well leaves nothing behind.
+    // A successful trial leaves nothing behind.
     let mut world = chaos_world(&bench, 0.0);
     run(&mut world, 2.0);
     assert_eq!(
@@ -506,7 +506,7 @@ fn strange_files_are_refused_with_a_reason() {
         state("loop.so")
     );
     assert_eq!(state("gr\u{fc}n \u{1f697}.so"), "Active");
-    // Where files are watched, these would be waited for first.
+    // If files were watched, these would be waited for first.
     assert!(
         state("empty.so").contains("it is empty"),
         "{}",
@@ -539,7 +539,7 @@ proptest::proptest! {
         let from = (from * bytes.len() as f64) as usize;
         let to = (from + length).min(bytes.len());
         bytes[from..to].fill(fill);
-        // What it is does not matter; that we live does.
+        // The result does not matter; surviving does.
         let _ = inspect_bytes(&bytes);
     }
 }
@@ -548,14 +548,14 @@ proptest::proptest! {
 fn damaged_libraries_that_look_sound_die_in_the_trial() {
     let whole = std::fs::read(plugin_library("pure_pursuit")).unwrap();
     let bench = Bench::new();
-    // The machine code is overwritten: nothing in the headers tells.
+    // The machine code is overwritten, which the headers do not show.
     for at in 1..8 {
         let mut bytes = whole.clone();
         let from = whole.len() * at / 16;
         bytes[from..from + 60_000].fill(0);
         bench.put(&format!("x{at}.so"), &bytes);
     }
-    // Whatever is active now can be asked.
+    // Whatever is active now can be called.
     let ids: Vec<_> = bench
         .host()
         .files()

@@ -1,4 +1,4 @@
-//! What a plugin in a process of its own can take from the machine.
+//! Resource limits of a plugin in a separate process.
 #![cfg(target_os = "linux")]
 
 use crate::common::{Bench, c_plugin, run, shipped, wait_until};
@@ -41,7 +41,7 @@ fn one_that_eats_memory_is_stopped_and_told() {
     assert!(said.contains("idm drives"), "{said}");
     assert_eq!(bench.row(PROBE).lamp, Health::Faulted);
     assert!(world.counts().active > 0);
-    // One that eats nothing can live with as much.
+    // A plugin that wastes nothing works with the same limit.
     let (bench, mut world) = isolated(&[], 768);
     run(&mut world, 3.0);
     assert_eq!(
@@ -65,7 +65,7 @@ fn one_that_writes_without_end_is_stopped() {
     assert!(file.metadata().unwrap().len() <= 1 << 30);
 }
 
-/// Processes that have a word in their command line.
+/// Number of processes with a word in their command line.
 fn processes_with(word: &str) -> usize {
     let all = std::fs::read_dir("/proc").unwrap().flatten();
     let lines = all.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());

@@ -1,4 +1,4 @@
-//! What modules from outside promise.
+//! Tests of external modules.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod cancelled;

@@ -1,4 +1,4 @@
-//! Plugins that drive by pedals.
+//! Plugins that drive with pedals.
 
 use crate::common::{Bench, compile, root, run, shipped};
 use roadwright_agent::{Controller, Slot, Step};
@@ -20,7 +20,7 @@ fn foot(folder: &Path, name: &str, definitions: &[&str]) -> PathBuf {
     library
 }
 
-/// Vehicles with engines among others.
+/// Vehicles with engines, and others.
 fn grounds() -> Scenario {
     shipped("proving-ground")
 }
@@ -60,7 +60,7 @@ fn a_plugin_drives_by_pedals_alike_in_this_process_and_in_one_of_its_own() {
         assert_eq!(hash, end(false, 2).0, "{level} with two threads");
         assert_eq!(hash, end(true, 1).0, "{level} in a process of its own");
         if level == DynamicsLevel::DynamicOneTrack {
-            assert!(!gears.is_empty(), "nobody has an engine");
+            assert!(!gears.is_empty(), "no vehicle has an engine");
         }
     }
     let row = bench.row(FOOT);
@@ -101,7 +101,7 @@ fn pedals_out_of_range_are_replaced_by_the_built_in_module_and_counted() {
     let folder = tempfile::tempdir().unwrap();
     let bench = Bench::new();
     bench.put_file("foot.so", &foot(folder.path(), "foot", &["NONSENSE"]));
-    // Its trial has found that out: it is not even used.
+    // Its trial has detected that, so it is not used.
     let files = bench.host().files();
     assert!(matches!(files[0].state, FileState::Rejected(_)));
     let said = bench.said();
@@ -116,7 +116,7 @@ fn a_table_without_the_function_is_none() {
     let folder = tempfile::tempdir().unwrap();
     let bench = Bench::new();
     bench.put_file("foot.so", &foot(folder.path(), "foot", &["SHORT"]));
-    // It has no `step` either, so there is nothing to ask.
+    // It has no `step` either, so it cannot be called.
     assert!(
         bench.said().contains("the plugin does not provide step"),
         "{}",
@@ -124,7 +124,7 @@ fn a_table_without_the_function_is_none() {
     );
 }
 
-/// Courses that compute their vehicle themselves ask for accelerations.
+/// Courses that compute their own vehicle ask for accelerations.
 #[test]
 fn who_has_no_vehicle_gets_the_acceleration_of_some_car() {
     let folder = tempfile::tempdir().unwrap();
@@ -152,11 +152,11 @@ fn who_has_no_vehicle_gets_the_acceleration_of_some_car() {
     };
     let mut outputs = [ControllerOutput::default()];
     module.step(&step, &[input], &mut outputs);
-    // It presses 0.6 at most, of 2 m/s^2.
+    // It presses at most 0.6 of 2 m/s^2.
     assert!((outputs[0].acceleration - 1.2).abs() < 1e-9, "{outputs:?}");
 }
 
-/// A build that gives pedals takes over from one that gives accelerations, and the other way round.
+/// Builds with pedals and builds with accelerations replace each other.
 #[test]
 fn builds_with_and_without_pedals_take_over_from_each_other() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Scripts that know names, the time and the way ahead, signal to others, and park.
+//! Scripts that use names, the time and the road ahead, signal to others, and park.
 
 use crate::common::run;
 use crate::road::{Road, point};
@@ -97,8 +97,8 @@ fn limits_and_bends_ahead_are_known() {
     );
 }
 
-/// Traffic signals in the middle of the road, where a side street meets it: red for all for 40 s, then
-/// green for the road for 20 s.
+/// Traffic signals in the middle of the road at a side street: red for all for 40 s, then green for the road
+/// for 20 s.
 fn with_signals(road: &mut Road) {
     let style = RoadStyle {
         name: String::new(),
@@ -184,10 +184,10 @@ fn signals_and_horns_are_noticed() {
     assert_eq!(road.car(2).indicator.name(), "off");
 }
 
-/// Bays beside the right lane, whose middle is at y = -4.875 and whose edge at y = -6.5.
+/// Bays beside the right lane, whose centre line is at y = -4.875 and whose edge is at y = -6.5.
 const ALONG: (f64, f64) = (200.0, -7.7);
 
-/// Parked cars as obstacles, so that a bay is as long and as wide as bays are.
+/// Parked cars as obstacles, which leave a bay of normal size.
 fn neighbours(at: &[(f64, f64)], heading: f64) -> Vec<Edit> {
     let parked = |(number, &(x, y)): (usize, &(f64, f64))| {
         let obstacle = Obstacle {
@@ -207,7 +207,7 @@ fn neighbours(at: &[(f64, f64)], heading: f64) -> Vec<Edit> {
     at.iter().enumerate().map(parked).collect()
 }
 
-/// A car that parks in the bay once it is near, stands for a while and goes on.
+/// A car that parks in the bay once it is near, waits for a while and continues.
 fn parker(near: f64) -> String {
     format!(
         "fn behave(agent) {{
@@ -269,7 +269,7 @@ fn a_bay_along_the_road_is_entered_forwards_where_there_is_room() {
 
 #[test]
 fn a_bay_between_two_cars_is_entered_backwards() {
-    // One clothoid needs more room than a driver who shunts: 11.8 m for a car of 4.5 m.
+    // A single clothoid needs more room than a driver who manoeuvres: 11.8 m for a car of 4.5 m.
     let others = [(ALONG.0 - 8.2, ALONG.1), (ALONG.0 + 8.2, ALONG.1)];
     parks(ALONG, 0.0, 2.0, &others, DynamicsLevel::OneTrack);
 }
@@ -349,7 +349,7 @@ fn a_script_calls_people_to_a_crossing_and_is_told_where_there_is_none() {
     let told = |what: &str| faults.keys().any(|text| text.contains(what));
     assert!(told("node 4711 has no crossing"), "{faults:?}");
     assert!(told("-1 is not a node"), "{faults:?}");
-    // Both cross before the car comes.
+    // Both cross before the car arrives.
     run(&mut road.world, 40.0);
     assert_eq!(road.world.summary().people.unwrap().arrived, 2);
 }

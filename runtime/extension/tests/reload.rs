@@ -1,4 +1,4 @@
-//! Reloading while agents drive, determinism, and that old binaries go on working.
+//! Reloading while agents drive, determinism, and compatibility with old binaries.
 #![allow(clippy::disallowed_methods, reason = "tests measure wall time")]
 
 use crate::common::{Bench, c_plugin, compile, root, run, shipped, wait_until};
@@ -31,19 +31,19 @@ fn the_way_a_file_arrives_does_not_matter() {
     // Copied.
     std::fs::copy(library(1), &place).unwrap();
     arrives(1);
-    // Copied over.
+    // Overwritten by a copy.
     std::fs::copy(library(2), &place).unwrap();
     arrives(2);
-    // Moved over.
+    // Replaced by a move.
     let third = library(3);
     std::fs::rename(&third, bench.plugins().join(".third")).unwrap();
     std::fs::rename(bench.plugins().join(".third"), &place).unwrap();
     arrives(3);
-    // By the linker itself.
+    // Written by the linker itself.
     let source = root().join("runtime/extension/tests/c/probe.c");
     compile(&source, &place, &["-DVERSION=\"4.0.0\"", "-lm"]).unwrap();
     arrives(4);
-    // By a slow writer, in pieces.
+    // Written slowly, in pieces.
     let bytes = std::fs::read(library(5)).unwrap();
     let mut file = std::fs::File::create(&place).unwrap();
     for piece in bytes.chunks(bytes.len() / 4 + 1) {
@@ -52,7 +52,7 @@ fn the_way_a_file_arrives_does_not_matter() {
     }
     drop(file);
     arrives(5);
-    // Removed and made anew.
+    // Removed and created again.
     std::fs::remove_file(&place).unwrap();
     std::thread::sleep(Duration::from_millis(200));
     std::fs::copy(library(6), &place).unwrap();
@@ -104,13 +104,13 @@ fn a_saved_build_acts_within_half_a_second() {
     println!("from copy to first step {:?}", began.elapsed());
 }
 
-/// Whether every stack has scores, and those are numbers.
+/// Whether every stack has finite scores.
 fn is_rated(summary: &roadwright_simulation::Summary) -> bool {
     let mut scores = summary.stacks.iter().flat_map(|stack| &stack.fitness);
     !summary.stacks.is_empty() && scores.all(|f| f.score.count > 0 && f.score.mean.is_finite())
 }
 
-/// All example plugins, with the slots that they fill and the ids that they have.
+/// All example plugins, with their slots and ids.
 fn examples(folder: &std::path::Path) -> Vec<(Slot, &'static str, PathBuf)> {
     let c = |name: &str, source: &str| {
         let library = folder.join(format!("{name}.so"));
@@ -173,7 +173,7 @@ fn all_examples_drive_everybody_home_the_same_way_with_any_number_of_threads() {
         assert!(is_rated(&summary));
         let row = bench.row(id);
         assert_eq!(row.faults, 0, "{id}: {:?}", row.last_error);
-        // The rest of the way.
+        // The rest of the run.
         let mut world = bench.world(&scenario, slot, id, RunOptions::default());
         run(&mut world, 420.0);
         assert_eq!(world.counts().arrived, 150, "{id}");
@@ -194,7 +194,7 @@ fn all_examples_pass_the_check() {
             assert_eq!(line.problem, None, "{id}: {}", line.name);
         }
     }
-    // And one that should not, does not.
+    // Control: a plugin that must not work does not.
     let library = c_plugin(folder.path(), "beyond", &["BEYOND"], &["-lm"]);
     let report = report(&library);
     let problems: Vec<_> = report.into_iter().filter_map(|line| line.problem).collect();
@@ -204,7 +204,7 @@ fn all_examples_pass_the_check() {
     );
 }
 
-/// Binaries built with the header of 1.0; `kept.c` beside them is their source.
+/// Binaries built with the header of version 1.0; their source is `kept.c` beside them.
 const KEPT: [(&str, Slot, &str); 5] = [
     ("controller", Slot::Controller, "org.roadwright.kept"),
     ("planner", Slot::Planner, "org.roadwright.kept.planner"),
@@ -267,8 +267,8 @@ fn a_plugin_that_knows_fewer_functions_works() {
 
 #[test]
 fn the_header_and_the_records_have_the_same_layout() {
-    // The header asserts its layout when it is compiled, the records when they are: both hold to
-    // the same numbers. Here both languages are compiled.
+    // The header asserts its layout at compile time, and so do the records: both against the same numbers.
+    // Here both languages are compiled.
     let folder = tempfile::tempdir().unwrap();
     for name in ["layout.c", "layout.cpp"] {
         let source = folder.path().join(name);
@@ -296,7 +296,7 @@ fn the_header_and_the_records_have_the_same_layout() {
         let Some((name, bytes)) = number(line.split(", \"").next().unwrap()) else {
             continue;
         };
-        // RW_ASSERT(sizeof(rw_batch) == 112: the same number stands in the records.
+        // RW_ASSERT(sizeof(rw_batch) == 112): the same number is in the records.
         let plain = name
             .replace("rwassert", "")
             .replace("sizeof", "")

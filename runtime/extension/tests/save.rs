@@ -1,4 +1,4 @@
-//! Saved worlds go on bit for bit with scripts and plugins too.
+//! Saved worlds with scripts and plugins continue bit for bit.
 
 use crate::common::{Bench, c_plugin, only, root, run, shipped};
 use crate::random_steps::Random;
@@ -6,7 +6,7 @@ use roadwright_agent::Slot;
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{RunOptions, SaveError, SavedWorld, World};
 
-/// Runs to each moment, saves, restores, and compares after some time more.
+/// Runs to each moment, saves, restores, and compares after some more time.
 fn hold(bench: &Bench, scenario: &Scenario, options: &RunOptions, moments: &[f64]) {
     let registry = bench.host().registry();
     let mut whole = World::new(scenario, &registry, options).unwrap();
@@ -39,7 +39,7 @@ fn scripts_keep_their_memory() {
         let options = RunOptions::default();
         hold(&bench, &shipped(name), &options, &[0.01, 7.37, 23.0]);
     }
-    // On its way, while its trailer stands, backing up to it, and when it has it again.
+    // While driving off, while its trailer is uncoupled, while backing up to it, and after coupling.
     let bench = Bench::new();
     let (scenario, options) = (shipped("trailer-yard"), RunOptions::default());
     hold(&bench, &scenario, &options, &[10.0, 50.0, 95.0, 130.0]);
@@ -98,7 +98,7 @@ fn plugins_get_their_state_back() {
     }
 }
 
-/// Saves at a random step, and compares all pictures afterwards with those of restored worlds.
+/// Saves at a random step, and compares all later snapshots with those of restored worlds.
 fn hold_at_random(bench: &Bench, name: &str, options: &RunOptions, random: &mut Random) {
     let (scenario, registry) = (shipped(name), bench.host().registry());
     let mut whole = World::new(&scenario, &registry, options).unwrap();
@@ -213,7 +213,7 @@ fn a_module_that_cannot_save_is_named() {
     let error = world.save(false).err().unwrap();
     assert_eq!(error, SaveError::Modules(vec![format!("controller {id}")]));
     assert!(error.to_string().contains(id) && error.to_string().contains("--allow-inexact"));
-    // If that is allowed, the save says so, and the restored world tells what starts fresh.
+    // If that is allowed, the save reports it, and the restored world reports what starts fresh.
     let saved = world.save(true).unwrap();
     assert_eq!(saved.inexact(), [format!("controller {id}")]);
     let options = RunOptions {

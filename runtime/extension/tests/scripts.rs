@@ -1,4 +1,4 @@
-//! Behaviour scripts: what they can do, what they must not, and how they are reloaded.
+//! Behaviour scripts: capabilities, limits, and reloading.
 #![allow(clippy::disallowed_methods, reason = "tests wait in wall time")]
 
 use crate::common::{Bench, root, run, shipped, wait_until};
@@ -100,7 +100,7 @@ fn long_lines_are_cut_around_the_place() {
         assert_eq!(line.starts_with('…'), !before.is_empty(), "{line}");
         assert_eq!(line.ends_with('…'), !after.is_empty(), "{line}");
     }
-    // What a terminal obeys takes one place, and is not sent to it.
+    // A control character takes one column and is not sent to the terminal.
     let (line, caret) = shown(&error("/* \u{1b}[2J\t*/ fn behave(agent) { nobody(1) }"));
     assert!(line.starts_with("/* \u{fffd}[2J */"), "{line}");
     assert_eq!(line.chars().nth(caret.len() - 1), Some('n'));
@@ -151,7 +151,7 @@ fn what_can_be_known_is_found_before_running() {
         assert!(said.starts_with(&format!("x.rhai:{line}:")), "{text}: {said}");
         assert!(said.contains(words), "{text}: {said}");
     }
-    // The same, written rightly; and what cannot be known is left alone.
+    // The same without mistakes; and cases that cannot be known are ignored.
     for text in [
         inside("me.speed_factor = 1.0; me.stop(); me.leader.speed; me.memory.anything = 1;"),
         inside("let one = me.find(2); one.distance; for o in me.nearby(5.0) { o.speed; }"),
@@ -200,7 +200,7 @@ fn nothing_runs_for_ever_or_grows_without_end() {
 #[test]
 fn every_documented_item_can_be_written_as_it_is_documented() {
     let value = |part: &str| match part.split(": ").nth(1) {
-        // Words that have to be known.
+        // Words that must be known.
         _ if part.starts_with("slot") => "\"controller\"",
         _ if part.starts_with("side") => "\"left\"",
         Some("string") => "\"x\"",
@@ -218,7 +218,7 @@ fn every_documented_item_can_be_written_as_it_is_documented() {
             .split_once(" -> ")
             .unwrap_or((item.signature, ""));
         let text = match item.kind {
-            // Those that the host calls.
+            // Functions that the host calls.
             ApiKind::Event => {
                 let more = if matches!(item.name, "behave" | "decide") {
                     ""
@@ -270,7 +270,7 @@ fn every_documented_item_can_be_written_as_it_is_documented() {
     assert!(error("fn behave(agent) { agent.go(); }").contains("reserved"));
 }
 
-/// A script that does something in a loop so many times.
+/// A script that repeats a statement in a loop.
 fn repeated(times: u32, body: &str) -> String {
     format!(
         "fn behave(agent) {{ let a = []; a.pad(250, 1); let m = #{{}}; \
@@ -375,8 +375,7 @@ impl Drop for Load {
 
 #[test]
 fn a_busy_machine_changes_nothing() {
-    // About 19,000 operations a call: close to the limit, and longer than a time slice when the
-    // cores are shared.
+    // About 19,000 operations per call: close to the limit, and longer than a time slice on shared cores.
     let heavy = "fn behave(agent) { let x = 0; for i in 0..2700 { x = (x + i) % 17; } agent.speed_factor = 0.5 + x / 34.0; }";
     let bench = Bench::new();
     bench.put_script("lone.rhai", heavy);
@@ -454,7 +453,7 @@ fn all_that_is_registered_is_documented() {
         let is_typed = item.kind == ApiKind::Event || item.signature.contains(item.name);
         assert!(is_typed, "{}", item.signature);
     }
-    // The page in the documentation is this list.
+    // The page in the documentation equals this list.
     let page = std::fs::read_to_string(root().join("docs/script-api.md")).unwrap();
     assert!(
         page == api_markdown(),
@@ -475,7 +474,7 @@ fn all_shipped_scripts_compile_and_are_used_by_a_shipped_scenario() {
                 .find(|(_, s)| s.behaviour.module == *id);
             named.is_some_and(|(name, _)| scenario.agents().values().any(|a| a.stack == *name))
         };
-        // Those about signals are used in `signals.rs`: `--use` and plans of junctions name them.
+        // Scripts about signals are used in `signals.rs`, by `--use` and by plans of junctions.
         let is_about_signals = matches!(*id, "longest_queue.rhai" | "priority_bus.rhai");
         assert!(
             is_about_signals || scenarios.iter().any(uses),
@@ -526,7 +525,7 @@ fn what_scripted_scenarios_show_holds() {
     assert_eq!(golden, found, "golden hashes differ; found:\n{found}");
 }
 
-/// A script that makes room between the leftmost lane and the others, as for an ambulance.
+/// A script that clears a corridor between the leftmost lane and the others, as for an ambulance.
 const CORRIDOR: &str = "fn behave(agent) {
     agent.lane_offset = if agent.has_lane_left { -1.0 } else { 1.0 };
 }";
@@ -596,7 +595,7 @@ fn the_bus_keeps_its_timetable_and_the_ambulance_returns() {
             stops.push((mark.text.clone(), world.time()));
         }
     }
-    // More than a round, in order.
+    // More than one round, in order.
     let order: Vec<&str> = stops.iter().map(|(text, _)| text.as_str()).collect();
     assert_eq!(
         &order[..5],
@@ -608,7 +607,7 @@ fn the_bus_keeps_its_timetable_and_the_ambulance_returns() {
     assert!(said.contains("32 back at the base"), "{said}");
 }
 
-/// A truck lets its trailer go, drives a round, joins it on and arrives; with one thread and with two.
+/// A truck uncouples its trailer, drives a round, couples it and arrives; with one thread and with two.
 #[test]
 fn the_shuttle_leaves_its_trailer_and_fetches_it() {
     let scenario = shipped("trailer-yard");
@@ -629,7 +628,7 @@ fn the_shuttle_leaves_its_trailer_and_fetches_it() {
                 stages.push(stage);
             }
             if let Some(standing) = snapshot.standing.first() {
-                // It stays to the bit where it was left.
+                // It stays exactly where it was left.
                 assert_eq!(
                     *place.get_or_insert(standing.trailer.body),
                     standing.trailer.body
@@ -710,7 +709,7 @@ fn behave(agent) { if agent.time > 9.0 && agent.id == 6 { agent.log(`saw ${agent
     let speed = |id: u64| world.inspect(id).unwrap().input.speed;
     assert!((4.0..5.2).contains(&speed(1)), "{}", speed(1));
     assert!(speed(2) < 0.1, "{}", speed(2));
-    // Who stands without being told to is blocked; the one that was told to stop is not.
+    // A vehicle that is blocked is reported as such; the one that was ordered to stop is not.
     run(&mut world, 20.0);
     let said = log(&world);
     assert!(
@@ -757,7 +756,7 @@ fn a_reload_keeps_memory_and_a_mistake_keeps_the_last_good_version() {
     assert!(world.swaps()[0].note.contains("memory kept"));
     run(&mut world, 0.2);
     assert!(last(&world) >= before + 1000);
-    // A mistake: told, with its place; what runs runs on.
+    // A mistake is reported with its position, and the running version continues.
     bench.put_script("lone.rhai", "fn behave(agent) { oops(");
     let said = bench.said();
     assert!(said.contains("lone.rhai:1:"), "{said}");
@@ -767,7 +766,7 @@ fn a_reload_keeps_memory_and_a_mistake_keeps_the_last_good_version() {
     assert_eq!(world.swaps().len(), 1);
     let row = bench.row("lone.rhai");
     assert!(row.last_error.unwrap().contains("lone.rhai:1:"));
-    // Mended.
+    // Corrected.
     bench.put_script("lone.rhai", &count(0));
     run(&mut world, 0.2);
     assert_eq!(world.swaps().len(), 2);

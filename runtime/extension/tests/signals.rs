@@ -1,5 +1,4 @@
-//! Signals and scripts: controllers that decide about them, behaviours that look at them and ask for
-//! stages.
+//! Signals and scripts: signal controllers, and behaviours that observe signals and request stages.
 
 use crate::common::{Bench, compile as compile_c, root, run};
 use crate::scenarios::{draw, street};
@@ -13,8 +12,8 @@ use roadwright_scenario::{
 use roadwright_simulation::{Ground, RunOptions, SavedWorld, World};
 use std::path::PathBuf;
 
-/// A crossing of two streets with signals, and so many cars an hour from west to east and from south to
-/// north. The node in the middle.
+/// Two crossing streets with signals, with the given numbers of cars per hour from west to east and from
+/// south to north. Returns the node in the middle.
 fn crossing(rates: [f64; 2]) -> (Scenario, NodeId) {
     let mut scenario = Scenario::new("signals");
     for (from, to) in [
@@ -57,7 +56,7 @@ fn with_plan(scenario: &mut Scenario, node: NodeId, plan: SignalPlan) {
     scenario.apply(Edit::Node(node, Some(changed))).unwrap();
 }
 
-/// A plan that a script decides about.
+/// A plan controlled by a script.
 fn by(script: &str) -> SignalPlan {
     SignalPlan {
         controller: Some(SignalControllerSetting::new(script)),
@@ -72,7 +71,7 @@ fn actuated() -> SignalPlan {
     }
 }
 
-/// All cars have a behaviour.
+/// Gives all cars a behaviour.
 fn driven_by(scenario: &mut Scenario, behaviour: &str) {
     let mut module = ModuleSetting::new(behaviour);
     module.rate_hz = Some(4.0).into();
@@ -92,7 +91,7 @@ fn world(bench: &Bench, scenario: &Scenario, threads: usize) -> World {
     World::new(scenario, &bench.host().registry(), &options).unwrap()
 }
 
-/// What the lanes from west and from south are shown.
+/// The lights for the lanes from the west and from the south.
 fn lights(world: &World) -> [Light; 2] {
     [1, 3].map(|road| {
         let mut heads = world.signals();
@@ -100,7 +99,7 @@ fn lights(world: &World) -> [Light; 2] {
     })
 }
 
-/// How often either street got green in so many seconds.
+/// How often each street got green within some seconds.
 fn greens(world: &mut World, seconds: f64) -> [u32; 2] {
     let mut count = [0; 2];
     let mut before = lights(world);
@@ -145,8 +144,8 @@ fn a_script_decides_which_stage_is_next_and_nothing_else() {
         assert!(world.faults().is_empty(), "{:?}", world.faults());
         count
     };
-    // At least 6 s of green, 3 s of amber and the time to clear, for either street: not more often
-    // than every 18 s.
+    // Each street needs at least 6 s of green, 3 s of amber and the clearance time, so changes are at least
+    // 18 s apart.
     let [east, north] = changes(by("restless.rhai"));
     assert!((10..=16).contains(&north), "{east} {north}");
     assert!(east.abs_diff(north) <= 1);
@@ -160,7 +159,7 @@ fn a_script_decides_which_stage_is_next_and_nothing_else() {
         (5..=7).contains(&usual) && (2..=3).contains(&slower),
         "{usual} {slower}"
     );
-    // One whose parameter is out of range, and one that is not there.
+    // A parameter out of range, and an unknown one.
     for (key, module, said) in [
         ("green", "slow.rhai", "green"),
         ("green", "nobody", "nobody"),
@@ -225,11 +224,11 @@ fn a_script_that_fails_is_stood_in_for_by_demand_and_told_once() {
             .iter()
             .filter(|text| text.contains(said))
             .count();
-        // Once by its own words, once more that it is off.
+        // One fault in its own words, and one that it is disabled.
         assert_eq!((told, faults.len()), (1, 2), "{name}: {faults:?}");
         assert!(log(&world)[0].starts_with(&format!("signals of node {}: ", node.0)));
     }
-    // Mistakes are found before anything depends on it.
+    // Mistakes are found before anything depends on the script.
     for (text, said) in [
         (
             "fn decide(signal) { signal.stges }",
@@ -274,7 +273,7 @@ fn a_newer_version_takes_over_and_keeps_what_was_remembered() {
     with_plan(&mut scenario, node, by("own.rhai"));
     let mut world = world(&bench, &scenario, 1);
     assert_eq!(greens(&mut world, 60.0), [0, 0]);
-    // It has been asked more than fifty times by now.
+    // It has been called more than fifty times by now.
     bench.put_script(
         "own.rhai",
         &text("if signal.memory.n > 50 { return 1 - signal.stage; }"),
@@ -289,7 +288,7 @@ fn a_newer_version_takes_over_and_keeps_what_was_remembered() {
     assert!(world.faults().is_empty(), "{:?}", world.faults());
 }
 
-/// Everybody calls and holds the stage of its way.
+/// Every car requests and holds the stage of its movement.
 const ASKING: &str = "fn behave(agent) {
     if agent.signal_node < 0 { return; }
     let signals = agent.signal(agent.signal_node);
@@ -333,7 +332,7 @@ fn runs_are_the_same_for_every_number_of_threads_and_from_a_save_in_the_middle_o
             restored.step();
         }
         assert_eq!(restored.state_hash(), going.state_hash());
-        // The requests do something: without them the run is another one.
+        // The requests have an effect: without them the run is different.
         driven_by(&mut scenario, "lane_keeper");
         let mut alone = world(&bench, &scenario, 1);
         run(&mut alone, 150.0);
@@ -369,7 +368,7 @@ fn behaviours_see_signals_and_are_told_of_stages() {
     for said in ["queue true", "2 shows 1", "2 shows 0"] {
         assert!(log.iter().any(|text| text == said), "{said}: {log:?}");
     }
-    // A node without signals is told.
+    // A node without signals is reported.
     bench.put_script(
         "lost.rhai",
         "fn behave(agent) { if agent.time > 1.0 { agent.signal(77); } }",
@@ -389,7 +388,7 @@ fn behaviours_see_signals_and_are_told_of_stages() {
 #[test]
 fn the_scripts_that_ship_do_what_they_say() {
     let bench = Bench::new();
-    // The longest queue: no faults, and as many get through as by demand, or more.
+    // The longest queue: no faults, and at least about as many vehicles pass as with actuated control.
     let through = |module: &str| {
         let (mut scenario, _) = crossing([900.0, 500.0]);
         let edit = controlled_by(&scenario, module);
@@ -404,7 +403,7 @@ fn the_scripts_that_ship_do_what_they_say() {
         queue >= fixed,
         "{queue} with the longest queue, {fixed} with fixed times"
     );
-    // Whoever calls its stage waits less for the signals.
+    // Cars that request their stage wait less for the signals.
     let lost = |behaviour: &str| {
         let (mut scenario, node) = crossing([60.0, 0.0]);
         with_plan(&mut scenario, node, SignalPlan::default());
@@ -439,7 +438,7 @@ fn the_scripts_in_the_page_about_junctions_compile() {
     }
 }
 
-/// A controller of signals in C, whose oddities are chosen by definitions; see `tests/c/signals.c`.
+/// A signal controller in C, whose misbehaviour is selected by definitions; see `tests/c/signals.c`.
 fn signal_plugin(bench: &Bench, name: &str, definitions: &[&str]) -> PathBuf {
     let source = root().join("runtime/extension/tests/c/signals.c");
     let library = bench.folder.path().join(name).with_extension("so");
@@ -451,7 +450,7 @@ fn signal_plugin(bench: &Bench, name: &str, definitions: &[&str]) -> PathBuf {
 
 const PLUGIN: &str = "org.roadwright.signals";
 
-/// What comes of 200 s of the crossing with much traffic, decided about as a plan says.
+/// The world after 200 s at the crossing with heavy traffic under a plan.
 fn driven(bench: &Bench, plan: SignalPlan) -> World {
     let (mut scenario, node) = crossing([700.0, 500.0]);
     with_plan(&mut scenario, node, plan);
@@ -498,7 +497,7 @@ fn a_plugin_decides_as_the_same_script_does_in_this_process_or_another() {
                 "{definitions:?} {isolated}"
             );
         }
-        // It does something: demand alone is another run.
+        // It has an effect: actuated control alone gives another run.
         assert_ne!(driven(&bench, actuated()).snapshot().hash(), expected);
     }
 }
@@ -559,7 +558,7 @@ fn what_a_plugin_keeps_is_saved_and_taken_over_by_the_next_build() {
         restored.step();
     }
     assert_eq!(restored.state_hash(), going.state_hash());
-    // Another build goes on counting where this one was.
+    // Another build continues counting where this one stopped.
     let newer = signal_plugin(&bench, "newer", &["EVERY=13", "VERSION=\"2.0.0\""]);
     bench.put_file("own.so", &newer);
     let mut swapped = World::new(&scenario, &registry, &options).unwrap();
@@ -574,7 +573,7 @@ fn what_a_plugin_keeps_is_saved_and_taken_over_by_the_next_build() {
     assert_eq!(swapped.snapshot().hash(), plain.snapshot().hash());
 }
 
-/// Built with the header of 1.1; `kept_signals.c` beside it is its source.
+/// Built with the header of version 1.1; its source is `kept_signals.c` beside it.
 #[test]
 fn a_binary_of_abi_1_1_works_for_ever() {
     if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {

@@ -1,5 +1,5 @@
-//! Hundreds of reloads under thousands of agents, a tenth of both in a usual run. Alone in its process, because it
-//! measures memory.
+//! Hundreds of reloads with thousands of agents; a tenth of both in a normal run. In a separate process,
+//! because it measures memory.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -64,7 +64,7 @@ fn five_hundred_reloads_under_five_thousand_agents() {
     let scenario = grid(if is_slow() { 20 } else { 7 });
     let bench = Bench::new();
     let library = std::fs::read(plugin_library("rw_chaos")).unwrap();
-    // Builds that differ in nothing but their bytes: their state is saved and restored.
+    // Builds that differ only in their bytes, so state is saved and restored.
     let build = |number: u32| [&library[..], &number.to_le_bytes()].concat();
     bench.put("chaos.so", &build(0));
     let options = || populated(wanted as usize, 1);
@@ -99,7 +99,7 @@ fn five_hundred_reloads_under_five_thousand_agents() {
     let slope = (resident() - before) / (reloads - 20) as f64 / f64::from(1 << 20);
     println!("{slope:.3} MiB for each reload, slowest reload and step {slowest:?}");
     assert!(slope <= 0.5, "{slope} MiB for each reload");
-    // The run without reloads is the same run.
+    // The run without reloads gives the same result.
     for _ in 0..reloads {
         steady.step();
     }

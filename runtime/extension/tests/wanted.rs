@@ -1,4 +1,4 @@
-//! Plugins that nobody asks for: their code does not run.
+//! Plugins that no run needs: their code does not run.
 #![cfg(unix)]
 
 use crate::common::{Bench, c_plugin, run, shipped};
@@ -47,7 +47,7 @@ impl Case {
         assert_eq!(
             self.mark.exists(),
             is_active,
-            "what is not active has not run"
+            "inactive plugins have not run"
         );
         is_active
     }
@@ -57,9 +57,9 @@ impl Case {
 fn what_nobody_asks_for_does_not_run() {
     let idle = Case::new(&["idm", "lane_keeper"], None, false);
     assert!(!idle.is_loaded());
-    assert_eq!(idle.bench.said(), "", "and nothing is said of it");
+    assert_eq!(idle.bench.said(), "", "and it is not reported");
     let host = idle.bench.host();
-    // It is known all the same.
+    // It is known nevertheless.
     assert_eq!(host.files()[0].info.as_ref().unwrap().id, PROBE);
     let infos = host.registry().infos(ModuleKind::Controller);
     assert!(infos.iter().all(|(info, _)| info.id != PROBE));
@@ -87,14 +87,14 @@ fn scripts_can_choose_what_no_stack_names() {
     run(&mut world, 3.0);
     assert!(world.modules().iter().any(|module| module.module == PROBE));
     assert_eq!(bench.row("chooser.rhai").faults, 0);
-    // One that is there and not in use, and one in use that chooses nothing, load nothing.
+    // An unused script, and a used one that chooses nothing, load nothing.
     assert!(!Case::new(&["idm"], Some(("chooser.rhai", text)), false).is_loaded());
     let calm = (
         "calm.rhai",
         "fn behave(agent) { agent.speed_factor = 0.9; }",
     );
     assert!(!Case::new(&["calm.rhai"], Some(calm), false).is_loaded());
-    // Where files are watched, it may begin to.
+    // If files are watched, it may start to.
     assert!(Case::new(&["calm.rhai"], Some(calm), true).is_loaded());
 }
 

@@ -1,4 +1,4 @@
-//! What runs and is probably not meant is told before it runs.
+//! Warnings about scripts that run but are probably wrong.
 
 use roadwright_extension::script::{
     ScenarioNames, Surroundings, compile, faults, shipped, warnings,
@@ -6,7 +6,7 @@ use roadwright_extension::script::{
 use roadwright_scenario::{Edit, PointOfInterest, PointOfInterestId, Scenario};
 use roadwright_simulation::builtin_modules;
 
-/// What is told of a script beside others, with line and column.
+/// The warnings for a script beside others, with line and column.
 fn told(text: &str, others: &[&str]) -> Vec<(usize, String)> {
     let compiled = compile("test.rhai", text, None).unwrap();
     let others: Vec<String> = others.iter().map(|text| (*text).to_owned()).collect();
@@ -21,7 +21,7 @@ fn told(text: &str, others: &[&str]) -> Vec<(usize, String)> {
     all.into_iter().map(|w| (w.line, w.message)).collect()
 }
 
-/// One statement in a branch that no trial takes.
+/// The warnings for one statement in a branch that no trial takes.
 fn of(statement: &str) -> Vec<String> {
     let text = format!(
         "fn behave(agent) {{ if agent.time > 1.0 {{\n{statement}\n}} }}\nfn on_message(agent, message) {{}}"
@@ -93,7 +93,7 @@ fn modules_and_their_parameters_are_looked_up() {
     for fine in [
         "agent.use_module(\"controller\", \"pursuit\");",
         "agent.set_parameter(\"controller\", \"headway\", 1.2);",
-        // Which one is known only when it runs.
+        // The actual id is known only at run time.
         "agent.use_module(\"controller\", \"id\" + agent.vehicle);",
     ] {
         assert_eq!(of(fine), [""; 0], "{fine}");
@@ -114,7 +114,7 @@ fn topics_that_nobody_sends_are_told() {
     let close = told_beside(&[&siren]);
     assert!(close[0].1.contains("did you mean \"siren\"?"), "{close:?}");
     assert_eq!(told_beside(&[&sender("\"sirene\"")]), []);
-    // What is put together while it runs may be anything; so may one that does not compile.
+    // Text that is computed at run time may be anything, and so may a script that does not compile.
     assert_eq!(
         told_beside(&[&sender("\"si\" + \"ren\" + agent.vehicle")]),
         []
@@ -132,7 +132,7 @@ fn nothing_is_told_of_what_ships() {
     }
 }
 
-/// Findings of `script check` in a script for a scenario that has a place called Depot.
+/// Findings of `script check` for a script in a scenario with a place called Depot.
 fn checked(text: &str) -> Vec<String> {
     let compiled = compile("test.rhai", text, None).unwrap();
     let mut scenario = Scenario::new("yard");

@@ -1,4 +1,4 @@
-//! What people ask scripts for, each as a script of a few lines that is seen to do it.
+//! Typical uses of scripts, each as a script of a few lines with its observed effect.
 
 use crate::common::run;
 use crate::road::Road;
@@ -37,7 +37,7 @@ fn braking_is_as_hard_as_asked_for() {
     let way = road.car(1).pose.position.x - before.pose.position.x;
     let expected = before.speed * before.speed / 12.0;
     assert_eq!(road.car(1).speed, 0.0);
-    // Up to a fifth of a second passes until it is asked.
+    // It is called after at most a fifth of a second.
     assert!(
         (way - expected) < 0.15 * before.speed + 1.0,
         "{way}, {expected}"
@@ -63,7 +63,7 @@ fn vehicles_leave_and_others_come() {
     let counts = road.world.counts();
     assert_eq!((counts.spawned, counts.removed), (3, 1));
     assert!((300.0..400.0).contains(&vehicles[1].pose.position.x));
-    // A vehicle that is spawned is like any other: it arrives.
+    // A spawned vehicle is like any other: it arrives.
     run(&mut road.world, 120.0);
     assert_eq!(road.world.counts().arrived, 2);
     let mut wrong = Road::new(
@@ -82,7 +82,7 @@ fn vehicles_leave_and_others_come() {
 
 #[test]
 fn collisions_are_told_to_both() {
-    // Car 2 runs into car 1, which stands.
+    // Car 2 runs into car 1, which is stationary.
     let script = "fn on_start(agent) {
         if agent.id == 1 { agent.stop(); }
         if agent.id == 2 { agent.use_module(\"controller\", \"blind\"); }
@@ -136,7 +136,7 @@ fn a_lane_is_chosen_and_left_again() {
 
 #[test]
 fn the_wrong_way_is_a_path_like_others() {
-    // On the outer lane of the other direction, against the traffic there.
+    // On the outer lane of the opposite direction, against the traffic there.
     let script = "fn on_start(agent) {
         let line = [];
         for i in 1..40 { line.push([100.0 + i * 5.0, 4.9, 8.0]); }
@@ -152,7 +152,7 @@ fn the_wrong_way_is_a_path_like_others() {
         "{car:?}"
     );
     assert!(car.speed > 5.0);
-    // No lane leads on from the wrong carriageway: it says so, and leaves.
+    // No lane leads on from the wrong carriageway, so it reports that and leaves.
     run(&mut road.world, 120.0);
     assert_eq!(road.is_gone(1), Some(Status::Arrived));
     assert!(road.log().contains("there is no route"), "{}", road.log());
@@ -204,7 +204,7 @@ fn who_stands_is_passed() {
 
 #[test]
 fn a_place_without_a_way_can_be_tried_and_another_one_chosen() {
-    // On a road of one direction nothing leads to a place behind it.
+    // On a one-way road there is no route to a place behind it.
     let script = "fn behave(agent) {
         if agent.once(\"back\", agent.time > 5.0) { agent.go_to(10.0, -5.0); }
     }
@@ -303,7 +303,7 @@ fn who_passes_goes_on_to_all_of_its_destinations() {
     let registry = road.bench.host().registry();
     road.world = World::new(&scenario, &registry, &RunOptions::default()).unwrap();
     run(&mut road.world, 10.0);
-    // A slider that is moved meanwhile changes nothing of that.
+    // Moving a slider meanwhile does not change that.
     let mut edited = scenario.clone();
     let idm = Stack::with_controller("idm");
     edited
@@ -332,7 +332,7 @@ fn braking_ends_with_what_asked_for_it() {
     assert_eq!((road.car(1).speed, road.car(2).speed), (0.0, 0.0));
     run(&mut road.world, 20.0);
     assert!(road.car(1).speed > 5.0 && road.car(2).speed > 5.0);
-    // Who stands because its script wants it is not blocked.
+    // A vehicle that its script has stopped is not blocked.
     assert!(!road.log().contains("blocked"), "{}", road.log());
 }
 
@@ -354,7 +354,7 @@ fn scripts_cannot_speak_for_the_host() {
     assert_eq!(road.is_gone(2), None);
 }
 
-/// Distance of a car to the left of the middle of the right lane of the road, m.
+/// Offset of a car to the left of the right lane's centre line, m.
 fn beside_lane(road: &Road, id: u64) -> f64 {
     road.car(id).pose.position.y + 4.875
 }
@@ -374,7 +374,7 @@ fn a_lateral_wish_is_kept_while_the_leader_is_followed() {
         };
         let registry = road.bench.host().registry();
         road.world = World::new(&road.scenario, &registry, &options).unwrap();
-        // They appear in the first step.
+        // They spawn in the first step.
         road.world.step();
         let (mut before, mut fastest) = (beside_lane(&road, 2), 0.0f64);
         for _ in 0..200 {
@@ -386,7 +386,7 @@ fn a_lateral_wish_is_kept_while_the_leader_is_followed() {
         assert!((before + 0.5).abs() < 0.05, "{dynamics}: {before}");
         assert!(fastest < 1.0, "{dynamics}: {fastest} m/s aside");
         assert!(fastest > 0.1, "{dynamics}: it did not move aside");
-        // It follows the slow one all the while.
+        // It follows the slow one throughout.
         assert!((road.car(2).speed - 6.0).abs() < 0.5, "{dynamics}");
         road.run(20.0);
         assert!(beside_lane(&road, 2).abs() < 0.05, "{dynamics}: back");
@@ -404,9 +404,9 @@ fn a_lateral_wish_ends_where_the_lane_does() {
     road.run(15.0);
     let beside = beside_lane(&road, 1);
     let width = 1.8;
-    // Half of what a car leaves of a lane of 3.25 m, less a hand's breadth.
+    // Half of the room that a car leaves in a lane of 3.25 m, less a hand's breadth.
     assert!((0.3..0.5 * (3.25 - width)).contains(&beside), "{beside}");
-    // Without the wish it is on the middle: the control.
+    // Control: without the wish it drives in the middle.
     let mut road = Road::new("fn behave(agent) { agent.lane_offset = 0.0; }", 1);
     road.run(15.0);
     assert!(beside_lane(&road, 1).abs() < 0.02);

@@ -1,4 +1,4 @@
-//! Results of `bench run`, to be looked at beside each other.
+//! Results of `bench run` for comparison.
 
 use roadwright_training::experiment::{Results, Summary, pairs};
 use roadwright_training::genetic::LEVEL;
@@ -8,25 +8,25 @@ use std::path::{Path, PathBuf};
 /// Largest file of results that is read, bytes.
 const LARGEST: u64 = 256 * roadwright_files::MEBIBYTE;
 
-/// Results that were opened.
+/// An opened results file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenResults {
     /// Their file.
     pub path: PathBuf,
     /// The rows.
     pub results: Results,
-    /// What they say together.
+    /// Summary of the rows.
     pub summary: Summary,
 }
 
 impl OpenResults {
-    /// Reads results, and holds them against the hash that they carry.
+    /// Reads results and verifies their hash.
     pub fn read(path: &Path) -> Result<Self, String> {
         let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
         let text = roadwright_files::read_text(path, LARGEST).map_err(|error| wrong(&error))?;
         let results = Results::parse(&text).map_err(|error| wrong(&error))?;
         results.check_hash().map_err(|error| wrong(&error))?;
-        let summary = Summary::of(&results).ok_or_else(|| wrong(&"there is no row in it yet"))?;
+        let summary = Summary::of(&results).ok_or_else(|| wrong(&"the file has no rows yet"))?;
         Ok(Self {
             path: path.to_owned(),
             results,
@@ -34,21 +34,21 @@ impl OpenResults {
         })
     }
 
-    /// What it is called: the name of the file.
+    /// Name of the file.
     pub fn name(&self) -> String {
         let name = self.path.file_stem().unwrap_or_default();
         name.to_string_lossy().into_owned()
     }
 
-    /// Fitness of each run that has a result.
+    /// Fitness of each successful run.
     pub fn fitnesses(&self) -> Vec<f64> {
         self.results.fitnesses()
     }
 
-    /// How others differ from these on the seeds that both have: theirs less these.
+    /// Difference of other results from these on their common seeds: other minus this.
     ///
     /// # Errors
-    /// Why they say nothing about each other.
+    /// The reason why the two cannot be compared.
     pub fn against(&self, other: &Self) -> Result<Paired, String> {
         for open in [self, other] {
             let failed = open.summary.failed;
@@ -63,7 +63,7 @@ impl OpenResults {
         }
         let pairs = pairs(&self.results, &other.results).map_err(|error| error.to_string())?;
         let few = format!(
-            "they have {} seeds in common, and a comparison needs 2 at least",
+            "they have {} seeds in common, but a comparison needs at least 2",
             pairs.len()
         );
         paired(&pairs, LEVEL).ok_or(few)

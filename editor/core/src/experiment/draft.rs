@@ -1,4 +1,4 @@
-//! The experiment that is being set up, and what is wrong with it.
+//! The experiment being set up, and its errors.
 
 use crate::document::Document;
 use roadwright_agent::Registry;
@@ -11,47 +11,47 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What the name of an experiment's file ends with.
+/// Extension of an experiment's file name.
 pub const ENDING: &str = ".experiment.json";
 
-/// An experiment that is set up.
+/// An experiment being set up.
 #[derive(Debug, Clone)]
 pub struct Draft {
-    /// The experiment. Where it is driven on the scenario of the document, its `scenario` is only known when it is
+    /// The experiment. If it uses the scenario of the document, its `scenario` is only set when it is
     /// written: see `Draft::whole`.
     pub experiment: Experiment,
     /// Its file.
     pub path: Option<PathBuf>,
-    /// The scenario that it names, with its path, if that is not the document's.
+    /// The scenario that it names and its path, unless that is the document's.
     pub scenario: Option<(PathBuf, Arc<Scenario>)>,
-    /// Grows with every change.
+    /// Revision number, which grows with every change.
     pub revision: u64,
-    /// The experiment as it stands in its file.
+    /// The experiment as stored in its file.
     pub saved: Option<Experiment>,
-    /// What it was before, and what was taken back.
+    /// Undo and redo history.
     pub history: DraftHistory,
 }
 
-/// Most changes that can be taken back.
+/// Maximum number of changes that can be undone.
 const MOST_CHANGES: usize = 200;
 
-/// What of a draft a change changes.
+/// The part of a draft that changes modify.
 #[derive(Debug, Clone)]
 pub struct DraftState {
     experiment: Experiment,
     scenario: Option<(PathBuf, Arc<Scenario>)>,
 }
 
-/// The gesture that a change belongs to. Changes of one gesture are one step.
+/// The gesture that a change belongs to. Changes of one gesture form one step.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Gesture {
-    /// When the button was pressed that is still down, as the bits of a time.
+    /// When the button that is still down was pressed, as the bits of a time.
     pub pressed: Option<u64>,
-    /// The field that has the keyboard.
+    /// The field with keyboard focus.
     pub field: Option<u64>,
 }
 
-/// The states that a draft had, to be taken back and put back again.
+/// Earlier states of a draft for undo and redo.
 #[derive(Debug, Clone, Default)]
 pub struct DraftHistory {
     before: Vec<DraftState>,
@@ -60,19 +60,19 @@ pub struct DraftHistory {
 }
 
 impl DraftHistory {
-    /// Whether there is a change to take back, and whether there is one to put back.
+    /// Whether there are changes to undo and to redo.
     pub fn has(&self) -> (bool, bool) {
         (!self.before.is_empty(), !self.after.is_empty())
     }
 }
 
 impl Draft {
-    /// Whether it is driven on the scenario of the document.
+    /// Whether it uses the scenario of the document.
     pub fn is_on_document(&self) -> bool {
         self.experiment.course.is_none() && self.scenario.is_none()
     }
 
-    /// What it is called.
+    /// Title of the experiment.
     pub fn title(&self) -> String {
         let name = self.path.as_deref().and_then(Path::file_name);
         let name = name.map(|name| name.to_string_lossy().into_owned());
@@ -82,12 +82,12 @@ impl Draft {
         )
     }
 
-    /// Whether its file does not hold it.
+    /// Whether it has unsaved changes.
     pub fn is_dirty(&self) -> bool {
         self.saved.as_ref() != Some(&self.experiment)
     }
 
-    /// What a change changes, as it is.
+    /// The current state that changes modify.
     pub fn state(&self) -> DraftState {
         DraftState {
             experiment: self.experiment.clone(),
@@ -102,7 +102,7 @@ impl Draft {
         }
     }
 
-    /// Notes that it was changed in a gesture.
+    /// Records a change made in a gesture.
     pub fn note(&mut self, before: DraftState, gesture: Gesture) {
         if before.experiment == self.experiment {
             return;
@@ -111,7 +111,7 @@ impl Draft {
         let goes_on = gesture != Gesture::default() && gesture == history.gesture;
         history.gesture = gesture;
         history.after.clear();
-        // Of one gesture the state before it counts.
+        // A gesture keeps only the state before its first change.
         if goes_on && !history.before.is_empty() {
             return;
         }
@@ -121,7 +121,7 @@ impl Draft {
         }
     }
 
-    /// Takes the last change back, or puts the one back that was taken back last.
+    /// Undoes the last change, or redoes the change that was undone last.
     pub fn step_history(&mut self, back: bool) {
         let history = &mut self.history;
         history.gesture = Gesture::default();
@@ -161,7 +161,7 @@ impl Draft {
     }
 }
 
-/// A path as it is named in a file of a folder: from there on, if both have a beginning in common.
+/// A path relative to a folder if both share a beginning, otherwise as it is.
 fn from_folder(path: &Path, folder: Option<&Path>) -> String {
     let relative = folder.and_then(|folder| {
         let (mut own, mut base) = (path.components().peekable(), folder.components().peekable());
@@ -171,7 +171,7 @@ fn from_folder(path: &Path, folder: Option<&Path>) -> String {
             base.next();
             shared += 1;
         }
-        // A common root alone is nothing that moves together.
+        // Paths that share only the root do not belong together.
         let is_near = shared > 1 || (!path.is_absolute() && folder.as_os_str().is_empty());
         let up = base.map(|_| "..");
         let down = own.map(|part| part.as_os_str().to_str());
@@ -181,31 +181,31 @@ fn from_folder(path: &Path, folder: Option<&Path>) -> String {
     relative.unwrap_or_else(|| path.display().to_string())
 }
 
-/// What is wrong with an experiment: a key of its file, and why.
+/// An error in an experiment: a key of its file and a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// The key.
     pub key: &'static str,
-    /// What is wrong, for people.
+    /// The message for the user.
     pub message: String,
 }
 
-/// The parameters of the stack of an experiment, and which of them are genes.
+/// The parameters of an experiment's stack, and which of them are genes.
 #[derive(Debug, Clone, Default)]
 pub struct Ticks {
-    /// All of them.
+    /// All parameters.
     pub all: Vec<Gene>,
-    /// Names of those that are genes.
+    /// Names of the parameters that are genes.
     pub chosen: BTreeSet<String>,
 }
 
 impl Ticks {
-    /// Those of an experiment; none if its stack is not there.
+    /// The parameters of an experiment; none if its stack is missing.
     pub fn of(experiment: &Experiment, scenario: Option<&Scenario>, registry: &Registry) -> Self {
         let Ok(stack) = stack_of(experiment, scenario, registry) else {
             return Self::default();
         };
-        // One by one: a pattern that chooses nothing must not hide what the others do.
+        // One by one, so that a pattern without matches does not hide the matches of others.
         let chosen = experiment.genes.iter().flat_map(|pattern| {
             let chosen = Genome::choose(std::slice::from_ref(pattern), &stack, registry);
             let chosen = chosen.iter().flat_map(Genome::genes);
@@ -218,30 +218,30 @@ impl Ticks {
     }
 }
 
-/// What a look at a draft has found.
+/// Result of checking a draft.
 #[derive(Debug, Clone, Default)]
 pub struct Checked {
-    /// The revisions of the draft and of the document that were looked at.
+    /// The checked revisions of the draft and of the document.
     pub of: (u64, u64),
-    /// Drives of a run.
+    /// Drives per run.
     pub drives: usize,
-    /// What is in the way of training, if anything is.
+    /// The error that prevents training, if any.
     pub fault: Option<Fault>,
 }
 
-/// A question about a draft.
+/// A request to check a draft.
 pub struct Question {
     /// Revisions of the draft and of the document.
     pub of: (u64, u64),
     /// The draft.
     pub experiment: Experiment,
-    /// The scenario that it is driven on, if it needs one.
+    /// The scenario that it uses, if it needs one.
     pub scenario: Option<Arc<Scenario>>,
-    /// The modules to choose from.
+    /// The available modules.
     pub registry: Registry,
 }
 
-/// Looks whether a draft can be trained.
+/// Checks whether a draft can be trained.
 pub fn check(question: Question) -> Checked {
     let Question {
         of,
@@ -253,7 +253,7 @@ pub fn check(question: Question) -> Checked {
         of,
         ..Checked::default()
     };
-    // The problem keeps a scenario of its own; the document's is shared.
+    // The problem owns its scenario; the document's is shared.
     let scenario = scenario.map(|scenario| Scenario::clone(&scenario));
     checked.fault = match experiment.fault() {
         Some((key, message)) => Some(Fault { key, message }),
@@ -271,7 +271,7 @@ pub fn check(question: Question) -> Checked {
     checked
 }
 
-/// The key at which an error is told.
+/// The key at which an error is reported.
 fn key_of(error: &ProblemError) -> &'static str {
     match error {
         ProblemError::Genes(_) => "genes",

@@ -1,24 +1,24 @@
-//! Runs of a training that can be paused, given up and counted.
+//! Runs of a training that can be paused, cancelled and counted.
 
 use roadwright_training::genetic::{CandidateRun, Evaluate};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// How far a training is.
+/// Progress of a training.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Progress {
-    /// Runs of the present generation, or of the choice of the champion, that are done.
+    /// Finished runs of the current generation, or of choosing the champion.
     pub done: usize,
-    /// Runs that are planned there; fewer are driven if individuals are ended.
+    /// Planned runs of that part; fewer are driven if individuals end early.
     pub planned: usize,
-    /// How long the rest of the training takes, s, if it goes on as it went; `None`: nothing was driven yet.
+    /// Estimated remaining time of the training in seconds; `None` before the first run.
     pub seconds_left: Option<f64>,
-    /// Whether it stands still.
+    /// Whether it is paused.
     pub is_paused: bool,
 }
 
-/// What all runs pass before they begin.
+/// Gate that every run passes before it starts.
 #[derive(Default)]
 pub(super) struct Gate {
     state: Mutex<State>,
@@ -36,7 +36,7 @@ struct State {
     clock: Clock,
 }
 
-/// A clock that stands while nothing is driven.
+/// A clock that stops while nothing is driven.
 #[derive(Default)]
 struct Clock {
     since: Option<Instant>,
@@ -46,12 +46,11 @@ struct Clock {
 impl Clock {
     #[expect(
         clippy::disallowed_methods,
-        reason = "how long a training takes is told to people; no run reads it"
+        reason = "the training time is only displayed; no run reads it"
     )]
     fn run(&mut self, on: bool) {
         if let Some(since) = self.since.take() {
-            // Also when it goes on running: what has passed is added and the beginning moves to
-            // now.
+            // Also when it keeps running: adds the elapsed time and restarts from now.
             self.spent += since.elapsed();
         }
         self.since = on.then(Instant::now);
@@ -64,7 +63,7 @@ impl Clock {
 }
 
 impl Gate {
-    /// Somebody's runs behind this gate.
+    /// Wraps an evaluator so that its runs pass this gate.
     pub(super) fn around<'a>(&'a self, inner: &'a dyn Evaluate) -> Gated<'a> {
         Gated { gate: self, inner }
     }
@@ -72,35 +71,35 @@ impl Gate {
     fn state(&self) -> MutexGuard<'_, State> {
         match self.state.lock() {
             Ok(state) => state,
-            // Nobody leaves it half changed.
+            // No code leaves it half changed.
             Err(poisoned) => poisoned.into_inner(),
         }
     }
 
-    /// A part of the training begins that plans so many runs, before so many later ones.
+    /// Starts a part of the training with `planned` runs, followed by `later` runs in later parts.
     pub(super) fn begin(&self, planned: usize, later: usize) {
         let mut state = self.state();
         (state.planned, state.later) = (planned, later);
-        // A pause lasts from one generation into the next: its clock goes on standing.
+        // A pause lasts into the next generation, so its clock stays stopped.
         let is_running = !state.is_paused;
         state.clock.run(is_running);
-        // Only the part's own count; the pace below is taken over all parts.
+        // Resets only the count of this part; the pace below covers all parts.
         self.done.store(0, Ordering::Relaxed);
     }
 
-    /// Nothing is driven any more.
+    /// Stops the clock, because no runs are in progress.
     pub(super) fn rest(&self) {
         let mut state = self.state();
         (state.planned, state.later) = (0, 0);
         state.clock.run(false);
     }
 
-    /// Runs since the last beginning.
+    /// Finished runs since the last start of a part.
     pub(super) fn done(&self) -> usize {
         self.done.load(Ordering::Relaxed)
     }
 
-    /// Lets runs wait before they begin, or lets them go on.
+    /// Pauses runs before they start, or resumes them.
     pub(super) fn pause(&self, on: bool) {
         let mut state = self.state();
         if state.is_paused != on {
@@ -111,20 +110,20 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// All runs that have not begun are given up.
+    /// Cancels all runs that have not started.
     pub(super) fn give_up(&self) {
-        // Until somebody takes it: runs that come to the gate later are given up as well.
+        // Stays set until it is taken, so that runs that reach the gate later are cancelled too.
         self.state().is_given_up = true;
-        // One condition for both: whoever wakes looks what has changed.
+        // One condition for both: every woken thread checks what has changed.
         self.changed.notify_all();
     }
 
-    /// Whether runs were given up since the last call.
+    /// Whether runs were cancelled since the last call.
     pub(super) fn take_given_up(&self) -> bool {
         std::mem::take(&mut self.state().is_given_up)
     }
 
-    /// Waits while it is shut. Returns whether the run is still wanted.
+    /// Waits while the gate is closed. Returns whether the run is still wanted.
     fn pass(&self) -> bool {
         let mut state = self.state();
         while state.is_paused && !state.is_given_up {
@@ -136,17 +135,17 @@ impl Gate {
         !state.is_given_up
     }
 
-    /// How far it is.
+    /// The current progress.
     pub(super) fn progress(&self) -> Progress {
         let state = self.state();
         let (done, all) = (self.done(), self.all_done.load(Ordering::Relaxed));
         let left = state.planned.saturating_sub(done) + state.later;
-        // Time that passed, whatever number of threads drove: so the rest is told in the same time.
+        // Elapsed time whatever the number of threads, so the estimate uses the same measure.
         let pace = state.clock.seconds() / all.max(1) as f64;
         Progress {
             done,
             planned: state.planned,
-            // Before the first run there is no pace to tell from.
+            // There is no pace before the first run.
             seconds_left: (all > 0 && state.planned > 0).then_some(left as f64 * pace),
             is_paused: state.is_paused,
         }
@@ -158,7 +157,7 @@ impl Gate {
     }
 }
 
-/// The runs of somebody else, behind a gate.
+/// An evaluator whose runs pass a gate.
 pub(super) struct Gated<'a> {
     gate: &'a Gate,
     inner: &'a dyn Evaluate,
@@ -170,8 +169,8 @@ impl Gated<'_> {
         run: impl FnOnce() -> Result<CandidateRun, String>,
     ) -> Result<CandidateRun, String> {
         if !self.gate.pass() {
-            // Whoever has given up throws the generation away.
-            return Err("given up".into());
+            // The caller that cancelled discards the generation.
+            return Err("cancelled".into());
         }
         let run = run();
         self.gate.count();

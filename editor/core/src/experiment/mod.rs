@@ -1,12 +1,12 @@
-//! Experiments in the window: parameters are trained beside the frame, and who is bred can be watched.
+//! Experiments in the window: parameters are trained in the background, and individuals can be watched.
 //!
 //! | file | what it holds |
 //! | --- | --- |
-//! | `comparison.rs` | results of `bench run` beside each other |
-//! | `draft.rs` | the experiment that is being set up, and what is wrong with it |
-//! | `trainer.rs` | the training on its own thread: orders in, pictures out |
-//! | `picture.rs` | what is seen of a training |
-//! | `gate.rs` | runs that can be paused, given up and counted |
+//! | `comparison.rs` | results of `bench run` for comparison |
+//! | `draft.rs` | the experiment being set up, and its errors |
+//! | `trainer.rs` | the training on its own thread: orders in, snapshots out |
+//! | `picture.rs` | the state of a training for the panels |
+//! | `gate.rs` | runs that can be paused, cancelled and counted |
 
 mod comparison;
 mod draft;
@@ -24,91 +24,91 @@ use roadwright_training::experiment::DrivePath;
 use roadwright_training::genetic::{Chromosome, CourseEnd, Experiment};
 use std::sync::Arc;
 
-/// What panels read of experiments.
+/// State of experiments that panels read.
 #[derive(Default)]
 pub struct ExperimentModel {
-    /// The experiment that is set up; none yet at first.
+    /// The experiment being set up; none at first.
     pub draft: Option<Draft>,
     /// The parameters of its stack.
     pub ticks: Ticks,
-    /// What the last look at it has found.
+    /// Result of the last check.
     pub checked: Option<Arc<Checked>>,
-    /// The training, if one was begun.
+    /// The training, if one was started.
     pub training: Option<Arc<TrainingPicture>>,
-    /// How far it is.
+    /// Progress of the training.
     pub progress: Progress,
-    /// Results of `bench run` that were opened.
+    /// Opened results of `bench run`.
     pub results: Vec<Arc<OpenResults>>,
-    /// The individual whose world stands in place of the document.
+    /// The individual whose world is shown in place of the document.
     pub shown: Option<Shown>,
-    /// The ways of the runs of results that are shown.
+    /// The driven paths of the shown results.
     pub paths: Option<Arc<Vec<DrivePath>>>,
 }
 
-/// The individual whose world is shown, or the results.
+/// The individual whose world is shown, or the shown results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
-    /// What is seen.
+    /// Title of what is shown.
     pub name: String,
     /// The seed of its course.
     pub course: u64,
-    /// What the document is called that waits.
+    /// Title of the paused document.
     pub origin: String,
-    /// Where its course ends; nothing of results, and of what cannot be driven to its end.
+    /// Where its course ends; `None` for results and for courses that could not be driven to their end.
     pub end: Option<CourseEnd>,
 }
 
-/// What can be asked for about experiments.
+/// Actions on experiments.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ExperimentAction {
-    /// A new experiment on a built-in course; `None`: on the scenario of the document.
+    /// Creates an experiment on a built-in course; `None`: on the scenario of the document.
     New(Option<String>),
-    /// The experiment that is set up is put away.
+    /// Closes the experiment.
     Close,
-    /// It is this one now.
+    /// Replaces the experiment.
     Set(Box<Experiment>),
-    /// It is driven on a built-in course; `None`: on the scenario of the document.
+    /// Sets a built-in course; `None`: the scenario of the document.
     On(Option<String>),
-    /// Another stack is trained.
+    /// Sets the stack to train.
     Stack(String),
-    /// The last change of what is set up is taken back.
+    /// Undoes the last change of the experiment.
     Undo,
-    /// What was taken back is put back.
+    /// Redoes the change that was undone last.
     Redo,
-    /// Training begins.
+    /// Starts training.
     Train,
-    /// It stands still, or goes on.
+    /// Pauses or resumes it.
     Pause(bool),
-    /// It ends; what was bred so far stays.
+    /// Stops it; complete generations are kept.
     Stop,
-    /// A stopped one goes on.
+    /// Resumes a stopped training.
     GoOn,
-    /// A stopped one chooses its champion among those it has.
+    /// Chooses the champion of a stopped training.
     Judge,
-    /// An individual of the last generation is struck out, by its birth.
+    /// Strikes out an individual of the last generation, given by its birth.
     StrikeOut((u32, u32)),
-    /// The world of an individual is shown.
+    /// Shows the world of an individual.
     Show {
         /// Its values.
         genes: Chromosome,
         /// The seed of the course.
         course: u64,
-        /// What it is called.
+        /// Its name.
         name: String,
     },
-    /// The document is shown again.
+    /// Shows the document again.
     Back,
-    /// The ways of the runs of results are shown on the map, by their place in the list.
+    /// Shows the driven paths of results on the map, given by their index in the list.
     ShowRuns(usize),
-    /// Results are put away, by their place in the list.
+    /// Closes results, given by their index in the list.
     CloseResults(usize),
-    /// A path is asked for.
+    /// Asks for a path.
     File(ExperimentFile),
-    /// The champion's values go into a stack of the scenario; `None`: into a new one.
+    /// Writes the champion's values into a stack of the scenario; `None`: into a new one.
     Apply(Option<String>),
 }
 
-/// What a path is asked for by experiments.
+/// Purpose of a path that an experiment asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExperimentFile {
     /// An experiment to open.

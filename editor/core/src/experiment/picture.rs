@@ -1,4 +1,4 @@
-//! What is seen of a training.
+//! The state of a training for the panels.
 
 use roadwright_training::genetic::{
     Chromosome, Experiment, GenerationReport, Judgement, Problem, Record, Training, Verdict,
@@ -6,26 +6,26 @@ use roadwright_training::genetic::{
 use roadwright_training::statistics::Moments;
 use std::sync::Arc;
 
-/// What a training is doing.
+/// Phase of a training.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Phase {
-    /// The course is made, and driven once as a trial.
+    /// Prepares the course and drives it once as a trial.
     #[default]
     Preparing,
-    /// A generation, from 1, is judged.
+    /// Judges a generation, counted from 1.
     Breeding(usize),
-    /// The champion is chosen among the leaders, and judged on the test courses.
+    /// Chooses the champion among the finalists and tests it.
     Choosing,
-    /// A person has stopped it.
+    /// Stopped by the user.
     Stopped,
-    /// It is over.
+    /// Finished.
     Over,
-    /// It cannot go on.
+    /// Failed, with the reason.
     Failed(String),
 }
 
 impl Phase {
-    /// Whether something is driven.
+    /// Whether runs are in progress.
     pub fn is_busy(&self) -> bool {
         matches!(self, Self::Preparing | Self::Breeding(_) | Self::Choosing)
     }
@@ -34,22 +34,22 @@ impl Phase {
 /// A generation with its spread.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GenerationRow {
-    /// As it is reported everywhere.
+    /// The report as other outputs have it.
     pub report: GenerationReport,
-    /// Mean fitness of its individuals less and plus their standard deviation; none of fewer than two.
+    /// Mean fitness of its individuals minus and plus their standard deviation; `None` for fewer than two.
     pub spread: Option<(f64, f64)>,
 }
 
-/// What has become of an individual.
+/// Fate of an individual.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fate {
-    /// It was judged.
+    /// It was rated.
     Rated,
-    /// It hardly set out.
+    /// It ended early because it hardly moved.
     EndedEarly,
-    /// It could not win any more.
+    /// It could no longer win.
     RacedOut,
-    /// A person has struck it out.
+    /// It was struck out by the user.
     StruckOut,
     /// Its modules failed.
     Failed(String),
@@ -59,8 +59,8 @@ impl Fate {
     fn of(judgement: &Judgement) -> Self {
         match &judgement.failure {
             Some(failure) => Self::Failed(failure.clone()),
-            // In this order: who was struck out by hand may have ended early as well, and the hand
-            // is what counts.
+            // In this order: an individual that was struck out may also have ended early, and striking out
+            // takes precedence.
             None if judgement.struck_out => Self::StruckOut,
             None if judgement.ended_early => Self::EndedEarly,
             None if judgement.raced_out => Self::RacedOut,
@@ -72,58 +72,59 @@ impl Fate {
 /// An individual of the last generation, or of the pool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndividualRow {
-    /// Generation and number that it was bred as.
+    /// Generation and number in which it was bred.
     pub birth: (u32, u32),
     /// Its values.
     pub genes: Chromosome,
     /// Mean fitness of its runs.
     pub fitness: Option<f64>,
-    /// Standard error of that; none of one run.
+    /// Standard error of the mean; `None` for one run.
     pub error: Option<f64>,
-    /// Runs that it was judged by.
+    /// Number of its runs.
     pub runs: usize,
-    /// What has become of it.
+    /// Its fate.
     pub fate: Fate,
-    /// Its place in the pool, from 1, if it is in it.
+    /// Its rank in the pool, counted from 1, if it is in it.
     pub rank: Option<usize>,
-    /// Whether it was judged in the last generation: then it can be struck out.
+    /// Whether it was judged in the last generation, so that it can be struck out.
     pub is_latest: bool,
 }
 
 impl IndividualRow {
-    /// What it is called: generation and number.
+    /// Its name: generation and number.
     pub fn name(&self) -> String {
         format!("{}.{}", self.birth.0, self.birth.1)
     }
 }
 
-/// A training at one moment.
+/// A snapshot of a training.
 #[derive(Clone, Default)]
 pub struct TrainingPicture {
-    /// What it is doing.
+    /// Current phase.
     pub phase: Phase,
-    /// The experiment as it was begun.
+    /// The experiment as started.
     pub experiment: Option<Arc<Experiment>>,
-    /// The experiment with all that it needs, once that is there.
+    /// The experiment with everything it needs, once prepared.
     pub problem: Option<Arc<Problem>>,
     /// The generations so far.
     pub generations: Arc<Vec<GenerationRow>>,
-    /// The pool, best first, and then the others of the last generation.
+    /// The pool, best first, followed by the others of the last generation.
     pub individuals: Arc<Vec<IndividualRow>>,
     /// Seeds of the courses of the last generation.
     pub courses: Vec<u64>,
     /// Hash of the pool, as `roadwright train` prints it.
     pub pool_hash: String,
-    /// Individuals that were struck out by hand: with any, the result is not the experiment's alone.
+    /// Number of individuals struck out by hand. If there are any, the result does not follow from the
+    /// experiment alone.
     pub struck_out: usize,
-    /// The champion and how he did, once the training is over.
+    /// The champion and its test results, once training has finished.
     pub verdict: Option<Arc<Verdict>>,
-    /// The record so far, with the champion if there is one.
+    /// The record so far, including the champion if there is one.
     pub record: Option<Arc<Record>>,
 }
 
 impl TrainingPicture {
-    /// The best of the pool.
+    /// The best individual of the pool.
     pub fn best(&self) -> Option<&IndividualRow> {
         self.individuals.first().filter(|row| row.rank == Some(1))
     }
@@ -134,7 +135,7 @@ impl TrainingPicture {
         problem.is_none_or(|problem| problem.is_lower_better())
     }
 
-    /// Takes in how a training stands.
+    /// Updates the snapshot from a training.
     pub fn take(&mut self, training: &mut Training<'_>, problem: &Problem) {
         self.pool_hash = training.pool_hash();
         let record = training.record().clone();
@@ -158,7 +159,7 @@ impl TrainingPicture {
     }
 }
 
-/// The pool, best first, and then the others of the last generation: by fitness, and those without one last.
+/// The pool, best first, then the others of the last generation by fitness, with unrated ones last.
 fn individuals(training: &Training<'_>, record: &Record, problem: &Problem) -> Vec<IndividualRow> {
     let members = training.pool().members();
     let rank = |birth: (u32, u32)| {
@@ -177,7 +178,7 @@ fn individuals(training: &Training<'_>, record: &Record, problem: &Problem) -> V
             let fitness = judged.judgement.fitness();
             Some(IndividualRow {
                 birth: judged.birth,
-                // Genes that are not those of the problem make no row.
+                // Genes of another problem make no row.
                 genes: problem.genome().read(&judged.genes).ok()?,
                 fitness: fitness.map(|score| training.as_fitness(score)),
                 error: (runs > 1).then(|| moments.standard_error()),
@@ -188,7 +189,7 @@ fn individuals(training: &Training<'_>, record: &Record, problem: &Problem) -> V
             })
         })
         .collect();
-    // Those who are kept without being judged again.
+    // Members that were kept without being judged again.
     for (place, member) in members.iter().enumerate() {
         let birth = (member.birth.generation, member.birth.number);
         if rows.iter().all(|row| row.birth != birth) {
@@ -205,7 +206,7 @@ fn individuals(training: &Training<'_>, record: &Record, problem: &Problem) -> V
         }
     }
     let order = |row: &IndividualRow| {
-        // It changes the sign or nothing, so a second time leads back to the score: less is better.
+        // It flips the sign or does nothing, so applying it again gives the score, where less is better.
         let score = row.fitness.map(|fitness| training.as_fitness(fitness));
         (
             row.rank.unwrap_or(usize::MAX),

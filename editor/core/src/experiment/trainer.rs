@@ -1,8 +1,8 @@
-//! A training on its own thread: orders in, pictures out.
+//! A training on its own thread, which receives orders and publishes snapshots.
 //!
-//! The record of the generations that are whole is all that is carried along. A generation that is given up,
-//! because a person stops the training or strikes somebody out, is thrown away, and the training goes on from
-//! the record as a resumed one does: with the pool that it would have had anyway, bit for bit.
+//! Only the record of the complete generations is kept. If the user stops the training or strikes out an
+//! individual, the generation in progress is discarded and training continues from the record like a resumed
+//! one: the pool is the same bit for bit.
 
 use super::gate::{Gate, Progress};
 use super::picture::{Phase, TrainingPicture};
@@ -16,16 +16,16 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-/// Threads of the machine but one, which is the window's.
+/// Threads of the machine except one, which is left to the window.
 pub fn spare_threads() -> usize {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     threads.saturating_sub(1).max(1)
 }
 
-/// Who is among the finalists at most: the last ten leaders and who began.
+/// Maximum number of finalists: the last ten leaders and the initial individual.
 const MOST_FINALISTS: usize = 11;
 
-/// What the thread is asked to do.
+/// Orders to the thread.
 enum Order {
     Stop,
     GoOn,
@@ -34,7 +34,7 @@ enum Order {
     End,
 }
 
-/// What the thread does next.
+/// The next action of the thread.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Breed,
@@ -43,7 +43,7 @@ enum Next {
     End,
 }
 
-/// What both sides have.
+/// State shared by both sides.
 #[derive(Default)]
 struct Shared {
     picture: Mutex<Arc<TrainingPicture>>,
@@ -60,7 +60,7 @@ impl Shared {
     }
 }
 
-/// A training that runs beside the window.
+/// A training that runs in the background.
 pub struct Trainer {
     orders: Sender<Order>,
     shared: Arc<Shared>,
@@ -68,8 +68,8 @@ pub struct Trainer {
 }
 
 impl Trainer {
-    /// Begins a training; `scenario` is the one that the experiment names, if it names one. `wake` is called
-    /// whenever there is a new picture. One thread of the machine is left to the window.
+    /// Starts a training; `scenario` is the experiment's scenario, if any. `wake` is called for every
+    /// new snapshot. One thread of the machine is left to the window.
     pub fn start(
         experiment: Experiment,
         scenario: Option<Scenario>,
@@ -101,50 +101,50 @@ impl Trainer {
         }
     }
 
-    /// An order for which the present generation is given up.
+    /// Sends an order that cancels the generation in progress.
     fn interrupt(&self, order: Order) {
-        // First the order, so that it is there when the thread looks.
+        // The order goes first, so that it is there when the thread looks.
         let _ = self.orders.send(order);
         self.shared.gate.give_up();
     }
 
-    /// Lets it stand still, or go on.
+    /// Pauses or resumes it.
     pub fn pause(&self, on: bool) {
         self.shared.gate.pause(on);
     }
 
-    /// Ends it; what was bred so far stays.
+    /// Stops it; complete generations are kept.
     pub fn stop(&self) {
-        // Else whoever lets it go on later would find it standing still.
+        // Otherwise the training would still be paused when it is resumed later.
         self.pause(false);
         self.interrupt(Order::Stop);
     }
 
-    /// Goes on after a stop.
+    /// Resumes after a stop.
     pub fn go_on(&self) {
         let _ = self.orders.send(Order::GoOn);
     }
 
-    /// After a stop: chooses the champion among those it has.
+    /// Chooses the champion after a stop.
     pub fn judge(&self) {
         let _ = self.orders.send(Order::Judge);
     }
 
-    /// Strikes an individual of the last whole generation out, by its birth.
+    /// Strikes out an individual of the last complete generation, given by its birth.
     pub fn strike_out(&self, birth: (u32, u32)) {
         self.interrupt(Order::StrikeOut(birth));
     }
 
-    /// The newest picture.
+    /// The newest snapshot.
     pub fn picture(&self) -> Arc<TrainingPicture> {
         match self.shared.picture.lock() {
             Ok(picture) => picture.clone(),
-            // A picture is replaced in one go.
+            // A snapshot is replaced as a whole.
             Err(poisoned) => poisoned.into_inner().clone(),
         }
     }
 
-    /// How far it is.
+    /// The current progress.
     pub fn progress(&self) -> Progress {
         self.shared.gate.progress()
     }
@@ -154,20 +154,20 @@ impl Drop for Trainer {
     fn drop(&mut self) {
         self.interrupt(Order::End);
         if let Some(thread) = self.thread.take() {
-            // A panic there has been reported by the panic hook already.
+            // The panic hook has already reported a panic there.
             let _ = thread.join();
         }
     }
 }
 
-/// The other side.
+/// State of the thread.
 struct Thread {
     experiment: Arc<Experiment>,
     inbox: Receiver<Order>,
     shared: Arc<Shared>,
     wake: Box<dyn Fn() + Send>,
     picture: TrainingPicture,
-    /// Runs of the whole generations of this session, and how many were planned.
+    /// Driven and planned runs of the complete generations of this session.
     driven: (usize, usize),
 }
 
@@ -212,10 +212,10 @@ impl Thread {
         (self.wake)();
     }
 
-    /// Shows the state of the record, at rest.
+    /// Publishes the state of the record while no runs are in progress.
     fn refresh(&mut self, problem: &Problem, record: &Record) {
         let experiment = self.experiment.clone();
-        // From the record: nothing of a generation that was given up is shown.
+        // From the record, so that nothing of a cancelled generation is shown.
         let resumed = Training::resume(&experiment, problem.genome(), problem, record);
         if let Ok(mut training) = resumed {
             training.record().champion.clone_from(&record.champion);
@@ -225,7 +225,7 @@ impl Thread {
         self.show(if is_over { Phase::Over } else { Phase::Stopped });
     }
 
-    /// Breeds until it is enough, or something else is wanted.
+    /// Breeds generations until training ends or an order arrives.
     fn breed(
         &mut self,
         problem: &Problem,
@@ -239,8 +239,7 @@ impl Thread {
         self.picture.verdict = None;
         self.picture.take(&mut training, problem);
         while !training.is_over() {
-            // By the record and not by a count of rounds: a generation that was given up is bred
-            // again.
+            // Counted by the record rather than by rounds, because a cancelled generation is bred again.
             let number = record.generations.len() as u32 + 1;
             let planned = self.planned(number, problem);
             let later = self.later(number, problem);
@@ -250,7 +249,7 @@ impl Thread {
             if shared.gate.take_given_up() {
                 return Ok(self.obey(record, Next::Breed));
             }
-            // Whole generations only: one that was given up does not tell how many runs are spared.
+            // Only complete generations, because a cancelled one does not tell how many runs are saved.
             self.driven.0 += shared.gate.done();
             self.driven.1 += planned;
             *record = training.record().clone();
@@ -260,7 +259,7 @@ impl Thread {
         Ok(Next::Judge)
     }
 
-    /// Chooses and judges the champion.
+    /// Chooses and tests the champion.
     fn judge(
         &mut self,
         problem: &Problem,
@@ -293,13 +292,13 @@ impl Thread {
         let Ok(order) = self.inbox.recv() else {
             return Next::End;
         };
-        // What was given up meanwhile was nothing.
+        // Nothing was running, so nothing was cancelled.
         self.shared.gate.take_given_up();
         let next = self.take(order, record, Next::Rest);
         self.obey(record, next)
     }
 
-    /// Carries out all orders that are there; what is done next, if they do not change that.
+    /// Carries out all pending orders and returns the next action, which they may change.
     fn obey(&mut self, record: &mut Record, next: Next) -> Next {
         let mut next = next;
         while let Ok(order) = self.inbox.try_recv() {
@@ -318,7 +317,7 @@ impl Thread {
                 if record.strike_out(birth) {
                     self.picture.verdict = None;
                 }
-                // A pool that is worse than was thought may have to go on.
+                // A pool without the struck individual may need more generations.
                 if next == Next::Judge {
                     Next::Breed
                 } else {
@@ -329,7 +328,7 @@ impl Thread {
         }
     }
 
-    /// Runs of a generation, if nobody is ended.
+    /// Runs of a generation if no individual ends early.
     fn planned(&self, generation: u32, problem: &Problem) -> usize {
         let operators = self.experiment.operators;
         let is_first = generation == 1 && self.experiment.start == Start::Random;
@@ -344,7 +343,7 @@ impl Thread {
                 .runs_of(generation, problem.drives_of_a_run())
     }
 
-    /// Runs after a generation, as far as those before it tell how many are spared.
+    /// Runs after a generation, estimated from the share saved in earlier generations.
     fn later(&self, generation: u32, problem: &Problem) -> usize {
         let last = self.experiment.stop.generations;
         let planned: usize = (generation + 1..=last)

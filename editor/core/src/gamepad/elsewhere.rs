@@ -1,14 +1,14 @@
-//! Gamepads of systems other than Linux, by a crate that knows them.
+//! Gamepads on systems other than Linux, through the `gilrs` crate.
 
 use super::{Axis, Button, PadEvent, PadId, Source};
 use gilrs::{EventType, GamepadId, Gilrs};
 
-/// The crate, as long as somebody drives: it has threads of its own.
+/// The library, while the user drives. It starts threads of its own.
 pub(super) struct Library {
-    /// Nothing where it could not begin.
+    /// `None` if it could not start.
     pads: Option<Gilrs>,
     problem: Option<String>,
-    /// Pads that were there when it began are announced with the first look.
+    /// Pads that were connected at the start are announced with the first read.
     is_begun: bool,
 }
 

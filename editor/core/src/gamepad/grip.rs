@@ -1,15 +1,15 @@
-//! What the sticks and buttons of a pad mean for a vehicle.
+//! Maps the sticks and buttons of a pad to vehicle controls.
 
 use super::{Axis, Button, Look, PadEvent, PadId};
 use roadwright_simulation::HandControls;
 use std::collections::BTreeMap;
 
-/// A stick that is let go of rests anywhere within this of its middle.
+/// Dead zone of a stick around its centre.
 const STICK_DEAD: f64 = 0.12;
-/// A trigger that is let go of rests anywhere within this of its end.
+/// Dead zone of a trigger at its released end.
 const TRIGGER_DEAD: f64 = 0.05;
 
-/// Where a pad is held.
+/// State of a pad.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Pad {
     name: String,
@@ -21,16 +21,16 @@ struct Pad {
     brake: f64,
 }
 
-/// All pads, and which one drives.
+/// All pads, and the active one.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Grip {
     pads: BTreeMap<PadId, Pad>,
-    /// The one that was moved last; nothing before.
+    /// The pad that was moved last; `None` before the first movement.
     last: Option<PadId>,
 }
 
 impl Grip {
-    /// Takes an event, and notes what it asks for.
+    /// Handles an event and records its requests in `look`.
     pub(super) fn take(&mut self, event: PadEvent, look: &mut Look) {
         match event {
             PadEvent::Connected(id, name) => {
@@ -41,7 +41,7 @@ impl Grip {
                 self.pads.insert(id, pad);
             }
             PadEvent::Gone(id) => {
-                // Its controls go with it: the vehicle has no input then, and coasts.
+                // Its controls are removed with it, so the vehicle coasts.
                 look.gone.extend(self.pads.remove(&id).map(|pad| pad.name));
             }
             PadEvent::Moved(id, axis, value) => self.move_axis(id, axis, value),
@@ -61,7 +61,7 @@ impl Grip {
             Axis::Throttle => pad.throttle = beyond(value.max(0.0), TRIGGER_DEAD),
             Axis::Brake => pad.brake = beyond(value.max(0.0), TRIGGER_DEAD),
         }
-        // A pad on the table, whose stick trembles in its dead zone, does not take over.
+        // A pad whose stick only trembles in its dead zone does not take over.
         if *pad != before {
             self.last = Some(id);
         }
@@ -72,26 +72,25 @@ impl Grip {
         last.or_else(|| self.pads.values().next())
     }
 
-    /// The name of the one that drives.
+    /// The name of the active pad.
     pub(super) fn name(&self) -> Option<&str> {
         self.pad().map(|pad| pad.name.as_str())
     }
 
-    /// Where it has the controls of a vehicle.
+    /// The controls of the active pad.
     pub(super) fn controls(&self) -> HandControls {
         let Some(pad) = self.pad() else {
             return HandControls::default();
         };
         HandControls {
             pedals: pad.throttle - pad.brake,
-            // Steering wheels count to the left. No -0: it would be another movement than 0.
+            // Steering is positive to the left. Avoids -0, which would count as a movement different from 0.
             steering: 0.0 - pad.steering,
         }
     }
 }
 
-/// A value without its dead zone: 0 up to there, and from there on evenly to 1 at the end. What is no
-/// number is 0.
+/// A value without its dead zone: 0 inside it, then linear to 1 at the end. NaN gives 0.
 fn beyond(value: f64, dead: f64) -> f64 {
     if value.is_nan() || value.abs() <= dead {
         return 0.0;
@@ -131,10 +130,10 @@ mod tests {
             held(&[(Axis::Brake, 1.0), (Axis::Throttle, 1.0)]).pedals,
             0.0
         );
-        // The stick to the left turns to the left.
+        // Stick to the left steers to the left.
         assert_eq!(held(&[(Axis::Steering, -1.0)]).steering, 1.0);
         assert_eq!(held(&[(Axis::Steering, 1.0)]).steering, -1.0);
-        // What has come last counts, and what was let go of is let go of.
+        // The last event counts, and released axes return to 0.
         let still = held(&[(Axis::Steering, 0.9), (Axis::Steering, 0.0)]);
         assert_eq!(still, HandControls::default());
         assert!(still.steering.is_sign_positive());
@@ -169,7 +168,7 @@ mod tests {
             pad(2),
             PadEvent::Moved(1, Axis::Throttle, 0.5),
             PadEvent::Moved(2, Axis::Steering, 0.05),
-            // One that nobody has announced is nobody's.
+            // An event of a pad that was never announced is ignored.
             PadEvent::Moved(9, Axis::Brake, 1.0),
             PadEvent::Pressed(9, Button::East),
         ]);

@@ -1,4 +1,4 @@
-//! Gamepads of Linux: devices below /dev/input, read without a system library.
+//! Gamepads on Linux: devices below /dev/input, read without a system library.
 
 use super::{Axis, Button, PadEvent, PadId, Source};
 use evdev::{AbsInfo, AbsoluteAxisCode, Device, EventSummary, KeyCode};
@@ -6,21 +6,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Where devices are.
+/// Folder with the devices.
 const FOLDER: &str = "/dev/input";
-/// How often is looked for new ones, s.
+/// Interval between searches for new devices, in seconds.
 const PERIOD: f64 = 1.0;
-/// Links to devices that are joysticks and pads end so, in the folders below [`FOLDER`].
+/// Links to joysticks and pads in the folders below [`FOLDER`] end like this.
 const LINK_END: &str = "-event-joystick";
 
-/// Devices of the kernel.
+/// Input devices of the kernel.
 #[derive(Default)]
 pub(super) struct DevInput {
     pads: BTreeMap<PathBuf, Pad>,
-    /// Devices that are no pads, as long as they are there.
+    /// Devices that are not pads, while they exist.
     others: BTreeSet<PathBuf>,
     opened: PadId,
-    /// When it was looked for devices last, s.
+    /// Time of the last search for devices, in seconds.
     looked: Option<f64>,
     problem: Option<String>,
 }
@@ -29,11 +29,11 @@ pub(super) struct DevInput {
 struct Pad {
     id: PadId,
     device: Device,
-    /// Which axis of ours each of its own is, with the ends of its range.
+    /// Device axes with the axis that each drives and its range.
     axes: Vec<(AbsoluteAxisCode, Axis, Range)>,
 }
 
-/// The ends of an axis.
+/// Range of an axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Range {
     low: i32,
@@ -61,16 +61,16 @@ impl Source for DevInput {
 }
 
 impl DevInput {
-    /// Opens devices that are new, and forgets those that are gone.
+    /// Opens new devices and drops removed ones.
     fn look_for_devices(&mut self, folder: &Path, events: &mut Vec<PadEvent>) {
         let devices = match devices(folder) {
             Ok(devices) => devices,
             Err(error) => {
-                // A machine without the folder has nothing that could be plugged in.
+                // On a machine without the folder nothing can be plugged in.
                 let is_missing = error.kind() == ErrorKind::NotFound;
                 self.problem = (!is_missing).then(|| {
                     format!(
-                        "Gamepads cannot be read: {} may not be opened ({error}).",
+                        "Gamepads cannot be read: no permission to open {} ({error}).",
                         folder.display()
                     )
                 });
@@ -85,26 +85,26 @@ impl DevInput {
             }
             match Device::open(&path) {
                 Ok(device) => self.take(path, device, events),
-                // Keyboards and mice are nobody's business, and are refused by rule.
+                // Keyboards and mice are refused by rule and do not matter here.
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => {
                     if is_linked_as_pad(folder, &path) {
                         refused = Some(refusal(&path));
                     }
                 }
-                // Just unplugged, or no device at all: the next look knows more.
+                // Just unplugged, or not a device; the next search will tell.
                 Err(_) => {}
             }
         }
         self.problem = refused;
     }
 
-    /// Keeps a device that was opened, if it is a pad.
+    /// Keeps an opened device if it is a pad.
     fn take(&mut self, path: PathBuf, device: Device, events: &mut Vec<PadEvent>) {
         let Some(axes) = axes_of(&device) else {
             self.others.insert(path);
             return;
         };
-        // One that would make the window wait is not read at all.
+        // A device that would block the window is not read.
         if device.set_nonblocking(true).is_err() {
             self.others.insert(path);
             return;
@@ -119,7 +119,7 @@ impl DevInput {
 }
 
 impl Pad {
-    /// Adds what it has done. Returns whether it is still there.
+    /// Adds its events. Returns whether it is still connected.
     fn read(&mut self, events: &mut Vec<PadEvent>) -> bool {
         let fetched = match self.device.fetch_events() {
             Ok(fetched) => fetched,
@@ -132,7 +132,7 @@ impl Pad {
     }
 }
 
-/// What an event of a device means.
+/// Converts an event of a device.
 fn meaning(
     id: PadId,
     axes: &[(AbsoluteAxisCode, Axis, Range)],
@@ -144,7 +144,7 @@ fn meaning(
             Some(PadEvent::Moved(id, *axis, range.share(*axis, value)))
         }
         EventSummary::Key(_, KeyCode::BTN_EAST, 1) => Some(PadEvent::Pressed(id, Button::East)),
-        // Triggers that are buttons are pressed or not.
+        // Digital triggers are pressed or released.
         EventSummary::Key(_, code, value) => {
             let axis = match code {
                 KeyCode::BTN_TL2 => Axis::Brake,
@@ -167,8 +167,8 @@ impl Range {
         }
     }
 
-    /// A value as a share: of a stick from -1 to 1, of a trigger from 0 to 1. An axis without a range
-    /// stays where it rests.
+    /// A value as a share of the range: -1 to 1 for a stick, 0 to 1 for a trigger. An axis without a range
+    /// stays at rest.
     fn share(self, axis: Axis, value: i32) -> f64 {
         let (low, high) = (f64::from(self.low), f64::from(self.high));
         if high <= low {
@@ -198,15 +198,15 @@ fn axes_of(device: &Device) -> Option<Vec<(AbsoluteAxisCode, Axis, Range)>> {
     Some(with_range.collect())
 }
 
-/// Which axes of a device drive; nothing if it has no left stick.
+/// Chooses the axes that drive; `None` if the device has no left stick.
 fn choose_axes(own: &[AbsoluteAxisCode]) -> Option<Vec<(AbsoluteAxisCode, Axis)>> {
     use AbsoluteAxisCode as Code;
     let has = |code: Code| own.contains(&code);
     if !has(Code::ABS_X) {
         return None;
     }
-    // Drivers differ in what they call triggers. Z and RZ are triggers only where the right stick is RX
-    // and RY; else they are that stick.
+    // Drivers name triggers differently. Z and RZ are triggers only if the right stick is RX and RY;
+    // otherwise they are that stick.
     let pairs = [
         (Code::ABS_BRAKE, Code::ABS_GAS, true),
         (Code::ABS_Z, Code::ABS_RZ, has(Code::ABS_RX)),
@@ -233,7 +233,7 @@ fn devices(folder: &Path) -> std::io::Result<BTreeSet<PathBuf>> {
     Ok(paths.filter(is_device).collect())
 }
 
-/// Whether a link says that a device which may not be opened is a joystick or pad.
+/// Whether a link marks a device that cannot be opened as a joystick or pad.
 fn is_linked_as_pad(folder: &Path, device: &Path) -> bool {
     let links = ["by-id", "by-path"].map(|links| std::fs::read_dir(folder.join(links)));
     let mut links = links.into_iter().flatten().flatten().flatten();
@@ -246,8 +246,7 @@ fn is_linked_as_pad(folder: &Path, device: &Path) -> bool {
 
 fn refusal(device: &Path) -> String {
     format!(
-        "A gamepad is plugged in, but {} may not be read: ask for the right to read it, for instance by \
-         the group \"input\".",
+        "A gamepad is plugged in, but {} is not readable; join the group \"input\" or ask for permission.",
         device.display()
     )
 }
@@ -293,7 +292,7 @@ mod tests {
         let sticks = [Code::ABS_X, Code::ABS_Y, Code::ABS_RX, Code::ABS_RY];
         let usual = [&sticks[..], &[Code::ABS_Z, Code::ABS_RZ]].concat();
         assert_eq!(found(&usual), Some((Some(Code::ABS_Z), Some(Code::ABS_RZ))));
-        // The right stick of others is Z and RZ.
+        // The right stick of other pads is Z and RZ.
         let other = [Code::ABS_X, Code::ABS_Y, Code::ABS_Z, Code::ABS_RZ];
         assert_eq!(found(&other), Some((None, None)));
         let wireless = [&other[..], &[Code::ABS_GAS, Code::ABS_BRAKE]].concat();
@@ -329,7 +328,7 @@ mod tests {
             Some((Axis::Brake, 1.0))
         );
         assert_eq!(moved(absolute(Code::ABS_RX, 5)), None);
-        // Where triggers are axes, their buttons say nothing.
+        // If triggers are axes, their buttons are ignored.
         assert_eq!(moved(key(KeyCode::BTN_TR2, 1)), None);
         let pressed = meaning(7, &own, key(KeyCode::BTN_EAST, 1));
         assert_eq!(pressed, Some(PadEvent::Pressed(7, Button::East)));
@@ -363,7 +362,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut source = DevInput::default();
         let mut events = Vec::new();
-        // A file in its place: no folder can be read there, whoever asks.
+        // A file in place of the folder, which cannot be listed.
         let file = folder.path().join("input");
         std::fs::write(&file, "").unwrap();
         source.look_for_devices(&file, &mut events);
@@ -374,7 +373,7 @@ mod tests {
         );
         source.look_for_devices(&folder.path().join("missing"), &mut events);
         assert_eq!(source.problem(), None);
-        // Files that are no devices are no pads, and no fault.
+        // Files that are not devices are not pads and not errors.
         let input = folder.path().join("devices");
         std::fs::create_dir_all(input.join("by-id")).unwrap();
         std::fs::write(input.join("event0"), "no device").unwrap();
@@ -396,6 +395,6 @@ mod tests {
         std::os::unix::fs::symlink("../event3", link).unwrap();
         assert!(is_linked_as_pad(&folder, &device));
         assert!(!is_linked_as_pad(&folder, &folder.join("event4")));
-        assert!(refusal(&device).contains("event3 may not be read"));
+        assert!(refusal(&device).contains("event3 is not readable"));
     }
 }

@@ -1,8 +1,8 @@
-//! Gamepads, for the vehicle that is driven by hand.
+//! Gamepads for driving by hand.
 //!
-//! Where pads come from differs by system: `linux` reads /dev/input, everywhere else a crate for
-//! gamepads does (`elsewhere`). Both are behind `Source`, which gives plain events; what they mean for
-//! a vehicle is in `Grip`. A source is there only while somebody drives: nothing is polled else.
+//! The source of pads depends on the system: `linux` reads /dev/input, and `elsewhere` uses a crate on all
+//! other systems. Both implement `Source`, which provides plain events; `Grip` turns them into controls. A
+//! source exists only while the user drives, so nothing is polled otherwise.
 //!
 //! ```text
 //!   system -> Source -> PadEvent -> Grip -> HandControls -> the run, as those of keys
@@ -17,10 +17,10 @@ mod linux;
 use grip::Grip;
 use roadwright_simulation::HandControls;
 
-/// A pad, as long as it is plugged in.
+/// Number of a pad while it is plugged in.
 pub(crate) type PadId = u64;
 
-/// An axis that drives.
+/// An axis used for driving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Axis {
     /// The left stick, -1 (left) to 1 (right).
@@ -31,36 +31,36 @@ pub(crate) enum Axis {
     Throttle,
 }
 
-/// A button that does something.
+/// A button with a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Button {
-    /// The one on the right of the four, B or circle: gives the vehicle back.
+    /// The rightmost of the four, B or circle: returns the vehicle to its modules.
     East,
 }
 
-/// What happens to pads.
+/// An event of a pad.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum PadEvent {
-    /// One is there, with its name.
+    /// A pad was connected, with its name.
     Connected(PadId, String),
-    /// It is not there any more.
+    /// A pad was removed.
     Gone(PadId),
-    /// An axis has been moved.
+    /// An axis was moved.
     Moved(PadId, Axis, f64),
-    /// A button has been pressed.
+    /// A button was pressed.
     Pressed(PadId, Button),
 }
 
-/// Where events of pads come from.
+/// A source of pad events.
 pub(crate) trait Source {
-    /// Adds what has happened since the last time, and never waits. `time` is that of the window, s.
+    /// Adds the events since the last call without waiting. `time` is that of the window, in seconds.
     fn read(&mut self, time: f64, events: &mut Vec<PadEvent>);
 
-    /// Why pads that may be plugged in cannot be read, for people.
+    /// Why pads cannot be read, as a message for the user.
     fn problem(&self) -> Option<&str>;
 }
 
-/// The source of this system.
+/// The source for this system.
 fn system() -> Box<dyn Source> {
     #[cfg(target_os = "linux")]
     return Box::new(linux::DevInput::default());
@@ -68,40 +68,39 @@ fn system() -> Box<dyn Source> {
     return Box::new(elsewhere::Library::new());
 }
 
-/// What a person sees of gamepads while driving.
+/// Gamepad state shown while driving.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PadState {
-    /// The name of the pad that drives, if one does.
+    /// The name of the active pad, if any.
     pub name: Option<String>,
     /// Why pads cannot be read.
     pub problem: Option<String>,
-    /// Where the pad has the controls.
+    /// The controls of the pad.
     pub controls: HandControls,
 }
 
-/// What a look at the pads has brought beside the state.
+/// Result of reading the pads, besides the state.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Look {
-    /// The vehicle is to be given back.
+    /// Whether the vehicle is returned to its modules.
     pub gives_back: bool,
-    /// Names of pads that are gone.
+    /// Names of pads that were removed.
     pub gone: Vec<String>,
 }
 
 /// The pads of the window.
 #[derive(Default)]
 pub struct Gamepads {
-    /// Whether pads of the system are read: not in tests, whose pictures would differ by what is plugged
-    /// in.
+    /// Whether pads of the system are read. Off in tests, whose pictures would depend on connected pads.
     is_on: bool,
-    /// While somebody drives.
+    /// The source, while the user drives.
     source: Option<Box<dyn Source>>,
     grip: Grip,
     events: Vec<PadEvent>,
 }
 
 impl Gamepads {
-    /// With the pads of the system, or without any.
+    /// Creates it with the pads of the system, or without any.
     pub fn new(is_on: bool) -> Self {
         Self {
             is_on,
@@ -109,7 +108,7 @@ impl Gamepads {
         }
     }
 
-    /// Looks what has happened, while somebody drives; else lets go of all pads.
+    /// Reads events while the user drives; otherwise releases all pads.
     pub fn look(&mut self, drives: bool, time: f64) -> Look {
         if !drives || !self.is_on {
             (self.source, self.grip) = (None, Grip::default());
@@ -124,7 +123,7 @@ impl Gamepads {
         look
     }
 
-    /// What a person sees.
+    /// The state to show.
     pub fn state(&self) -> PadState {
         let problem = self.source.as_ref().and_then(|source| source.problem());
         PadState {
@@ -139,7 +138,7 @@ impl Gamepads {
 mod tests {
     use super::*;
 
-    /// Events that are made up.
+    /// Made-up events.
     struct MadeUp(Vec<PadEvent>);
 
     impl Source for MadeUp {
@@ -173,7 +172,7 @@ mod tests {
         pads.look(false, 1.0);
         assert!(pads.source.is_none());
         assert_eq!(pads.state(), PadState::default());
-        // Where they are off nothing is opened.
+        // If they are off, nothing is opened.
         let mut off = Gamepads::new(false);
         off.look(true, 0.0);
         assert!(off.source.is_none());
@@ -181,7 +180,7 @@ mod tests {
 
     #[test]
     fn the_system_is_asked_without_a_fault() {
-        // Whatever is plugged in here, and whatever may be read.
+        // Works whatever is plugged in or readable on this machine.
         let mut source = system();
         let mut events = Vec::new();
         for second in 0..4 {

@@ -1,9 +1,9 @@
-//! The running simulation: a world on its own thread that takes orders and hands over pictures.
+//! The running simulation: a world on its own thread that receives orders and publishes snapshots.
 //!
 //! | file | what it holds |
 //! | --- | --- |
-//! | `mod.rs` | the door for the window: orders in, pictures out |
-//! | `runner.rs` | the thread: orders between steps, the clock, pictures |
+//! | `mod.rs` | the interface for the window: orders in, snapshots out |
+//! | `runner.rs` | the thread: orders between steps, the clock, snapshots |
 
 mod runner;
 
@@ -22,15 +22,15 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How long a person waits for a look into the world.
+/// Longest time that the window waits for an answer from the thread.
 const LOOK_PATIENCE: Duration = Duration::from_secs(2);
 
-/// Room for calls on the thread of the simulation, bytes: the search for the lanes from which all others can be
-/// reached calls itself along whole ways, 14,000 lanelets in the 2 MiB that threads have by themselves, and a
-/// city has more. What is not used takes no memory.
+/// Stack size of the simulation thread in bytes. The search for lanes from which all others can be reached
+/// recurses along whole routes: 14,000 lanelets fit into the default 2 MiB, and a city has more. Unused stack
+/// takes no memory.
 const STACK: usize = 64 << 20;
 
-/// A part of the roads that is looked into while the simulation runs.
+/// A part of the road network that can be inspected during a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coordinator {
     /// The junction of a node.
@@ -40,7 +40,7 @@ pub enum Coordinator {
 }
 
 impl Coordinator {
-    /// What of a selected object can be looked into.
+    /// The part of a selected object that can be inspected.
     pub fn of(object: ObjectId) -> Option<Self> {
         match object {
             ObjectId::Node(id) => Some(Self::Junction(id)),
@@ -55,7 +55,7 @@ enum Order {
     Play(bool),
     Step,
     Reset,
-    /// The run ends at a step, if it is not over before.
+    /// Ends the run at a step, if it is not over before.
     EndAt(Option<u64>),
     Speed(f64),
     Update(Arc<Scenario>),
@@ -63,73 +63,73 @@ enum Order {
     Watch(Option<u64>),
     LookInto(Option<Coordinator>),
     Look(u64, Sender<Option<BehaviourView>>),
-    /// Looks at a moment of the past, s.
+    /// Shows a moment of the past, in seconds.
     LookBack(f64),
-    /// Looks at the present again.
+    /// Shows the present again.
     Present,
-    /// The hands of a person on an agent; `None` gives it back.
+    /// Controls of an agent driven by hand; `None` returns it to its modules.
     Drive(u64, Option<HandControls>),
-    /// The trailers of an agent are let go or joined on.
+    /// Couples or uncouples trailers of an agent.
     Coupling(u64, CouplingOrder),
     End,
 }
 
-/// The running simulation at one moment.
+/// Snapshot of the running simulation.
 #[derive(Debug, Clone, Default)]
 pub struct LivePicture {
     /// The vehicles.
     pub snapshot: Snapshot,
-    /// The ground that they drive on, once the run has begun.
+    /// The ground of the run, once it has started.
     pub ground: Option<Arc<Ground>>,
-    /// How far it can be looked back at; the snapshot is of the moment that is shown.
+    /// The span that can be rewound; the snapshot is of the shown moment.
     pub timeline: Timeline,
-    /// The agent that a person drives, and how.
+    /// The agent driven by hand, and its controls.
     pub driven: Option<(u64, HandControls)>,
-    /// What a person has driven, each tenth of a second: time, s, and vehicle.
+    /// Record of driving by hand, ten times a second: time in seconds, and vehicle.
     pub drive: Arc<Vec<(f64, VehicleRecord)>>,
-    /// Whether it runs.
+    /// Whether it is playing.
     pub is_playing: bool,
-    /// Whether everyone has arrived, or the step is reached at which it ends.
+    /// Whether all agents have arrived or the run has reached its last step.
     pub is_over: bool,
-    /// How many agents are in which state.
+    /// Number of agents in each state.
     pub counts: AgentCounts,
-    /// Simulated seconds per second at present.
+    /// Current speed in simulated seconds per second.
     pub pace: f64,
     /// Collisions so far.
     pub collisions: Arc<Vec<Collision>>,
     /// The watched agent.
     pub inspection: Option<Inspection>,
-    /// How and when its last drive ended, s, if it does not drive now and has driven.
+    /// How and when its last drive ended, in seconds, if it has driven and is not driving now.
     pub ending: Option<(Status, f64)>,
-    /// Its recent past, oldest first.
+    /// Its recent history, oldest first.
     pub trace: Arc<Vec<TracePoint>>,
-    /// The junction that is looked into.
+    /// The inspected junction.
     pub junction: Option<JunctionInspection>,
-    /// The road that is looked into.
+    /// The inspected road.
     pub road: Option<RoadInspection>,
     /// The heat map.
     pub heat: Arc<HeatCells>,
-    /// What has come of the run so far.
+    /// Results of the run so far.
     pub results: Arc<RunResults>,
-    /// The last lines that modules have logged, oldest first.
+    /// The last lines logged by modules, oldest first.
     pub log: Arc<Vec<LogLine>>,
-    /// Lines that they have logged so far.
+    /// Number of lines logged so far.
     pub log_count: u64,
-    /// What they show on the map.
+    /// Marks that modules show on the map.
     pub marks: Vec<Mark>,
-    /// What the signals show.
+    /// The state of the signals.
     pub signals: Vec<SignalHead>,
-    /// Modules that were replaced so far.
+    /// Number of module replacements so far.
     pub swaps: usize,
-    /// Why the last order could not be carried out, with the number of such messages.
+    /// Why the last order failed, with the number of such messages.
     pub error: Option<(u64, String)>,
-    /// Hash of the state of all agents while it stands still; 0 while it runs.
+    /// Hash of the state of all agents while paused; 0 while running.
     pub hash: u64,
-    /// Orders carried out so far.
+    /// Number of orders carried out so far.
     pub orders: u64,
 }
 
-/// A simulation that runs beside the window.
+/// A simulation that runs in the background.
 pub struct Live {
     orders: Sender<Order>,
     picture: Arc<Mutex<Arc<LivePicture>>>,
@@ -139,8 +139,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// Prepares a scenario; it stands still until [`play`](Self::play). `wake` is called whenever
-    /// there is a new picture.
+    /// Prepares a scenario, paused until [`play`](Self::play). `wake` is called for every new snapshot.
     pub fn new(
         scenario: Arc<Scenario>,
         registry: Registry,
@@ -163,93 +162,92 @@ impl Live {
     }
 
     fn give(&mut self, order: Order) {
-        // Counted on both sides: the picture says how many orders it has in it.
+        // Counted on both sides: the snapshot reports how many orders it includes.
         self.given += 1;
-        // The thread ends only by an order, which is the last one.
+        // The thread ends only on an order, which is the last one.
         let _ = self.orders.send(order);
     }
 
-    /// Runs or stands still. While the past is looked at, running goes on from there.
+    /// Plays or pauses. If the past is shown, playing continues from there.
     pub fn play(&mut self, on: bool) {
         self.give(Order::Play(on));
     }
 
-    /// One step, and stands still.
+    /// Takes one step and pauses.
     pub fn step(&mut self) {
         self.give(Order::Step);
     }
 
-    /// Back to the start.
+    /// Returns to the start.
     pub fn reset(&mut self) {
         self.give(Order::Reset);
     }
 
-    /// The run ends at a step, if it is not over before; an edit of its scenario takes that back.
+    /// Ends the run at a step if it is not over before; an edit of its scenario cancels this.
     pub fn end_at(&mut self, step: Option<u64>) {
         self.give(Order::EndAt(step));
     }
 
-    /// Simulated seconds per second; infinite for as fast as possible.
+    /// Sets the speed in simulated seconds per second; infinite for as fast as possible.
     pub fn set_speed(&mut self, speed: f64) {
         self.give(Order::Speed(speed));
     }
 
-    /// The scenario has been edited: the change enters between two steps.
+    /// Passes an edited scenario, which takes effect between two steps.
     pub fn update(&mut self, scenario: Arc<Scenario>) {
         self.give(Order::Update(scenario));
     }
 
-    /// There are other modules to choose from. Those that run already replace themselves.
+    /// Passes changed modules. Running modules replace themselves.
     pub fn use_modules(&mut self, registry: Registry) {
         self.give(Order::Modules(registry));
     }
 
-    /// Looks at a moment of the past, s; the present waits, and is looked at again from its own time on.
+    /// Shows a moment of the past, in seconds; the present is paused, and its own timeline stays.
     pub fn look_back(&mut self, time: f64) {
         self.give(Order::LookBack(time));
     }
 
-    /// Looks at the present again.
+    /// Shows the present again.
     pub fn back_to_present(&mut self) {
         self.give(Order::Present);
     }
 
-    /// Moves the controls of an agent by hand; `None` gives it back to its modules.
+    /// Sets the controls of an agent by hand; `None` returns it to its modules.
     pub fn drive(&mut self, agent: u64, controls: Option<HandControls>) {
         self.give(Order::Drive(agent, controls));
     }
 
-    /// Lets trailers of an agent go, or joins them on, between two steps. While the past is looked at, the
-    /// run goes on from there.
+    /// Couples or uncouples trailers of an agent between two steps. If the past is shown, the run continues
+    /// from there.
     pub fn coupling(&mut self, agent: u64, order: CouplingOrder) {
         self.give(Order::Coupling(agent, order));
     }
 
-    /// Looks into an agent.
+    /// Inspects an agent.
     pub fn watch(&mut self, agent: Option<u64>) {
         self.give(Order::Watch(agent));
     }
 
-    /// Looks into a junction or a road.
+    /// Inspects a junction or a road.
     pub fn look_into(&mut self, coordinator: Option<Coordinator>) {
         self.give(Order::LookInto(coordinator));
     }
 
-    /// What the behaviour of an agent would see now; `None` if it does not drive, or the thread is
-    /// busy for longer than a person waits.
+    /// The present input of an agent's behaviour; `None` if the agent is not driving or the thread does
+    /// not answer in time.
     pub fn behaviour_view(&mut self, agent: u64) -> Option<BehaviourView> {
         let (answer, inbox) = channel();
-        // The answer comes between two steps; a channel of its own, since the picture is for all
-        // and this for one.
+        // The answer comes between two steps, over its own channel because only this caller needs it.
         self.give(Order::Look(agent, answer));
         inbox.recv_timeout(LOOK_PATIENCE).ok().flatten()
     }
 
-    /// The newest picture.
+    /// The newest snapshot.
     pub fn picture(&self) -> Arc<LivePicture> {
         match self.picture.lock() {
             Ok(picture) => picture.clone(),
-            // A panic on the other side leaves a whole picture: it is replaced in one go.
+            // A panic on the other side leaves a complete snapshot, because it is replaced as a whole.
             Err(poisoned) => poisoned.into_inner().clone(),
         }
     }
@@ -264,7 +262,7 @@ impl Drop for Live {
     fn drop(&mut self) {
         let _ = self.orders.send(Order::End);
         if let Some(thread) = self.thread.take() {
-            // A panic there has been reported by the panic hook already.
+            // The panic hook has already reported a panic there.
             let _ = thread.join();
         }
     }

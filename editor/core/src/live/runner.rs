@@ -1,9 +1,9 @@
 //! The thread of the simulation.
 //!
 //! ```text
-//!   orders --> obey      between two steps only, so that a run can be repeated
-//!              step      as many as the clock and the speed ask for, for a slice at most
-//!   picture <- publish   60 times a second, and after every order
+//!  orders --> obey      only between two steps, so that a run can be repeated
+//!             step      as many steps as the clock and the speed require, for at most one slice
+//!  picture <- publish   60 times a second, and after every order
 //! ```
 
 use super::{Coordinator, LivePicture, Order};
@@ -15,26 +15,25 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How long the world steps before it looks for orders, s: half a frame of 60 a
-/// second.
+/// Longest time that the world steps before it checks for orders, in seconds: half a frame at 60 Hz.
 const SLICE: f64 = 0.008;
-/// Pictures a second.
+/// Snapshots per second.
 const PICTURE_RATE: f64 = 60.0;
-/// What is behind by more than this is given up, s of wall time: without a limit a run that was too
-/// slow for a minute would race for a minute once it has less to do.
+/// Largest backlog of wall time, in seconds; more is dropped. Otherwise a run that was too slow for a minute
+/// would race for a minute once it has less to do.
 const MOST_BEHIND: f64 = 0.25;
-/// Lines of the modules' log that are shown.
+/// Number of lines of the modules' log that are shown.
 const LOG_LINES: usize = 200;
 
-/// What runs on the thread.
+/// State of the simulation thread.
 pub(super) struct Runner {
     scenario: Arc<Scenario>,
     registry: Registry,
     run: Option<ObservedRun>,
     past: Rewind,
-    /// The run at the moment of the past that is shown; `None`: the present is.
+    /// The run at the moment of the past that is shown; `None` while the present is shown.
     shown_past: Option<ObservedRun>,
-    /// The agent that a person drives.
+    /// The agent driven by hand.
     driven: Option<(u64, HandControls)>,
     inbox: Receiver<Order>,
     shared: Arc<Mutex<Arc<LivePicture>>>,
@@ -45,7 +44,7 @@ pub(super) struct Runner {
     end_at: Option<u64>,
     watched: Option<u64>,
     coordinator: Option<Coordinator>,
-    /// What came of the run before.
+    /// Results of the previous run.
     before: Option<Arc<RunResults>>,
     error: Option<(u64, String)>,
     errors: u64,
@@ -92,13 +91,13 @@ impl Runner {
     }
 
     fn reset(&mut self) {
-        // A run that was not begun compares with nothing.
+        // A run that was never started is not kept for comparison.
         let run = self.run.as_ref();
         if let Some(run) = run.filter(|run| run.statistics.rows().len() > 1) {
             self.before = Some(run.results());
         }
         (self.past, self.shown_past, self.driven) = (Rewind::default(), None, None);
-        // The agent stays watched; its past belongs to the old run.
+        // The agent stays watched, but its history belongs to the old run.
         match ObservedRun::new(self.scenario.clone(), &self.registry, self.watched) {
             Ok(run) => self.run = Some(run),
             Err(error) => {
@@ -109,12 +108,12 @@ impl Runner {
         }
     }
 
-    /// Carries out an order and all that have come meanwhile; says whether to go on. Of edits in
-    /// a row only the last one counts: it holds the others. So it does of moments to look back at.
+    /// Carries out an order and all that have arrived since; returns whether to continue. Of consecutive
+    /// edits only the last one counts, because it includes the others. The same holds for rewinding.
     fn obey_all(&mut self, first: Order) -> bool {
         let mut orders: Vec<Order> = vec![first];
         orders.extend(self.inbox.try_iter());
-        // Before all others: the window waits for this thread to end.
+        // Before all others, because the window waits for this thread to end.
         if orders.iter().any(|order| matches!(order, Order::End)) {
             return false;
         }
@@ -127,8 +126,7 @@ impl Runner {
                 )
             };
             if orders.peek().is_some_and(holds) {
-                // It counts as carried out: the window compares the number with that of the orders
-                // it gave.
+                // It counts as carried out, because the window compares this number with that of its orders.
                 self.orders += 1;
                 continue;
             }
@@ -144,7 +142,7 @@ impl Runner {
                 if on {
                     self.go_on_from_past();
                 }
-                // If the past could not become the present it is still shown, and stands still.
+                // If the past could not become the present, it is still shown, and the run stays paused.
                 let can = self.run.is_some() && self.shown_past.is_none() && !self.has_ended();
                 self.playing = on && can;
             }
@@ -164,7 +162,7 @@ impl Runner {
                 let view = self
                     .shown()
                     .and_then(|run| run.world().behaviour_view(agent));
-                // The window may have given up waiting.
+                // The window may have stopped waiting.
                 let _ = answer.send(view);
             }
             Order::EndAt(step) => self.end_at = step,
@@ -184,12 +182,12 @@ impl Runner {
         }
     }
 
-    /// The run at the moment that is shown.
+    /// The run at the shown moment.
     fn shown(&self) -> Option<&ObservedRun> {
         self.shown_past.as_ref().or(self.run.as_ref())
     }
 
-    /// Whether a run has come to the step at which it ends.
+    /// Whether a run has reached its last step.
     fn is_at_end(&self, run: &ObservedRun) -> bool {
         self.end_at.is_some_and(|end| run.world().steps() >= end)
     }
@@ -213,16 +211,16 @@ impl Runner {
         self.registry = registry;
         match &mut self.run {
             Some(run) => run.use_modules(&self.registry),
-            // What could not run without a module may run now.
+            // A run that failed for lack of a module may start now.
             None => self.reset(),
         }
     }
 
     fn update(&mut self, scenario: Arc<Scenario>) {
-        // What was known of its end was of the scenario as it was.
+        // The known end belongs to the old scenario.
         self.end_at = None;
         let steps = self.run.as_ref().map(|run| run.world().steps());
-        // Before the first step an edit changes how it starts.
+        // Before the first step an edit changes the initial state.
         if steps.is_none_or(|steps| steps == 0) {
             self.scenario = scenario;
             self.reset();
@@ -238,8 +236,8 @@ impl Runner {
         }
     }
 
-    /// Says how many vehicles an edit has taken out, if any; `ended` drives had ended before it. Agents that
-    /// are still in the scenario set out again by themselves, as when their start was moved.
+    /// Reports how many vehicles an edit has removed, if any; `ended` drives had ended before it. Agents that
+    /// are still in the scenario restart by themselves, for example when their start was moved.
     fn tell_of_removed(&mut self, ended: usize) {
         let Some(run) = &self.run else { return };
         let agents = self.scenario.agents();
@@ -252,11 +250,11 @@ impl Runner {
             count => format!("{count} vehicles were"),
         };
         self.fail(format!(
-            "{vehicles} taken out of the run: what they drove on or to is gone. Undo, and they set out anew."
+            "{vehicles} removed from the run: their lane or destination was deleted. Undo restarts them."
         ));
     }
 
-    /// Does something to the present run, and notes it. Returns whether it could be done.
+    /// Applies an intervention to the present run and records it. Returns whether it succeeded.
     fn take(&mut self, event: Intervention) -> bool {
         let Some(run) = &mut self.run else {
             return false;
@@ -274,7 +272,7 @@ impl Runner {
     }
 
     fn drive(&mut self, agent: u64, controls: Option<HandControls>) {
-        // The past is only looked at: who wants to drive goes on from there.
+        // The past cannot be changed, so driving continues from it.
         self.go_on_from_past();
         if self.shown_past.is_some() {
             return;
@@ -284,14 +282,14 @@ impl Runner {
     }
 
     fn couple(&mut self, agent: u64, order: CouplingOrder) {
-        // As with hands: the past is only looked at.
+        // As with driving: the past cannot be changed.
         self.go_on_from_past();
         if self.shown_past.is_none() {
             self.take(Intervention::Coupling(agent, order));
         }
     }
 
-    /// Shows a step of the past; the present waits.
+    /// Shows a step of the past; the present is paused.
     fn look_back(&mut self, step: u64) {
         let Some(run) = &self.run else { return };
         self.playing = false;
@@ -300,7 +298,7 @@ impl Runner {
             self.shown_past = None;
             return;
         }
-        // A wish for an earlier moment leads to the oldest one that is kept.
+        // An earlier moment than the oldest one kept shows the oldest.
         let oldest = steps(self.past.timeline(run, None).from, world.dt());
         let on_the_way = self.shown_past.take();
         let found = self
@@ -312,8 +310,8 @@ impl Runner {
         }
     }
 
-    /// The moment of the past that is shown becomes the present, with the scenario as it is now; what
-    /// came after it is forgotten. Nothing happens if the present is shown.
+    /// Makes the shown moment of the past the present, with the current scenario, and discards what came
+    /// after. Does nothing if the present is shown.
     fn go_on_from_past(&mut self) {
         let (Some(mut shown), Some(run)) = (self.shown_past.take(), &mut self.run) else {
             return;
@@ -321,7 +319,7 @@ impl Runner {
         let step = shown.world().steps();
         let edited = Some(run.scenario.clone());
         let edited = edited.filter(|scenario| !Arc::ptr_eq(&shown.scenario, scenario));
-        // Before the first step an edit changes how it starts.
+        // Before the first step an edit changes the initial state.
         if step == 0 && edited.is_some() {
             self.reset();
             return;
@@ -335,7 +333,7 @@ impl Runner {
             self.fail(message);
             return;
         }
-        // What would have come is what the new future is compared with.
+        // The discarded future is kept for comparison.
         self.before = Some(run.results());
         self.driven = shown.world().driven_by_hand();
         *run = shown;
@@ -364,7 +362,7 @@ impl Runner {
     }
 
     fn publish(&self) {
-        // Lists that have not grown are shared with the picture before: most pictures add nothing
+        // Lists that have not grown are shared with the previous snapshot, since most snapshots add nothing
         // to them.
         let before = match self.shared.lock() {
             Ok(picture) => picture.clone(),
@@ -380,7 +378,7 @@ impl Runner {
         };
         if let (Some(shown), Some(run)) = (self.shown(), &self.run) {
             picture.timeline = self.past.timeline(run, self.shown_past.as_ref());
-            // Curves and trips are those of the whole run, whatever moment is shown.
+            // Curves and trips cover the whole run, whatever moment is shown.
             picture.results =
                 before
                     .results
@@ -395,7 +393,7 @@ impl Runner {
         (self.wake)();
     }
 
-    /// Fills in what is seen of a run at its moment.
+    /// Fills in the state of a run at its moment.
     fn show(&self, run: &ObservedRun, before: &LivePicture, picture: &mut LivePicture) {
         let world = run.world();
         picture.trace = Arc::new(run.watch.trace.iter().copied().collect());
@@ -403,7 +401,7 @@ impl Runner {
         picture.ground = Some(world.ground().clone());
         picture.is_over = world.is_over() || self.is_at_end(run);
         picture.counts = world.counts();
-        // Nobody can read it while it runs.
+        // The hash cannot be read while the run is playing.
         picture.hash = if self.playing { 0 } else { world.state_hash() };
         picture.inspection = self.watched.and_then(|id| world.inspect(id));
         if let (Some(id), None) = (self.watched, &picture.inspection) {
@@ -435,7 +433,7 @@ impl Runner {
         };
     }
 
-    /// Takes the next order: waits for it while the world stands still.
+    /// Takes the next order; waits for it while the run is paused.
     fn next_order(&self) -> Result<Order, TryRecvError> {
         if self.playing {
             self.inbox.try_recv()
@@ -448,8 +446,8 @@ impl Runner {
         self.run.as_ref().map_or(0.01, |run| run.world().dt())
     }
 
-    /// Steps until `owed` simulated time is paid back or the slice is over, so that orders are not
-    /// kept waiting; the number of steps.
+    /// Steps until `owed` simulated time is used up or the slice is over, so that orders are not delayed.
+    /// Returns the number of steps.
     fn pay_back(&mut self, owed: &mut f64, since: Instant) -> f64 {
         let dt = self.dt();
         let mut steps = 0.0;
@@ -474,7 +472,7 @@ impl Runner {
         self.publish();
         let mut last = Instant::now();
         let mut shown = last;
-        // Simulated time that is owed, s.
+        // Simulated time that is still to be stepped, in seconds.
         let mut owed = 0.0;
         loop {
             let waiting = !self.playing;
@@ -484,7 +482,7 @@ impl Runner {
                         return;
                     }
                     if waiting {
-                        // Nothing is owed for the time in which it stood still.
+                        // No time is owed for a pause.
                         (last, owed) = (Instant::now(), 0.0);
                     }
                     self.publish();
@@ -498,7 +496,7 @@ impl Runner {
             last = now;
             let dt = self.dt();
             owed = if self.speed.is_finite() {
-                // A machine that is too slow must not run after a debt that only grows.
+                // A machine that is too slow must not accumulate a growing backlog.
                 (owed + wall * self.speed).min(MOST_BEHIND * self.speed + dt)
             } else {
                 f64::INFINITY
@@ -506,7 +504,7 @@ impl Runner {
             let steps = self.pay_back(&mut owed, now);
             if wall > 0.0 {
                 let spent = now.elapsed().as_secs_f64().max(wall);
-                // A running mean: single slices are too uneven to be read.
+                // A running mean, because single slices vary too much to be readable.
                 self.pace += 0.1 * (steps * dt / spent - self.pace);
             }
             if shown.elapsed().as_secs_f64() >= 1.0 / PICTURE_RATE || !self.playing {

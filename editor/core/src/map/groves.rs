@@ -1,4 +1,4 @@
-//! Forests as they are drawn: trees in pieces, and from far away a colour in their place.
+//! Forests on the map: trees in pieces, replaced from far away by a colour.
 
 use super::instances::{Instance, Instances, instance};
 use super::mesh::{Ink, Level, Mesh, MeshBuilder};
@@ -10,21 +10,21 @@ use roadwright_scenario::Forest;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Trees of one piece of a forest on the average: pieces out of view cost nothing.
+/// Average number of trees in a piece of a forest; pieces out of view cost nothing.
 const PIECE: usize = 250;
 
 /// A forest as triangles and instances.
 #[derive(Debug, Clone, Default)]
 pub struct Grove {
-    /// Size by which it is decided whether its trees are drawn, m.
+    /// Size that decides whether its trees are drawn, in metres.
     grain: f64,
-    /// Its area in the colour that its trees have on the average.
+    /// Its area in the average colour of its trees.
     canopy: Arc<Mesh>,
     /// Opacity of that colour, 0 to 1.
     cover: f32,
-    /// Its trees; each piece has them in the order in which they appear while zooming in.
+    /// Its trees; each piece lists them in the order in which they appear while zooming in.
     pieces: Vec<Arc<Instances>>,
-    /// Box around all of them, m.
+    /// Bounding box, m.
     low: DVec2,
     high: DVec2,
 }
@@ -32,37 +32,37 @@ pub struct Grove {
 /// The parts of all forests that a frame draws.
 #[derive(Debug, Clone, Default)]
 pub struct Shown {
-    /// Pieces, and how many trees of each, from the first on.
+    /// Pieces, and how many of the first trees of each are drawn.
     pub trees: Vec<(Arc<Instances>, usize)>,
-    /// Areas of forests whose trees are not all drawn, and how strong each is, 0 to 1.
+    /// Areas of forests whose trees are not all drawn, with an opacity from 0 to 1.
     pub canopies: Vec<(Arc<Mesh>, f32)>,
 }
 
-/// The part of the world that a frame shows.
+/// The part of the world shown in a frame.
 #[derive(Debug, Clone, Copy)]
 pub struct View {
-    /// South-west corner of its box, m.
+    /// South-west corner of the view, m.
     pub low: DVec2,
-    /// North-east corner of its box, m.
+    /// North-east corner of the view, m.
     pub high: DVec2,
     /// Points per metre.
     pub scale: f64,
-    /// At which sizes trees are drawn, points.
+    /// Sizes at which trees are drawn, in points.
     pub sizes: Sizes,
-    /// Trees of all forests in the box.
+    /// Number of trees of all forests in the view.
     pub trees: usize,
 }
 
 impl Grove {
-    /// The trees of a forest and its colour from far away. O(area).
+    /// Creates the trees of a forest and its colour from far away. O(area).
     pub fn new(forest: &Forest, ink: Ink) -> Self {
         let crown = land::crown(forest);
         let color = canopy::color(forest, ink == Ink::Dark);
         let (low, high) = polygon::bounds(&forest.area).unwrap_or_default();
-        // The colour is one of this ink already.
+        // The colour is already one of this ink.
         let mut builder = MeshBuilder::new(0.5 * (low + high), Level::Near, Ink::Light);
         builder.polygon(&forest.area, color);
-        // Crowns reach over the edge of the forest.
+        // Crowns extend beyond the edge of the forest.
         let reach = DVec2::splat(2.0 * crown);
         Self {
             grain: land::grain(forest),
@@ -87,7 +87,7 @@ impl Grove {
         within.map(|piece| piece.list.len()).sum()
     }
 
-    /// Adds what is seen of it in a view.
+    /// Adds the parts visible in a view.
     pub fn show(&self, view: &View, shown: &mut Shown) {
         let is_apart =
             |low: DVec2, high: DVec2| low.cmpgt(view.high).any() || high.cmplt(view.low).any();
@@ -98,7 +98,7 @@ impl Grove {
         if share < 1.0 {
             let whole = color_with(self.cover);
             let fill = canopy::between_trees(whole, share).alpha();
-            // Exactly as it is while no tree is drawn: rounding must not change it.
+            // Exactly the canopy's own opacity while no tree is drawn; rounding must not change it.
             let strength = match share > 0.0 {
                 true => fill / self.cover.max(1e-6),
                 false => 1.0,
@@ -122,14 +122,14 @@ fn color_with(opacity: f32) -> roadwright_render::Color {
     color
 }
 
-/// The trees of a forest by the squares of its box that they stand in.
+/// The trees of a forest, grouped by squares of its bounding box.
 fn pieces(forest: &Forest, ink: Ink) -> Vec<Arc<Instances>> {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let (low, high) = polygon::bounds(&forest.area).unwrap_or_default();
     let trees: Vec<land::Tree> = land::planted(forest).collect();
     let wanted = (trees.len() / PIECE).max(1) as f64;
     let width = ((high - low).element_product() / wanted).sqrt().max(1.0);
-    // A long and thin forest has a row of them, and no more than there are trees.
+    // A long and thin forest is one row of squares, and there are at most as many squares as trees.
     let count = ((high - low) / width)
         .ceil()
         .clamp(DVec2::ONE, DVec2::splat(2.0 * wanted));

@@ -1,4 +1,4 @@
-//! The heat map as triangles: pale roads, and on them the stretches of lanes that vehicles were on.
+//! The heat map as triangles: pale roads, and on them the stretches of lanes that vehicles used.
 //!
 //! ```text
 //!   . . . . . . . . . . .    casing of the road
@@ -21,40 +21,41 @@ use std::sync::Arc;
 
 /// Largest distance between a lane and its chords, m.
 const TOLERANCE: f64 = 0.05;
-/// A lane that is narrower has closed or not opened yet, m.
+/// A narrower lane has not opened yet or has already closed, m.
 const NARROWEST: f64 = 0.1;
-/// So far from where lanes change they are looked at, m: at the change itself they are not unique.
+/// Offset from section borders at which lanes are sampled, in metres; at the border itself they are not
+/// unique.
 const BESIDE: f64 = 1e-6;
 /// Width of the casing of pale roads, pixels.
 const CASING: f64 = 1.0;
-/// From far away lanes are wider by so much on both sides, or they would be thinner than a pixel.
+/// Extra width of lanes on both sides from far away, in pixels, so that they are not thinner than a pixel.
 const FAR_PIXELS: f64 = 0.7;
-/// How much cells of open ground hide of it.
+/// Opacity of the cells on open ground.
 const GROUND_OPACITY: f32 = 0.75;
 
-/// What a heat map is made of.
+/// Input of a heat map.
 #[derive(Clone)]
 pub struct HeatQuestion {
     /// The roads.
     pub scene: Arc<Scene>,
-    /// What happened on them.
+    /// The recorded data.
     pub cells: Arc<HeatCells>,
-    /// What of it is shown.
+    /// The quantity shown.
     pub kind: Heat,
-    /// Whether the room is dark.
+    /// Whether the theme is dark.
     pub is_dark: bool,
-    /// Whether it is looked at from so far away that roads are lines.
+    /// Whether the view is so far away that roads are lines.
     pub is_far: bool,
 }
 
 impl HeatQuestion {
-    /// Whether the roads are drawn alike.
+    /// Whether the roads look the same.
     fn has_roads_of(&self, other: &Self) -> bool {
         let shown = |question: &Self| (question.is_dark, question.is_far);
         Arc::ptr_eq(&self.scene, &other.scene) && shown(self) == shown(other)
     }
 
-    /// Whether the answers are the same.
+    /// Whether the results are the same.
     pub fn is_like(&self, other: &Self) -> bool {
         let is_same = Arc::ptr_eq(&self.cells, &other.cells) && self.kind == other.kind;
         is_same && self.has_roads_of(other)
@@ -63,9 +64,9 @@ impl HeatQuestion {
     fn builder(&self) -> MeshBuilder {
         let (low, high) = self.scene.scenario.bounds().unwrap_or_default();
         let level = if self.is_far { Level::Far } else { Level::Near };
-        // The colours are those of the theme already.
+        // The colours already belong to the theme.
         let mut builder = MeshBuilder::new(0.5 * (low + high), level, Ink::Light);
-        // Below the paint; from far away over the lines that stand for roads.
+        // Below the markings; from far away above the lines that stand for roads.
         builder.begin(if self.is_far {
             Pass::Marking
         } else {
@@ -75,19 +76,19 @@ impl HeatQuestion {
     }
 }
 
-/// A heat map that can be drawn.
+/// A heat map ready to be drawn.
 #[derive(Clone)]
 pub struct HeatPicture {
-    /// What it answers.
+    /// The input that it was made from.
     pub question: HeatQuestion,
-    /// Pale roads, and the stretches on them.
+    /// Pale roads, and the coloured stretches on them.
     pub meshes: [Arc<Mesh>; 2],
-    /// What the end of its scale stands for.
+    /// Value at the end of the scale.
     pub top: f64,
 }
 
 impl HeatPicture {
-    /// Makes one; pale roads are taken over from the one before if they are the same.
+    /// Creates a heat map; reuses the pale roads of the previous one if they are the same.
     pub fn new(question: HeatQuestion, before: Option<&Self>) -> Self {
         let known = before.filter(|before| before.question.has_roads_of(&question));
         let roads = known.map(|before| before.meshes[0].clone());
@@ -103,7 +104,7 @@ impl HeatPicture {
 }
 
 impl Heat {
-    /// What the end of the scale stands for: shares have fixed ones, counts the largest one.
+    /// Value at the end of the scale: fixed for shares, the maximum for counts.
     pub fn top(self, cells: &HeatCells) -> f64 {
         let count = |cell: &HeatCell| match self {
             Self::Traffic => cell.vehicle_seconds(),
@@ -116,8 +117,7 @@ impl Heat {
             .fold(1.0, f64::max)
     }
 
-    /// Where on the scale a place stands, 0 to 1, the worse the higher; `None` if nothing is to be
-    /// shown there.
+    /// Position of a cell on the scale from 0 to 1, where higher is worse; `None` if the cell is not shown.
     pub fn share(self, cell: &HeatCell, top: f64) -> Option<f64> {
         let share = match self {
             Self::None => None,
@@ -129,30 +129,38 @@ impl Heat {
         share.map(|share| share.clamp(0.0, 1.0))
     }
 
-    /// What the colours mean: the quantity with its unit, and the two ends of the scale.
+    /// Legend: the quantity with its unit, and the two ends of the scale.
     pub fn legend(self, top: f64) -> [String; 3] {
         let texts = match self {
             Self::None => ["", "", ""],
-            Self::Traffic => ["Vehicle-seconds in 10 m of lane", "0 s", ""],
-            Self::Speed => ["Mean speed, % of the limit", "100 %, free", "0 %, stands"],
-            Self::Congestion => ["Share of time standing", "0 %, flows", "100 %, stands"],
-            Self::Collisions => ["Collisions in 10 m of lane", "0", ""],
+            Self::Traffic => ["Vehicle-seconds per 10 m of lane", "0 s", ""],
+            Self::Speed => [
+                "Mean speed, % of the limit",
+                "100 %, free flow",
+                "0 %, stopped",
+            ],
+            Self::Congestion => [
+                "Share of time at standstill",
+                "0 %, moving",
+                "100 %, stopped",
+            ],
+            Self::Collisions => ["Collisions per 10 m of lane", "0", ""],
         };
         let [title, low, high] = texts.map(str::to_owned);
         match self {
-            Self::Traffic => [title, low, format!("{top:.0} s, most")],
-            Self::Collisions => [title, low, format!("{top:.0}, most")],
+            Self::Traffic => [title, low, format!("{top:.0} s, maximum")],
+            Self::Collisions => [title, low, format!("{top:.0}, maximum")],
             Self::None | Self::Speed | Self::Congestion => [title, low, high],
         }
     }
 }
 
-/// Roads without colours of their own, so that those of the lanes are seen.
+/// Roads in pale colours, so that the lanes stand out.
 fn pale_roads(question: &HeatQuestion) -> Mesh {
     let mut builder = question.builder();
     let (road, casing) = palette::heat_road(question.is_dark);
     let extra = if question.is_far { FAR_PIXELS } else { 0.0 };
-    // All casings before all roads, or they would lie across mouths of junctions.
+    // All casings before all roads; otherwise they would cross the mouths of junctions.
     for (hex, pixels) in [(casing, extra + CASING), (road, extra)] {
         let color = Ink::Light.bytes(rgb(hex));
         let scenario = &question.scene.scenario;
@@ -176,7 +184,7 @@ fn pale_roads(question: &HeatQuestion) -> Mesh {
             };
             builder.set_layer(layer);
             if hex == casing {
-                // Twice as wide: half of a line along the outline lies inside, below the surface.
+                // Twice as wide, because half of a line along the outline lies inside, below the surface.
                 builder.edge(&outline, 0.0, 2.0 * pixels as f32, rgb(hex));
             } else {
                 builder.polygon(&outline, rgb(hex));
@@ -186,7 +194,7 @@ fn pale_roads(question: &HeatQuestion) -> Mesh {
     builder.finish()
 }
 
-/// The stretches that have a colour.
+/// The coloured stretches.
 fn stretches(question: &HeatQuestion, top: f64) -> Mesh {
     let mut builder = question.builder();
     let mut roads = Roads::default();
@@ -210,11 +218,11 @@ fn stretches(question: &HeatQuestion, top: f64) -> Mesh {
     builder.finish()
 }
 
-/// The left and the right edge of a stretch, on the layer of its road.
+/// The left and right edges of a stretch, and the layer of its road.
 type Band = (i8, (Vec<DVec2>, Vec<DVec2>));
 
 fn put(builder: &mut MeshBuilder, question: &HeatQuestion, band: Option<Band>, color: Color) {
-    // Who looks at the past sees roads of now: some may be gone.
+    // The past is shown on the present roads, and some may have been deleted since.
     let Some((layer, (left, right))) = band else {
         return;
     };
@@ -232,14 +240,14 @@ fn ground_cell(builder: &mut MeshBuilder, (column, row): (i32, i32), mut color: 
     builder.polygon(&corners, color);
 }
 
-/// The road of the stretch before, which most stretches share.
+/// Cache of the last road, because consecutive stretches mostly share it.
 #[derive(Default)]
 struct Roads {
     last: Option<(RoadId, Vec<f64>)>,
 }
 
 impl Roads {
-    /// A stretch of a lane between the junctions of its road; `None` if it is not there any more.
+    /// A stretch of a lane between the junctions of its road; `None` if the lane no longer exists.
     fn lane(&mut self, scene: &Scene, (id, lane): HeatLane, stretch: u32) -> Option<Band> {
         let road = scene.scenario.network().road(id)?;
         let (from, to) = scene.layout.remaining(id, road)?;
@@ -261,13 +269,13 @@ impl Roads {
     }
 }
 
-/// A stretch of a way through a junction; `None` if it is not there any more.
+/// A stretch of a connection through a junction; `None` if it no longer exists.
 fn connection(scene: &Scene, (from, to): (HeatLane, HeatLane), stretch: u32) -> Option<Band> {
     let road = scene.scenario.network().road(from.0)?;
     let is_meant = |path: &&ConnectingPath| {
         (path.from.road, path.from.lane) == from && (path.to.road, path.to.lane) == to
     };
-    // A lane leads to one end of its road only, so there is one such way at most.
+    // A lane leads to one end of its road only, so there is at most one such connection.
     let find = |node| {
         let junction = scene.layout.junction_at(node)?;
         Some((junction, junction.paths.iter().find(is_meant)?))
@@ -278,7 +286,7 @@ fn connection(scene: &Scene, (from, to): (HeatLane, HeatLane), stretch: u32) -> 
     let span = (start, (start + HeatMap::STRETCH).min(line.length()));
     let edges = |s: f64| {
         let (first, last) = path.width;
-        // From the width of the lane that is left to that of the lane that is entered.
+        // From the width of the lane being left to that of the lane being entered.
         let half = 0.5 * (first + (last - first) * s / line.length());
         Some((-half, half))
     };
@@ -287,7 +295,7 @@ fn connection(scene: &Scene, (from, to): (HeatLane, HeatLane), stretch: u32) -> 
     Some((layer, band(line, &distances, span, edges)))
 }
 
-/// Where a road is looked at: often enough for its bends, and for lanes that widen.
+/// Distances at which a road is sampled: dense enough for its bends and for widening lanes.
 fn distances(road: &Road) -> Vec<f64> {
     let (right, left) = road.edges(0.0);
     let reach = left.max(-right).max(0.0);
@@ -300,19 +308,18 @@ fn distances(road: &Road) -> Vec<f64> {
     all
 }
 
-/// The edges of a band along a line, left and right, from one distance to another; empty where there
-/// is nothing between.
+/// Left and right edge of a band along a line between two distances; empty if nothing lies between.
 fn band(
     line: &ReferenceLine,
     distances: &[f64],
     (from, to): (f64, f64),
     edges: impl Fn(f64) -> Option<(f64, f64)>,
 ) -> (Vec<DVec2>, Vec<DVec2>) {
-    // A hair goes at each end, below: something has to be left between.
+    // `BESIDE` is cut off at each end below, so something has to be left between.
     if to - from < 3.0 * BESIDE {
         return (Vec::new(), Vec::new());
     }
-    // At the ends other lanes may begin: a hair before them these lanes are still there.
+    // Other lanes may begin at the ends, so sample slightly inside.
     let (from, to) = (from + BESIDE, to - BESIDE);
     let first = distances.partition_point(|s| *s <= from);
     let last = distances.partition_point(|s| *s < to);
@@ -366,7 +373,7 @@ mod tests {
         HeatPicture::new(question, None)
     }
 
-    /// The corners of a mesh that have a colour, m.
+    /// The corners of a mesh that have a given colour, m.
     fn corners(mesh: &Mesh) -> Vec<DVec2> {
         let opaque = mesh.vertices.iter().filter(|v| v[4] != 0);
         let place =
@@ -398,7 +405,7 @@ mod tests {
             assert!((-60.001..=-49.999).contains(&corner.x), "{corner}");
             assert!((-3.251..=0.001).contains(&corner.y), "{corner}");
         }
-        // Beyond the junction the road is another one, and a road that is gone is not drawn.
+        // Beyond the junction the road is a different one, and a deleted road is not drawn.
         for gone in [
             HeatPlace::Lane((id, -1), 12),
             HeatPlace::Lane((id, -7), 4),
@@ -454,17 +461,17 @@ mod tests {
             (HeatPlace::Ground(1, 0), most),
         ];
         for (kind, top, share, high) in [
-            (Heat::Traffic, 20.0, Some(0.25), "20 s, most"),
-            (Heat::Speed, 1.0, Some(0.75), "0 %, stands"),
-            (Heat::Congestion, 1.0, Some(0.5), "100 %, stands"),
-            (Heat::Collisions, 4.0, Some(0.25), "4, most"),
+            (Heat::Traffic, 20.0, Some(0.25), "20 s, maximum"),
+            (Heat::Speed, 1.0, Some(0.75), "0 %, stopped"),
+            (Heat::Congestion, 1.0, Some(0.5), "100 %, stopped"),
+            (Heat::Collisions, 4.0, Some(0.25), "4, maximum"),
             (Heat::None, 1.0, None, ""),
         ] {
             assert_eq!(kind.top(&cells), top, "{kind:?}");
             assert_eq!(kind.share(&half, top), share, "{kind:?}");
             assert_eq!(kind.legend(top)[2], high);
         }
-        // Where nobody was there is nothing to show, but for who crashed there.
+        // Cells without vehicles show nothing, except collisions.
         let nobody = HeatCell::default();
         assert!(
             Heat::ALL

@@ -1,29 +1,29 @@
-//! Things of which there are many alike: vehicles and trees.
+//! Figures drawn many times: vehicles and trees.
 
 use super::mesh::{Ink, vertex};
 use roadwright_geometry::DVec2;
 use roadwright_render::figure::{Figure, Part};
 
-/// One of many: place in metres from the origin, the vector to its front (half its length), half
-/// its width, colour. Plain words for the GPU.
+/// One copy of a figure: position in metres from the origin, vector to its front (half its length), half its
+/// width, and colour, as plain words for the GPU.
 pub type Instance = [u32; 6];
 
-/// Many alike.
+/// Many copies of a figure.
 #[derive(Debug, Clone, Default)]
 pub struct Instances {
-    /// Unlike that of any other list; 0 for one that changes every frame.
+    /// Unique among all lists; 0 for a list that changes every frame.
     pub id: u64,
-    /// World point that places are measured from, m.
+    /// World point that positions are relative to, m.
     pub origin: DVec2,
-    /// Box around all of them, m.
+    /// South-west corner of the bounding box, m.
     pub low: DVec2,
-    /// Box around all of them, m.
+    /// North-east corner of the bounding box, m.
     pub high: DVec2,
-    /// The list.
+    /// The copies.
     pub list: Vec<Instance>,
 }
 
-/// Puts an instance together.
+/// Packs an instance.
 pub fn instance(place: DVec2, front: DVec2, half_width: f64, color: [u8; 4]) -> Instance {
     [
         (place.x as f32).to_bits(),
@@ -35,14 +35,14 @@ pub fn instance(place: DVec2, front: DVec2, half_width: f64, color: [u8; 4]) -> 
     ]
 }
 
-/// The numbers of an instance.
+/// Unpacks an instance.
 pub fn parts(instance: &Instance) -> ([f32; 2], [f32; 2], f32, [u8; 4]) {
     let f = |i: usize| f32::from_bits(instance[i]);
     ([f(0), f(1)], [f(2), f(3)], f(4), instance[5].to_ne_bytes())
 }
 
-/// A figure in the frame of an instance: corners in half lengths and half widths with a colour of
-/// their own (alpha 0: the instance's) and a shift that does not turn, in half widths; and triangles.
+/// A figure in the frame of an instance: triangles, and corners in half lengths and half widths, each with
+/// its own colour (alpha 0: the instance's) and a shift in half widths that does not rotate.
 pub struct UnitShape {
     /// Its corners.
     pub corners: Vec<super::mesh::Vertex>,
@@ -50,11 +50,11 @@ pub struct UnitShape {
     pub indices: Vec<u32>,
 }
 
-/// As good as transparent: colours without alpha are those of the instance.
+/// Nearly transparent, because a colour with alpha 0 stands for that of the instance.
 const FADED_OUT: [u8; 4] = [0, 0, 0, 1];
 
 impl UnitShape {
-    /// The triangles of a figure. What is not of the instance's own colour is shown by `ink`.
+    /// Triangulates a figure. Colours other than the instance's are converted by `ink`.
     pub fn new(figure: Figure, ink: Ink) -> Self {
         let mut shape = Self {
             corners: Vec::new(),
@@ -71,7 +71,7 @@ impl UnitShape {
         let shift = [part.shift.0, part.shift.1];
         let first = self.corners.len() as u32;
         let n = part.ring.len() as u32;
-        // Triangles from the middle: every corner is seen from there.
+        // A fan around the centre, from which every corner is visible.
         let sum = part.ring.iter().fold((0.0, 0.0), |sum, corner| {
             (sum.0 + corner.0, sum.1 + corner.1)
         });
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn a_part_that_fades_is_a_fan_with_a_rim() {
         let shape = UnitShape::new(Figure::BrakeLamp, Ink::Light);
-        // A glow of ten corners with as many outside of it, and a disc of ten.
+        // A glow with ten inner and ten outer corners, and a disc with ten.
         assert_eq!(shape.corners.len(), (1 + 10 + 10) + (1 + 10));
         assert_eq!(shape.indices.len(), 3 * (10 + 20 + 10));
         let last = shape.corners.len() as u32;

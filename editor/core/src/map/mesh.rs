@@ -3,7 +3,7 @@
 use roadwright_geometry::{DVec2, polygon, polyline};
 use roadwright_render::{Color, Painter, Pass, palette};
 
-/// How much is shown.
+/// Level of detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// Lines for roads.
@@ -30,7 +30,7 @@ impl Level {
         }
     }
 
-    /// Pixels per metre at the nearest from which it is looked at.
+    /// Pixels per metre at the closest zoom of this level.
     fn nearest(self) -> f64 {
         match self {
             Self::Far => 0.4,
@@ -51,12 +51,12 @@ impl Level {
     }
 }
 
-/// How colours of the map become colours of the screen.
+/// Converts colours of the map to colours of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Ink {
-    /// As they are.
+    /// Unchanged.
     Light,
-    /// For a dark room: everything darker, except what is painted on roads.
+    /// For the dark theme: darkens everything except road markings.
     Dark,
 }
 
@@ -78,11 +78,11 @@ impl Ink {
     }
 }
 
-/// One corner: place in metres from the mesh's origin, shift in pixels, colour (premultiplied,
-/// one byte each, red first). As plain words, so that it can be handed to the GPU as it is.
+/// One corner: position in metres from the mesh's origin, shift in pixels, and colour (premultiplied, one
+/// byte each, red first), as plain words for the GPU.
 pub type Vertex = [u32; 5];
 
-/// Puts a vertex together.
+/// Packs a vertex.
 pub fn vertex(place: [f32; 2], shift: [f32; 2], color: [u8; 4]) -> Vertex {
     [
         place[0].to_bits(),
@@ -93,31 +93,31 @@ pub fn vertex(place: [f32; 2], shift: [f32; 2], color: [u8; 4]) -> Vertex {
     ]
 }
 
-/// What is drawn in one go: everything of one layer and pass.
+/// Triangles drawn together: one layer and one pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
-    /// Layer of the roads; passes of a lower layer are drawn before.
+    /// Layer of the roads and pass; lower layers are drawn first.
     pub key: (i8, u8),
     /// Range of the indices.
     pub indices: std::ops::Range<u32>,
 }
 
-/// Triangles with a place in the world.
+/// Triangles in world coordinates.
 #[derive(Debug, Clone, Default)]
 pub struct Mesh {
-    /// Unlike that of any other mesh.
+    /// Unique among all meshes.
     pub id: u64,
-    /// World point that vertices are measured from, m.
+    /// World point that vertices are relative to, m.
     pub origin: DVec2,
     /// Corners.
     pub vertices: Vec<Vertex>,
-    /// Three for each triangle.
+    /// Three per triangle.
     pub indices: Vec<u32>,
-    /// In the order in which they are drawn.
+    /// In drawing order.
     pub batches: Vec<Batch>,
 }
 
-/// Makes a mesh of what is drawn.
+/// Builds a mesh.
 pub struct MeshBuilder {
     origin: DVec2,
     level: Level,
@@ -131,15 +131,15 @@ pub struct MeshBuilder {
     triangles: Vec<u32>,
 }
 
-/// Longest mitre of a line, half widths.
+/// Longest mitre of a line, in half widths.
 const MITRE: f64 = 2.5;
-/// Largest distance between a curve and its chords where one sees single vehicles, m.
+/// Largest distance between a curve and its chords at zooms that show single vehicles, m.
 const NEAR_TOLERANCE: f64 = 0.008;
-/// Half of the soft edge, pixels.
+/// Half the width of the soft edge, in pixels.
 const SOFT: f64 = 0.5;
 
 impl MeshBuilder {
-    /// A builder for a level, around a world point.
+    /// Creates a builder for a level, around a world point.
     pub fn new(origin: DVec2, level: Level, ink: Ink) -> Self {
         Self {
             origin,
@@ -154,12 +154,12 @@ impl MeshBuilder {
         }
     }
 
-    /// What follows belongs to this layer.
+    /// Sets the layer of what is drawn next.
     pub fn set_layer(&mut self, layer: i8) {
         self.layer = layer;
     }
 
-    /// The mesh of all that was drawn.
+    /// The finished mesh.
     pub fn finish(self) -> Mesh {
         use std::sync::atomic::{AtomicU64, Ordering};
         static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -183,8 +183,8 @@ impl MeshBuilder {
     }
 
     fn put(&mut self, place: DVec2, shift: DVec2, color: [u8; 4]) -> u32 {
-        // The GPU computes in single precision. 10,000 km from the origin its steps would be 1 m;
-        // within 500 m of the middle of a tile they are 0.03 mm.
+        // The GPU computes in single precision, with steps of 1 m at 10,000 km from the origin; within 500 m
+        // of the middle of a tile they are 0.03 mm.
         let local = place - self.origin;
         self.vertices.push(vertex(
             [local.x as f32, local.y as f32],
@@ -204,7 +204,7 @@ impl MeshBuilder {
         self.triangle(a, c, d);
     }
 
-    /// Triangles within a ring whose corners are in the mesh already.
+    /// Triangulates a ring whose corners are already in the mesh.
     fn fill(&mut self, ring: &[DVec2], corners: &[u32]) {
         let mut triangles = std::mem::take(&mut self.triangles);
         let places = ring.iter().map(|p| (*p - self.origin).to_array());
@@ -216,7 +216,7 @@ impl MeshBuilder {
         self.triangles = triangles;
     }
 
-    /// A band between two rings of as many corners.
+    /// A band between two rings with equal numbers of corners.
     fn rim(&mut self, inner: &[u32], outer: &[u32]) {
         for i in 0..inner.len() {
             let j = (i + 1) % inner.len();
@@ -224,13 +224,13 @@ impl MeshBuilder {
         }
     }
 
-    /// A band between two lines of as many points, wider by some pixels on both sides, in
-    /// premultiplied bytes as they are.
+    /// A band between two lines with equal numbers of points, widened by some pixels on both sides, with a
+    /// colour in premultiplied bytes.
     pub fn band(&mut self, left: &[DVec2], right: &[DVec2], pixels: f64, color: [u8; 4]) {
         let mut before: Option<[u32; 4]> = None;
         for (&l, &r) in left.iter().zip(right) {
             let out = (l - r).normalize_or_zero();
-            // As rows of lines are: the outer corners are transparent.
+            // As in rows of lines, the outer corners are transparent.
             let (inner, outer) = ((pixels - SOFT) * out, (pixels + SOFT) * out);
             let row = [
                 self.put(l, outer, [0; 4]),
@@ -247,7 +247,7 @@ impl MeshBuilder {
         }
     }
 
-    /// A line of a width in pixels at any scale.
+    /// A line whose width in pixels is the same at any scale.
     pub fn pixel_line(&mut self, points: &[DVec2], pixels: f64, color: Color) {
         self.stroke(points, 0.0, 0.5 * pixels, color);
     }
@@ -258,7 +258,7 @@ impl MeshBuilder {
         for &p in points {
             if distinct
                 .last()
-                // Closer than 0.1 mm two points have no direction from one to the other.
+                // Points closer than 0.1 mm give no direction.
                 .is_none_or(|last| (*last - p).length_squared() > 1e-8)
             {
                 distinct.push(p);
@@ -273,7 +273,7 @@ impl MeshBuilder {
         for (&p, &n) in distinct.iter().zip(&normals) {
             let inner = (pixels - SOFT).max(0.0);
             let outer = pixels + SOFT;
-            // A row of four corners across the line; the outer two are transparent, so edges are
+            // A row of four corners across the line; the outer two are transparent, so the edges are soft:
             // soft:
             //
             //   0 . . . 1 ========= + ========= 2 . . . 3
@@ -302,7 +302,7 @@ impl MeshBuilder {
         color: Color,
     ) {
         let mut piece: Vec<DVec2> = Vec::new();
-        // What is left of a dash goes on around a corner.
+        // The rest of a dash continues around a corner.
         let (mut drawing, mut left) = (true, on);
         for pair in points.windows(2) {
             let (mut a, b) = (pair[0], pair[1]);
@@ -342,7 +342,7 @@ impl Painter for MeshBuilder {
     }
 
     fn tolerance(&self) -> f64 {
-        // Looked at from closer than the scale that the level is made for.
+        // At zooms closer than the scale of the level.
         match self.level {
             Level::Near => NEAR_TOLERANCE,
             _ => 0.15 / self.scale(),
@@ -385,7 +385,7 @@ impl Painter for MeshBuilder {
             if number > 0 {
                 starts.push(places.len() as u32);
             }
-            // What is outside of a hole is inside of the area.
+            // The outside of a hole is the inside of the area.
             let side = if number > 0 { -SOFT } else { SOFT };
             let normals = polygon::outward_mitres(ring, MITRE);
             let edge = |builder: &mut Self, shift: f64, color| -> Vec<u32> {
@@ -431,7 +431,7 @@ impl Painter for MeshBuilder {
     fn edge(&mut self, points: &[DVec2], width: f64, least: f32, color: Color) {
         let mut closed = points.to_vec();
         closed.extend(points.first().copied());
-        // One segment further than closed, so that the last joint has a mitre like the others.
+        // One segment more than closed, so that the last joint has a mitre like the others.
         closed.extend(points.get(1).copied());
         self.line(&closed, width, least, None, color);
     }
@@ -444,7 +444,7 @@ impl Painter for MeshBuilder {
         dash: Option<(f64, f64)>,
         color: Color,
     ) {
-        // Thinner than the least: pixels make up for it at the scale that this level is for.
+        // Narrower than the minimum: pixels make up for it at the scale of this level.
         let missing = (f64::from(least) - width * self.scale()).max(0.0);
         let (half, pixels) = (0.5 * width, 0.5 * missing);
         match dash {
@@ -455,7 +455,7 @@ impl Painter for MeshBuilder {
 
     fn circle(&mut self, centre: DVec2, radius: f64, least: f32, color: Color) {
         let radius = radius.max(f64::from(least) / self.scale());
-        // Twenty corners: with a radius of 1 m the chords are off by 12 mm.
+        // With twenty corners and a radius of 1 m, the chords are off by 12 mm.
         let corner = |i: usize| {
             let angle = std::f64::consts::TAU * i as f64 / 20.0;
             centre + radius * roadwright_geometry::unit(angle)
@@ -537,7 +537,7 @@ mod tests {
         let mut builder = MeshBuilder::new(DVec2::ZERO, Level::Near, Ink::Light);
         let line: Vec<DVec2> = (0..=100).map(|i| DVec2::new(f64::from(i), 0.0)).collect();
         builder.line(&line, 0.2, 0.0, Some((2.0, 4.0)), rgb(0));
-        // 17 dashes begin in 100 m; each is one to three quads long.
+        // 17 dashes start within 100 m; each is one to three quads long.
         let rows = builder.finish().vertices.len() / 4;
         assert!((2 * 16..=4 * 17).contains(&rows), "{rows}");
     }

@@ -1,5 +1,5 @@
-//! The map as triangles and instances: tiles that are made once, vehicles and trees that are chosen by
-//! place and by scale. Whatever draws them stands above this crate.
+//! The map as triangles and instances: tiles that are made once, and vehicles and trees selected by position
+//! and scale. The crate above draws them.
 
 pub mod groves;
 pub mod heat;

@@ -1,4 +1,4 @@
-//! Forests, obstacles and places: what is not a road.
+//! Everything on the map except roads: forests, obstacles and places.
 
 use super::groves::Grove;
 use super::mesh::{Ink, Level, Mesh, MeshBuilder};
@@ -10,19 +10,19 @@ use roadwright_simulation::LooseRecord;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Trees of one forest, and the forest that they belong to.
+/// Forests with their trees.
 type Known = BTreeMap<ForestId, (Forest, Arc<Grove>)>;
 
-/// The things of a scenario as triangles and instances.
+/// The objects of a scenario as triangles and instances.
 #[derive(Debug, Clone, Default)]
 pub struct Objects {
     /// Forest floors.
     pub floors: Arc<Mesh>,
-    /// Loose obstacles where the scenario has them.
+    /// Loose obstacles at their initial positions.
     pub loose: Arc<Mesh>,
     /// Places and destinations.
     pub things: Arc<Mesh>,
-    /// Vehicles where they will start.
+    /// Vehicles at their starting positions.
     pub starts: Arc<Mesh>,
     /// Trees.
     pub groves: Vec<Arc<Grove>>,
@@ -30,8 +30,7 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Makes them again, except for the trees of forests that have not changed: a large forest has
-    /// thousands.
+    /// Creates them; reuses the trees of unchanged forests, because a large forest has thousands.
     pub fn new(scenario: &Scenario, ink: Ink, before: &Self) -> Self {
         let known: Known = scenario
             .planted()
@@ -51,7 +50,7 @@ impl Objects {
     }
 }
 
-/// The middle of the world.
+/// The centre of the world.
 pub fn origin(scenario: &Scenario) -> DVec2 {
     let (low, high) = scenario.bounds().unwrap_or_default();
     0.5 * (low + high)
@@ -63,19 +62,19 @@ fn floors(scenario: &Scenario, ink: Ink) -> Mesh {
     builder.finish()
 }
 
-/// Layer of loose obstacles in the mesh of things: what is hidden together has a layer of its own.
+/// Layer of loose obstacles in the mesh of things. Objects that can be hidden together share a layer.
 pub const LOOSE: i8 = 0;
 /// Layer of points of interest.
 pub const PLACES: i8 = 1;
 const TRIPS: i8 = 2;
 
-/// Obstacles that can be pushed; the others are with the land of their tile.
+/// Obstacles that can be pushed; the others are drawn with the land of their tile.
 pub(super) fn all_loose(scenario: &Scenario) -> impl Iterator<Item = (&ObstacleId, &Obstacle)> {
     let all = scenario.obstacles().iter();
     all.filter(|(_, obstacle)| obstacle.mass.is_some())
 }
 
-/// Some obstacles that can be pushed, where a run has pushed them, as a mesh around a point.
+/// Mesh of pushed obstacles at their positions in a run, around a point.
 pub fn loose<'a>(
     origin: DVec2,
     ink: Ink,
@@ -128,11 +127,11 @@ fn starts(scenario: &Scenario, ink: Ink) -> Mesh {
     builder.finish()
 }
 
-/// The outline of a vehicle that will start here, and its direction.
+/// The outline of a vehicle at its start, and its direction.
 fn parked(builder: &mut MeshBuilder, at: DVec2, heading: f64, (length, width): (f64, f64)) {
     let forward = unit(heading);
     let corner = |ahead: f64, left: f64| at + ahead * forward + left * forward.perp();
-    // The place is that of the rear axle.
+    // The position is that of the rear axle.
     let (front, rear, half) = (0.8 * length, -0.2 * length, 0.5 * width);
     let body = [
         corner(front, 0.6 * half),

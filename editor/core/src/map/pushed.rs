@@ -1,5 +1,5 @@
-//! Loose obstacles as a run has left them: those that move have a mesh of their own, which alone is made again
-//! from frame to frame.
+//! Loose obstacles at their positions in a run. Moving ones have a mesh of their own, which alone is rebuilt
+//! each frame.
 
 use super::mesh::{Ink, Mesh};
 use super::objects;
@@ -9,23 +9,23 @@ use roadwright_simulation::LooseRecord;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Pictures without a change after which an obstacle belongs to those that lie still again: half a second of
-/// 60 a second. Less would make the large mesh more often, as posts rock; more would keep the small one large.
+/// Number of pictures without movement after which an obstacle counts as at rest: half a second at 60 Hz.
+/// Fewer would rebuild the large mesh more often while posts rock; more would keep the small mesh large.
 const CALM: u32 = 30;
 
-/// Loose obstacles as a run has left them.
+/// Loose obstacles at their positions in a run.
 pub struct Pushed {
     scene: Arc<Scene>,
     ink: Ink,
     records: Vec<LooseRecord>,
-    /// Those that move, and for how many pictures they have not.
+    /// Moving obstacles, and for how many pictures each has been still.
     moving: BTreeMap<ObstacleId, u32>,
     still: Arc<Mesh>,
     moved: Arc<Mesh>,
 }
 
 impl Pushed {
-    /// All of them where they are now, and none moves yet.
+    /// Creates the meshes from present positions, with no obstacle moving.
     pub fn new(scene: Arc<Scene>, ink: Ink, records: &[LooseRecord]) -> Self {
         let mut pushed = Self {
             scene,
@@ -39,12 +39,12 @@ impl Pushed {
         pushed
     }
 
-    /// Whether they are those of a scene, in its colours.
+    /// Whether they belong to a scene and use its colours.
     pub fn is_of(&self, scene: &Arc<Scene>, ink: Ink) -> bool {
         self.ink == ink && Arc::ptr_eq(&self.scene, scene)
     }
 
-    /// Takes over where they are now.
+    /// Updates the positions.
     pub fn follow(&mut self, records: &[LooseRecord]) {
         if self.records == records {
             return;
@@ -66,7 +66,7 @@ impl Pushed {
         self.moved = self.mesh_of_moving();
     }
 
-    /// Those that lie still, and those that move.
+    /// The mesh of obstacles at rest, and that of moving ones.
     pub fn meshes(&self) -> Vec<Arc<Mesh>> {
         vec![self.still.clone(), self.moved.clone()]
     }
@@ -86,7 +86,7 @@ impl Pushed {
 
     fn mesh_of_moving(&self) -> Arc<Mesh> {
         let scenario = &self.scene.scenario;
-        // Looked up, not searched for: a town has a hundred thousand houses.
+        // Looked up rather than searched, because a town has a hundred thousand houses.
         let ids = self.moving.keys();
         let moving = ids.filter_map(|id| scenario.obstacles().get_key_value(id));
         let moving = moving.filter(|(_, obstacle)| obstacle.mass.is_some());
@@ -95,14 +95,14 @@ impl Pushed {
             .filter(|record| self.moving.contains_key(&record.obstacle))
             .cloned()
             .collect();
-        // Around one of them: the middle of a large world takes long to find.
+        // Around one of them, because finding the centre of a large world takes long.
         let first = records.first().and_then(|record| record.outline.first());
         let origin = first.copied().unwrap_or_default();
         Arc::new(objects::loose(origin, self.ink, moving, &records))
     }
 }
 
-/// The obstacles that are elsewhere than before, those that are back where the scenario has them as well.
+/// Obstacles whose position changed, including any that returned to their place in the scenario.
 fn changed(before: &[LooseRecord], now: &[LooseRecord]) -> BTreeSet<ObstacleId> {
     let by_id = |records: &'_ [LooseRecord]| -> BTreeMap<ObstacleId, usize> {
         let ids = records.iter().enumerate();
@@ -157,7 +157,7 @@ mod tests {
         let there = loose(&scenario, Ink::Light, &[record(DVec2::new(3.0, 0.0))]);
         assert_ne!(there.vertices, as_it_was.vertices);
         assert_eq!(there.vertices.len(), as_it_was.vertices.len());
-        // One that an edit has just taken away is nowhere.
+        // A deleted obstacle has no position.
         let gone = LooseRecord {
             obstacle: ObstacleId(999_999),
             ..record(DVec2::ZERO)
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(again.vertices, as_it_was.vertices);
     }
 
-    /// Corners of meshes in the world, in steps of a millimetre, with their colours.
+    /// Corners of meshes in world coordinates, in millimetres, with their colours.
     fn corners(meshes: &[Arc<Mesh>]) -> Vec<(i64, i64, u32)> {
         let of_mesh = |mesh: &Arc<Mesh>| {
             let origin = mesh.origin;
@@ -189,7 +189,7 @@ mod tests {
         let posts: Vec<_> = objects::all_loose(&scenario).take(6).collect();
         let record = |post: usize, by: f64| LooseRecord {
             obstacle: *posts[post].0,
-            // In whole centimetres: rounding at the edge of a millimetre would tell meshes apart.
+            // In whole centimetres, so that rounding at a millimetre border does not make meshes differ.
             outline: posts[post]
                 .1
                 .shape
@@ -203,8 +203,8 @@ mod tests {
         let mut still_made = 0;
         for step in 0..200 {
             let by = 1.0 + 0.25 * f64::from(step);
-            // The first rests from the start, the second goes on and on, the third comes, rests, and goes back
-            // to where the scenario has it.
+            // The first rests from the start, the second keeps moving, the third arrives, rests, and returns
+            // to its place in the scenario.
             let mut records = vec![record(0, 1.0), record(1, by)];
             if (20..150).contains(&step) {
                 records.push(record(2, by.min(9.0)));
@@ -223,9 +223,9 @@ mod tests {
             assert!(wrong.count() * 100 < parts.len(), "{step}");
             assert!(pushed.moving.len() < 3, "{step}: {:?}", pushed.moving);
         }
-        // When the second and the third begin, when the third rests, goes back, and rests there.
+        // When the second and the third start moving, and when the third rests, returns, and rests there.
         assert_eq!(still_made, 5);
-        // Nothing is made where nothing moves.
+        // Nothing is rebuilt while nothing moves.
         let ids = pushed
             .meshes()
             .iter()
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(ids, again);
     }
 
-    /// The times of making all again, and of making those that move.
+    /// Times for rebuilding everything, and for rebuilding moving obstacles.
     #[derive(Default)]
     struct Times {
         all: Vec<Duration>,
@@ -259,10 +259,7 @@ mod tests {
 
         fn tell(mut self, what: &str) {
             println!("{what}, {} pictures, mean, median, p99", self.all.len());
-            for (name, times) in [
-                ("all", &mut self.all),
-                ("those that move", &mut self.moving),
-            ] {
+            for (name, times) in [("all", &mut self.all), ("moving ones", &mut self.moving)] {
                 times.sort_unstable();
                 let sum: Duration = times.iter().sum();
                 let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
@@ -290,7 +287,7 @@ mod tests {
             }
         }
         times.tell("hill-country, 12 loose obstacles");
-        // Of many posts a third has been pushed, and five at a time are on their way.
+        // A third of many posts have been pushed, and five at a time are moving.
         let field = scene(shipped("obstacle-field"));
         let scenario = field.scenario.clone();
         let posts: Vec<_> = objects::all_loose(&scenario).collect();

@@ -1,4 +1,4 @@
-//! Streaks that sliding wheels leave on the ground: what a run has shown, no part of its world.
+//! Skid marks that sliding wheels leave on the ground. They show the run and are not part of its world.
 
 use super::instances::{Instance, instance};
 use super::mesh::Ink;
@@ -9,44 +9,45 @@ use roadwright_render::palette::{RIM, faded};
 use roadwright_simulation::{Snapshot, VehicleRecord, WheelRecord};
 use std::collections::{BTreeMap, VecDeque};
 
-/// For how long a streak is kept, s of the run.
+/// Lifetime of a mark, in seconds of the run.
 const KEPT: f64 = 30.0;
-/// Most pieces that are kept; the oldest go first.
+/// Maximum number of pieces; the oldest are dropped first.
 const MOST: usize = 20_000;
 /// Shortest and longest piece, m. A wheel that moved farther between two pictures has jumped.
 const SHORTEST: f64 = 0.1;
 const LONGEST: f64 = 10.0;
-/// Pictures that are further apart show no way between them, s.
+/// Pictures farther apart than this are not connected by a piece, s.
 const BREAK: f64 = 1.0;
-/// How much a streak hides of the ground.
+/// Opacity of a mark.
 const OPACITY: f32 = 0.45;
-/// Streaks are drawn up to this scale, m a pixel: they are about 0.2 m wide.
+/// Largest scale at which marks are drawn, in metres per pixel: they are about 0.2 m wide.
 const FARTHEST: f64 = 0.5;
 
-/// A piece of a streak.
+/// A piece of a mark.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Piece {
-    /// When it was left, s.
+    /// Time at which it was left, s.
     time: f64,
     middle: DVec2,
-    /// From the middle to its end, m.
+    /// Vector from the middle to its end, m.
     half: DVec2,
     half_width: f64,
 }
 
-/// What sliding wheels have left behind in the last 30 s of a run.
+/// Skid marks of the last 30 s of a run.
 #[derive(Debug, Clone, Default)]
 pub struct SkidMarks {
-    /// The oldest first.
+    /// Oldest first.
     pieces: VecDeque<Piece>,
-    /// Where streaks end that may go on, by agent and wheel.
+    /// Ends of marks that may continue, by agent and wheel.
     ends: BTreeMap<(u64, usize), DVec2>,
-    /// Of the last picture, s.
+    /// Time of the last picture, s.
     time: f64,
 }
 
 impl SkidMarks {
-    /// Goes on to a picture of the run. One of an earlier time (a reset, or looking back) begins anew.
+    /// Updates the marks from a picture of the run. A picture of an earlier time (reset or rewind) starts
+    /// again.
     pub fn follow(&mut self, snapshot: &Snapshot) {
         let time = snapshot.time;
         if time < self.time {
@@ -73,7 +74,7 @@ impl SkidMarks {
         }
     }
 
-    /// Streaks of one vehicle from where they ended before.
+    /// Adds the marks of one vehicle from where they ended.
     fn add(
         &mut self,
         vehicle: &VehicleRecord,
@@ -112,14 +113,14 @@ impl SkidMarks {
         self.pieces.push_back(piece);
     }
 
-    /// Forgets all of them.
+    /// Clears all marks.
     pub fn clear(&mut self) {
         self.pieces.clear();
         self.ends.clear();
         self.time = 0.0;
     }
 
-    /// How many pieces there are.
+    /// Number of pieces.
     pub fn count(&self) -> usize {
         self.pieces.len()
     }
@@ -158,7 +159,7 @@ mod tests {
         }
     }
 
-    /// One vehicle with a wheel on each side, of which the left one slides by a ratio.
+    /// One vehicle with a wheel on each side, the left one sliding by a ratio.
     fn picture(time: f64, x: f64, slip_ratio: f64) -> Snapshot {
         let wheel = |side: f64, slip_ratio: f64| WheelRecord {
             place: DVec2::new(2.0, side),
@@ -186,7 +187,7 @@ mod tests {
         for (i, slip) in [0.1, -1.0, -1.0, -1.0, 0.1, -1.0].into_iter().enumerate() {
             marks.follow(&picture(0.1 + 0.1 * i as f64, i as f64, slip));
         }
-        // From the second picture to the third and the fourth; the last one only begins.
+        // Between the second, third and fourth picture; the last mark has only started.
         assert_eq!(marks.count(), 2);
         let first = marks.pieces[0];
         assert_eq!(first.middle, DVec2::new(3.5, 0.8));
@@ -216,7 +217,7 @@ mod tests {
         };
         slide(&mut marks, 1.0);
         assert_eq!(marks.count(), 1);
-        // A pause draws nothing twice, and a wheel that jumps leaves no streak.
+        // A pause adds nothing twice, and a wheel that jumps leaves no mark.
         marks.follow(&picture(1.1, 1.0, -1.0));
         marks.follow(&picture(1.2, 400.0, -1.0));
         assert_eq!(marks.count(), 1);
@@ -226,7 +227,7 @@ mod tests {
         assert_eq!(marks.count(), 0);
         slide(&mut marks, 40.0);
         assert_eq!(marks.count(), 1);
-        // Looking back, or a reset.
+        // After a rewind or a reset.
         marks.follow(&picture(39.0, 1.0, -1.0));
         assert_eq!(marks.count(), 0);
     }

@@ -1,4 +1,4 @@
-//! The map in tiles: what lies where, and the triangles of each tile and level.
+//! The map in tiles: the contents of each tile, and its triangles at each level.
 
 use super::mesh::{Ink, Level, Mesh, MeshBuilder};
 use crate::scene::Scene;
@@ -12,27 +12,27 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// Side of a tile, m. After an edit a whole tile is made again, so larger ones answer later; smaller
-/// ones are more calls to the GPU in every frame.
+/// Side of a tile, m. An edit rebuilds a whole tile, so larger tiles respond later; smaller ones need more
+/// GPU calls per frame.
 const SIDE: f64 = 500.0;
 
 /// A tile by its column and row.
 pub type TileId = (i32, i32);
 
-/// What lies in a tile: roads, junctions, land and fixed obstacles whose middle is in it.
+/// Contents of a tile: roads, junctions, land and fixed obstacles whose centre is in it.
 #[derive(Debug, Clone, Default)]
 pub struct Tile {
     roads: Vec<RoadId>,
     junctions: Vec<usize>,
     land: Vec<LandId>,
     obstacles: Vec<ObstacleId>,
-    /// Box around all of it, m.
+    /// South-west corner of the bounding box, m.
     pub low: DVec2,
-    /// Box around all of it, m.
+    /// North-east corner of the bounding box, m.
     pub high: DVec2,
     /// Equal for equal contents.
     pub fingerprint: u64,
-    /// Held so that no other road gets the address that the fingerprint knows.
+    /// Held so that no other road gets an address used in the fingerprint.
     held: Vec<Arc<Road>>,
 }
 
@@ -47,8 +47,8 @@ impl Tiles {
     pub fn new(scene: &Scene) -> Self {
         let mut tiles: BTreeMap<TileId, Tile> = BTreeMap::new();
         for shape in &scene.roads {
-            // Each road is in one tile only, and the tile grows to hold all of it: so nothing is
-            // drawn twice, and a long motorway is not cut.
+            // Each road belongs to one tile, which grows to contain it, so that nothing is drawn twice and
+            // long roads are not cut.
             let id = tile_of(0.5 * (shape.low + shape.high));
             let tile = tiles.entry(id).or_default();
             let empty = tile.roads.is_empty();
@@ -85,7 +85,7 @@ impl Tiles {
         Self { tiles }
     }
 
-    /// Tiles that reach into a box.
+    /// Tiles that overlap a box.
     pub fn visible(&self, low: DVec2, high: DVec2) -> impl Iterator<Item = (TileId, &Tile)> {
         let seen = move |tile: &&Tile| !(tile.low.cmpgt(high).any() || tile.high.cmplt(low).any());
         let tiles = self.tiles.iter().map(|(id, tile)| (*id, tile));
@@ -104,7 +104,7 @@ impl Tile {
         !has_roads && self.land.is_empty() && self.obstacles.is_empty()
     }
 
-    /// Whether fixed obstacles stand in it.
+    /// Whether it contains fixed obstacles.
     pub fn has_obstacles(&self) -> bool {
         !self.obstacles.is_empty()
     }
@@ -118,7 +118,7 @@ impl Tile {
     }
 }
 
-/// Shadows and yards reach around a house by no more than this, m.
+/// Farthest reach of shadows and yards around a house, m.
 const AROUND: f64 = 12.0;
 
 fn land_and_obstacles(tiles: &mut BTreeMap<TileId, Tile>, scene: &Scene) {
@@ -155,13 +155,13 @@ fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
     let network = scene.scenario.network();
     for id in &tile.roads {
         id.hash(&mut hasher);
-        // An edit makes a new road, so the address tells whether it is the same, without reading
-        // its points. What surrounds a road is in its trim.
+        // An edit creates a new road, so comparing addresses shows whether it is the same without reading its
+        // points. Its surroundings are reflected in its trim.
         network.shared_road(*id).map(Arc::as_ptr).hash(&mut hasher);
         let trim = scene.layout.trims.get(id).copied().unwrap_or_default();
         (trim.start.to_bits(), trim.end.to_bits()).hash(&mut hasher);
         scene.layout.internal.contains(id).hash(&mut hasher);
-        // Lines along a road end by what is told at its ends.
+        // Markings along a road end according to the junctions at its ends.
         let road = network.road(*id);
         for node in road.into_iter().flat_map(|road| [road.from, road.to]) {
             let junction = scene.layout.junction_at(node);
@@ -174,7 +174,7 @@ fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
                 .hash(&mut hasher);
         }
     }
-    // The island of a roundabout is drawn with one of its roads, and follows from all.
+    // The island of a roundabout is drawn with one of its roads and depends on all of them.
     let rings = &scene.layout.rings;
     if tile.roads.iter().any(|id| rings.contains(id)) {
         for id in rings {
@@ -188,17 +188,17 @@ fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
             (point.x.to_bits(), point.y.to_bits()).hash(&mut hasher);
         }
         for border in &junction.borders {
-            // Corners tell all of it: the shape between them follows from the outline.
+            // Corners determine the rest, because the shape between them follows from the outline.
             for edge in &border.pavement {
                 let point = edge.from();
                 (point.x.to_bits(), point.y.to_bits()).hash(&mut hasher);
             }
         }
-        // Arrows follow where the lanes lead.
+        // Arrows depend on where the lanes lead.
         for path in &junction.paths {
             (path.from.road, path.from.lane, path.turn as u8).hash(&mut hasher);
         }
-        // Arrows and stop lines of a junction follow the lanes of its roads.
+        // Arrows and stop lines of a junction depend on the lanes of its roads.
         for arm in &junction.arms {
             (arm.road, arm.sign).hash(&mut hasher);
             network
@@ -233,14 +233,14 @@ fn hash_ring(ring: &[DVec2], hasher: &mut impl Hasher) {
     }
 }
 
-/// The layer of yards in the meshes of land: below the lowest use.
+/// Layer of yards in the meshes of land: below every kind of land use.
 pub const YARDS: i8 = -1;
 
-/// The triangles of the land of a tile, with the yards of its houses: below all roads.
+/// The triangles of a tile's land and yards, below all roads.
 pub fn ground(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
     let mut builder = MeshBuilder::new(0.5 * (tile.low + tile.high), level, ink);
     let scenario = &scene.scenario;
-    // From far away those of the level before are shown, see `frame`.
+    // From far away those of the previous level are shown, see `frame`.
     if let Some(detail) = land::Detail::at(builder.nearest_scale()).filter(|_| level != Level::Far)
     {
         builder.set_layer(YARDS);
@@ -249,14 +249,15 @@ pub fn ground(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
         land::yards(&mut builder, houses, detail);
     }
     for area in tile.land.iter().filter_map(|id| scenario.land().get(id)) {
-        // By use over all tiles: a park that reaches into the next tile lies on the quarter there.
+        // Ordered by use over all tiles, so that a park that extends into the next tile lies on the district
+        // there.
         builder.set_layer(area.usage.rank() as i8);
         ground::area(&mut builder, area);
     }
     builder.finish()
 }
 
-/// The triangles of the fixed obstacles of a tile: above the roads, as they are in pictures.
+/// The triangles of a tile's fixed obstacles, above the roads as in pictures.
 pub fn obstacles(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
     let mut builder = MeshBuilder::new(0.5 * (tile.low + tile.high), level, ink);
     if level == Level::Far {
@@ -280,7 +281,7 @@ pub fn mesh(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
         return builder.finish();
     }
     let network = scene.scenario.network();
-    // Layer by layer: a bridge is drawn over what it crosses.
+    // Layer by layer, so that a bridge is drawn over what it crosses.
     let mut layers: BTreeMap<i8, (Vec<RoadId>, Vec<&Junction>)> = BTreeMap::new();
     for &id in &tile.roads {
         if let Some(road) = network.road(id) {
@@ -306,13 +307,13 @@ pub fn mesh(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
     builder.finish()
 }
 
-/// From far away a road is a line, wider for more important ones.
+/// From far away a road is a line; more important roads have wider lines.
 fn lines(builder: &mut MeshBuilder, scene: &Scene, tile: &Tile) {
     for id in &tile.roads {
         let Some(road) = scene.scenario.network().road(*id) else {
             continue;
         };
-        // More important classes are wider and drawn later, so that they lie on top.
+        // More important classes are wider and drawn later, so they lie on top.
         let (pixels, hex, order) = match road.class {
             RoadClass::Path => (0.8, palette::CASING, Pass::Ground),
             RoadClass::Service => (0.9, palette::PARKING, Pass::Paving),
@@ -324,7 +325,7 @@ fn lines(builder: &mut MeshBuilder, scene: &Scene, tile: &Tile) {
         };
         builder.set_layer(road.layer);
         builder.begin(order);
-        // At 2.5 m a point and more, 1.5 m off cannot be seen.
+        // At 2.5 m per point and more, an error of 1.5 m is invisible.
         let points = road.reference_line.sample(1.5, 0.0);
         builder.pixel_line(&points, pixels, palette::rgb(hex));
     }

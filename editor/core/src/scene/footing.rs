@@ -1,4 +1,4 @@
-//! What one stands on: roads by class, junctions, open ground, as runs see it.
+//! The surface at a point as runs see it: roads by class, junctions, open ground.
 
 use super::{SAMPLING, Scene};
 use roadwright_geometry::projection::Projector;
@@ -6,30 +6,30 @@ use roadwright_geometry::{DVec2, polygon, polyline};
 use roadwright_scenario::{NodeId, RoadClass};
 use std::collections::BTreeSet;
 
-/// A junction reaches so far beyond the roads that meet there, m: its kerbs are round.
+/// Farthest reach of a junction beyond the roads that meet there, m, because its kerbs are rounded.
 const CORNERS: f64 = 30.0;
-/// How far the outline of a junction may be off, m, and how far past its end a road still counts.
+/// Tolerance of the outline of a junction and of the ends of roads, m.
 const TOLERANCE: f64 = 0.05;
 
 impl Scene {
-    /// The class of the uppermost road under a point, of the most important one that meets there in a
-    /// junction; `None` on open ground, whatever is painted on it.
+    /// The class of the uppermost road at a point, or of the most important road of a junction there; `None`
+    /// on open ground, whatever is painted on it.
     pub fn class_at(&self, point: DVec2) -> Option<RoadClass> {
         let found = self
             .road_at(point)
             .into_iter()
             .chain(self.junction_at(point));
-        // Stable: of two on one layer the road counts.
+        // A stable sort, so that on equal layers the road wins over the junction.
         found
             .rev()
             .max_by_key(|(layer, _)| *layer)
             .map(|(_, class)| class)
     }
 
-    /// Layer and class of the uppermost road under a point, junctions aside.
+    /// Layer and class of the uppermost road at a point, ignoring junctions.
     fn road_at(&self, point: DVec2) -> Option<(i8, RoadClass)> {
         let on_road = self.roads_near(point, 0.0).filter(|shape| {
-            // Projecting on clothoids is slow: polylines sort out nearly all roads first.
+            // Projecting on clothoids is slow, so polylines exclude nearly all roads first.
             if polyline::distance(&shape.line, point) > shape.reach + 2.0 * SAMPLING {
                 return false;
             }
@@ -48,7 +48,7 @@ impl Scene {
             .max_by_key(|(layer, _)| *layer)
     }
 
-    /// Layer and class of the uppermost junction under a point.
+    /// Layer and class of the uppermost junction at a point.
     fn junction_at(&self, point: DVec2) -> Option<(i8, RoadClass)> {
         let roads = self.roads_near(point, CORNERS);
         let nodes: BTreeSet<NodeId> = roads

@@ -1,12 +1,12 @@
-//! Corners of an outline that are clicked one after the other.
+//! Corners of an outline that are placed by clicks.
 
 use super::{HandleShape, Mark};
 use roadwright_geometry::{DVec2, polygon};
 
-/// Corners nearer to each other than this are one: a double click places the last one twice, m.
+/// Corners closer than this are merged, m, because a double-click places the last one twice.
 const SAME: f64 = 0.05;
 
-/// The corners that have been placed.
+/// The corners placed so far.
 #[derive(Default)]
 pub(super) struct Corners(Vec<DVec2>);
 
@@ -15,15 +15,15 @@ impl Corners {
         self.0.is_empty()
     }
 
-    /// They as a line.
+    /// The corners as a line.
     pub(super) fn line(&self) -> Vec<DVec2> {
         self.0.clone()
     }
 
-    /// Places a corner, unless the click is on the first one within a reach, m. Returns whether it is: then
-    /// the outline is closed.
+    /// Places a corner, unless the click is within `reach` (m) of the first one. Returns whether it is, so
+    /// that the outline is closed.
     pub(super) fn click(&mut self, at: DVec2, reach: f64) -> bool {
-        // With two corners a click on the first one closes nothing yet.
+        // With two corners, a click on the first one does not close the outline.
         let closes = self.0.len() > 2 && (self.0[0] - at).length() < reach;
         if !closes {
             self.0.push(at);
@@ -36,7 +36,7 @@ impl Corners {
         self.0.extend(corners);
     }
 
-    /// Takes the last one back.
+    /// Removes the last corner.
     pub(super) fn take_back(&mut self) {
         self.0.pop();
     }
@@ -45,14 +45,14 @@ impl Corners {
         self.0.clear();
     }
 
-    /// The outline, each corner once; none is left.
+    /// Takes the outline, each corner once, and leaves no corners.
     pub(super) fn take(&mut self) -> Vec<DVec2> {
         let mut outline = std::mem::take(&mut self.0);
         outline.dedup_by(|a, b| (*a - *b).length() < SAME);
         outline
     }
 
-    /// A handle on each.
+    /// A handle on each corner.
     pub(super) fn marks(&self) -> impl Iterator<Item = Mark> + '_ {
         self.0.iter().map(|&at| Mark::Handle {
             at,
@@ -62,7 +62,7 @@ impl Corners {
     }
 }
 
-/// An outline that runs counter-clockwise, whichever way it was drawn.
+/// The outline in counter-clockwise order, however it was drawn.
 pub(super) fn counter_clockwise(mut outline: Vec<DVec2>) -> Vec<DVec2> {
     if polygon::signed_area(&outline) < 0.0 {
         outline.reverse();

@@ -13,7 +13,7 @@ pub(super) struct FlowTool {
 
 impl Tool for FlowTool {
     fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect> {
-        // A flow needs both ends: unlike a vehicle it is nothing before it has a destination.
+        // A flow needs both ends; unlike a vehicle it cannot exist without a destination.
         let Progress::Done(from, to) = self.trip.event(event) else {
             return Vec::new();
         };
@@ -49,9 +49,9 @@ impl Tool for FlowTool {
     fn status(&self, context: &ToolContext<'_>) -> String {
         let rate = context.options.rate_per_hour;
         if self.trip.waits_for_destination() {
-            return "Click: where the flow goes. Esc: take it back.".into();
+            return "Click: destination of the flow. Esc: cancel.".into();
         }
-        format!("Drag from where {rate:.0} vehicles an hour come from to where they go.")
+        format!("Drag from the origin of {rate:.0} vehicles an hour to their destination.")
     }
 
     fn is_busy(&self) -> bool {

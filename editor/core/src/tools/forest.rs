@@ -13,18 +13,18 @@ type Ring = Vec<[f64; 2]>;
 
 /// Corners of the brush's circle.
 const CORNERS: usize = 20;
-/// Corners of a region that lie closer to the line through their neighbours than this go, m.
+/// Corners closer than this to the line through their neighbours are dropped, m.
 const SMOOTHING: f64 = 0.3;
 /// Smallest region that is kept, m^2.
 const LEAST_AREA: f64 = 4.0;
 
 struct Stroke {
     last: DVec2,
-    /// How the scenario was before.
+    /// The scenario before the stroke.
     base: Arc<Scenario>,
-    /// Forests that the stroke has touched, with their regions now.
+    /// Forests that the stroke has touched, with their present regions.
     regions: BTreeMap<ForestId, Vec<Ring>>,
-    /// The forest that is painted; none while erasing.
+    /// The painted forest; `None` while erasing.
     painted: Option<ForestId>,
 }
 
@@ -39,9 +39,8 @@ impl ForestTool {
     fn start(&mut self, at: DVec2, context: &ToolContext<'_>) {
         let options = context.options.forest;
         let base = context.scenario.clone();
-        // A stroke that begins at a forest with the same settings extends it; otherwise people
-        // would leave a forest for each stroke, and trees would stand in each other where they
-        // overlap.
+        // A stroke that starts at a forest with the same settings extends it. Otherwise every stroke would
+        // leave a forest, and trees would overlap where forests do.
         let alike = |forest: &Forest| {
             forest.density == options.density
                 && forest.spacing == options.spacing
@@ -59,7 +58,7 @@ impl ForestTool {
             regions.insert(id, Vec::new());
             id
         });
-        // An eraser may reach any forest; those that it does not touch are left out of the edit.
+        // The eraser can reach any forest; untouched forests are left out of the edit.
         if options.erase {
             for (&id, forest) in base.forests() {
                 regions.insert(id, vec![ring(&forest.area)]);
@@ -73,7 +72,7 @@ impl ForestTool {
         });
     }
 
-    /// One dab from where the brush was to where it is.
+    /// One dab from the previous to the present position of the brush.
     fn dab(&mut self, at: DVec2, context: &ToolContext<'_>) -> Vec<Effect> {
         let radius = context.options.forest.radius;
         let Some(stroke) = &mut self.stroke else {
@@ -102,8 +101,8 @@ impl Stroke {
     fn edit(&self, context: &ToolContext<'_>) -> Edit {
         let options = context.options.forest;
         let mut edits = Vec::new();
-        // Ids for pieces that are cut off: beyond those of the scenario and of the forest that is
-        // painted, which the scenario before the stroke does not have.
+        // Ids for pieces that are cut off: above those of the scenario and of the painted forest, which the
+        // scenario before the stroke does not have.
         let painted = self.painted.map_or(0, |id| id.0.saturating_add(1));
         let mut next = self.base.next_forest_id().0.max(painted);
         for (&id, region) in &self.regions {
@@ -123,7 +122,7 @@ impl Stroke {
                 edits.push(Edit::Forest(id, None));
             }
             for (i, area) in areas.into_iter().enumerate() {
-                // What is cut off becomes a forest of its own.
+                // Pieces that are cut off become forests of their own.
                 let id = if i == 0 { id } else { ForestId(next) };
                 next += u32::from(i > 0);
                 let forest = Forest {
@@ -145,7 +144,7 @@ fn points(ring: &Ring) -> Vec<DVec2> {
     ring.iter().map(|p| DVec2::from_array(*p)).collect()
 }
 
-/// All within a radius of a stretch.
+/// All points within a radius of a stretch.
 fn capsule(from: DVec2, to: DVec2, radius: f64) -> Ring {
     let circle = |centre: DVec2| {
         (0..CORNERS).map(move |i| {
@@ -153,12 +152,12 @@ fn capsule(from: DVec2, to: DVec2, radius: f64) -> Ring {
             centre + radius * unit(angle)
         })
     };
-    // Two discs and what lies between them is the convex hull of both.
+    // Two discs and the area between them form their convex hull.
     let all: Vec<DVec2> = circle(from).chain(circle(to)).collect();
     ring(&polygon::convex_hull(&all))
 }
 
-/// Whether the brush can reach some of the regions; nothing can be far from an empty list.
+/// Whether the brush can reach some of the regions; false for an empty list.
 fn near(regions: &[Ring], brush: &Ring) -> bool {
     let reach = |ring: &Ring| polygon::bounds(&points(ring)).unwrap_or_default();
     let (low, high) = reach(brush);
@@ -169,7 +168,7 @@ fn near(regions: &[Ring], brush: &Ring) -> bool {
             .any(|(a, b)| !(a.cmpgt(high).any() || b.cmplt(low).any()))
 }
 
-/// Regions after the brush, each a ring without holes: a hole is opened to the outside by a cut.
+/// Regions after applying the brush, each a ring without holes: a cut opens each hole to the outside.
 fn combined(regions: &[Ring], brush: &Ring, rule: OverlayRule) -> Vec<Ring> {
     let shapes = if regions.is_empty() {
         match rule {
@@ -179,7 +178,7 @@ fn combined(regions: &[Ring], brush: &Ring, rule: OverlayRule) -> Vec<Ring> {
     } else {
         regions
             .to_vec()
-            // A ring with a cut runs along the cut twice: by the even-odd rule the two cancel.
+            // A ring with a cut runs along the cut twice; by the even-odd rule the two cancel out.
             .overlay(&vec![brush.clone()], rule, FillRule::EvenOdd)
     };
     shapes
@@ -193,7 +192,7 @@ fn combined(regions: &[Ring], brush: &Ring, rule: OverlayRule) -> Vec<Ring> {
         .collect()
 }
 
-/// A ring with a hole, as one ring with a cut between their nearest corners.
+/// Merges a ring and its hole into one ring, with a cut between their nearest corners.
 fn opened(outer: Ring, hole: Ring) -> Ring {
     let distance = |a: &[f64; 2], b: &[f64; 2]| (a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2);
     //   outer  +----------------+
@@ -224,7 +223,7 @@ fn opened(outer: Ring, hole: Ring) -> Ring {
 fn simplified(ring: &Ring) -> Ring {
     let all = points(ring);
     let n = all.len();
-    // Fewer corners are a shape that was meant.
+    // A shape with fewer corners is intentional.
     if n < 8 {
         return ring.clone();
     }
@@ -233,8 +232,7 @@ fn simplified(ring: &Ring) -> Ring {
         let before = kept.last().copied().unwrap_or(all[n - 1]);
         let after = all[(i + 1) % n];
         let on = polygon::closest_on_segment(before, after, all[i]);
-        // The corner before is the last one that was kept: many small bends in a row add up to one
-        // that stays.
+        // Measured from the last corner kept, so that many small bends in a row add up to one that is kept.
         if (on - all[i]).length() > SMOOTHING || i == 0 {
             kept.push(all[i]);
         }
@@ -293,7 +291,7 @@ impl Tool for ForestTool {
         let options = context.options.forest;
         if options.erase {
             return format!(
-                "Drag: take trees away within {:.0} m. [ and ]: brush size.",
+                "Drag: remove trees within {:.0} m. [ and ]: brush size.",
                 options.radius
             );
         }

@@ -1,4 +1,4 @@
-//! Handles of the selected object: what a drag of each changes.
+//! Handles of the selected object, and the effect of dragging each.
 
 use super::{HandleShape, ToolContext};
 use roadwright_geometry::alignment::Alignment;
@@ -9,7 +9,7 @@ use roadwright_scenario::{
     Shape,
 };
 
-/// What a handle changes.
+/// The property that a handle changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum HandleKind {
     /// A point of intersection (or an end) of a road.
@@ -28,27 +28,27 @@ pub enum HandleKind {
     Destination(AgentId),
     /// A way-point of an agent.
     WayPoint(AgentId, usize),
-    /// The middle between two places of the trip of an agent: a way-point is added as so manyeth.
+    /// The middle between two places of an agent's trip: inserts a way-point at this index.
     NewWayPoint(AgentId, usize),
     /// The origin of a flow.
     Origin(FlowId),
-    /// Where a flow goes.
+    /// The destination of a flow.
     FlowDestination(FlowId),
-    /// Turns the selection about the middle of its box.
+    /// Rotates the selection about the centre of its box.
     Turn,
 }
 
 /// A handle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Handle {
-    /// What it changes.
+    /// The property that it changes.
     pub kind: HandleKind,
-    /// Where it is, m.
+    /// Position, m.
     pub at: DVec2,
 }
 
 impl Handle {
-    /// How it looks.
+    /// Its shape on the map.
     pub fn shape(&self) -> HandleShape {
         match self.kind {
             HandleKind::RoadPoint(..)
@@ -65,7 +65,7 @@ impl Handle {
         }
     }
 
-    /// What dragging it does, for the status line.
+    /// Effect of dragging it, for the status line.
     pub fn hint(&self) -> &'static str {
         match self.kind {
             HandleKind::RoadPoint(..) => "Drag: move this point. Alt+click: remove it.",
@@ -76,16 +76,16 @@ impl Handle {
             HandleKind::Start(_) => "Drag: move the start.",
             HandleKind::Destination(_) => "Drag: move the destination.",
             HandleKind::WayPoint(..) => "Drag: move this way-point. Alt+click: remove it.",
-            HandleKind::NewWayPoint(..) => "Drag: let it drive by way of another place.",
+            HandleKind::NewWayPoint(..) => "Drag: add a way-point.",
             HandleKind::Origin(_) => "Drag: move the origin.",
             HandleKind::FlowDestination(_) => "Drag: move the destination.",
-            HandleKind::Turn => "Drag: turn.",
+            HandleKind::Turn => "Drag: rotate.",
         }
     }
 }
 
-/// The handles of the selection: those of the object if it is a single one, and one that turns
-/// everything that has a direction.
+/// The handles of the selection: those of a single selected object, and one that rotates everything with a
+/// direction.
 pub fn handles(context: &ToolContext<'_>) -> Vec<Handle> {
     let mut all = Vec::new();
     let mut add = |kind, at| all.push(Handle { kind, at });
@@ -107,8 +107,8 @@ pub fn handles(context: &ToolContext<'_>) -> Vec<Handle> {
     all
 }
 
-/// Corners of a forest or an area of land that are handles: one that was painted has far more, too close to take hold
-/// of.
+/// Maximum number of corners of a forest or an area of land that get handles; painted areas have far more,
+/// too close together to grab.
 const MOST_CORNERS: usize = 200;
 
 fn object_handles(scenario: &Scenario, object: ObjectId, add: &mut impl FnMut(HandleKind, DVec2)) {
@@ -211,7 +211,7 @@ fn road_handles(
         return;
     };
     let points = alignment.points();
-    // Lines traced from maps have hundreds of points: then only the ends are handles.
+    // Lines traced from maps have hundreds of points, so only the ends get handles.
     let last = points.len() - 1;
     for (i, point) in points.iter().enumerate() {
         if i == 0 || i == last || last <= 40 {
@@ -223,7 +223,7 @@ fn road_handles(
     }
 }
 
-/// About the middle of the curve at an inner point.
+/// Approximate middle of the curve at an inner point.
 fn arc_middle(points: &[roadwright_geometry::alignment::ControlPoint], i: usize) -> DVec2 {
     let here = points[i].position;
     let (u, v) = (
@@ -242,12 +242,12 @@ fn arc_middle(points: &[roadwright_geometry::alignment::ControlPoint], i: usize)
     // A turn of 90 degrees with a radius of 20 m misses the point by 8.3 m.
     let turn = std::f64::consts::PI - roadwright_geometry::math::acos(u.dot(v).clamp(-1.0, 1.0));
     let radius = 1.0 / points[i].curvature();
-    // In a hairpin the tangents meet far outside; the handle stays within 20 radii.
+    // In a hairpin the tangents meet far outside, so the handle stays within 20 radii.
     let miss = radius / roadwright_geometry::math::cos(0.5 * turn).max(0.05) - radius;
     here + miss * (u + v).normalize_or_zero()
 }
 
-/// The box around the selection, m.
+/// Bounding box of the selection, m.
 pub fn selection_box(context: &ToolContext<'_>) -> Option<(DVec2, DVec2)> {
     let corners: Vec<DVec2> = context
         .selection
@@ -258,8 +258,8 @@ pub fn selection_box(context: &ToolContext<'_>) -> Option<(DVec2, DVec2)> {
     polygon::bounds(&corners)
 }
 
-/// The edit that a drag of a handle to a point makes, from how the scenario was before the drag;
-/// `None` if it cannot be.
+/// The edit for dragging a handle to a point, based on the scenario before the drag; `None` if it is
+/// impossible.
 pub fn dragged(
     handle: &Handle,
     to: DVec2,
@@ -321,7 +321,7 @@ pub fn dragged(
     }
 }
 
-/// The edit that a turn of the selection makes.
+/// The edit for a rotation of the selection.
 pub fn turned(
     base: &Scenario,
     objects: &Objects,
@@ -336,7 +336,7 @@ pub fn turned(
 fn road_point(base: &Scenario, id: RoadId, index: usize, to: DVec2) -> Option<Edit> {
     let road = base.network().road(id)?;
     let Some(mut alignment) = Alignment::of(&road.reference_line) else {
-        // A line of another kind has no points of intersection: its end is moved with the node.
+        // Other kinds of lines have no points of intersection, so the node at the end is moved.
         let node = if index == 0 { road.from } else { road.to };
         let node = ObjectId::Node(node);
         let from = if index == 0 {
@@ -362,8 +362,8 @@ fn road_radius(base: &Scenario, id: RoadId, index: usize, to: DVec2) -> Option<E
     );
     let half =
         0.5 * (std::f64::consts::PI - roadwright_geometry::math::acos(u.dot(v).clamp(-1.0, 1.0)));
-    // The same formula the other way round, R = E cos / (1 - cos), with the pointer's distance
-    // along the bisector as E.
+    // The inverse of the formula above, R = E cos / (1 - cos), with the pointer's distance along the bisector
+    // as E.
     let miss = (to - here).dot((u + v).normalize_or_zero()).max(0.05);
     let cosine = roadwright_geometry::math::cos(half).max(0.05);
     let radius = (miss * cosine / (1.0 - cosine).max(1e-6)).clamp(2.0, 5000.0);
@@ -371,7 +371,7 @@ fn road_radius(base: &Scenario, id: RoadId, index: usize, to: DVec2) -> Option<E
     reshaped(base, id, alignment.line().ok()?).ok()
 }
 
-/// The alignment of a road with one more point where it is clicked.
+/// The alignment of a road with an additional point where it is clicked.
 ///
 /// # Errors
 /// If the road has no points of intersection.
@@ -395,13 +395,13 @@ pub fn with_point(
         .map_or(0, |(i, _)| i);
     let on_leg = polygon::closest_on_segment(points[leg], points[leg + 1], at);
     alignment.insert(leg + 1, on_leg, radius);
-    // A point on a straight bends nothing: it is pushed aside by 2 m, which can be seen.
+    // A point on a straight bends nothing, so it is moved aside by a visible 2 m.
     let aside = (points[leg + 1] - points[leg]).perp().normalize_or_zero();
     alignment.move_point(leg + 1, on_leg + 2.0 * aside);
     reshaped(base, id, alignment.line()?).map_err(|_| GeometryError::NoJoin)
 }
 
-/// The edit that takes a way-point of an agent out.
+/// The edit that removes a way-point of an agent.
 pub fn without_way_point(base: &Scenario, id: AgentId, index: usize) -> Option<Edit> {
     let mut agent = base.agents().get(&id)?.clone();
     if index >= agent.via.len() {
@@ -411,7 +411,7 @@ pub fn without_way_point(base: &Scenario, id: AgentId, index: usize) -> Option<E
     Some(Edit::Agent(id, Some(Box::new(agent))))
 }
 
-/// The edit that takes a point of intersection out.
+/// The edit that removes a point of intersection.
 pub fn without_point(base: &Scenario, id: RoadId, index: usize) -> Option<Edit> {
     let road = base.network().road(id)?;
     let mut alignment = Alignment::of(&road.reference_line)?;
@@ -422,7 +422,7 @@ pub fn without_point(base: &Scenario, id: RoadId, index: usize) -> Option<Edit> 
     reshaped(base, id, alignment.line().ok()?).ok()
 }
 
-/// The edit that takes a corner of an area of land out; `None` for a ring of three.
+/// The edit that removes a corner of an area of land; `None` for a ring of three.
 pub fn without_corner(base: &Scenario, id: LandId, index: usize) -> Option<Edit> {
     let mut land = base.land().get(&id)?.clone();
     let mut before = 0;
@@ -444,7 +444,7 @@ fn resized(shape: &Shape, index: usize, to: DVec2) -> Shape {
             radius: ((to - DVec2::new(x.get(), y.get())).length().max(0.1)).into(),
         },
         &Shape::Box { heading, .. } => {
-            // The opposite corner stays where it is.
+            // The opposite corner stays in place.
             let opposite = shape.outline()[(index + 2) % 4];
             let (forward, middle) = (unit(heading.get()), 0.5 * (opposite + to));
             let diagonal = to - opposite;
@@ -466,11 +466,11 @@ fn resized(shape: &Shape, index: usize, to: DVec2) -> Shape {
     }
 }
 
-/// The place at a point: on the lane there, else on the ground with the heading that it had.
+/// The place at a point: on the lane there, otherwise on the ground with the previous heading.
 pub fn place_at(point: DVec2, before: &Place, base: &Scenario, context: &ToolContext<'_>) -> Place {
     let lane = context.scene.lane_at(point, 0.3 * context.reach());
-    // The scene may be of another revision than `base`: a lane of a road that is not there yet, or
-    // no more, is no place.
+    // The scene may be of another revision than `base`, so a lane of a road that does not exist in `base` is
+    // ignored.
     if let Some(lane) = lane.filter(|lane| base.network().road(lane.road).is_some()) {
         return Place::Lane(lane);
     }

@@ -9,9 +9,9 @@ use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Edit, Land, MAX_LAND_CORNERS, ObjectId};
 use std::ops::ControlFlow;
 
-/// A freehand line has a point every so many screen points, and is missed by its corners by at most so many.
+/// Spacing of the points of a freehand line, and largest distance of its corners from it, in screen points.
 const FREEHAND: (f64, f64) = (3.0, 1.5);
-/// Pairs of edges that are compared to find out whether an outline crosses itself.
+/// Maximum number of edge pairs compared to check whether an outline crosses itself.
 const MOST_COMPARISONS: usize = 20_000_000;
 
 /// The land tool.
@@ -36,17 +36,17 @@ impl LandTool {
         Vec::new()
     }
 
-    /// The end of a drag: the line is the outline.
+    /// The end of a drag: its line is the outline.
     fn release(&mut self, context: &ToolContext<'_>) -> Vec<Effect> {
         let line = std::mem::take(&mut self.stroke);
         let outline = smoothed(&line, FREEHAND.1 * context.scale);
         if !self.corners.is_empty() {
-            // Corners have been placed before: the line goes on from them.
+            // If corners were placed before, the line continues from them.
             self.corners.extend(outline);
             return Vec::new();
         }
         if outline.len() < 3 {
-            // Hands slip: a short drag is a corner.
+            // A short drag counts as a click, because hands slip.
             self.corners.extend(line.last().copied());
             return Vec::new();
         }
@@ -54,14 +54,14 @@ impl LandTool {
     }
 }
 
-/// An area with an outline, or why there is none.
+/// Creates an area with an outline, or explains why it cannot.
 fn add(outline: Vec<DVec2>, context: &ToolContext<'_>) -> Vec<Effect> {
     let refuse = |why: &str| vec![Effect::Refuse(why.into())];
     if outline.len() < 3 || polygon::signed_area(&outline).abs() < 0.01 {
         return refuse("An area needs at least three corners.");
     }
     if outline.len() > MAX_LAND_CORNERS {
-        return refuse("That are too many corners: draw it in several areas.");
+        return refuse("Too many corners. Split it into several areas.");
     }
     let mut crosses = false;
     let mut left = MOST_COMPARISONS;
@@ -85,7 +85,7 @@ fn add(outline: Vec<DVec2>, context: &ToolContext<'_>) -> Vec<Effect> {
     ]
 }
 
-/// A line without the points that it can do without.
+/// A line without superfluous points.
 fn smoothed(line: &[DVec2], miss: f64) -> Vec<DVec2> {
     let kept = polyline::cuts(line, miss, f64::INFINITY);
     kept.into_iter().map(|i| line[i]).collect()
@@ -143,7 +143,7 @@ impl Tool for LandTool {
     }
 
     fn status(&self, _: &ToolContext<'_>) -> String {
-        "Click: corners; the first one, a double-click or Enter: done. Drag: an outline freehand."
+        "Click: add corners; the first corner, double-click or Enter: finish. Drag: draw freehand."
             .into()
     }
 

@@ -15,7 +15,7 @@ pub(super) struct Measure {
 
 impl Measure {
     fn place(&mut self, at: DVec2) {
-        // What was measured stays on the map until something else is measured.
+        // The measurement stays on the map until the next one.
         if self.done {
             self.points.clear();
             self.done = false;
@@ -31,8 +31,7 @@ impl Tool for Measure {
             ToolEvent::Move(p) => self.now = Some(caught(p)),
             ToolEvent::Press(p) => self.press = Some(caught(p)),
             ToolEvent::Drag(p) => {
-                // The first event of a drag: it measures from where the button went down, and is
-                // done when the button goes up.
+                // The first event of a drag: it measures from the press to the release.
                 if let Some(start) = self.press.take() {
                     self.done = true;
                     self.place(start);
@@ -68,7 +67,7 @@ impl Tool for Measure {
             let leg = pair[1] - pair[0];
             total += leg.length();
             let mut text = format!("{:.2} m", leg.length());
-            // A turn against the leg before; the first leg has none.
+            // The angle to the previous leg; the first leg has none.
             if i > 0 {
                 let turn = wrap_angle(heading_of(leg) - heading_of(pair[0] - points[i - 1]));
                 text += &format!("  {:.1}°", turn.to_degrees());
@@ -96,7 +95,7 @@ impl Tool for Measure {
     }
 
     fn status(&self, _: &ToolContext<'_>) -> String {
-        "Drag or click: measure. Double-click or Enter: done. Esc: clear.".into()
+        "Drag or click: measure. Double-click or Enter: finish. Esc: clear.".into()
     }
 
     fn is_busy(&self) -> bool {

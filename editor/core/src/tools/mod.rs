@@ -1,5 +1,5 @@
-//! Tools: state machines that turn pointer events into edits. None of them knows the window, so
-//! each can be driven by a test.
+//! Tools: state machines that turn pointer events into edits. They are independent of the window, so tests
+//! can drive them.
 
 mod corners;
 mod flow;
@@ -39,7 +39,7 @@ use roadwright_scenario::{Edit, LaneType, ObjectId, Scenario};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Which tool.
+/// The kinds of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolKind {
@@ -53,7 +53,7 @@ pub enum ToolKind {
     Obstacle,
     /// Paints forests.
     Forest,
-    /// Draws land: parks, waters, what the ground is used for.
+    /// Draws land: parks, water, and other uses of the ground.
     Land,
     /// Places points of interest.
     Place,
@@ -104,25 +104,25 @@ impl ToolKind {
         }
     }
 
-    /// What it is for, in one sentence.
+    /// One sentence that says what it is for.
     pub fn hint(self) -> &'static str {
         match self {
-            Self::Select => "Select, move, turn and reshape what is there.",
+            Self::Select => "Select, move, rotate and reshape objects.",
             Self::Road => "Draw a road: drag freehand, or click point by point.",
-            Self::Roundabout => "Drag from the middle of a roundabout to its ring.",
-            Self::Obstacle => "Place a box, circle or polygon that stands in the way.",
+            Self::Roundabout => "Draw a roundabout: drag from its centre to its ring.",
+            Self::Obstacle => "Place a box, circle or polygon as an obstacle.",
             Self::Forest => "Paint trees with a brush, or erase them.",
-            Self::Land => "Draw a park, water or a quarter: what lies on the ground.",
-            Self::Place => "Give a place a name for scripts, or draw a parking bay.",
+            Self::Land => "Draw a park, water or a district on the ground.",
+            Self::Place => "Name a place for scripts, or draw a parking bay.",
             Self::Terrain => "Raise, lower, smooth or flatten the ground.",
-            Self::Vehicle => "Drag from where a vehicle starts to where it goes.",
-            Self::Flow => "Drag from where traffic comes from to where it goes.",
+            Self::Vehicle => "Place a vehicle: drag from its start to its destination.",
+            Self::Flow => "Draw a flow: drag from its origin to its destination.",
             Self::Measure => "Measure distances and angles.",
             Self::Overlay => "Place and scale the background picture.",
         }
     }
 
-    /// A new tool of this kind.
+    /// Creates a tool of this kind.
     pub fn tool(self) -> Box<dyn Tool> {
         match self {
             Self::Select => Box::new(select::Select::default()),
@@ -141,17 +141,17 @@ impl ToolKind {
     }
 }
 
-/// Where the pointer is in the world.
+/// Position of the pointer in the world.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Pointer {
     /// World point, m.
     pub at: DVec2,
-    /// Keys that are held.
+    /// Modifier keys.
     pub modifiers: Modifiers,
 }
 
 impl Pointer {
-    /// At a point, without any key held.
+    /// A pointer at a point, without modifier keys.
     pub fn at(x: f64, y: f64) -> Self {
         Self {
             at: DVec2::new(x, y),
@@ -160,8 +160,8 @@ impl Pointer {
     }
 }
 
-/// What happens to a tool. A press is followed by drags and a release, or by a click if the
-/// pointer stays within a few pixels.
+/// Input events of a tool. A press is followed by drags and a release, or by a click if the pointer stays
+/// within a few pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ToolEvent {
     /// The pointer moves with no button held.
@@ -174,19 +174,19 @@ pub enum ToolEvent {
     Release(Pointer),
     /// The left button goes up where it went down.
     Click(Pointer),
-    /// The second click of two at the same place; its [`Click`](Self::Click) came before.
+    /// The second of two clicks at the same place; its [`Click`](Self::Click) came before.
     DoubleClick(Pointer),
     /// Enter: finish.
     Enter,
-    /// Backspace: take back the last point.
+    /// Backspace: removes the last point.
     Backspace,
-    /// Escape: take back the stroke.
+    /// Escape: cancels the stroke.
     Escape,
     /// A typed character of a number.
     Type(char),
 }
 
-// The life of a gesture:
+// The events of a gesture:
 //
 //   Press     the tool notes where
 //   Drag      Preview   an edit of the scenario as it was before the gesture: each one replaces the
@@ -194,58 +194,58 @@ pub enum ToolEvent {
 //   Release   Commit    one step of the history
 //   Escape    Abort     or as if nothing had been
 
-/// What a tool wants done.
+/// An effect that a tool requests.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
-    /// An edit that is a step of its own.
+    /// An edit that is its own step.
     Apply(String, Edit),
-    /// The state of the gesture under way, computed from how the document was before it.
+    /// The state of the gesture in progress, computed from the document before it.
     Preview(String, Edit),
-    /// The gesture ends with what was last shown.
+    /// Ends the gesture with its last state.
     Commit,
-    /// The gesture is taken back.
+    /// Cancels the gesture.
     Abort,
-    /// These objects are selected from now on.
+    /// Selects these objects.
     Select(Objects),
-    /// A way from lane to lane through the selected junction is to be explained.
+    /// Explains a connection from lane to lane through the selected junction.
     Explain(LaneEnd, LaneEnd),
-    /// The background picture is moved by this much, m.
+    /// Moves the background picture by this much, m.
     MoveOverlay(DVec2),
-    /// The background picture is stretched about its lower left corner.
+    /// Scales the background picture about its lower left corner.
     ScaleOverlay(f64),
-    /// Something that could not be done, and why.
+    /// Reports what could not be done, and why.
     Refuse(String),
 }
 
-/// What tools look at.
+/// Context that tools can read.
 #[derive(Clone, Copy)]
 pub struct ToolContext<'a> {
-    /// The scenario as it is now, gesture included.
+    /// The present scenario, including the gesture.
     pub scenario: &'a Arc<Scenario>,
-    /// What was derived from it, perhaps a moment ago.
+    /// Data derived from it, possibly of the previous revision.
     pub scene: &'a Scene,
-    /// What is selected.
+    /// The selection.
     pub selection: &'a Objects,
-    /// How tools are set.
+    /// Options of the tools.
     pub options: &'a ToolOptions,
     /// Metres per screen point.
     pub scale: f64,
 }
 
 impl ToolContext<'_> {
-    /// Distance within which things are caught, m.
+    /// Snap and pick distance, m.
     pub fn reach(&self) -> f64 {
         10.0 * self.scale
     }
 
-    /// Objects under a point that the mouse may take, the ones on top first.
+    /// Pickable objects under a point, topmost first.
     pub fn pick(&self, point: DVec2, reach: f64) -> Vec<ObjectId> {
         let mut found = self.scene.pick(point, reach);
         found.retain(|object| !self.options.is_kept_away(self.scenario, *object));
         found
     }
 
-    /// What a click on an object means: it, with its group as far as the mouse may take it.
+    /// The objects selected by a click on an object: itself, and the pickable members of its group.
     pub fn whole(&self, object: ObjectId) -> Objects {
         let mut all = groups::with_groups(self.scenario, &Objects::from([object]));
         let is_kept = |other: &ObjectId| self.options.is_kept_away(self.scenario, *other);
@@ -253,7 +253,7 @@ impl ToolContext<'_> {
         all
     }
 
-    /// Objects wholly in a box that the mouse may take.
+    /// Pickable objects entirely inside a box.
     pub fn inside(&self, low: DVec2, high: DVec2) -> Vec<ObjectId> {
         let mut found = self.scene.inside(low, high);
         found.retain(|object| !self.options.is_kept_away(self.scenario, *object));
@@ -261,10 +261,10 @@ impl ToolContext<'_> {
     }
 }
 
-/// The weight of a mark.
+/// Colour role of a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// What is being made or is selected.
+    /// Being drawn, or selected.
     Accent,
     /// Under the pointer.
     Hover,
@@ -276,38 +276,38 @@ pub enum Tone {
     Danger,
 }
 
-/// How an area is filled.
+/// Fill of an area.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fill {
     /// A lane of a road that is being drawn.
     Lane(LaneType),
-    /// Lightly, in a tone.
+    /// A light tint.
     Tint(Tone),
 }
 
-/// The form of a handle says what it changes.
+/// Shape of a handle, which shows what it changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HandleShape {
-    /// A point that moves.
+    /// A movable point.
     Square,
     /// A radius.
     Diamond,
-    /// An end, or a turn.
+    /// An end, or a rotation.
     Circle,
     /// A destination.
     Flag,
-    /// A point that is not there yet, and would be added.
+    /// A point that would be added.
     Plus,
 }
 
-/// Something that a tool shows over the map.
+/// An overlay that a tool shows over the map.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Mark {
-    /// A line of some pixels.
+    /// A line with a width in pixels.
     Line {
         /// World points, m.
         points: Vec<DVec2>,
-        /// Weight.
+        /// Colour role.
         tone: Tone,
         /// Whether it is dashed.
         dashed: bool,
@@ -316,7 +316,7 @@ pub enum Mark {
     Area {
         /// World points, m.
         points: Vec<DVec2>,
-        /// How it is filled.
+        /// Its fill.
         fill: Fill,
     },
     /// A circle in the world.
@@ -325,25 +325,25 @@ pub enum Mark {
         centre: DVec2,
         /// Radius, m.
         radius: f64,
-        /// Weight.
+        /// Colour role.
         tone: Tone,
     },
-    /// Something to take hold of.
+    /// A handle.
     Handle {
         /// Place, m.
         at: DVec2,
-        /// Form.
+        /// Shape.
         shape: HandleShape,
         /// Whether the pointer is on it.
         hot: bool,
     },
-    /// A word at a place, such as the kind of a snap.
+    /// A text at a place, such as the kind of a snap.
     Label {
         /// Place, m.
         at: DVec2,
         /// Text, one or two lines.
         text: String,
-        /// Weight.
+        /// Colour role.
         tone: Tone,
     },
 }
@@ -367,7 +367,7 @@ impl Mark {
         }
     }
 
-    /// A word at a place.
+    /// A text at a place.
     pub fn label(at: DVec2, text: impl Into<String>, tone: Tone) -> Self {
         Self::Label {
             at,
@@ -379,15 +379,15 @@ impl Mark {
 
 /// A tool.
 pub trait Tool {
-    /// Takes an event and says what to do.
+    /// Handles an event and returns the effects.
     fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect>;
 
-    /// What to show over the map.
+    /// Overlays to show over the map.
     fn marks(&self, context: &ToolContext<'_>) -> Vec<Mark>;
 
-    /// What the mouse buttons do now, for the status line.
+    /// Present function of the mouse buttons, for the status line.
     fn status(&self, context: &ToolContext<'_>) -> String;
 
-    /// Whether a stroke is under way, which Escape would take back.
+    /// Whether a stroke is in progress, which Escape would cancel.
     fn is_busy(&self) -> bool;
 }

@@ -7,16 +7,16 @@ use roadwright_geometry::{DVec2, heading_of, polygon};
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Edit, ObjectId, Obstacle, Shape};
 
-/// Size of an obstacle that is placed by a click, m.
+/// Size of an obstacle placed by a click, m.
 const DEFAULT_SIZE: f64 = 2.0;
-/// Smallest size that a drag gives, m.
+/// Smallest size that a drag produces, m.
 const LEAST_SIZE: f64 = 0.2;
 
 /// The obstacle tool.
 #[derive(Default)]
 pub(super) struct ObstacleTool {
     press: Option<DVec2>,
-    /// Where the drag is, and whether Shift turns the box with it.
+    /// End of the drag, and whether Shift rotates the box with it.
     now: Option<(DVec2, bool)>,
     corners: Corners,
     hover: Option<DVec2>,
@@ -37,7 +37,7 @@ impl ObstacleTool {
                 radius: diagonal.length().into(),
             }),
             ObstacleKind::Box if turned => {
-                // The drag is the middle line: its direction and its length.
+                // The drag is the centre line, which gives direction and length.
                 let middle = 0.5 * (start + now);
                 Some(Shape::Box {
                     x: middle.x.into(),
@@ -145,9 +145,9 @@ impl Tool for ObstacleTool {
                 self.now = None;
                 return match (shape, kind) {
                     (Some(shape), _) => Self::add(shape, context),
-                    // Corners are placed by hands that slip: a drag is a corner where it ends.
+                    // A drag places a corner at its end, because hands slip while clicking.
                     (None, ObstacleKind::Polygon) => self.click(p, context),
-                    // A drag of less than the least size is a slip, and places nothing.
+                    // A drag shorter than the minimum is a slip and places nothing.
                     (None, _) => Vec::new(),
                 };
             }
@@ -196,12 +196,12 @@ impl Tool for ObstacleTool {
     fn status(&self, context: &ToolContext<'_>) -> String {
         match context.options.obstacle.kind {
             ObstacleKind::Box => {
-                "Drag: a box from corner to corner; with Shift along the drag. Click: a small one."
+                "Drag: box from corner to corner; with Shift along the drag. Click: small box."
                     .into()
             }
-            ObstacleKind::Circle => "Drag: a circle from its centre. Click: a small one.".into(),
+            ObstacleKind::Circle => "Drag: circle from its centre. Click: small circle.".into(),
             ObstacleKind::Polygon => {
-                "Click: corners. Click the first one, double-click or Enter: done.".into()
+                "Click: add corners. First corner, double-click or Enter: finish.".into()
             }
         }
     }

@@ -1,4 +1,4 @@
-//! How tools are set: kept between sessions.
+//! Options of the tools, kept between sessions.
 
 use super::MapPart;
 use roadwright_scenario::operation::draw::RoadStyle;
@@ -31,7 +31,7 @@ impl RoadPreset {
     }
 }
 
-/// The presets that everyone starts with.
+/// The default presets.
 pub fn standard_presets() -> Vec<RoadPreset> {
     use LaneType::{Biking, Bus, Parking, Sidewalk};
     use RoadClass::{Arterial, Collector, Motorway, Ramp, Residential};
@@ -71,7 +71,7 @@ pub fn standard_presets() -> Vec<RoadPreset> {
     ]
 }
 
-/// What new obstacles are like.
+/// Shape of new obstacles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ObstacleKind {
@@ -83,10 +83,10 @@ pub enum ObstacleKind {
     Polygon,
 }
 
-/// What new obstacles are like.
+/// Options for new obstacles.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ObstacleOptions {
-    /// Form.
+    /// Shape.
     pub kind: ObstacleKind,
     /// Height, m.
     pub height: f64,
@@ -96,63 +96,63 @@ pub struct ObstacleOptions {
     pub mass: f64,
 }
 
-/// How forests are painted.
+/// Options of the forest brush.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ForestOptions {
     /// Radius of the brush, m.
     pub radius: f64,
     /// Trees per hectare.
     pub density: f64,
-    /// Least distance between trunks, m.
+    /// Minimum distance between trunks, m.
     pub spacing: f64,
-    /// Which of the possible forests it is.
+    /// Seed of the tree positions.
     pub seed: u64,
-    /// Whether the brush takes trees away.
+    /// Whether the brush removes trees.
     pub erase: bool,
 }
 
-/// What the terrain brush does.
+/// Function of the terrain brush.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TerrainMode {
-    /// Up.
+    /// Raises the ground.
     Raise,
-    /// Down.
+    /// Lowers the ground.
     Lower,
-    /// Towards the mean of the neighbours.
+    /// Moves the ground towards the mean of its neighbours.
     Smooth,
-    /// Towards the height where the stroke began.
+    /// Moves the ground towards the height at the start of the stroke.
     Flatten,
 }
 
-/// How the terrain brush works.
+/// Options of the terrain brush.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TerrainOptions {
-    /// What it does.
+    /// Function.
     pub mode: TerrainMode,
     /// Radius, m.
     pub radius: f64,
-    /// Metres per dab for raising and lowering; share of the way for the others, in tenths.
+    /// Metres per dab for raising and lowering; for the others, tenths of the difference per dab.
     pub strength: f64,
-    /// How softly it ends: 0 hard, 1 soft all the way.
+    /// Softness of the edge: 0 hard, 1 soft up to the centre.
     pub falloff: f64,
 }
 
-/// What random trips are like.
+/// Options of random trips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RandomTripOptions {
-    /// How many at a time.
+    /// Number of trips added at a time.
     pub count: u32,
-    /// Where they begin and end.
+    /// Origins and destinations.
     pub from: PopulateFrom,
-    /// Whether their vehicles set out again when they have arrived.
+    /// Whether the vehicles restart after arrival.
     pub repeats: bool,
 }
 
-/// What the pointer is caught by.
+/// Snap targets of the pointer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnapOptions {
-    /// Crossings of the grid.
+    /// Grid intersections.
     pub grid: bool,
     /// Nodes and road ends.
     pub nodes: bool,
@@ -162,15 +162,15 @@ pub struct SnapOptions {
     pub angles: bool,
 }
 
-/// How tools are set.
+/// Options of the tools.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ToolOptions {
-    /// Cross-sections to choose from.
+    /// Available cross-sections.
     pub presets: Vec<RoadPreset>,
-    /// The chosen one.
+    /// Index of the selected cross-section.
     pub preset: usize,
-    /// Level of new roads.
+    /// Layer of new roads.
     pub layer: i8,
     /// Radius of corners drawn by clicks, m.
     pub corner_radius: f64,
@@ -190,26 +190,26 @@ pub struct ToolOptions {
     pub random: RandomTripOptions,
     /// Vehicles per hour of new flows.
     pub rate_per_hour: f64,
-    /// What the pointer is caught by.
+    /// Snap targets.
     pub snap: SnapOptions,
-    /// What the mouse does not take.
+    /// Parts of the map that are locked.
     pub locks: BTreeSet<MapPart>,
-    /// What the map does not show, and the mouse does not take therefore.
+    /// Parts of the map that are hidden, and so cannot be picked.
     pub hidden: BTreeSet<MapPart>,
 }
 
 impl ToolOptions {
-    /// Whether the mouse leaves an object alone.
+    /// Whether an object is locked.
     pub fn is_locked(&self, scenario: &Scenario, object: ObjectId) -> bool {
         self.locks.iter().any(|part| part.holds(scenario, object))
     }
 
-    /// Whether the map does not show an object.
+    /// Whether an object is hidden.
     pub fn is_hidden(&self, scenario: &Scenario, object: ObjectId) -> bool {
         self.hidden.iter().any(|part| part.holds(scenario, object))
     }
 
-    /// Whether the mouse cannot take an object: it is locked, or nobody sees it.
+    /// Whether an object cannot be picked, because it is locked or hidden.
     pub fn is_kept_away(&self, scenario: &Scenario, object: ObjectId) -> bool {
         self.is_locked(scenario, object) || self.is_hidden(scenario, object)
     }
@@ -219,7 +219,7 @@ impl ToolOptions {
         self.hidden.contains(&part)
     }
 
-    /// Whether the roads of a layer are hidden, with all roads or alone.
+    /// Whether the roads of a layer are hidden, with all roads or separately.
     pub fn hides_layer(&self, layer: i8) -> bool {
         roadwright_scenario::hides_layer(&self.hidden, layer)
     }
@@ -273,14 +273,14 @@ impl Default for ToolOptions {
 }
 
 impl ToolOptions {
-    /// The chosen cross-section.
+    /// The selected cross-section.
     pub fn chosen(&self) -> RoadPreset {
         let first = || standard_presets().swap_remove(0);
         let chosen = self.presets.get(self.preset).or(self.presets.first());
         chosen.cloned().unwrap_or_else(first)
     }
 
-    /// What the next road is like.
+    /// Style of the next road.
     pub fn road_style(&self) -> RoadStyle {
         let preset = self.chosen();
         RoadStyle {
@@ -292,8 +292,8 @@ impl ToolOptions {
         }
     }
 
-    /// The tightest bend that freehand strokes are given, m: what the street is for, and never so
-    /// tight that its inner edge folds.
+    /// Minimum radius of freehand strokes, m: that of the road's class, and never so small that the inner
+    /// edge folds.
     pub fn min_radius(&self) -> f64 {
         let preset = self.chosen();
         let by_class: f64 = match preset.class {
@@ -305,8 +305,8 @@ impl ToolOptions {
             RoadClass::Motorway => 120.0,
         };
         let half = |lanes: &[(LaneType, f64)]| lanes.iter().map(|lane| lane.1).sum::<f64>();
-        // What lies on one side of the reference line, whose radius is the one that is bounded: a
-        // wider side would turn over itself in the bend.
+        // Half of the width on one side of the reference line, whose radius is limited: a wider side would
+        // fold over in the bend.
         let width = half(&preset.section.forward).max(half(&preset.section.backward));
         by_class.max(width + 1.0)
     }

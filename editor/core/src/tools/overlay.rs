@@ -3,7 +3,7 @@
 use super::{Effect, Mark, Tool, ToolContext, ToolEvent};
 use roadwright_geometry::DVec2;
 
-/// The tool for the background picture: dragging moves it, with Shift it is stretched.
+/// The tool for the background picture: dragging moves it, and Shift+drag scales it.
 #[derive(Default)]
 pub(super) struct OverlayTool {
     last: Option<DVec2>,
@@ -19,7 +19,7 @@ impl Tool for OverlayTool {
             }
             ToolEvent::Drag(p) => {
                 self.dragging = true;
-                // From event to event, not from the press: moves and stretches of one drag add up.
+                // From event to event rather than from the press: movements and scalings of one drag add up.
                 let before = self.last.replace(p.at).unwrap_or(p.at);
                 let step = p.at - before;
                 if p.modifiers.shift {
@@ -46,7 +46,7 @@ impl Tool for OverlayTool {
     }
 
     fn status(&self, _: &ToolContext<'_>) -> String {
-        "Drag: move the picture. Shift+drag: scale it. Its file and opacity are in the tool bar."
+        "Drag: move the picture. Shift+drag: scale it. Choose file and opacity in the tool bar."
             .into()
     }
 

@@ -5,7 +5,7 @@ use roadwright_geometry::{DVec2, heading_of};
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Edit, ObjectId, PointOfInterest};
 
-/// A drag that is shorter is a click, m.
+/// Shorter drags count as clicks, m.
 const LEAST_DRAG: f64 = 0.5;
 
 /// The tool for points of interest: a click for a place, a drag for a bay.
@@ -16,8 +16,7 @@ pub(super) struct PlaceTool {
 }
 
 impl PlaceTool {
-    /// The point between the press and the pointer; the nose of who stands there points along a
-    /// drag.
+    /// The place at the press, with the heading of the drag for a bay.
     fn point(&self, name: String) -> Option<PointOfInterest> {
         let at = self.press?;
         let way = self.now.unwrap_or(at) - at;
@@ -43,12 +42,12 @@ impl PlaceTool {
     }
 }
 
-/// A name that no other has.
+/// A name that is not in use.
 fn new_name(context: &ToolContext<'_>) -> String {
     let points = context.scenario.points_of_interest();
     let name = |number: usize| format!("Place {number}");
     let is_free = |name: &String| points.values().all(|point| point.name != *name);
-    // Among one name more than there are places one is free.
+    // With one more name than places, at least one name is free.
     (1..=points.len() + 1)
         .map(name)
         .find(is_free)
@@ -65,7 +64,7 @@ impl Tool for PlaceTool {
                 return self.place(context);
             }
             ToolEvent::Click(Pointer { at, .. }) => {
-                // A click that trembled is a place, not a bay.
+                // A shaky click is a place, not a bay.
                 (self.press, self.now) = (Some(at), None);
                 return self.place(context);
             }
@@ -90,8 +89,7 @@ impl Tool for PlaceTool {
     }
 
     fn status(&self, _: &ToolContext<'_>) -> String {
-        "Click: a place with a name. Drag: a bay; the nose of who parks there points along the drag."
-            .into()
+        "Click: add a place. Drag: add a bay; parked vehicles point along the drag.".into()
     }
 
     fn is_busy(&self) -> bool {

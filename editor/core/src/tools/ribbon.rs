@@ -1,10 +1,10 @@
-//! The ribbon of a road that is being drawn.
+//! The ribbon of a road being drawn.
 
 use super::{Fill, Mark};
 use roadwright_geometry::{DVec2, polyline};
 use roadwright_scenario::{CrossSection, DrivingSide, Poly3};
 
-/// Longest mitre, half widths.
+/// Longest mitre, in half widths.
 const MITRE: f64 = 2.0;
 
 /// Marks for the lanes of a cross-section along a polyline.
@@ -21,7 +21,7 @@ pub fn ribbon(points: &[DVec2], section: &CrossSection, side: DrivingSide) -> Ve
     let base = Poly3::value_in(&lane_offset, 0.0);
     let width = |lane: &roadwright_scenario::Lane| Poly3::value_in(&lane.width, 0.0);
     let left: f64 = lanes.lanes.iter().filter(|l| l.id > 0).map(width).sum();
-    // From the left edge to the right one, as the section lists them.
+    // From the left edge to the right, as the section lists them.
     let mut t = base + left;
     lanes
         .lanes

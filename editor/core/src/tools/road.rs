@@ -10,17 +10,17 @@ use roadwright_geometry::stroke::{StrokeOptions, fit, resampled, smoothed};
 use roadwright_geometry::{DVec2, ReferenceLine, heading_of, polygon, polyline, unit};
 use roadwright_scenario::operation::draw;
 
-/// Points of the hand that Backspace takes back.
+/// Freehand points removed by Backspace.
 const BACKSPACE: usize = 12;
 
-/// A stroke that is being drawn.
+/// A stroke in progress.
 enum Stroke {
-    /// Dragged: the points of the hand.
+    /// Drawn by dragging: the pointer positions.
     Freehand {
         points: Vec<DVec2>,
         modifiers: Modifiers,
     },
-    /// Clicked: the points so far.
+    /// Drawn by clicks: the points so far.
     Chain { points: Vec<DVec2> },
 }
 
@@ -30,7 +30,7 @@ pub(super) struct RoadTool {
     press: Option<Pointer>,
     hover: Option<Snap>,
     stroke: Option<Stroke>,
-    /// What is typed: a length, or an angle after `<`.
+    /// Typed text: a length, or an angle after `<`.
     typed: String,
 }
 
@@ -44,7 +44,7 @@ impl RoadTool {
         });
     }
 
-    /// Adds a point of the hand. Backing up over the last stretch shortens the stroke.
+    /// Adds a pointer position. Backing up over the last stretch shortens the stroke.
     fn extend(&mut self, pointer: Pointer, context: &ToolContext<'_>) {
         let Some(Stroke::Freehand {
             points, modifiers, ..
@@ -53,8 +53,8 @@ impl RoadTool {
             return;
         };
         *modifiers = pointer.modifiers;
-        // Only among the last two dozen points: a road may well cross or run beside what was drawn
-        // long before. And not the newest four, which are near the pointer whatever it does.
+        // Only among the last two dozen points, because a road may cross or run beside what was drawn before.
+        // And not the newest four, which are always near the pointer.
         //
         //   o  o  o  o  o  o  o  o  o  o   points of the hand
         //             <----------  x      the pointer backs up: the points behind it are dropped
@@ -79,8 +79,8 @@ impl RoadTool {
             return Vec::new();
         };
         if let (Some(last), true) = (points.last().copied(), points.len() > 1) {
-            // A further point, not instead of the last one: the stroke stays as it was drawn, and
-            // leads on to what has caught its end.
+            // An additional point rather than a replacement of the last one: the stroke stays as drawn and
+            // continues to its snap target.
             let end = snap(last, modifiers, context);
             points.push(end.at);
         }
@@ -118,7 +118,7 @@ impl RoadTool {
         }
     }
 
-    /// Where the next point of a chain would be.
+    /// Position of the next point of a chain.
     fn next_point(&self, pointer: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> Snap {
         let caught = snap(pointer, modifiers, context);
         let Some(Stroke::Chain { points }) = &self.stroke else {
@@ -127,7 +127,7 @@ impl RoadTool {
         let Some(&last) = points.last() else {
             return caught;
         };
-        // Angles count from the leg before, those of the first leg from east.
+        // Angles are relative to the previous leg; for the first leg to east.
         let reference = match points.len() {
             0 | 1 => 0.0,
             n => heading_of(last - points[n - 2]),
@@ -137,11 +137,11 @@ impl RoadTool {
         if caught.kind == SnapKind::Free && angles {
             at = angle_step(last, at, reference);
         }
-        // What was typed is exact: it wins over whatever has caught the pointer, and joins nothing.
+        // Typed values are exact: they override snapping and join nothing.
         let (length, angle) = self.typed_values();
         if length.is_some() || angle.is_some() {
             let heading = match angle {
-                // To the left if positive, as all angles count.
+                // Positive to the left, like all angles.
                 Some(degrees) => reference + degrees.to_radians(),
                 None => heading_of(at - last),
             };
@@ -154,7 +154,7 @@ impl RoadTool {
         Snap { at, ..caught }
     }
 
-    /// Length in metres and angle in degrees against the leg before.
+    /// Length in metres, and angle in degrees relative to the previous leg.
     fn typed_values(&self) -> (Option<f64>, Option<f64>) {
         let (length, angle) = match self.typed.split_once('<') {
             Some((length, angle)) => (length, angle),
@@ -169,7 +169,7 @@ impl RoadTool {
         self.typed.clear();
         match &mut self.stroke {
             Some(Stroke::Chain { points }) => {
-                // The second click of a double click lands here as well: it must not add a point.
+                // The second click of a double-click arrives here too and must not add a point.
                 let least = (6.0 * context.scale).max(0.5);
                 let far = points
                     .last()
@@ -177,7 +177,7 @@ impl RoadTool {
                 if far {
                     points.push(next.at);
                 }
-                // Joining something ends the road there.
+                // Joining a node or road ends the new road there.
                 if matches!(next.kind, SnapKind::Node | SnapKind::Road) && points.len() > 1 && far {
                     return self.finish_chain(context);
                 }
@@ -191,20 +191,20 @@ impl RoadTool {
         Vec::new()
     }
 
-    /// The polyline that is shown, and the label at its end.
+    /// The preview polyline, and the label at its end.
     fn preview(&self, context: &ToolContext<'_>) -> Option<(Vec<DVec2>, String, Tone)> {
         match self.stroke.as_ref()? {
             Stroke::Freehand { points, .. } => {
-                // Only their spacing is used here, which does not depend on the radius.
+                // Only the spacing is used here, which does not depend on the radius.
                 let options = StrokeOptions::at_scale(context.scale, 1.0);
-                // Lines, arcs and clothoids are fitted at the end only: at every move of the hand
-                // that would cost too much, and the smoothed points show where the road will be.
+                // Lines, arcs and clothoids are only fitted at the end, because fitting at every movement
+                // would be too slow; the smoothed points show where the road will be.
                 let line = smoothed(&resampled(points, options.spacing));
                 let n = line.len();
                 let length = polyline::length(&line);
                 let heading = match n {
                     0 | 1 => 0.0,
-                    // Over a few points: from one to the next the hand is too shaky for a bearing.
+                    // Over several points, because consecutive points are too uneven for a bearing.
                     _ => heading_of(line[n - 1] - line[n.saturating_sub(4).min(n - 2)]),
                 };
                 let text = format!("{length:.1} m\n{:.0}°", bearing(heading));
@@ -215,7 +215,7 @@ impl RoadTool {
                 let mut corners = points.clone();
                 let last = *corners.last()?;
                 let leg = hover.at - last;
-                // Two points at one place have no tangent.
+                // Two identical points have no tangent.
                 if leg.length() > 0.1 {
                     corners.push(hover.at);
                 }
@@ -263,7 +263,7 @@ impl RoadTool {
                     }
                 }
             }
-            // A stroke along a road crosses it again and again; the marks are a hint, not a count.
+            // A stroke along a road crosses it again and again; the marks are only a hint.
             if found.len() > 64 {
                 break;
             }
@@ -272,7 +272,7 @@ impl RoadTool {
     }
 }
 
-/// Degrees clockwise from north, as a compass shows them.
+/// Compass bearing: degrees clockwise from north.
 fn bearing(heading: f64) -> f64 {
     (90.0 - heading.to_degrees()).rem_euclid(360.0)
 }
@@ -286,13 +286,13 @@ fn turns_back(points: &[DVec2], i: usize, to: DVec2) -> bool {
     forward.dot(to - last) < 0.0 && i + 4 < points.len()
 }
 
-/// Letters of a typed point: more would not fit the status line.
+/// Maximum number of typed characters; more would not fit the status line.
 const MOST_TYPED: usize = 16;
 
 impl RoadTool {
     fn drag(&mut self, pointer: Pointer, context: &ToolContext<'_>) {
         match &self.stroke {
-            // A drag in a chain moves the point that will be placed.
+            // A drag in a chain moves the next point.
             Some(Stroke::Chain { .. }) => {
                 self.hover = Some(self.next_point(pointer.at, pointer.modifiers, context));
             }
@@ -317,7 +317,7 @@ impl RoadTool {
         }
     }
 
-    /// Enter: places what was typed, or ends the chain.
+    /// Enter: places the typed point, or ends the chain.
     fn enter(&mut self, context: &ToolContext<'_>) -> Vec<Effect> {
         if self.typed.is_empty() {
             return self.finish_chain(context);
@@ -332,7 +332,7 @@ impl RoadTool {
         self.place(pointer, context)
     }
 
-    /// Takes back the last letter, else the last point or bit of the stroke, else the stroke.
+    /// Removes the last typed character, or else the last points of the stroke, or else the stroke.
     fn backspace(&mut self) {
         if self.typed.pop().is_some() {
             return;
@@ -348,7 +348,7 @@ impl RoadTool {
         }
     }
 
-    /// A letter of a length, an angle or both: `75`, `<30`, `75<30`.
+    /// Handles a character of a length, an angle or both: `75`, `<30`, `75<30`.
     fn take_letter(&mut self, c: char, context: &ToolContext<'_>) {
         let in_chain = matches!(self.stroke, Some(Stroke::Chain { .. }));
         let is_number = c.is_ascii_digit() || ".<-".contains(c);
@@ -431,13 +431,14 @@ impl Tool for RoadTool {
         let tolerance = StrokeOptions::at_scale(context.scale, 1.0).tolerance;
         match &self.stroke {
             None => format!(
-                "Drag: draw freehand (to {tolerance:.1} m). Click: point by point. Ends and roads catch; Ctrl suspends."
+                "Drag: draw freehand (to {tolerance:.1} m). Click: add points. Snaps to roads; Ctrl suspends."
             ),
             Some(Stroke::Freehand { .. }) => {
-                "Release: build the road. Back up: shorten. Esc: take it back.".into()
+                "Release: build the road. Back up: shorten. Esc: cancel.".into()
             }
             Some(Stroke::Chain { .. }) => {
-                "Click: next point. Type a length, or <angle. Double-click or Enter: done. Backspace: last point back. Esc: take it back.".into()
+                "Click: next point. Type a length, or <angle. Double-click or Enter: finish. Backspace: \
+                 remove last point. Esc: cancel.".into()
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Drawing roundabouts: one drag from the middle to the ring.
+//! Drawing roundabouts: one drag from the centre to the ring.
 
 use super::ribbon::ribbon;
 use super::{Effect, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent, snap};
@@ -6,7 +6,7 @@ use roadwright_geometry::{DVec2, unit};
 use roadwright_scenario::operation::draw::{self, RING_RADIUS};
 use std::f64::consts::TAU;
 
-/// Radius of a ring that is placed by a click, m.
+/// Radius of a ring placed by a click, m.
 const DEFAULT_RADIUS: f64 = 15.0;
 /// Radii are multiples of this, m.
 const STEP: f64 = 0.5;
@@ -14,14 +14,14 @@ const STEP: f64 = 0.5;
 /// The roundabout tool.
 #[derive(Default)]
 pub(super) struct RoundaboutTool {
-    /// Where the button went down, caught by what is there.
+    /// Snapped position of the press.
     centre: Option<DVec2>,
     now: Option<DVec2>,
     hover: Option<DVec2>,
 }
 
 impl RoundaboutTool {
-    /// Middle and radius of the ring under way.
+    /// Centre and radius of the ring in progress.
     fn ring(&self) -> Option<(DVec2, f64)> {
         let (centre, now) = (self.centre?, self.now?);
         let radius = ((now - centre).length() / STEP).round() * STEP;
@@ -90,7 +90,7 @@ impl Tool for RoundaboutTool {
 
     fn status(&self, _: &ToolContext<'_>) -> String {
         format!(
-            "Drag from the middle of a roundabout to its ring, {} to {} m. Click: one of {DEFAULT_RADIUS} m.",
+            "Drag from the centre of a roundabout to its ring, {} to {} m. Click: radius {DEFAULT_RADIUS} m.",
             RING_RADIUS.start(),
             RING_RADIUS.end()
         )

@@ -1,4 +1,4 @@
-//! Selecting, moving, turning, reshaping.
+//! Selecting, moving, rotating and reshaping.
 
 use super::handles::{
     Handle, HandleKind, dragged, handles, selection_box, turned, with_point, without_corner,
@@ -12,15 +12,15 @@ use roadwright_scenario::operation::{Motion, Objects, moved};
 use roadwright_scenario::{ObjectId, Place, PointOfInterest, Road, Scenario};
 use std::sync::Arc;
 
-/// What a drag does.
+/// Effect of a drag.
 enum Drag {
     /// Moves the selection.
     Move(Objects),
-    /// Drags a handle; the grab offset keeps it from jumping to the pointer.
+    /// Drags a handle; the grab offset prevents a jump to the pointer.
     Handle(Handle, DVec2),
-    /// Turns the selection about a point.
+    /// Rotates the selection about a point.
     Turn(DVec2),
-    /// Selects what is in the box.
+    /// Selects the objects in the box.
     Box,
 }
 
@@ -28,9 +28,9 @@ struct Stroke {
     drag: Drag,
     start: DVec2,
     now: DVec2,
-    /// How the scenario was before.
+    /// The scenario before the drag.
     base: Arc<Scenario>,
-    /// What was selected before, for adding to it.
+    /// The selection before the drag, for adding to it.
     before: Objects,
     adds: bool,
 }
@@ -40,13 +40,13 @@ struct Stroke {
 pub(super) struct Select {
     hover: Option<ObjectId>,
     hot: Option<Handle>,
-    /// The way through the selected junction under the pointer.
+    /// The connection of the selected junction under the pointer.
     hot_way: Option<Way>,
     press: Option<Pointer>,
     stroke: Option<Stroke>,
-    /// Where the last click was and what lay under it, for going through what overlaps.
+    /// Position of the last click and the objects under it, for cycling through overlapping objects.
     last: Option<(DVec2, Vec<ObjectId>, usize)>,
-    /// Where the last click on ways was, and how many of those there have been explained.
+    /// Position of the last click on connections, and how many of those there have been explained.
     last_ways: Option<(DVec2, Vec<Way>, usize)>,
 }
 
@@ -62,12 +62,11 @@ impl Select {
     }
 
     fn start(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
-        // Where the button went down: the first drag comes a few points later.
+        // The position of the press, because the first drag event comes a few points later.
         let start = self.press.map_or(pointer.at, |press| press.at);
         let mut effects = Vec::new();
         let modifiers = pointer.modifiers;
-        // With Shift a drag is a box wherever it begins: else a crowded map would have no room for
-        // one.
+        // Shift+drag always draws a box; otherwise a crowded map would have no room for one.
         let handle = self.handle_at(start, context).filter(|_| !modifiers.shift);
         let under = context.pick(start, 0.6 * context.reach());
         let grabbed = under
@@ -75,7 +74,7 @@ impl Select {
             .find(|object| context.selection.contains(*object))
             .or(under
                 .iter()
-                // A forest, or land, lies under half of the map: unless it is selected, a drag in it is a
+                // A forest or land may cover half of the map, so unless it is selected, a drag in it draws a
                 // box.
                 .find(|object| !matches!(object, ObjectId::Forest(_) | ObjectId::Land(_))))
             .copied();
@@ -121,11 +120,11 @@ impl Select {
             }
             Drag::Handle(handle, offset) => {
                 let to = snap(pointer.at + *offset, pointer.modifiers, context).at;
-                // A road's own line would catch its points.
+                // Snapping would catch the points on the road's own line.
                 let to = match handle.kind {
                     HandleKind::RoadPoint(..) | HandleKind::RoadRadius(..) => pointer.at + *offset,
-                    // Places are put onto the lane at the pointer: caught by the middle of a road
-                    // they would be on another one.
+                    // Places snap to the lane at the pointer; snapping to the middle of a road would put them
+                    // on another lane.
                     HandleKind::Start(_)
                     | HandleKind::Destination(_)
                     | HandleKind::WayPoint(..)
@@ -144,7 +143,7 @@ impl Select {
                 stroke.start,
                 pointer.at,
             )
-            .map(|edit| (format!("Turn {}", named(&stroke.before)), edit)),
+            .map(|edit| (format!("Rotate {}", named(&stroke.before)), edit)),
             Drag::Box => None,
         };
         edit.map(|(label, edit)| Effect::Preview(label, edit))
@@ -174,7 +173,7 @@ impl Select {
     fn click(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
         let handle = self.handle_at(pointer.at, context);
         let modifiers = pointer.modifiers;
-        // One of a group, alone.
+        // A single member of a group.
         let is_single = modifiers.ctrl && modifiers.alt;
         if let Some(handle) = handle.filter(|_| modifiers.alt && !is_single)
             && let Some(effect) = without(handle.kind, context.scenario)
@@ -188,10 +187,9 @@ impl Select {
         }
         let under = context.pick(pointer.at, 0.6 * context.reach());
         let index = match &self.last {
-            // The same place again: what lies below.
+            // A click at the same place selects the next object below.
             Some((at, list, index))
-                // Only while the same objects lie there: an edit in between begins at the top
-                // again.
+                // Only if the same objects lie there: after an edit it starts again at the top.
                 if *list == under && (*at - pointer.at).length() < 0.5 * context.reach() =>
             {
                 (index + 1) % under.len().max(1)
@@ -221,8 +219,8 @@ impl Select {
         vec![Effect::Select(selection)]
     }
 
-    /// The way that a click means: at the same place again the next one there, and after all of them what
-    /// lies below.
+    /// The connection selected by a click: a click at the same place takes the next one there, and after the
+    /// last one the object below.
     fn next_way(&mut self, at: DVec2, context: &ToolContext<'_>) -> Option<Way> {
         let near = ways_at(at, context);
         let index = match &self.last_ways {
@@ -240,7 +238,7 @@ impl Select {
 
     fn double_click(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
         let under = context.pick(pointer.at, 0.6 * context.reach());
-        // One of a group, alone; a road gets a point as well, as ever.
+        // A single member of a group; a road also gets a point.
         if let Some(&top) = under.first()
             && !matches!(top, ObjectId::Road(_))
             && context.scenario.group_of(top).is_some()
@@ -252,8 +250,7 @@ impl Select {
             ObjectId::Road(id) => Some(id),
             _ => None,
         });
-        // The two clicks before have gone one object down; the road is selected whatever they
-        // chose.
+        // The two clicks before have cycled one object down; the road is selected whatever they chose.
         let Some(id) = road else { return Vec::new() };
         self.last = None;
         let select = Effect::Select(Objects::from([ObjectId::Road(id)]));
@@ -265,15 +262,14 @@ impl Select {
         ) {
             Ok(edit) => vec![select, Effect::Apply("Add point".into(), edit)],
             Err(_) => {
-                let why =
-                    "This road's shape has no points that can be added to; simplify it first.";
+                let why = "Points cannot be added to this road's shape; simplify it first.";
                 vec![select, Effect::Refuse(why.into())]
             }
         }
     }
 }
 
-/// Takes out the point whose handle was clicked; `None` for handles of what cannot be taken out.
+/// Removes the point whose handle was clicked; `None` for handles that cannot be removed.
 fn without(kind: HandleKind, scenario: &Scenario) -> Option<Effect> {
     match kind {
         HandleKind::RoadPoint(id, index) => Some(match without_point(scenario, id, index) {
@@ -282,7 +278,7 @@ fn without(kind: HandleKind, scenario: &Scenario) -> Option<Effect> {
         }),
         HandleKind::LandCorner(id, index) => Some(match without_corner(scenario, id, index) {
             Some(edit) => Effect::Apply("Remove corner".into(), edit),
-            None => Effect::Refuse("An area needs three corners.".into()),
+            None => Effect::Refuse("An area needs at least three corners.".into()),
         }),
         HandleKind::WayPoint(id, index) => {
             let edit = without_way_point(scenario, id, index)?;
@@ -292,14 +288,14 @@ fn without(kind: HandleKind, scenario: &Scenario) -> Option<Effect> {
     }
 }
 
-/// The edit of a move; an agent on a lane is put on the lane under the pointer.
+/// The edit for a move; an agent on a lane is moved to the lane under the pointer.
 fn moved_on(
     base: &Scenario,
     objects: &Objects,
     shift: DVec2,
     context: &ToolContext<'_>,
 ) -> Option<roadwright_scenario::Edit> {
-    // Later edits of the batch win: first everything is shifted, then agents on lanes are placed.
+    // Later edits of the batch win: everything is shifted first, then agents on lanes are placed.
     let mut edits = vec![moved(base, objects, &Motion::shift(shift)).ok()?];
     for object in objects {
         if let ObjectId::Agent(id) = object
@@ -310,15 +306,14 @@ fn moved_on(
                 kind: HandleKind::Start(*id),
                 at: pose.position,
             };
-            // Each from where it stood, so that several agents keep their distances as far as lanes
-            // allow.
+            // Relative to the old position, so that several agents keep their distances where lanes allow.
             edits.extend(dragged(&handle, pose.position + shift, base, context));
         }
     }
     Some(roadwright_scenario::Edit::Batch(edits))
 }
 
-/// What a set of objects is called in the history.
+/// Description of a set of objects for the history.
 pub fn named(objects: &Objects) -> String {
     match objects.first() {
         Some(object) if objects.len() == 1 => object.to_string(),
@@ -338,7 +333,7 @@ fn label(kind: HandleKind) -> &'static str {
         HandleKind::WayPoint(..) => "Move way-point",
         HandleKind::NewWayPoint(..) => "Add way-point",
         HandleKind::Origin(_) => "Move origin",
-        HandleKind::Turn => "Turn",
+        HandleKind::Turn => "Rotate",
     }
 }
 
@@ -408,7 +403,7 @@ impl Tool for Select {
             return handle.hint().into();
         }
         if self.hot_way.is_some() {
-            return "Click: explain this way. Click again: the next one here, then what lies below."
+            return "Click: explain this connection. Click again: next one here, then the object below."
                 .into();
         }
         if context.selection.is_empty() {
@@ -416,10 +411,9 @@ impl Tool for Select {
         }
         let mut selection = context.selection.iter();
         if selection.any(|object| context.scenario.group_of(*object).is_some()) {
-            return "Drag: move. Ctrl+click: add or take away. Ctrl+Alt+click: one of the group alone. Delete: remove.".into();
+            return "Drag: move. Ctrl+click: add or remove. Ctrl+Alt+click: single member. Delete: delete.".into();
         }
-        "Drag: move. Ctrl+click: add or take away. Click again: what lies below. Delete: remove."
-            .into()
+        "Drag: move. Ctrl+click: add or remove. Click again: object below. Delete: delete.".into()
     }
 
     fn is_busy(&self) -> bool {
@@ -427,7 +421,7 @@ impl Tool for Select {
     }
 }
 
-/// The outline of an object, for hovering and selection; none if it is not there.
+/// The outline of an object for hovering and selection; empty if it does not exist.
 pub fn outline_of(object: ObjectId, context: &ToolContext<'_>, tone: Tone) -> Vec<Mark> {
     let scenario = &**context.scenario;
     let outline = match object {
@@ -475,9 +469,9 @@ fn closed(mut points: Vec<DVec2>, tone: Tone) -> Mark {
     Mark::line(points, tone)
 }
 
-/// Both edges of a road as one chain of points: along the left one and back along the right one.
+/// Both edges of a road as one chain of points: forward along the left, back along the right.
 fn road_edges(road: &Road, scale: f64) -> Vec<DVec2> {
-    // A quarter of a point cannot be seen; closer than 5 cm there is nothing to see either.
+    // A quarter of a point is invisible, and nothing is visible below 5 cm.
     let tolerance = (0.25 * scale).max(0.05);
     let distances = road.reference_line.sample_distances(tolerance, 8.0);
     let edge = |left: bool| {
@@ -491,7 +485,7 @@ fn road_edges(road: &Road, scale: f64) -> Vec<DVec2> {
     edge(true).chain(edge(false).rev()).collect()
 }
 
-/// A bay has its own outline, any other place a circle around its sign.
+/// A bay has its own outline; other places have a circle around their sign.
 fn place_mark(point: &PointOfInterest, scale: f64, tone: Tone) -> Mark {
     match roadwright_render::bay(point) {
         Some(corners) => closed(corners.to_vec(), tone),

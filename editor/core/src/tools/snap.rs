@@ -1,23 +1,23 @@
-//! What catches the pointer.
+//! Snapping of the pointer.
 
 use super::{Modifiers, Pointer, ToolContext};
 use roadwright_geometry::DVec2;
 
-/// What a point was caught by.
+/// The target that a point snapped to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SnapKind {
-    /// Nothing.
+    /// No target.
     Free,
     /// A node: a junction or the end of a road.
     Node,
     /// A point on a road.
     Road,
-    /// A crossing of the grid.
+    /// A grid intersection.
     Grid,
 }
 
 impl SnapKind {
-    /// The word that is shown beside the point; none for a free one.
+    /// The word shown beside the point; `None` for a free one.
     pub fn word(self) -> Option<&'static str> {
         match self {
             Self::Free => None,
@@ -28,22 +28,22 @@ impl SnapKind {
     }
 }
 
-/// A point and what caught it.
+/// A snapped point and its target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Snap {
     /// The point, m.
     pub at: DVec2,
-    /// What caught it.
+    /// The target.
     pub kind: SnapKind,
 }
 
-/// The spacing of the grid at a scale: 1, 2 or 5 times a power of ten, at least 12 points apart.
+/// Spacing of the grid at a scale: 1, 2 or 5 times a power of ten, at least 12 points.
 pub fn grid_spacing(scale: f64) -> f64 {
     let least = 12.0 * scale;
     let mut decade = 0.01;
     loop {
         for step in [1.0, 2.0, 5.0] {
-            // The second condition ends the search for a scale that is no number.
+            // The second condition ends the search if the scale is NaN.
             if decade * step >= least || decade > 1e6 {
                 return decade * step;
             }
@@ -52,7 +52,7 @@ pub fn grid_spacing(scale: f64) -> f64 {
     }
 }
 
-/// Catches a point by the grid only: roads would draw what lies beside them along themselves.
+/// Snaps a point to the grid only, because roads would attract objects beside them.
 pub(super) fn snap_to_grid(pointer: Pointer, context: &ToolContext<'_>) -> DVec2 {
     if context.options.snap.grid {
         let caught = snap(pointer.at, pointer.modifiers, context);
@@ -63,7 +63,7 @@ pub(super) fn snap_to_grid(pointer: Pointer, context: &ToolContext<'_>) -> DVec2
     pointer.at
 }
 
-/// Catches a point: nodes first, then roads, then the grid. Ctrl suspends it.
+/// Snaps a point: to nodes first, then to roads, then to the grid. Ctrl suspends snapping.
 pub fn snap(point: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> Snap {
     let free = Snap {
         at: point,
@@ -73,7 +73,7 @@ pub fn snap(point: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> Sn
         return free;
     }
     let options = context.options.snap;
-    // A node lies on its roads, so it has to come before them or would never be found.
+    // A node lies on its roads, so it must come first or would never be found.
     if options.nodes
         && let Some((_, at)) = context.scene.nearest_node(point, context.reach())
     {
@@ -100,14 +100,14 @@ pub fn snap(point: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> Sn
     free
 }
 
-/// The direction from `from` to `to` turned to the next step of 15 degrees against `reference`, if
-/// it is within 3 degrees of it.
+/// The direction from `from` to `to`, turned to the nearest step of 15 degrees relative to `reference` if
+/// within 3 degrees of it.
 pub(super) fn angle_step(from: DVec2, to: DVec2, reference: f64) -> DVec2 {
     let step = std::f64::consts::PI / 12.0;
     let offset = to - from;
     let angle = roadwright_geometry::heading_of(offset) - reference;
     let snapped = (angle / step).round() * step;
-    // About 3 degrees: a fifth of a step, so that other angles can be drawn as well.
+    // About 3 degrees: a fifth of a step, so that other angles are possible too.
     if (angle - snapped).abs() > 0.05 {
         return to;
     }

@@ -4,27 +4,27 @@ use super::{Effect, Mark, Pointer, TerrainMode, Tone, Tool, ToolContext, ToolEve
 use roadwright_geometry::{DVec2, HeightField};
 use roadwright_scenario::{Edit, Scenario};
 
-/// Most dabs of one move.
+/// Maximum number of dabs per move.
 const MOST_DABS: f64 = 100.0;
 /// Distance between dabs, radii.
 const DAB_DISTANCE: f64 = 0.2;
-/// Sample distance of terrain that the tool makes, m, and its least extent around what is there.
+/// Sample distance of new terrain, m, and its minimum extent around the objects.
 const SPACING: f64 = 5.0;
 const BORDER: f64 = 200.0;
-/// Most samples that a new terrain gets; a larger world gets a wider spacing.
+/// Maximum number of samples of new terrain; a larger world gets a wider spacing.
 const MAX_SAMPLES: f64 = 250_000.0;
-/// Highest and lowest ground that the brush makes, m: about that of the highest mountain.
+/// Height limit of the brush above and below zero, m: about that of the highest mountain.
 const MAX_HEIGHT: f64 = 9000.0;
 
 struct Stroke {
     last: DVec2,
-    /// Distance still to go to the next dab, m.
+    /// Distance to the next dab, m.
     missing: f64,
-    /// The terrain as it was, or the level one that the stroke starts with.
+    /// The present terrain, or flat terrain if there was none.
     field: HeightField,
     is_new: bool,
     heights: Vec<f64>,
-    /// Where the stroke began, for flattening.
+    /// Height at the start of the stroke, for flattening.
     level: f64,
 }
 
@@ -39,9 +39,9 @@ impl TerrainTool {
     fn start(&mut self, at: DVec2, context: &ToolContext<'_>) -> Vec<Effect> {
         let existing = context.scenario.terrain().cloned();
         let is_new = existing.is_none();
-        // A field does not grow: edits in the history name its samples by index.
+        // A field cannot grow, because edits in the history refer to its samples by index.
         if existing.as_ref().is_some_and(|field| is_outside(field, at)) {
-            let why = "The terrain ends here; remove it in the bar above to begin a larger one.";
+            let why = "The terrain ends here. To start a larger one, remove it in the bar above.";
             return vec![Effect::Refuse(why.into())];
         }
         let Some(field) = existing.or_else(|| level_field(context.scenario, at)) else {
@@ -65,13 +65,13 @@ impl TerrainTool {
             return Vec::new();
         };
         let mut left = (at - stroke.last).length();
-        // However far the hand jumps, it makes a few dabs only.
+        // A long jump of the pointer makes only a few dabs.
         let step = (DAB_DISTANCE * context.options.terrain.radius)
             .max(0.1)
             .max(left / MOST_DABS);
-        // Dabs lie evenly along the stroke, however many events the mouse sends: what is missing to
-        // the next one is carried over. With a step of 6 m and moves of 4 m dabs lie at 0 m (the
-        // press), 6 m (in the second move) and 12 m (at the end of the third).
+        // Dabs are evenly spaced along the stroke, however many events the mouse sends: the rest up to the
+        // next one is carried over. With a step of 6 m and moves of 4 m, dabs are at 0 m (the press), 6 m (in
+        // the second move) and 12 m (at the end of the third).
         while left >= stroke.missing {
             let ahead = (at - stroke.last).normalize_or_zero();
             stroke.last += stroke.missing * ahead;
@@ -96,16 +96,15 @@ impl Stroke {
         let options = context.options.terrain;
         let (origin, spacing) = (self.field.origin(), self.field.spacing());
         let (columns, rows) = (self.field.columns(), self.field.rows());
-        // Rows and columns that the brush can reach. Beside the field this leaves row or column 0,
-        // which the distance sorts out.
+        // Rows and columns that the brush can reach. Outside the field this leaves row or column 0, which the
+        // distance test excludes.
         let low = ((self.last - options.radius - origin) / spacing)
             .ceil()
             .max(DVec2::ZERO);
         let high = ((self.last + options.radius - origin) / spacing).floor();
         let (last_column, last_row) = (columns as f64 - 1.0, rows as f64 - 1.0);
-        // From a copy: otherwise a sample would be smoothed towards neighbours that this very dab
-        // has changed, and hills would be smeared along the loop. Only smoothing looks at its
-        // neighbours.
+        // From a copy; otherwise a sample would be smoothed towards neighbours that this dab has already
+        // changed, smearing hills along the loop. Only smoothing reads neighbours.
         let before = match options.mode {
             TerrainMode::Smooth => self.heights.clone(),
             _ => Vec::new(),
@@ -135,12 +134,12 @@ impl Stroke {
     }
 
     fn edit(&self) -> Option<Edit> {
-        // Samples alone would be nothing to undo to: the first stroke brings the whole field.
+        // Samples alone could not be undone: the first stroke adds the whole field.
         if self.is_new {
             let field = self.field.with_heights(self.heights.clone()).ok()?;
             return Some(Edit::Terrain(Some(Box::new(field))));
         }
-        // The history keeps what the brush has touched, not a field of a quarter of a million
+        // The history keeps the touched samples, not a field of a quarter of a million
         // samples.
         let before = self.field.heights().iter().zip(&self.heights);
         let samples = before
@@ -159,7 +158,7 @@ fn fall_off(distance: f64, softness: f64) -> f64 {
         return 1.0;
     }
     let u = (1.0 - distance) / softness.max(1e-9);
-    // Level at both ends, so that overlapping dabs leave no rings.
+    // Zero slope at both ends, so that overlapping dabs leave no rings.
     u * u * (3.0 - 2.0 * u)
 }
 
@@ -178,7 +177,7 @@ fn is_outside(field: &HeightField, at: DVec2) -> bool {
     at.cmplt(field.origin()).any() || at.cmpgt(field.far_corner()).any()
 }
 
-/// A level terrain around everything that there is and around the brush.
+/// Flat terrain that covers all objects and the brush.
 fn level_field(scenario: &Scenario, at: DVec2) -> Option<HeightField> {
     let (low, high) = scenario.bounds().unwrap_or((at, at));
     let (low, high) = (low.min(at) - BORDER, high.max(at) + BORDER);
@@ -243,9 +242,9 @@ impl Tool for TerrainTool {
             TerrainMode::Raise => "raise the ground",
             TerrainMode::Lower => "lower the ground",
             TerrainMode::Smooth => "smooth the ground",
-            TerrainMode::Flatten => "flatten to the height where you start",
+            TerrainMode::Flatten => "flatten to the height at the start",
         };
-        format!("Drag: {what}. [ and ]: brush size. Esc while dragging: take it back.")
+        format!("Drag: {what}. [ and ]: brush size. Esc while dragging: cancel.")
     }
 
     fn is_busy(&self) -> bool {

@@ -1,29 +1,29 @@
-//! From a start to a destination: what vehicles and flows have in common.
+//! Drawing a trip from a start to a destination, for vehicles and flows.
 
 use super::handles::place_at;
 use super::{Effect, HandleShape, Mark, Pointer, Tone, ToolContext, ToolEvent};
 use roadwright_geometry::{DVec2, heading_of};
 use roadwright_scenario::Place;
 
-/// A trip that is being drawn: by one drag, or by two clicks.
+/// A trip being drawn by one drag or two clicks.
 #[derive(Default)]
 pub(super) struct Trip {
     press: Option<DVec2>,
-    /// The start, once it is placed.
+    /// The start, once placed.
     start: Option<DVec2>,
     now: Option<DVec2>,
     by_clicks: bool,
 }
 
-/// How far a trip is drawn.
+/// Progress of a trip being drawn.
 pub(super) enum Progress {
-    /// Under way, or nothing.
+    /// In progress, or not started.
     Open,
     /// The start was clicked.
     Started(DVec2),
     /// Start and destination.
     Done(DVec2, DVec2),
-    /// Taken back.
+    /// Cancelled.
     Escaped,
 }
 
@@ -39,7 +39,7 @@ impl Trip {
                 Progress::Open
             }
             ToolEvent::Drag(Pointer { at, .. }) => {
-                // From where the button went down: the first drag comes some points later.
+                // The position of the press, because the first drag event comes some points later.
                 if self.start.is_none() {
                     self.start = self.press;
                 }
@@ -54,7 +54,7 @@ impl Trip {
                 Progress::Started(at)
             }
             ToolEvent::Escape | ToolEvent::Backspace => {
-                // Only the trip is forgotten: what is under the pointer stays there.
+                // Only the trip is cancelled; what is under the pointer stays.
                 let busy = self.is_busy();
                 *self = Self {
                     now: self.now,
@@ -71,10 +71,10 @@ impl Trip {
     }
 
     fn finish(&mut self, at: DVec2) -> Progress {
-        // Taken out: the next press begins a new trip.
+        // Taken, so that the next press starts a new trip.
         let start = self.start.take();
         self.by_clicks = false;
-        // What was placed is shown, and not what the next trip would begin with, until the pointer moves.
+        // Shows the placed trip rather than the start of the next, until the pointer moves.
         self.now = None;
         match start {
             Some(start) => Progress::Done(start, at),
@@ -93,7 +93,7 @@ impl Trip {
     pub(super) fn marks(&self, context: &ToolContext<'_>) -> Vec<Mark> {
         let mut marks = Vec::new();
         let caught = |point: DVec2| match lane_point(point, context) {
-            Some(on_lane) => (on_lane, "on the lane"),
+            Some(on_lane) => (on_lane, "on a lane"),
             None => (point, "on open ground"),
         };
         if let Some(start) = self.start {
@@ -136,14 +136,14 @@ fn lane_point(point: DVec2, context: &ToolContext<'_>) -> Option<DVec2> {
 /// Start and destination as places, the start on open ground heading for the destination.
 pub(super) fn places(from: DVec2, to: DVec2, context: &ToolContext<'_>) -> (Place, Place) {
     let heading = heading_of(to - from);
-    // For both ends: a goal where no lane is near has this heading as well.
+    // Both ends get this heading, because a goal away from lanes has one as well.
     let ground = Place::ground(from.x, from.y, heading);
     let start = place_at(from, &ground, context.scenario, context);
     let goal = place_at(to, &ground, context.scenario, context);
     (start, goal)
 }
 
-/// What is said when a vehicle type or stack that is set does not exist in this scenario.
+/// The message for a vehicle type or stack that does not exist in this scenario.
 pub(super) fn missing(what: &str, key: &str) -> Vec<Effect> {
     vec![Effect::Refuse(format!(
         "This scenario has no {what} \"{key}\"; choose another one in the tool bar."

@@ -10,7 +10,7 @@ use roadwright_scenario::{Agent, AgentId, Edit, ObjectId, Place};
 #[derive(Default)]
 pub(super) struct VehicleTool {
     trip: Trip,
-    /// The vehicle that was placed by a click and waits for its destination.
+    /// The vehicle placed by a click, which waits for its destination.
     placed: Option<AgentId>,
 }
 
@@ -61,7 +61,7 @@ impl VehicleTool {
         let mut agent = agent.clone();
         let from = context.scenario.pose_of(&agent.start).unwrap_or_default();
         let (start, goal) = places(from.position, to, context);
-        // On open ground it has been placed heading east; now it heads for its destination.
+        // On open ground it was placed heading east; now it heads for its destination.
         if let (Place::Ground(_), Place::Ground(_)) = (&agent.start, &start) {
             agent.start = start;
         }
@@ -78,8 +78,8 @@ impl Tool for VehicleTool {
         match self.trip.event(event) {
             Progress::Open => Vec::new(),
             Progress::Started(at) => {
-                // The vehicle stands there from the first click on, so that it is seen while its
-                // destination is looked for. Its id is the one that `add` is about to take.
+                // The vehicle is placed at the first click, so that it is visible while its destination is
+                // chosen. Its id is the next one that `add` uses.
                 self.placed = Some(context.scenario.next_agent_id());
                 let (start, _) = places(at, at + DVec2::X, context);
                 self.add(start, None, context)
@@ -104,7 +104,7 @@ impl Tool for VehicleTool {
 
     fn status(&self, _: &ToolContext<'_>) -> String {
         if self.trip.waits_for_destination() {
-            "Click: its destination. Esc: leave it without one.".into()
+            "Click: set its destination. Esc: no destination.".into()
         } else {
             "Drag from the start to the destination; or click the start, then the destination."
                 .into()

@@ -1,24 +1,24 @@
-//! The arrows of the selected junction under the pointer: ways from lane to lane, to be explained.
+//! The arrows of the selected junction under the pointer: connections from lane to lane, to be explained.
 
 use super::{Mark, Tone, ToolContext};
 use roadwright_geometry::{DVec2, polygon};
 use roadwright_scenario::ObjectId;
 use roadwright_scenario::junction::{ConnectingPath, Junction, LaneEnd};
 
-/// A way from one lane into another.
+/// A connection from one lane into another.
 pub type Way = (LaneEnd, LaneEnd);
 
-/// Farther away than this the marks of junctions and roads are left out, m a pixel.
+/// Largest scale at which marks of junctions and roads are shown, in metres per pixel.
 pub const FARTHEST: f64 = 0.6;
-/// An arrow is caught within this part of what else is caught within: many lie side by side.
+/// Pick distance of an arrow, as a share of the normal one, because many lie side by side.
 const REACH: f64 = 0.4;
-/// But within so much at most, m: half of a narrow lane.
+/// Maximum pick distance of an arrow, m: half of a narrow lane.
 const MOST: f64 = 1.2;
-/// Largest distance between a way and its points, m.
+/// Maximum distance between a connection and its points, m.
 const TOLERANCE: f64 = 0.05;
 
-/// The ways whose arrows are shown near a point, the nearest first; none on the node itself, which is taken
-/// hold of there.
+/// The connections whose arrows are shown near a point, nearest first; none on the node itself, which can be
+/// grabbed there.
 pub(super) fn ways_at(point: DVec2, context: &ToolContext<'_>) -> Vec<Way> {
     let Some((node, junction)) = shown(context) else {
         return Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn ways_at(point: DVec2, context: &ToolContext<'_>) -> Vec<Way> {
     near.into_iter().map(|(_, way)| way).collect()
 }
 
-/// A way under the pointer.
+/// The mark of a connection under the pointer.
 pub fn mark(way: Way, context: &ToolContext<'_>) -> Option<Mark> {
     let (_, junction) = shown(context)?;
     let mut paths = junction.paths.iter();

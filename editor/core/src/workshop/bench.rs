@@ -1,4 +1,4 @@
-//! The vehicle on the bench: its numbers as they were and as they are, and its own undo.
+//! The vehicle on the bench: its original and present numbers, and its own undo history.
 
 use super::{Drawn, Source};
 use roadwright_scenario::Scenario;
@@ -6,32 +6,32 @@ use roadwright_scenario::vehicle_file::{VehicleFile, hash};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Changes that can be taken back.
+/// Maximum number of changes that can be undone.
 const MOST_STEPS: usize = 200;
 
-/// A number that was refused.
+/// A rejected number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The change that it was part of.
     pub label: String,
-    /// The key of the file.
+    /// The key in the file.
     pub key: String,
-    /// Why.
+    /// The reason.
     pub message: String,
 }
 
-/// A file that holds a vehicle.
+/// A file that contains a vehicle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kept {
-    /// Where.
+    /// Its path.
     pub path: PathBuf,
     /// Hash of its text.
     pub hash: String,
-    /// What it says.
+    /// Its contents.
     pub file: Arc<VehicleFile>,
 }
 
-/// A state to go back to.
+/// A state to return to.
 #[derive(Debug, Clone)]
 struct Step {
     label: String,
@@ -41,26 +41,26 @@ struct Step {
 /// The vehicle on the bench.
 #[derive(Debug, Clone)]
 pub struct Bench {
-    /// Where it comes from.
+    /// Its origin.
     pub source: Source,
-    /// As it was when it came, or was saved.
+    /// The vehicle as opened, or as last saved.
     pub base: Arc<VehicleFile>,
-    /// As it is.
+    /// The present vehicle.
     pub file: Arc<VehicleFile>,
-    /// What is drawn of it.
+    /// Its views and curves.
     pub drawn: Arc<Drawn>,
-    /// The file that it was read from or written to last.
+    /// The file that it was last read from or written to.
     pub kept: Option<Kept>,
-    /// What could not be taken last.
+    /// The last rejected change.
     pub refused: Option<Refusal>,
     undo: Vec<Step>,
     redo: Vec<Step>,
-    /// The change under way.
+    /// The change in progress.
     gesture: Option<String>,
 }
 
 impl Bench {
-    /// A vehicle comes onto the bench.
+    /// Puts a vehicle on the bench.
     pub fn new(source: Source, file: VehicleFile) -> Self {
         let file = Arc::new(file);
         Self {
@@ -76,7 +76,7 @@ impl Bench {
         }
     }
 
-    /// The same from a file.
+    /// Puts a vehicle from a file on the bench.
     pub fn from_path(path: PathBuf, file: VehicleFile, text: &str) -> Self {
         let bench = Self::new(Source::File(path.clone()), file);
         Self {
@@ -89,18 +89,18 @@ impl Bench {
         }
     }
 
-    /// Whether it is not what it was.
+    /// Whether it differs from the original.
     pub fn is_changed(&self) -> bool {
         self.file != self.base
     }
 
-    /// The file that holds it as it is.
+    /// The file that contains its present state.
     pub fn home(&self) -> Option<&Kept> {
         self.kept.as_ref().filter(|kept| kept.file == self.file)
     }
 
-    /// Takes other numbers; changes under one label are one step. Numbers that no file may say are
-    /// refused with key and reason, and the vehicle stays as it was.
+    /// Changes the numbers; consecutive changes with the same label form one step. Numbers that a file may
+    /// not have are rejected with key and reason, and the vehicle stays unchanged.
     pub fn change(&mut self, label: &str, file: VehicleFile) {
         if let Err(error) = file.checked() {
             self.refused = Some(Refusal {
@@ -111,7 +111,7 @@ impl Bench {
             return;
         }
         self.refused = None;
-        // Under the same label it is still the same drag: the step back to before it is there.
+        // The same label means the same drag, for which the undo step already exists.
         if self.gesture.as_deref() != Some(label) {
             self.commit();
             self.gesture = Some(label.to_owned());
@@ -132,7 +132,7 @@ impl Bench {
         self.file = file;
     }
 
-    /// Ends the change under way. One that ended where it began leaves no step.
+    /// Ends the change in progress. A change without effect leaves no step.
     fn commit(&mut self) {
         if self.gesture.take().is_none() {
             return;
@@ -141,19 +141,19 @@ impl Bench {
         if is_idle {
             self.undo.pop();
         } else {
-            // Not before: a drag there and back again leaves what can be done again.
+            // Not earlier, because a drag there and back leaves the redo steps.
             self.redo.clear();
         }
     }
 
-    /// Ends the change under way if it has this label.
+    /// Ends the change in progress if it has this label.
     pub fn commit_gesture(&mut self, label: &str) {
         if self.gesture.as_deref() == Some(label) {
             self.commit();
         }
     }
 
-    /// What would be taken back, and done again.
+    /// Labels of the steps to undo and to redo.
     pub fn labels(&self) -> (Option<&str>, Option<&str>) {
         (
             self.undo.last().map(|step| step.label.as_str()),
@@ -161,7 +161,7 @@ impl Bench {
         )
     }
 
-    /// Takes the last change back.
+    /// Undoes the last change.
     pub fn undo(&mut self) {
         self.commit();
         if let Some(step) = self.undo.pop() {
@@ -174,7 +174,7 @@ impl Bench {
         }
     }
 
-    /// Does the change again that was taken back.
+    /// Redoes the change that was undone last.
     pub fn redo(&mut self) {
         self.commit();
         if let Some(step) = self.redo.pop() {
@@ -187,10 +187,9 @@ impl Bench {
         }
     }
 
-    /// Notes that a state has been written to a file.
+    /// Records that a state has been written to a file.
     pub fn note_saved(&mut self, kept: Kept) {
-        // The steps back stay: after saving one can still undo, and is then changed against the
-        // file.
+        // Undo steps stay: undoing after saving makes the vehicle differ from the file.
         self.base = kept.file.clone();
         self.source = Source::File(kept.path.clone());
         self.kept = Some(kept);
@@ -198,8 +197,8 @@ impl Bench {
 }
 
 impl Bench {
-    /// The vehicle type that a scenario would have of it: the one that it came from, or the one that
-    /// names its file already, or a new one.
+    /// Key of the vehicle type for a scenario: the type that it came from, or the type that already refers to
+    /// its file, or a new one.
     pub fn type_key(&self, scenario: &Scenario) -> String {
         if let Source::Type(key) = &self.source {
             return key.clone();
@@ -210,7 +209,7 @@ impl Bench {
             Some(kind) => kind.file.as_ref().is_some_and(|file| {
                 self.kept
                     .as_ref()
-                    // Scenarios name files from their own folder on.
+                    // Scenarios refer to files relative to their own folder.
                     .is_some_and(|kept| kept.path.ends_with(&file.path))
             }),
         };
@@ -222,7 +221,7 @@ impl Bench {
     }
 }
 
-/// A name in lower case letters, digits and one sign between words.
+/// A name in lower-case letters, digits and a separator between words.
 pub fn slug(name: &str, between: char) -> String {
     let letters = name.to_lowercase();
     let words = letters.split(|c: char| !c.is_alphanumeric());
@@ -265,7 +264,7 @@ mod tests {
         assert!(!bench.is_changed() && bench.labels() == (None, Some("Mass")));
         bench.redo();
         assert_eq!(bench.file.body.mass, 1300.0);
-        // There and back again is no step.
+        // A change there and back is not a step.
         bench.change("Mass", heavier(&bench, 1400.0));
         bench.change("Mass", heavier(&bench, 1300.0));
         bench.commit_gesture("Mass");

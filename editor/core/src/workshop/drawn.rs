@@ -1,40 +1,40 @@
-//! What is drawn of a vehicle: computed when its numbers change, not in every frame.
+//! Views and curves of a vehicle, computed when its numbers change and not every frame.
 
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::vehicle_file::VehicleFile;
 use roadwright_vehicle::Sheet;
 use roadwright_vehicle::sheet::{EnginePoint, Fact, Outline, RollCurve, Traction};
 
-/// How long the hull is watched after a step of the ground, s.
+/// Duration of the hull's response to a ground step, s.
 pub(crate) const STEP_SECONDS: f64 = 2.0;
 
-/// What is drawn of a vehicle.
+/// Views and curves of a vehicle.
 #[derive(Debug, Clone)]
 pub struct Drawn {
     /// Its main numbers.
     pub facts: Vec<Fact>,
-    /// Torque and power at full throttle; none without a drive train.
+    /// Torque and power at full throttle; empty without a drive train.
     pub engine: Vec<EnginePoint>,
     /// Forces over speed, with a drive train.
     pub traction: Option<Traction>,
-    /// How the hull follows a step of the ground below a front and a rear wheel, with springs.
+    /// Response of the hull to a ground step below a front and a rear wheel, with springs.
     pub steps: Option<[Vec<[f64; 2]>; 2]>,
     /// Roll over lateral acceleration, with springs.
     pub roll: Option<RollCurve>,
     /// Its parts to scale.
     pub outline: Outline,
-    /// The level that shows most of it.
+    /// The most detailed level that it supports.
     pub level: DynamicsLevel,
-    /// What a level of rigid bodies would need and the file has not.
+    /// Data missing for the rigid level.
     pub missing: Vec<&'static str>,
-    /// Whether it is too stiff for its mass to be driven as a rigid body.
+    /// Whether it is too stiff for its mass to be simulated as a rigid body.
     pub is_too_stiff: bool,
-    /// Where `performance` promises what the drive train does not give.
+    /// Promises of `performance` that the drive train does not meet.
     pub findings: Vec<String>,
 }
 
 impl Drawn {
-    /// What is drawn of a vehicle file.
+    /// Computes the views and curves of a vehicle file.
     pub fn of(file: &VehicleFile) -> Self {
         let sheet = Sheet::of(file);
         Self {

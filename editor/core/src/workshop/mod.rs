@@ -1,11 +1,11 @@
-//! The vehicle workshop: a vehicle file on the bench, what is drawn of it, what it is compared with, its
+//! The vehicle workshop: a vehicle file on the bench, its views and curves, a vehicle to compare with, its
 //! trials on the proving ground, and the test track.
 //!
 //! | file | what it holds |
 //! | --- | --- |
-//! | `mod.rs` | what panels read and ask for |
-//! | `bench.rs` | the vehicle on the bench, with its own undo |
-//! | `drawn.rs` | what is drawn of a vehicle, from functions of the library |
+//! | `mod.rs` | state and actions for the panels |
+//! | `bench.rs` | the vehicle on the bench, with its own undo history |
+//! | `drawn.rs` | views and curves of a vehicle, from functions of the library |
 //! | `trial.rs` | the manoeuvres, on a thread of their own |
 //! | `track.rs` | the test track as a scenario |
 
@@ -21,26 +21,26 @@ pub use trial::{Trial, TrialRow, TrialState};
 use roadwright_scenario::vehicle_file::VehicleFile;
 use std::sync::Arc;
 
-/// Where a vehicle comes from.
+/// Origin of a vehicle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// One that comes with the program, by its name.
+    /// A shipped vehicle, by its name.
     Shipped(&'static str),
     /// A vehicle type of the scenario.
     Type(String),
-    /// The one on the bench before it was changed.
+    /// The vehicle on the bench before its changes.
     Unchanged,
-    /// A file that was opened.
+    /// An opened file.
     File(std::path::PathBuf),
 }
 
 impl Source {
-    /// What it is called in lists.
+    /// Its title in lists.
     pub fn title(&self) -> String {
         match self {
             Self::Shipped(name) => (*name).to_owned(),
             Self::Type(key) => format!("type {key}"),
-            Self::Unchanged => "as it was".to_owned(),
+            Self::Unchanged => "original".to_owned(),
             Self::File(path) => path
                 .file_name()
                 .map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
@@ -48,19 +48,19 @@ impl Source {
     }
 }
 
-/// A vehicle that the one on the bench is compared with.
+/// A vehicle to compare with.
 #[derive(Debug, Clone)]
 pub struct Rival {
-    /// Where it comes from.
+    /// Its origin.
     pub source: Source,
     /// Its file.
     pub file: Arc<VehicleFile>,
-    /// What is drawn of it.
+    /// Its views and curves.
     pub drawn: Arc<Drawn>,
 }
 
 impl Rival {
-    /// A vehicle with what is drawn of it.
+    /// A vehicle with its views and curves.
     pub fn new(source: Source, file: VehicleFile) -> Self {
         Self {
             source,
@@ -76,7 +76,7 @@ pub enum Ground {
     /// Level, with cones.
     #[default]
     Flat,
-    /// Ridges, waves and a ramp.
+    /// With ridges, waves and a ramp.
     Bumpy,
 }
 
@@ -84,7 +84,7 @@ impl Ground {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Flat, Self::Bumpy];
 
-    /// On the screen.
+    /// Title on the screen.
     pub fn title(self) -> &'static str {
         match self {
             Self::Flat => "flat",
@@ -93,42 +93,42 @@ impl Ground {
     }
 }
 
-/// What panels read of the workshop.
+/// State of the workshop that panels read.
 #[derive(Debug, Clone, Default)]
 pub struct Workshop {
     /// The vehicle on the bench, if there is one.
     pub bench: Option<Bench>,
-    /// What it is compared with.
+    /// The vehicle to compare with.
     pub rival: Option<Rival>,
-    /// How its trials stand, or what came of them.
+    /// Progress and results of its trials.
     pub trial: TrialState,
-    /// The test track that is on the map in place of the scenario.
+    /// The test track shown on the map in place of the scenario.
     pub track: Option<Ground>,
 }
 
-/// What can be done in the workshop.
+/// Actions in the workshop.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WorkshopAction {
-    /// A vehicle comes onto the bench.
+    /// Puts a vehicle on the bench.
     Open(Source),
-    /// It is compared with another one, or no longer.
+    /// Compares it with another one, or with none.
     Compare(Option<Source>),
-    /// A number is changed: what the change is called, and the whole file with it.
+    /// Changes a number: the label of the change, and the whole new file.
     Change(String, Box<VehicleFile>),
-    /// The change with this name is over.
+    /// Ends the change with this label.
     Commit(String),
-    /// The last change is taken back.
+    /// Undoes the last change.
     Undo,
-    /// It is done again.
+    /// Redoes it.
     Redo,
-    /// It drives the manoeuvres of the proving ground.
+    /// Runs the manoeuvres of the proving ground.
     Test,
-    /// It drives no more of them.
+    /// Stops the manoeuvres.
     StopTest,
-    /// It is driven by hand on a test track.
+    /// Drives it by hand on a test track.
     Drive(Ground),
-    /// The scenario comes back onto the map.
+    /// Returns to the scenario.
     LeaveTrack,
-    /// A vehicle type of the scenario names its file.
+    /// Adds a vehicle type with its file to the scenario.
     Use,
 }

@@ -1,4 +1,4 @@
-//! The test track: a scenario with one vehicle, level with cones, or with bumps and a ramp.
+//! The test track: a scenario with one vehicle, either level with cones, or with bumps and a ramp.
 
 use super::Ground;
 use roadwright_geometry::math::{cos, sin};
@@ -12,26 +12,26 @@ use roadwright_vehicle::Sheet;
 use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
 
-/// The agent that is driven.
+/// The agent driven by hand.
 pub const DRIVER: AgentId = AgentId(1);
 /// Name of the vehicle type and of the stack.
 const KEY: &str = "test";
-/// Step of the run, s: fine enough to see springs work.
+/// Time step, s: small enough to show the springs at work.
 const DT: f64 = 0.01;
-/// Where the vehicle begins, and the place far away that nobody reaches, m.
+/// Start of the vehicle, and an unreachable distant goal, m.
 const START: f64 = -20.0;
 const FAR: f64 = 5000.0;
-/// Cones of the slalom: how many, how far apart, m, and their mass, kg.
+/// Cones of the slalom: number, spacing in metres, and mass in kg.
 const CONES: u32 = 9;
 const CONE_DISTANCE: f64 = 18.0;
 const CONE_MASS: f64 = 4.0;
-/// Samples of the bumpy ground, m.
+/// Sample spacing of the bumpy ground, m.
 const SPACING: f64 = 0.5;
 
-/// The test track with a vehicle on it, at the level that shows most of it.
+/// The test track with a vehicle on it, at the most detailed level that it supports.
 ///
 /// # Errors
-/// If the vehicle is not one that a scenario can hold.
+/// If a scenario cannot hold the vehicle.
 pub fn scenario(file: &VehicleFile, ground: Ground) -> Result<Scenario, EditError> {
     let mut scenario = Scenario::new("Test track");
     let level = Sheet::of(file).thickest_level();
@@ -78,8 +78,8 @@ pub fn scenario(file: &VehicleFile, ground: Ground) -> Result<Scenario, EditErro
     Ok(scenario)
 }
 
-/// Level: a slalom ahead, and a circle of cones of 25 m beside it. Bumpy: gates before the ridges, the
-/// waves and the ramp.
+/// On level ground: a slalom ahead, and a circle of cones of 25 m beside it. On bumpy ground: gates before
+/// the ridges, the waves and the ramp.
 fn cones(scenario: &mut Scenario, ground: Ground) -> Result<(), EditError> {
     let gates = [(0.0, 0.0), (85.0, 0.0), (15.0, 32.0)];
     let gates = gates
@@ -110,7 +110,7 @@ fn cones(scenario: &mut Scenario, ground: Ground) -> Result<(), EditError> {
     Ok(())
 }
 
-/// Ahead: ridges of 10 cm, then waves that lift one side after the other; beside it a ramp of 20 %.
+/// Ahead: ridges of 10 cm, then waves that lift one side after the other; beside them a ramp of 20 %.
 fn bumps() -> Option<HeightField> {
     let (low, high) = (DVec2::new(-40.0, -20.0), DVec2::new(180.0, 45.0));
     let level = HeightField::level(low, high, SPACING).ok()?;
@@ -123,7 +123,7 @@ fn bumps() -> Option<HeightField> {
 fn height(place: DVec2) -> f64 {
     let DVec2 { x, y } = place;
     if y > 20.0 {
-        // Up to 6 m, 30 m further on.
+        // Rises to 6 m over 30 m.
         return 0.2 * (x - 20.0).clamp(0.0, 30.0);
     }
     if (5.0..80.0).contains(&x) {
@@ -137,8 +137,7 @@ fn height(place: DVec2) -> f64 {
     }
     if (90.0..170.0).contains(&x) {
         let wave = sin(TAU * (x - 90.0) / 8.0);
-        // One side after the other.
-        // Both sides meet at nothing in the middle, so that there is no step along it.
+        // One side after the other. Both sides are 0 in the middle, which avoids a step along it.
         return 0.12 * wave * if y > 0.0 { 1.0 } else { -1.0 } * (y.abs() / 1.5).min(1.0);
     }
     0.0

@@ -1,34 +1,34 @@
-//! Manoeuvres of the proving ground, on a thread of their own.
+//! Manoeuvres of the proving ground on a separate thread.
 
 use roadwright_scenario::vehicle_file::VehicleFile;
 use roadwright_vehicle::proving::{MANOEUVRES, Manoeuvre, prove_while};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// What came of the manoeuvres of a vehicle, or has come so far.
+/// Results of a vehicle's manoeuvres so far.
 #[derive(Debug, Clone, Default)]
 pub struct TrialRow {
-    /// Whose they are.
+    /// The vehicle.
     pub file: Option<Arc<VehicleFile>>,
-    /// Those that are over, in the order of reports.
+    /// Finished manoeuvres, in the order of reports.
     pub manoeuvres: Vec<Manoeuvre>,
 }
 
-/// How the trials stand.
+/// State of the trials.
 #[derive(Debug, Clone, Default)]
 pub struct TrialState {
-    /// Of the vehicle on the bench.
+    /// Results of the vehicle on the bench.
     pub own: TrialRow,
-    /// Of the one that it is compared with.
+    /// Results of the vehicle to compare with.
     pub rival: TrialRow,
-    /// Whether manoeuvres are driven.
+    /// Whether manoeuvres are running.
     pub is_running: bool,
-    /// Why they were not driven, if they were not.
+    /// Why they could not run, if they could not.
     pub problem: Option<String>,
 }
 
 impl TrialState {
-    /// Share of the manoeuvres that are over, 0 to 1.
+    /// Share of finished manoeuvres, 0 to 1.
     pub fn share(&self) -> f32 {
         let vehicles = 1 + usize::from(self.rival.file.is_some());
         let over = self.own.manoeuvres.len() + self.rival.manoeuvres.len();
@@ -36,7 +36,7 @@ impl TrialState {
     }
 }
 
-/// Trials under way, or over.
+/// Trials, running or finished.
 #[derive(Default)]
 pub struct Trial {
     state: Arc<Mutex<TrialState>>,
@@ -44,7 +44,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Starts the manoeuvres of a vehicle, and of the one that it is compared with.
+    /// Starts the manoeuvres of a vehicle, and of the one to compare with.
     pub fn start(
         file: Arc<VehicleFile>,
         rival: Option<Arc<VehicleFile>>,
@@ -81,17 +81,17 @@ impl Trial {
         trial
     }
 
-    /// No more of them are driven; the one under way is not waited for.
+    /// Stops further manoeuvres without waiting for the running one.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
         write(&self.state, |state| state.is_running = false);
     }
 
-    /// How they stand.
+    /// The current state.
     pub fn state(&self) -> TrialState {
         match self.state.lock() {
             Ok(state) => state.clone(),
-            // A panic there has been reported; what was there before it is whole.
+            // The panic has been reported, and the earlier state is complete.
             Err(poisoned) => poisoned.into_inner().clone(),
         }
     }

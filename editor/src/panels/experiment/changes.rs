@@ -1,4 +1,4 @@
-//! What training has changed: rule tables beside those before, and the other genes as a list.
+//! The effect of training: rule tables with the old rules, and the other genes as a list.
 
 use super::super::widgets::{empty, heading};
 use super::{Part, beside};
@@ -11,14 +11,14 @@ use roadwright_agent::ModuleKind;
 use roadwright_control::fuzzy::{CHROMOSOME, FuzzyController, MECHANIC};
 use roadwright_training::genetic::Gene;
 
-/// Height of a rule, points: what it says, and below what it said before.
+/// Height of a rule, points: the new value, and the old one below.
 const CELL: f32 = 34.0;
 /// Room for the names of rows, points.
 const NAMES: f32 = 62.0;
 /// Rules of a table.
 // Three terms of the angle by three of the distance.
 const IN_TABLE: usize = 9;
-/// A change of so many terms has the full colour.
+/// Number of terms of change that has the full colour.
 const MOST_STEPS: f64 = 4.0;
 
 /// A rule before and after training.
@@ -29,14 +29,14 @@ struct Rule<'a> {
 }
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
-    // The champion, if he was chosen: the best of the pool may have been lucky with its courses.
+    // The champion if one was chosen, because the best of the pool may have been lucky with its courses.
     let champion = training
         .verdict
         .as_ref()
         .map(|verdict| &verdict.champion.genes);
     let best = training.best().map(|row| &row.genes);
     let (Some(problem), Some(after)) = (&training.problem, champion.or(best)) else {
-        empty(ui, "Nobody has been bred yet.");
+        empty(ui, "No individuals yet.");
         return;
     };
     let genome = problem.genome();
@@ -79,7 +79,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
     list(ui, model.theme(), &others);
 }
 
-/// The rule tables of a module, and the keys of their rules: table by table, row by row.
+/// The rule tables of a module, and the keys of their rules in order of table and row.
 struct Tables {
     module: &'static str,
     tables: &'static [&'static FuzzyController],
@@ -99,13 +99,13 @@ impl Tables {
         Self {
             module,
             tables,
-            // In the order in which the module describes them, which is that of its chromosome: the
-            // place of a key says its table, row and column.
+            // In the order in which the module describes them, which is that of its chromosome, so the index
+            // of a key gives its table, row and column.
             keys: keys.filter(|key| key.starts_with("rule_")).collect(),
         }
     }
 
-    /// The tables that have trained rules, with them.
+    /// The tables that contain trained rules, with these rules.
     fn trained<'a>(
         &self,
         all: &'a [Rule<'a>],
@@ -123,20 +123,20 @@ impl Tables {
             return None;
         }
         let number = self.keys.iter().position(|key| *key == gene.key)?;
-        // Of rule 14, say, that is table 1, row 1, column 2.
+        // Rule 14, for example, is table 1, row 1, column 2.
         let in_table = number % IN_TABLE;
         Some((number / IN_TABLE, in_table / 3, in_table % 3))
     }
 }
 
-/// The colour of a change: more or less, the stronger the further.
+/// The colour of a change: more or less, stronger for larger changes.
 fn color(theme: Theme, before: f64, after: f64, step: f64) -> Option<Color32> {
-    // In steps of the gene: of a rule a step is one term.
+    // In steps of the gene; for a rule, a step is one term.
     let steps = (after - before) / step;
     let tone = match steps {
         s if s > 0.0 => Tone::Accent,
         s if s < 0.0 => Tone::Warning,
-        // Unchanged; also NaN, of no change over a step of 0.
+        // Unchanged; also NaN, for no change with a step of 0.
         _ => return None,
     };
     let share = 0.2 + 0.35 * (steps.abs() / MOST_STEPS).min(1.0);
@@ -155,7 +155,7 @@ fn legend(ui: &mut Ui, theme: Theme) {
     });
 }
 
-/// A rule table; a rule that has changed says below what it was.
+/// A rule table; a changed rule shows its old value below.
 fn table(ui: &mut Ui, theme: Theme, (of, table): (&Tables, &FuzzyController), rules: &[&Rule<'_>]) {
     heading(ui, table.name);
     let width = ((ui.available_width() - NAMES) / 3.0 - 4.0).max(56.0);
@@ -171,7 +171,7 @@ fn table(ui: &mut Ui, theme: Theme, (of, table): (&Tables, &FuzzyController), ru
                 ui.label(RichText::new(*name).small());
                 for column in 0..3 {
                     let at = |rule: &&&Rule<'_>| {
-                        // Rules that are not trained are no genes and have no place.
+                        // Rules that are not trained are not genes and have no place.
                         of.place(rule.gene)
                             .is_some_and(|(_, r, c)| (r, c) == (row, column))
                     };
@@ -234,7 +234,7 @@ fn cell(ui: &mut Ui, theme: Theme, width: f32, rule: Option<&Rule<'_>>) {
     response.on_hover_text(said);
 }
 
-/// The genes that are no rules, those that have changed first.
+/// The genes that are not rules, changed ones first.
 fn list(ui: &mut Ui, theme: Theme, genes: &[&Rule<'_>]) {
     if genes.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! Results of `bench run` beside each other: box plots, and the difference of two.
+//! Comparison of results of `bench run`: box plots, and the difference of two.
 
 use super::super::widgets::{choice, empty, heading, named};
 use super::{ExperimentPanel, Part, beside};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Height of a box plot, points.
 const ROW: f32 = 26.0;
-/// Half of the height of a box, points.
+/// Half the height of a box, points.
 const HALF: f32 = 8.0;
 
 pub(super) fn ui(
@@ -24,7 +24,7 @@ pub(super) fn ui(
     actions: &mut Vec<Action>,
 ) {
     let results = &model.experiment.results;
-    let hint = "A file that roadwright bench run --out has written.";
+    let hint = "A file written by roadwright bench run --out.";
     let open = ui
         .horizontal(|ui| ui.button("Open results…").on_hover_text(hint))
         .inner;
@@ -33,10 +33,7 @@ pub(super) fn ui(
         actions.push(Action::Experiment(file));
     }
     if results.is_empty() {
-        empty(
-            ui,
-            "Open results of bench run to see them beside each other.",
-        );
+        empty(ui, "Open results of bench run to compare them.");
         return;
     }
     beside(ui, |ui, part| match part {
@@ -45,7 +42,7 @@ pub(super) fn ui(
     });
 }
 
-/// A box plot of each result, all on one scale.
+/// A box plot for each result, all on one scale.
 fn boxes(ui: &mut Ui, theme: Theme, results: &[Arc<OpenResults>], actions: &mut Vec<Action>) {
     heading(ui, "Fitness of the runs");
     let numbers = results.iter().map(|open| five_numbers(&open.fitnesses()));
@@ -62,14 +59,14 @@ fn boxes(ui: &mut Ui, theme: Theme, results: &[Arc<OpenResults>], actions: &mut 
         ui.horizontal_wrapped(|ui| {
             ui.colored_label(theme.plot(place), open.name());
             let show = ui.add(Button::new("Show the runs").small());
-            let hint = "Drive them once more, and see their ways on the course of the first.";
+            let hint = "Repeat the runs and show the driven paths on the course of the first.";
             let show = show.on_hover_text(hint);
             named(&show, &format!("Show the runs of {}", open.name()));
             if show.clicked() {
                 actions.push(Action::Experiment(ExperimentAction::ShowRuns(place)));
             }
-            let close = ui.add(Button::new("Put away").small());
-            named(&close, &format!("Put {} away", open.name()));
+            let close = ui.add(Button::new("Close").small());
+            named(&close, &format!("Close {}", open.name()));
             if close.clicked() {
                 actions.push(Action::Experiment(ExperimentAction::CloseResults(place)));
             }
@@ -83,7 +80,7 @@ fn boxes(ui: &mut Ui, theme: Theme, results: &[Arc<OpenResults>], actions: &mut 
             ui.label(format!("{high:.3}"));
         });
     });
-    ui.label("Boxes hold the middle half with the median, lines reach to the least and greatest, dots are means.");
+    ui.label("Boxes: quartiles and median. Lines: minimum and maximum. Dots: means.");
 }
 
 fn in_words(open: &OpenResults) -> String {
@@ -128,7 +125,7 @@ fn box_plot(
     response.widget_info(move || WidgetInfo::labeled(Role::Label, true, &label));
     let rect = response.rect;
     response.on_hover_text(said);
-    // All runs alike: everything lies at the left end instead of being divided by nothing.
+    // If all runs are equal, everything is drawn at the left end, which avoids a division by zero.
     let span = if high > low { high - low } else { 1.0 };
     let inner = rect.shrink2(vec2(6.0, 0.0));
     let at = |value: f64| inner.left() + ((value - low) / span) as f32 * inner.width();
@@ -139,7 +136,7 @@ fn box_plot(
         pos2(at(*first), middle - HALF),
         pos2(at(*third), middle + HALF),
     );
-    // Ground first: the line below would show through the pale fill.
+    // The ground first, because the line below would show through the pale fill.
     painter.rect_filled(whole, 2.0, theme.ground());
     painter.rect_filled(whole, 2.0, theme.plot(place).gamma_multiply(0.3));
     painter.rect_stroke(whole, 2.0, stroke, egui::StrokeKind::Inside);
@@ -161,17 +158,17 @@ fn line(painter: &Painter, (from, to): (f32, f32), y: f32, stroke: Stroke) {
     }
 }
 
-/// The difference of two, by the runs of the same seeds.
+/// The difference of two results, paired by seeds.
 fn compare(ui: &mut Ui, theme: Theme, results: &[Arc<OpenResults>], state: &mut ExperimentPanel) {
-    heading(ui, "Difference of two");
+    heading(ui, "Difference");
     if results.len() < 2 {
         ui.label("Open a second file to compare the two, seed by seed.");
         return;
     }
     let last = results.len() - 1;
-    // What was chosen may have been put away.
+    // A selected result may have been closed.
     let (first, second) = (state.pair.0.min(last), state.pair.1.min(last));
-    // There are two at least, so these are there.
+    // There are at least two, so these exist.
     state.pair = if first == second {
         (0, 1)
     } else {
@@ -198,11 +195,11 @@ fn compare(ui: &mut Ui, theme: Theme, results: &[Arc<OpenResults>], state: &mut 
 }
 
 fn difference(ui: &mut Ui, theme: Theme, paired: &Paired, second: &OpenResults) {
-    // The difference is the second less the first. Where lower is better a negative one is good.
+    // The difference is the second minus the first. Where lower is better, a negative one is good.
     let is_better = (paired.mean < 0.0) == second.summary.lower_is_better;
     let (word, color) = match (paired.t.contains(0.0), is_better) {
-        // Nothing lies within the interval: the sign of the mean says nothing then.
-        (true, _) => ("no difference to be seen", theme.tone(Tone::Guide)),
+        // If the interval contains zero, the sign of the mean says nothing.
+        (true, _) => ("no visible difference", theme.tone(Tone::Guide)),
         (false, true) => ("better", theme.good()),
         (false, false) => ("worse", theme.tone(Tone::Danger)),
     };
@@ -221,7 +218,7 @@ fn difference(ui: &mut Ui, theme: Theme, paired: &Paired, second: &OpenResults) 
     scale(ui, theme, paired);
 }
 
-/// The interval of a difference, and nothing as a line.
+/// The interval of a difference, with zero as a line.
 fn scale(ui: &mut Ui, theme: Theme, paired: &Paired) {
     let (response, painter) = ui.allocate_painter(vec2(ui.available_width(), 40.0), Sense::hover());
     let said = format!(
@@ -230,7 +227,7 @@ fn scale(ui: &mut Ui, theme: Theme, paired: &Paired) {
     );
     response.widget_info(move || WidgetInfo::labeled(Role::Label, true, &said));
     let rect = response.rect;
-    // Nothing stays in the middle, so the wider side of the interval gives the scale of both.
+    // Zero stays in the middle, so the wider side of the interval sets the scale of both.
     let reach = paired
         .t
         .low

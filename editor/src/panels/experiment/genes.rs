@@ -1,4 +1,4 @@
-//! The parameters of a stack to tick: those that are trained.
+//! The parameters of a stack, to be selected for training.
 
 use super::super::widgets::heading;
 use super::ExperimentPanel;
@@ -7,7 +7,7 @@ use egui::{Checkbox, RichText, Role, Ui, WidgetInfo};
 use roadwright_training::genetic::{Experiment, Gene, patterns_of};
 use std::collections::BTreeSet;
 
-/// The rules of fuzzy controllers stand together.
+/// Rules of fuzzy controllers are grouped.
 const RULES: &str = "rule_";
 
 pub(super) fn ui(
@@ -39,7 +39,7 @@ pub(super) fn ui(
     }
 }
 
-/// The genes by module, the rules of a module apart from its other parameters.
+/// The genes by module, with a module's rules separate from its other parameters.
 fn groups(all: &[Gene]) -> Vec<(String, Vec<&Gene>)> {
     let mut groups: Vec<(String, Vec<&Gene>)> = Vec::new();
     for gene in all {
@@ -56,7 +56,7 @@ fn groups(all: &[Gene]) -> Vec<(String, Vec<&Gene>)> {
     groups
 }
 
-/// A group with a tick for all of it.
+/// A group with a tick for all its genes.
 fn group(ui: &mut Ui, name: &str, genes: &[&Gene], chosen: &mut BTreeSet<String>) {
     let ticked = genes
         .iter()
@@ -97,7 +97,7 @@ fn set(chosen: &mut BTreeSet<String>, gene: &Gene, on: bool) {
     }
 }
 
-/// The range of a gene and where it begins, in words.
+/// The range and start value of a gene as text.
 fn range(gene: &Gene) -> String {
     let now = gene.in_words(gene.start);
     match gene.words {

@@ -1,4 +1,4 @@
-//! Who is bred: the pool and the last generation, to be watched and struck out.
+//! The individuals of the pool and the last generation, to be watched and struck out.
 
 use super::super::widgets::{heading, named};
 use super::ExperimentPanel;
@@ -6,7 +6,7 @@ use crate::experiment::{ExperimentAction, Fate, IndividualRow, TrainingPicture};
 use crate::model::{Action, Model};
 use egui::{Button, DragValue, RichText, ScrollArea, Ui};
 
-/// Rows that are listed at most: a random start has thousands, of whom hardly one sets out.
+/// Maximum number of rows: a random start has thousands, most of which hardly move.
 const MOST: usize = 200;
 
 pub(super) fn ui(
@@ -24,7 +24,7 @@ pub(super) fn ui(
     let mut course = state.course.unwrap_or(first);
     ui.horizontal_wrapped(|ui| {
         ui.label("Show on course")
-            .on_hover_text("The seed of the course that is shown.");
+            .on_hover_text("The seed of the course to show.");
         let field = ui.add(DragValue::new(&mut course).speed(1.0));
         named(&field, "Course to show on");
         if field.changed() {
@@ -35,7 +35,7 @@ pub(super) fn ui(
         }
     });
     if model.experiment.shown.is_some() {
-        ui.label("Its controller can be looked into in the panel Controller.");
+        ui.label("Open the Controller panel to inspect it.");
     }
     heading(
         ui,
@@ -71,7 +71,7 @@ fn row(ui: &mut Ui, individual: &IndividualRow, course: u64, actions: &mut Vec<A
         ui.label(if is_in_pool { text.strong() } else { text });
         ui.label(in_words(individual));
         let watch = ui.add(Button::new("Show").small());
-        let watch = watch.on_hover_text("Let it drive in the window.");
+        let watch = watch.on_hover_text("Show it driving on the map.");
         named(&watch, &format!("Show {name}"));
         if watch.clicked() {
             actions.push(show(individual, course));
@@ -81,7 +81,8 @@ fn row(ui: &mut Ui, individual: &IndividualRow, course: u64, actions: &mut Vec<A
             return;
         }
         let strike = ui.add(Button::new("Strike out").small());
-        let hint = "It counts as unfit: it is neither kept nor bred from. The generation under way begins anew.";
+        let hint =
+            "Marks it as unfit: it is neither kept nor bred from. The current generation restarts.";
         let strike = strike.on_hover_text(hint);
         named(&strike, &format!("Strike out {name}"));
         if strike.clicked() {

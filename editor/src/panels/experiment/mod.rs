@@ -1,4 +1,4 @@
-//! Experiments: what is trained, how it goes, who is bred, and what of it is put into the scenario.
+//! Experiments: setup, progress, individuals, and use of the result in the scenario.
 
 mod changes;
 mod comparison;
@@ -18,33 +18,33 @@ use egui::{Align, Button, Layout, RichText, Ui, vec2};
 use roadwright_training::genetic::CourseEnd;
 use roadwright_training::{Course, End};
 
-/// What of an experiment is seen.
+/// Pages of the panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum View {
-    /// What is trained.
+    /// Setup of the training.
     #[default]
     Setup,
-    /// How it goes.
+    /// Progress of the training.
     Training,
-    /// Who is bred.
+    /// The individuals.
     Individuals,
-    /// What has changed in them.
+    /// Changes by training.
     Changes,
-    /// Results of `bench run` beside each other.
+    /// Comparison of results of `bench run`.
     Compare,
 }
 
-/// What the panel remembers.
+/// State of the panel.
 #[derive(Default)]
 pub(super) struct ExperimentPanel {
     view: View,
-    /// Seed of the course that individuals are shown on; `None`: the first of the last generation.
+    /// Seed of the course to show individuals on; `None`: the first of the last generation.
     course: Option<u64>,
-    /// The stack that the champion is put into; `None`: a new one.
+    /// The stack to write the champion into; `None`: a new one.
     target: Option<String>,
-    /// Places of the results that are compared.
+    /// Indices of the compared results.
     pair: (usize, usize),
-    /// Part of the names of genes that are listed.
+    /// Filter for the names of genes.
     filter: String,
 }
 
@@ -71,9 +71,9 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     match (state.view, &experiment.draft, &experiment.training) {
         (View::Setup, Some(draft), _) => setup::ui(ui, model, draft, state, actions),
         (View::Setup, None, _) => begin(ui, actions),
-        // Before those that need a training: results can be compared without one.
+        // Before the pages that need a training, because results can be compared without one.
         (View::Compare, _, _) => comparison::ui(ui, model, state, actions),
-        (_, _, None) => empty(ui, "Press Train in Set up to begin."),
+        (_, _, None) => empty(ui, "Press Train in Set up to start."),
         (View::Training, _, Some(training)) => {
             beside(ui, |ui, part| match part {
                 Part::First => training::ui(ui, model, training, actions),
@@ -87,16 +87,16 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
 }
 
-/// What is seen before there is an experiment.
+/// The page before there is an experiment.
 fn begin(ui: &mut Ui, actions: &mut Vec<Action>) {
     heading(ui, "Train a driver");
     ui.label(
-        "An experiment breeds parameters of a stack: many drive the same courses, the best are kept, \
-         and the next generation is bred from them.",
+        "An experiment breeds parameters of a stack: many individuals drive the same courses, and each \
+         generation is bred from the best of the last.",
     );
     ui.add_space(6.0);
     let ask = |action| Action::Experiment(action);
-    if ui.button("Open an experiment…").clicked() {
+    if ui.button("Open experiment…").clicked() {
         actions.push(ask(ExperimentAction::File(ExperimentFile::Open)));
     }
     if ui.button("New on this scenario").clicked() {
@@ -113,10 +113,10 @@ fn begin(ui: &mut Ui, actions: &mut Vec<Action>) {
     });
 }
 
-/// From this width on a panel has two columns, points.
+/// Minimum width of a panel with two columns, points.
 const WIDE: f32 = 620.0;
 
-/// Between the columns, points.
+/// Gap between the columns, points.
 const GAP: f32 = 18.0;
 
 /// The parts of a panel.
@@ -126,21 +126,21 @@ enum Part {
     Second,
 }
 
-/// Two parts beside each other where there is room, else one below the other.
+/// Two parts side by side if there is room, otherwise one below the other.
 fn beside(ui: &mut Ui, mut show: impl FnMut(&mut Ui, Part)) {
     if ui.available_width() < WIDE {
         show(ui, Part::First);
         show(ui, Part::Second);
         return;
     }
-    // Not `Ui::columns`: they stretch the words of long lines apart.
+    // Not `Ui::columns`, which stretches the words of long lines apart.
     let width = 0.5 * (ui.available_width() - GAP);
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = GAP;
         for part in [Part::First, Part::Second] {
             let layout = Layout::top_down(Align::Min);
             ui.allocate_ui_with_layout(vec2(width, 0.0), layout, |ui| {
-                // The wide gap is for the two columns, not for what stands in them.
+                // The wide gap applies to the two columns only, not to their contents.
                 *ui.spacing_mut() = ui.ctx().global_style().spacing.clone();
                 ui.set_width(width);
                 show(ui, part);
@@ -149,7 +149,7 @@ fn beside(ui: &mut Ui, mut show: impl FnMut(&mut Ui, Part)) {
     });
 }
 
-/// What is wrong at one of some keys of the experiment, where it is set.
+/// Shows an error at one of some keys of the experiment, where the key is set.
 fn fault(ui: &mut Ui, model: &Model, keys: &[&str]) {
     let checked = model.experiment.checked.as_ref();
     let fault = checked.and_then(|checked| checked.fault.as_ref());
@@ -160,26 +160,29 @@ fn fault(ui: &mut Ui, model: &Model, keys: &[&str]) {
     }
 }
 
-/// A button that may be switched off; why it is then.
+/// A button that may be disabled, with the reason.
 fn button(ui: &mut Ui, name: &str, is_on: bool, why_not: &str) -> bool {
     let button = ui.add_enabled(is_on, Button::new(name));
     button.on_disabled_hover_text(why_not).clicked()
 }
 
-/// When and how a course ends.
+/// Describes when and how a course ends.
 fn in_words(end: &CourseEnd, dt: f64) -> String {
     let time = end.steps as f64 * dt;
     let how = |(how, count): (&End, &usize)| {
-        let how = how.name().replace('_', " ");
+        let how = match how {
+            End::Time => "time limit".to_owned(),
+            how => how.name().replace('_', " "),
+        };
         let is_one = end.ends.len() == 1 && *count == 1;
         if is_one {
             how
         } else {
-            format!("{count} {how}")
+            format!("{how} ({count} vehicles)")
         }
     };
     let how: Vec<String> = end.ends.iter().map(how).collect();
-    format!("Its course ends at {time:.1} s: {}.", how.join(", "))
+    format!("Run ends at {time:.1} s: {}.", how.join(", "))
 }
 
 /// The bar over the map while the world of an individual is shown.
@@ -189,19 +192,19 @@ pub(super) fn bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     };
     ui.horizontal_wrapped(|ui| {
         let color = model.theme().tone(Tone::Accent);
-        let text = format!("You see {} on course {}.", shown.name, shown.course);
+        let text = format!("Viewing {} on course {}.", shown.name, shown.course);
         ui.colored_label(color, text);
         if model.experiment.paths.is_some() {
             let color = model.theme().tone(Tone::Danger);
             ui.colored_label(color, "Red: not completed.");
         }
-        // An edited world is another one, and ends elsewhere.
+        // An edited world is different and ends elsewhere.
         if let Some(end) = shown.end.as_ref().filter(|_| !model.document.is_dirty()) {
             let dt = model.document.scenario().settings().dt;
             ui.label(in_words(end, dt.get()));
         }
-        ui.label(format!("{} waits.", shown.origin));
-        if ui.button("Back to it").clicked() {
+        ui.label(format!("{} is paused.", shown.origin));
+        if ui.button("Back to the scenario").clicked() {
             actions.push(Action::Experiment(ExperimentAction::Back));
         }
     });

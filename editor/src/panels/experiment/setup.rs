@@ -1,4 +1,4 @@
-//! What is trained: course, stack, genes, seeds, operators.
+//! Setup of a training: course, stack, genes, seeds, operators.
 
 use super::super::widgets::{Number, choice, heading, primary};
 use super::{ExperimentPanel, Part, beside, button, fault, genes, spending};
@@ -12,7 +12,7 @@ use roadwright_training::Course;
 use roadwright_training::genetic::experiment::{Courses, NameOr};
 use roadwright_training::genetic::{Bounds, Elite, Experiment, Method, Start};
 
-/// Keys whose faults are told beside what they are about.
+/// Keys whose errors are shown beside their fields.
 const PLACED: [&str; 13] = [
     "course",
     "stack",
@@ -28,7 +28,7 @@ const PLACED: [&str; 13] = [
     "time_compression",
     "stop",
 ];
-/// Those of how drives are spent.
+/// Keys of the drive budget.
 const SPENDING: [&str; 5] = ["racing", "halving", "growth", "time_compression", "stop"];
 
 pub(super) fn ui(
@@ -38,7 +38,7 @@ pub(super) fn ui(
     state: &mut ExperimentPanel,
     actions: &mut Vec<Action>,
 ) {
-    // Widgets change a copy: what differs at the end is sent as one change.
+    // Widgets change a copy; the difference is sent as one change.
     let mut experiment = draft.experiment.clone();
     beside(ui, |ui, part| match part {
         Part::First => {
@@ -61,24 +61,24 @@ pub(super) fn ui(
     }
 }
 
-/// How a generation is made.
+/// Settings for creating a generation.
 fn all_of_breeding(ui: &mut Ui, model: &Model, experiment: &mut Experiment) {
     heading(ui, "Breeding");
     let rows = Grid::new("breeding").num_columns(2);
     rows.show(ui, |ui| breeding(ui, experiment));
     fault(ui, model, &["operators", "learning", "runs"]);
-    CollapsingHeader::new("More of breeding").show(ui, |ui| {
+    CollapsingHeader::new("More on breeding").show(ui, |ui| {
         let rows = Grid::new("more of breeding").num_columns(2);
         rows.show(ui, |ui| more(ui, experiment));
     });
-    CollapsingHeader::new("How drives are spent").show(ui, |ui| {
+    CollapsingHeader::new("Drive budget").show(ui, |ui| {
         let rows = Grid::new("how drives are spent").num_columns(2);
         rows.show(ui, |ui| spending::ui(ui, experiment));
     });
     fault(ui, model, &SPENDING);
 }
 
-/// Where it is driven, by whom, with what.
+/// The course, stack, vehicle and dynamics.
 fn place(
     ui: &mut Ui,
     model: &Model,
@@ -112,25 +112,25 @@ fn files(ui: &mut Ui, model: &Model, draft: &Draft, actions: &mut Vec<Action>) {
         let has_file = !draft.is_on_document()
             || model.document.path().is_some()
             || model.experiment.shown.is_some();
-        let why = "Save the scenario first: the experiment names its file.";
+        let why = "Save the scenario first, because the experiment refers to its file.";
         if button(ui, "Save…", has_file, why) {
             actions.push(ask(ExperimentAction::File(ExperimentFile::Save)));
         }
         let (can_undo, can_redo) = draft.history.has();
-        if button(ui, "Undo change", can_undo, "Nothing was changed here.") {
+        if button(ui, "Undo change", can_undo, "Nothing to undo here.") {
             actions.push(ask(ExperimentAction::Undo));
         }
-        if button(ui, "Redo change", can_redo, "Nothing was taken back here.") {
+        if button(ui, "Redo change", can_redo, "Nothing to redo here.") {
             actions.push(ask(ExperimentAction::Redo));
         }
-        let hint = "Put this experiment away and begin with another one.";
+        let hint = "Close this experiment and start another.";
         if ui.button("Close").on_hover_text(hint).clicked() {
             actions.push(ask(ExperimentAction::Close));
         }
     });
 }
 
-/// The button that begins, and what is in its way.
+/// The button that starts training, and what prevents it.
 fn train(
     ui: &mut Ui,
     model: &Model,
@@ -139,7 +139,7 @@ fn train(
     actions: &mut Vec<Action>,
 ) {
     let checked = model.experiment.checked.as_ref();
-    // An answer about an older draft says nothing about this one.
+    // A check of an older draft does not apply to this one.
     let checked = checked.filter(|checked| checked.of.0 == draft.revision);
     let is_fine = checked.is_some_and(|checked| checked.fault.is_none());
     let is_busy = model
@@ -148,11 +148,11 @@ fn train(
         .as_ref()
         .is_some_and(|training| training.phase.is_busy());
     let why = if is_busy {
-        "A training is under way: stop it first."
+        "Training is running; stop it first."
     } else if checked.is_none() {
-        "It is looked at\u{2026}"
+        "Checking\u{2026}"
     } else {
-        "Something is wrong with it, see below."
+        "Fix the errors below first."
     };
     ui.add_space(4.0);
     let begin = ui
@@ -168,22 +168,21 @@ fn train(
             ui.label(why);
         }
         Some(checked) => match &checked.fault {
-            // Told where it is set, if there is such a place.
+            // Shown at its field if it has one.
             Some(fault) if !PLACED.contains(&fault.key) => super::fault(ui, model, &[]),
             Some(_) => {
                 ui.label(why);
             }
             None => {
                 let of = &draft.experiment;
-                // Of the first generation; a run has several drives, so they are a multiple of
-                // that.
+                // Of the first generation; a run has several drives, so the number is a multiple of them.
                 let drives = of.courses_of(1, checked.drives).len() * checked.drives;
                 let count = model.experiment.ticks.chosen.len();
                 ui.label(format!(
-                    "{count} genes, {} children a generation, {drives} drives each.",
+                    "{count} genes, {} children per generation, {drives} drives each.",
                     of.operators.n
                 ));
-                // As `roadwright check` says.
+                // The same warnings as in `roadwright check`.
                 for (_, why) in of.warnings() {
                     ui.colored_label(model.theme().tone(Tone::Warning), why);
                 }
@@ -202,7 +201,7 @@ fn course(ui: &mut Ui, draft: &Draft, actions: &mut Vec<Action>) {
     let named = Course::all().into_iter();
     all.extend(named.map(|course| (Some(course.name.clone()), course.name)));
     let now = match &draft.scenario {
-        // The empty name stands for the scenario that the file names.
+        // The empty name stands for the scenario in the file.
         Some(_) => Some(String::new()),
         None => draft.experiment.course.clone(),
     };
@@ -212,7 +211,7 @@ fn course(ui: &mut Ui, draft: &Draft, actions: &mut Vec<Action>) {
     ui.end_row();
 }
 
-/// The scenario that the experiment is driven on, if it has one.
+/// The scenario that the experiment uses, if it has one.
 fn scenario<'a>(model: &'a Model, draft: &'a Draft) -> Option<&'a Scenario> {
     if draft.experiment.course.is_some() {
         return None;
@@ -238,7 +237,7 @@ fn stack(ui: &mut Ui, model: &Model, draft: &Draft, actions: &mut Vec<Action>) {
             let entries = model.modules.registry.of::<dyn Controller>();
             let course = draft.experiment.course.as_deref();
             let course = course.and_then(|name| Course::named(name).ok());
-            // Controllers that are made for one manoeuvre are offered on its course only.
+            // Controllers made for one manoeuvre are offered on its course only.
             let fits = |id: &&str| course.as_ref().is_none_or(|course| course.is_for(id));
             let ids = entries.iter().map(|entry| entry.info.id).filter(fits);
             ids.map(str::to_owned).collect()
@@ -291,7 +290,7 @@ fn fitness(ui: &mut Ui, model: &Model, experiment: &mut Experiment) {
     let now = match &experiment.fitness {
         None => None,
         Some(NameOr::Name(name)) => Some(name.clone()),
-        // With weights of its own, which stand below.
+        // With its own weights, which are shown below.
         Some(NameOr::Own(setting)) => Some(format!("{}, weighted", setting.module)),
     };
     let mut all = vec![(None, "the course's".to_owned())];
@@ -312,17 +311,17 @@ fn seeds(ui: &mut Ui, experiment: &mut Experiment) {
         let rows = [
             (
                 "train",
-                "Courses that generations are judged on.",
+                "Courses for scoring the generations.",
                 &mut seeds.train,
             ),
             (
                 "validate",
-                "Courses that the champion is chosen on.",
+                "Courses for choosing the champion.",
                 &mut seeds.validate,
             ),
             (
                 "test",
-                "Courses that the champion is judged on, once he is chosen.",
+                "Courses for testing the chosen champion.",
                 &mut seeds.test,
             ),
         ];
@@ -338,7 +337,7 @@ fn seeds(ui: &mut Ui, experiment: &mut Experiment) {
     });
 }
 
-/// A whole number in a row of its own.
+/// A whole number in its own row.
 fn whole(
     ui: &mut Ui,
     name: &str,
@@ -361,15 +360,15 @@ fn whole(
 
 fn breeding(ui: &mut Ui, experiment: &mut Experiment) {
     let mut generations = experiment.stop.generations as usize;
-    let hint = "Training ends after so many generations.";
+    let hint = "Number of generations after which training ends.";
     whole(ui, "Generations", &mut generations, (1.0..=100_000.0, hint));
     experiment.stop.generations = generations as u32;
-    let hint = "Drives of each individual in a generation, at least: 30 tell skill from luck.";
+    let hint = "Drives per individual and generation; use at least 30 to tell skill from luck.";
     whole(ui, "Drives", &mut experiment.runs, (1.0..=100_000.0, hint));
     let operators = &mut experiment.operators;
-    let hint = "p: the best so many are kept and bred from.";
+    let hint = "p: number of the best individuals that are kept and bred from.";
     whole(ui, "Parents p", &mut operators.p, (1.0..=1000.0, hint));
-    let hint = "n: so many are bred in each generation.";
+    let hint = "n: number of children bred in each generation.";
     whole(ui, "Children n", &mut operators.n, (1.0..=10_000.0, hint));
     let (r, response) = Number {
         name: "Mutation r",
@@ -377,20 +376,20 @@ fn breeding(ui: &mut Ui, experiment: &mut Experiment) {
         range: 0.0..=1.0,
         unit: "",
         step: 0.01,
-        hint: "r: the probability that a gene mutates.",
+        hint: "r: probability that a gene mutates.",
     }
     .ui(ui);
-    // Whoever types "nan" has typed no number.
+    // The text "nan" is not a valid number.
     if response.changed() && r.is_finite() {
         operators.r = r;
     }
     let mut levels = operators.m as usize;
-    let hint = "m: a mutation moves a gene by up to so many levels.";
+    let hint = "m: maximum number of levels by which a mutation moves a gene.";
     whole(ui, "Levels m", &mut levels, (0.0..=1000.0, hint));
     operators.m = levels as u32;
 }
 
-/// A choice in a row of its own.
+/// A choice in its own row.
 fn chosen<T: PartialEq + Clone>(ui: &mut Ui, name: &str, value: &mut T, all: &[(T, &str)]) {
     ui.label(name);
     let all: Vec<(T, String)> = all
@@ -421,12 +420,12 @@ fn more(ui: &mut Ui, experiment: &mut Experiment) {
     ];
     chosen(ui, "Start", &mut experiment.start, &starts);
     let first = &mut experiment.operators.first;
-    let hint = "Children in generations without parents, where that is more than n.";
+    let hint = "Children in generations without parents, if more than n.";
     whole(ui, "First children", first, (0.0..=100_000.0, hint));
     let bounds = [
         (Bounds::Clamp, "held"),
-        (Bounds::Wrap, "other end"),
-        (Bounds::Reflect, "turned back"),
+        (Bounds::Wrap, "wrap around"),
+        (Bounds::Reflect, "reflect"),
     ];
     chosen(
         ui,
@@ -434,7 +433,7 @@ fn more(ui: &mut Ui, experiment: &mut Experiment) {
         &mut experiment.operators.bounds,
         &bounds,
     );
-    let repairs = [(false, "left alone"), (true, "put in order")];
+    let repairs = [(false, "unchanged"), (true, "sorted")];
     chosen(
         ui,
         "Rules of children",
@@ -442,8 +441,8 @@ fn more(ui: &mut Ui, experiment: &mut Experiment) {
         &repairs,
     );
     let courses = [
-        (Courses::Fresh, "the next ones"),
-        (Courses::Fixed, "the first ones"),
+        (Courses::Fresh, "new each generation"),
+        (Courses::Fixed, "same for all"),
     ];
     chosen(ui, "Courses", &mut experiment.courses, &courses);
     let elites = [

@@ -1,5 +1,5 @@
-//! How the drives of a generation are spent: who ends early, and how many more there are from generation to
-//! generation; and the weights of the fitness that they are scored by.
+//! Budget of drives of a generation: which individuals end early, and how the number of drives grows from
+//! generation to generation; also the weights of the fitness.
 
 use super::super::widgets::{Number, choice};
 use crate::model::Model;
@@ -11,19 +11,20 @@ use roadwright_training::genetic::experiment::{Growth, NameOr};
 use roadwright_training::genetic::{Experiment, Halving, Learning, Racing};
 use std::ops::RangeInclusive;
 
-/// Racing as it begins: nobody is out who could still win, whatever the scores are, if they are no less than 0.
+/// Initial settings of racing: an individual is dropped only if it can no longer win, provided that scores
+/// are not below 0.
 const RACING: Racing = Racing {
     least: 0.0,
     block: 3,
     doubt: None,
 };
-/// Doubt and restarts as they begin.
+/// Initial values of significance and restarts.
 const DOUBT: f64 = 0.05;
 const RESTART: u32 = 30;
-/// A fitness may be anything; this far a person is let.
+/// Range offered for a fitness, which may have any value.
 const ANY: RangeInclusive<f64> = -1e6..=1e6;
 
-/// Who ends early.
+/// Method of ending individuals early.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Sparing {
     Nobody,
@@ -46,20 +47,20 @@ impl Sparing {
     }
 }
 
-/// A number in a row of its own.
+/// A number in its own row.
 fn number(ui: &mut Ui, value: &mut f64, row: Number<'_>) {
     let (new, response) = Number {
         value: *value,
         ..row
     }
     .ui(ui);
-    // Whoever types "nan" has typed no number.
+    // The text "nan" is not a valid number.
     if response.changed() && new.is_finite() {
         *value = new;
     }
 }
 
-/// A number without a unit; its value is put in where it is shown.
+/// A number without a unit; its value is filled in where it is shown.
 fn row<'a>(name: &'a str, range: RangeInclusive<f64>, step: f64, hint: &'a str) -> Number<'a> {
     Number {
         name,
@@ -77,7 +78,7 @@ fn whole(ui: &mut Ui, value: &mut usize, name: &str, range: RangeInclusive<f64>,
     *value = new.max(0.0) as usize;
 }
 
-/// A choice between having something and not.
+/// A choice between having an option and not having it.
 fn has<T>(
     ui: &mut Ui,
     (name, hint): (&str, &str),
@@ -95,14 +96,14 @@ fn has<T>(
     ui.end_row();
 }
 
-/// The rows of it all, for a grid of two columns.
+/// All rows, for a grid of two columns.
 pub(super) fn ui(ui: &mut Ui, experiment: &mut Experiment) {
     ui.label("Ends early")
-        .on_hover_text("Who is spared the rest of the drives. Who does not set out always is.");
+        .on_hover_text("Which individuals stop early. Individuals that never start always do.");
     let all = [
-        (Sparing::Nobody, "nobody"),
-        (Sparing::Racing, "who cannot win (racing)"),
-        (Sparing::Halving, "the worse, by rounds (halving)"),
+        (Sparing::Nobody, "none"),
+        (Sparing::Racing, "cannot win (racing)"),
+        (Sparing::Halving, "worst of each round (halving)"),
     ];
     let all = all.map(|(value, text)| (value, text.to_owned()));
     if let Some(sparing) = choice(ui, "Ends early", &Sparing::of(experiment), &all) {
@@ -115,11 +116,11 @@ pub(super) fn ui(ui: &mut Ui, experiment: &mut Experiment) {
         halve(ui, halving);
     }
     growth(ui, experiment);
-    let hint = "Factor on the time step while breeding: drives cost less and are less exact.";
+    let hint = "Factor on the time step during breeding: faster but less exact.";
     let compression = row("Time compression", 1.0..=8.0, 0.1, hint);
     number(ui, &mut experiment.time_compression, compression);
-    let hint = "Training ends as soon as the best of the pool is this good.";
-    let words = ["never", "once it is good enough"];
+    let hint = "Training ends as soon as the best of the pool reaches this fitness.";
+    let words = ["never", "when good enough"];
     has(
         ui,
         ("Stops early", hint),
@@ -128,36 +129,42 @@ pub(super) fn ui(ui: &mut Ui, experiment: &mut Experiment) {
         0.0,
     );
     if let Some(fitness) = &mut experiment.stop.fitness {
-        let hint = "Fitness that is good enough: lower or higher, as the fitness says.";
+        let hint = "Fitness at which training ends.";
         number(ui, fitness, row("Good enough", ANY, 0.1, hint));
     }
 }
 
 fn race(ui: &mut Ui, racing: &mut Racing) {
-    let hint = "No drive can score better than this. The closer to what is possible, the sooner it is decided.";
+    let hint = "Best score that a drive can reach. A tighter bound decides earlier.";
     number(ui, &mut racing.least, row("Best possible", ANY, 0.1, hint));
-    let hint = "Courses that are driven between two decisions.";
-    whole(ui, &mut racing.block, "Courses a block", 1.0..=1000.0, hint);
-    let hint =
-        "Beyond doubt also who was worse, course by course, than the last of the pool is out.";
-    let words = ["by proof alone", "beyond doubt"];
-    has(ui, ("Out is", hint), &mut racing.doubt, words, DOUBT);
+    let hint = "Courses driven between two decisions.";
+    whole(
+        ui,
+        &mut racing.block,
+        "Courses per block",
+        1.0..=1000.0,
+        hint,
+    );
+    let hint = "Drop individuals that are significantly worse than the pool.";
+    let words = ["only if proven", "also if significant"];
+    has(ui, ("Drop", hint), &mut racing.doubt, words, DOUBT);
     if let Some(doubt) = &mut racing.doubt {
-        let hint = "Probability that chance alone makes somebody so much worse.";
-        number(ui, doubt, row("Doubt", 0.001..=0.499, 0.005, hint));
+        let hint = "Significance level: probability of dropping an individual by chance.";
+        number(ui, doubt, row("Significance", 0.001..=0.499, 0.005, hint));
     }
 }
 
 fn halve(ui: &mut Ui, halving: &mut Halving) {
     let mut rounds = halving.rounds as usize;
-    let hint = "After each but the last the better ones go on; all courses are driven at the end of the last.";
+    let hint = "Number of rounds. The better individuals continue; all courses are driven by the end of the \
+        last round.";
     whole(ui, &mut rounds, "Rounds", 2.0..=10.0, hint);
     halving.rounds = rounds as u32;
-    let hint = "Share of those under way that goes on; the round before has driven the same share of the courses.";
+    let hint = "Share of individuals that continues to the next round.";
     number(
         ui,
         &mut halving.share,
-        row("Share that goes on", 0.05..=0.95, 0.01, hint),
+        row("Share that continues", 0.05..=0.95, 0.01, hint),
     );
 }
 
@@ -166,8 +173,8 @@ fn growth(ui: &mut Ui, experiment: &mut Experiment) {
         runs: 1,
         most: experiment.runs.saturating_mul(4).min(100_000),
     };
-    let hint = "The better the pool, the more drives it takes to tell who is better still.";
-    let words = ["drive as much", "drive more"];
+    let hint = "The better the pool, the more drives it takes to see a difference.";
+    let words = ["same number of drives", "more drives"];
     has(
         ui,
         ("Later generations", hint),
@@ -177,40 +184,51 @@ fn growth(ui: &mut Ui, experiment: &mut Experiment) {
     );
     let least = experiment.runs as f64;
     if let Some(growth) = &mut experiment.growth {
-        let hint = "So many more drives in each generation than in the one before.";
-        whole(ui, &mut growth.runs, "More drives", 1.0..=10_000.0, hint);
-        let hint = "Drives do not grow beyond this.";
-        whole(ui, &mut growth.most, "Most drives", least..=100_000.0, hint);
+        let hint = "Additional drives in each generation.";
+        whole(
+            ui,
+            &mut growth.runs,
+            "Additional drives",
+            1.0..=10_000.0,
+            hint,
+        );
+        let hint = "Upper limit of drives per individual.";
+        whole(
+            ui,
+            &mut growth.most,
+            "Maximum drives",
+            least..=100_000.0,
+            hint,
+        );
     }
 }
 
 /// The rows of the cross-entropy method.
 pub(super) fn learning(ui: &mut Ui, learning: &mut Learning) {
-    let hint = "Share of the distributions that a generation makes new.";
+    let hint = "Share of the distributions that each generation replaces.";
     number(
         ui,
         &mut learning.rate,
         row("Learning rate", 0.01..=1.0, 0.01, hint),
     );
-    let hint = "Probability that no value of a gene falls below, so that it can be found again.";
+    let hint = "Lower limit of the probability of a gene's values, so that none is lost.";
     number(
         ui,
         &mut learning.least,
-        row("Least probability", 0.0..=0.1, 0.001, hint),
+        row("Minimum probability", 0.0..=0.1, 0.001, hint),
     );
-    let hint =
-        "Where it ends is partly luck: the champion is chosen among the last of all beginnings.";
+    let hint = "The outcome is partly luck: the champion is chosen from the final generations of all restarts.";
     let words = ["never", "after some generations"];
     has(
         ui,
-        ("Begins anew", hint),
+        ("Restarts", hint),
         &mut learning.restart,
         words,
         RESTART,
     );
     if let Some(restart) = &mut learning.restart {
         let mut generations = *restart as usize;
-        let hint = "Generations of each beginning.";
+        let hint = "Generations between restarts.";
         whole(
             ui,
             &mut generations,
@@ -222,14 +240,14 @@ pub(super) fn learning(ui: &mut Ui, learning: &mut Learning) {
     }
 }
 
-/// The fitness that drives are scored by: the one that is chosen, or the course's.
+/// The fitness that scores drives: the selected one, or the course's.
 fn module_of(experiment: &Experiment) -> Option<String> {
     match &experiment.fitness {
         Some(NameOr::Name(name)) => Some(name.clone()),
         Some(NameOr::Own(setting)) => Some(setting.module.clone()),
         None => {
             let course = experiment.course.as_deref();
-            // Scenarios of one's own are courses with the fitness of all of them.
+            // The user's scenarios are courses with the fitness shared by all.
             let named = course.and_then(|name| Course::named(name).ok());
             Some(
                 named
@@ -240,7 +258,7 @@ fn module_of(experiment: &Experiment) -> Option<String> {
     }
 }
 
-/// The rows of the fitness's parameters. One that is as the module says is not written.
+/// The rows of the fitness's parameters. Values equal to the module's defaults are not written.
 pub(super) fn weights(ui: &mut Ui, model: &Model, experiment: &mut Experiment) {
     let Some(module) = module_of(experiment) else {
         return;
@@ -304,7 +322,7 @@ fn put_weight(experiment: &mut Experiment, module: &str, info: &ParameterInfo, v
     } else {
         setting.parameters.insert(info.key.to_owned(), value);
     }
-    // Without weights of its own it is the module by its name.
+    // Without its own weights it is stored by name.
     experiment.fitness = Some(if setting.parameters.is_empty() {
         NameOr::Name(setting.module)
     } else {

@@ -1,4 +1,4 @@
-//! How a training goes: its generations as curves, how far it is, and what can be done about it.
+//! Progress of a training: curves of its generations, progress, and controls.
 
 use super::super::plots::{Curve, plot_with};
 use super::super::widgets::counted;
@@ -23,7 +23,7 @@ pub(super) fn ui(
     buttons(ui, model, training, actions);
     if training.struck_out > 0 {
         let text = format!(
-            "{} struck out by hand: this is not what the experiment alone makes.",
+            "{} struck out by hand: the result does not follow from the experiment alone.",
             counted(training.struck_out, "individual")
         );
         ui.colored_label(model.theme().tone(Tone::Warning), text);
@@ -31,7 +31,7 @@ pub(super) fn ui(
     curves(ui, model, training);
 }
 
-/// What it is doing, and how long that takes.
+/// The phase of the training, and its remaining time.
 fn state(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
     let progress = model.experiment.progress;
     let of = training
@@ -40,11 +40,11 @@ fn state(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
         .map_or(0, |experiment| experiment.stop.generations);
     let done = training.generations.len();
     let text = match &training.phase {
-        Phase::Preparing => "The course is made\u{2026}".to_owned(),
+        Phase::Preparing => "Preparing the course\u{2026}".to_owned(),
         Phase::Breeding(number) => format!("Generation {number} of {of}"),
-        Phase::Choosing => "The champion is chosen and judged".into(),
+        Phase::Choosing => "Choosing and testing the champion".into(),
         Phase::Stopped => format!("Stopped after {}", counted(done, "generation")),
-        Phase::Over => format!("Over after {}", counted(done, "generation")),
+        Phase::Over => format!("Finished after {}", counted(done, "generation")),
         Phase::Failed(why) => {
             ui.colored_label(model.theme().tone(Tone::Danger), why);
             return;
@@ -63,7 +63,7 @@ fn state(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
     }
 }
 
-/// A time for people.
+/// A duration as text.
 fn time(seconds: f64) -> String {
     match seconds {
         s if s < 90.0 => format!("{s:.0} s"),
@@ -78,32 +78,32 @@ fn buttons(ui: &mut Ui, model: &Model, training: &TrainingPicture, actions: &mut
     ui.horizontal_wrapped(|ui| {
         if training.phase.is_busy() {
             let is_paused = model.experiment.progress.is_paused;
-            let name = if is_paused { "Go on" } else { "Pause" };
+            let name = if is_paused { "Continue" } else { "Pause" };
             if ui.button(name).clicked() {
                 actions.push(ask(ExperimentAction::Pause(!is_paused)));
             }
-            let hint = "End it; the whole generations so far stay.";
+            let hint = "Stop training; complete generations are kept.";
             if ui.button("Stop").on_hover_text(hint).clicked() {
                 actions.push(ask(ExperimentAction::Stop));
             }
         }
-        if is_stopped && ui.button("Go on").clicked() {
+        if is_stopped && ui.button("Continue").clicked() {
             actions.push(ask(ExperimentAction::GoOn));
         }
-        let hint = "Choose the champion among those there are, and judge him on the test courses.";
+        let hint = "Choose the champion from the present pool and test it.";
         let has_some = !training.generations.is_empty();
-        if is_stopped && has_some && ui.button("Judge now").on_hover_text(hint).clicked() {
+        if is_stopped && has_some && ui.button("Test now").on_hover_text(hint).clicked() {
             actions.push(ask(ExperimentAction::Judge));
         }
         let best = training.best().zip(training.courses.first());
         if let Some((best, course)) = best.filter(|_| training.phase.is_busy()) {
-            let hint = "Let the best so far drive in the window, while the others train.";
+            let hint = "Show the best so far on the map while training continues.";
             if ui.button("Show the best").on_hover_text(hint).clicked() {
                 actions.push(individuals::show(best, *course));
             }
         }
-        let hint = "Write what train --resume, train compare and train apply read.";
-        if has_some && ui.button("Save the record…").on_hover_text(hint).clicked() {
+        let hint = "Write the file for train --resume, train compare and train apply.";
+        if has_some && ui.button("Save record…").on_hover_text(hint).clicked() {
             actions.push(ask(ExperimentAction::File(ExperimentFile::Record)));
         }
     });
@@ -160,8 +160,7 @@ fn curves(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
             plot.add(FilledArea::new("spread", &at, &low, &high).fill_color(band));
         }
     });
-    let hint =
-        "The band is the mean of a generation, less and plus the deviation of its individuals.";
+    let hint = "Band: mean of each generation ± standard deviation of its individuals.";
     ui.label(RichText::new(hint).weak().small());
     ui.add_space(4.0);
     let count = |name, color, of: fn(&GenerationRow) -> Option<f64>| curve(name, color, 1.5, of);
@@ -173,7 +172,7 @@ fn curves(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
     plot_with(ui, ("Ended", LOW, 1.0), ended, |_| {});
 }
 
-/// What generations say, where they say something.
+/// Values of generations, where present.
 fn points(rows: &[GenerationRow], of: fn(&GenerationRow) -> Option<f64>) -> Vec<[f64; 2]> {
     let points = rows
         .iter()

@@ -1,4 +1,4 @@
-//! The champion on courses that nobody has seen, and his values for the scenario.
+//! The champion's results on test courses, and the use of its values in the scenario.
 
 use super::super::widgets::{choice, heading};
 use super::ExperimentPanel;
@@ -12,7 +12,7 @@ use roadwright_training::genetic::put_preset;
 
 /// Height of a row of intervals, points.
 const ROW: f32 = 20.0;
-/// Half of the height of the ends of an interval, points.
+/// Half the height of the ends of an interval, points.
 const END: f32 = 5.0;
 
 pub(super) fn ui(
@@ -36,12 +36,9 @@ pub(super) fn ui(
     ui.label(format!("Champion: {}", in_words(after)));
     ui.label(format!("Before: {}", in_words(before)));
     if let Some(manners) = &verdict.manners {
-        ui.label(format!("Its drives: {manners}"));
+        ui.label(format!("Driving: {manners}"));
     }
-    let difference = format!(
-        "Difference course by course: {}",
-        spread(&verdict.difference)
-    );
+    let difference = format!("Paired difference: {}", spread(&verdict.difference));
     ui.label(difference);
     let better = if after.lower_is_better {
         "Lower"
@@ -49,7 +46,7 @@ pub(super) fn ui(
         "Higher"
     };
     ui.label(format!(
-        "{better} is better. Intervals hold with {:.0} %.",
+        "{better} is better. {:.0} % confidence intervals.",
         100.0 * verdict.difference.level
     ));
     ui.label(format!("Pool {}", training.pool_hash));
@@ -59,7 +56,7 @@ pub(super) fn ui(
 fn in_words(summary: &Summary) -> String {
     let failed = match summary.failed {
         0 => String::new(),
-        failed => format!(", {failed} more failed"),
+        failed => format!(", {failed} failed"),
     };
     format!(
         "{}; {} of {} drives completed, {} runs{failed}",
@@ -70,7 +67,7 @@ fn in_words(summary: &Summary) -> String {
     )
 }
 
-/// A mean with its interval; one value has none.
+/// A mean with its interval; a single value has none.
 fn spread(estimate: &Estimate) -> String {
     match estimate.interval {
         None => format!("{:.4} (one run: no interval)", estimate.mean),
@@ -80,7 +77,7 @@ fn spread(estimate: &Estimate) -> String {
 
 /// Means with their error bars, one below the other.
 fn intervals(ui: &mut Ui, theme: Theme, rows: &[(&str, &Estimate, Color32)]) {
-    // One run has no interval: its bar is a point.
+    // One run has no interval, so its bar is a point.
     let ends = |estimate: &Estimate| estimate.interval.unwrap_or([estimate.mean; 2]);
     let all = rows.iter().flat_map(|(_, estimate, _)| ends(estimate));
     let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
@@ -121,7 +118,7 @@ fn intervals(ui: &mut Ui, theme: Theme, rows: &[(&str, &Estimate, Color32)]) {
     }
 }
 
-/// Into which stack of the scenario the champion goes.
+/// Writes the champion into a stack of the scenario.
 fn apply(
     ui: &mut Ui,
     model: &Model,
@@ -132,20 +129,20 @@ fn apply(
     let (Some(problem), Some(verdict)) = (&training.problem, &training.verdict) else {
         return;
     };
-    heading(ui, "Put into the scenario");
+    heading(ui, "Use in the scenario");
     if let Some(shown) = &model.experiment.shown {
-        ui.label(format!("Go back to {} first.", shown.origin));
+        ui.label(format!("Return to {} first.", shown.origin));
         return;
     }
     let preset = problem.genome().preset(&verdict.champion.genes);
     let stacks = model.document.scenario().listed_stacks().into_iter();
-    // Tried on a copy: only stacks with the modules that the genes belong to can take them.
+    // Tried on a copy, because only stacks with the modules of the genes are suitable.
     let uses = stacks.filter(|(_, stack)| put_preset(&preset, &mut (*stack).clone()).is_ok());
     let mut all: Vec<(Option<String>, String)> = uses
         .map(|(name, _)| (Some(name.clone()), name.clone()))
         .collect();
     all.push((None, "a new stack".to_owned()));
-    // A stack that has gone meanwhile is not chosen any more.
+    // A stack that no longer exists is deselected.
     if !all.iter().any(|(name, _)| *name == state.target) {
         state.target = None;
     }
@@ -154,9 +151,8 @@ fn apply(
         if let Some(target) = choice(ui, "Stack of the scenario", &state.target, &all) {
             state.target = target;
         }
-        let hint =
-            "The champion's values become parameters of the modules of this stack, in one step.";
-        if ui.button("Put in").on_hover_text(hint).clicked() {
+        let hint = "Write the champion's values into the modules of this stack.";
+        if ui.button("Apply").on_hover_text(hint).clicked() {
             let action = ExperimentAction::Apply(state.target.clone());
             actions.push(Action::Experiment(action));
         }
@@ -164,7 +160,7 @@ fn apply(
     if training.struck_out > 0 {
         ui.colored_label(
             model.theme().tone(Tone::Warning),
-            "A person has struck individuals out on the way.",
+            "Individuals were struck out by hand.",
         );
     }
 }

@@ -1,4 +1,4 @@
-//! The diagram of time and distance: signals at their places, and the bands of both directions between
+//! The diagram of time and distance: signals at their positions, and the bands of both directions between
 //! their greens.
 //!
 //! ```text
@@ -20,29 +20,29 @@ use roadwright_scenario::NodeId;
 use roadwright_scenario::green_wave::{Along, Corridor, WaveSignal};
 use roadwright_scenario::junction::Light;
 
-/// A drag goes in steps of this, s.
+/// Step of a drag, s.
 const STEP: f64 = 1.0;
-/// Room for names, above the last signal and below the first, for the axis, and beside it all, points.
+/// Margins for names, above the last signal and below the first, for the axis, and on all sides, points.
 const NAMES: f32 = 150.0;
 const MARGIN: f32 = 12.0;
 const AXIS: f32 = 18.0;
 const RIGHT: f32 = 8.0;
-/// Half the thickness of a green, of a red, and of where a signal is taken hold of, points.
+/// Half the thickness of a green and of a red, and half the size of the drag area of a signal, points.
 const GREEN: f32 = 6.0;
 const RED: f32 = 1.5;
 const GRIP: f32 = 9.0;
-/// Two signals have so much room between them where the panel has it, points.
+/// Preferred distance between two signals, points.
 const GAP: f32 = 22.0;
-/// Least and largest height of all signals together, points.
+/// Minimum and maximum height of all signals together, points.
 const HEIGHT: [f32; 2] = [120.0, 1_500.0];
-/// Cycles that are shown at least.
+/// Minimum number of cycles shown.
 const CYCLES: f64 = 2.0;
 
-/// A drag under way.
+/// A drag in progress.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Gesture {
     node: NodeId,
-    /// Where the hand took hold, points, and which offset there was, s.
+    /// Position of the pointer at the start, points, and the offset at that time, s.
     from: f32,
     before: f64,
     /// The newest offset, s.
@@ -50,7 +50,7 @@ pub(super) struct Gesture {
 }
 
 impl Gesture {
-    /// The signals as the hand has them.
+    /// The signals with the dragged offset.
     pub(super) fn put(&self, corridor: &Corridor) -> Corridor {
         let mut shown = corridor.clone();
         let own = shown
@@ -83,7 +83,7 @@ pub(super) fn arrow(painter: &Painter, at: Pos2, along: Along, color: Color32) {
     painter.add(Shape::convex_polygon(corners, color, Stroke::NONE));
 }
 
-/// What is drawn.
+/// Contents of the diagram.
 pub(super) struct Chart<'a> {
     pub(super) model: &'a Model,
     pub(super) corridor: &'a Corridor,
@@ -104,7 +104,7 @@ impl Chart<'_> {
         let well = ui.visuals().widgets.inactive.bg_fill.gamma_multiply(0.5);
         ui.painter().rect_filled(plot, 3.0, well);
         self.axis(ui, plot, theme);
-        // The signals lie over the bands: where a band touches a red is seen.
+        // Signals lie over the bands, so that a band touching a red is visible.
         for along in [Along::Backward, Along::Forward] {
             self.band(ui, plot, along, color(theme, along));
         }
@@ -114,7 +114,7 @@ impl Chart<'_> {
         self.now(ui, plot, theme);
     }
 
-    /// So high that near signals are told apart.
+    /// High enough to tell neighbouring signals apart.
     fn height(&self, available: f32) -> f32 {
         let places = self.corridor.signals.windows(2);
         let gaps = places
@@ -128,7 +128,7 @@ impl Chart<'_> {
         wanted.max(available - 4.0).clamp(least, most.max(least))
     }
 
-    /// The time that is shown, s: whole cycles, in which a band gets from end to end.
+    /// The time shown, s: whole cycles, long enough for a band to pass from end to end.
     fn span(&self) -> f64 {
         let travel = self.corridor.length() / self.speed;
         let cycle = self.corridor.cycle;
@@ -145,7 +145,7 @@ impl Chart<'_> {
         inner.bottom() - inner.height() * share
     }
 
-    /// Moments in what is shown, and before it, at which something that comes in each cycle begins.
+    /// Start times of a periodic event within the time shown, and one before it.
     fn starts(&self, first: f64) -> impl Iterator<Item = f64> + use<> {
         let cycle = self.corridor.cycle;
         let before = (self.corridor.length() / self.speed / cycle).ceil() + 1.0;
@@ -154,7 +154,7 @@ impl Chart<'_> {
         (0..count).map(move |i| first + cycle * i as f64)
     }
 
-    /// Seconds below the signals.
+    /// The time axis below the signals.
     fn axis(&self, ui: &Ui, plot: Rect, theme: Theme) {
         let span = self.span();
         let steps = [5.0, 10.0, 20.0, 50.0, 100.0, 200.0];
@@ -174,7 +174,7 @@ impl Chart<'_> {
         }
     }
 
-    /// The band of a direction, once in each cycle.
+    /// The band of a direction, once per cycle.
     fn band(&self, ui: &Ui, plot: Rect, along: Along, color: Color32) {
         let Some(band) = self.corridor.band(along, self.speed) else {
             return;
@@ -204,7 +204,7 @@ impl Chart<'_> {
         }
     }
 
-    /// A signal: its name, its greens both ways over its red, and what is dragged of it.
+    /// A signal: its name, its greens in both directions over its red, and its drag area.
     fn signal(
         &self,
         ui: &Ui,
@@ -287,8 +287,8 @@ impl Chart<'_> {
             let by = f64::from(pointer.x - own.from) * self.span() / f64::from(plot.width());
             let offset = ((own.before + by) / STEP).round() * STEP;
             let offset = offset.rem_euclid(self.corridor.cycle);
-            // Each state is an edit, and each edit closes the signals of a run: only what differs, and
-            // nothing before the hand has moved by half a step.
+            // Each state is an edit, and each edit closes the signals of a run, so only differences are sent,
+            // and nothing before the pointer has moved by half a step.
             let has_moved = own.offset != own.before || by.abs() >= 0.5 * STEP;
             if has_moved && offset != own.offset {
                 own.offset = offset;
@@ -302,7 +302,7 @@ impl Chart<'_> {
         }
     }
 
-    /// Where the running simulation is.
+    /// The present time of the running simulation.
     fn now(&self, ui: &Ui, plot: Rect, theme: Theme) {
         let live = self
             .model

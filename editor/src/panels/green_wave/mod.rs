@@ -1,5 +1,5 @@
-//! Waves of green: a diagram of time and distance along a street, in which the cycles of its signals are
-//! dragged to other starts.
+//! Green waves: a diagram of time and distance along a street, in which the start times of signal cycles can
+//! be dragged.
 
 mod chart;
 
@@ -20,35 +20,35 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// Speeds that a wave can be made for, km/h.
+/// Design speeds of a wave, km/h.
 const SPEEDS: RangeInclusive<f64> = 5.0..=200.0;
-/// Offsets of a wave are told to a tenth of a second: that is as much as the band can lose.
+/// Offsets of a wave are rounded to tenths of a second, which is the most that the band can lose.
 const TENTHS: f64 = 10.0;
 
-/// What was found for a revision and a selection.
+/// Results for a revision and a selection.
 struct Known {
     revision: u64,
     found: Result<Arc<Corridor>, NoWave>,
-    /// Signals that follow one programme with others beside them.
+    /// Signals that share a programme with neighbours.
     shared: Vec<NodeId>,
 }
 
-/// What the panel remembers.
+/// State of the panel.
 #[derive(Default)]
 pub(super) struct GreenWavePanel {
-    /// What the corridor leads through: the last selection with two signals in it, so that a look at one of
-    /// them does not put the diagram away.
+    /// The selection that defines the corridor: the last one with two signals, so that inspecting one of them
+    /// does not close the diagram.
     chosen: BTreeSet<ObjectId>,
-    /// Whether the wave goes the other way.
+    /// Whether the direction is reversed.
     is_turned: bool,
-    /// The design speed, m/s; that of the roads while nobody has said another one.
+    /// The design speed, m/s; by default that of the roads.
     speed: Option<f64>,
     known: Option<Known>,
     gesture: Option<Gesture>,
 }
 
 impl GreenWavePanel {
-    /// Another selection or scenario is looked at.
+    /// Handles another selection or scenario.
     fn follow(&mut self, model: &Model) {
         if self.chosen != model.selection && signals_of(model) > 1 {
             *self = Self {
@@ -90,8 +90,7 @@ impl GreenWavePanel {
     }
 }
 
-/// How many junctions with signals are selected, or at the ends of roads that are; no more than two are
-/// counted.
+/// Number of junctions with signals that are selected or at the ends of selected roads, counted up to two.
 fn signals_of(model: &Model) -> usize {
     let (network, layout) = (model.scene.scenario.network(), &model.scene.layout);
     let mut found = BTreeSet::new();
@@ -121,7 +120,7 @@ fn signals_of(model: &Model) -> usize {
     found.len()
 }
 
-/// The way to the panel, where there is something to show in it.
+/// The button that opens the panel, if there is something to show.
 pub(super) fn opener(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let command = Command::Panel(PanelId::GreenWave);
     if signals_of(model) > 1
@@ -142,7 +141,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     } = frame;
     let state = &mut memory.green_wave;
     state.follow(model);
-    // A drag may end while the panel is not shown.
+    // A drag may end while the panel is hidden.
     let is_held = ui.input(|input| input.pointer.primary_down() || input.pointer.any_released());
     if !is_held && state.gesture.take().is_some() {
         actions.push(Action::Commit(None));
@@ -165,7 +164,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     };
     let shared = known.shared.clone();
     let speed = controls(ui, model, state, &corridor, actions);
-    // As it will be: the scene is a moment behind the hand.
+    // With the drag applied, because the scene lags behind the pointer.
     let shown = match &state.gesture {
         Some(gesture) => gesture.put(&corridor),
         None => corridor.as_ref().clone(),
@@ -174,7 +173,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     if !shared.is_empty() {
         let nodes: Vec<String> = shared.iter().map(NodeId::to_string).collect();
         let text = format!(
-            "{}: runs together with the signals beside it; another offset makes it run alone.",
+            "{}: coordinated with neighbouring signals; changing the offset separates it.",
             nodes.join(", ")
         );
         ui.label(RichText::new(text).weak());
@@ -187,7 +186,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     chart.ui(ui, &mut state.gesture, actions);
 }
 
-/// Speed, direction, and the button that makes the wave. The speed that holds, m/s.
+/// Speed, direction, and the button that creates the wave. Returns the present speed, m/s.
 fn controls(
     ui: &mut Ui,
     model: &Model,
@@ -199,33 +198,43 @@ fn controls(
     ui.horizontal_wrapped(|ui| {
         ui.label("Design speed");
         let mut shown = 3.6 * speed;
-        let drag = DragValue::new(&mut shown).range(SPEEDS).speed(0.5).max_decimals(1).suffix(" km/h");
+        let drag = DragValue::new(&mut shown)
+            .range(SPEEDS)
+            .speed(0.5)
+            .max_decimals(1)
+            .suffix(" km/h");
         let response = ui.add(drag);
         named(&response, "Design speed");
-        let hint = "How fast the drivers go whom the wave is for; at first what the roads allow.";
+        let hint = "Speed of the wave; by default the speed that the roads allow.";
         if response.on_hover_text(hint).changed() {
             speed = shown / 3.6;
             state.speed = Some(speed);
         }
-        let hint = "Give each signal the offset at which its green begins as those arrive who drove off \
-                    when that of the first began.";
-        if primary(ui, true, "Make the wave").on_hover_text(hint).clicked() {
+        let hint =
+            "Set the offsets so that each green starts when vehicles from the first green arrive.";
+        if primary(ui, true, "Create wave")
+            .on_hover_text(hint)
+            .clicked()
+        {
             actions.push(wave(model, corridor, speed));
         }
         let can_turn = corridor.is_open(Along::Backward);
-        let turn = ui.add_enabled(can_turn, egui::Button::new("Other direction"));
-        if turn.on_hover_text("Let the wave go the other way.").clicked() {
+        let turn = ui.add_enabled(can_turn, egui::Button::new("Reverse direction"));
+        if turn
+            .on_hover_text("Reverse the direction of the wave.")
+            .clicked()
+        {
             state.is_turned = !state.is_turned;
         }
     });
     speed
 }
 
-/// What makes a wave at a speed, m/s.
+/// The action that creates a wave at a speed in m/s.
 fn wave(model: &Model, corridor: &Corridor, speed: f64) -> Action {
     let offsets = corridor.wave(speed).into_iter().zip(&corridor.signals);
     let offsets = offsets.map(|(offset, signal)| {
-        // The first keeps what it has, to the last digit.
+        // The first keeps its exact offset.
         let rounded = (TENTHS * offset).round() / TENTHS;
         let is_first = signal.at == 0.0;
         if is_first {
@@ -240,10 +249,10 @@ fn wave(model: &Model, corridor: &Corridor, speed: f64) -> Action {
         .zip(&offsets)
         .all(|(own, other)| (own - other).abs() < 1e-9)
     {
-        let text = "The offsets are those of the wave.";
+        let text = "The offsets already form this wave.";
         return Action::Say(Word::Done, text.into());
     }
-    // What stays as it is needs no plan of its own.
+    // Unchanged signals need no plan of their own.
     let pairs = corridor.signals.iter().zip(offsets);
     let pairs = pairs.filter(|(signal, offset)| (signal.offset - offset).abs() >= 1e-9);
     let pairs = pairs.map(|(signal, offset)| (signal.junction, offset));
@@ -251,7 +260,7 @@ fn wave(model: &Model, corridor: &Corridor, speed: f64) -> Action {
     Action::Apply(label, offsets_edit(model, pairs))
 }
 
-/// Gives junctions other offsets, s.
+/// The edit that sets the offsets of junctions, s.
 fn offsets_edit(model: &Model, offsets: impl IntoIterator<Item = (usize, f64)>) -> Edit {
     let junctions = &model.scene.layout.junctions;
     let offsets: Vec<(usize, f64)> = offsets.into_iter().collect();
@@ -262,7 +271,7 @@ fn offsets_edit(model: &Model, offsets: impl IntoIterator<Item = (usize, f64)>) 
         let mut groups = plans.groups.iter();
         let is_shared = groups.any(|group| group.len() > 1 && group.contains(&index));
         let signals = plans.signals.get(index)?.as_ref();
-        // One that leaves its group keeps step with the others.
+        // A signal that leaves its group keeps the cycle of the group.
         let cycle = signals
             .filter(|_| is_shared)
             .map(|signals| signals.programme.cycle());
@@ -271,7 +280,7 @@ fn offsets_edit(model: &Model, offsets: impl IntoIterator<Item = (usize, f64)>) 
     with_offsets(model.document.base(), offsets)
 }
 
-/// How wide the bands are.
+/// Widths of the bands as text.
 fn words(ui: &mut Ui, corridor: &Corridor, speed: f64) {
     let [Some(first), Some(last)] = [corridor.signals.first(), corridor.signals.last()] else {
         return;
@@ -282,16 +291,16 @@ fn words(ui: &mut Ui, corridor: &Corridor, speed: f64) {
     ];
     for (along, from, to) in ways {
         let told = if !corridor.is_open(along) {
-            "nobody can drive that way".to_owned()
+            "closed in this direction".to_owned()
         } else {
             match corridor.band(along, speed) {
                 Some(band) => format!(
-                    "band of {:.1} s, {:.0} % of the cycle of {:.0} s",
+                    "band of {:.1} s, {:.0} % of the {:.0} s cycle",
                     band.width,
                     100.0 * band.width / corridor.cycle,
                     corridor.cycle
                 ),
-                None => "no band: nobody has green at all signals at that speed".to_owned(),
+                None => "no band: no vehicle gets green at all signals at this speed".to_owned(),
             }
         };
         ui.horizontal(|ui| {
@@ -310,7 +319,7 @@ fn words(ui: &mut Ui, corridor: &Corridor, speed: f64) {
     }
 }
 
-/// Why there is no wave, and the nodes where that can be changed.
+/// The reason why there is no wave, and the nodes where that can be changed.
 fn refused(ui: &mut Ui, model: &Model, why: &NoWave, actions: &mut Vec<Action>) {
     let color = model.theme().tone(Tone::Warning);
     ui.add_space(6.0);

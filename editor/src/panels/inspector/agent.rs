@@ -1,4 +1,4 @@
-//! An agent: its vehicle, its stack, and where it drives.
+//! An agent: its vehicle, its stack, and its trip.
 
 use super::super::property::{Choice, OF, Property, Subject, TURN, TextProperty, fact};
 use super::super::widgets::heading;
@@ -43,7 +43,7 @@ pub(super) const DYNAMICS: Choice<Agent, Option<DynamicsLevel>> = Choice {
     set: |agent, level| agent.dynamics = level,
 };
 
-/// What is proposed between an arrival and the next start, s.
+/// Initial delay between an arrival and the next start, s.
 const REPEAT: f64 = 10.0;
 
 pub(super) const APPEARANCE: [Property<Agent>; 3] = [
@@ -53,7 +53,7 @@ pub(super) const APPEARANCE: [Property<Agent>; 3] = [
         unit: "s",
         range: 0.0..=1e7,
         step: 0.5,
-        hint: "When it appears.",
+        hint: "Time at which it spawns.",
         get: |agent| Some(agent.depart.get()),
         set: |agent, depart| agent.depart = depart.into(),
     },
@@ -63,7 +63,7 @@ pub(super) const APPEARANCE: [Property<Agent>; 3] = [
         unit: "s",
         range: 0.0..=1e7,
         step: 0.5,
-        hint: "It sets out again so long after it has arrived, as soon as there is room.",
+        hint: "Delay after arrival before it restarts, once there is room.",
         get: |agent| agent.repeat.get(),
         set: |agent, repeat| agent.repeat = Some(repeat).into(),
     },
@@ -73,23 +73,23 @@ pub(super) const APPEARANCE: [Property<Agent>; 3] = [
         unit: "m/s",
         range: 0.0..=150.0,
         step: 0.2,
-        hint: "When it appears.",
+        hint: "Time at which it spawns.",
         get: |agent| Some(agent.speed.get()),
         set: |agent, speed| agent.speed = speed.into(),
     },
 ];
 
-/// Only a start on open ground has a heading of its own; on a lane it is the lane's.
+/// Only a start on open ground has its own heading; on a lane it is the lane's.
 const HEADING: Property<Agent> = Property {
     name: "Heading",
-    label: "Turn {object}",
+    label: "Rotate {object}",
     unit: "°",
     range: TURN,
     step: 1.0,
     hint: "Counter-clockwise from east.",
     get: |agent| match agent.start {
         Place::Ground(ground) => Some(ground.heading.to_degrees()),
-        // The lane gives the heading.
+        // The lane determines the heading.
         Place::Lane(_) => None,
     },
     set: |agent, degrees| {
@@ -129,12 +129,12 @@ pub(super) fn ui(
     ui.horizontal(|ui| way_points(ui, &mut subject));
 }
 
-/// Whether it sets out again after it has arrived.
+/// Whether it restarts after arrival.
 fn repeats(ui: &mut Ui, subject: &mut Subject<'_, Agent>) {
     ui.label("");
     let mut repeats = subject.object.repeat.is_some();
-    let hint = "Lets it start again after each arrival, so that the town stays alive.";
-    let shown = ui.checkbox(&mut repeats, "Starts again after arrival");
+    let hint = "Restart after each arrival, so that the town stays busy.";
+    let shown = ui.checkbox(&mut repeats, "Restart after arrival");
     if shown.on_hover_text(hint).changed() {
         let name = subject.name.clone();
         subject.apply(format!("Repeat of {name}"), |agent| {
@@ -144,7 +144,7 @@ fn repeats(ui: &mut Ui, subject: &mut Subject<'_, Agent>) {
     ui.end_row();
 }
 
-/// From where it drives to where.
+/// Its start, way-points and destination.
 fn trip(ui: &mut Ui, model: &Model, id: AgentId, agent: &Agent) {
     fact(ui, "Start", place_text(&agent.start));
     for via in &agent.via {
@@ -155,7 +155,7 @@ fn trip(ui: &mut Ui, model: &Model, id: AgentId, agent: &Agent) {
         Some(place) => ui.label(place_text(place)),
         None => {
             let color = model.theme().tone(crate::tools::Tone::Warning);
-            ui.colored_label(color, "none: it will not drive")
+            ui.colored_label(color, "none (it will not drive)")
         }
     };
     ui.end_row();
@@ -164,13 +164,13 @@ fn trip(ui: &mut Ui, model: &Model, id: AgentId, agent: &Agent) {
     }
 }
 
-/// Way-points are made of destinations: so a trip is built up by dragging out one after the other.
+/// Destinations become way-points, so that a trip can be built by dragging one destination after the other.
 fn way_points(ui: &mut Ui, subject: &mut Subject<'_, Agent>) {
     let name = subject.name.clone();
     if subject.object.destination.is_some()
         && ui
-            .button("Destination becomes way-point")
-            .on_hover_text("Then drag out a new destination.")
+            .button("Turn destination into way-point")
+            .on_hover_text("Then drag a new destination.")
             .clicked()
     {
         subject.apply(format!("Add way-point to {name}"), |agent| {

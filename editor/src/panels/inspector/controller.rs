@@ -1,4 +1,4 @@
-//! The parameters of the module that decides about signals.
+//! The parameters of the module that controls signals.
 
 use super::super::kinds::parameter;
 use super::super::property::Subject;
@@ -8,7 +8,7 @@ use egui::{CollapsingHeader, Grid, RichText, Ui};
 use roadwright_agent::{ModuleKind, ParameterInfo};
 use roadwright_scenario::{Edit, Node, SignalControllerSetting};
 
-/// What the module says about itself, and its parameters; nothing where a mode decides.
+/// The module's description and parameters; nothing if a mode controls the signals.
 pub(super) fn ui(ui: &mut Ui, model: &Model, subject: &mut Subject<'_, Node>) {
     let plan = subject.object.rules.plan.as_ref();
     let Some((_, Some(setting))) = plan.map(|plan| plan.decided_by()) else {
@@ -17,7 +17,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, subject: &mut Subject<'_, Node>) {
     let all = model.modules.registry.infos(ModuleKind::SignalController);
     let Some((info, parameters)) = all.iter().find(|(info, _)| info.id == setting.module) else {
         let text = format!(
-            "{} is not there: no folder has it, and a run cannot begin with it.",
+            "{} is missing: no module folder contains it, so a run cannot start.",
             setting.module
         );
         ui.colored_label(model.theme().tone(Tone::Warning), text);
@@ -35,7 +35,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, subject: &mut Subject<'_, Node>) {
                 .num_columns(2)
                 .show(ui, |ui| {
                     for info in *parameters {
-                        // What the plan does not say has its default.
+                        // Parameters missing in the plan have their default.
                         let value = setting.parameters.get(info.key).copied();
                         let value = value.unwrap_or(info.default);
                         let with = |value: f64| changed(subject.object, subject.edit, info, value);
@@ -45,7 +45,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, subject: &mut Subject<'_, Node>) {
         });
 }
 
-/// The edit that sets a parameter; one at its default is not written.
+/// The edit that sets a parameter; a default value is not written.
 fn changed(node: &Node, edit: &dyn Fn(Node) -> Edit, info: &ParameterInfo, value: f64) -> Edit {
     let mut node = node.clone();
     let plan = node.rules.plan.as_mut();
@@ -56,7 +56,7 @@ fn changed(node: &Node, edit: &dyn Fn(Node) -> Edit, info: &ParameterInfo, value
 }
 
 fn set(setting: &mut SignalControllerSetting, info: &ParameterInfo, value: f64) {
-    // Files stay short, and follow a default that changes later.
+    // This keeps files short and follows later changes of the default.
     if value == info.default {
         setting.parameters.remove(info.key);
     } else {

@@ -7,9 +7,9 @@ use egui::{CollapsingHeader, Grid, RichText, Ui};
 use roadwright_scenario::junction::{Corner, Junction};
 use roadwright_scenario::{Edit, Node, NodeId, RoadId};
 
-/// What files may say, m.
+/// Range allowed in files, m.
 const RADIUS: std::ops::RangeInclusive<f64> = 0.5..=100.0;
-/// Radii that differ by less are the same on the screen, m.
+/// Radii that differ by less look the same on screen, m.
 const SAME: f64 = 0.05;
 
 pub(super) fn ui(
@@ -52,7 +52,7 @@ fn rounded(junction: &Junction) -> impl Iterator<Item = (RoadId, RoadId, Corner)
         .map(|(i, corner)| (arms[i].road, arms[(i + 1) % arms.len()].road, *corner))
 }
 
-/// The row of one corner, and below it what else is to be said.
+/// The row of one corner, and its notes.
 fn radius(
     ui: &mut Ui,
     subject: &mut Subject<'_, Node>,
@@ -66,7 +66,7 @@ fn radius(
         range: RADIUS,
         unit: "m",
         step: 0.1,
-        hint: "Radius of the edge of the carriageway.",
+        hint: "Radius of the carriageway edge.",
     };
     let (value, response) = number.ui(ui);
     let label = format!("Corner {name} of {}", subject.name);
@@ -88,11 +88,11 @@ fn radius(
         ui.label("");
     }
     if is_decided {
-        let button = ui.small_button("By the roads");
-        let own = format!("Corner {name} by the roads");
+        let button = ui.small_button("Automatic");
+        let own = format!("Reset corner {name}");
         button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &own));
         if button.clicked() {
-            let label = format!("Corner {name} of {} by the roads", subject.name);
+            let label = format!("Reset corner {name} of {}", subject.name);
             subject.apply(label, |node| node.rules.set_corner(road, next, None));
         }
     }

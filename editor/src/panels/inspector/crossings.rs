@@ -1,4 +1,4 @@
-//! Where people on foot cross the arms of a junction.
+//! Pedestrian crossings over the arms of a junction.
 
 use super::super::property::{OF, Property, Subject};
 use super::super::widgets::{Number, change, heading};
@@ -8,17 +8,17 @@ use roadwright_scenario::junction::{CROSSING_WIDTH, crossing_width};
 use roadwright_scenario::{CrossingRule, Edit, Node, NodeId, RoadId};
 use std::ops::RangeInclusive;
 
-/// What files may say of the width of a strip, m.
+/// Range of a crossing's width in files, m.
 const WIDTHS: RangeInclusive<f64> = 2.0..=20.0;
 
-/// Of all crossings at the node.
+/// For all crossings at the node.
 const PEOPLE: [Property<Node>; 1] = [Property {
-    name: "People",
+    name: "Pedestrians",
     label: OF,
     unit: "/h",
     range: 0.0..=3600.0,
     step: 10.0,
-    hint: "People who come to each side of each crossing here in an hour.",
+    hint: "Pedestrians per hour on each side of each crossing here.",
     get: |node| Some(node.rules.crossings.first()?.people.unwrap_or(0.0)),
     set: |node, people| {
         for crossing in &mut node.rules.crossings {
@@ -37,7 +37,7 @@ pub(super) fn ui(
     let mut roads: Vec<RoadId> = network.ends_at(id).into_iter().map(|end| end.0).collect();
     roads.sort_unstable();
     roads.dedup();
-    // Where a road only ends there is nobody to wait for people.
+    // At the end of a single road there is no traffic to cross.
     if roads.len() < 2 {
         return;
     }
@@ -65,7 +65,7 @@ pub(super) fn ui(
     }
 }
 
-/// The width of each crossing, in the order of their roads.
+/// The width of each crossing, ordered by road.
 fn widths(ui: &mut Ui, model: &Model, (id, node): (NodeId, &Node), actions: &mut Vec<Action>) {
     let network = model.document.scenario().network();
     for crossing in &node.rules.crossings {
@@ -78,7 +78,7 @@ fn widths(ui: &mut Ui, model: &Model, (id, node): (NodeId, &Node), actions: &mut
             range: WIDTHS,
             unit: "m",
             step: 0.1,
-            hint: "How wide the strip is on which people cross, along the road.",
+            hint: "Width of the crossing, along the road.",
         };
         let (width, response) = number.ui(ui);
         let edit = || {
@@ -90,7 +90,7 @@ fn widths(ui: &mut Ui, model: &Model, (id, node): (NodeId, &Node), actions: &mut
     }
 }
 
-/// Decides the width of the crossing over a road, m; the usual one is not written.
+/// Sets the width of the crossing over a road, m; the default is not written.
 fn set_width(node: &mut Node, road: RoadId, width: f64, usual: f64) {
     let mut crossings = node.rules.crossings.iter_mut();
     if let Some(crossing) = crossings.find(|crossing| crossing.road == road) {
@@ -98,7 +98,7 @@ fn set_width(node: &mut Node, road: RoadId, width: f64, usual: f64) {
     }
 }
 
-/// Puts a crossing over a road, or takes it away; it gets the rate of those that are there.
+/// Adds or removes a crossing over a road; a new one gets the rate of the existing ones.
 fn put(node: &mut Node, road: RoadId, is_there: bool) {
     let crossings = &mut node.rules.crossings;
     let people = crossings.first().and_then(|other| other.people.get());

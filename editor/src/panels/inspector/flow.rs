@@ -1,4 +1,4 @@
-//! A flow: vehicles that appear at a rate.
+//! A flow: vehicles that spawn at a rate.
 
 use super::super::property::{Choice, OF, Property, Subject, fact};
 use super::super::widgets::heading;
@@ -41,7 +41,7 @@ const NUMBERS: [Property<Flow>; 3] = [
         unit: "/h",
         range: 0.0..=1e5,
         step: 5.0,
-        hint: "Vehicles per hour, on average.",
+        hint: "Average number of vehicles per hour.",
         get: |flow| Some(flow.rate_per_hour.get()),
         set: |flow, rate| flow.rate_per_hour = rate.into(),
     },
@@ -51,7 +51,7 @@ const NUMBERS: [Property<Flow>; 3] = [
         unit: "s",
         range: 0.0..=1e7,
         step: 1.0,
-        hint: "When the first may appear.",
+        hint: "Earliest time at which a vehicle spawns.",
         get: |flow| Some(flow.begin.get()),
         set: |flow, begin| flow.begin = begin.into(),
     },
@@ -61,7 +61,7 @@ const NUMBERS: [Property<Flow>; 3] = [
         unit: "s",
         range: 0.0..=1e7,
         step: 1.0,
-        hint: "When the last may appear.",
+        hint: "Latest time at which a vehicle spawns.",
         get: |flow| Some(flow.end.get()),
         set: |flow, end| flow.end = end.into(),
     },

@@ -1,4 +1,4 @@
-//! A forest: an area that trees are drawn by lot for.
+//! A forest: an area with randomly placed trees.
 
 use super::super::property::{OF, Property, Subject, fact};
 use super::super::widgets::heading;
@@ -23,7 +23,7 @@ const NUMBERS: [Property<Forest>; 4] = [
         unit: "m",
         range: 0.2..=1e4,
         step: 0.1,
-        hint: "Least distance between trunks.",
+        hint: "Minimum distance between trunks.",
         get: |forest| Some(forest.spacing.get()),
         set: |forest, spacing| forest.spacing = spacing.into(),
     },
@@ -41,10 +41,10 @@ const NUMBERS: [Property<Forest>; 4] = [
         name: "Seed",
         label: OF,
         unit: "",
-        // Beyond 2^53 a double skips whole numbers.
+        // Beyond 2^53 a double cannot represent every integer.
         range: 0.0..=9e15,
         step: 1.0,
-        hint: "Which of the possible forests it is.",
+        hint: "Seed of the random positions of the trees.",
         get: |forest| Some(forest.seed as f64),
         set: |forest, seed| forest.seed = seed as u64,
     },

@@ -1,4 +1,4 @@
-//! What rules the junction of a node: who goes first, and how its signals run.
+//! The rules of a node's junction: priority, and the control of its signals.
 
 use super::super::property::{Choice, OF, Property, Subject, fact};
 use super::super::widgets::{choice, heading};
@@ -14,19 +14,19 @@ use roadwright_scenario::{
     SignalPlan,
 };
 
-/// Road ends from which on it matters who goes first.
+/// Number of road ends from which priority matters.
 const CROSSING: usize = 3;
 
 const CONTROL: Choice<Node, Option<Control>> = Choice {
     title: "Control",
     name: "Control",
     label: OF,
-    hint: "What says who goes first.",
+    hint: "The rule that decides priority.",
     get: |node| &node.rules.control,
     set: |node, control| node.rules.control = control,
 };
 
-/// Who decides about the signals: nothing is said, a mode, or the module with an id.
+/// Control of the signals: unset, a mode, or a module with an id.
 #[derive(Clone, PartialEq)]
 enum Decides {
     Unsaid,
@@ -55,7 +55,7 @@ impl Decides {
             }
             Self::Module(module) => {
                 let plan = plan.get_or_insert_default();
-                // Signals that flash or are off would go on doing so.
+                // Otherwise flashing or disabled signals would stay so.
                 plan.mode = SignalMode::Actuated;
                 plan.controller = Some(SignalControllerSetting::new(&module));
             }
@@ -63,17 +63,17 @@ impl Decides {
     }
 }
 
-/// What may be decided about red and amber before green: nothing, never, or for so long, s.
+/// Choices for red-amber before green: unset, off, or a duration in seconds.
 fn red_ambers(junction: &Junction, node: &Node) -> Choices<Option<f64>> {
     let by_law = junction.law.red_amber;
     let title = |seconds: f64| match seconds {
-        0.0 => "never".to_owned(),
+        0.0 => "off".to_owned(),
         seconds => format!("{seconds:.1} s"),
     };
-    let mut all = vec![(None, format!("By the country: {}", title(by_law)))];
+    let mut all = vec![(None, format!("Country default: {}", title(by_law)))];
     let usual = [0.0, 1.0, 1.5, 2.0, 3.0];
     all.extend(usual.map(|seconds| (Some(seconds), title(seconds))));
-    // A file may say any other.
+    // A file may contain any other value.
     let own = red_amber_of(node);
     if !all.iter().any(|(known, _)| *known == own) {
         all.extend(own.map(|seconds| (own, title(seconds))));
@@ -92,8 +92,8 @@ const TIMES: [Property<Node>; 2] = [
         unit: "s",
         range: 10.0..=600.0,
         step: 1.0,
-        hint: "From one start of the first stage to the next.",
-        // What holds is shown, also where the plan says nothing of it.
+        hint: "Time from one start of the first stage to the next.",
+        // The effective value is shown, even if the plan does not set it.
         get: |node| node.rules.plan.as_ref()?.cycle.or(Some(DEFAULT_CYCLE)),
         set: |node, cycle| {
             if let Some(plan) = &mut node.rules.plan {
@@ -107,7 +107,7 @@ const TIMES: [Property<Node>; 2] = [
         unit: "s",
         range: 0.0..=600.0,
         step: 1.0,
-        hint: "When the first stage starts: for waves of green along a street.",
+        hint: "Start time of the first stage, for green waves along a street.",
         get: |node| Some(node.rules.plan.as_ref()?.offset.get()),
         set: |node, offset| {
             if let Some(plan) = &mut node.rules.plan {
@@ -118,7 +118,7 @@ const TIMES: [Property<Node>; 2] = [
 ];
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, clicked: NodeId, actions: &mut Vec<Action>) {
-    // A node that has just been drawn has no junction before the next scene.
+    // A node that was just drawn has no junction until the next scene.
     let Some(junction) = model.scene.layout.junction_at(clicked) else {
         return;
     };
@@ -132,8 +132,8 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, clicked: NodeId, actions: &mut Vec<
     }
     heading(ui, "Right of way");
     if id != clicked {
-        // What is said at another node of a merged junction would not count.
-        ui.label(format!("Decided at {id}, for all nodes of this junction."));
+        // Rules at another node of a merged junction would have no effect.
+        ui.label(format!("Set at {id} for all nodes of this junction."));
     }
     let mut subject = Subject {
         name: id.to_string(),
@@ -143,10 +143,10 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, clicked: NodeId, actions: &mut Vec<
     };
     Grid::new("right of way").num_columns(2).show(ui, |ui| {
         subject.choose(ui, &CONTROL, &controls(junction, node));
-        // Asked of the junction, not of the node: signals may also follow from the roads.
+        // From the junction rather than the node, because signals may also follow from the roads.
         if junction.control == Control::Signals {
             let title = ui.label("Signals");
-            title.on_hover_text("How the signals run: by a mode, or as a script decides.");
+            title.on_hover_text("Mode of the signals, or the script that controls them.");
             let chosen = choice(
                 ui,
                 "Mode of signals",
@@ -154,16 +154,16 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, clicked: NodeId, actions: &mut Vec<
                 &deciders(model, node),
             );
             if let Some(decides) = chosen {
-                let label = format!("Signals of {}", subject.name);
+                let label = format!("Set signals of {}", subject.name);
                 subject.apply(label, |node| decides.put(node));
             }
             ui.end_row();
             if junction.plan.mode.rules() {
-                let title = ui.label("Red and amber");
-                title.on_hover_text("For how long both are shown together before green.");
+                let title = ui.label("Red-amber");
+                title.on_hover_text("How long red and amber are shown together before green.");
                 let all = red_ambers(junction, node);
-                if let Some(chosen) = choice(ui, "Red and amber", &red_amber_of(node), &all) {
-                    let label = format!("Red and amber of {}", subject.name);
+                if let Some(chosen) = choice(ui, "Red-amber", &red_amber_of(node), &all) {
+                    let label = format!("Set red-amber of {}", subject.name);
                     subject.apply(label, |node| {
                         node.rules.plan.get_or_insert_default().red_amber = chosen.into();
                     });
@@ -171,17 +171,17 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, clicked: NodeId, actions: &mut Vec<
                 ui.end_row();
             }
             if junction.plan.mode.rules() && junction.plan.stages.is_empty() {
-                let title = ui.label("Turns across");
+                let title = ui.label("Crossing turns");
                 title.on_hover_text(
-                    "Whether lanes that only turn across the oncoming traffic have green alone, while that has \
-                     red; else they give way to it, unless it has several lanes or is fast.",
+                    "Give lanes that only turn across oncoming traffic their own green. Otherwise they yield \
+                     to it, unless it is fast or has several lanes.",
                 );
                 let mut is_protected = junction.plan.protected_turns;
-                if ui.checkbox(&mut is_protected, "green alone").changed() {
-                    let label = format!("Turns across at {}", subject.name);
+                if ui.checkbox(&mut is_protected, "protected").changed() {
+                    let label = format!("Set crossing turns at {}", subject.name);
                     subject.apply(label, |node| {
                         node.rules.plan.get_or_insert_default().protected_turns = is_protected;
-                        // What says nothing is not kept.
+                        // A plan without settings is not stored.
                         node.rules.plan.take_if(|plan| *plan == SignalPlan::default());
                     });
                 }
@@ -203,11 +203,11 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, clicked: NodeId, actions: &mut Vec<
     }
 }
 
-/// All controls, and what follows from the roads if nothing is decided.
+/// All controls, and the one that follows from the roads by default.
 fn controls(junction: &Junction, node: &Node) -> Choices<Option<Control>> {
     let derived = match node.rules.control {
-        None => format!("By the roads: {}", title(junction.control)),
-        Some(_) => "By the roads".into(),
+        None => format!("Automatic: {}", title(junction.control)),
+        Some(_) => "Automatic".into(),
     };
     let mut all = vec![(None, derived)];
     all.extend(Control::ALL.map(|control| (Some(control), title(control).to_owned())));
@@ -216,7 +216,7 @@ fn controls(junction: &Junction, node: &Node) -> Choices<Option<Control>> {
 
 fn title(control: Control) -> &'static str {
     match control {
-        Control::Uncontrolled => "nearer side first",
+        Control::Uncontrolled => "near-side priority",
         Control::Priority => "give way",
         Control::Stop => "stop",
         Control::AllWayStop => "all-way stop",
@@ -227,13 +227,13 @@ fn title(control: Control) -> &'static str {
     }
 }
 
-/// All who may decide about signals: the modes, and the modules that there are. One that the plan names
-/// and nobody has is listed as well.
+/// All controllers of signals: the modes, and the available modules, including a missing one that the plan
+/// names.
 fn deciders(model: &Model, node: &Node) -> Choices<Decides> {
     let modes = [
-        (Decides::Unsaid, "fixed, times by the lanes"),
+        (Decides::Unsaid, "fixed, automatic times"),
         (Decides::Mode(SignalMode::Fixed), "fixed"),
-        (Decides::Mode(SignalMode::Actuated), "by demand"),
+        (Decides::Mode(SignalMode::Actuated), "on demand"),
         (Decides::Mode(SignalMode::Flashing), "flashing amber"),
         (Decides::Mode(SignalMode::Off), "off"),
     ];
@@ -244,17 +244,17 @@ fn deciders(model: &Model, node: &Node) -> Choices<Decides> {
     if let Decides::Module(id) = Decides::of(node)
         && !infos.iter().any(|(info, _)| info.id == id)
     {
-        all.push((Decides::Module(id.clone()), format!("{id} (not there)")));
+        all.push((Decides::Module(id.clone()), format!("{id} (missing)")));
     }
     all
 }
 
 fn told(sign: Sign) -> &'static str {
     match sign {
-        Sign::None => "goes first",
+        Sign::None => "no sign",
         Sign::Yield => "gives way",
         Sign::Stop => "stops",
-        Sign::Signal => "has signals",
+        Sign::Signal => "signals",
     }
 }
 
@@ -265,30 +265,30 @@ fn has_majors(control: Control) -> bool {
     )
 }
 
-/// The roads that go first, to be chosen.
+/// The major roads, to be selected.
 fn majors(
     ui: &mut Ui,
     network: &RoadNetwork,
     (id, junction): (NodeId, &Junction),
     actions: &mut Vec<Action>,
 ) {
-    ui.label("Roads that go first:");
+    ui.label("Major roads:");
     let mut apply = |roads: Vec<RoadId>| {
-        let label = format!("Roads that go first at {id}");
+        let label = format!("Set major roads at {id}");
         let edit = with_majors(network, (id, junction), &roads);
         actions.push(Action::Apply(label, edit));
     };
-    // What a person has chosen holds until it is taken back, whatever the roads are since.
+    // The user's choice holds until it is reset, however the roads change.
     let mut nodes = junction.nodes.iter().filter_map(|&id| network.node(id));
     let is_chosen = nodes.any(|node| !node.rules.major.is_empty());
-    let reset = is_chosen.then(|| ui.button("By the roads"));
+    let reset = is_chosen.then(|| ui.button("Automatic"));
     if reset.is_some_and(|button| button.clicked()) {
         apply(Vec::new());
     }
     ui.horizontal_wrapped(|ui| {
         for arm in &junction.arms {
-            // From the signs that follow, not from the rules: as long as nobody has chosen, the
-            // roads decide, and the first click must not make minor what went first before.
+            // From the derived signs rather than the rules: without a choice the roads decide, and the first
+            // click must not demote roads that had priority.
             let mut is_major = arm.sign == Sign::None;
             if ui.checkbox(&mut is_major, arm.road.to_string()).changed() {
                 let now: Vec<RoadId> = junction
@@ -309,8 +309,8 @@ fn majors(
     });
 }
 
-/// The edit after which just these roads go first. The nodes of a merged junction name them together, so the
-/// others than the one that decides name none.
+/// The edit that makes exactly these roads major. The nodes of a merged junction list them together, so only
+/// the ruling node lists any.
 fn with_majors(
     network: &RoadNetwork,
     (ruling, junction): (NodeId, &Junction),
@@ -350,7 +350,7 @@ mod tests {
             decides.clone().put(&mut node);
             assert!(Decides::of(&node) == decides);
         }
-        // A module that is called as a mode is that mode.
+        // A module with the name of a mode is that mode.
         Decides::Module("actuated".into()).put(&mut node);
         assert!(Decides::of(&node) == Decides::Mode(SignalMode::Actuated));
     }

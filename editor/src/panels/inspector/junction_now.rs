@@ -1,5 +1,5 @@
-//! What goes on at the selected junction while the simulation runs: its signals, who queues, who has
-//! been let in, who waits for whom.
+//! The state of the selected junction during a run: its signals, queues, tickets, and which vehicle waits for
+//! which.
 
 use super::super::widgets::heading;
 use super::law::turn_title;
@@ -13,15 +13,15 @@ use roadwright_simulation::{
     ApproachLane, JunctionInspection, ProgrammeInspection, StagePhase, Ticket, Waiting, agent_name,
 };
 
-/// Rows of a table: a crowded junction has more than a person reads.
+/// Maximum number of rows of a table, because a crowded junction has more than can be read.
 const MOST_ROWS: usize = 12;
-/// Widths of columns, points: they stay while numbers change.
+/// Widths of columns, points, fixed so that they do not move while numbers change.
 const LANE: f32 = 96.0;
 const NUMBER: f32 = 84.0;
 /// Size of the bar of a stage, points.
 const BAR: Vec2 = Vec2::new(110.0, 8.0);
 
-/// What the run tells of the junction of a node, once it has begun.
+/// The run's report on the junction of a node, once the run has started.
 pub(super) fn seen(model: &Model, id: NodeId) -> Option<&JunctionInspection> {
     let live = model
         .live
@@ -29,7 +29,7 @@ pub(super) fn seen(model: &Model, id: NodeId) -> Option<&JunctionInspection> {
         .filter(|live| live.snapshot.step > 0)?;
     let junction = model.scene.layout.junction_at(id)?;
     let seen = live.junction.as_ref()?;
-    // The picture may still be of the junction that was selected before.
+    // The snapshot may still be of the previously selected junction.
     junction.nodes.contains(&seen.node).then_some(seen)
 }
 
@@ -40,12 +40,12 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
     }
     heading(ui, "Now");
     let Some(seen) = seen(model, id) else {
-        ui.label(RichText::new("Press play to see who waits for whom.").weak());
+        ui.label(RichText::new("Press play to see which vehicles wait, and why.").weak());
         return;
     };
     let theme = model.theme();
     if seen.closes {
-        let text = "Closes: the last edit enters as soon as nobody is inside.";
+        let text = "Closing: the last edit takes effect once the junction is empty.";
         ui.label(RichText::new(text).color(theme.tone(Tone::Warning)));
     }
     if let Some(programme) = &seen.programme {
@@ -68,17 +68,17 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
     waits(ui, &seen.waits, actions);
 }
 
-/// The stage, and how much of it is over.
+/// The stage, and its elapsed share.
 fn stage(ui: &mut Ui, theme: Theme, programme: &ProgrammeInspection) {
     let (phase, color) = match programme.phase {
         StagePhase::Green => ("green", theme.go()),
         StagePhase::Amber => ("amber", theme::light(Light::Amber)),
         StagePhase::AllRed => ("all red", theme::light(Light::Red)),
-        StagePhase::RedAmber => ("red and amber", theme::light(Light::RedAmber)),
+        StagePhase::RedAmber => ("red-amber", theme::light(Light::RedAmber)),
     };
     let number = programme.stage + 1;
     let text = if programme.is_closing {
-        format!("Begins anew: {phase}")
+        format!("Restarting: {phase}")
     } else {
         format!("Stage {number} of {}: {phase}", programme.stages)
     };
@@ -87,20 +87,19 @@ fn stage(ui: &mut Ui, theme: Theme, programme: &ProgrammeInspection) {
             ui.label(text);
         });
         let share = programme.remaining.map_or(0.0, |remaining| {
-            // What is over, of what is over and what is left: a stage that is held longer goes back
-            // a little.
+            // Elapsed over elapsed plus remaining: the bar moves back slightly when a stage is extended.
             programme.elapsed / (programme.elapsed + remaining).max(1e-9)
         });
         bar(ui, share as f32, color);
         ui.label(match programme.remaining {
             Some(remaining) => format!("{remaining:.0} s left"),
-            // By demand a stage has no end until another one is called.
-            None => "nobody else waits".to_owned(),
+            // On demand, a stage has no end until another one is called.
+            None => "no other demand".to_owned(),
         });
     });
 }
 
-/// A bar that is filled up to a share.
+/// A bar filled up to a share.
 fn bar(ui: &mut Ui, share: f32, color: Color32) {
     let (rect, _) = ui.allocate_exact_size(BAR, egui::Sense::hover());
     let back = ui.visuals().widgets.inactive.bg_fill;
@@ -110,7 +109,7 @@ fn bar(ui: &mut Ui, share: f32, color: Color32) {
     ui.painter().rect_filled(filled, 4.0, color);
 }
 
-/// A cell of a fixed width, so that columns stay where they are.
+/// A cell of fixed width, so that columns do not move.
 fn fixed(ui: &mut Ui, width: f32, content: impl FnOnce(&mut Ui)) {
     ui.allocate_ui_with_layout(
         Vec2::new(width, ui.spacing().interact_size.y),
@@ -122,7 +121,7 @@ fn fixed(ui: &mut Ui, width: f32, content: impl FnOnce(&mut Ui)) {
     );
 }
 
-/// A disc for go, a bar for wait: the form says it as well as the colour.
+/// A triangle for go, a bar for wait: shape and colour show the same.
 pub(super) fn state(ui: &mut Ui, theme: Theme, goes: bool) {
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(12.0), egui::Sense::hover());
     let middle = rect.center();
@@ -140,7 +139,7 @@ pub(super) fn state(ui: &mut Ui, theme: Theme, goes: bool) {
     response.on_hover_text(word);
 }
 
-/// An agent that can be watched.
+/// A link that watches an agent.
 pub(super) fn agent(ui: &mut Ui, id: u64, actions: &mut Vec<Action>) {
     let link = ui.link(agent_name(id));
     if link.on_hover_text(format!("Watch agent {id}")).clicked() {
@@ -180,12 +179,12 @@ fn lane(end: LaneEnd) -> String {
     format!("{}, lane {}", end.road, end.lane)
 }
 
-/// Who has been let in, in the order in which they pass.
+/// The tickets, in the order in which the vehicles pass.
 fn tickets(ui: &mut Ui, seen: &JunctionInspection, actions: &mut Vec<Action>) {
     ui.add_space(4.0);
     ui.label(RichText::new("Tickets").strong());
     if seen.tickets.is_empty() {
-        ui.label(RichText::new("Nobody has been let in.").weak());
+        ui.label(RichText::new("No tickets.").weak());
         return;
     }
     Grid::new("tickets")
@@ -217,9 +216,9 @@ fn way(seen: &JunctionInspection, ticket: &Ticket) -> String {
 fn place(ticket: &Ticket) -> String {
     match ticket.wall {
         Some(wall) => format!("waits at {wall:.0} m"),
-        None if !ticket.is_invited => "inside, not let in".to_owned(),
+        None if !ticket.is_invited => "inside, no ticket".to_owned(),
         None if ticket.has_entered => "inside".to_owned(),
-        None => "comes".to_owned(),
+        None => "coming".to_owned(),
     }
 }
 
@@ -230,12 +229,12 @@ fn more(ui: &mut Ui, count: usize) {
     }
 }
 
-/// Who waits for whom and why, a sentence each.
+/// Which vehicle waits for which and why, one sentence each.
 fn waits(ui: &mut Ui, waits: &[Waiting], actions: &mut Vec<Action>) {
     ui.add_space(4.0);
-    ui.label(RichText::new("Who waits").strong());
+    ui.label(RichText::new("Waiting").strong());
     if waits.is_empty() {
-        ui.label(RichText::new("Nobody.").weak());
+        ui.label(RichText::new("No vehicles.").weak());
     }
     for waiting in waits.iter().take(MOST_ROWS) {
         ui.horizontal_wrapped(|ui| {

@@ -1,4 +1,4 @@
-//! An area of land: what lies on the ground.
+//! An area of land.
 
 use super::super::property::{Choice, OF, Subject, TextProperty, fact};
 use super::super::widgets::heading;
@@ -9,7 +9,7 @@ use roadwright_scenario::{Edit, Land, LandId, LandUse};
 const NAME: TextProperty<Land> = TextProperty {
     name: "Name",
     label: OF,
-    hint: "of a park or a river; written on the map",
+    hint: "name shown on the map",
     wraps: false,
     get: |land| &land.name,
     set: |land, name| land.name = name,
@@ -19,7 +19,7 @@ const USE: Choice<Land, LandUse> = Choice {
     title: "Use",
     name: "Use",
     label: OF,
-    hint: "What it is used for, or covered with. It is painted, and has no influence on driving.",
+    hint: "Use or cover of the land. It is only painted and does not affect driving.",
     get: |land| &land.usage,
     set: |land, usage| land.usage = usage,
 };

@@ -1,4 +1,4 @@
-//! From which lane one gets into which through a junction, and what a person has decided about it.
+//! Connections from lane to lane through a junction, and the user's changes to them.
 
 use super::super::property::Subject;
 use super::law::{self, turn_title};
@@ -23,10 +23,9 @@ pub(super) fn ui(
         return;
     }
     let rules = &node.rules.turns;
-    // What the scene has derived, with all that a person has decided: it may be there by a rule, or
-    // by decision.
+    // Derived by the scene, with all changes by the user: a connection may exist by a rule or by choice.
     let there: BTreeSet<LaneTurn> = junction.paths.iter().map(|p| turn(p.from, p.to)).collect();
-    // Also those taken out, which have no path: they must be found again to be given back.
+    // Including removed ones, which have no connection: they must be listed to be restored.
     let decided = rules.add.iter().chain(&rules.remove).copied();
     let all: BTreeSet<LaneTurn> = there.iter().copied().chain(decided).collect();
     let mut subject = Subject {
@@ -70,7 +69,7 @@ fn title(turn: LaneTurn) -> String {
     format!("{} to {}", lane_title(turn.from), lane_title(turn.to))
 }
 
-/// A way from lane to lane, and what can be done about it.
+/// A connection from lane to lane, and its actions.
 fn row(
     ui: &mut Ui,
     subject: &mut Subject<'_, Node>,
@@ -88,8 +87,8 @@ fn row(
         let text = match (is_there, is_added) {
             (true, true) => format!("{name}, {way}, added"),
             (true, false) => format!("{name}, {way}"),
-            (false, true) => format!("{name}, added, cannot be driven"),
-            (false, false) => format!("{name}, taken out"),
+            (false, true) => format!("{name}, added, not drivable"),
+            (false, false) => format!("{name}, removed"),
         };
         ui.label(if is_there {
             RichText::new(text)
@@ -106,16 +105,14 @@ fn row(
             }
         }
         if is_added || is_removed {
-            decide(ui, subject, ("By the rules", &name), |rules| {
-                rules.forget(turn)
-            });
+            decide(ui, subject, ("Reset", &name), |rules| rules.forget(turn));
         } else {
-            decide(ui, subject, ("Take out", &name), |rules| rules.remove(turn));
+            decide(ui, subject, ("Remove", &name), |rules| rules.remove(turn));
         }
     });
 }
 
-/// A button with a name of its own that changes what is decided.
+/// A button with its own accessible name that changes the rules.
 fn decide(
     ui: &mut Ui,
     subject: &mut Subject<'_, Node>,
@@ -131,7 +128,7 @@ fn decide(
     }
 }
 
-/// Adds a way that is not there.
+/// Adds a connection that does not exist.
 fn add(
     ui: &mut Ui,
     subject: &mut Subject<'_, Node>,
@@ -140,7 +137,7 @@ fn add(
     there: &BTreeSet<LaneTurn>,
 ) {
     let leading_out = lanes(model, junction, false);
-    ui.menu_button("Add a way…", |ui| {
+    ui.menu_button("Add connection…", |ui| {
         for from in lanes(model, junction, true) {
             ui.menu_button(format!("from {}", lane_title(from)), |ui| {
                 for &to in &leading_out {
@@ -159,13 +156,13 @@ fn add(
     });
 }
 
-/// The lanes that lead into a junction, or out of it.
+/// The incoming or outgoing lanes of a junction.
 fn lanes(model: &Model, junction: &Junction, entering: bool) -> Vec<RoadLane> {
     let scenario = model.document.scenario();
     let side = scenario.about().driving_side;
     let mut all = Vec::new();
     for end in &junction.arms {
-        // The scene may be a revision behind.
+        // The scene may be one revision behind.
         let Some(road) = scenario.network().road(end.road) else {
             continue;
         };

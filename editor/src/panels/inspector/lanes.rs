@@ -35,8 +35,8 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: RoadId, road: &Road, actions: &
             id,
             section: index,
             lanes: &section.lanes,
-            // Ids above 0 are to the left of the reference line, from the outermost to 1, and then
-            // -1 and on to the right.
+            // Ids above 0 are to the left of the reference line, from the outermost down to 1; to the right
+            // they continue with -1.
             left: section.lanes.iter().filter(|lane| lane.id > 0).count(),
             model,
             side,
@@ -61,7 +61,7 @@ struct Cards<'a> {
     id: RoadId,
     section: usize,
     lanes: &'a [Lane],
-    /// Lanes to the left of the reference line.
+    /// Number of lanes to the left of the reference line.
     left: usize,
     model: &'a Model,
     side: DrivingSide,
@@ -87,10 +87,10 @@ impl Cards<'_> {
 
     fn add(&self, left: bool, actions: &mut Vec<Action>) {
         let mut lanes = self.lanes.to_vec();
-        // As wide as the outermost one on that side, but one can drive on it.
+        // As wide as the outermost lane on that side, and at least wide enough to drive on.
         let like = if left { lanes.first() } else { lanes.last() };
         let width = like.map_or(3.25, |lane| Poly3::value_in(&lane.width, 0.0));
-        // The id of a new lane; the operation counts it in.
+        // The id of a new lane; the operation renumbers it.
         let lane = Lane::new(0, LaneType::Driving, width.max(2.5));
         if left {
             lanes.insert(0, lane);
@@ -144,10 +144,10 @@ impl Cards<'_> {
             .suffix(" m");
         let response = ui.add(drag).on_hover_text("Width, 0.2 to 50 m");
         named(&response, &format!("Width of lane {}", lane.id));
-        // One width all along: a lane that widens loses that, which is why nothing is sent unless
-        // the value is dragged or typed.
+        // A constant width: a widening lane would lose its shape, so nothing is sent unless the value is
+        // dragged or typed.
         let lanes = self.changed(at, |lane| lane.width = vec![Poly3::constant(width)]);
-        // The edit is made in each frame and only sent while the value changes.
+        // The edit is made every frame but only sent while the value changes.
         if let Some(edit) = self.edit(lanes, self.left) {
             change(
                 &response,
@@ -158,15 +158,15 @@ impl Cards<'_> {
         }
     }
 
-    /// The lane's own speed limit, where it differs from the road's.
+    /// The lane's own speed limit, if it differs from the road's.
     fn limit(&self, ui: &mut Ui, at: usize, actions: &mut Vec<Action>) {
         let lane = &self.lanes[at];
         let mut own = lane.speed_limit.is_some();
         let toggle = ui
             .checkbox(&mut own, "limit")
-            .on_hover_text("A speed limit of its own.");
+            .on_hover_text("Speed limit of this lane alone.");
         if toggle.changed() {
-            // 30 km/h to begin with; the number that appears beside it can be dragged.
+            // Starts at 30 km/h; the number beside it can be dragged.
             let limit = own.then_some(30.0 / 3.6);
             let lanes = self.changed(at, |lane| lane.speed_limit = limit.into());
             self.apply("Lane speed limit", lanes, self.left, actions);
@@ -187,12 +187,12 @@ impl Cards<'_> {
         }
     }
 
-    /// Where its vehicles may turn at the junction ahead.
+    /// Allowed turns of its vehicles at the junction ahead.
     fn arrows(&self, ui: &mut Ui, at: usize, actions: &mut Vec<Action>) {
         let lane = &self.lanes[at];
         ui.label("turns").on_hover_text(
-            "Arrows on the road: where vehicles of this lane may turn at the junction ahead. None: by \
-             the rules of turning.",
+            "Arrows: turns allowed from this lane at the junction ahead. Without arrows the turning rules \
+             decide.",
         );
         for turn in Turn::ALL {
             let is_shown = lane.turns.contains(turn);
@@ -216,7 +216,7 @@ impl Cards<'_> {
         }
     }
 
-    /// Whether there is another lane of its direction beside a lane.
+    /// Whether there is another lane of the same direction beside a lane.
     fn has_lane_beside(&self, at: usize) -> bool {
         let lane = &self.lanes[at];
         let side = self.side;
@@ -230,11 +230,11 @@ impl Cards<'_> {
         })
     }
 
-    /// To which side its vehicles may change lanes.
+    /// Sides to which its vehicles may change lanes.
     fn changes(&self, ui: &mut Ui, at: usize, actions: &mut Vec<Action>) {
         let lane = &self.lanes[at];
         ui.label("changes").on_hover_text(
-            "To which side vehicles of this lane may change lanes. Where they may not, the line is solid.",
+            "Sides to which vehicles may change lanes. Otherwise the line is solid.",
         );
         let own = lane.lane_change;
         let sides = [
@@ -254,9 +254,9 @@ impl Cards<'_> {
         for (text, name, may, after) in sides {
             let button = egui::Button::selectable(may, text).small();
             let hint = if may {
-                "They may; a click forbids it."
+                "Allowed; click to forbid."
             } else {
-                "They may not; a click allows it."
+                "Forbidden; click to allow."
             };
             let response = ui.add(button).on_hover_text(hint);
             let label = format!("Lane {} changes to the {name}", lane.id);
@@ -275,11 +275,10 @@ impl Cards<'_> {
         let arrow = if forward { "along" } else { "against" };
         let reverse = ui
             .small_button(arrow)
-            .on_hover_text("Which way it is driven; click to turn it round.");
+            .on_hover_text("Driving direction; click to reverse.");
         if reverse.clicked() {
             let lanes = self.changed(at, |lane| {
-                // Relative to the side that is driven on, so that it stays right if the scenario
-                // changes sides.
+                // Relative to the driving side, so that it stays correct if the scenario changes sides.
                 lane.direction = match lane.direction {
                     LaneDirection::Standard => LaneDirection::Reversed,
                     LaneDirection::Reversed => LaneDirection::Standard,
@@ -310,7 +309,7 @@ impl Cards<'_> {
         if small(ui, self.lanes.len() > 1, "Remove", "Remove the lane") {
             let mut lanes = self.lanes.to_vec();
             lanes.remove(at);
-            // The lanes to the left of the line are the first ones in the list.
+            // Lanes to the left of the line come first in the list.
             let left = self.left - usize::from(at < self.left);
             self.apply("Remove lane", lanes, left, actions);
         }
@@ -318,8 +317,8 @@ impl Cards<'_> {
 
     fn swap(&self, a: usize, b: usize, actions: &mut Vec<Action>) {
         let mut lanes = self.lanes.to_vec();
-        // The count on the left stays: a lane that is swapped over the line takes the side of the
-        // other one, and `with_lanes` lets it be driven the way it was.
+        // The number on the left stays: a lane swapped across the line takes the side of the other one, and
+        // `with_lanes` keeps its driving direction.
         lanes.swap(a, b);
         self.apply("Lane order", lanes, self.left, actions);
     }

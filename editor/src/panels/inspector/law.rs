@@ -1,4 +1,5 @@
-//! What rules the selected junction, derived once for each revision: panels read it in every frame.
+//! The traffic rules of the selected junction, derived once per revision, because panels read them every
+//! frame.
 
 use crate::model::Model;
 use egui::{Context, Id, Ui};
@@ -8,8 +9,8 @@ use roadwright_scenario::junction::{
 use roadwright_scenario::{Control, NodeId};
 use std::sync::Arc;
 
-/// Junctions farther away than this do not share a programme with it, m: signals within 40 m of each
-/// other do, and no chain of them is that long.
+/// Junctions farther away than this do not share a programme, m: signals within 40 m of each other do, and no
+/// chain of them is that long.
 const NEAR: f64 = 300.0;
 
 /// A junction with its conflicts, right of way and signals.
@@ -17,21 +18,21 @@ pub(super) struct Law {
     pub(super) junction: Arc<Junction>,
     pub(super) conflicts: Conflicts,
     pub(super) right: RightOfWay,
-    /// Those that it follows, perhaps together with its neighbours.
+    /// The effective signals, possibly shared with its neighbours.
     pub(super) signals: Option<Signals>,
     /// Whether neighbours follow the same programme.
     pub(super) is_shared: bool,
 }
 
-/// What the frames before have derived: for a revision and a junction.
+/// Results of earlier frames, for a revision and a junction.
 type Known = (u64, usize, Arc<Law>);
 
-/// The law of the junction of a node; `None` until there is a scene with it.
+/// The rules of a node's junction; `None` until there is a scene with it.
 pub(super) fn of(ui: &Ui, model: &Model, id: NodeId) -> Option<Arc<Law>> {
     in_context(ui.ctx(), model, id)
 }
 
-/// The same for who has no widgets.
+/// The same without access to widgets.
 pub(super) fn in_context(context: &Context, model: &Model, id: NodeId) -> Option<Arc<Law>> {
     let scene = &model.scene;
     let index = *scene.layout.junction_of.get(&id)?;
@@ -62,7 +63,7 @@ fn derive(model: &Model, index: usize) -> Law {
     }
 }
 
-/// The signals of some junctions. Of the others only those near them are derived, which may share their
+/// The signals of some junctions. Of the others, only those nearby are derived, because they may share
 /// programmes; the rest have none here.
 pub(in crate::panels) fn plans_near(model: &Model, junctions: &[usize]) -> SignalPlans {
     let layout = &model.scene.layout;
@@ -72,8 +73,7 @@ pub(in crate::panels) fn plans_near(model: &Model, junctions: &[usize]) -> Signa
         let mut all = junctions.iter().map(|&index| &layout.junctions[index]);
         all.any(|own| has_signals(own) && (other.centre - own.centre).length() < NEAR)
     };
-    // By the index of each junction, as the layout has them. The junctions themselves are among them,
-    // at a distance of 0.
+    // By the index of each junction in the layout. The junctions themselves are included, at a distance of 0.
     let near: Vec<Option<Conflicts>> = layout
         .junctions
         .iter()
@@ -84,12 +84,12 @@ pub(in crate::panels) fn plans_near(model: &Model, junctions: &[usize]) -> Signa
         model.scene.scenario.network(),
         layout,
         |i| Signals::of(&layout.junctions[i], near[i].as_ref()?),
-        // Never asked of those that are left out: they have no signals here.
+        // Never used for the omitted junctions, because they have no signals here.
         |i| near[i].as_ref().unwrap_or(&none),
     )
 }
 
-/// A turn in a word.
+/// A turn as a word.
 pub(super) fn turn_title(turn: Turn) -> &'static str {
     match turn {
         Turn::Left => "left",

@@ -1,4 +1,4 @@
-//! Every property of the selected object, with units and ranges: a file for each kind of object.
+//! Properties of the selected object, with units and ranges: a file for each kind of object.
 
 mod agent;
 mod controller;
@@ -33,7 +33,7 @@ use crate::model::{Action, Model};
 use egui::Ui;
 use roadwright_scenario::ObjectId;
 
-/// Findings about the selected object that are listed: more are in the Problems panel.
+/// Maximum number of findings listed for the selected object; the Problems panel has all.
 const MOST_FINDINGS: usize = 5;
 
 pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
@@ -47,7 +47,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
         None if model.selection.is_empty() => {
             empty(
                 ui,
-                "Select something on the map to see and change its properties.",
+                "Select an object on the map to see and change its properties.",
             );
         }
         None => {
@@ -57,8 +57,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
 }
 
-/// The sheet of an object. One that is selected but gone has none: the selection learns of it with
-/// the next scene only.
+/// The sheet of an object. A deleted object has none; the selection is only updated with the next scene.
 fn object(ui: &mut Ui, model: &Model, object: ObjectId, actions: &mut Vec<Action>) {
     let scenario = model.document.scenario();
     match object {
@@ -107,7 +106,7 @@ fn object(ui: &mut Ui, model: &Model, object: ObjectId, actions: &mut Vec<Action
     }
 }
 
-/// What the check says about the object, where it is edited.
+/// Findings of the check for the object.
 fn problems(ui: &mut Ui, model: &Model, object: ObjectId) {
     let color = model.theme().tone(crate::tools::Tone::Warning);
     let all = model.findings.1.iter();

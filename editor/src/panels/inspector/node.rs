@@ -19,7 +19,7 @@ const POSITION: [Property<DVec2>; 2] = [
         unit: "m",
         range: EXTENT,
         step: 0.1,
-        hint: "East of the origin.",
+        hint: "Distance east of the origin.",
         get: |at| Some(at.x),
         set: |at, x| at.x = x,
     },
@@ -29,7 +29,7 @@ const POSITION: [Property<DVec2>; 2] = [
         unit: "m",
         range: EXTENT,
         step: 0.1,
-        hint: "North of the origin.",
+        hint: "Distance north of the origin.",
         get: |at| Some(at.y),
         set: |at, y| at.y = y,
     },
@@ -55,9 +55,9 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
     junction_now::ui(ui, model, id, actions);
 }
 
-/// Where it is. Its roads move with it, so a plain edit of the node would not do.
+/// Its position. Its roads move with it, so a plain edit of the node is not enough.
 fn position(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
-    // From how it was before the drag: each state of it bends the roads again.
+    // From the scenario before the drag, because each state of it bends the roads again.
     let base = model.document.base();
     let start = base
         .network()
@@ -77,7 +77,7 @@ fn position(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut V
     }
 }
 
-/// Turns that are forbidden or prescribed here.
+/// Turns that are forbidden or mandatory here.
 fn restrictions(ui: &mut Ui, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
     if node.rules.restrictions.is_empty() && node.rules.via_restrictions.is_empty() {
         return;
@@ -88,7 +88,7 @@ fn restrictions(ui: &mut Ui, id: NodeId, node: &Node, actions: &mut Vec<Action>)
             let via: Vec<String> = rule.via.iter().map(RoadId::to_string).collect();
             let via = via.join(", ");
             ui.label(format!(
-                "{:?} from {} by way of {via} to {}",
+                "{:?} turn from {} via {via} to {}",
                 rule.kind, rule.from, rule.to
             ));
             if ui.small_button("Remove").clicked() {
@@ -102,7 +102,7 @@ fn restrictions(ui: &mut Ui, id: NodeId, node: &Node, actions: &mut Vec<Action>)
     for (i, restriction) in node.rules.restrictions.iter().enumerate() {
         ui.horizontal(|ui| {
             ui.label(format!(
-                "{:?} from {} to {}",
+                "{:?} turn from {} to {}",
                 restriction.kind, restriction.from, restriction.to
             ));
             if ui.small_button("Remove").clicked() {
@@ -115,7 +115,7 @@ fn restrictions(ui: &mut Ui, id: NodeId, node: &Node, actions: &mut Vec<Action>)
     }
 }
 
-/// Forbids to drive from one road by way of another one into a third.
+/// Forbids the route from one road via another into a third.
 fn forbid_way(
     ui: &mut Ui,
     model: &Model,
@@ -143,25 +143,25 @@ fn forbid_way(
                     to,
                 });
                 let edit = Edit::Node(id, Some(node));
-                actions.push(Action::Apply("Forbid a way".into(), edit));
+                actions.push(Action::Apply("Forbid route".into(), edit));
                 ui.close();
             }
         }
     };
-    ui.menu_button("Forbid a way over another road…", |ui| {
+    ui.menu_button("Forbid a route via another road…", |ui| {
         for &(from, _) in ends {
             ui.menu_button(format!("from {from}"), |ui| {
                 for &(via, _) in ends.iter().filter(|(via, _)| *via != from) {
-                    ui.menu_button(format!("over {via}"), |ui| choose(ui, from, via));
+                    ui.menu_button(format!("via {via}"), |ui| choose(ui, from, via));
                 }
             });
         }
     });
 }
 
-/// Forbids a turn between two of the roads of the junction, wherever in it they end.
+/// Forbids a turn between two roads of the junction, at whichever of its nodes they end.
 fn forbid(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Action>) {
-    // A node that has just been drawn has no junction before the next scene.
+    // A node that was just drawn has no junction until the next scene.
     let Some(junction) = model.scene.layout.junction_at(id) else {
         return;
     };

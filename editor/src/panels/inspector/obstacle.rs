@@ -15,7 +15,7 @@ const NAME: TextProperty<Obstacle> = TextProperty {
     set: |obstacle, name| obstacle.name = name,
 };
 
-/// The numbers of all shapes; each shape has some of them.
+/// The numbers of all shapes; each shape uses some of them.
 const SHAPE: [Property<Obstacle>; 6] = [
     Property {
         name: "x",
@@ -23,7 +23,7 @@ const SHAPE: [Property<Obstacle>; 6] = [
         unit: "m",
         range: EXTENT,
         step: 0.1,
-        hint: "Centre.",
+        hint: "Position of the centre.",
         get: |obstacle| match obstacle.shape {
             Shape::Circle { x, .. } | Shape::Box { x, .. } => Some(x.get()),
             Shape::Polygon { .. } => None,
@@ -40,7 +40,7 @@ const SHAPE: [Property<Obstacle>; 6] = [
         unit: "m",
         range: EXTENT,
         step: 0.1,
-        hint: "Centre.",
+        hint: "Position of the centre.",
         get: |obstacle| match obstacle.shape {
             Shape::Circle { y, .. } | Shape::Box { y, .. } => Some(y.get()),
             Shape::Polygon { .. } => None,
@@ -74,7 +74,7 @@ const SHAPE: [Property<Obstacle>; 6] = [
         unit: "°",
         range: TURN,
         step: 1.0,
-        hint: "Of its length, counter-clockwise from east.",
+        hint: "Direction of its length, counter-clockwise from east.",
         get: |obstacle| match obstacle.shape {
             Shape::Box { heading, .. } => Some(heading.to_degrees()),
             Shape::Circle { .. } | Shape::Polygon { .. } => None,
@@ -128,7 +128,7 @@ const BODY: [Property<Obstacle>; 2] = [
         unit: "m",
         range: 0.01..=1e4,
         step: 0.1,
-        hint: "Above the ground.",
+        hint: "Height above the ground.",
         get: |obstacle| Some(obstacle.height.get()),
         set: |obstacle, height| obstacle.height = height.into(),
     },
@@ -138,13 +138,13 @@ const BODY: [Property<Obstacle>; 2] = [
         unit: "kg",
         range: 0.01..=1e6,
         step: 1.0,
-        hint: "Of what can be pushed.",
+        hint: "Mass of a loose obstacle.",
         get: |obstacle| obstacle.mass.get(),
         set: |obstacle, mass| obstacle.mass = Some(mass).into(),
     },
 ];
 
-/// The mass of an obstacle that begins to be loose, kg: as with the obstacle tool.
+/// Initial mass of an obstacle that becomes loose, kg, as with the obstacle tool.
 const FIRST_MASS: f64 = 80.0;
 
 pub(super) fn ui(ui: &mut Ui, id: ObstacleId, obstacle: &Obstacle, actions: &mut Vec<Action>) {

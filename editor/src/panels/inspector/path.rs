@@ -1,5 +1,5 @@
-//! A way from lane to lane through a junction, explained: where it stops, which signals let it go, whom it
-//! meets, who goes first there and why.
+//! Explanation of a connection through a junction: its stop line, its signals, its conflicts, and their
+//! priorities with the reasons.
 
 use super::super::widgets::heading;
 use super::lane_turns::lane_title;
@@ -11,15 +11,16 @@ use roadwright_scenario::junction::{ConnectingPath, Crossing, LaneEnd, Meeting, 
 use roadwright_scenario::{ConnectionIndex, Control, LaneAccess, NodeId, RoadEnd, RoadLane};
 use std::sync::Arc;
 
-/// Where a way meets another one, m from its start.
+/// A conflict zone of a connection, m from its start.
 pub(crate) struct Zone {
     pub(crate) from: f64,
     pub(crate) to: f64,
-    /// Whether who drives it gives way there.
+    /// Whether the connection yields there.
     pub(crate) gives_way: bool,
 }
 
-/// Where the way of a number through the junction of a node meets others; those where it gives way last.
+/// Conflict zones of a connection, given by its number, through a node's junction; those where it yields come
+/// last.
 pub(crate) fn zones(context: &Context, model: &Model, id: NodeId, number: usize) -> Vec<Zone> {
     let Some(law) = law::in_context(context, model, id) else {
         return Vec::new();
@@ -39,10 +40,10 @@ pub(crate) fn zones(context: &Context, model: &Model, id: NodeId, number: usize)
     zones
 }
 
-/// A sentence about the way, and whether it is one of less weight.
+/// A sentence about the connection, and whether it is less important.
 type Line = (String, bool);
 
-/// What was told in frames before: for a revision and a way.
+/// Results of earlier frames, for a revision and a connection.
 type Known = (u64, (LaneEnd, LaneEnd), Arc<Vec<Line>>);
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Action>) {
@@ -56,7 +57,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
     };
     let name = title(way);
     ui.horizontal_wrapped(|ui| {
-        heading(ui, &format!("Way from {name}"));
+        heading(ui, &format!("Connection from {name}"));
         if named_button(ui, "Close", "Close the explanation") {
             actions.push(Action::Explain(None));
         }
@@ -91,7 +92,7 @@ fn title((from, to): (LaneEnd, LaneEnd)) -> String {
     format!("{} to {}", lane(from), lane(to))
 }
 
-/// What tells of a way.
+/// Describes a connection.
 struct Teller<'a> {
     model: &'a Model,
     law: &'a Law,
@@ -110,7 +111,7 @@ impl Teller<'_> {
         lines.extend(self.gap().map(|text| (text, false)));
         let met = self.meetings();
         if met.is_empty() {
-            lines.push(("Meets nobody.".into(), true));
+            lines.push(("No conflicts.".into(), true));
         }
         lines.extend(met);
         lines.extend(self.crossings().into_iter().map(|text| (text, false)));
@@ -133,7 +134,7 @@ impl Teller<'_> {
         text + "."
     }
 
-    /// Where its vehicles stop, along the road as places are named.
+    /// The position of its stop line, along the road as positions are given elsewhere.
     fn stop_line(&self) -> String {
         let junction = &self.law.junction;
         let from = self.path().from;
@@ -141,7 +142,7 @@ impl Teller<'_> {
         let arm = arms.find(|arm| (arm.road, arm.end) == (from.road, from.end));
         let road = self.model.scene.scenario.network().road(from.road);
         let (Some(arm), Some(road)) = (arm, road) else {
-            return "It has no stop line.".into();
+            return "No stop line.".into();
         };
         let setbacks = match self.model.scene.scenario.has_long_vehicles() {
             true => junction.setbacks(),
@@ -152,7 +153,7 @@ impl Teller<'_> {
         let layout = &self.model.scene.layout;
         let room = layout.room_before(self.model.scene.scenario.network(), (from.road, from.end));
         if !room.fits_car(by) {
-            return "No car can wait before it: signals and signs of the junction behind hold."
+            return "No room for a car to wait here, so the previous junction controls the traffic."
                 .into();
         }
         let at = match from.end {
@@ -160,7 +161,7 @@ impl Teller<'_> {
             RoadEnd::End => road.length() - arm.trim - by,
         };
         let moved = if by > 0.0 {
-            format!(", {by:.1} m farther out for those who turn past it")
+            format!(", moved back {by:.1} m for turning vehicles")
         } else {
             String::new()
         };
@@ -170,14 +171,14 @@ impl Teller<'_> {
     fn sign(&self) -> Option<String> {
         let told = match self.law.right.sign(self.number) {
             Sign::None => return None,
-            Sign::Yield => "It has a yield sign.",
-            Sign::Stop => "It has a stop sign: all who come stop first.",
-            Sign::Signal => "It has signals.",
+            Sign::Yield => "Yield sign.",
+            Sign::Stop => "Stop sign: all vehicles stop first.",
+            Sign::Signal => "Signals.",
         };
         Some(told.into())
     }
 
-    /// The stages that let it go.
+    /// The stages in which it has green.
     fn stages(&self) -> Vec<String> {
         let Some(signals) = &self.law.signals else {
             return Vec::new();
@@ -188,7 +189,7 @@ impl Teller<'_> {
             all.partition(|&stage| signals.is_permitted(number, stage));
         let mut lines = Vec::new();
         if goes.is_empty() && yields.is_empty() {
-            lines.push("No stage lets it go.".to_owned());
+            lines.push("No green in any stage.".to_owned());
         }
         if !goes.is_empty() {
             lines.push(format!("Green in {}.", stages_title(&goes)));
@@ -196,11 +197,13 @@ impl Teller<'_> {
         if !yields.is_empty() {
             let stages = stages_title(&yields);
             lines.push(format!(
-                "Green in {stages}, where it gives way to all who have green alone."
+                "Green in {stages}, yielding to protected movements."
             ));
         }
         if self.law.right.may_turn_on_red(self.number) {
-            lines.push("May go at a red light, after a stop, giving way to all it meets.".into());
+            lines.push(
+                "May turn on red after stopping, yielding to all conflicting traffic.".into(),
+            );
         }
         lines
     }
@@ -208,14 +211,12 @@ impl Teller<'_> {
     fn gap(&self) -> Option<String> {
         let right = &self.law.right;
         let seconds = right.critical_gap(self.number);
-        right.gives_way_to_any(self.number).then(|| {
-            format!(
-                "Goes before a vehicle that it gives way to if that is {seconds:.1} s away or more."
-            )
-        })
+        right
+            .gives_way_to_any(self.number)
+            .then(|| format!("Accepts gaps of {seconds:.1} s or more."))
     }
 
-    /// Whom it meets, where, and who goes first; those first to whom it gives way.
+    /// Its conflicts, with place and priority; those to which it yields come first.
     fn meetings(&self) -> Vec<Line> {
         let law = self.law;
         let (number, path) = (self.number, self.path());
@@ -230,10 +231,10 @@ impl Teller<'_> {
                 turn_title(other.turn)
             );
             let how = match Meeting::of(path, other) {
-                Meeting::Diverge => "parts from it",
-                Meeting::Merge => "joins it",
+                Meeting::Diverge => "diverges from it",
+                Meeting::Merge => "merges with it",
                 Meeting::Cross => "crosses it",
-                Meeting::Graze => "comes close to it",
+                Meeting::Graze => "passes close to it",
             };
             let place = format!("{how} from {:.1} to {:.1} m", own.from, own.to);
             let gives_way = law.right.gives_way(number, other_number);
@@ -241,9 +242,9 @@ impl Teller<'_> {
                 let why = reason(&law.junction, path, other);
                 format!("Gives way to {whom}: {why}; {place}.")
             } else if law.right.gives_way(other_number, number) {
-                format!("Goes before {whom}; {place}.")
+                format!("Has priority over {whom}; {place}.")
             } else {
-                format!("Meets {whom}: who is let in first goes first; {place}.")
+                format!("Conflicts with {whom}, first come, first served; {place}.")
             };
             lines.push((text, !gives_way));
         }
@@ -251,7 +252,7 @@ impl Teller<'_> {
         lines
     }
 
-    /// The crossings for people on foot that it leads over.
+    /// The pedestrian crossings that it passes.
     fn crossings(&self) -> Vec<String> {
         let junction = &self.law.junction;
         let signals = self.law.signals.as_ref();
@@ -264,19 +265,19 @@ impl Teller<'_> {
             let stages = junction.walk_stages(crossing, greens);
             let walk: Vec<usize> = (0..32).filter(|stage| stages & (1 << stage) != 0).collect();
             let who = if rules && !walk.is_empty() {
-                format!("people walk in {}", stages_title(&walk))
+                format!("pedestrians walk in {}", stages_title(&walk))
             } else {
-                "a zebra, people go first".into()
+                "zebra crossing, pedestrians first".into()
             };
             let road = crossing.road;
             Some(format!(
-                "Leads over the crossing of {road} from {from:.1} to {to:.1} m: {who}."
+                "Passes over the crossing of {road} from {from:.1} to {to:.1} m: {who}."
             ))
         };
         junction.crossings.iter().filter_map(told).collect()
     }
 
-    /// Ways that begin in the same lane.
+    /// Connections that start in the same lane.
     fn parting(&self) -> Option<String> {
         let path = self.path();
         let others = self.law.junction.paths.iter();
@@ -294,7 +295,7 @@ impl Teller<'_> {
     }
 }
 
-/// Stages by their numbers on the screen.
+/// Stages by the numbers shown on screen.
 fn stages_title(stages: &[usize]) -> String {
     let numbers: Vec<String> = stages.iter().map(|stage| (stage + 1).to_string()).collect();
     match &numbers[..] {

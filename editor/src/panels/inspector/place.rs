@@ -1,4 +1,4 @@
-//! A point of interest: a place that scripts know by its name, or a parking bay.
+//! A point of interest: a named place for scripts, or a parking bay.
 
 use super::super::property::{EXTENT, OF, Property, Subject, TURN, TextProperty};
 use super::super::widgets::heading;
@@ -9,7 +9,7 @@ use roadwright_scenario::{Edit, PointOfInterest, PointOfInterestId};
 const NAME: TextProperty<PointOfInterest> = TextProperty {
     name: "Name",
     label: OF,
-    hint: "what scripts call it",
+    hint: "name used by scripts",
     wraps: false,
     get: |point| &point.name,
     set: |point, name| point.name = name,
@@ -22,7 +22,7 @@ const NUMBERS: [Property<PointOfInterest>; 3] = [
         unit: "m",
         range: EXTENT,
         step: 0.1,
-        hint: "East of the origin.",
+        hint: "Distance east of the origin.",
         get: |point| Some(point.x.get()),
         set: |point, x| point.x = x.into(),
     },
@@ -32,7 +32,7 @@ const NUMBERS: [Property<PointOfInterest>; 3] = [
         unit: "m",
         range: EXTENT,
         step: 0.1,
-        hint: "North of the origin.",
+        hint: "Distance north of the origin.",
         get: |point| Some(point.y.get()),
         set: |point, y| point.y = y.into(),
     },
@@ -42,7 +42,7 @@ const NUMBERS: [Property<PointOfInterest>; 3] = [
         unit: "°",
         range: TURN,
         step: 1.0,
-        hint: "Where the nose points, counter-clockwise from east.",
+        hint: "Direction of a parked vehicle, counter-clockwise from east.",
         get: |point| point.heading.map(f64::to_degrees),
         set: |point, degrees| point.heading = Some(degrees.to_radians()).into(),
     },
@@ -67,7 +67,7 @@ pub(super) fn ui(
             subject.texts(ui, &[NAME]);
             let mut bay = point.heading.is_some();
             ui.label("Bay")
-                .on_hover_text("Whether a vehicle stands here with a certain heading.");
+                .on_hover_text("A parking bay with a heading.");
             if ui.checkbox(&mut bay, "").changed() {
                 let heading = bay.then_some(0.0);
                 subject.apply(format!("Bay at {id}"), |point| {
@@ -80,7 +80,7 @@ pub(super) fn ui(
     script_call(ui, point);
 }
 
-/// The line that a script drives here with, to be copied.
+/// The script call that drives here, to be copied.
 fn script_call(ui: &mut Ui, point: &PointOfInterest) {
     let call = if point.heading.is_some() {
         "park"
@@ -90,5 +90,5 @@ fn script_call(ui: &mut Ui, point: &PointOfInterest) {
     let line = format!("agent.{call}(agent.place(\"{}\"));", point.name);
     ui.add_space(4.0);
     ui.label(RichText::new(line).monospace())
-        .on_hover_text("How a script drives here.");
+        .on_hover_text("Script call that drives here.");
 }

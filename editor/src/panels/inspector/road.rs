@@ -1,4 +1,4 @@
-//! A road; its lanes have cards of their own.
+//! A road; its lanes have separate cards.
 
 use super::super::property::{Choice, OF, Property, Subject, TextProperty, fact};
 use super::super::widgets::heading;
@@ -28,8 +28,8 @@ pub(super) const ACCESS: Choice<Road, RoadAccess> = Choice {
     title: "Access",
     name: "Access",
     label: OF,
-    hint: "Who may drive here. Nobody drives through a road that is not for all; trips begin and \
-           end there.",
+    hint: "Vehicles that may drive here. Restricted roads carry no through traffic, only trips that start or \
+        end there.",
     get: |road| &road.access,
     set: |road, access| road.access = access,
 };
@@ -52,7 +52,7 @@ pub(super) const NUMBERS: [Property<Road>; 2] = [
         unit: "km/h",
         range: 1.0..=540.0,
         step: 1.0,
-        hint: "Speed limit where a lane has none of its own.",
+        hint: "Speed limit of lanes without their own.",
         get: |road| Some(3.6 * road.speed_limit),
         set: |road, value| road.speed_limit = (value / 3.6).into(),
     },
@@ -62,15 +62,14 @@ pub(super) const NUMBERS: [Property<Road>; 2] = [
         unit: "",
         range: -5.0..=5.0,
         step: 1.0,
-        hint: "0 on the ground, 1 a bridge above it, -1 a tunnel below.",
+        hint: "0: on the ground; 1: bridge; -1: tunnel.",
         get: |road| Some(f64::from(road.layer)),
         // The range keeps it within an i8.
         set: |road, value| road.layer = value.round() as i8,
     },
 ];
 
-/// Curvature below which a road is called straight, 1/m: its radius would be a
-/// million kilometres.
+/// Curvature below which a road counts as straight, 1/m: a radius of a million kilometres.
 const STRAIGHT: f64 = 1e-9;
 
 /// Classes with their names.

@@ -1,5 +1,5 @@
-//! What goes on on the selected road while the simulation runs: car lengths that are taken, who is on
-//! each lane, where they go, and what stops them.
+//! The state of the selected road during a run: occupied car lengths, and the vehicles on each lane with
+//! their next turns and stops.
 
 use super::super::widgets::heading;
 use super::junction_now::{agent, state};
@@ -11,7 +11,7 @@ use egui::{Rect, RichText, Stroke, StrokeKind, Ui, Vec2, pos2, vec2};
 use roadwright_scenario::RoadId;
 use roadwright_simulation::{AlleyInspection, LaneInspection, PlannedLane, RoadVehicle};
 
-/// Vehicles of a lane that are listed.
+/// Maximum number of vehicles listed per lane.
 const MOST_VEHICLES: usize = 12;
 /// Height of the strip of car lengths, points.
 const STRIP: f32 = 10.0;
@@ -21,11 +21,11 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: RoadId, actions: &mut Vec<Actio
     let live = model.live.as_deref();
     let live = live.filter(|live| live.snapshot.step > 0);
     let Some(live) = live else {
-        ui.label(RichText::new("Press play to see who is on each lane.").weak());
+        ui.label(RichText::new("Press play to see the vehicles on each lane.").weak());
         return;
     };
     let Some(seen) = live.road.as_ref().filter(|road| road.road == id) else {
-        ui.label(RichText::new("No lane of it can be driven.").weak());
+        ui.label(RichText::new("This road has no drivable lane.").weak());
         return;
     };
     let has_sections = seen.lanes.iter().any(|lane| lane.section > 0);
@@ -37,14 +37,14 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: RoadId, actions: &mut Vec<Actio
     }
 }
 
-/// A stretch that is driven by turns: who is in it, and who waits.
+/// A single-file stretch: the vehicles inside, and those waiting.
 fn alley(ui: &mut Ui, alley: &AlleyInspection, actions: &mut Vec<Action>) {
     let (from, to) = alley.span;
-    let title = format!("Too narrow for two, {from:.0} to {to:.0} m");
+    let title = format!("Single-file, {from:.0} to {to:.0} m");
     ui.label(RichText::new(title).strong());
     let rows = [
-        ("In it, along the road", &alley.inside[0]),
-        ("In it, against the road", &alley.inside[1]),
+        ("Inside, along the road", &alley.inside[0]),
+        ("Inside, against the road", &alley.inside[1]),
         ("Waiting, along the road", &alley.waiting[0]),
         ("Waiting, against the road", &alley.waiting[1]),
     ];
@@ -80,7 +80,7 @@ fn lane(
             title += &format!(", section {}", lane.section + 1);
         }
         ui.label(RichText::new(title).strong());
-        let text = format!("{taken} of {} car lengths taken", lane.cells.len());
+        let text = format!("{taken} of {} car lengths occupied", lane.cells.len());
         ui.label(RichText::new(text).weak());
     });
     strip(ui, theme, lane);
@@ -94,12 +94,12 @@ fn lane(
     ui.add_space(6.0);
 }
 
-/// The car lengths of a lane from its start on the left to its end on the right.
+/// The car lengths of a lane, from its start on the left to its end on the right.
 fn strip(ui: &mut Ui, theme: Theme, lane: &LaneInspection) {
     let width = ui.available_width();
     let (rect, response) = ui.allocate_exact_size(vec2(width, STRIP), egui::Sense::hover());
     let each = width / lane.cells.len().max(1) as f32;
-    // Cells that would be thinner than their gaps touch each other.
+    // Cells thinner than their gaps are drawn without gaps.
     let gap = if each > 4.0 { 2.0 } else { 0.0 };
     let frame = Stroke::new(1.0, theme.quiet().gamma_multiply(0.6));
     for (i, cell) in lane.cells.iter().enumerate() {
@@ -117,7 +117,7 @@ fn strip(ui: &mut Ui, theme: Theme, lane: &LaneInspection) {
     response.widget_info(move || egui::WidgetInfo::labeled(egui::Role::Label, true, &name));
     let metres = lane.cells.first().map_or(0.0, |cell| cell.length);
     response.on_hover_text(format!(
-        "In the direction of driving, {metres:.1} m each: a car and the gap to the next."
+        "In driving direction, {metres:.1} m each: a car and its gap."
     ));
 }
 
@@ -127,7 +127,7 @@ fn vehicle(ui: &mut Ui, vehicle: &RoadVehicle, actions: &mut Vec<Action>) {
         agent(ui, vehicle.agent, actions);
         let (s, speed) = (vehicle.s, vehicle.speed);
         let next = vehicle.next.map_or("ends here".to_owned(), next);
-        ui.label(format!("at {s:.0} m with {speed:.1} m/s, {next}"));
+        ui.label(format!("at {s:.0} m, {speed:.1} m/s, {next}"));
         if let Some(stop) = &vehicle.stop {
             let text = format!("stops in {:.0} m for {}", stop.distance, stop.reason);
             ui.label(RichText::new(text).weak());

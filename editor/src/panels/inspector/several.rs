@@ -1,4 +1,4 @@
-//! Several objects of one kind: what they share is changed in all of them, in one step.
+//! Several objects of one kind: common properties are changed in all of them, in one step.
 
 use super::super::property::{Choice, Property, Subject, TextProperty};
 use super::super::widgets::{change, choice, heading};
@@ -14,7 +14,7 @@ struct All<'a, I, T> {
 }
 
 impl<I: Copy, T: Clone> All<'_, I, T> {
-    /// Whether they differ is said beside the value of the first.
+    /// If the values differ, this is shown beside the value of the first.
     fn number(&self, ui: &mut Ui, property: &Property<T>, actions: &mut Vec<Action>) {
         let Some((_, first)) = self.objects.first() else {
             return;
@@ -29,7 +29,7 @@ impl<I: Copy, T: Clone> All<'_, I, T> {
             .any(|(_, other)| (property.get)(other) != shown)
         {
             ui.label("");
-            ui.weak("others differ");
+            ui.weak("mixed");
             ui.end_row();
         }
         let label = self.label(property.name);
@@ -55,7 +55,7 @@ impl<I: Copy, T: Clone> All<'_, I, T> {
             .any(|(_, other)| (property.get)(other) != shown);
         ui.horizontal(|ui| {
             let chosen = choice(ui, property.name, shown, all);
-            // Taking the same again gives it to those that differ.
+            // Choosing the same value again sets it for all that differ.
             let same = differ && ui.small_button("All").clicked();
             if let Some(value) = chosen.or(same.then(|| shown.clone())) {
                 let edit = self.changed(|object| (property.set)(object, value.clone()));
@@ -82,13 +82,13 @@ impl<I: Copy, T: Clone> All<'_, I, T> {
 const NAME: [TextProperty<Group>; 1] = [TextProperty {
     name: "Group",
     label: "Rename {object}",
-    hint: "its name",
+    hint: "name of the group",
     wraps: false,
     get: |group| &group.name,
     set: |group, name| group.name = name,
 }];
 
-/// The name of the group, if all that is selected is of one.
+/// The name of the group, if the whole selection belongs to one.
 fn group(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let scenario = model.document.scenario();
     let first = model.selection.first();

@@ -1,10 +1,10 @@
-//! How long the stages of signals last, to be set; stages to be added and taken away.
+//! Durations of signal stages, and adding and removing stages.
 //!
 //! ```text
 //!       Green  Amber  All red            Shortest  Longest  Amber  All red
 //!   1   24.0 s 3.3 s   2.1 s  x             6 s      50 s    3.3 s   2.1 s   x
-//!   2   18.0 s 3.0 s   1.8 s  x            by demand
-//!   Add stage    By the roads
+//!   2   18.0 s 3.0 s   1.8 s  x            on demand
+//!   Add stage    Automatic
 //! ```
 
 use super::super::widgets::{change, named};
@@ -17,7 +17,7 @@ use roadwright_scenario::junction::Signals;
 use roadwright_scenario::{Edit, MAX_STAGES, NodeId, SignalMode, SignalPlan, SignalStage};
 use std::ops::RangeInclusive;
 
-/// What files may say of greens, and of amber and of red for all, s.
+/// Ranges in files of greens, of amber, and of all-red, s.
 const GREEN: RangeInclusive<f64> = 1.0..=600.0;
 const CLEARANCE: RangeInclusive<f64> = 0.0..=30.0;
 
@@ -27,13 +27,13 @@ struct Time {
     hint: &'static str,
     range: RangeInclusive<f64>,
     set: fn(&mut SignalStage, f64),
-    /// What holds.
+    /// The effective value.
     holds: fn(&Signals, usize) -> f64,
 }
 
 const FIXED: Time = Time {
     title: "Green",
-    hint: "How long it lasts.",
+    hint: "Duration of green.",
     range: GREEN,
     set: |stage, time| stage.time = time.into(),
     holds: |signals, stage| signals.programme.stages[stage].green,
@@ -41,7 +41,7 @@ const FIXED: Time = Time {
 
 const SHORTEST: Time = Time {
     title: "Shortest",
-    hint: "The shortest green.",
+    hint: "Minimum green.",
     range: GREEN,
     set: |stage, time| {
         // The time of a stage lies between both.
@@ -54,7 +54,7 @@ const SHORTEST: Time = Time {
 
 const LONGEST: Time = Time {
     title: "Longest",
-    hint: "The longest green while others wait.",
+    hint: "Maximum green while other traffic waits.",
     range: GREEN,
     set: |stage, time| {
         stage.max = Some(time).into();
@@ -66,7 +66,7 @@ const LONGEST: Time = Time {
 
 const AMBER: Time = Time {
     title: "Amber",
-    hint: "Amber after it for those who lose green.",
+    hint: "Amber after green.",
     range: CLEARANCE,
     set: |stage, time| stage.amber = Some(time).into(),
     holds: |signals, stage| between(signals, stage).0,
@@ -74,20 +74,20 @@ const AMBER: Time = Time {
 
 const ALL_RED: Time = Time {
     title: "All red",
-    hint: "Red for all after that.",
+    hint: "Red for all traffic after amber.",
     range: CLEARANCE,
     set: |stage, time| stage.all_red = Some(time).into(),
     holds: |signals, stage| between(signals, stage).1,
 };
 
-/// Amber and red for all after a stage.
+/// Amber and all-red after a stage.
 fn between(signals: &Signals, stage: usize) -> (f64, f64) {
     let programme = &signals.programme;
     let between = programme.intergreen(stage, programme.next(stage));
     (between.amber, between.all_red)
 }
 
-/// The times that a mode has.
+/// The times of a mode.
 fn times(mode: SignalMode) -> &'static [Time] {
     match mode {
         SignalMode::Fixed => &[FIXED, AMBER, ALL_RED],
@@ -122,18 +122,18 @@ pub(super) fn ui(
         }
         ui.horizontal(|ui| {
             let add = ui.add_enabled(count < MAX_STAGES, Button::new("Add stage"));
-            let add = add.on_hover_text("One more, with what goes in the last one.");
+            let add = add.on_hover_text("Add a copy of the last stage.");
             if add.clicked() {
                 changed = Some((
                     format!("Add a stage to {node}"),
                     with_one_more(law, signals),
                 ));
             }
-            // What follows from the roads needs no way back.
-            if !law.junction.plan.stages.is_empty() && ui.button("By the roads").clicked() {
+            // Derived stages need no reset.
+            if !law.junction.plan.stages.is_empty() && ui.button("Automatic").clicked() {
                 let mut plan = plan_as_given(law, signals, false);
                 plan.stages.clear();
-                changed = Some((format!("Stages of {node} by the roads"), plan));
+                changed = Some((format!("Reset stages of {node}"), plan));
             }
         });
         let edit = changed.and_then(|(label, plan)| Some((label, plan_edit(model, node, plan)?)));
@@ -141,7 +141,7 @@ pub(super) fn ui(
     });
 }
 
-/// A row for each stage; the one that is to go.
+/// A row for each stage; returns the one to remove.
 fn rows(
     ui: &mut Ui,
     model: &Model,
@@ -188,22 +188,22 @@ fn rows(
     gone
 }
 
-/// The plan with one more stage at its end.
+/// The plan with an additional stage at its end.
 fn with_one_more(law: &Law, signals: &Signals) -> SignalPlan {
     let mut plan = plan_as_given(law, signals, true);
-    // What has green together in one stage may have it in another one.
+    // A copy, because movements that may share one stage may share another.
     plan.stages.extend(plan.stages.last().cloned());
     plan
 }
 
-/// The plan without a stage, unless somebody would never have green.
+/// The plan without a stage, unless a movement would never have green.
 fn without(law: &Law, signals: &Signals, stage: usize) -> Result<SignalPlan, String> {
     let number = stage + 1;
     let stranded = goes_nowhere_without(&law.junction, signals, stage);
     if let Some(row) = stranded {
         let name = row_title(row);
         return Err(format!(
-            "Stage {number} is the only one in which {name} goes. Let it go in another stage first."
+            "Stage {number} is the only one with green for {name}. Give it green in another stage first."
         ));
     }
     let mut plan = plan_as_given(law, signals, true);

@@ -1,8 +1,8 @@
-//! What may go in each stage of the signals: movements by stages, to be switched by clicks.
+//! Movements in each stage of the signals, to be switched by clicks.
 //!
 //! ```text
 //!                   1   2
-//!   road 1 left     v   -      # green   v green that gives way (permitted)   - red
+//!   road 1 left     v   -      # green   v green that yields (permitted)   - red
 //!   road 1 straight #   -
 //! ```
 
@@ -19,14 +19,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Size of a cell of the table, points.
 const CELL: (f32, f32) = (26.0, 20.0);
 
-/// What comes from a road and turns in a way.
+/// A movement: a road and a turn from it.
 pub(super) type Row = (RoadId, Turn);
 
-/// What a movement may do in a stage.
+/// Right of a movement in a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Right {
     Waits,
-    /// It goes, and gives way to those who go.
+    /// Green, yielding to protected movements.
     Yields,
     Goes,
 }
@@ -40,7 +40,7 @@ impl Right {
         }
     }
 
-    /// What a click may make of it, what it makes if it can first.
+    /// The rights that a click switches to, in order of preference.
     fn next(self) -> [Self; 2] {
         match self {
             Self::Waits => [Self::Goes, Self::Yields],
@@ -50,7 +50,7 @@ impl Right {
     }
 }
 
-/// What all movements may do, by stage.
+/// Rights of all movements, by stage.
 #[derive(Debug, Clone, PartialEq)]
 struct Table {
     rows: BTreeMap<Row, Vec<Right>>,
@@ -64,25 +64,24 @@ impl Table {
             let row = rows.entry((path.from.road, path.turn));
             let row = row.or_insert_with(|| vec![Right::Waits; stages]);
             for (stage, right) in row.iter_mut().enumerate() {
-                // A green that gives way is shown as its own right, between the two others in their
-                // order.
+                // A green that yields is a separate right, between the two others in order.
                 let own = match signals.greens[stage][number] {
                     false => Right::Waits,
                     true if signals.is_permitted(number, stage) => Right::Yields,
                     true => Right::Goes,
                 };
-                // Several lanes may turn alike: the table says the most that one of them may do.
+                // Several lanes may have the same turn; the table shows the highest right of any of them.
                 *right = own.max(*right);
             }
         }
         Self { rows }
     }
 
-    /// What has a right in a stage, as a plan says it: without turns where all turns of a road have it.
+    /// The movements with a right in a stage, as in a plan: without turns if all turns of a road have it.
     fn movements(&self, stage: usize, right: Right) -> Vec<Movement> {
         let mut roads: BTreeMap<RoadId, (Vec<Turn>, usize)> = BTreeMap::new();
         for (&(road, turn), rights) in &self.rows {
-            // How many of the road's turns have the right, and how many it has in all.
+            // How many of the road's turns have the right, and how many there are in total.
             let (turns, all) = roads.entry(road).or_default();
             *all += 1;
             if rights[stage] == right {
@@ -94,7 +93,7 @@ impl Table {
             .filter(|(_, (turns, _))| !turns.is_empty());
         let movement = |(road, (turns, all)): (RoadId, (Vec<Turn>, usize))| Movement {
             road,
-            // An empty list stands for all turns, also for those that a new arm will bring.
+            // An empty list stands for all turns, including those of arms added later.
             turns: if turns.len() == all {
                 Vec::new()
             } else {
@@ -104,7 +103,7 @@ impl Table {
         meant.map(movement).collect()
     }
 
-    /// The same with another right of one movement in one stage.
+    /// The same table with another right of one movement in one stage.
     fn with(&self, row: Row, stage: usize, right: Right) -> Self {
         let mut table = self.clone();
         if let Some(rights) = table.rows.get_mut(&row) {
@@ -153,16 +152,16 @@ pub(super) fn ui(
                 ui.end_row();
             }
         });
-    ui.label(RichText::new("Click: green (disc), permitted (triangle: gives way), red.").weak());
+    ui.label(RichText::new("Click: green (disc), permitted (triangle, yields), red.").weak());
     if let Some((row, stage, right)) = clicked {
-        // With stages in it: what follows from the lanes is written down before it can be changed.
+        // With stages in it: derived stages are written out before they can be changed.
         let plan = plan_as_given(law, signals, true);
         let (plan, refused) = switched(law, &plan, &table, (row, stage, right));
         if let Some(edit) = plan.and_then(|plan| plan_edit(model, node, plan)) {
             let label = format!("Switch {} in stage {} of {node}", row_title(row), stage + 1);
             actions.push(Action::Apply(label, edit));
         }
-        // Also an empty list: the refusal of the click before goes.
+        // Also an empty list, which clears the refusal of the previous click.
         ui.data_mut(|data| data.insert_temp(key, (node, refused)));
     }
     let refused: Option<(NodeId, Vec<String>)> = ui.data(|data| data.get_temp(key));
@@ -173,12 +172,12 @@ pub(super) fn ui(
     }
 }
 
-/// What a movement is called.
+/// The name of a movement.
 pub(super) fn row_title((road, turn): Row) -> String {
     format!("{road} {}", turn_title(turn))
 }
 
-/// A movement that goes in one stage only.
+/// A movement with green in no other stage.
 pub(super) fn goes_nowhere_without(
     junction: &Junction,
     signals: &Signals,
@@ -194,7 +193,7 @@ pub(super) fn goes_nowhere_without(
         .map(|(row, _)| row)
 }
 
-/// A cell of the table; whether it was clicked. Its shape says what its colour does.
+/// A cell of the table; returns whether it was clicked. Shape and colour show the same.
 fn cell(ui: &mut Ui, theme: Theme, (row, stage): (Row, usize), right: Right) -> bool {
     let (rect, response) = ui.allocate_exact_size(CELL.into(), Sense::click());
     let name = format!(
@@ -228,8 +227,8 @@ fn cell(ui: &mut Ui, theme: Theme, (row, stage): (Row, usize), right: Right) -> 
     response.on_hover_text(name).clicked()
 }
 
-/// The plan after a click on a movement in a stage, and why it could not become what it would have
-/// become first; no plan if it can become nothing else.
+/// The plan after a click on a movement in a stage, and why its first choices were refused; no plan if no
+/// choice is possible.
 fn switched(
     law: &Law,
     plan: &SignalPlan,
@@ -241,7 +240,7 @@ fn switched(
         let table = table.with(row, stage, next);
         let mut plan = plan.clone();
         table.put(&mut plan, stage);
-        // Asked of the plan as it would be, not of the one there is.
+        // Checked on the resulting plan rather than the present one.
         match refusal(law, &plan, &table, (row, stage, next)) {
             None => return (Some(plan), refused),
             Some(why) => refused.push(why),
@@ -250,7 +249,7 @@ fn switched(
     (None, refused)
 }
 
-/// Why a plan with a switched movement cannot be.
+/// Why a plan with a switched movement is invalid.
 fn refusal(
     law: &Law,
     plan: &SignalPlan,
@@ -258,10 +257,11 @@ fn refusal(
     (row, stage, right): (Row, usize, Right),
 ) -> Option<String> {
     let (name, number) = (row_title(row), stage + 1);
-    // Before the conflicts: the table itself tells what would be missing.
+    // Before the conflicts, because the table itself shows what would be missing.
     if table.rows[&row].iter().all(|right| *right == Right::Waits) {
         return Some(format!(
-            "{name} cannot be red in stage {number}: it would never go. Let it go in another stage first."
+            "{name} cannot be red in stage {number}: it would never get green. Give it green in another \
+             stage first."
         ));
     }
     if table
@@ -270,7 +270,7 @@ fn refusal(
         .all(|rights| rights[stage] == Right::Waits)
     {
         return Some(format!(
-            "{name} cannot be red in stage {number}: nobody would go then. Let others go first."
+            "{name} cannot be red in stage {number}: the stage would be empty. Add other movements first."
         ));
     }
     let met = meets(&law.junction, &law.conflicts, plan, (row, stage));
@@ -278,20 +278,20 @@ fn refusal(
         let others: Vec<String> = met.into_iter().map(row_title).collect();
         let right = right.title();
         format!(
-            "{name} cannot be {right} in stage {number}: it meets {}, and neither would give way.",
+            "{name} cannot be {right} in stage {number}: it conflicts with {}, and neither would yield.",
             others.join(", ")
         )
     })
 }
 
-/// Whom a movement would meet in a stage without anybody giving way.
+/// Movements that a movement would conflict with in a stage without either yielding.
 fn meets(
     junction: &Junction,
     conflicts: &Conflicts,
     plan: &SignalPlan,
     (row, stage): (Row, usize),
 ) -> BTreeSet<Row> {
-    // The signals of the plan as it would be: what single paths may do is derived from it.
+    // The signals of the resulting plan, because the rights of single connections derive from it.
     let planned = Junction {
         plan: plan.clone(),
         ..junction.clone()
@@ -307,8 +307,8 @@ fn meets(
     let pairs = pairs.into_iter().map(|(a, b)| (row_of(a), row_of(b)));
     pairs
         .filter_map(|(a, b)| match (a == row, b == row) {
-            // Only pairs that the switched movement is part of: what others do is not for this
-            // click to settle.
+            // Only pairs that include the switched movement; conflicts among others are not this click's
+            // concern.
             (true, _) => Some(b),
             (_, true) => Some(a),
             _ => None,
@@ -338,7 +338,7 @@ mod tests {
     #[test]
     fn a_table_is_told_as_movements_of_roads() {
         let all = table([[Goes, Waits]; 3]);
-        // All turns of a road need no list; none of them no entry.
+        // All turns of a road need no list, and none of them no entry.
         assert_eq!(turns(&all.movements(0, Goes)), [&[] as &[Turn]]);
         assert!(all.movements(1, Goes).is_empty() && all.movements(0, Yields).is_empty());
         let left = all.with((RoadId(1), Turn::Left), 0, Yields);

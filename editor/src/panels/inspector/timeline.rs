@@ -1,8 +1,8 @@
-//! One cycle of the signals of a junction, to be dragged: rows are what comes from the roads, bars
-//! say when it has green, and the ends of green and the start of the cycle can be moved.
+//! One cycle of a junction's signals as a draggable chart: rows are movements, bars are their greens, and the
+//! ends of greens and the start of the cycle can be moved.
 //!
 //! ```text
-//!   road 1   ####----               ..       # green   - amber   . red and amber
+//!   road 1   ####----               ..       # green   - amber   . red-amber
 //!   road 2           ....####----
 //!            |   ^ end of green of stage 1   |
 //!            offset                          offset + cycle
@@ -23,22 +23,22 @@ use roadwright_scenario::{
 use roadwright_simulation::StagePhase;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Times change by steps of this, s.
+/// Step of times, s.
 const STEP: f64 = 0.5;
-/// Longest green that can be dragged to, s: drivers who see red for longer think that it is broken.
+/// Longest green that can be dragged to, s: drivers who see red for longer think that the signal is broken.
 const LONGEST_GREEN: f64 = 120.0;
-/// Largest width of the names, height of a row and of the axis, points.
+/// Maximum width of the names, height of a row and of the axis, points.
 const NAMES: f32 = 130.0;
 const ROW: f32 = 18.0;
 const AXIS: f32 = 18.0;
-/// Thickness of a bar: it tells the light as well as the colour.
+/// Thickness of a bar, which shows the light as well as the colour does.
 const THICKNESS: [(Light, f32); 4] = [
     (Light::Green, 12.0),
     (Light::Amber, 7.0),
     (Light::RedAmber, 7.0),
     (Light::Red, 2.0),
 ];
-/// Half of the width in which the end of a green is taken hold of, points.
+/// Half the width of the drag area at the end of a green, points.
 const GRIP: f32 = 4.0;
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Action>) {
@@ -59,23 +59,22 @@ pub(super) fn ruling_node(model: &Model, law: &Law, id: NodeId) -> NodeId {
     operation::signals::ruling_node(network, &law.junction).unwrap_or(id)
 }
 
-/// The plan as it is, with its stages given where they are to be changed.
+/// The present plan, with explicit stages if they are to be changed.
 pub(super) fn plan_as_given(law: &Law, signals: &Signals, with_stages: bool) -> SignalPlan {
     let mut plan = law.junction.plan.clone();
-    // A module that decides is told as `actuated`; the mode beside it is the user's.
+    // A plan with a module reports `actuated`; the mode beside it is the user's.
     if plan.controller.is_none() {
         plan.mode = signals.programme.mode;
     }
     plan.offset = signals.programme.offset.into();
     if with_stages && plan.stages.is_empty() {
-        // Not before: without stages of its own a plan gets those that fit the roads after each
-        // edit.
+        // Not earlier: without its own stages, a plan gets stages that fit the roads after each edit.
         plan.stages = given_stages(law, signals);
     }
     plan
 }
 
-/// Gives a node another plan.
+/// The edit that sets a node's plan.
 pub(super) fn plan_edit(model: &Model, id: NodeId, plan: SignalPlan) -> Option<Edit> {
     let node = model.document.base().network().node(id)?;
     Some(Edit::Node(id, Some(with_plan(node, plan))))
@@ -88,16 +87,16 @@ pub(super) fn with_plan(node: &Node, plan: SignalPlan) -> Node {
     node
 }
 
-/// What is dragged.
+/// The dragged part.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Grip {
-    /// The end of the green of a stage.
+    /// The end of a stage's green.
     EndOf(usize),
     /// The whole cycle.
     Cycle,
 }
 
-/// A drag under way: what there was when it began, so that each state of it is made from that.
+/// A drag in progress, with the initial state from which each new state is made.
 #[derive(Debug, Clone)]
 struct Gesture {
     grip: Grip,
@@ -107,11 +106,11 @@ struct Gesture {
     cycle: f64,
     from_x: f32,
     seconds_a_point: f64,
-    /// What the newest state differs by, s.
+    /// Offset of the newest state, s.
     by: f64,
 }
 
-/// What is drawn.
+/// Contents of the chart.
 struct Chart<'a> {
     model: &'a Model,
     /// The node whose plan the junction follows.
@@ -119,11 +118,11 @@ struct Chart<'a> {
     signals: &'a Signals,
     programme: &'a Programme,
     is_fixed: bool,
-    /// Start of each stage, and its green, amber, red, and red and amber, s.
+    /// Start of each stage, and its green, amber, red, and red-amber, s.
     stages: Vec<(f64, [f64; 4])>,
-    /// All of them, s.
+    /// The whole cycle, s.
     cycle: f64,
-    /// When the first stage begins after the start of the axis, s.
+    /// Time from the start of the axis to the start of the first stage, s.
     shift: f64,
 }
 
@@ -135,7 +134,7 @@ impl<'a> Chart<'a> {
         let mut start = 0.0;
         for (i, times) in programme.stages.iter().enumerate() {
             let between = programme.intergreen(i, programme.next(i));
-            // By demand a stage has no fixed end: the longest cycle is drawn.
+            // On demand, a stage has no fixed end, so the longest cycle is drawn.
             let green = if is_fixed { times.green } else { times.max };
             let red = between.all_red - between.red_amber;
             stages.push((start, [green, between.amber, red, between.red_amber]));
@@ -158,7 +157,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// The times in words.
+    /// The times as text.
     fn words(&self, ui: &mut Ui, law: &Law) {
         let greens = self.programme.stages.iter().map(|times| {
             if self.is_fixed {
@@ -172,11 +171,11 @@ impl<'a> Chart<'a> {
         ui.label(RichText::new("Stages").strong());
         let mut text = format!("Green {} s", greens.join(" / "));
         if self.is_fixed {
-            text += &format!("; cycle {:.1} s, from {:.1} s on", self.cycle, self.shift);
+            text += &format!("; cycle {:.1} s, starts at {:.1} s", self.cycle, self.shift);
         }
         ui.label(RichText::new(text).weak());
         if law.is_shared {
-            let text = "Runs together with the signals beside it; a change makes it run alone.";
+            let text = "Coordinated with neighbouring signals; a change separates it.";
             ui.label(RichText::new(text).weak());
         }
     }
@@ -214,7 +213,7 @@ impl<'a> Chart<'a> {
         axis.min = pos2(bars.left(), bars.bottom());
         let mut grips = Vec::new();
         if self.is_fixed {
-            // Below the ends of greens, which are taken hold of first.
+            // Below the ends of greens, which take precedence for dragging.
             let whole = Rect::from_min_max(bars.min, axis.max);
             let response = ui.interact(whole, ui.scope_id().with("cycle"), Sense::drag());
             let (shift, name) = (self.shift, "Start of the cycle");
@@ -234,13 +233,13 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// Where a time of the programme is.
+    /// The position of a time of the programme.
     fn x(&self, bars: Rect, time: f64) -> f32 {
         let share = (time + self.shift).rem_euclid(self.cycle) / self.cycle;
         bars.left() + bars.width() * share as f32
     }
 
-    /// What a path shows over the cycle.
+    /// The lights of a connection over the cycle.
     fn row(&self, ui: &Ui, bars: Rect, y: f32, path: usize) {
         for (stage, &(start, [green, amber, red, red_amber])) in self.stages.iter().enumerate() {
             let next = self.programme.next(stage);
@@ -262,7 +261,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// A bar of a light; green that gives way is hollow.
+    /// A bar of a light; a green that yields is hollow.
     fn bar(
         &self,
         ui: &Ui,
@@ -278,7 +277,7 @@ impl<'a> Chart<'a> {
         let thick = thick.map_or(2.0, |(_, thick)| *thick);
         let width = bars.width() * (length / self.cycle) as f32;
         let left = self.x(bars, from);
-        // What goes over the end of the axis goes on at its start.
+        // Parts beyond the end of the axis continue at its start.
         for left in [left, left - bars.width()] {
             let rect = Rect::from_min_size(pos2(left, y - 0.5 * thick), vec2(width, thick));
             let rect = rect.intersect(bars);
@@ -295,7 +294,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// Seconds below the bars.
+    /// The time axis below the bars.
     fn axis(&self, ui: &Ui, bars: Rect, theme: Theme) {
         let step = [5.0, 10.0, 20.0, 50.0, 100.0, 200.0];
         let step = step.into_iter().find(|step| self.cycle / step <= 7.0);
@@ -314,7 +313,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// The end of the green of a stage, to be taken hold of.
+    /// The draggable end of a stage's green.
     fn end_of_green(&self, ui: &Ui, bars: Rect, stage: usize, theme: Theme) -> Response {
         let (start, [green, ..]) = self.stages[stage];
         let x = self.x(bars, start + green);
@@ -341,13 +340,13 @@ impl<'a> Chart<'a> {
         response
     }
 
-    /// Where the running simulation is.
+    /// The present time of the running simulation.
     fn cursor(&self, ui: &Ui, bars: Rect, theme: Theme) {
         let seen = super::junction_now::seen(self.model, self.node);
         let Some(now) = seen.and_then(|seen| seen.programme.as_ref()) else {
             return;
         };
-        // Until the run has taken an edit over it may still have other stages.
+        // Until the run has applied an edit, it may still have other stages.
         let Some(&(start, [green, amber, red, _])) = self.stages.get(now.stage) else {
             return;
         };
@@ -382,8 +381,8 @@ impl<'a> Chart<'a> {
     ) {
         let key = Id::unique("drag of the stages of signals");
         let label = match grip {
-            Grip::EndOf(_) => format!("Stage times of {}", self.node),
-            Grip::Cycle => format!("Start of the cycle of {}", self.node),
+            Grip::EndOf(_) => format!("Set stage times of {}", self.node),
+            Grip::Cycle => format!("Set cycle start of {}", self.node),
         };
         let pointer = response.interact_pointer_pos();
         if response.drag_started()
@@ -412,7 +411,7 @@ impl<'a> Chart<'a> {
         if let Some(pointer) = pointer.filter(|_| response.dragged()) {
             let by = f64::from(pointer.x - gesture.from_x) * gesture.seconds_a_point;
             let by = (by / STEP).round() * STEP;
-            // Each state is an edit, and each edit closes the signals of a run: only what differs.
+            // Each state is an edit, and each edit closes the signals of a run, so only differences are sent.
             if (by - gesture.by).abs() > 0.5 * STEP {
                 gesture.by = by;
                 if let Some(edit) = plan_edit(self.model, self.node, moved(&gesture, self.is_fixed))
@@ -443,7 +442,7 @@ fn moved(gesture: &Gesture, is_fixed: bool) -> SignalPlan {
                     .unwrap_or(roadwright_scenario::junction::MAX_GREEN);
                 let max = max.max(stage.time.get()) + gesture.by;
                 let max = max.clamp(least, LONGEST_GREEN.max(least));
-                // The longest green is never less than the time that the stage would have by the clock.
+                // The maximum green is never less than the stage's fixed time.
                 stage.time = stage.time.min(max).into();
                 stage.max = Some(max).into();
             }
@@ -452,8 +451,8 @@ fn moved(gesture: &Gesture, is_fixed: bool) -> SignalPlan {
     plan
 }
 
-/// Moves the end of a stage: the next one begins later and ends when it did; after the last stage the
-/// cycle becomes longer. No green becomes shorter than its least, or longer than two minutes.
+/// Moves the end of a stage: the next one starts later and ends at the same time; after the last stage the
+/// cycle becomes longer. No green becomes shorter than its minimum or longer than two minutes.
 fn move_end(stages: &mut [SignalStage], least: &[f64], at: usize, by: f64) {
     let room = |stage: &SignalStage, least: f64| {
         let longest = stage.max.unwrap_or(LONGEST_GREEN).max(stage.time.get());
@@ -466,7 +465,7 @@ fn move_end(stages: &mut [SignalStage], least: &[f64], at: usize, by: f64) {
     let (mut low, mut high) = room(&stages[at], least_of(at));
     if let Some(next) = stages.get(at + 1) {
         let (shrink, grow) = room(next, least_of(at + 1));
-        // What one stage gains the next one loses: its room counts the other way.
+        // A gain of one stage is a loss of the next, so its room counts in the opposite direction.
         (low, high) = (low.max(-grow), high.min(-shrink));
     }
     let by = by.clamp(low, high);
@@ -476,7 +475,7 @@ fn move_end(stages: &mut [SignalStage], least: &[f64], at: usize, by: f64) {
     }
 }
 
-/// The stages that are derived, as a person would give them: by road and turn.
+/// The derived stages in the form used in plans: by road and turn.
 fn given_stages(law: &Law, signals: &Signals) -> Vec<SignalStage> {
     let paths = &law.junction.paths;
     let stage = |(number, green): (usize, &Vec<bool>)| {
@@ -513,10 +512,10 @@ fn given_stages(law: &Law, signals: &Signals) -> Vec<SignalStage> {
     signals.greens.iter().enumerate().map(stage).collect()
 }
 
-/// A road, and for each stage whether what comes from it has green and whether it gives way then.
+/// A road, and for each stage whether its movement has green and whether it yields then.
 type SameLights = (RoadId, Vec<(bool, bool)>);
 
-/// What has the same lights all the time: a name, and one of its paths; by road.
+/// Movements with the same lights throughout: a name, and one of its connections; by road.
 fn rows(law: &Law, signals: &Signals) -> Vec<(String, usize)> {
     let paths = &law.junction.paths;
     let lights = |path: usize| -> Vec<(bool, bool)> {

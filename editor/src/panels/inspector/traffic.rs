@@ -1,4 +1,4 @@
-//! What agents and flows have in common: vehicle, stack, level of dynamics, places.
+//! Common properties of agents and flows: vehicle, stack, level of dynamics, places.
 
 use super::super::property::fact;
 use super::super::widgets::level_title;
@@ -7,7 +7,7 @@ use crate::tools::Tone;
 use egui::Ui;
 use roadwright_scenario::{DynamicsLevel, ObjectId, Place};
 
-/// Values with the names that are shown for them.
+/// Values with their displayed names.
 pub(super) type Choices<V> = Vec<(V, String)>;
 
 pub(super) fn vehicle_types(model: &Model) -> Choices<String> {
@@ -18,18 +18,18 @@ pub(super) fn stacks(model: &Model) -> Choices<String> {
     super::super::kinds::stacks(model.document.scenario())
 }
 
-/// Levels of dynamics, and that of the settings, which an agent or flow has if it says nothing.
+/// Levels of dynamics, and the default from the settings for agents and flows without their own.
 pub(super) fn levels(model: &Model) -> Choices<Option<DynamicsLevel>> {
     let settings = level_title(model.document.scenario().settings().dynamics);
-    let mut all = vec![(None, format!("As in settings: {settings}"))];
+    let mut all = vec![(None, format!("Default: {settings}"))];
     all.extend(DynamicsLevel::ALL.map(|level| (Some(level), level_title(level).to_owned())));
     all
 }
 
 /// The hint of the choice between levels.
-pub(super) const LEVEL_HINT: &str = "With which model the body moves.";
+pub(super) const LEVEL_HINT: &str = "Model of the vehicle's motion.";
 
-/// A place, for people.
+/// A place as text.
 pub(super) fn place_text(place: &Place) -> String {
     match place {
         Place::Lane(at) => format!("{}, lane {}, {:.1} m", at.road, at.lane, at.s),
@@ -37,25 +37,25 @@ pub(super) fn place_text(place: &Place) -> String {
     }
 }
 
-/// How long the way of a trip is, once it is known.
+/// Length of the planned route of a trip, once known.
 pub(super) fn way(ui: &mut Ui, model: &Model, trip: ObjectId) {
-    let hint = "On empty roads, as the built-in planner drives.";
+    let hint = "On empty roads, by the built-in planner.";
     match model.way_of(trip) {
-        None => fact(ui, "Way", "…"),
+        None => fact(ui, "Route", "…"),
         Some(Some(way)) => {
-            ui.label("Way");
+            ui.label("Route");
             ui.label(way_text(way.length, way.time)).on_hover_text(hint);
             ui.end_row();
         }
         Some(None) => {
-            ui.label("Way");
-            ui.colored_label(model.theme().tone(Tone::Warning), "none leads there");
+            ui.label("Route");
+            ui.colored_label(model.theme().tone(Tone::Warning), "no route");
             ui.end_row();
         }
     }
 }
 
-/// A length and a time, for people.
+/// A length and a time as text.
 fn way_text(length: f64, time: f64) -> String {
     let length = if length < 1000.0 {
         format!("{length:.0} m")

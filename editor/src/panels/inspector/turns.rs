@@ -1,5 +1,5 @@
-//! The turns of a junction: which of them are free now, to whom each gives way and why, and whether
-//! it is allowed.
+//! The turns of a junction: which are free now, which traffic each yields to and why, and whether it is
+//! allowed.
 
 use super::law::{self, Law, turn_title};
 use crate::model::{Action, Model, Tone};
@@ -10,10 +10,10 @@ use roadwright_scenario::operation::{slip_lane, with_turn, without_turn};
 use roadwright_scenario::{ConnectionIndex, NodeId, RestrictionKind, RoadId};
 use std::collections::BTreeSet;
 
-/// Arms whose bearings differ by more face each other: the cosine of 135 degrees.
+/// Arms whose bearings differ by more than 135 degrees face each other; this is the cosine.
 const ONCOMING: f64 = -std::f64::consts::FRAC_1_SQRT_2;
 
-/// From one road into another.
+/// A movement from one road into another.
 type Ways = (RoadId, RoadId);
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Action>) {
@@ -26,13 +26,13 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
         .iter()
         .map(|path| (path.from.road, path.to.road))
         .collect();
-    // Forbidden ones have no path any more: without their rows nobody could allow them again.
+    // Forbidden turns have no connection, so without their rows they could not be allowed again.
     let all: BTreeSet<Ways> = forbidden(model, &law.junction).chain(ways).collect();
     if all.is_empty() || law.junction.arms.len() < 2 {
         return;
     }
-    // Kept by egui, since the inspector has no state of its own; with the node, so that another
-    // junction begins closed.
+    // Stored in egui, because the Inspector has no state of its own; with the node, so that another junction
+    // starts closed.
     let key = Id::unique("turn that is explained");
     let mut explained: Option<(NodeId, Ways)> = ui.data(|data| data.get_temp(key)).flatten();
     CollapsingHeader::new(format!("Turns ({})", all.len()))
@@ -57,7 +57,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
     ui.data_mut(|data| data.insert_temp(key, explained));
 }
 
-/// The ways that any node of a junction forbids.
+/// The turns that any node of a junction forbids.
 fn forbidden<'a>(model: &'a Model, junction: &'a Junction) -> impl Iterator<Item = Ways> + 'a {
     let network = model.document.scenario().network();
     let nodes = junction.nodes.iter().filter_map(|&id| network.node(id));
@@ -70,7 +70,7 @@ fn forbidden<'a>(model: &'a Model, junction: &'a Junction) -> impl Iterator<Item
     })
 }
 
-/// What is shown of the ways from one road into another.
+/// The rows for the turns from one road into another.
 struct Sheet<'a> {
     model: &'a Model,
     id: NodeId,
@@ -79,13 +79,13 @@ struct Sheet<'a> {
 }
 
 impl Sheet<'_> {
-    /// The paths that lead so, with their numbers.
+    /// The connections of the turn, with their numbers.
     fn paths(&self) -> impl Iterator<Item = (ConnectionIndex, &ConnectingPath)> {
         let paths = self.law.junction.numbered_paths();
         paths.filter(|(_, path)| (path.from.road, path.to.road) == self.way)
     }
 
-    /// The row; whether it is to be explained or not any more.
+    /// The row; returns whether its explanation is to be opened or closed.
     fn row(&self, ui: &mut Ui, is_open: bool, actions: &mut Vec<Action>) -> bool {
         let (from, to) = self.way;
         let title = format!("{from} to {to}");
@@ -115,7 +115,7 @@ impl Sheet<'_> {
         clicked
     }
 
-    /// Whether any of its paths is free now, if the simulation has begun.
+    /// Whether any of its connections is free now, if the simulation has started.
     fn goes(&self) -> Option<bool> {
         let now = super::junction_now::seen(self.model, self.id)?;
         let mut turns = now.turns.iter();
@@ -130,7 +130,7 @@ impl Sheet<'_> {
 
     fn slip_lane(&self) -> Action {
         match slip_lane(self.model.document.scenario(), self.id, self.way) {
-            Ok(edit) => Action::Apply("Split off a slip lane".into(), edit),
+            Ok(edit) => Action::Apply("Add slip lane".into(), edit),
             Err(error) => Action::Say(Tone::Refused, format!("{error}.")),
         }
     }
@@ -141,12 +141,12 @@ impl Sheet<'_> {
         actions.extend(edit.map(|edit| Action::Apply("Allow turn".into(), edit)));
     }
 
-    /// To whom it gives way and why, and whom else it meets.
+    /// Traffic that it yields to, with the reason, and its other conflicts.
     fn explanation(&self, ui: &mut Ui) {
         let (mut yields, mut meets) = (BTreeSet::new(), BTreeSet::new());
         for (number, path) in self.paths() {
             for (other_number, other) in self.law.junction.numbered_paths() {
-                // Paths that never touch need no rule.
+                // Connections that never touch need no rule.
                 if self.law.conflicts.between(number, other_number).is_none() {
                     continue;
                 }
@@ -158,27 +158,23 @@ impl Sheet<'_> {
                 );
                 if self.law.right.gives_way(number, other_number) {
                     let why = reason(&self.law.junction, path, other);
-                    // Sets: lanes of one road that turn alike say the same sentence, which is shown
-                    // once.
+                    // Sets, because lanes of one road with the same turn produce the same sentence, which is
+                    // shown once.
                     yields.insert(format!("Gives way to {whom}: {why}."));
                 } else if self.law.right.gives_way(other_number, number) {
-                    meets.insert(format!("Goes before {whom}."));
+                    meets.insert(format!("Has priority over {whom}."));
                 } else if self.law.conflicts.is_merge(number, other_number) {
-                    meets.insert(format!(
-                        "Joins {whom}, in the order in which they are let in."
-                    ));
+                    meets.insert(format!("Merges with {whom}. First come, first served."));
                 } else if Meeting::of(path, other) == Meeting::Graze {
-                    meets.insert(format!(
-                        "Comes close to {whom}: who is let in first goes first."
-                    ));
+                    meets.insert(format!("Passes close to {whom}. First come, first served."));
                 } else {
-                    meets.insert(format!("Crosses {whom}: who is let in first goes first."));
+                    meets.insert(format!("Crosses {whom}. First come, first served."));
                 }
             }
         }
         ui.indent("explained", |ui| {
             if yields.is_empty() && meets.is_empty() {
-                ui.label(RichText::new("Meets nobody.").weak());
+                ui.label(RichText::new("No conflicts.").weak());
             }
             for line in &yields {
                 ui.label(line);
@@ -190,7 +186,7 @@ impl Sheet<'_> {
     }
 }
 
-/// Which rule says that one path gives way to another: the first one that speaks.
+/// The first rule that makes one connection yield to another.
 pub(super) fn reason(
     junction: &Junction,
     path: &ConnectingPath,
@@ -201,10 +197,10 @@ pub(super) fn reason(
         arms.find(|arm| (arm.road, arm.end) == (path.from.road, path.from.end))
     };
     let (Some(own), Some(theirs)) = (arm(path), arm(other)) else {
-        return "the rules say so";
+        return "by the traffic rules";
     };
     if path.turn == Turn::UTurn && other.turn != Turn::UTurn {
-        return "it turns back";
+        return "it makes a U-turn";
     }
     if own.sign != Sign::None && theirs.sign == Sign::None {
         return match own.sign {
@@ -212,19 +208,19 @@ pub(super) fn reason(
             _ => "it has a yield sign",
         };
     }
-    // From the centre to the middle of the mouth of an arm: two arms that face each other have
-    // opposite bearings, whose product is -1.
+    // From the centre to the middle of the mouth of an arm: arms that face each other have opposite bearings,
+    // whose product is -1.
     let bearing = |left: DVec2, right: DVec2| (0.5 * (left + right) - junction.centre).normalize();
     let facing =
         bearing(own.left_cut, own.right_cut).dot(bearing(theirs.left_cut, theirs.right_cut));
     if facing <= ONCOMING {
-        "it turns across the oncoming traffic"
+        "it turns across oncoming traffic"
     } else {
-        "that one comes from the nearer side"
+        "the other comes from the near side"
     }
 }
 
-/// A small button with a name of its own: many have the same word.
+/// A small button with its own accessible name, because many have the same text.
 pub(super) fn named_button(ui: &mut Ui, word: &str, name: &str) -> bool {
     let response = ui.small_button(word);
     let name = name.to_owned();

@@ -1,4 +1,4 @@
-//! What the numbers do, as curves; those of the vehicle that is compared in another tone.
+//! Curves of the vehicle's behaviour; those of the compared vehicle have another colour.
 
 use super::super::plots::{Curve, plot, plot_at};
 use super::part;
@@ -9,7 +9,7 @@ use egui::{RichText, Ui};
 
 /// Height of a plot, points.
 const HEIGHT: f32 = 120.0;
-/// The colour of what is compared, of the line of a limit, and of a second own curve.
+/// Colour indices of the compared vehicle, of a limit, and of a second own curve.
 const RIVAL: usize = 2;
 const LIMIT: usize = 3;
 const SECOND: usize = 1;
@@ -27,7 +27,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, bench: &Bench) {
     curves.roll(ui);
     if curves.own.engine.is_empty() && curves.own.roll.is_none() {
         part(ui, "Curves");
-        ui.label("The file has neither a drive train nor springs: there is nothing to draw.");
+        ui.label("The file has neither a drive train nor springs, so there are no curves.");
     }
 }
 
@@ -83,14 +83,14 @@ impl Curves<'_> {
     /// Both vehicles, with the colours of a first and a second curve.
     fn both(&self, own: (usize, usize)) -> Vec<(&Drawn, usize, usize)> {
         let rival = self.rival.map(|rival| (rival, RIVAL, RIVAL));
-        // The other one below.
+        // The compared one below.
         rival
             .into_iter()
             .chain([(self.own, own.0, own.1)])
             .collect()
     }
 
-    /// Force of each gear against the resistance, the top speed marked.
+    /// Force of each gear against the resistance, with the top speed marked.
     fn traction(&self, ui: &mut Ui) {
         let Some(own) = &self.own.traction else {
             return;
@@ -123,12 +123,12 @@ impl Curves<'_> {
         let top = own.top_speed;
         let mut text = format!("Top speed {top:.1} m/s ({:.0} km/h).", 3.6 * top);
         if own.grip.is_finite() {
-            text += &format!(" All tyres hold {:.1} kN.", 1e-3 * own.grip);
+            text += &format!(" Tyre grip limit {:.1} kN.", 1e-3 * own.grip);
         }
         Self::note(ui, text);
     }
 
-    /// How the hull follows a step of the ground.
+    /// Response of the hull to a ground step.
     fn steps(&self, ui: &mut Ui) {
         if self.own.steps.is_none() {
             return;
@@ -145,10 +145,10 @@ impl Curves<'_> {
                 curves.push(self.curve(names[number], color, points.iter().copied()));
             }
         }
-        plot(ui, "Step of the ground over s", HEIGHT, curves);
+        plot(ui, "Ground step over s", HEIGHT, curves);
     }
 
-    /// Roll over lateral acceleration, the limit marked.
+    /// Roll over lateral acceleration, with the limit marked.
     fn roll(&self, ui: &mut Ui) {
         let Some(own) = &self.own.roll else {
             return;
@@ -171,7 +171,10 @@ impl Curves<'_> {
                     grip.value
                 )
             }
-            Some(grip) => format!("Tips over at {tips:.1} m/s²: tyres hold {:.1}.", grip.value),
+            Some(grip) => format!(
+                "Tips over at {tips:.1} m/s² before it slides at {:.1}.",
+                grip.value
+            ),
             None => format!("Tips over at {tips:.1} m/s²."),
         };
         Self::note(ui, text);

@@ -1,4 +1,4 @@
-//! The vehicle workshop: numbers that can be changed, what they do, trials and the test track.
+//! The vehicle workshop: numbers to change, their effects, trials, and the test track.
 
 mod curves;
 mod numbers;
@@ -15,7 +15,7 @@ use egui::{Button, ProgressBar, Ui};
 use roadwright_scenario::ObjectId;
 use roadwright_scenario::vehicle_file::SHIPPED;
 
-/// A column of the panel is at least so wide, points; there are as many as fit, and three at most.
+/// Minimum width of a column, points; there are as many as fit, at most three.
 const COLUMN: f32 = 290.0;
 const MOST_COLUMNS: usize = 3;
 
@@ -23,15 +23,14 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     let PanelFrame { model, actions, .. } = frame;
     ui.horizontal_wrapped(|ui| choose(ui, model, actions));
     let Some(bench) = &model.workshop.bench else {
-        let text =
-            "Choose a vehicle: its numbers can be changed here, and what they do is drawn at once.";
+        let text = "Choose a vehicle to change its numbers and see their effects.";
         empty(ui, text);
         return;
     };
     ui.horizontal_wrapped(|ui| deeds(ui, model, bench, actions));
     warnings(ui, model.theme(), bench);
     let columns = (ui.available_width() / COLUMN) as usize;
-    // In one column the views come first, since they answer to each number; with more they stand
+    // In one column the views come first, since they respond to each number; with more columns they are
     // beside them.
     match columns.clamp(1, MOST_COLUMNS) {
         1 => {
@@ -59,7 +58,7 @@ fn send(actions: &mut Vec<Action>, action: WorkshopAction) {
     actions.push(Action::Workshop(action));
 }
 
-/// All vehicles that can be chosen by a name.
+/// All vehicles that can be selected by name.
 fn sources(model: &Model) -> Vec<Source> {
     let shipped = SHIPPED.iter().map(|one| Source::Shipped(one.name));
     // On the test track the only type is the vehicle on the bench.
@@ -78,7 +77,7 @@ fn titled(sources: Vec<Source>) -> Vec<(Option<Source>, String)> {
     titled.collect()
 }
 
-/// The vehicle type of what is selected or watched.
+/// The vehicle type of the selected or watched vehicle.
 fn selected_type(model: &Model) -> Option<String> {
     if model.workshop.track.is_some() {
         return None;
@@ -98,7 +97,7 @@ fn selected_type(model: &Model) -> Option<String> {
     })
 }
 
-/// Which vehicle it is.
+/// Selection of the vehicle.
 fn choose(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let mut all = titled(sources(model));
     let chosen = model
@@ -106,7 +105,7 @@ fn choose(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         .bench
         .as_ref()
         .map(|bench| bench.source.clone());
-    // A file that was opened is in no list.
+    // An opened file is not in the list.
     if let Some(source) = &chosen
         && !all.iter().any(|(known, _)| known.as_ref() == Some(source))
     {
@@ -119,11 +118,11 @@ fn choose(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     if let Some(Some(source)) = choice(ui, "Vehicle on the bench", &chosen, &all) {
         send(actions, WorkshopAction::Open(source));
     }
-    if ui.button("Open a vehicle…").clicked() {
+    if ui.button("Open vehicle…").clicked() {
         ask(actions, Purpose::OpenVehicle, String::new());
     }
     if let Some(key) = selected_type(model) {
-        let button = ui.button("Selected one");
+        let button = ui.button("Use selection");
         if button
             .on_hover_text(format!("The type {key} of the selected vehicle."))
             .clicked()
@@ -159,7 +158,7 @@ fn ask(actions: &mut Vec<Action>, purpose: Purpose, text: String) {
     }));
 }
 
-/// What can be done with it.
+/// Actions on the vehicle.
 fn deeds(ui: &mut Ui, model: &Model, bench: &Bench, actions: &mut Vec<Action>) {
     let (back, again) = bench.labels();
     let hint = |label: Option<&str>| label.map_or_else(String::new, str::to_owned);
@@ -176,7 +175,7 @@ fn deeds(ui: &mut Ui, model: &Model, bench: &Bench, actions: &mut Vec<Action>) {
     }
     if model.workshop.track.is_none() {
         let key = bench.type_key(model.document.scenario());
-        let text = "A vehicle type of the scenario names its file; agents can be given it in the Inspector.";
+        let text = "Add a vehicle type with this file to the scenario, for use in the Inspector.";
         let button = ui.button(format!("Use as type {key}"));
         if button.on_hover_text(text).clicked() {
             send(actions, WorkshopAction::Use);
@@ -190,20 +189,20 @@ fn testing(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let trial = &model.workshop.trial;
     if trial.is_running {
         ui.add(ProgressBar::new(trial.share()).desired_width(90.0));
-        if ui.button("Stop the test").clicked() {
+        if ui.button("Stop test").clicked() {
             send(actions, WorkshopAction::StopTest);
         }
     } else {
-        let hint = "Drives the manoeuvres of the proving ground, as roadwright vehicle test does.";
-        if ui.button("Test it").on_hover_text(hint).clicked() {
+        let hint = "Run the manoeuvres of the proving ground, like roadwright vehicle test.";
+        if ui.button("Test").on_hover_text(hint).clicked() {
             send(actions, WorkshopAction::Test);
         }
     }
 }
 
 fn driving(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
-    let hint = "The test track comes onto the map, and you drive: W A S D or arrow keys. A changed \
-                number starts it again. The scenario waits as it is.";
+    let hint = "Drive on a test track with W A S D or the arrow keys. Changing a number restarts the drive. \
+        Your scenario is paused meanwhile.";
     for ground in Ground::ALL {
         let is_here = model.workshop.track == Some(ground);
         let button = Button::new(format!("Drive, {}", ground.title())).selected(is_here);
@@ -211,18 +210,18 @@ fn driving(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             send(actions, WorkshopAction::Drive(ground));
         }
     }
-    if model.workshop.track.is_some() && ui.button("Leave the track").clicked() {
+    if model.workshop.track.is_some() && ui.button("Leave track").clicked() {
         send(actions, WorkshopAction::LeaveTrack);
     }
 }
 
-/// What the numbers leave out, and what they contradict.
+/// Warnings about missing and contradictory numbers.
 fn warnings(ui: &mut Ui, theme: Theme, bench: &Bench) {
     let color = theme.tone(Tone::Warning);
     let missing = &bench.drawn.missing;
     if !missing.is_empty() {
         let text = format!(
-            "No rigid body: the file has no {}. It is driven at level {}.",
+            "Not a rigid body, because the file has no {}. Driven at level {}.",
             missing.join(", "),
             bench.drawn.level
         );
@@ -230,7 +229,7 @@ fn warnings(ui: &mut Ui, theme: Theme, bench: &Bench) {
     }
     if bench.drawn.is_too_stiff {
         let text = format!(
-            "Springs or tyres are too stiff for the mass: it is driven at level {}.",
+            "Springs or tyres are too stiff for the mass. Driven at level {}.",
             bench.drawn.level
         );
         ui.colored_label(color, text);
@@ -240,23 +239,23 @@ fn warnings(ui: &mut Ui, theme: Theme, bench: &Bench) {
     }
 }
 
-/// The bar over the map while the test track is there.
+/// The bar over the map while the test track is shown.
 pub(super) fn track_bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let name = model.workshop.bench.as_ref();
     let name = name.map_or("", |bench| &bench.file.name);
     ui.horizontal_wrapped(|ui| {
         let color = model.theme().tone(Tone::Accent);
-        ui.colored_label(color, format!("This is the test track of {name}."));
-        ui.label("Your scenario waits; what is drawn here is not kept.");
+        ui.colored_label(color, format!("Test track of {name}."));
+        ui.label("Your scenario is paused. Changes here are discarded.");
         if ui.button("Back to the scenario").clicked() {
             send(actions, WorkshopAction::LeaveTrack);
         }
     });
 }
 
-/// A button that brings a vehicle type onto the bench.
+/// A button that opens a vehicle type in the workshop.
 pub(super) fn open_button(ui: &mut Ui, key: &str, actions: &mut Vec<Action>) {
-    let hint = "See what its numbers do, change them, test it and drive it.";
+    let hint = "Inspect, change, test and drive this vehicle.";
     if ui
         .small_button(format!("Workshop: {key}"))
         .on_hover_text(hint)
@@ -266,7 +265,7 @@ pub(super) fn open_button(ui: &mut Ui, key: &str, actions: &mut Vec<Action>) {
     }
 }
 
-/// The heading of a part, with a word about it.
+/// The heading of a section.
 fn part(ui: &mut Ui, title: &str) {
     ui.add_space(4.0);
     heading(ui, title);

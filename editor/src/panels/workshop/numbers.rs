@@ -1,4 +1,4 @@
-//! The numbers of a vehicle, a row each: name, slider, value. All are described.
+//! The numbers of a vehicle, one row each: name, slider, value.
 
 use super::super::property::{OF, Property};
 use super::super::widgets::named;
@@ -11,11 +11,11 @@ use egui::{Align, DragValue, Layout, Link, Response, RichText, Slider, SliderCla
 use roadwright_scenario::vehicle_file::{Gear, VehicleFile, WheelShape};
 use std::ops::RangeInclusive;
 
-/// Room for a name and for a value, points.
+/// Widths of a name and of a value, points.
 const NAME: f32 = 96.0;
 const VALUE: f32 = 96.0;
 const ROW: f32 = 24.0;
-/// A slider goes from the number as it was over this, to as many times of it.
+/// A slider covers the original number divided and multiplied by this.
 const SPAN: f64 = 3.0;
 
 type Number = Property<VehicleFile>;
@@ -43,7 +43,7 @@ const fn number(
 
 const BODY: [Number; 4] = [
     number(
-        ("Body mass", "Without wheels."),
+        ("Body mass", "Mass without wheels."),
         "kg",
         1.0..=1e6,
         5.0,
@@ -51,7 +51,10 @@ const BODY: [Number; 4] = [
         |file, mass| file.body.mass = mass.into(),
     ),
     number(
-        ("Centre height", "Of the centre of mass above the ground."),
+        (
+            "Centre height",
+            "Height of the centre of mass above the ground.",
+        ),
         "m",
         0.01..=1e4,
         0.005,
@@ -59,7 +62,7 @@ const BODY: [Number; 4] = [
         |file, height| file.body.centre_height = Some(height).into(),
     ),
     number(
-        ("Clearance", "From the ground to the body."),
+        ("Clearance", "Distance from the ground to the body."),
         "m",
         0.01..=1e4,
         0.005,
@@ -67,7 +70,7 @@ const BODY: [Number; 4] = [
         |file, clearance| file.body.ground_clearance = clearance.into(),
     ),
     number(
-        ("Wheel mass", "Of one wheel."),
+        ("Wheel mass", "Per wheel."),
         "kg",
         0.1..=1e6,
         0.2,
@@ -78,7 +81,7 @@ const BODY: [Number; 4] = [
 
 const TYRES: [Number; 2] = [
     number(
-        ("Friction", "Of the tyres on dry asphalt."),
+        ("Friction", "Friction of the tyres on dry asphalt."),
         "",
         0.01..=5.0,
         0.005,
@@ -86,10 +89,7 @@ const TYRES: [Number; 2] = [
         |file, friction| file.wheels.friction = Some(friction).into(),
     ),
     number(
-        (
-            "Cornering",
-            "Cornering stiffness of the tyres over their load.",
-        ),
+        ("Cornering", "Cornering stiffness of the tyres per load."),
         "1/rad",
         0.1..=200.0,
         0.1,
@@ -100,7 +100,7 @@ const TYRES: [Number; 2] = [
 
 const SPRINGS: [Number; 3] = [
     number(
-        ("Spring", "Of one wheel."),
+        ("Spring", "Per wheel."),
         "N/m",
         0.0..=1e9,
         200.0,
@@ -112,7 +112,7 @@ const SPRINGS: [Number; 3] = [
         },
     ),
     number(
-        ("Damping", "Of one wheel."),
+        ("Damping", "Per wheel."),
         "N s/m",
         0.0..=1e9,
         20.0,
@@ -126,7 +126,7 @@ const SPRINGS: [Number; 3] = [
     number(
         (
             "Anti-sway",
-            "Force of the bar on a wheel over the difference of left and right.",
+            "Force of the anti-roll bar per difference in spring travel.",
         ),
         "N/m",
         0.0..=1e9,
@@ -144,7 +144,7 @@ const ENGINE: [Number; 5] = [
     number(
         (
             "Peak torque",
-            "The highest point of the torque curve; the others change with it.",
+            "Highest point of the torque curve; the others scale with it.",
         ),
         "N m",
         0.1..=1e6,
@@ -153,7 +153,7 @@ const ENGINE: [Number; 5] = [
         set_peak,
     ),
     number(
-        ("Final drive", "Turns of the gearbox for one of the wheels."),
+        ("Final drive", "Gearbox revolutions per wheel revolution."),
         "",
         0.01..=1e3,
         0.02,
@@ -165,7 +165,7 @@ const ENGINE: [Number; 5] = [
         },
     ),
     number(
-        ("Efficiency", "Share of the torque that comes through."),
+        ("Efficiency", "Share of the torque that reaches the wheels."),
         "",
         0.01..=1.0,
         0.005,
@@ -202,7 +202,7 @@ const ENGINE: [Number; 5] = [
     ),
 ];
 
-/// Ratios of the forward gears, and of the one backwards.
+/// Ratios of the forward gears, and of the reverse gear.
 const GEARS: [Number; 9] = [
     ratio::<0>("Gear 1"),
     ratio::<1>("Gear 2"),
@@ -215,7 +215,7 @@ const GEARS: [Number; 9] = [
     number(
         (
             "Reverse gear",
-            "Turns of the engine for one behind it, backwards.",
+            "Engine revolutions per output revolution, in reverse.",
         ),
         "",
         -1e3..=-1e-3,
@@ -239,7 +239,7 @@ const GEARS: [Number; 9] = [
 /// The ratio of a forward gear, counted from 0.
 const fn ratio<const GEAR: usize>(name: &'static str) -> Number {
     number(
-        (name, "Turns of the engine for one behind the gear."),
+        (name, "Engine revolutions per output revolution."),
         "",
         1e-3..=1e3,
         0.01,
@@ -282,7 +282,7 @@ fn set_peak(file: &mut VehicleFile, torque: f64) {
 
 const DRIVE: [Number; 4] = [
     number(
-        ("Foot brake", "Of one wheel, at its circumference."),
+        ("Foot brake", "Per wheel, at its circumference."),
         "N",
         0.0..=1e8,
         10.0,
@@ -306,7 +306,7 @@ const DRIVE: [Number; 4] = [
         },
     ),
     number(
-        ("Frontal area", "On which the air presses."),
+        ("Frontal area", "Area for air resistance."),
         "m²",
         0.01..=1e4,
         0.01,
@@ -318,7 +318,7 @@ const DRIVE: [Number; 4] = [
         },
     ),
     number(
-        ("Rolling", "Rolling resistance over the speed."),
+        ("Rolling", "Rolling resistance per speed."),
         "N s/m",
         0.0..=1e8,
         0.5,
@@ -333,7 +333,7 @@ const DRIVE: [Number; 4] = [
 
 const DRIVER: [Number; 5] = [
     number(
-        ("Steering lock", "The largest angle of the front wheels."),
+        ("Steering lock", "Maximum angle of the front wheels."),
         "rad",
         0.01..=1.55,
         0.005,
@@ -341,7 +341,7 @@ const DRIVER: [Number; 5] = [
         |file, lock| file.steering.lock = lock.into(),
     ),
     number(
-        ("Steering rate", "How fast the wheels are turned."),
+        ("Steering rate", "Maximum rate of the steering angle."),
         "rad/s",
         0.01..=50.0,
         0.01,
@@ -349,7 +349,7 @@ const DRIVER: [Number; 5] = [
         |file, rate| file.steering.rate = rate.into(),
     ),
     number(
-        ("Speed", "The top speed that drivers count on."),
+        ("Speed", "Top speed that drivers assume."),
         "m/s",
         0.1..=150.0,
         0.1,
@@ -357,7 +357,7 @@ const DRIVER: [Number; 5] = [
         |file, speed| file.performance.max_speed = speed.into(),
     ),
     number(
-        ("Acceleration", "The largest one that drivers count on."),
+        ("Acceleration", "Maximum acceleration that drivers assume."),
         "m/s²",
         0.01..=50.0,
         0.02,
@@ -365,7 +365,7 @@ const DRIVER: [Number; 5] = [
         |file, acceleration| file.performance.max_acceleration = acceleration.into(),
     ),
     number(
-        ("Braking", "The hardest that drivers count on."),
+        ("Braking", "Maximum braking that drivers assume."),
         "m/s²",
         0.01..=50.0,
         0.02,
@@ -378,12 +378,12 @@ const SHAPES: [(WheelShape, &str, &str); 2] = [
     (
         WheelShape::Ray,
         "Rays",
-        "Along the springs: cheap, and blind to what lies about.",
+        "Rays along the springs: cheap, but they do not see loose obstacles.",
     ),
     (
         WheelShape::Sphere,
         "Spheres",
-        "Bodies with a mass of their own, which roll over what lies about.",
+        "Separate bodies that roll over loose obstacles.",
     ),
 ];
 
@@ -400,7 +400,7 @@ pub(super) fn ui(ui: &mut Ui, theme: Theme, bench: &Bench, actions: &mut Vec<Act
     rows.group(ui, "Engine and gearbox", &ENGINE);
     rows.group(ui, "Ratios", &GEARS);
     rows.group(ui, "Brakes and resistance", &DRIVE);
-    rows.group(ui, "What drivers count on", &DRIVER);
+    rows.group(ui, "Driver assumptions", &DRIVER);
 }
 
 struct Rows<'a> {
@@ -410,7 +410,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// The numbers of a part that this vehicle has.
+    /// The numbers of a section that apply to this vehicle.
     fn group(&mut self, ui: &mut Ui, title: &str, numbers: &[Number]) {
         if numbers
             .iter()
@@ -426,7 +426,7 @@ impl Rows<'_> {
         }
     }
 
-    /// What the wheels are, of a vehicle with springs.
+    /// The wheel model of a vehicle with springs.
     fn wheels(&mut self, ui: &mut Ui) {
         if self.bench.file.suspension.is_none() {
             return;
@@ -437,7 +437,7 @@ impl Rows<'_> {
             ui.allocate_ui_with_layout(vec2(NAME, ROW), layout, |ui| {
                 ui.set_min_width(NAME);
                 ui.label("Wheels")
-                    .on_hover_text("What they are at level rigid.");
+                    .on_hover_text("Wheel model at level rigid.");
             });
             for (shape, name, hint) in SHAPES {
                 let choice = ui.selectable_label(now == shape, name).on_hover_text(hint);
@@ -458,15 +458,15 @@ impl Rows<'_> {
         let label = number.label_for(&self.bench.file.name);
         ui.horizontal(|ui| {
             self.name(ui, number, value, before, &label);
-            // What the name and the value leave, within reason.
+            // The room left by the name and the value, within limits.
             let room = ui.available_width() - VALUE - 3.0 * ui.spacing().item_spacing.x;
             ui.spacing_mut().slider_width = room.clamp(40.0, 200.0);
             let mut dragged = value;
             let slider = Slider::new(&mut dragged, span(number, before.unwrap_or(value)))
                 .show_value(false)
-                // As far to a third of the number as to three times of it.
+                // Logarithmic, so that a third and three times the number are equally far.
                 .logarithmic(before.is_some_and(|before| before > 0.0))
-                // A number may lie beyond the slider: looking at it must not change it.
+                // A number may be outside the slider; showing it must not change it.
                 .clamping(SliderClamping::Never);
             let slider = ui.add(slider).on_hover_text(number.hint);
             named(&slider, &format!("Slider of {}", number.name));
@@ -481,7 +481,7 @@ impl Rows<'_> {
         }
     }
 
-    /// The name; of a number that was changed a link that sets it back.
+    /// The name; for a changed number a link that resets it.
     fn name(&mut self, ui: &mut Ui, number: &Number, value: f64, before: Option<f64>, label: &str) {
         let layout = Layout::left_to_right(Align::Center);
         ui.allocate_ui_with_layout(vec2(NAME, ROW), layout, |ui| {
@@ -493,7 +493,7 @@ impl Rows<'_> {
             let color = self.theme.tone(Tone::Accent);
             let text = RichText::new(format!("• {}", number.name)).color(color);
             let link = ui.add(Link::new(text.strong()));
-            let hint = format!("It was {before} {}. A click sets it back.", number.unit);
+            let hint = format!("Was {before} {}. Click to reset.", number.unit);
             if link.on_hover_text(hint).clicked() {
                 self.send(number, before, label);
                 send(self.actions, WorkshopAction::Commit(label.to_owned()));
@@ -510,7 +510,7 @@ impl Rows<'_> {
         );
     }
 
-    /// Sends a change that is under way, and its end: one step for a drag.
+    /// Sends a change in progress, and its end: one step per drag.
     fn changed(&mut self, response: &Response, number: &Number, value: f64, label: &str) {
         if response.changed() {
             self.send(number, value, label);
@@ -521,7 +521,7 @@ impl Rows<'_> {
     }
 }
 
-/// A value to drag or type. It takes any number: the file says what it does not take, and why.
+/// A value to drag or type. Accepts any number; the file check rejects invalid ones with a reason.
 fn typed(ui: &mut Ui, number: &Number, value: f64) -> (f64, Response) {
     let mut value = value;
     let suffix = match number.unit {
@@ -539,16 +539,16 @@ fn typed(ui: &mut Ui, number: &Number, value: f64) -> (f64, Response) {
     (value, response)
 }
 
-/// Over which the slider goes: around the number as it was, within what the file may say.
+/// Range of the slider: around the original number, within the range allowed in files.
 fn span(number: &Number, before: f64) -> RangeInclusive<f64> {
     let (low, high) = (*number.range.start(), *number.range.end());
     let (mut from, mut to) = (before / SPAN, before * SPAN);
-    // The ratio of a reverse gear: three times of it is the lower end.
+    // For the ratio of a reverse gear, three times the number is the lower end.
     if before < 0.0 {
         (from, to) = (to, from);
     }
     if before == 0.0 {
-        // Three times nothing is nothing: as far as 200 points of a drag would lead.
+        // Three times zero is zero, so use the range of a 200-point drag.
         to = 200.0 * number.step;
     }
     from.max(low)..=to.min(high)

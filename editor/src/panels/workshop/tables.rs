@@ -1,4 +1,4 @@
-//! Main numbers and manoeuvres, side by side with those of the vehicle that is compared.
+//! Main numbers and manoeuvres, side by side with those of the compared vehicle.
 
 use super::{part, send};
 use crate::model::{Action, Model};
@@ -14,7 +14,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, bench: &Bench, actions: &mut Vec<Ac
     manoeuvres(ui, model, bench, actions);
 }
 
-/// A number with three or four digits that count.
+/// A number with three or four significant digits.
 fn digits(value: f64) -> String {
     let decimals = match value.abs() {
         size if size >= 1000.0 => 0,
@@ -39,11 +39,11 @@ fn facts(ui: &mut Ui, model: &Model, bench: &Bench) {
         .show(ui, |ui| {
             if let Some(rival) = rival {
                 ui.label("");
-                ui.label(RichText::new("this one").strong());
+                ui.label(RichText::new("this vehicle").strong());
                 ui.label(RichText::new(rival.source.title()).strong());
                 ui.end_row();
             }
-            // Those that only the other one has follow.
+            // Facts that only the other vehicle has follow.
             let more = others.unwrap_or_default().iter();
             let more = more.filter(|fact| find(own, fact.name).is_none());
             for fact in own.iter().chain(more) {
@@ -74,7 +74,7 @@ fn manoeuvres(ui: &mut Ui, model: &Model, bench: &Bench, actions: &mut Vec<Actio
     }
     if trial.own.manoeuvres.is_empty() {
         if !trial.is_running && trial.problem.is_none() {
-            ui.label("None has been driven yet: Test it.");
+            ui.label("No results yet; press Test.");
         }
         return;
     }
@@ -95,7 +95,7 @@ fn manoeuvres(ui: &mut Ui, model: &Model, bench: &Bench, actions: &mut Vec<Actio
     }
 }
 
-/// A manoeuvre in two lines: name and verdict, then value and limit; the other one's below.
+/// A manoeuvre in two lines: name and verdict, then value and limit; below, those of the compared vehicle.
 fn manoeuvre(ui: &mut Ui, theme: Theme, one: &Manoeuvre, (rival, name): (&TrialRow, &str)) {
     ui.horizontal_wrapped(|ui| {
         let label = ui.label(RichText::new(one.name).strong());
@@ -128,7 +128,7 @@ fn measured(one: &Manoeuvre) -> String {
     };
     let limit = match one.limit_text() {
         none if none.is_empty() => String::new(),
-        limit => format!(", held to {limit}"),
+        limit => format!(", limit {limit}"),
     };
     format!("{} {}{limit}", digits(value), one.unit)
 }

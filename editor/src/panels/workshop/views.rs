@@ -1,4 +1,4 @@
-//! Side view and rear view to scale; on the test track as the vehicle stands now.
+//! Side and rear views to scale; on the test track, the present state of the vehicle.
 
 use super::part;
 use crate::model::Model;
@@ -10,33 +10,33 @@ use egui::{Align2, FontId, Painter, Pos2, Rect, Role, Sense, Stroke, Ui, WidgetI
 use roadwright_geometry::math::sin_cos;
 use roadwright_vehicle::sheet::{Outline, TrailerOutline};
 
-/// Room around the views and between them, points.
+/// Margin around the views and gap between them, points.
 const MARGIN: f32 = 10.0;
 const GAP: f32 = 26.0;
-/// Of the picture, at most, points.
+/// Maximum height of the picture, points.
 const HEIGHT: f32 = 190.0;
-/// Below the ground there is room for words, points.
+/// Height for text below the ground, points.
 const WORDS: f32 = 18.0;
-/// Files do not say how wide tyres are: of their radius.
+/// Width of tyres as a share of their radius, because files do not specify it.
 const TYRE: f64 = 0.45;
-/// Free length of a spring that is drawn, of the radius of the wheel.
+/// Free length of a drawn spring, as a multiple of the wheel's radius.
 const SPRING: f64 = 1.3;
-/// Turns of a spring.
+/// Number of turns of a drawn spring.
 const TURNS: usize = 5;
 
-/// How a vehicle stands.
+/// Attitude of a vehicle.
 #[derive(Debug, Clone, Default)]
 struct Stance {
-    /// How far its front and its left side are raised, rad.
+    /// Pitch: angle by which its front is raised, rad. Likewise roll for its left side.
     pitch: f64,
     roll: f64,
-    /// How far each spring is pressed in from rest, m.
+    /// Compression of each spring from rest, m.
     travel: Vec<f64>,
-    /// What each wheel carries, N; none: at rest.
+    /// Load of each wheel, N; empty at rest.
     loads: Vec<f64>,
 }
 
-/// As the vehicle on the test track stands now.
+/// The present attitude of the vehicle on the test track.
 fn stance(model: &Model) -> Option<Stance> {
     model.workshop.track?;
     let live = model.live.as_ref()?;
@@ -66,10 +66,9 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, bench: &Bench) {
         left[1] - left[0] + 2.0 * TYRE * outline.radius,
     );
     let wide = ui.available_width();
-    // A hull that leans is a little higher than one that stands.
+    // A leaning hull is slightly higher than an upright one.
     let room = (wide - 2.0 * MARGIN - GAP) as f64;
-    // Both views share one scale, points a metre: the smaller of what the width and the height
-    // allow.
+    // Both views share one scale in points per metre: the smaller of those that fit the width and the height.
     let scale =
         (room / (length + width)).min((HEIGHT - WORDS - 2.0 * MARGIN) as f64 / (1.15 * top));
     let high = (1.15 * top * scale) as f32 + WORDS + 2.0 * MARGIN;
@@ -94,9 +93,9 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, bench: &Bench) {
     let ground = rect.bottom() - WORDS - MARGIN;
     let whole = ((length + width) * scale) as f32 + GAP;
     let start = rect.left() + 0.5 * (rect.width() - whole).max(0.0);
-    // Where the origin of the vehicle lies: its rearmost point, below 0, comes to the left edge.
+    // Position of the vehicle's origin: its rearmost point, which is below 0, is at the left edge.
     let side = start - (ahead[0] * scale) as f32;
-    // The middle of the rear view, which is as wide to both sides.
+    // The centre of the rear view, which is symmetric.
     let rear = start + (length * scale) as f32 + GAP + (0.5 * width * scale) as f32;
     let canvas = Views {
         theme: model.theme(),
@@ -121,9 +120,9 @@ struct Views<'a> {
     outline: &'a Outline,
     stance: &'a Stance,
     is_live: bool,
-    /// Points for a metre.
+    /// Points per metre.
     scale: f64,
-    /// Of the ground on the screen.
+    /// Screen height of the ground.
     ground: f32,
 }
 
@@ -134,20 +133,20 @@ impl Views<'_> {
         self.outline.centre.unwrap_or(0.5 * (low + high))
     }
 
-    /// A place on the screen: metres beside the middle, and above the ground, of a vehicle that is
-    /// turned by an angle whose side to the right is raised.
+    /// A screen position from a lateral offset and a height in metres, of a vehicle turned by an angle that
+    /// raises its right side.
     fn place(&self, middle: f32, angle: f64, beside: f64, height: f64) -> Pos2 {
         let (sin, cos) = sin_cos(angle);
         let above = height - self.pivot();
         let (x, z) = (
-            // A turn about the pivot, counter-clockwise for a positive angle: what is to the right
-            // goes up.
+            // A rotation about the pivot, counter-clockwise for a positive angle, which raises the right
+            // side.
             beside * cos - above * sin,
             beside * sin + above * cos + self.pivot(),
         );
         pos2(
             middle + (x * self.scale) as f32,
-            // Heights grow upwards, screens downwards.
+            // Heights grow upwards, screen coordinates downwards.
             self.ground - (z * self.scale) as f32,
         )
     }
@@ -176,7 +175,7 @@ impl Views<'_> {
         self.painter.add(shape);
     }
 
-    /// How far a wheel has come up from where it is at rest, m.
+    /// Upward travel of a wheel from rest, m.
     fn travel(&self, wheel: usize) -> f64 {
         self.stance.travel.get(wheel).copied().unwrap_or(0.0)
     }
@@ -185,7 +184,7 @@ impl Views<'_> {
         let angle = self.stance.pitch;
         self.hull(middle, angle, self.outline.half[0]);
         for (number, [x, y, z]) in self.outline.wheels.iter().enumerate() {
-            // Those of the right side hide the others.
+            // Wheels of the right side hide the others.
             if *y > 0.0 && self.outline.wheels.len() > 3 {
                 continue;
             }
@@ -203,7 +202,7 @@ impl Views<'_> {
         }
     }
 
-    /// A trailer in line, level on the ground, whatever the hull does: it is kinematic.
+    /// A trailer in line, level on the ground whatever the hull does, because it is kinematic.
     fn trailer(&self, middle: f32, trailer: &TrailerOutline) {
         let at = |x: f64, z: f64| {
             pos2(
@@ -221,7 +220,7 @@ impl Views<'_> {
         let fill = self.theme.tone(Tone::Accent).gamma_multiply(0.1);
         let shape = egui::Shape::convex_polygon(corners, fill, self.line(1.5, Tone::Accent));
         self.painter.add(shape);
-        // The drawbar, and the joint at its end.
+        // The drawbar, and the coupling at its end.
         let radius = self.outline.radius;
         let (joint, foot) = (at(trailer.coupling, radius), at(front, radius));
         self.painter
@@ -237,7 +236,7 @@ impl Views<'_> {
     }
 
     fn rear(&self, middle: f32) {
-        // Seen from behind, left is left: what is raised there is lowered on the other side.
+        // Seen from behind, left is left, so the sign of the roll is reversed.
         let angle = -self.stance.roll;
         self.hull(middle, angle, self.outline.half[1]);
         let half = (0.5 * TYRE * self.outline.radius * self.scale) as f32;
@@ -246,7 +245,7 @@ impl Views<'_> {
         let rearmost = rearmost.fold(f64::INFINITY, f64::min);
         let mut hubs = Vec::new();
         for (number, [x, y, z]) in self.outline.wheels.iter().enumerate() {
-            // The rear axle only; wheels of one axle may differ by a rounding.
+            // The rear axle only; wheels of one axle may differ by rounding.
             if *x > rearmost + 0.05 {
                 continue;
             }
@@ -260,7 +259,7 @@ impl Views<'_> {
                 egui::StrokeKind::Inside,
             );
             self.contact(number, hub, radius);
-            // A little inside the wheel, which would hide it.
+            // Slightly inside the wheel, which would hide it.
             self.spring(middle, angle, -y * 0.8, number);
             hubs.push(hub);
         }
@@ -271,7 +270,7 @@ impl Views<'_> {
         self.centre(middle, angle);
     }
 
-    /// The ground below a wheel that moves: red where it is in the air.
+    /// The ground below a moving wheel: red while the wheel is in the air.
     fn contact(&self, wheel: usize, hub: Pos2, radius: f32) {
         let Some(load) = self.stance.loads.get(wheel) else {
             return;
@@ -287,14 +286,13 @@ impl Views<'_> {
             .line_segment([below - half, below + half], Stroke::new(2.0, color));
     }
 
-    /// A spring from the hub to the hull: it is shorter where it is pressed in.
+    /// A spring from the hub to the hull, shorter when compressed.
     fn spring(&self, middle: f32, angle: f64, beside: f64, wheel: usize) {
         if !self.outline.is_sprung {
             return;
         }
         let hub = self.outline.wheels[wheel][2];
-        // The top stays at the hull, the foot goes up with the wheel: pressed in, the line is
-        // shorter.
+        // The top stays at the hull and the foot rises with the wheel, so the line shortens when compressed.
         let foot = hub + self.travel(wheel);
         let top = hub + SPRING * self.outline.radius;
         let half = 0.18 * self.outline.radius;
@@ -302,7 +300,7 @@ impl Views<'_> {
             let share = part as f64 / (2 * TURNS) as f64;
             let side = match part {
                 0 => 0.0,
-                // Both ends on the axis, and to and fro between them.
+                // Both ends are on the axis, with a zigzag between them.
                 part if part == 2 * TURNS => 0.0,
                 part if part % 2 == 0 => -half,
                 _ => half,

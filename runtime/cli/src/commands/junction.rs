@@ -326,7 +326,7 @@ impl Report {
             if !arm.has_room {
                 writeln!(
                     out,
-                    "  road {} {}: no room to wait; signals and signs before the junction behind hold",
+                    "  road {} {}: no room to wait; the signals and signs of the previous junction apply",
                     arm.road, arm.end
                 )?;
                 continue;
@@ -447,7 +447,7 @@ impl CrossingReport {
             islands => write!(out, ", {islands} islands")?,
         }
         if !self.stages.is_empty() {
-            write!(out, ", people walk in stages {:?}", self.stages)?;
+            write!(out, ", pedestrians walk in stages {:?}", self.stages)?;
         }
         if let Some(people) = self.people {
             write!(out, ", {people} people/h and side")?;

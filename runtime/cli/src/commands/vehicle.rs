@@ -94,8 +94,7 @@ pub(crate) fn vehicle(verb: &VehicleVerb) -> anyhow::Result<Outcome> {
 fn find(name: &str) -> anyhow::Result<VehicleFile> {
     let hyphenated = name.replace('_', "-");
     if let Some(shipped) = SHIPPED.iter().find(|shipped| shipped.name == hyphenated) {
-        return VehicleFile::from_text(shipped.text)
-            .context("a vehicle that comes with the program");
+        return VehicleFile::from_text(shipped.text).context("a shipped vehicle");
     }
     if !name.ends_with(EXTENSION) && !Path::new(name).exists() {
         let names: Vec<_> = SHIPPED.iter().map(|shipped| shipped.name).collect();

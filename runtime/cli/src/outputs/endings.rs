@@ -137,7 +137,7 @@ pub(super) fn check(asks: &str, path: &Path, kind: Kind) -> anyhow::Result<()> {
     let fits = |ending: &str| name.len() > ending.len() && name.ends_with(ending);
     match known.find(|(ending, ..)| fits(ending)) {
         Some((ending, what, kinds)) if !kinds.contains(&kind) => bail!(
-            "{asks}: {} ends in {ending}, which stands for {what}, and {} is written; end it in {}, or \
+            "{asks}: {} ends in {ending}, which stands for {what}, but {} is written; end it in {}, or \
              name another file",
             path.display(),
             kind.name(),

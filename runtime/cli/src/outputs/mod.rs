@@ -116,7 +116,7 @@ impl Outputs {
         }
         if let Some((what, _)) = self.inputs.iter().find(|(_, input)| input.is(&identity)) {
             bail!(
-                "{asks}: {} is {what}, which is read; name another file",
+                "{asks}: {} is {what}, an input of this command; choose another file",
                 path.display()
             );
         }
@@ -124,7 +124,7 @@ impl Outputs {
         let other = others.find(|claim| !claim.is_shared && claim.identity.is(&identity));
         if let Some(Claim { asks: other, .. }) = other {
             bail!(
-                "{asks}: {} is the file of {other} already; name another one",
+                "{asks}: {} is already the file of {other}; choose another one",
                 path.display()
             );
         }
@@ -151,7 +151,7 @@ impl Outputs {
         let place = self.file(asks, path, Kind::Table)?;
         if place.is_file() && !is_empty(path) && !begins_with(path, columns.as_bytes()) {
             bail!(
-                "{asks}: {} is there and is not such a table; move it away, or name another place",
+                "{asks}: {} exists and is not such a table; move it or choose another path",
                 path.display()
             );
         }
@@ -172,7 +172,7 @@ impl Outputs {
         let place = self.file(asks, path, kind)?;
         if !place.is_file() {
             bail!(
-                "{asks}: {} is a pipe or a device, and what is written there is read again; name a file",
+                "{asks}: {} is a pipe or a device, but the command has to read it again; choose a file",
                 path.display()
             );
         }
@@ -203,16 +203,16 @@ impl Outputs {
             .iter()
             .find(|claim| claim.identity.is(&identity));
         if let Some(Claim { asks: other, .. }) = claimed {
-            bail!("{asks}: {} is the file of {other} already", path.display());
+            bail!("{asks}: {} is already the file of {other}", path.display());
         }
         if path.exists() && !path.is_dir() {
             bail!(
-                "{asks}: {} is not a folder; name another one",
+                "{asks}: {} is not a folder; choose another one",
                 path.display()
             );
         }
         let made = std::fs::create_dir_all(path);
-        made.with_context(|| format!("{asks}: cannot make the folder {}", path.display()))
+        made.with_context(|| format!("{asks}: cannot create the folder {}", path.display()))
     }
 
     /// Opens a result that is written in parts. [`Self::keep`] adds it.

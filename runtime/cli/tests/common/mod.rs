@@ -19,14 +19,14 @@ pub(crate) fn roadwright(folder: &Path, words: &[&str]) -> Output {
     command(folder, words).output().unwrap()
 }
 
-/// The program with words, to be run in a folder.
+/// The program with arguments, to be run in a folder.
 pub(crate) fn command(folder: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_roadwright"));
     command
         .args(words)
         .current_dir(folder)
-        // Nothing of the user's own folders, and no network. Projects made anew need nothing but
-        // cargo: its home is empty.
+        // No access to the user's own folders or the network. New projects need nothing but cargo, whose home
+        // is empty.
         .env("HOME", folder)
         .env("CARGO_HOME", folder.join("cargo-home"))
         .envs(toolchain_home())
@@ -35,7 +35,7 @@ pub(crate) fn command(folder: &Path, words: &[&str]) -> Command {
     command
 }
 
-/// Where rustup finds its toolchains when `HOME` is another one.
+/// Location of rustup's toolchains while `HOME` is changed.
 fn toolchain_home() -> Option<(&'static str, std::ffi::OsString)> {
     let name = "RUSTUP_HOME";
     let known = std::env::var_os(name);
@@ -43,13 +43,13 @@ fn toolchain_home() -> Option<(&'static str, std::ffi::OsString)> {
     Some((name, known.or_else(usual)?))
 }
 
-/// All files of ours below a folder with one of some extensions.
+/// All files of the project below a folder with one of some extensions.
 pub(crate) fn files_below(folder: PathBuf, extensions: &[&str], found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if path.is_dir() {
-            // What others have written, and what is built.
+            // Third-party code and build output.
             if !name.starts_with('.') && !["vendor", "target"].contains(&name.as_str()) {
                 files_below(path, extensions, found);
             }

@@ -76,7 +76,7 @@ fn write(bytes: &[u8], copy: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // Readable and executable for the user only, so that nobody else can change it.
+        // Readable and executable for the user only, so that no other user can change it.
         std::fs::set_permissions(copy, std::fs::Permissions::from_mode(0o500))?;
     }
     Ok(())

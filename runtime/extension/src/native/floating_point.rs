@@ -2,7 +2,7 @@
 //! denormal numbers then become zero in the host.
 #![expect(
     unsafe_code,
-    reason = "there is no other way to the control register; it is read and put back as it was"
+    reason = "the control register cannot be accessed otherwise; it is read and restored"
 )]
 
 /// Bits of the mode, without the sticky flags of past operations.

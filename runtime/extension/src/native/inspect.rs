@@ -2,7 +2,7 @@
 //!
 //! Loading a library runs its initialisers before anything can be asked. The description is therefore plain
 //! data under a known symbol and is read from the file: identity, target platform and interface version are
-//! available for files that nobody has allowed to run.
+//! available for files that are not allowed to run.
 
 use super::backend::printable;
 use super::library::kind_bit;

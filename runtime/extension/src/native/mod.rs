@@ -5,10 +5,10 @@
 //!
 //! - Runs share a `Cell` for each module and compare one number a step to notice a new build.
 //! - Rows are not filled with the built-in answer before a plugin is asked, unless it wants that: the
-//!   built-in module answers missing and unusable rows afterwards, which costs nothing while all is well.
+//!   built-in module replaces missing and invalid rows afterwards, which costs nothing in the normal case.
 //! - A batch is cut at fixed places (64 rows if its steps may run in parallel, else 1,024), so a fault
-//!   strikes the same rows with any number of threads.
-//! - A build is loaded once and never unloaded; a build that has faulted is loaded afresh.
+//!   affects the same rows with any number of threads.
+//! - A build is loaded once and never unloaded; a build that has faulted is loaded again.
 //! - A new feature of the binary interface is a named extension. Only a new kind of plugin raises the minor
 //!   version, which its plugins require (`min_host_minor`).
 
@@ -43,7 +43,7 @@ pub(crate) use serve::serve;
 use backend::Fault;
 use roadwright_agent::ParameterInfo;
 
-/// What parameters a build has: asks an instance of it.
+/// Asks an instance of a build for its parameters.
 pub(crate) fn parameters_of(
     cell: &PluginEntry,
     generation: &Generation,

@@ -1,5 +1,5 @@
-/* A controller of signals of binary interface 1.1, kept as a binary as those of 1.0 are: the next stage once more
- * than three stand for it. Built once with the header of 1.1:
+/* A signal controller of binary interface 1.1, kept as a binary like those of 1.0: chooses the next stage once
+ * more than three vehicles queue for it. Built once with the header of 1.1:
  *
  *   cc -std=c11 -O2 -s -shared -fPIC -fvisibility=hidden -Iplugins/api/include \
  *     runtime/extension/tests/abi/kept_signals.c -o signals-1.1-x86_64-linux.so
@@ -41,7 +41,7 @@ static int32_t agents_changed(rw_instance *self, uint32_t slots, const uint32_t 
 
 static int32_t step(rw_instance *self, rw_batch *batch) {
   for (uint32_t row = 0; row < batch->count; row++) {
-    /* Who keeps something for each slot would write beyond it. */
+    /* A plugin with data for each slot would write beyond it. */
     if (batch->slots[row] >= self->slots) return RW_E_FATAL;
     const rw_signal_input *in = (const rw_signal_input *)((const char *)batch->inputs + (size_t)row * batch->input_stride);
     rw_signal_output *out = (rw_signal_output *)((char *)batch->outputs + (size_t)row * batch->output_stride);

@@ -1,4 +1,4 @@
-/* A controller that drives by pedals and by nothing else, with oddities for tests of the host. */
+/* A controller that drives with pedals only, with misbehaviour for tests of the host. */
 #include "roadwright_plugin.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #endif
 
 struct rw_instance {
-  double asked; /* rows so far: a state that is saved */
+  double asked; /* number of rows so far, which is saved state */
 };
 
 static int32_t create(const rw_host *host, uint32_t kind, rw_instance **out) {
@@ -34,7 +34,7 @@ static int32_t press(rw_instance *self, rw_batch *batch, const void *drives, uin
         (void *)((char *)batch->outputs + (size_t)row * batch->output_stride);
     self->asked += 1.0;
 #ifdef KEEP
-    /* Asks to keep what it said first. */
+    /* Asks to keep its first answer. */
     if (self->asked > KEEP) {
       batch->status[row] = RW_ROW_KEEP;
       continue;
@@ -48,7 +48,7 @@ static int32_t press(rw_instance *self, rw_batch *batch, const void *drives, uin
 #ifdef NONSENSE
     out->throttle = 7.0;
 #endif
-    /* It shifts down and up by the second, whatever there is to shift. */
+    /* Shifts down and up every second, whatever the gearbox. */
     out->gear = fmod(floor(batch->time), 2.0) + 1.0;
     out->hand_brake = 0.0;
     out->steering = atan(in->wheelbase * 2.0 * sin(in->waypoint_angle) /
@@ -71,7 +71,7 @@ static int32_t state_load(rw_instance *self, const uint8_t *bytes, uint64_t leng
 }
 
 #ifdef SHORT
-/* A table of another time, which has no function yet. */
+/* A table of an earlier version, which has no function yet. */
 static const rw_pedals_extension PEDALS = {8, 0, press};
 #else
 static const rw_pedals_extension PEDALS = {sizeof PEDALS, 0, press};

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-/* A small controller whose oddities are chosen by definitions, for tests of the host. */
+/* A small controller whose misbehaviour is selected by definitions, for tests of the host. */
 #include "roadwright_plugin.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@
 #define GAIN 0.5
 #endif
 
-/* An acceleration that no law gives. */
+/* An acceleration that no control law produces. */
 #define NONSENSE 43.0
 
 struct rw_instance {
@@ -40,10 +40,10 @@ static const rw_host *the_host;
 static void tell(const char *text) { the_host->log(the_host->ctx, RW_LOG_INFO, text, strlen(text)); }
 
 #ifdef HANG_AT
-/* Hangs in one of its steps until it hears that it is given up, and then answers nonsense. */
+/* Hangs in one of its steps until its call is abandoned, and then answers nonsense. */
 static int hang(rw_instance *self) {
   if (the_host->cancelled(the_host->ctx)) tell("cancelled without a reason");
-  /* Once: a restart takes the steps back. */
+  /* Only once, because a restart resets the steps. */
   static int has_hung;
   if (self->steps != HANG_AT || has_hung) return 0;
 #ifdef HEARD
@@ -65,7 +65,7 @@ static int hang(rw_instance *self) {
 #endif
 
 #ifdef CRASH_AT_LOAD
-/* Volatile twice, or the compiler sees through it and drops the crash. */
+/* Volatile twice, or the compiler would optimise the crash away. */
 static int *volatile nowhere;
 __attribute__((constructor)) static void crash(void) { *(volatile int *)nowhere = 1; }
 #endif
@@ -76,7 +76,7 @@ __attribute__((constructor)) static void leave_a_mark(void) {
 }
 #endif
 #if defined FAST_MATH_AT_LOAD || defined FAST_MATH_IN_STEP
-/* What gcc links in for -ffast-math: flush to zero, denormals are zero. */
+/* Effect of the code that gcc links in for -ffast-math: flush to zero, denormals are zero. */
 static void fast(void) {
   uint32_t mode;
   __asm__ volatile("stmxcsr %0" : "=m"(mode));
@@ -111,7 +111,7 @@ static int32_t step(rw_instance *self, rw_batch *batch) {
   char *outputs = batch->outputs;
   self->steps += 1;
 #ifdef EATS
-  /* Volatile, or it is seen through. */
+  /* Volatile, so that it is not optimised away. */
   volatile char *volatile more = malloc(64 << 20);
   for (size_t at = 0; at < 64 << 20; at += 4096) more[at] = 1;
 #endif
@@ -217,7 +217,7 @@ RW_EXPORT int32_t rw_plugin_main_v1(const rw_host *host, rw_api *out) {
       .state_load = state_load,
   };
 #ifdef SHORT_API
-  /* A plugin that was built before the later functions were known. */
+  /* A plugin built before the later functions existed. */
   api.size = offsetof(rw_api, agents_changed);
 #else
   api.size = out->size < sizeof api ? out->size : (uint32_t)sizeof api;

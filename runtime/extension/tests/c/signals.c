@@ -1,5 +1,5 @@
-/* A controller of signals: the next stage once more than three stand for it. Its oddities are chosen by
- * definitions, for tests of the host. */
+/* A signal controller: chooses the next stage once more than three vehicles queue for it. Its misbehaviour is
+ * selected by definitions, for tests of the host. */
 #include "roadwright_plugin.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static void destroy(rw_instance *self) { free(self); }
 static int32_t decide(rw_instance *self, const rw_signal_input *in) {
   int32_t other = (int32_t)((in->stage + 1) % in->stage_count);
 #ifdef EVERY
-  /* By what it remembers: every so many questions. */
+  /* By its memory: after a number of calls. */
   return self->asked % EVERY == 0 ? other : RW_KEEP_STAGE;
 #endif
 #ifdef BY_MOVEMENTS
@@ -56,7 +56,7 @@ static int32_t agents_changed(rw_instance *self, uint32_t slots, const uint32_t 
 
 static int32_t step(rw_instance *self, rw_batch *batch) {
   for (uint32_t row = 0; row < batch->count; row++) {
-    /* Who keeps something for each slot would write beyond it. */
+    /* A plugin with data for each slot would write beyond it. */
     if (batch->slots[row] >= self->slots) return RW_E_FATAL;
     const rw_signal_input *in = (const rw_signal_input *)((const char *)batch->inputs + (size_t)row * batch->input_stride);
     rw_signal_output *out = (rw_signal_output *)((char *)batch->outputs + (size_t)row * batch->output_stride);
@@ -64,7 +64,7 @@ static int32_t step(rw_instance *self, rw_batch *batch) {
     out->next = decide(self, in);
     batch->status[row] = RW_ROW_OK;
 #ifdef WRONG_STAGE
-    /* Sound in its trial, in which no time passes. */
+    /* Behaves in its trial, in which no time passes. */
     if (batch->time > 0) out->next = WRONG_STAGE;
 #endif
 #ifdef LEFT_OPEN

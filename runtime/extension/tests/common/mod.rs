@@ -1,4 +1,4 @@
-//! What tests of the host share: libraries, hosts, worlds.
+//! Shared test code for the host: libraries, hosts, worlds.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -22,7 +22,7 @@ pub fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Compiles C or C++ to a library; `None` if there is no such compiler.
+/// Compiles C or C++ to a library; `None` if there is no compiler.
 pub fn compile(source: &Path, library: &Path, flags: &[&str]) -> Option<()> {
     let is_c = source.extension().is_some_and(|ending| ending == "c");
     let (compiler, standard) = if is_c {
@@ -64,14 +64,14 @@ pub fn c_plugin(folder: &Path, name: &str, definitions: &[&str], flags: &[&str])
     library
 }
 
-/// A host over folders of its own.
+/// A host with its own folders.
 pub struct Bench {
     pub folder: TempDir,
     pub host: Option<Host>,
 }
 
 impl Bench {
-    /// Everything is trusted, nothing is watched.
+    /// Trusts everything and watches nothing.
     pub fn new() -> Self {
         Self::with(|_| ())
     }
@@ -86,7 +86,7 @@ impl Bench {
         bench
     }
 
-    /// Opens a host over the same folders, as after a restart.
+    /// Opens a host on the same folders, as after a restart.
     pub fn open(&mut self, change: impl FnOnce(&mut HostOptions)) {
         self.host = None;
         let mut options = HostOptions {
@@ -117,7 +117,7 @@ impl Bench {
         self.folder.path().join("scripts")
     }
 
-    /// Puts bytes into the folder of plugins in one go, and lets the host look.
+    /// Writes a file into the plugin folder at once, and lets the host scan.
     pub fn put(&self, name: &str, bytes: &[u8]) {
         let temporary = self.plugins().join(".new");
         std::fs::write(&temporary, bytes).unwrap();
@@ -141,7 +141,7 @@ impl Bench {
         events.iter().map(line).collect()
     }
 
-    /// A world whose stacks use a module.
+    /// A world whose stacks use the given module.
     pub fn world(
         &self,
         scenario: &Scenario,
@@ -179,7 +179,7 @@ pub fn run(world: &mut World, seconds: f64) {
     }
 }
 
-/// Waits until something is so, at most ten seconds.
+/// Waits until a condition holds, for at most ten seconds.
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is_so() {

@@ -1,4 +1,4 @@
-//! A straight road with cars that a script drives, for tests.
+//! A straight road with cars driven by a script, for tests.
 
 use crate::common::{Bench, run};
 use crate::modules;
@@ -72,7 +72,7 @@ impl Road {
         World::new(scenario, &registry, &RunOptions::default()).unwrap()
     }
 
-    /// Changes the scenario, and begins anew.
+    /// Changes the scenario and restarts.
     pub(crate) fn edit(&mut self, edits: impl IntoIterator<Item = Edit>) {
         for edit in edits {
             self.scenario.apply(edit).unwrap();
@@ -110,7 +110,7 @@ impl Road {
     }
 }
 
-/// The edit that puts a point of interest in.
+/// The edit that adds a point of interest.
 pub(crate) fn point(id: u32, name: &str, (x, y): (f64, f64), heading: Option<f64>) -> Edit {
     let point = PointOfInterest {
         name: name.into(),

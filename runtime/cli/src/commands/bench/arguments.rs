@@ -28,7 +28,7 @@ pub(crate) enum BenchVerb {
     Delay(Delay),
     /// Compare the capacity of a yielding leg and of a roundabout entry with the formulae of the HCM
     Gaps(Gaps),
-    /// Paths on maps of boxes and on maps that change, beside the source's figures of 1998
+    /// Measure path planning on maps of boxes and on changing maps, compared with figures of 1998
     Planners(Planners),
 }
 

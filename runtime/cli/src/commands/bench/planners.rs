@@ -1,5 +1,5 @@
-//! `roadwright bench planners`: how long paths on maps of boxes take, beside the figures of
-//! [Kuffner 1998], table 1, which are of 1998; and the aims of this program.
+//! `roadwright bench planners`: planning times on maps of boxes, compared with table 1 of [Kuffner 1998], and
+//! with the targets of this program.
 
 use super::arguments::Planners as Arguments;
 use crate::Outcome;
@@ -17,16 +17,16 @@ use roadwright_planning::open_ground::{
 use serde::Serialize;
 use std::io::Write;
 
-/// One obstacle in this many is moved for each problem.
+/// One in this many obstacles is moved for each problem.
 const MOVED: usize = 10;
-/// How far they are moved along each axis at most, m.
+/// Maximum displacement along each axis, m.
 const FARTHEST: f64 = 0.3;
-/// Changes of the map on which D* Lite is measured, and cells changed at a time.
+/// Number of map changes for D* Lite, and number of cells changed at a time.
 const CHANGES: u32 = 1000;
 const CHANGED_CELLS: u32 = 20;
 /// Largest share of the expansions of A* that D* Lite may need.
 const LARGEST_RATIO: f64 = 0.05;
-/// Median of projection and search together that is aimed at, ms.
+/// Target for the median of projection and search together, ms.
 const AIM: f64 = 1.5;
 
 /// A scene of the source.
@@ -81,9 +81,9 @@ impl Scene {
         }
     }
 
-    /// The character that walks there.
+    /// The body of the walking character.
     fn body(self) -> Body {
-        // The maze is five times as large as the office, and so is who walks there.
+        // The maze is five times as large as the office, and so is the character.
         let width = match self {
             Self::Maze => 1.5,
             Self::Office => 0.5,
@@ -97,7 +97,7 @@ impl Scene {
     }
 }
 
-/// A row beside that of the source.
+/// A row, with that of the source.
 #[derive(Debug, Serialize)]
 struct Row {
     scene: &'static str,
@@ -113,11 +113,11 @@ struct Row {
     source_project_ms: f64,
     source_search_ms: f64,
     source_total_ms: f64,
-    /// How many times as fast as the source's.
+    /// Speed relative to the source.
     faster: f64,
 }
 
-/// All figures.
+/// The whole report.
 #[derive(Debug, Serialize)]
 struct Report {
     seed: u64,
@@ -126,7 +126,7 @@ struct Report {
     incremental: edits::Report,
 }
 
-/// A figure beside what is aimed at.
+/// A figure with its target.
 #[derive(Debug, Serialize)]
 struct Aim {
     what: &'static str,
@@ -232,7 +232,7 @@ fn aims(rows: &[Row], incremental: &edits::Report) -> Vec<Aim> {
     ]
 }
 
-/// A scene as a map, with the items of its boxes.
+/// A scene as a map, with the map items of its boxes.
 struct Stage {
     world: BoxWorld,
     ground: OpenGround,
@@ -273,7 +273,7 @@ impl Stage {
         Ok(())
     }
 
-    /// The map, made from nothing.
+    /// The map, built from scratch.
     fn project(&mut self) -> anyhow::Result<GridMap> {
         let window = Window {
             origin: Cell::default(),

@@ -286,7 +286,7 @@ fn figure_12_5(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part
 /// Returns everything as one page.
 fn report(arguments: &Reproduce, parts: &[Part]) -> anyhow::Result<String> {
     let mut page = format!(
-        "# Figures and tables of [Gerdelan 2011], made anew\n\n\
+        "# Figures and tables of [Gerdelan 2011], recreated\n\n\
          Roadwright {}, {} runs of each drive, {} seeds of each study. Bars are one standard error.\n",
         env!("CARGO_PKG_VERSION"),
         arguments.runs,

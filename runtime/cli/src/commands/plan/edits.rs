@@ -1,4 +1,4 @@
-//! `roadwright plan grid --edits N`: D* Lite beside A* while a map changes.
+//! `roadwright plan grid --edits N`: D* Lite compared with A* on a changing map.
 
 use super::{Grid, Times};
 use crate::commands::print_json;
@@ -12,13 +12,13 @@ use roadwright_planning::open_ground::{
 use serde::Serialize;
 use std::io::Write;
 
-/// Cells along the edge of the map that is made.
+/// Edge length of the generated map, cells.
 const EDGE: u32 = 1000;
-/// Share of its cells that rectangles block.
+/// Share of its cells blocked by rectangles.
 const SHARE: f64 = 0.15;
 /// Largest edge of a rectangle, cells.
 const LARGEST: u32 = 40;
-/// Factor of a cell that is freed.
+/// Cost factor of a freed cell.
 const FREE: u32 = 16;
 
 /// One change.
@@ -42,7 +42,7 @@ pub(crate) struct Report {
     /// Cells changed at a time.
     cells: u32,
     changes: usize,
-    /// Changes after which there was no path.
+    /// Number of changes after which there was no path.
     without_path: usize,
     /// Changes after which the two planners had paths of different cost.
     pub(crate) differing: usize,
@@ -50,7 +50,7 @@ pub(crate) struct Report {
     incremental_p99: u64,
     incremental_max: u64,
     a_star_mean: f64,
-    /// Mean expansions of D* Lite over those of A*.
+    /// Mean expansions of D* Lite relative to A*.
     pub(crate) ratio: f64,
     incremental_median_ms: f64,
     incremental_p99_ms: f64,
@@ -79,12 +79,12 @@ pub(super) fn run(arguments: &Grid, cells: u32) -> anyhow::Result<Outcome> {
     })
 }
 
-/// The map that is made where none is given.
+/// The map that is generated if none is given.
 pub(crate) fn generated(seed: u64) -> anyhow::Result<GridMap> {
     samples::rectangles(EDGE, EDGE, SHARE, LARGEST, seed).context("cannot make the map")
 }
 
-/// Changes cells of a map again and again, while the start moves along its path.
+/// Changes cells of a map repeatedly, while the start moves along its path.
 pub(crate) fn measure(map: GridMap, cells: u32, times: u32, seed: u64) -> anyhow::Result<Report> {
     let mut stream = Stream::new(seed, "plan grid edits", 0);
     let no_cell = "the map has hardly a free cell";
@@ -158,7 +158,7 @@ pub(crate) fn measure(map: GridMap, cells: u32, times: u32, seed: u64) -> anyhow
 }
 
 impl Report {
-    /// The same without a row for each change.
+    /// The report without a row for each change.
     pub(crate) fn without_rows(self) -> Self {
         Self {
             edits: Vec::new(),
@@ -173,7 +173,7 @@ fn next_cell(answer: &GridAnswer, start: Cell) -> Cell {
     next.copied().unwrap_or(start)
 }
 
-/// Cells drawn anywhere but at start and goal: free ones are blocked, and blocked ones freed.
+/// Cells drawn anywhere except at start and goal: free ones become blocked, and blocked ones free.
 fn draw(map: &GridMap, cells: u32, kept: [Cell; 2], stream: &mut Stream) -> Vec<FactorChange> {
     let drawn = (0..cells).map(|_| samples::any_cell(map, stream));
     let drawn = drawn.filter(|cell| !kept.contains(cell));

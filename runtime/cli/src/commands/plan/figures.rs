@@ -1,4 +1,4 @@
-//! CPU times of many calls, and what is printed of them.
+//! CPU times of many calls, and their statistics.
 
 use cpu_time::ProcessTime;
 use std::time::Duration;
@@ -21,7 +21,7 @@ impl Times {
         done
     }
 
-    /// The time that a share of all is not above; 0 without any.
+    /// The given quantile of the times; 0 without any.
     pub(crate) fn quantile(&self, share: f64) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);
@@ -40,7 +40,7 @@ impl Times {
         self.0.iter().sum::<f64>() / self.0.len().max(1) as f64
     }
 
-    /// Times that belong together, added up.
+    /// Sums of times that belong together.
     pub(crate) fn plus(&self, other: &Self) -> Self {
         Self(self.0.iter().zip(&other.0).map(|(a, b)| a + b).collect())
     }

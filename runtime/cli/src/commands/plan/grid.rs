@@ -20,11 +20,11 @@ const LARGEST_FILE: u64 = 256 << 20;
 struct Report {
     planner: &'static str,
     problems: usize,
-    /// Problems with a path.
+    /// Number of problems with a path.
     solved: usize,
-    /// Those whose path is as short as the file says.
+    /// Number of problems whose path is as short as the file says.
     optimal: usize,
-    /// Length of all paths over that of the shortest ones.
+    /// Length of all paths relative to the shortest ones.
     length_ratio: f64,
     median_ms: f64,
     p99_ms: f64,
@@ -76,7 +76,7 @@ fn read(file: &Path) -> anyhow::Result<Vec<u8>> {
         .with_context(|| format!("cannot read {}", file.display()))
 }
 
-/// Holds problems to the map that they are for.
+/// Checks that problems belong to the map.
 fn check(map: &GridMap, problems: &[Problem], file: &Path) -> anyhow::Result<()> {
     if problems.is_empty() {
         bail!("{} has no problems", file.display());

@@ -1,4 +1,4 @@
-//! The planners behind one question: the path between two cells of a map.
+//! A common interface to the planners: the path between two cells of a map.
 
 use super::Planner;
 use roadwright_geometry::{DVec2, Pose};
@@ -16,16 +16,16 @@ pub(super) enum GridPlanner {
     Hybrid(Box<Hybrid>),
 }
 
-/// The map as tiles, and how much one search may expand.
+/// The map as tiles, and the maximum number of expansions per search.
 pub(super) struct Hybrid {
     ground: OpenGround,
     profile: ProfileId,
     budget: u64,
-    /// Number of cells of the map, by which endless drives are recognised.
+    /// Number of cells of the map, used to detect endless drives.
     area: u64,
 }
 
-/// The path of a planner.
+/// The result of a planner.
 pub(super) struct Planned {
     pub(super) path: Option<CellPath>,
     pub(super) expanded: u64,
@@ -80,7 +80,7 @@ impl GridPlanner {
 impl Hybrid {
     fn new(map: &GridMap, budget: u64) -> Self {
         let mut ground = OpenGround::new();
-        // A point that may be anywhere but in blocked cells.
+        // A point that may be anywhere except in blocked cells.
         let body = Body {
             length: 0.0,
             width: 0.0,
@@ -115,7 +115,7 @@ impl Hybrid {
         }
     }
 
-    /// Drives each plan to its end, until one ends at the goal.
+    /// Drives each plan to its end until one reaches the goal.
     fn drive(&mut self, start: Cell, goal: Cell) -> Planned {
         let size = CellSize::WAY_POINTS;
         let mut planner = HybridPath::new(HybridParameters {

@@ -1,4 +1,4 @@
-//! `roadwright plan`: paths on maps, without a simulation.
+//! `roadwright plan`: path planning on maps, without a simulation.
 
 pub(super) mod edits;
 mod figures;
@@ -22,7 +22,7 @@ pub(crate) enum PlanVerb {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Steps cost 1 and the square root of 2, and do not cut corners. Exit code 1 if a problem has no path \
-although the file says so, or a path is longer than the file says.\nWith --edits the map is changed again and again \
+although the file says so, or a path is longer than the file says.\nWith --edits the map is changed repeatedly \
 while the start moves along its path from one corner to the other; each time D* Lite repairs its plan and A* plans from nothing. Exit code 1 if \
 they disagree.\nExamples:\n  roadwright plan grid maze512-8-0.map --scen maze512-8-0.map.scen\n  roadwright plan grid \
 --edits 20 --seed 1"
@@ -54,7 +54,7 @@ pub(crate) struct Grid {
     json: bool,
 }
 
-/// Planners of open ground.
+/// Planners for open ground.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 enum Planner {

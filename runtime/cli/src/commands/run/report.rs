@@ -347,7 +347,7 @@ fn on_foot(summary: &Summary) -> String {
         return "nobody".into();
     };
     format!(
-        "{} of {} people have crossed, longest wait {:.0} s, {:.0} m walked",
+        "{} of {} pedestrians have crossed, longest wait {:.0} s, {:.0} m walked",
         people.arrived, people.came, people.longest_wait, people.walked_metres
     )
 }

@@ -109,7 +109,7 @@ pub(crate) struct Compare {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Breeds all generations again with the scores in the record, drives generations again as far as \
---all, --rows or the time allow, and always chooses the champion again and drives his test courses.\nExit code 1 if \
+--all, --rows or the time allow, and always chooses the champion again and drives its test courses.\nExit code 1 if \
 anything comes out otherwise, or the training is not over."
 )]
 pub(crate) struct Verify {

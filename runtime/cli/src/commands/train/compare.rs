@@ -54,7 +54,7 @@ fn compare_genes(
     if failed > 0 {
         writeln!(
             out,
-            "the champion failed on {failed} of {courses} test courses, which count nowhere"
+            "the champion failed on {failed} of {courses} test courses, which are not counted"
         )?;
     }
     writeln!(out, "{:<46}{:<14}trained", "gene", "before")?;

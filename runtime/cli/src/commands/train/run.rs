@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
     // A record that is finished stays as it is.
     let out = out.filter(|_| state == State::UnderWay);
     if state == State::Finished && !is_quiet {
-        say!("the training is over already: its record is not written again");
+        say!("the training is already finished, so its record stays as it is");
     }
     // An unwritable path is detected now, not after the first generation.
     keep(out.as_ref(), &mut training)?;
@@ -112,7 +112,8 @@ fn with_record(arguments: &TrainRun, experiment: &Path) -> TrainRun {
     }
 }
 
-/// A problem with the host of its modules, which must live as long, because isolated plugins end with it.
+/// A problem with the host of its modules, which has to outlive it because isolated plugins end with the
+/// host.
 pub(super) struct Prepared {
     problem: Problem,
     _watchdog: Watchdog,
@@ -149,8 +150,8 @@ pub(super) fn problem(
     })
 }
 
-/// The experiment of a record with its modules and its scenario, which are looked for in the folder of the
-/// experiment: that of the record if none is named.
+/// Loads the experiment of a record with its modules and its scenario, from the folder of the experiment, by
+/// default that of the record.
 pub(super) fn problem_of_record(
     flags: &ExtensionFlags,
     path: &Path,
@@ -163,7 +164,7 @@ pub(super) fn problem_of_record(
         let file = place.with_file_name(scenario);
         if !file.exists() {
             bail!(
-                "{}: the scenario of its experiment is not there: {}; --folder DIR names the folder of the experiment",
+                "{}: the scenario of its experiment is missing: {}; --folder DIR names the folder of the experiment",
                 path.display(),
                 file.display()
             );
@@ -188,12 +189,12 @@ fn wanted(experiment: &Experiment, scenario: Option<&Scenario>) -> Wanted {
     Wanted::Ids(ids)
 }
 
-/// Whether there is something left to breed or to judge.
+/// Whether generations or the evaluation are still to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// There is, or the training has not begun.
+    /// They are, or the training has not started.
     UnderWay,
-    /// Its record has a champion, and the stopping rule asks for no more.
+    /// Its record has a champion, and the stopping rule requires no more.
     Finished,
 }
 

@@ -31,12 +31,12 @@ struct Verified {
     not_checked: Vec<&'static str>,
 }
 
-/// Text of the experiment for people, which changes nothing.
+/// Description of the experiment, which has no effect.
 const ABOUT: &str = "experiment.about";
-/// Builds of modules, which older programs did not write.
+/// Builds of modules, which older versions of the program did not write.
 const MODULES: &str = "modules";
 
-/// Fields of a record that breeding and driving again say nothing about.
+/// Fields of a record that repeating the training does not check.
 fn not_checked(record: &Record) -> Vec<&'static str> {
     let builds = record.modules.is_none().then_some(MODULES);
     [ABOUT].into_iter().chain(builds).collect()
@@ -60,7 +60,7 @@ pub(super) fn verify(arguments: &Verify) -> anyhow::Result<Outcome> {
     let verification = Verification::new(experiment, problem.genome(), &*problem, &record);
     let mut verified = match verification {
         Ok(verification) => drive(arguments, &record, &verification)?,
-        // Genes that do not follow from the scores are a finding. Other errors mean another experiment.
+        // Genes that do not follow from the scores are a finding. Other errors mean a different experiment.
         Err(TrainingError::Record(error @ RecordError::Generation { .. })) => Verified {
             wrong: vec![error.to_string()],
             ..Verified::new(&record)

@@ -20,7 +20,7 @@ pub(super) fn write(
     Ok(pictures)
 }
 
-/// Says which pictures were written: on standard error if the output is a document.
+/// Lists the written pictures, on standard error if the output is a document.
 pub(super) fn tell(pictures: &[PathBuf], folder: &Path, json: bool) -> anyhow::Result<()> {
     let mut words: Vec<String> = pictures
         .iter()
