@@ -1,4 +1,4 @@
-//! What the user has decided about a junction. Only differences from the derived values are stored.
+//! Rules of a junction that the user has set. Only differences from the derived values are stored.
 
 mod shape;
 

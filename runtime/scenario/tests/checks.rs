@@ -197,7 +197,7 @@ fn who_begins_too_near_to_the_end_of_a_lane_that_leads_nowhere_is_found() {
         let found = findings.map(|all| {
             let mut all = all.iter();
             all.any(|f| {
-                f.code == Code::UnreachableDestination && f.message.contains("farther back")
+                f.code == Code::UnreachableDestination && f.message.contains("move the start back")
             })
         });
         found.iter().filter(|found| **found).count()
@@ -319,7 +319,7 @@ fn outlines_of_land_that_are_none_are_found() {
     found(all_in_one, "");
     found(
         |land| land.holes[0].iter_mut().for_each(|p| *p += 100.0),
-        "outside of its outline",
+        "outside its outline",
     );
 }
 
@@ -373,7 +373,7 @@ fn points_of_interest_have_names_of_their_own() {
         .collect();
     let point = |id| ObjectId::PointOfInterest(PointOfInterestId(id));
     assert_eq!(unclear.len(), 2, "{unclear:?}");
-    assert!(unclear.contains(&(point(4), "has no name; scripts find it by nothing else")));
+    assert!(unclear.contains(&(point(4), "has no name, so scripts cannot find it")));
     let twin = unclear
         .iter()
         .find(|(object, _)| *object == point(3))

@@ -356,7 +356,7 @@ fn numbers_that_no_file_may_hold_are_refused() {
     );
     assert!(
         refused(Edit::Node(NodeId(u32::MAX), Some(Node::at(DVec2::ZERO))))
-            .contains("ids run up to")
+            .contains("ids must not exceed")
     );
     let settings = Settings {
         dt: 0.0.into(),

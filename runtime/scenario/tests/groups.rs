@@ -174,7 +174,7 @@ fn files_have_groups_only_where_there_are_some() {
     );
     assert_ne!(large, text);
     let error = file::from_text(&large).unwrap_err();
-    assert!(error.message.contains("ids run up to"), "{error}");
+    assert!(error.message.contains("ids must not exceed"), "{error}");
     // What can be read is read without them.
     let broken = text.replace(line, r#"{"cars": [1]}"#);
     let folder = tempfile::tempdir().unwrap();

@@ -337,7 +337,7 @@ fn references_that_lead_nowhere_or_out_of_the_folder_are_refused() {
             json!({ "file": "vehicles\\jeep.vehicle.json" }),
             "leads out of the folder",
         ),
-        (json!({ "file": "one.scenario.json" }), "is no vehicle file"),
+        (json!({ "file": "one.scenario.json" }), "is not a vehicle file"),
         (json!({ "file": FILE, "length": 3.0 }), "length"),
         (json!({ "hash": "00" }), "file"),
         (json!({}), "name"),

@@ -62,7 +62,7 @@ impl<T> Pair<T> {
     }
 }
 
-/// What the far end of an arm leads to, which limits how much of the arm a junction may use.
+/// Kind of far end of an arm, which limits how much of the arm a junction may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FarEnd {
     /// Another junction, which needs as much of it.

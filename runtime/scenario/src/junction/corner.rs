@@ -574,7 +574,7 @@ fn fillet_within(
     let exact = Fillet::within(arms, wanted_radius, limits);
     // Where the arms do not start at one point there may be no such circle. The arc between straight edges
     // then determines how far the arms are cut back.
-    // A foot lies radius / tan(angle / 2) beyond the meeting of the edges: so much of an arm is
+    // A foot lies radius / tan(angle / 2) beyond the point where the edges meet, and that much of an arm is
     // left.
     let room = (limits.arm - distance).min(limits.next - next_distance);
     let radius = exact.map_or(wanted_radius.min(room * tan(0.5 * angle)), |f| f.radius);

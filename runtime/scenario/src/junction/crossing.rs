@@ -11,7 +11,7 @@
 //!        right kerb  u = 0
 //! ```
 //!
-//! Where a road only goes on, the strip lies around the node itself, with a stop line on either side.
+//! Where a road only continues, the strip lies around the node itself, with a stop line on either side.
 
 use super::arm::Arm;
 use super::conflicts::{Body, Interval};
@@ -73,9 +73,9 @@ pub struct Crossing {
 pub struct Covered {
     /// Index of the connection in the junction.
     pub path: ConnectionIndex,
-    /// What a car occupies.
+    /// Space that a car occupies.
     pub car: Taken,
-    /// What a bus or lorry occupies.
+    /// Space that a bus or lorry occupies.
     pub long: Taken,
 }
 

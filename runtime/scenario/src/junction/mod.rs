@@ -167,7 +167,7 @@ pub enum Flag {
     NoCurve(LaneEnd, LaneEnd),
 }
 
-/// What is built where roads meet: trims, outline, connections and control.
+/// A junction as built where roads meet: trims, outline, connections and control.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Junction {
     /// The nodes it covers; several if short roads between them were absorbed.
@@ -239,7 +239,7 @@ impl Junction {
     }
 }
 
-/// What shapes a junction apart from its arms.
+/// Everything apart from its arms that shapes a junction.
 #[derive(Clone)]
 pub struct Site<'a> {
     /// The nodes it covers.
@@ -250,7 +250,7 @@ pub struct Site<'a> {
     pub side: DrivingSide,
     /// The traffic law.
     pub law: RoadLaw,
-    /// What the scenario decides about the junction.
+    /// Rules that the scenario sets for the junction.
     pub rules: JunctionRules,
     /// Whether a road belongs to the ring of a roundabout.
     pub is_ring: &'a dyn Fn(RoadId) -> bool,

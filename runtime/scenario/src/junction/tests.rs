@@ -149,7 +149,7 @@ fn mirrored(road: &Road) -> Road {
     mirrored
 }
 
-/// A junction of residential streets with one lane each way at some bearings.
+/// A junction of residential streets with one lane in each direction at some bearings.
 fn ruled(
     bearings: &[f64],
     side: DrivingSide,

@@ -133,9 +133,9 @@ fn grow(
         });
         for (id, road) in ends {
             let Some(road) = road else { continue };
-            // A kept junction must equal the one that a layout from scratch would give. That is certain if it
-            // took a single step, because it then depends only on its own arms. A merged junction, or one
-            // with a squeezed road, depends on the order in which its neighbours were built.
+            // A kept junction must equal the result of a layout from scratch. That is certain if it took a
+            // single step, because it then depends only on its own arms. A merged junction, or one with a
+            // squeezed road, depends on the order in which its neighbours were built.
             for node in [road.from, road.to] {
                 let Some(&beside) = before.junction_of.get(&node) else {
                     continue;
