@@ -378,7 +378,7 @@ fn points_of_interest_have_names_of_their_own() {
         .iter()
         .find(|(object, _)| *object == point(3))
         .unwrap();
-    assert!(twin.1.contains("of point of interest 1"), "{twin:?}");
+    assert!(twin.1.contains("as point of interest 1"), "{twin:?}");
 }
 
 /// Repairs the first finding of a kind; all that it was about is well then, and the inverse gives it back.
