@@ -94,9 +94,9 @@ pub enum Code {
     NoDestination,
     /// The outline of an area of land crosses itself, or encloses no area.
     LandOutline,
-    /// Two points of interest have the same name, or one has none.
+    /// Two points of interest have the same name, or a point of interest has no name.
     NameUnclear,
-    /// The file of a vehicle type is not the one that the scenario was saved with.
+    /// The file of a vehicle type has changed since the scenario was saved.
     VehicleFileChanged,
     /// A group names an object that does not exist, or that is in another group as well.
     GroupMember,

@@ -51,7 +51,12 @@ impl FromStr for DynamicsLevel {
     fn from_str(text: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|level| level.name() == text);
         let names = || Self::ALL.map(Self::name).join(", ");
-        found.ok_or_else(|| format!("\"{text}\" is not a level of dynamics; use one of {}", names()))
+        found.ok_or_else(|| {
+            format!(
+                "\"{text}\" is not a level of dynamics; use one of {}",
+                names()
+            )
+        })
     }
 }
 

@@ -15,9 +15,10 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             code: Code::TooMuch,
             object: ObjectId::Forest(id),
             place: forest.area.first().copied().unwrap_or(DVec2::ZERO),
-            message: "with it the forests have more than four million places for trees, so no trees \
+            message:
+                "with it the forests have more than four million places for trees, so no trees \
                       stand in it and in the forests after it; increase the spacing"
-                .into(),
+                    .into(),
         });
     }
 }

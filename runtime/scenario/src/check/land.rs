@@ -56,8 +56,7 @@ fn outline(id: LandId, land: &Land, left: &mut usize) -> Option<Finding> {
     }
     let is_flat = |ring: &Vec<DVec2>| polygon::signed_area(ring).abs() < LEAST_AREA;
     if land.rings().any(is_flat) {
-        let message =
-            "its outline or one of its holes encloses no area; move the corners apart, or delete it";
+        let message = "its outline or one of its holes encloses no area; move the corners apart, or delete it";
         return finding(land.outline[0], message);
     }
     let outside = |hole: &&Vec<DVec2>| !polygon::contains(&land.outline, hole[0]);

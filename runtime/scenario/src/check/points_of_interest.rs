@@ -11,7 +11,9 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         let message = if name.trim().is_empty() {
             "has no name, so scripts cannot find it".to_owned()
         } else if let Some(other) = first.get(name) {
-            format!("has the same name \"{name}\" as {other}, so scripts find only that one; rename one of them")
+            format!(
+                "has the same name \"{name}\" as {other}, so scripts find only that one; rename one of them"
+            )
         } else {
             first.insert(name, id);
             continue;

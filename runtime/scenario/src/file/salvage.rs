@@ -103,7 +103,10 @@ fn mend(text: &str) -> Result<(String, Vec<TextError>), TextError> {
         }
         mended = closed(&lines);
     }
-    Err(TextError::whole("", "too much of the file is damaged".into()))
+    Err(TextError::whole(
+        "",
+        "too much of the file is damaged".into(),
+    ))
 }
 
 /// Whether a line contains a complete object or opens a section; half an object is not kept.

@@ -1,4 +1,4 @@
-//! What the user has decided about the turns through a junction and its corners.
+//! Rules for the turns through a junction and for its corners, set by the user.
 
 use crate::ids::RoadId;
 use crate::quantity::{CornerRadius, Quantity, check_keys, inside};
