@@ -58,8 +58,8 @@ pub fn lines(
     lines
 }
 
-/// Outlines of what stands fixed within 30 m of the rigid vehicles of a snapshot, obstacles and trunks of
-/// trees, as the solver has it: rings that end where they begin.
+/// Outlines of fixed objects (obstacles and tree trunks) within 30 m of the rigid vehicles of a snapshot, as
+/// the solver has them: rings that end where they begin.
 pub fn stills(ground: &Ground, snapshot: &Snapshot) -> Vec<Vec<DVec2>> {
     let middles: Vec<DVec2> = bodies(snapshot).map(|body| body.middle).collect();
     let outlines = ground.still_outlines(&middles, NEAR);
