@@ -72,7 +72,7 @@ pub struct JunctionRules {
     /// Turn restrictions via other roads, stored where the first of those begins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub via_restrictions: Vec<ViaRestriction>,
-    /// Turns from lane to lane that are added to, or removed from, those that the rules of turning give.
+    /// Turns from lane to lane that are added to, or removed from, the result of the rules of turning.
     #[serde(default, skip_serializing_if = "TurnRules::is_empty")]
     pub turns: TurnRules,
     /// Corner radii; those of other corners follow from the roads.

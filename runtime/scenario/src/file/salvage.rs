@@ -183,7 +183,7 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// Reads all sections; objects come before those that refer to them.
+    /// Reads all sections; referenced objects come before the objects that refer to them.
     fn all(&mut self, files: VehicleFiles<'_>) {
         self.value("about", |about| Edit::About(Box::new(about)));
         self.value("settings", Edit::Settings);

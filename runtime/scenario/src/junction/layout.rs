@@ -475,7 +475,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Crossings of a cluster: those that its nodes define over roads that leave it.
+    /// Crossings of a cluster: the ones that its nodes define over roads that leave it.
     fn crossings(&self, root: NodeId) -> Vec<CrossingRule> {
         let rules = self.rules_of_nodes(root);
         let all = rules.flat_map(|rules| rules.crossings.iter().copied());

@@ -287,7 +287,7 @@ impl Builder {
         self.links = links;
     }
 
-    /// Links lanelets that end at the border of a section to those that begin there.
+    /// Links lanelets that end at the border of a section to the lanelets that begin there.
     fn link(
         &self,
         ending: &Range<LaneletIndex>,

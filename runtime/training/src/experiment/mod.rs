@@ -328,7 +328,7 @@ fn check_any_succeeded(results: &Results) -> Result<(), ExperimentError> {
     }
 }
 
-/// Checks that the builds of external modules are those that made the earlier rows.
+/// Checks that the external modules have the same builds as when the earlier rows were made.
 fn same_modules(head: &Head, modules: &[String]) -> Result<(), ExperimentError> {
     match other_builds(&head.modules, modules) {
         None => Ok(()),

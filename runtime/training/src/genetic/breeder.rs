@@ -97,7 +97,7 @@ pub trait Breeder: Send + Sync {
         self.pool().best().map(|best| best.genes.clone())
     }
 
-    /// Number of restarts before the last generation that was told.
+    /// Number of restarts before the last completed generation.
     fn beginning(&self) -> u32 {
         0
     }

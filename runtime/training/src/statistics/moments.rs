@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn quartiles_between_two_values_are_interpolated() {
-        // By hand: a quarter of five steps is 1.25, a quarter of the way from 2 to 4.
+        // By hand: a quarter of five steps is 1.25, which lies a quarter of the distance from 2 to 4.
         let values = [32.0, 2.0, 4.0, 16.0, 8.0, 1.0];
         assert_eq!(five_numbers(&values), Some([1.0, 2.5, 6.0, 14.0, 32.0]));
         assert_eq!(five_numbers(&[7.0]), Some([7.0; 5]));
