@@ -10,7 +10,7 @@ pub(crate) fn check_lanes(road: &Road) -> Result<(), &'static str> {
         return Err("the first lane section must start at s = 0");
     }
     if sections.windows(2).any(|pair| pair[1].s <= pair[0].s) {
-        return Err("lane sections must be listed by growing s");
+        return Err("lane sections must be listed by ascending s");
     }
     if sections
         .last()
@@ -37,7 +37,7 @@ fn check_ids(section: &LaneSection) -> Result<(), &'static str> {
         return Err("lane 0 is the reference line and cannot be listed");
     }
     if lanes.windows(2).any(|pair| pair[1].id >= pair[0].id) {
-        return Err("lanes must be listed by falling id, each once");
+        return Err("lanes must be listed by descending id, each once");
     }
     if lanes.iter().any(|lane| lane.id.unsigned_abs() > MAX_LANES) {
         return Err("lane ids run from -100 to 100");
@@ -62,7 +62,7 @@ fn check_polynomials(
         return Err("the first width or lane offset must start at s = 0");
     }
     if list.windows(2).any(|pair| pair[1].s <= pair[0].s) {
-        return Err("widths and lane offsets must be listed by growing s");
+        return Err("widths and lane offsets must be listed by ascending s");
     }
     for (i, poly) in list.iter().enumerate() {
         let end = list
@@ -75,7 +75,7 @@ fn check_polynomials(
         // A lane may narrow to nothing, and rounding may take it slightly below zero.
         let inside = |value: f64| value >= range.start() - 1e-3 && value <= *range.end();
         if !(0..=8).all(|k| inside(poly.value(place(k)))) {
-            return Err("a lane's width leaves 0 to 100 m, or the lane offset +-1000 m");
+            return Err("a lane's width leaves the range 0 to 100 m, or the lane offset +-1000 m");
         }
     }
     Ok(())

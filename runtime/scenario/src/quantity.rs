@@ -663,7 +663,7 @@ pub struct TorqueCurve;
 impl Kind<Vec<(f64, f64)>> for TorqueCurve {
     fn check(points: &Vec<(f64, f64)>) -> Result<(), String> {
         if points.is_empty() {
-            return Err("the curve has no point: expected at least one of rpm and N m".into());
+            return Err("the curve has no points: expected at least one of rpm and N m".into());
         }
         for (number, &(rpm, torque)) in points.iter().enumerate() {
             let point = |why| format!("point {number}: {why}");
@@ -673,7 +673,7 @@ impl Kind<Vec<(f64, f64)>> for TorqueCurve {
         let back = points.windows(2).position(|pair| pair[1].0 <= pair[0].0);
         match back {
             Some(number) => Err(format!(
-                "point {} is not beyond point {number}: expected growing rpm",
+                "point {} is not beyond point {number}: expected ascending rpm",
                 number + 1
             )),
             None => Ok(()),

@@ -77,7 +77,7 @@ fn bad_numbers_are_refused_with_key_and_reason() {
         (
             "/engine/torque_curve_rpm_nm",
             json!([]),
-            "engine.torque_curve_rpm_nm: the curve has no point",
+            "engine.torque_curve_rpm_nm: the curve has no points",
         ),
         (
             "/engine/torque_curve_rpm_nm",

@@ -147,7 +147,7 @@ fn drivable_runs(clipper: &mut Clipper<'_>, warnings: &mut Warnings) -> Drivable
         }
         way_count += 1;
         if style.has_wrong_arrows {
-            let reason = "arrows (turn:lanes) whose number is not that of the lanes";
+            let reason = "arrows (turn:lanes) that do not match the number of lanes";
             warnings.add(reason, format!("way {}", way.id));
         }
         if let Some(reason) = style.wrong_changes {

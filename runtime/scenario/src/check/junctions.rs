@@ -157,7 +157,7 @@ fn corners(junction: &Junction, at: At<'_>, findings: &mut Vec<Finding>) {
             findings.push(at.warning(
                 Code::DanglingCorner,
                 format!(
-                    "a corner is named from {road} to {next}, which is not the next road \
+                    "a corner rule names {road} and {next}, which is not the next road \
                      counter-clockwise here"
                 ),
             ));
@@ -229,9 +229,9 @@ fn stages(junction: &Junction, findings: &mut Vec<Finding>) {
                 object: ObjectId::Node(junction.nodes[0]),
                 place: junction.centre,
                 message: format!(
-                    "in stage {stage} of the signals vehicles from {first} and from {second} have \
-                     green together and meet, and neither gives way; name one of the movements in \
-                     `permitted`, or give it another stage"
+                    "in stage {stage} of the signals the movements from {first} and from {second} \
+                     conflict, and neither gives way; list one of them in `permitted`, or move it to \
+                     another stage"
                 ),
             });
         }

@@ -160,7 +160,7 @@ fn self_intersection(id: RoadId, road: &Road, findings: &mut Vec<Finding>) {
             code: Code::SelfIntersection,
             object: ObjectId::Road(id),
             place,
-            message: "crosses itself; cut it there or lift one part to another layer".into(),
+            message: "crosses itself; split it there or move one part to another layer".into(),
         });
     }
 }
@@ -376,7 +376,7 @@ fn impossible_turns(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
                 object: ObjectId::Node(junction.nodes[0]),
                 place: junction.centre,
                 message: format!(
-                    "the connection from {} lane {} to {} lane {} has a radius of {:.1} m; the nimblest \
+                    "the connection from {} lane {} to {} lane {} has a radius of {:.1} m; the most agile \
                      vehicle in use needs {tightest:.1} m and will leave its lane",
                     path.from.road,
                     path.from.lane,

@@ -66,7 +66,7 @@ pub enum ExperimentError {
     #[error(transparent)]
     Stop(#[from] StopError),
     /// The seeds run out before the runs are complete.
-    #[error("seed {first}: there are no {runs} seeds from there on")]
+    #[error("seed {first}: there are not {runs} seeds from there on")]
     Seeds {
         /// The first seed.
         first: u64,
@@ -91,7 +91,7 @@ pub enum ExperimentError {
     #[error("the results were made {0}")]
     Modules(String),
     /// The results to continue are those of another experiment.
-    #[error("the results are of another experiment: {what} is {theirs} there, and {ours} here")]
+    #[error("the results are of another experiment: {what} is {theirs} there, but {ours} here")]
     Other {
         /// The aspect that differs.
         what: &'static str,

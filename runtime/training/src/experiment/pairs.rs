@@ -6,7 +6,7 @@ use thiserror::Error;
 
 /// Reason why results cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("they are of different {what}, {first} and {other}, and say nothing about each other")]
+#[error("they are of different {what}, {first} and {other}, so they cannot be compared")]
 pub struct Incomparable {
     /// The aspect that differs.
     pub what: &'static str,

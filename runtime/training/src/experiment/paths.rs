@@ -44,13 +44,13 @@ pub struct RunPaths {
 #[derive(Debug, Error)]
 pub enum PathsError {
     /// The course is a user's scenario, which results do not contain.
-    #[error("the results do not hold their scenario {0}, so they cannot be driven again")]
+    #[error("the results do not contain their scenario {0}, so they cannot be driven again")]
     Own(String),
     /// The course cannot be driven.
     #[error(transparent)]
     Course(#[from] CourseError),
     /// The caller cancelled it.
-    #[error("it was given up")]
+    #[error("it was cancelled")]
     GivenUp,
 }
 
@@ -191,11 +191,11 @@ mod tests {
             found.unwrap_err().to_string()
         };
         let mut results = results("arena");
-        assert!(error(&results, false).contains("given up"));
+        assert!(error(&results, false).contains("cancelled"));
         results.head.course = "spoon".into();
         assert!(error(&results, true).contains("no course is called"));
         results.head.is_own = true;
-        assert!(error(&results, true).contains("do not hold their scenario"));
+        assert!(error(&results, true).contains("do not contain their scenario"));
         results.head.is_own = false;
         results.head.course = "pendulum".into();
         assert!(error(&results, true).contains("computes its vehicle"));

@@ -83,7 +83,7 @@ impl std::fmt::Display for FailedRun {
 #[derive(Debug, Error)]
 pub enum ResultsError {
     /// Its syntax is not that of results. Not a source of the error, because its message would be repeated.
-    #[error("no results that can be read: {0}")]
+    #[error("cannot be read as results: {0}")]
     Syntax(String),
     /// It is another kind of file.
     #[error("this is {0}, not results")]
@@ -92,14 +92,16 @@ pub enum ResultsError {
     #[error("this is a file of the format \"{0}\", not results")]
     Format(String),
     /// A newer program wrote it.
-    #[error("version {0} is newer than {VERSION}, which this program knows: use a newer one")]
+    #[error(
+        "version {0} is newer than {VERSION}, the newest that this program reads; use a newer program"
+    )]
     Newer(u32),
     /// The version has never existed.
     #[error("version {0} of the format has never existed: the file was changed")]
     NoVersion(u32),
     /// It has a seal, which its version does not have.
     #[error(
-        "it has a seal, and files of version 1 have none: its version was changed after it had been written"
+        "it has a seal, but files of version 1 have none: its version was changed after it had been written"
     )]
     SealOfLater,
     /// The stopping rule is invalid. Not a source of the error, because its message would be repeated.
@@ -116,9 +118,7 @@ pub enum ResultsError {
         what: &'static str,
     },
     /// The rows were changed after they had been written.
-    #[error(
-        "the rows have the hash {found} and not {written}, as the file says: they were changed"
-    )]
+    #[error("the rows have the hash {found}, but the file states {written}: they were changed")]
     Changed {
         /// The computed hash of the rows.
         found: String,
@@ -126,7 +126,7 @@ pub enum ResultsError {
         written: String,
     },
     /// Something was changed after the file had been written.
-    #[error("the seal does not fit: something in the file was changed after it had been written")]
+    #[error("the seal does not match: something in the file was changed after it had been written")]
     Seal,
 }
 

@@ -77,7 +77,9 @@ pub enum StopError {
     #[error("{0} runs: expected 1 to {MOST_RUNS}")]
     Runs(u64),
     /// The bounds are in the wrong order.
-    #[error("at least {min} and at most {max} runs: the first must not be larger, and 2 or more")]
+    #[error(
+        "at least {min} and at most {max} runs: the first must not be larger than the second, and be at least 2"
+    )]
     Bounds {
         /// Minimum.
         min: u64,

@@ -343,8 +343,8 @@ fn damaged_results_are_refused_with_reasons() {
     assert_eq!(Results::parse(&text).unwrap(), results);
     let cut = &text[..text.len() / 2];
     let error = |text: &str| Results::parse(text).unwrap_err().to_string();
-    assert!(error(cut).contains("no results that can be read"));
-    assert!(error("").contains("no results that can be read"));
+    assert!(error(cut).contains("cannot be read as results"));
+    assert!(error("").contains("cannot be read as results"));
     for (format, expected) in [
         ("scenario", "this is a scenario, not results"),
         ("training", "this is the record of a training, not results"),

@@ -78,8 +78,8 @@ pub fn not_checked(results: &Results) -> Vec<NotChecked> {
         },
         NotChecked {
             field: "first_seed, stop",
-            why: "these are choices, and the rows fit them; whether they were made before the runs is not in the \
-                  file",
+            why: "these are choices that the rows match; the file does not show whether they were made before the \
+                  runs",
         },
     ];
     let is_used = matches!(
@@ -101,7 +101,7 @@ pub fn not_checked(results: &Results) -> Vec<NotChecked> {
     if results.head.course_hash.is_empty() {
         fields.push(NotChecked {
             field: "course_hash",
-            why: "the version that wrote the file did not know it",
+            why: "the version that wrote the file did not have it",
         });
     }
     fields
@@ -180,7 +180,7 @@ impl RunSeries<'_> {
                 _ if is_last && stopped != results.stopped => {
                     let word = |stopped| match stopped {
                         None => "not finished",
-                        Some(super::Stopped::Reached) => "as exact as was asked for",
+                        Some(super::Stopped::Reached) => "as precise as requested",
                         Some(super::Stopped::Runs) => "all runs done",
                     };
                     return Some(format!(

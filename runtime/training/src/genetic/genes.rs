@@ -102,7 +102,7 @@ impl Gene {
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum GeneError {
     /// A pattern does not have the required form.
-    #[error("\"{0}\" is no gene: expected module.parameter, or module.* for all of a module")]
+    #[error("\"{0}\" is not a gene: expected module.parameter, or module.* for all of a module")]
     Form(String),
     /// The stack has no such module.
     #[error("gene \"{pattern}\": the stack uses no module \"{module}\"; it has: {known}")]
@@ -125,7 +125,7 @@ pub enum GeneError {
         known: String,
     },
     /// A range cannot be searched.
-    #[error("gene \"{0}\": its range is empty or without end, so there is nothing to train")]
+    #[error("gene \"{0}\": its range is empty or infinite, so there is nothing to train")]
     Range(String),
     /// There are no genes.
     #[error("no genes are named, so there is nothing to train")]
@@ -476,7 +476,7 @@ mod tests {
     fn what_chooses_nothing_or_cannot_be_read_says_why() {
         let error = |patterns: &[&str]| genome(patterns).unwrap_err().to_string();
         assert!(error(&["fuzzy_driver"]).contains("expected module.parameter"));
-        assert!(error(&[".x"]).contains("is no gene"));
+        assert!(error(&[".x"]).contains("is not a gene"));
         assert!(
             error(&["idm.headway"]).contains("it has: route"),
             "{}",

@@ -122,10 +122,10 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum RecordError {
     /// The text is not a record.
-    #[error("it is no record of a training: {0}")]
+    #[error("it is not the record of a training: {0}")]
     Text(String),
     /// It was made by another version.
-    #[error("version {0} of the format is not known: a newer Roadwright has made it")]
+    #[error("version {0} of the format is unknown: a newer Roadwright has written it")]
     Version(u32),
     /// The version has never existed.
     #[error("version {0} of the format has never existed: it was changed")]
@@ -147,7 +147,7 @@ pub enum RecordError {
     #[error("it was made {0}; only the same builds resume or verify it")]
     Modules(String),
     /// Its contents do not match its hash.
-    #[error("it does not have the hash that stands in it: it was damaged or changed")]
+    #[error("its contents do not match its hash: it was damaged or changed")]
     Damaged,
     /// It is of another experiment.
     #[error("it is the record of another experiment: {0} is different; use another --out")]
@@ -316,7 +316,7 @@ impl Record {
             return Err(RecordError::Other("the list of genes"));
         }
         if self.course_hash != fresh.course_hash {
-            return Err(RecordError::Other("what is driven on"));
+            return Err(RecordError::Other("the course"));
         }
         // If a record does not state builds they cannot be compared.
         let builds = self.modules.as_deref().zip(fresh.modules.as_deref());

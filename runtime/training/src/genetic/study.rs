@@ -170,7 +170,7 @@ pub fn studies() -> Vec<Study> {
         Study {
             name: "guidelines",
             of: "table 10.4",
-            doc: "Whether the guideline values are the best: each beside a smaller and a larger one.",
+            doc: "Whether the guideline values are the best: each compared with a smaller and a larger one.",
             evaluations: 400,
             lines: [
                 with("guideline".into(), &|_| ()),
@@ -187,7 +187,7 @@ pub fn studies() -> Vec<Study> {
         Study {
             name: "baselines",
             of: "",
-            doc: "Breeding beside random search, hill climbing and CMA-ES, on the same number of individuals.",
+            doc: "Breeding compared with random search, hill climbing and CMA-ES, on the same number of individuals.",
             evaluations: 400,
             lines: [
                 ("genetic", Method::Genetic),

@@ -380,7 +380,7 @@ impl<'a> Training<'a> {
             ),
             None => all
                 .find_map(|judged| judged.judgement.failure.clone())
-                .unwrap_or_else(|| "all were ended early, because they stood".into()),
+                .unwrap_or_else(|| "all were ended early because they did not move".into()),
         };
         TrainingError::Nobody(self.reports.len(), why)
     }
