@@ -240,7 +240,7 @@ impl Lane {
         // right-hand traffic   against s                   along s
         // left-hand traffic    along s                     against s
         //
-        // `reversed` turns the answer round.
+        // `reversed` inverts the result.
         let right_of_line = self.id < 0;
         let standard = (side == DrivingSide::Right) == right_of_line;
         standard != (self.direction == LaneDirection::Reversed)

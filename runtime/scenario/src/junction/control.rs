@@ -6,8 +6,7 @@
 //! | the roads | the control |
 //! | --- | --- |
 //! | a ring of one-way roads, driven around its island | [`Control::Roundabout`] |
-//! | some are of a higher class | [`Control::Priority`]; if it is only one arm, the major road continues in
-//! the best-aligned other arm |
+//! | some are of a higher class | [`Control::Priority`]; if it is only one arm, the major road continues in the best-aligned other arm |
 //! | equal, from [`RoadClass::Collector`] on, three arms, two in line | [`Control::Priority`] of the two |
 //! | equal, all one-way, two become one | [`Control::Zipper`] |
 //! | equal, from [`RoadClass::Residential`] on, in a country of all-way stops | [`Control::AllWayStop`] |

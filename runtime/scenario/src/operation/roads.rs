@@ -31,7 +31,8 @@ pub(super) fn with_end_at(
     // no longer fit, are bent over a third of their length:
     //
     //   o--.                            o'-.
-    //       `--.____________     to         `-.___________ |  third |  rest stays
+    //       `--.____________     to         `-.___________
+    //    |  third |  rest stays
     if let Some(mut points) = Alignment::of(line) {
         let index = if start { 0 } else { points.points().len() - 1 };
         let target = to(points.points()[index].position);

@@ -7,10 +7,8 @@
 //! | --- | --- | --- |
 //! | [`student_t`] | a mean | if the number of values is fixed in advance; values about normal, or many |
 //! | [`wilson`] | a share of yes and no | if the number of trials is fixed in advance |
-//! | [`Bootstrap::percentile`], [`Bootstrap::bca`] | any statistic | if the number of values is fixed in
-//! advance; many values |
-//! | [`AsymptoticSequence`] | a mean | at every number of values from the planned one on, monitored or not;
-//! many values |
+//! | [`Bootstrap::percentile`], [`Bootstrap::bca`] | any statistic | if the number of values is fixed in advance; many values |
+//! | [`AsymptoticSequence`] | a mean | at every number of values from the planned one on, monitored or not; many values |
 //! | [`BettingSequence`] | a mean of values in 0 to 1 | at every number of values, monitored or not |
 //!
 //! All of it gives the same bits on every machine.
