@@ -369,10 +369,10 @@ fn what_is_wrong_is_told_in_its_place_and_nothing_is_trained() {
         ExperimentAction::Set(Box::new(experiment.clone())),
     );
     assert_eq!(fault(&bench), None);
-    bench.harness.get_by_label_contains("by luck");
+    bench.harness.get_by_label_contains("mostly luck");
     experiment.runs = 30;
     ask(&mut bench, ExperimentAction::Set(Box::new(experiment)));
-    assert!(bench.harness.query_by_label_contains("by luck").is_none());
+    assert!(bench.harness.query_by_label_contains("mostly luck").is_none());
 }
 
 #[test]

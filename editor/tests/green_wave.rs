@@ -138,7 +138,7 @@ fn signals_that_keep_no_step_are_named_with_what_to_do() {
     assert!(has_text(&bench, "The cycles differ"));
     assert!(has_text(&bench, "node 8: 60.0 s"));
     change_plan(&mut bench, 8, |plan| plan.mode = SignalMode::Actuated);
-    assert!(has_text(&bench, "The signals of node 8 go by demand"));
+    assert!(has_text(&bench, "The signals of node 8 are actuated"));
     bench.press("Show node 8");
     let selected = bench.editor().model().selection.clone();
     assert_eq!(selected, BTreeSet::from([ObjectId::Node(NodeId(8))]));

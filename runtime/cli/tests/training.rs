@@ -308,7 +308,7 @@ fn records_that_do_not_fit_are_refused_with_the_reason() {
     std::fs::write(&record, &text[..text.len() / 2]).unwrap();
     refused(
         &train(folder.path(), &resume),
-        "it is no record of a training",
+        "it is not the record of a training",
     );
     // Another version of the course or of a module would need other candidates; here the courses change.
     std::fs::write(&record, &text).unwrap();
@@ -548,7 +548,7 @@ fn champions_are_compared_on_the_courses_that_both_were_judged_on() {
     refused(&compare(&["c.json"]), "evaluated on other courses");
     refused(
         &compare(&["small.experiment.json"]),
-        "it is no record of a training",
+        "it is not the record of a training",
     );
 }
 

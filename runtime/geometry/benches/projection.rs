@@ -1,4 +1,4 @@
-//! Road coordinates of points near a road: with the last place as guess, and from cold.
+//! Road coordinates of points near a road: with the last result as a guess, and without.
 
 mod winding;
 

@@ -1,4 +1,4 @@
-//! Strokes of the hand: what a mouse move costs, and what a release costs.
+//! Freehand strokes: the cost of a mouse move and of a release.
 
 mod winding;
 
@@ -8,7 +8,7 @@ use roadwright_geometry::math::Stream;
 use roadwright_geometry::stroke::{StrokeOptions, fit, resampled, smoothed};
 use std::hint::black_box;
 
-/// The hand along the first metres of the winding road: points 1.7 m apart, a quarter of a metre
+/// A freehand stroke along the first metres of the winding road: points 1.7 m apart, a quarter of a metre
 /// off.
 fn hand(length: f64) -> Vec<DVec2> {
     let road = winding::road();

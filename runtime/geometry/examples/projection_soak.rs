@@ -1,7 +1,7 @@
-//! Ten million random points within 15 m of a winding road go to road coordinates and back.
+//! Converts ten million random points within 15 m of a winding road to road coordinates and back.
 //!
-//! `cargo run --release -p roadwright-geometry --example projection_soak` prints how many missed
-//! by more than a nanometre; the test suite runs the same with a hundred thousand.
+//! `cargo run --release -p roadwright-geometry --example projection_soak` prints the number of errors above a
+//! nanometre; the test suite runs the same with a hundred thousand points.
 
 #[path = "../benches/winding/mod.rs"]
 mod winding;

@@ -1,8 +1,7 @@
-//! Alignments: a line seen as points of intersection (PIs) with a curve at each, for editing.
+//! Alignments: a line as points of intersection (PIs) with a curve at each, for editing.
 //!
-//! The first and the last point are the ends of the line; each one between is where the tangents
-//! before and after a curve meet. Moving one changes the curves at it and at its two neighbours
-//! and nothing else.
+//! The first and the last point are the ends of the line; at each one between, the tangents before and after
+//! a curve meet. Moving a point changes only the curves at it and at its two neighbours.
 
 use crate::clothoid::displacement;
 use crate::error::GeometryError;
@@ -14,19 +13,19 @@ use glam::DVec2;
 
 /// A curve that turns further than this has several points of intersection, rad.
 const MAX_DEFLECTION: f64 = 1.9;
-/// Turns below this are no curves, rad.
+/// Turns below this do not count as curves, rad.
 const MIN_DEFLECTION: f64 = 1e-9;
-/// Share of a leg that a curve may take where the neighbour is built anew as well.
+/// Share of a leg that a curve may take if the neighbour is rebuilt as well.
 const LEG_SHARE: f64 = 0.5;
-/// Radius of a curve that is asked for where there was none, m, before legs limit it.
+/// Radius of a new curve, m, before legs limit it.
 const NEW_RADIUS: f64 = 1e4;
 
 /// A point of intersection with its curve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ControlPoint {
-    /// Where the tangents meet, m; for the first and last point the end of the line.
+    /// Intersection of the tangents, m; for the first and last point the end of the line.
     pub position: DVec2,
-    /// Radius that the curve has where the legs leave room, m.
+    /// Radius of the curve if the legs leave room, m.
     pub radius: f64,
     /// Length of each spiral at that radius, m.
     pub spiral: f64,
@@ -60,10 +59,10 @@ pub struct Alignment {
 }
 
 impl Alignment {
-    /// The points of intersection of a line of lines, arcs and spirals (and gentle cubics).
+    /// Returns the points of intersection of a line of lines, arcs and spirals (and gentle cubics).
     ///
-    /// `None` if some curve's tangents do not meet between its ends: such a line has no points
-    /// to move. [`line`](Self::line) of the result is the same line within 1e-9 m. O(segments).
+    /// `None` if some curve's tangents do not meet between its ends, because such a line has no points to
+    /// move. [`line`](Self::line) of the result is the same line within 1e-9 m. O(segments).
     pub fn of(line: &ReferenceLine) -> Option<Self> {
         if let Some(index) = line.segments().iter().position(has_inflection) {
             return Self::of(&cut_at_inflection(line, index)?);
@@ -99,12 +98,12 @@ impl Alignment {
         Some(Self { points })
     }
 
-    /// The polygon through `points` with a curve of `radius` and spirals of length `spiral` at
-    /// each inner corner; shorter legs get tighter curves.
+    /// Makes the polygon through `points` with a curve of `radius` and spirals of length `spiral` at each
+    /// inner corner; shorter legs get tighter curves.
     ///
     /// # Errors
-    /// If fewer than two distinct points are given. A corner that turns straight back has no curve:
-    /// [`line`](Self::line) says so.
+    /// If fewer than two distinct points are given. A corner that turns straight back has no curve, which
+    /// [`line`](Self::line) reports.
     pub fn polygon(points: &[DVec2], radius: f64, spiral: f64) -> Result<Self, GeometryError> {
         let mut distinct: Vec<DVec2> = Vec::new();
         for &point in points {
@@ -135,13 +134,13 @@ impl Alignment {
         &self.points
     }
 
-    /// Moves a point; the curves at it and at its neighbours are built anew.
+    /// Moves a point; the curves at it and at its neighbours are rebuilt.
     pub fn move_point(&mut self, index: usize, to: DVec2) {
         self.points[index].position = to;
         self.rebuild(index.saturating_sub(1)..=index + 1);
     }
 
-    /// Wants another radius at a point; the curve there gets it as far as its legs allow.
+    /// Sets the wanted radius at a point; the curve gets it as far as its legs allow.
     pub fn set_radius(&mut self, index: usize, radius: f64) {
         let point = &mut self.points[index];
         point.spiral *= radius / point.radius.max(1e-3);
@@ -149,14 +148,14 @@ impl Alignment {
         self.rebuild(index..=index);
     }
 
-    /// Puts a point on the leg before `index`, without changing the line.
+    /// Inserts a point on the leg before `index`, without changing the line.
     pub fn insert(&mut self, index: usize, position: DVec2, radius: f64) {
         let at = index.clamp(1, self.points.len() - 1);
         self.points
             .insert(at, ControlPoint::corner(position, radius, 0.0));
     }
 
-    /// Takes an inner point out; its neighbours' curves are built anew.
+    /// Removes an inner point; its neighbours' curves are rebuilt.
     pub fn remove(&mut self, index: usize) {
         if index > 0 && index + 1 < self.points.len() {
             self.points.remove(index);
@@ -287,7 +286,7 @@ fn tangent_length(radius: f64, spiral: f64, turn: f64) -> f64 {
     (radius + shift) * tan(0.5 * turn) + advance
 }
 
-/// Which way a segment turns: 1 left, -1 right, 0 not.
+/// Direction in which a segment turns: 1 left, -1 right, 0 straight.
 fn turn_sign(segment: &Segment) -> f64 {
     match *segment {
         Segment::Line { .. } => 0.0,
@@ -325,7 +324,7 @@ fn turn_between(line: &ReferenceLine, starts: &[f64], first: usize, end: usize) 
     (first..end).map(|i| turn_of(line, starts, i)).sum()
 }
 
-/// How far one segment turns, rad, also beyond a half turn.
+/// Angle by which one segment turns, rad, also beyond a half turn.
 fn turn_of(line: &ReferenceLine, starts: &[f64], index: usize) -> f64 {
     match line.segments()[index] {
         Segment::Line { .. } => 0.0,
@@ -341,7 +340,7 @@ fn turn_of(line: &ReferenceLine, starts: &[f64], index: usize) -> f64 {
     }
 }
 
-/// Whether a segment turns one way and then the other.
+/// Whether a segment turns in one direction and then in the other.
 fn has_inflection(segment: &Segment) -> bool {
     match *segment {
         Segment::Spiral {
@@ -354,7 +353,7 @@ fn has_inflection(segment: &Segment) -> bool {
     }
 }
 
-/// The same line with a spiral cut where its curvature is zero; `None` for a cubic, which has no
+/// The same line with a spiral cut where its curvature is zero; `None` for a cubic, which cannot be cut into
 /// such pieces.
 fn cut_at_inflection(line: &ReferenceLine, index: usize) -> Option<ReferenceLine> {
     let Segment::Spiral {
@@ -380,7 +379,7 @@ fn cut_at_inflection(line: &ReferenceLine, index: usize) -> Option<ReferenceLine
     ReferenceLine::new(line.start(), segments).ok()
 }
 
-/// The point of intersection of the curve made of the segments `first..end`.
+/// The point of intersection of the curve that consists of the segments `first..end`.
 fn curve_point(
     line: &ReferenceLine,
     starts: &[f64],

@@ -1,7 +1,7 @@
-//! Centre lines: polylines of evenly spaced points, for what is asked millions of times a second.
+//! Centre lines: polylines of evenly spaced points, for millions of queries per second.
 //!
-//! A [`CentreLine`] is a view into points that many lines share in one buffer ([`CentreLines`]),
-//! so that lines that are used together lie together in memory.
+//! A [`CentreLine`] is a view into points that many lines share in one buffer ([`CentreLines`]), so that
+//! lines that are used together are close together in memory.
 
 use crate::math::wrap_angle;
 use crate::shared_list::SharedList;
@@ -10,10 +10,10 @@ use glam::DVec2;
 
 /// Wanted distance between the points of a centre line, m.
 const SPACING: f64 = 1.0;
-/// Lines up to this length have it, m; the points of longer ones lie as far apart as their sharpest
-/// bend allows.
+/// Longest line with this distance, m; the points of longer ones are as far apart as their sharpest bend
+/// allows.
 const LONG: f64 = 2_000.0;
-/// How far a chord may be away from such a bend, m.
+/// Largest deviation of a chord from such a bend, m.
 const SAGITTA: f64 = 0.01;
 /// Largest distance between the points of any line, m.
 const WIDEST: f64 = 10.0;
@@ -25,7 +25,7 @@ pub struct CentreLine<'a> {
     poses: &'a [Pose],
 }
 
-/// Where a line lies in [`CentreLines`].
+/// Position of a line in [`CentreLines`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct LineSpan {
     /// Distance between points along the line, m.
@@ -47,19 +47,20 @@ impl LineSpan {
 /// Many centre lines in one buffer.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CentreLines {
-    // Points with their headings, not a list of each: both are asked for together, from anywhere.
+    // Points together with their headings instead of separate lists, because both are needed together, in
+    // random order.
     poses: SharedList<Pose>,
 }
 
 impl CentreLines {
-    /// Adds a line through points, resampled to equal distances of about 1 m, of up to 10 m if it is
+    /// Adds a line through points, resampled to equal distances of about 1 m, or of up to 10 m if it is
     /// longer than 2 km; `None` if there are fewer than two points or all are equal.
     pub fn push(&mut self, points: &[DVec2]) -> Option<LineSpan> {
         self.push_with(points, None)
     }
 
-    /// The same of a line that leads in a heading at its start and in another one at its end, rad: there chords
-    /// know nothing of a bend that is shorter than they are.
+    /// The same for a line with given headings at its start and its end, rad, where chords cannot represent a
+    /// bend that is shorter than they are.
     pub fn push_between(&mut self, points: &[DVec2], headings: [f64; 2]) -> Option<LineSpan> {
         self.push_with(points, Some(headings))
     }
@@ -76,7 +77,7 @@ impl CentreLines {
         let count = (length / wanted_spacing(points, length)).round().max(1.0) as usize;
         let spacing = length / count as f64;
         let first = self.poses.len();
-        // Both lists grow along the line: one walk over the given points serves all of the new ones.
+        // Both lists ascend along the line, so one pass over the given points serves all of the new ones.
         let mut piece = 0;
         let resample = |i: usize| {
             let s = i as f64 * spacing;
@@ -88,7 +89,7 @@ impl CentreLines {
             points[piece].lerp(points[piece + 1], u)
         };
         let resampled: Vec<DVec2> = (0..=count).map(resample).collect();
-        // Of the chords, averaged at inner points.
+        // Headings of the chords, averaged at inner points.
         let of_chords = |i: usize| {
             let (before, after) = (i.saturating_sub(1), (i + 1).min(count));
             heading_of(resampled[after] - resampled[before])
@@ -109,29 +110,29 @@ impl CentreLines {
         })
     }
 
-    /// Adds a copy of a line of others.
+    /// Adds a copy of a line of another buffer.
     pub fn push_copy(&mut self, others: &Self, span: LineSpan) -> LineSpan {
         let first = self.poses.len() as u32;
         self.poses.extend(others.line(span).poses.iter().copied());
         LineSpan { first, ..span }
     }
 
-    /// Shares all lines with copies made from now on. O(points).
+    /// Shares all lines with future copies. O(points).
     pub fn share(&mut self) {
         self.poses.share();
     }
 
-    /// Whether others begin with the lines that these share: those lie in the same places.
+    /// Whether another buffer begins with the shared lines, so that these have the same positions in it.
     pub fn share_with(&self, others: &Self) -> bool {
         self.poses.shares_with(&others.poses)
     }
 
-    /// The share of the points that copies do not share, in [0, 1].
+    /// Share of the points that are not shared with copies, in [0, 1].
     pub fn own_share(&self) -> f64 {
         self.poses.own_share()
     }
 
-    /// A line that was added.
+    /// Returns an added line.
     #[inline]
     pub fn line(&self, span: LineSpan) -> CentreLine<'_> {
         let range = span.first as usize..(span.first + span.count) as usize;
@@ -142,20 +143,20 @@ impl CentreLines {
     }
 }
 
-/// Wanted distance between the points of a line through these, m.
+/// Wanted distance between the points of a line, m.
 fn wanted_spacing(points: &[DVec2], length: f64) -> f64 {
     if length <= LONG {
         return SPACING;
     }
-    // Turn over length is the curvature of the bend that a vertex stands for. Points that lie close
-    // together count as a metre apart, or noise would pass for a sharp bend.
+    // Turn over length is the curvature of the bend that a vertex stands for. Points that are close together
+    // count as a metre apart, because otherwise noise would look like a sharp bend.
     let bends = points.windows(3).map(|three| {
         let (before, after) = (three[1] - three[0], three[2] - three[1]);
         let turn = wrap_angle(heading_of(after) - heading_of(before)).abs();
         turn / (0.5 * (before.length() + after.length())).max(SPACING)
     });
     let sharpest = bends.fold(0.0, f64::max);
-    // A chord c of a bend of radius r is c^2 / (8 r) off it in the middle.
+    // A chord c of a bend of radius r deviates by c^2 / (8 r) in the middle.
     (8.0 * SAGITTA / sharpest.max(1e-9))
         .sqrt()
         .clamp(SPACING, WIDEST)
@@ -168,7 +169,7 @@ impl<'a> CentreLine<'a> {
         self.spacing * (self.poses.len() - 1) as f64
     }
 
-    /// Pose at `s`, held inside the line. O(1).
+    /// Pose at `s`, clamped to the line. O(1).
     #[inline]
     pub fn pose(&self, s: f64) -> Pose {
         let (index, u) = self.place(s);
@@ -179,7 +180,7 @@ impl<'a> CentreLine<'a> {
         }
     }
 
-    /// Position at `s`, held inside the line. O(1).
+    /// Position at `s`, clamped to the line. O(1).
     #[inline]
     pub fn position(&self, s: f64) -> DVec2 {
         let (index, u) = self.place(s);
@@ -194,15 +195,15 @@ impl<'a> CentreLine<'a> {
         between(self.poses[index].heading, self.poses[index + 1].heading, u)
     }
 
-    /// Curvature around `s`, 1/m, positive to the left: the mean over about `reach` metres to both
-    /// sides, so that a vertex of a traced line does not count as a bend; a shorter line counts as if it went
-    /// on straight. O(1).
+    /// Curvature around `s`, 1/m, positive to the left: the mean over about `reach` metres to both sides, so
+    /// that a vertex of a traced line does not count as a bend. A shorter line is treated as if it continued
+    /// straight. O(1).
     #[inline]
     pub fn curvature(&self, s: f64, reach: f64) -> f64 {
         let reach = ((reach / self.spacing) as usize).max(1);
         let nearest = (s / self.spacing + 0.5).max(0.0) as usize;
         let last = self.poses.len() - 1;
-        // Near an end the window is cut there, so it is shorter and not beside `s` any more.
+        // Near an end the window is cut off there, so it is shorter and no longer centred on `s`.
         let (from, to) = (
             nearest.min(last).saturating_sub(reach),
             (nearest + reach).min(last),
@@ -217,20 +218,20 @@ impl<'a> CentreLine<'a> {
         (0..line.count()).map(move |point| line.curvature(point as f64 * line.spacing, reach))
     }
 
-    /// Distance along the line and to its left of the foot of a point near `guess`, m. Walks
-    /// from the guess; exact on the polyline within a few metres of it.
+    /// Distance along the line, and to its left, of the foot of a point near `guess`, m. Walks from the
+    /// guess; exact on the polyline within a few metres of it.
     #[inline]
     pub fn project(&self, point: DVec2, guess: f64) -> (f64, f64) {
-        // The guess is mostly the foot of a step ago, on the same chord or the one before it: the walk
-        // is over after one or two looks.
+        // The guess is usually the foot of the previous step, on the same chord or the one before it, so the
+        // walk ends after one or two checks.
         let (mut index, _) = self.place(guess);
         let mut last_move = 0i8;
         loop {
             let start = self.poses[index].position;
             let chord = self.poses[index + 1].position - start;
             let along = (point - start).dot(chord) / (self.spacing * self.spacing);
-            // Beyond an inner end of the chord the foot is on another one. A reversal means that the
-            // point is beside a bend: the joint is its foot.
+            // Beyond an inner end of the chord the foot is on another one. A reversal means that the point is
+            // beside a bend, and the joint is its foot.
             if along > 1.0 && index + 2 < self.poses.len() && last_move >= 0 {
                 index += 1;
                 last_move = 1;
@@ -271,7 +272,7 @@ impl<'a> CentreLine<'a> {
     }
 
     #[inline]
-    /// The chord of a distance, and how far along it, in [0, 1].
+    /// Chord at a distance, and the position along it, in [0, 1].
     fn place(&self, s: f64) -> (usize, f64) {
         let last = self.poses.len() - 1;
         let scaled = (s / self.spacing).clamp(0.0, last as f64);
@@ -280,7 +281,7 @@ impl<'a> CentreLine<'a> {
     }
 }
 
-/// A share of the short way from one heading to another: across the west they jump from pi to -pi.
+/// Interpolates between two headings along the shorter arc, because in the west headings jump from pi to -pi.
 #[inline]
 fn between(a: f64, b: f64, share: f64) -> f64 {
     wrap_angle(a + share * wrap_angle(b - a))
@@ -300,7 +301,7 @@ mod tests {
         assert_eq!(spacing_of(&straight(2_000.0)), 1.0);
         assert_eq!(spacing_of(&straight(3_000.0)), 10.0);
         assert_eq!(spacing_of(&straight(1e7)), 10.0);
-        // An arc of 3 km: chords as long as their middle may be a centimetre off it.
+        // An arc of 3 km: chords are as long as a deviation of a centimetre allows.
         for radius in [50.0, 400.0, 2_000.0] {
             let arc = |i: u32| {
                 let angle = f64::from(i) / radius;
@@ -325,7 +326,8 @@ mod tests {
         assert_eq!(between.curvature(10.0, 3.0), 0.5);
         assert_eq!((between.heading(0.0), between.heading(10.0)), (0.0, 1.5));
         assert_eq!(between.curvature(5.0, 3.0), 0.0);
-        // Over a line that is shorter than that, a kink is no bend: it goes on straight at both ends.
+        // On a line that is shorter than that, a kink is no bend, because the line is continued straight at
+        // both ends.
         let short = [DVec2::ZERO, DVec2::new(0.3, 0.0)];
         let short = lines.push_between(&short, [-0.015, 0.015]).unwrap();
         let kink = lines.line(short).curvature(0.0, 3.0);

@@ -20,20 +20,20 @@ const GAUSS6: [(f64, f64); 3] = [
     (0.932_469_514_203_152, 0.171_324_492_379_170_36),
 ];
 
-/// Heading change that one panel of ten points integrates to about 1e-13 m.
+/// Largest turn that a panel of ten points integrates to about 1e-13 m.
 const PANEL_TURN: f64 = 2.0;
-/// Up to this turn six points are as exact: their error grows with the sixth power of the turn.
+/// Largest turn for which six points are as exact: their error grows with the sixth power of the turn.
 const SIX_POINT_TURN: f64 = 0.2;
 
-/// Displacement after `length` along a curve that starts at the origin with the given heading and
-/// curvature, whose curvature grows by `sharpness` per metre.
+/// Displacement after `length` along a curve that starts at the origin with the given heading and curvature,
+/// and whose curvature grows by `sharpness` per metre.
 ///
-/// Gauss-Legendre quadrature over panels of at most two radians, so straight lines, arcs and
-/// inflections need no special case (a Fresnel form loses digits close to an arc).
+/// Gauss-Legendre quadrature over panels of at most two radians, so that straight lines, arcs and inflections
+/// need no special case (a Fresnel form loses digits close to an arc).
 pub fn displacement(heading: f64, curvature: f64, sharpness: f64, length: f64) -> DVec2 {
     let end_curvature = curvature + sharpness * length;
-    // Curvature is linear, so the mean of its sizes at the ends is the most that the curve turns, also
-    // where it changes its sign.
+    // Curvature is linear, so the mean of its absolute values at the ends bounds the turn of the curve, even
+    // if the curvature changes sign.
     let turn = 0.5 * (curvature.abs() + end_curvature.abs()) * length.abs();
     let quadrature = |rule: &[(f64, f64)], panels: usize| {
         let half = 0.5 * length / panels as f64;
@@ -78,11 +78,11 @@ impl Clothoid {
     }
 }
 
-/// The clothoid from one pose to another with matching headings (G1 Hermite interpolation).
+/// Returns the clothoid from one pose to another with matching headings (G1 Hermite interpolation).
 ///
-/// Solves for the one free shape parameter by Newton's method from a polynomial guess
-/// (Bertolazzi and Frego 2015), and by a scan where that does not settle. Returns `None` if the poses coincide, are not finite, or the
-/// solution would be longer than 100 chords.
+/// Solves for the one free shape parameter by Newton's method from a polynomial guess (Bertolazzi and Frego
+/// 2015), and by a scan if that does not converge. Returns `None` if the poses coincide, are not finite, or
+/// the solution would be longer than 100 chords.
 pub fn join_poses(start: Pose, end: Pose) -> Option<Clothoid> {
     let chord = end.position - start.position;
     let distance = chord.length();
@@ -93,22 +93,22 @@ pub fn join_poses(start: Pose, end: Pose) -> Option<Clothoid> {
     let phi0 = wrap_angle(start.heading - direction);
     let phi1 = wrap_angle(end.heading - direction);
     let turn = phi1 - phi0;
-    // In the unit chord the heading is phi0 + (turn - A) u + A u^2, which ends at phi1 whatever the
-    // shape A is; what is left to solve is that the lateral offset at u = 1 vanishes. For small angles
-    // that offset is the mean of the heading, phi0 + turn / 2 - A / 6, so A = 3 (phi0 + phi1).
+    // In the unit chord the heading is phi0 + (turn - A) u + A u^2, which ends at phi1 whatever the shape A.
+    // The remaining condition is that the lateral offset at u = 1 vanishes. For small angles that offset is
+    // the mean of the heading, phi0 + turn / 2 - A / 6, so A = 3 (phi0 + phi1).
     let guess = 3.0 * (phi0 + phi1);
     newton_shape(phi0, turn, guess)
         .and_then(|shape| scaled(phi0, turn, shape, distance))
-        // Newton's method may have found a root that winds: a scan looks for a shorter one.
+        // Newton's method may have found a root that winds, so a scan searches for a shorter one.
         .filter(|join| join.length < 10.0 * distance)
         .or_else(|| scan_shapes(phi0, turn, distance))
 }
 
-/// The unit clothoid of a shape scaled to a chord; `None` if it leads backwards or winds for more
-/// than 100 chords.
+/// Scales the unit clothoid of a shape to a chord; `None` if it leads backwards or winds for more than 100
+/// chords.
 fn scaled(phi0: f64, turn: f64, shape: f64, distance: f64) -> Option<Clothoid> {
-    // The unit clothoid ends at (ahead, 0). Scaled by length = distance / ahead, curvatures shrink by
-    // the length and their change by its square.
+    // The unit clothoid ends at (ahead, 0). Scaled by length = distance / ahead, curvatures shrink by the
+    // length and their change by its square.
     let ahead = displacement(phi0, turn - shape, 2.0 * shape, 1.0).x;
     let length = distance / ahead;
     (length > 0.0 && length < 100.0 * distance).then(|| Clothoid {
@@ -118,7 +118,7 @@ fn scaled(phi0: f64, turn: f64, shape: f64, distance: f64) -> Option<Clothoid> {
     })
 }
 
-/// Newton's method from a guess; `None` if it does not settle within 20 steps.
+/// Newton's method from a guess; `None` if it does not converge within 20 steps.
 fn newton_shape(phi0: f64, turn: f64, guess: f64) -> Option<f64> {
     let mut shape = guess;
     for _ in 0..20 {
@@ -139,17 +139,17 @@ fn newton_shape(phi0: f64, turn: f64, guess: f64) -> Option<f64> {
     None
 }
 
-/// The shortest join, by a scan over shapes and bisection.
+/// Finds the shortest join by a scan over shapes and bisection.
 ///
-/// Where both tangents are nearly opposite to the chord the polynomial guess lies beside a fold of
-/// the offset, where Newton's method jumps to and fro or ends on a circle of a hundred chords. The
-/// total turn may then be smaller by a full one: a curve that leaves to one side and comes back
-/// from the other is much shorter. Larger shapes than 30 wind the curve up several times.
+/// Where both tangents are nearly opposite to the chord, the polynomial guess lies beside a fold of the
+/// offset. There Newton's method jumps back and forth or ends on a circle of a hundred chords. The total turn
+/// may then be smaller by a full one: a curve that leaves to one side and returns from the other is much
+/// shorter. Larger shapes than 30 wind the curve up several times.
 fn scan_shapes(phi0: f64, turn: f64, distance: f64) -> Option<Clothoid> {
     const REACH: i32 = 120;
     const STEP: f64 = 0.25;
     let mut best: Option<Clothoid> = None;
-    // The same heading is reached by turning the other way round: 200 degrees to the left as 160 to the
+    // The same heading is reached by turning in the other direction: 200 degrees to the left as 160 to the
     // right.
     for turn in [turn, turn - std::f64::consts::TAU.copysign(turn)] {
         let lateral = |shape: f64| displacement(phi0, turn - shape, 2.0 * shape, 1.0).y;
@@ -165,7 +165,7 @@ fn scan_shapes(phi0: f64, turn: f64, distance: f64) -> Option<Clothoid> {
     best
 }
 
-/// A root of `value` between two places where it has different signs.
+/// Finds a root of `value` between two arguments where it has different signs.
 fn bisect(mut low: f64, mut high: f64, value: impl Fn(f64) -> f64) -> f64 {
     let rising = value(high) > 0.0;
     for _ in 0..60 {
@@ -181,8 +181,8 @@ fn bisect(mut low: f64, mut high: f64, value: impl Fn(f64) -> f64) -> f64 {
 
 /// Derivative of the lateral end offset with respect to the shape parameter.
 fn lateral_slope(phi0: f64, curvature: f64, shape: f64) -> f64 {
-    // One panel, also for turns that the offset itself needs several for: the slope only aims a step,
-    // and where the steps end is decided by the offset.
+    // A single panel, even for turns for which the offset needs several, because the slope only aims a step
+    // and the offset decides where the steps end.
     let mut sum = 0.0;
     for (node, weight) in GAUSS10 {
         for u in [0.5 - 0.5 * node, 0.5 + 0.5 * node] {
@@ -226,8 +226,7 @@ mod tests {
         }
     }
 
-    /// Joins two poses and says how far the end is missed, in metres and radians, and the length in
-    /// chords.
+    /// Joins two poses and returns the error at the end, in metres and radians, and the length in chords.
     fn join_and_measure(start: Pose, end: Pose) -> Option<(f64, f64, f64)> {
         let clothoid = join_poses(start, end)?;
         let reached = start.position

@@ -1,4 +1,4 @@
-//! Where the edges of rings cross.
+//! Crossings between the edges of rings.
 
 use crate::polygon;
 use glam::DVec2;
@@ -7,12 +7,12 @@ use std::ops::ControlFlow;
 /// An edge from one corner to the next.
 pub type Edge = (DVec2, DVec2);
 
-/// Calls `visit` for every pair of edges of some rings that cross inside of both; edges that only touch, as
-/// neighbours do, are not called for.
+/// Calls `visit` for every pair of edges of some rings that cross inside both; edges that only touch, such as
+/// neighbours, are ignored.
 ///
-/// A sweep along x: edges that begin farther right than one ends cannot meet it. Every pair that is compared
-/// takes one from `left`; returns whether it was enough. O(n log n) for outlines of things, O(n^2) for edges
-/// that all lie over each other, which is what `left` is for.
+/// A sweep along x: edges that begin farther right than another one ends cannot meet it. Every comparison
+/// takes one from `left`; returns whether it was enough. O(n log n) for outlines of objects, O(n^2) for edges
+/// that all overlap, which `left` bounds.
 pub fn for_each_crossing<'a>(
     rings: impl IntoIterator<Item = &'a [DVec2]>,
     left: &mut usize,
@@ -39,7 +39,7 @@ pub fn for_each_crossing<'a>(
     true
 }
 
-/// Whether two edges cross inside of both.
+/// Whether two edges cross inside both.
 fn cross((a, b): Edge, (c, d): Edge) -> bool {
     let side = |p: DVec2, q: DVec2, r: DVec2| (q - p).perp_dot(r - p);
     side(a, b, c) * side(a, b, d) < 0.0 && side(c, d, a) * side(c, d, b) < 0.0
@@ -69,7 +69,7 @@ mod tests {
         assert_eq!(count(std::slice::from_ref(&square), 100), (0, true));
         let bow_tie = ring(&[(0.0, 0.0), (4.0, 4.0), (4.0, 0.0), (0.0, 4.0)]);
         assert_eq!(count(&[bow_tie], 100), (1, true));
-        // A hole that touches the outline with a corner, and one that lies across it.
+        // A hole that touches the outline at a corner, and one that crosses it.
         let touching = ring(&[(0.0, 2.0), (1.0, 1.0), (1.0, 3.0)]);
         assert_eq!(count(&[square.clone(), touching], 100), (0, true));
         let across = ring(&[(-1.0, 2.0), (1.0, 1.0), (1.0, 3.0)]);

@@ -13,14 +13,15 @@ const GAUSS5: [(f64, f64); 5] = [
     (0.906_179_845_938_664, 0.236_926_885_056_189_08),
 ];
 
-/// Panels into which a cubic is cut for measuring its length.
+/// Number of panels into which a cubic is divided to measure its length.
 const PANELS: usize = 16;
 
-/// A panel is cut further until two halves agree with the whole to this share of its length. An
-/// ordinary cubic is exact to 1e-13 with whole panels; one that nearly stops (a near-cusp) is not.
+/// Tolerance, as a share of its length, within which the halves of a panel must agree with the whole;
+/// otherwise it is divided further. An ordinary cubic is exact to 1e-13 with whole panels, but one that
+/// nearly stops (a near-cusp) is not.
 const PANEL_TOLERANCE: f64 = 1e-10;
 
-/// How often a panel is halved at most: parts of a 16,384th of the curve.
+/// Maximum number of times that a panel is halved: to parts of a 16,384th of the curve.
 const HALVINGS: u32 = 10;
 
 /// Coefficients of a cubic in the local frame of its start, over p in [0, 1].
@@ -75,7 +76,7 @@ impl Cubic {
         )
     }
 
-    /// Signed curvature at p, 1/m; 0 where the curve stands still.
+    /// Signed curvature at p, 1/m; 0 where the speed is zero.
     pub fn curvature(&self, p: f64) -> f64 {
         let velocity = self.velocity(p);
         let acceleration = DVec2::new(
@@ -104,8 +105,8 @@ impl Cubic {
         let middle = 0.5 * (from + to);
         let halves = self.length_between(from, middle) + self.length_between(middle, to);
         if halvings == 0 || (whole - halves).abs() <= PANEL_TOLERANCE * halves {
-            // Not the sum of the halves, which is as good: that this panel was not cut is told by equal
-            // bits.
+            // The sum of the halves would be as good, but equal bits are used to detect that this panel was
+            // not divided.
             return whole;
         }
         self.careful_length_between(from, middle, halvings - 1)
@@ -124,16 +125,16 @@ pub struct MeasuredCubic {
 }
 
 impl MeasuredCubic {
-    /// Measures a cubic. O(1): 16 panels of five-point quadrature, cut further where the curve
-    /// nearly stops.
+    /// Measures a cubic. O(1): 16 panels of five-point quadrature, divided further where the curve nearly
+    /// stops.
     pub fn new(cubic: Cubic) -> Self {
         let mut lengths = [0.0; PANELS + 1];
         let mut smooth = [true; PANELS];
         for i in 0..PANELS {
             let (from, to) = (i as f64 / PANELS as f64, (i + 1) as f64 / PANELS as f64);
             let length = cubic.careful_length_between(from, to, HALVINGS);
-            // Equal to the last bit where the careful rule cut nothing: then it returns the
-            // whole panel's own sum.
+            // Equal to the last bit if the careful rule divided nothing, because it then returns the sum of
+            // the whole panel.
             smooth[i] = length == cubic.length_between(from, to);
             lengths[i + 1] = lengths[i] + length;
         }
@@ -154,7 +155,7 @@ impl MeasuredCubic {
         self.lengths[PANELS]
     }
 
-    /// The parameter at arc length `s` (held inside the curve), to about 1e-10 m of arc length.
+    /// The parameter at arc length `s` (clamped to the curve), to about 1e-10 m of arc length.
     pub fn parameter(&self, s: f64) -> f64 {
         let s = s.clamp(0.0, self.length());
         // The end of the curve belongs to the last panel.
@@ -172,7 +173,7 @@ impl MeasuredCubic {
         }
     }
 
-    /// Two Newton steps from a linear guess: enough where the speed hardly changes in a panel.
+    /// Two Newton steps from a linear guess, which are enough where the speed hardly changes within a panel.
     fn newton(&self, panel: usize, s: f64, guess: f64) -> f64 {
         let low = panel as f64 / PANELS as f64;
         let mut p = guess;
@@ -191,7 +192,7 @@ impl MeasuredCubic {
         let start = panel as f64 / PANELS as f64;
         let (mut low, mut high) = (start, start + 1.0 / PANELS as f64);
         let wanted = s - self.lengths[panel];
-        // A sixteenth halved so often is 4e-15 of the parameter.
+        // A sixteenth halved this often is 4e-15 of the parameter.
         for _ in 0..44 {
             let middle = 0.5 * (low + high);
             if self.cubic.careful_length_between(start, middle, HALVINGS) < wanted {
@@ -208,7 +209,7 @@ impl MeasuredCubic {
 mod tests {
     use super::*;
 
-    /// Arc length by very many short chords' rules, for comparison.
+    /// Arc length by a rule with very many short chords, for comparison.
     fn fine_length(cubic: &Cubic, to: f64) -> f64 {
         let parts = 4_000;
         (0..parts)
@@ -221,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_near_cusp_is_measured_and_inverted() {
-        // The curve turns back and all but stops at p = 0.5.
+        // The curve turns back and nearly stops at p = 0.5.
         let cusp = Cubic {
             bu: 3.0,
             cu: -6.0,

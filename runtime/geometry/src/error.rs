@@ -1,8 +1,8 @@
-//! What can be wrong with geometry.
+//! Errors of geometry.
 
 use thiserror::Error;
 
-/// Why a curve, polygon or grid cannot be built from the given numbers.
+/// Reason why a curve, polygon or grid cannot be built from the given numbers.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum GeometryError {
     /// A curve without segments.
@@ -16,7 +16,7 @@ pub enum GeometryError {
         /// y, m.
         y: f64,
     },
-    /// A heading that is not a sane angle.
+    /// A heading that is not a plausible angle.
     #[error("heading {0} is not an angle in radians")]
     Heading(f64),
     /// A segment with a number that is not finite or out of range.
@@ -25,7 +25,7 @@ pub enum GeometryError {
         /// Position in the list, from 0.
         index: usize,
     },
-    /// A segment of no length, or of far too much.
+    /// A segment that is too short or far too long.
     #[error("segment {index} is {length} m long; expected 0.000001 to 10,000,000 m")]
     SegmentLength {
         /// Position in the list, from 0.
@@ -54,7 +54,7 @@ pub enum GeometryError {
         columns: usize,
         /// Rows.
         rows: usize,
-        /// What does not fit.
+        /// The mismatch.
         why: &'static str,
     },
 }

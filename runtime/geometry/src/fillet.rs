@@ -7,7 +7,7 @@ use crate::reference_line::{MIN_SEGMENT, ReferenceLine};
 use crate::segment::Segment;
 use glam::DVec2;
 
-/// How corner points become a curve.
+/// Options for the conversion of corner points to a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FilletOptions {
     /// Largest radius of an arc, m.
@@ -16,16 +16,16 @@ pub struct FilletOptions {
     pub miss: f64,
 }
 
-/// Points closer together than this are taken for one, m.
+/// Points closer together than this count as one, m.
 const SAME_POINT: f64 = 0.01;
-/// Corners gentler than this are bent within the miss by a tiny arc anyway, rad.
+/// Smallest turn of a corner that gets an arc, rad.
 const MIN_TURN: f64 = 1e-9;
 
-/// The line through the end points that rounds every corner point between them by an arc.
+/// Returns the line through the end points that rounds every corner point between them by an arc.
 ///
-/// The arc at a corner has the wanted radius, less where it would pass the corner by more than
-/// `miss` or use more than half of a leg. First and last point are met exactly. A corner of more
-/// than 175 degrees keeps an arc too (of a few millimetres radius): heading stays continuous.
+/// The arc at a corner has the wanted radius, or less if it would miss the corner by more than `miss` or use
+/// more than half of a leg. The first and last points are met exactly. A corner of more than 175 degrees gets
+/// an arc too (with a radius of a few millimetres), so that the heading stays continuous.
 ///
 /// # Errors
 /// If fewer than two distinct points are given or a coordinate is out of range.
@@ -40,7 +40,7 @@ pub fn fillet(points: &[DVec2], options: FilletOptions) -> Result<ReferenceLine,
     let headings: Vec<_> = points.windows(2).map(|p| heading_of(p[1] - p[0])).collect();
     let legs: Vec<_> = points.windows(2).map(|p| (p[1] - p[0]).length()).collect();
     let mut segments = Vec::with_capacity(2 * points.len());
-    // What the corner before has taken of this leg.
+    // Length of this leg that the previous corner has used.
     let mut used = 0.0;
     for i in 0..legs.len() {
         let corner = (i + 1 < legs.len()).then(|| {
@@ -49,7 +49,7 @@ pub fn fillet(points: &[DVec2], options: FilletOptions) -> Result<ReferenceLine,
         });
         let tangent = corner.as_ref().map_or(0.0, |c| c.tangent);
         let straight = legs[i] - used - tangent;
-        // Where two arcs share a leg fully there is no line between them.
+        // Where two arcs use up a leg there is no line between them.
         if straight >= MIN_SEGMENT {
             segments.push(Segment::Line { length: straight });
         }
@@ -79,13 +79,13 @@ pub fn fillet(points: &[DVec2], options: FilletOptions) -> Result<ReferenceLine,
 struct Corner {
     turn: f64,
     radius: f64,
-    /// Distance from the corner to where the arc starts.
+    /// Distance from the corner to the start of the arc.
     tangent: f64,
 }
 
 impl Corner {
     fn new(turn: f64, leg: f64, options: FilletOptions) -> Self {
-        // A full turn back has no finite tangent: treat it as 175 degrees.
+        // A full turn back has no finite tangent, so it is treated as 175 degrees.
         let half = 0.5 * turn.abs().min(175f64.to_radians());
         if half < MIN_TURN {
             return Self {
@@ -94,11 +94,10 @@ impl Corner {
                 tangent: 0.0,
             };
         }
-        // The arc misses the corner by radius (1 / cos(turn / 2) - 1), and takes radius tan(turn / 2)
-        // of each leg.
+        // The arc misses the corner by radius (1 / cos(turn / 2) - 1), and uses radius tan(turn / 2) of each
+        // leg.
         let by_miss = options.miss / (1.0 / cos(half) - 1.0).max(1e-12);
-        // A little less than half: two arcs that use all they may leave something of the leg between
-        // them.
+        // A little less than half, so that two arcs of maximum size leave some of the leg between them.
         let by_leg = 0.49 * leg / tan(half);
         let radius = options.radius.min(by_miss).min(by_leg);
         Self {
@@ -126,7 +125,7 @@ fn distinct(points: &[DVec2]) -> Vec<DVec2> {
         {
             kept.push(point);
         } else if kept.len() > 1 && point == points[points.len() - 1] {
-            // The last point is met exactly: the one beside it gives way.
+            // The last point is met exactly, so the one next to it is dropped.
             let last = kept.len() - 1;
             kept[last] = point;
         }

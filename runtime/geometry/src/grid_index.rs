@@ -1,9 +1,9 @@
-//! A uniform grid over points: finds the points near a place, and is rebuilt from scratch in a few
-//! nanoseconds a point.
+//! A uniform grid over points: finds the points near a position, and is rebuilt from scratch in a few
+//! nanoseconds per point.
 
 use glam::DVec2;
 
-/// Most cells of a grid; larger worlds get larger cells.
+/// Maximum number of cells of a grid; larger worlds get larger cells.
 const MAX_CELLS: f64 = 4e6;
 
 /// Points in cell order (structure of arrays), by counting sort.
@@ -25,7 +25,7 @@ pub struct GridIndex {
 }
 
 impl GridIndex {
-    /// An empty grid.
+    /// Makes an empty grid.
     pub fn new() -> Self {
         Self::default()
     }
@@ -36,11 +36,11 @@ impl GridIndex {
     pub fn rebuild(&mut self, positions: &[DVec2], cell: f64) {
         let (low, high) = crate::polygon::bounds(positions).unwrap_or_default();
         let size = high - low;
-        // Cells cost time too: no more of them than a few for each point.
+        // Cells cost time too, so their number is limited to a few per point.
         let most = (4.0 * positions.len() as f64 + 1024.0).min(MAX_CELLS);
-        // The side of which about so many cover the box.
+        // The side with which about this many cells cover the box.
         let smallest = (size.x.max(1.0) * size.y.max(1.0) / most).sqrt();
-        // A long thin box has few cells across, and not more along it than that.
+        // A long thin box has few cells across, and no more than the maximum along it.
         let smallest = smallest.max(size.max_element() / most);
         self.cell = cell.max(smallest).max(1e-3);
         self.origin = low;
@@ -55,7 +55,7 @@ impl GridIndex {
             self.cells.push(cell as u32);
             self.starts[cell + 1] += 1;
         }
-        // Counts become running sums: where the points of a cell end.
+        // Turn counts into running sums: the end of each cell's points.
         for i in 1..self.starts.len() {
             self.starts[i] += self.starts[i - 1];
         }
@@ -96,7 +96,7 @@ impl GridIndex {
         let (low_column, low_row) = self.cell_of(centre - DVec2::splat(radius));
         let (high_column, high_row) = self.cell_of(centre + DVec2::splat(radius));
         let limit = radius * radius;
-        // The cells of a row lie behind each other in the arrays: one run for each row.
+        // The cells of a row are consecutive in the arrays, so each row is one run.
         for row in low_row..=high_row {
             let base = row * self.columns;
             let from = self.starts[base + low_column] as usize;
@@ -136,7 +136,7 @@ mod tests {
             let positions: Vec<_> = points.iter().map(|&p| DVec2::from(p)).collect();
             let centre = DVec2::from(centre);
             let mut grid = GridIndex::new();
-            // Twice, so that leftovers of the first build would show.
+            // Built twice, so that remainders of the first build would show.
             grid.rebuild(&positions[..positions.len() / 2], 7.0);
             grid.rebuild(&positions, cell);
             let mut found = Vec::new();

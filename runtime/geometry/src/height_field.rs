@@ -5,13 +5,13 @@ use glam::{DVec2, DVec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Most samples of a height field.
+/// Maximum number of samples of a height field.
 pub const MAX_SAMPLES: usize = 16_000_000;
 
 /// Heights at the corners of square cells, interpolated bilinearly.
 ///
-/// Sample (column, row) stands at `origin + spacing * (column, row)`; rows run north. Outside the
-/// grid the height of the border holds.
+/// Sample (column, row) is at `origin + spacing * (column, row)`; rows run north. Outside the grid the height
+/// of the border applies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Record", into = "Record")]
 pub struct HeightField {
@@ -22,7 +22,7 @@ pub struct HeightField {
     heights: Vec<f64>,
 }
 
-/// How a height field stands in a file.
+/// A height field as stored in files.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename = "HeightField", deny_unknown_fields)]
 struct Record {
@@ -73,11 +73,11 @@ impl From<HeightField> for Record {
 }
 
 impl HeightField {
-    /// A field from its south-west sample, sample distance, samples per row and heights.
+    /// Makes a field from its south-west sample, sample distance, samples per row and heights.
     ///
     /// # Errors
-    /// If the grid is smaller than 2 x 2, larger than [`MAX_SAMPLES`], not rectangular, or holds
-    /// a number that is not finite.
+    /// If the grid is smaller than 2 x 2, larger than [`MAX_SAMPLES`], not rectangular, or contains a number
+    /// that is not finite.
     pub fn new(
         origin: DVec2,
         spacing: f64,
@@ -119,7 +119,8 @@ impl HeightField {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn level(low: DVec2, high: DVec2, spacing: f64) -> Result<Self, GeometryError> {
-        // One sample more than cells. Held before it becomes an integer: the box may be of any size.
+        // One sample more than cells. Clamped before the conversion to an integer, because the box may be of
+        // any size.
         let count = |length: f64| (length / spacing).ceil().clamp(1.0, 1e9) as usize + 1;
         let (columns, rows) = (count(high.x - low.x), count(high.y - low.y));
         if columns.saturating_mul(rows) > MAX_SAMPLES {
@@ -159,7 +160,7 @@ impl HeightField {
         self.position(self.columns - 1, self.rows - 1)
     }
 
-    /// Place of a sample, m.
+    /// Position of a sample, m.
     pub fn position(&self, column: usize, row: usize) -> DVec2 {
         self.origin + self.spacing * DVec2::new(column as f64, row as f64)
     }
@@ -195,16 +196,15 @@ impl HeightField {
         DVec3::new(-slope_x, -slope_y, 1.0).normalize()
     }
 
-    /// Height, m, and unit normal at a point: both for little more than the price of one. Beyond the edge
-    /// the height of the border goes on, and the normal is that of a surface which does.
+    /// Height, m, and unit normal at a point, for little more than the cost of one of them. Beyond the edge
+    /// the height of the border continues, and the normal is that of the continued surface.
     pub fn surface(&self, point: DVec2) -> (f64, DVec3) {
         let (index, u, v) = self.cell(point);
         let [a, b, c, d] = self.corners(index);
         let height = (a * (1.0 - u) + b * u) * (1.0 - v) + (c * (1.0 - u) + d * u) * v;
         let slope_x = ((b - a) * (1.0 - v) + (d - c) * v) / self.spacing;
         let slope_y = ((c - a) * (1.0 - u) + (d - b) * u) / self.spacing;
-        // Beyond the border the height does not change across it. Along it, it rises and falls with the
-        // border.
+        // Beyond the border the height does not change across it. Along it, the height follows the border.
         let inside = |at: f64, low: f64, high: f64| at >= low && at <= high;
         let (low, high) = (self.origin, self.far_corner());
         let slope_x = if inside(point.x, low.x, high.x) {
@@ -227,7 +227,8 @@ impl HeightField {
         [h[index], h[index + 1], h[above], h[above + 1]]
     }
 
-    /// South-west sample of the cell of a point, and where in it the point lies, both in [0, 1].
+    /// South-west sample of the cell that contains a point, and the position of the point in it, both in [0,
+    /// 1].
     fn cell(&self, point: DVec2) -> (usize, f64, f64) {
         let local = (point - self.origin) / self.spacing;
         let x = local.x.clamp(0.0, (self.columns - 1) as f64);
@@ -271,7 +272,7 @@ mod tests {
         let far = DVec2::new(-1e6, -1e6);
         assert_eq!(plane().height(far), 2.0);
         assert_eq!(plane().surface(far), (2.0, DVec3::Z));
-        // Beside it the slope along the border goes on.
+        // Beside the field the slope along the border continues.
         let (_, normal) = plane().surface(DVec2::new(7.0, 1e6));
         assert!(normal.x < -0.1 && normal.y == 0.0, "{normal}");
     }

@@ -1,4 +1,4 @@
-//! Geometry for roads and what stands beside them; knows no roads.
+//! Geometry for roads and the objects beside them, independent of the road model.
 //!
 //! Frames: x east, y north, z up, metres; headings in radians counter-clockwise from +x. Along a
 //! reference line, `s` is the distance from its start, `t` the distance to its left and `h` the
@@ -6,16 +6,16 @@
 //!
 //! ```text
 //!          t ^   . point                reference line: lines, arcs, spirals, cubics, each
-//!            |  .                       starting where the one before it ends
+//!            |  .                       starting where the previous one ends
 //!    --------+----------> s
 //! ```
 //!
 //! | part | modules |
 //! | --- | --- |
 //! | lines of roads | [`ReferenceLine`] of [`Segment`]s; [`clothoid`], [`cubic`], [`fillet`], [`alignment`], [`stroke`] make them |
-//! | points of a line | [`projection`] finds s and t; [`centre_line`] is for what is asked millions of times a second |
+//! | points of a line | [`projection`] finds s and t; [`centre_line`] serves millions of queries per second |
 //! | areas | [`polygon`], [`polyline`], [`oriented_box`] |
-//! | grids | [`grid_index`] (points near a place), [`HeightField`], [`occupancy`] |
+//! | grids | [`grid_index`] (points near a position), [`HeightField`], [`occupancy`] |
 //! | numbers | [`math`]: the same bits on every processor, and streams of random numbers |
 //!
 //! ```

@@ -1,8 +1,8 @@
 //! Transcendental functions that give the same bits on every processor.
 //!
-//! The standard library forwards to the platform's math library, which picks instructions by the
-//! processor it runs on, so its last bit may differ between machines. Everything that can affect
-//! a simulation calls these instead; a lint refuses the others.
+//! The standard library calls the platform's math library, which selects instructions by the processor it
+//! runs on, so its last bit may differ between machines. Everything that can affect a simulation calls these
+//! functions instead; a lint rejects the others.
 
 use std::f64::consts::{PI, TAU};
 
@@ -36,19 +36,19 @@ pub fn atan(x: f64) -> f64 {
     libm::atan(x)
 }
 
-/// Angle of the vector (x, y) against +x, in radians, in (-pi, pi].
+/// Angle of the vector (x, y) from +x, in radians, in (-pi, pi].
 #[inline]
 pub fn atan2(y: f64, x: f64) -> f64 {
     libm::atan2(y, x)
 }
 
-/// Angle whose cosine is `x`, in radians; `x` is held in [-1, 1].
+/// Angle whose cosine is `x`, in radians; `x` is clamped to [-1, 1].
 #[inline]
 pub fn acos(x: f64) -> f64 {
     libm::acos(x.clamp(-1.0, 1.0))
 }
 
-/// Angle whose sine is `x`, in radians; `x` is held in [-1, 1].
+/// Angle whose sine is `x`, in radians; `x` is clamped to [-1, 1].
 #[inline]
 pub fn asin(x: f64) -> f64 {
     libm::asin(x.clamp(-1.0, 1.0))
@@ -102,7 +102,7 @@ pub fn ln_gamma(x: f64) -> f64 {
     libm::lgamma(x)
 }
 
-/// Brings an angle to (-pi, pi].
+/// Normalises an angle to (-pi, pi].
 #[inline]
 pub fn wrap_angle(angle: f64) -> f64 {
     // Nearly all angles are in range already, and keep their last bit.
@@ -118,10 +118,10 @@ pub fn wrap_angle(angle: f64) -> f64 {
     }
 }
 
-/// A scrambled 64-bit value from another one (the finaliser of SplitMix64, [Steele 2014]).
+/// Scrambles a 64-bit value (the finaliser of SplitMix64, [Steele 2014]).
 ///
-/// It is the only source of randomness below the editor: every stream is this function over a
-/// counter, so a draw never depends on how many draws others made.
+/// It is the only source of randomness below the editor. Every stream applies this function to a counter, so
+/// a draw never depends on the number of other draws.
 #[inline]
 pub fn mix64(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -144,10 +144,10 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// The stream of one concern and one owner within a run.
+    /// Makes the stream of one concern and one owner within a run.
     pub fn new(seed: u64, name: &str, index: u64) -> Self {
-        // The name byte by byte, then the owner: every stream of a run starts elsewhere, and one more
-        // owner or name moves none of the others.
+        // The name byte by byte, then the owner, so that every stream of a run starts elsewhere, and another
+        // owner or name affects none of the others.
         let named = name
             .bytes()
             .fold(mix64(seed), |hash, byte| mix64(hash ^ u64::from(byte)));
@@ -158,7 +158,7 @@ impl Stream {
 
     /// The next 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
-        // A counter whose step is odd, and so visits all 2^64 states, and is the golden ratio of the
+        // The step of the counter is odd, so that it visits all 2^64 states, and is the golden ratio of the
         // range, so that it spreads them evenly.
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         mix64(self.state)
@@ -166,7 +166,7 @@ impl Stream {
 
     /// A uniform number in [0, 1).
     pub fn next_unit(&mut self) -> f64 {
-        // The 53 bits of a double's mantissa: every result is a multiple of 2^-53, and 1 is none.
+        // The 53 bits of a double's mantissa: every result is a multiple of 2^-53, and none is 1.
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 

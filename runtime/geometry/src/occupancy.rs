@@ -3,10 +3,10 @@
 use crate::error::GeometryError;
 use glam::DVec2;
 
-/// Most cells of an occupancy grid.
+/// Maximum number of cells of an occupancy grid.
 pub const MAX_CELLS: usize = 64_000_000;
 
-/// Which square cells of an area are occupied.
+/// Occupied square cells of an area.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OccupancyGrid {
     origin: DVec2,
@@ -17,7 +17,7 @@ pub struct OccupancyGrid {
 }
 
 impl OccupancyGrid {
-    /// A free grid with its south-west corner at `origin`.
+    /// Makes a free grid with its south-west corner at `origin`.
     ///
     /// # Errors
     /// If it has no cell, more than [`MAX_CELLS`], or a cell size that is not positive.
@@ -73,12 +73,12 @@ impl OccupancyGrid {
         inside.then_some((local.x as usize, local.y as usize))
     }
 
-    /// Whether a cell is occupied; cells outside are.
+    /// Whether a cell is occupied; cells outside the grid count as occupied.
     pub fn is_occupied(&self, column: usize, row: usize) -> bool {
         column >= self.columns || row >= self.rows || self.occupied[row * self.columns + column]
     }
 
-    /// Marks a cell; outside the grid nothing happens.
+    /// Marks a cell; does nothing outside the grid.
     pub fn set(&mut self, column: usize, row: usize, occupied: bool) {
         if column < self.columns && row < self.rows {
             self.occupied[row * self.columns + column] = occupied;
@@ -90,7 +90,7 @@ impl OccupancyGrid {
         let Some((low, high)) = crate::polygon::bounds(polygon) else {
             return;
         };
-        // Only cells in the box around the polygon are asked.
+        // Only cells in the bounding box of the polygon are tested.
         let cell = self.cell;
         let clamp = |v: f64, count: usize| (v / cell).clamp(0.0, count as f64) as usize;
         let (low, high) = (low - self.origin, high - self.origin);
@@ -105,13 +105,13 @@ impl OccupancyGrid {
         }
     }
 
-    /// The grid in which every cell is occupied whose centre is within `radius` metres of the
-    /// centre of an occupied one ([Kuffner 1998]: growth by the radius of the character).
+    /// Returns the grid in which every cell is occupied whose centre is within `radius` metres of the centre
+    /// of an occupied one ([Kuffner 1998]: growth by the radius of the character).
     ///
     /// Exact: thresholds a Euclidean distance transform. O(cells).
     pub fn grown(&self, radius: f64) -> Self {
-        // A little more than the radius: cells whose distance is it exactly are in, whatever rounding
-        // does.
+        // Slightly more than the radius, so that cells at exactly that distance are included in spite of
+        // rounding.
         let limit = (radius / self.cell) * (radius / self.cell) + 1e-9;
         let occupied = self
             .squared_distances()
@@ -124,12 +124,12 @@ impl OccupancyGrid {
         }
     }
 
-    /// Squared distance of each cell's centre to the nearest occupied one, in cells; infinite
-    /// where nothing is occupied [Meijster 2000]. O(cells).
+    /// Squared distance of each cell's centre to the nearest occupied one, in cells; infinite if nothing is
+    /// occupied [Meijster 2000]. O(cells).
     pub fn squared_distances(&self) -> Vec<f64> {
-        // Two passes. First for each cell the distance to the nearest occupied one in its column,
-        // upwards and downwards. Then row by row: the squared distance at column x is the least of
-        // (x - i)^2 + vertical(i)^2 over all columns i, which is the lower envelope of parabolas.
+        // Two passes. The first finds for each cell the distance to the nearest occupied one in its column,
+        // upwards and downwards. The second goes row by row: the squared distance at column x is the minimum
+        // of (x - i)^2 + vertical(i)^2 over all columns i, which is the lower envelope of parabolas.
         let (columns, rows) = (self.columns, self.rows);
         let mut vertical = vec![f64::INFINITY; columns * rows];
         for column in 0..columns {
@@ -172,7 +172,7 @@ impl OccupancyGrid {
 /// ```
 #[derive(Default)]
 struct Envelope {
-    /// Column of each parabola's vertex and where it becomes the lowest.
+    /// Column of each parabola's vertex, and the position from which it is the lowest.
     vertices: Vec<(usize, f64)>,
     heights: Vec<f64>,
 }
@@ -184,15 +184,15 @@ impl Envelope {
         self.heights.clear();
         self.heights.extend(row.iter().map(|d| d * d));
         for (column, &height) in self.heights.iter().enumerate() {
-            // Nothing is occupied in this column: it opens no parabola.
+            // No cell is occupied in this column, so it opens no parabola.
             if height.is_infinite() {
                 continue;
             }
             let mut from = f64::NEG_INFINITY;
             while let Some(&(vertex, start)) = self.vertices.last() {
                 let (a, b) = (vertex as f64, column as f64);
-                // Where this parabola crosses the last one of the envelope. If that is before the last
-                // one began to be the lowest, the last one is nowhere the lowest.
+                // Intersection of this parabola with the last one of the envelope. If it lies before the last
+                // one begins to be the lowest, the last one is never the lowest.
                 from = (height - self.heights[vertex] + b * b - a * a) / (2.0 * (b - a));
                 if from > start {
                     break;
@@ -205,7 +205,7 @@ impl Envelope {
         if self.vertices.is_empty() {
             return;
         }
-        // Columns and the parabolas that are lowest there grow together: one walk along both.
+        // Columns and the parabolas that are lowest there ascend together, so one pass along both is enough.
         let mut current = 0;
         for (column, out) in row.iter_mut().enumerate() {
             let x = column as f64;

@@ -1,4 +1,4 @@
-//! Rectangles that stand at an angle: vehicle outlines.
+//! Rectangles at an angle: vehicle outlines.
 
 use crate::pose::{Pose, left_of};
 use glam::DVec2;
@@ -10,14 +10,14 @@ pub struct OrientedBox {
     pub centre: DVec2,
     /// Unit vector along the length.
     pub forward: DVec2,
-    /// Half of the length, m.
+    /// Half the length, m.
     pub half_length: f64,
-    /// Half of the width, m.
+    /// Half the width, m.
     pub half_width: f64,
 }
 
 impl OrientedBox {
-    /// A box from the pose of its centre and its full length and width, m.
+    /// Makes a box from the pose of its centre and its full length and width, m.
     pub fn new(pose: Pose, length: f64, width: f64) -> Self {
         Self {
             centre: pose.position,
@@ -40,7 +40,7 @@ impl OrientedBox {
         ]
     }
 
-    /// Radius of the circle around the centre that holds the box, m.
+    /// Radius of the circle around the centre that contains the box, m.
     pub fn radius(&self) -> f64 {
         DVec2::new(self.half_length, self.half_width).length()
     }
@@ -56,12 +56,12 @@ impl OrientedBox {
         self.centre + self.forward * along + left * across
     }
 
-    /// How deep two boxes overlap, m (separating axes; 0 if they do not touch).
+    /// Penetration depth of two boxes, m (separating axes; 0 if they do not touch).
     pub fn penetration(&self, other: &Self) -> f64 {
         let offset = other.centre - self.centre;
         let mut depth = f64::INFINITY;
-        // Two convex shapes are apart if and only if they are apart along the normal of one of their
-        // sides. If they are not, the least overlap is the shortest way to part them.
+        // Two convex shapes are apart if and only if they are apart along the normal of one of their sides.
+        // If they are not, the smallest overlap is the shortest distance that separates them.
         for axis in [
             self.forward,
             left_of(self.forward),
@@ -78,7 +78,7 @@ impl OrientedBox {
         depth
     }
 
-    /// How deep the box overlaps a circle, m (0 if they do not touch).
+    /// Penetration depth of the box and a circle, m (0 if they do not touch).
     pub fn circle_penetration(&self, centre: DVec2, radius: f64) -> f64 {
         // Outside, the circle is pushed away from the closest point.
         let closest = self.closest_point(centre);
@@ -86,16 +86,17 @@ impl OrientedBox {
         if distance > 0.0 {
             return (radius - distance).max(0.0);
         }
-        // The circle's centre is inside: the way out is through the nearest side.
+        // The circle's centre is inside, so the shortest exit is through the nearest side.
         let offset = centre - self.centre;
         let along = self.half_length - offset.dot(self.forward).abs();
         let across = self.half_width - offset.dot(left_of(self.forward)).abs();
         radius + along.min(across)
     }
 
-    /// How deep the box overlaps a convex polygon, m (0 if they do not touch).
+    /// Penetration depth of the box and a convex polygon, m (0 if they do not touch).
     pub fn polygon_penetration(&self, polygon: &[DVec2]) -> f64 {
-        // An edge of no length has no normal; others have to be of unit length, since depths are.
+        // An edge of no length has no normal; normals have to be of unit length, because depths are
+        // distances.
         let normals =
             crate::polygon::edges(polygon).map(|(a, b)| left_of(b - a).normalize_or_zero());
         let axes = [self.forward, left_of(self.forward)];
@@ -108,7 +109,7 @@ impl OrientedBox {
                     (l.min(d), h.max(d))
                 });
             let reach = self.reach(axis);
-            // The way out to either side: unlike a box, a polygon may reach farther to one of them.
+            // The exit to either side: unlike a box, a polygon may reach farther to one of them.
             let overlap = (reach - low).min(high + reach);
             if overlap <= 0.0 {
                 return 0.0;

@@ -12,13 +12,13 @@ pub fn bounds(points: &[DVec2]) -> Option<(DVec2, DVec2)> {
     )
 }
 
-/// Signed area, m^2: positive if the points run counter-clockwise.
+/// Signed area, m^2: positive if the points are counter-clockwise.
 pub fn signed_area(points: &[DVec2]) -> f64 {
     let Some(&origin) = points.first() else {
         return 0.0;
     };
-    // Relative to one of the points: of a polygon far from the world's origin the terms would be many
-    // times larger than their sum, and digits would be lost.
+    // Relative to one of the points, because for a polygon far from the world's origin the terms would be
+    // many times larger than their sum, and digits would be lost.
     0.5 * edges(points)
         .map(|(a, b)| (a - origin).perp_dot(b - origin))
         .sum::<f64>()
@@ -30,7 +30,7 @@ pub fn centroid(points: &[DVec2]) -> DVec2 {
         return DVec2::ZERO;
     };
     let area = signed_area(points);
-    // A line or a point has no area to weigh by.
+    // A line or a point has no area for the weights.
     if area.abs() < 1e-9 {
         return points.iter().sum::<DVec2>() / points.len() as f64;
     }
@@ -83,7 +83,7 @@ pub fn segments_cross(a: DVec2, b: DVec2, c: DVec2, d: DVec2) -> bool {
     let side = |p: DVec2, q: DVec2, r: DVec2| (q - p).perp_dot(r - p);
     let (c_side, d_side) = (side(a, b, c), side(a, b, d));
     let (a_side, b_side) = (side(c, d, a), side(c, d, b));
-    // Both ends of one segment strictly on one side of the other: they are apart.
+    // If both ends of one segment are strictly on one side of the other, they are apart.
     let separate = |u: f64, v: f64| (u > 0.0 && v > 0.0) || (u < 0.0 && v < 0.0);
     if separate(c_side, d_side) || separate(a_side, b_side) {
         return false;
@@ -124,8 +124,8 @@ pub fn convex_hull(points: &[DVec2]) -> Vec<DVec2> {
     if sorted.len() < 3 {
         return sorted;
     }
-    // One half of the hull from sorted points: what makes a right turn, or none, is not on it. The
-    // last point of a half is the first one of the other.
+    // Half of the hull from sorted points: points that make a right turn, or none, are not on it. The last
+    // point of a half is the first one of the other.
     let half = |points: &mut dyn Iterator<Item = DVec2>| {
         let mut chain: Vec<DVec2> = Vec::new();
         for point in points {
@@ -145,7 +145,7 @@ pub fn convex_hull(points: &[DVec2]) -> Vec<DVec2> {
     hull
 }
 
-/// For each corner of a counter-clockwise ring the vector that points outward, so long that a ring
+/// For each corner of a counter-clockwise ring the vector that points outward, scaled such that a ring
 /// shifted along them by a distance lies that far outside. At most `limit` long.
 pub fn outward_mitres(ring: &[DVec2], limit: f64) -> Vec<DVec2> {
     let n = ring.len();
@@ -155,20 +155,19 @@ pub fn outward_mitres(ring: &[DVec2], limit: f64) -> Vec<DVec2> {
             let after = (ring[(i + 1) % n] - ring[i]).normalize_or_zero();
             let outward = |d: DVec2| DVec2::new(d.y, -d.x);
             let normal = outward(before + after).normalize_or(outward(before));
-            // Longer the sharper the corner, so that both edges keep their distance, up to the
-            // limit.
+            // Longer the sharper the corner, so that both edges keep their distance, up to the limit.
             normal / normal.dot(outward(after)).max(1.0 / limit)
         })
         .collect()
 }
 
-/// A ring as painters want it: counter-clockwise, without equal neighbours, not closed by its first
-/// point once more. Fewer than three points are left where there is no area.
+/// Normalises a ring for painters: counter-clockwise, without equal neighbours, and without the first point
+/// repeated at the end. Fewer than three points remain if there is no area.
 pub fn tidy_ring(points: &[DVec2]) -> Vec<DVec2> {
     const EQUAL: f64 = 1e-8;
     let mut ring: Vec<DVec2> = points.to_vec();
     ring.dedup_by(|a, b| (*a - *b).length_squared() <= EQUAL);
-    // A ring that is closed by its first point once more has an edge without a direction.
+    // A ring that repeats its first point at the end has an edge without a direction.
     while ring.len() > 1 && (ring[0] - ring[ring.len() - 1]).length_squared() <= EQUAL {
         ring.pop();
     }
@@ -181,7 +180,7 @@ pub fn tidy_ring(points: &[DVec2]) -> Vec<DVec2> {
 /// Edges as pairs of points, the closing one included.
 pub fn edges(points: &[DVec2]) -> impl Iterator<Item = (DVec2, DVec2)> + '_ {
     let last = points.last().copied();
-    // The closing edge comes first, so that one walk without an index does.
+    // The closing edge comes first, so that one pass without an index is enough.
     last.into_iter()
         .chain(points.iter().copied())
         .zip(points.iter().copied())

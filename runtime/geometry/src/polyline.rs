@@ -1,4 +1,4 @@
-//! Chains of points.
+//! Polylines.
 
 use crate::polygon::closest_on_segment;
 use glam::DVec2;
@@ -8,7 +8,7 @@ pub fn length(points: &[DVec2]) -> f64 {
     points.windows(2).map(|w| (w[1] - w[0]).length()).sum()
 }
 
-/// Distance from a point, m; infinite from fewer than two points.
+/// Distance to a point, m; infinite for fewer than two points.
 pub fn distance(points: &[DVec2], point: DVec2) -> f64 {
     points
         .windows(2)
@@ -17,8 +17,8 @@ pub fn distance(points: &[DVec2], point: DVec2) -> f64 {
         .sqrt()
 }
 
-/// The points at which a chain is cut into straight stretches, by number, its ends among them: each stretch
-/// misses no point between its ends by more than `miss`, and is no longer than `longest` unless two
+/// Indices of the points at which a polyline is cut into straight stretches, including its ends. Each stretch
+/// deviates from the points between its ends by at most `miss`, and is no longer than `longest` unless two
 /// neighbours are farther apart. O(points of a stretch) for each point.
 pub fn cuts(points: &[DVec2], miss: f64, longest: f64) -> Vec<usize> {
     let mut kept: Vec<usize> = (!points.is_empty()).then_some(0).into_iter().collect();
@@ -26,7 +26,7 @@ pub fn cuts(points: &[DVec2], miss: f64, longest: f64) -> Vec<usize> {
     for to in 2..points.len() {
         let (a, b) = (points[from], points[to]);
         let is_missed = |p: &DVec2| (closest_on_segment(a, b, *p) - *p).length() > miss;
-        // There is a point between the two: neighbours are never parted.
+        // There is a point between the two, because neighbours are never separated.
         if (b - a).length() > longest || points[from + 1..to].iter().any(is_missed) {
             from = to - 1;
             kept.push(from);
@@ -38,10 +38,10 @@ pub fn cuts(points: &[DVec2], miss: f64, longest: f64) -> Vec<usize> {
     kept
 }
 
-/// Vectors to the left at each point: unit length on a straight, longer at bends, so that points
-/// shifted along them by a distance lie on lines at that distance. At most `limit` long.
+/// Vectors to the left at each point: unit length on a straight, longer at bends, so that points shifted
+/// along them by a distance lie on lines at that distance. At most `limit` long.
 ///
-/// Needs at least two points, else there is nothing to be left of.
+/// Needs at least two points, because a single one has no direction.
 pub fn mitres(points: &[DVec2], limit: f64) -> Vec<DVec2> {
     let Some(last) = points.len().checked_sub(1).filter(|last| *last > 0) else {
         return vec![DVec2::ZERO; points.len()];
@@ -51,8 +51,8 @@ pub fn mitres(points: &[DVec2], limit: f64) -> Vec<DVec2> {
         .map(|i| {
             let before = direction(i.saturating_sub(1).min(last - 1));
             let after = direction(i.min(last - 1));
-            // The bisector, made so long that its part across either side is 1. Where the chain turns
-            // straight back there is none: the side's own normal.
+            // The bisector, scaled such that its component across either side is 1. Where the line turns
+            // straight back there is none, and the side's own normal is used.
             let normal = (before + after).perp().normalize_or(before.perp());
             normal / normal.dot(after.perp()).max(1.0 / limit)
         })
@@ -81,7 +81,7 @@ mod tests {
         let mut chain: Vec<DVec2> = (0..50).map(|i| DVec2::new(f64::from(i), 0.0)).collect();
         assert_eq!(cuts(&chain, 0.1, f64::INFINITY), [0, 49]);
         assert_eq!(cuts(&chain, 0.1, 20.0), [0, 20, 40, 49]);
-        // Neighbours are not parted.
+        // Neighbours are never separated.
         assert_eq!(cuts(&chain[..2], 0.1, 0.5), [0, 1]);
         chain.extend((1..50).map(|i| DVec2::new(49.0, f64::from(i))));
         assert_eq!(cuts(&chain, 0.1, f64::INFINITY), [0, 49, 98]);

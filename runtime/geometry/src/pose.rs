@@ -1,4 +1,4 @@
-//! Places with a heading.
+//! Positions with a heading.
 
 use crate::math::{sin_cos, wrap_angle};
 use glam::DVec2;
@@ -11,7 +11,7 @@ pub fn unit(heading: f64) -> DVec2 {
     DVec2::new(cos, sin)
 }
 
-/// The vector turned a quarter to the left.
+/// The vector rotated by a quarter turn to the left.
 #[inline]
 pub fn left_of(direction: DVec2) -> DVec2 {
     DVec2::new(-direction.y, direction.x)
@@ -33,7 +33,7 @@ pub struct Pose {
 }
 
 impl Pose {
-    /// A pose from coordinates and heading.
+    /// Makes a pose from coordinates and heading.
     pub fn new(x: f64, y: f64, heading: f64) -> Self {
         Self {
             position: DVec2::new(x, y),
@@ -57,14 +57,14 @@ impl Pose {
         self.position + forward * ahead + left_of(forward) * left
     }
 
-    /// A world point in this pose's own frame: metres (ahead, left).
+    /// Converts a world point to this pose's own frame: metres (ahead, left).
     pub fn to_local(&self, point: DVec2) -> DVec2 {
         let offset = point - self.position;
         let forward = self.forward();
         DVec2::new(offset.dot(forward), offset.dot(left_of(forward)))
     }
 
-    /// The same place looking the other way.
+    /// The same position facing the opposite direction.
     pub fn reversed(&self) -> Self {
         Self {
             position: self.position,
@@ -72,7 +72,7 @@ impl Pose {
         }
     }
 
-    /// The same place looking `angle` further to the left, rad.
+    /// The same position facing `angle` further to the left, rad.
     pub fn turned(&self, angle: f64) -> Self {
         Self {
             position: self.position,

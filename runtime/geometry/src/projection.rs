@@ -5,7 +5,7 @@ use crate::pose::left_of;
 use crate::reference_line::ReferenceLine;
 use glam::{DVec2, DVec3};
 
-/// A place in road coordinates.
+/// A point in road coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RoadPoint {
     /// Distance along the reference line, m, in [0, length].
@@ -19,20 +19,20 @@ pub struct RoadPoint {
 
 /// Largest spacing of the knots of the guiding curve, m.
 const KNOT_SPACING: f64 = 2.0;
-/// Largest turn between two knots, rad: keeps the guiding curve within about a millimetre.
+/// Largest turn between two knots, rad, which keeps the guiding curve within about a millimetre.
 const KNOT_TURN: f64 = 0.25;
 /// Points farther from the line than this are looked up by a scan over all knots, m.
 const REACH: f64 = 32.0;
 /// Side of a cell of the look-up grid, m, before it is enlarged to fit [`MAX_CELLS`].
 const CELL: f64 = 4.0;
-/// Most cells of the look-up grid.
+/// Maximum number of cells of the look-up grid.
 const MAX_CELLS: f64 = 1e6;
 
 /// Finds the closest point of one reference line.
 ///
-/// A table of knots carries a cubic Hermite curve that guides a safeguarded Newton iteration, and
-/// the last steps are taken on the exact line, so results are exact to about 1e-10 m. Where
-/// several roads overlap, the caller chooses the projector of the road that is meant.
+/// A table of knots carries a cubic Hermite curve that guides a safeguarded Newton iteration. The last steps
+/// use the exact line, so results are exact to about 1e-10 m. Where several roads overlap, the caller chooses
+/// the projector of the intended road.
 #[derive(Debug, Clone)]
 pub struct Projector {
     line: ReferenceLine,
@@ -85,7 +85,7 @@ impl Projector {
         point.extend(surface(point) + at.h)
     }
 
-    /// Road coordinates of a world point over a surface, found from cold.
+    /// Road coordinates of a world point over a surface, found without a guess.
     pub fn road(&self, point: DVec3, surface: impl FnOnce(DVec2) -> f64) -> RoadPoint {
         let ground = point.truncate();
         RoadPoint {
@@ -94,7 +94,7 @@ impl Projector {
         }
     }
 
-    /// The foot of `point` near a guess of its distance, such as its last one.
+    /// The foot of `point` near a guess of its distance, such as the previous one.
     ///
     /// Finds the closest point of the branch that the guess lies on. About 150 ns.
     pub fn closest_near(&self, point: DVec2, guess: f64) -> RoadPoint {
@@ -102,8 +102,8 @@ impl Projector {
         self.polish(point, s)
     }
 
-    /// The foot of `point`, wherever on the line it is. About 370 ns within 32 m of the line,
-    /// linear in its length beyond.
+    /// The foot of `point` anywhere on the line. About 370 ns within 32 m of the line, linear in its length
+    /// beyond.
     pub fn closest(&self, point: DVec2) -> RoadPoint {
         match self.cells.candidates(point) {
             Some(intervals) => {
@@ -113,12 +113,12 @@ impl Projector {
         }
     }
 
-    /// The closest foot on some intervals between knots, in order along the line.
+    /// Finds the closest foot on some intervals between knots, in order along the line.
     ///
-    /// Beyond the centre of curvature of a bend many intervals are about equally near, and each may
-    /// have a local minimum of its own. So all that can win are looked at, not the nearest chord
-    /// alone: those whose chord is no farther than the nearest one by more than chord and curve can
-    /// differ, and at whose ends the distance stops falling and starts to grow.
+    /// Beyond the centre of curvature of a bend many intervals are about equally near, and each may have a
+    /// local minimum of its own. So all candidates are examined instead of the nearest chord alone: intervals
+    /// whose chord is no farther than the nearest one by more than the difference between chord and curve,
+    /// and across which the distance changes from falling to growing.
     fn closest_among(
         &self,
         point: DVec2,
@@ -136,8 +136,7 @@ impl Projector {
         let reach = nearest.sqrt() + 0.25 * KNOT_TURN * self.spacing;
         for index in intervals {
             let (distance, s) = self.chord_foot(point, index);
-            // The chord's foot is almost that of the best one so far: it would lead to the same
-            // minimum.
+            // The chord's foot is nearly that of the best one so far, so it would lead to the same minimum.
             let same_foot = (s - best.s).abs() < 0.25 * self.spacing;
             if distance > reach * reach || same_foot || !self.has_minimum(point, index) {
                 continue;
@@ -160,8 +159,8 @@ impl Projector {
         (distance, (index as f64 + u) * self.spacing)
     }
 
-    /// Whether the distance to the line falls at the start of an interval and grows at its end; the
-    /// ends of the line count as walls.
+    /// Whether the distance to the line falls at the start of an interval and grows at its end; the ends of
+    /// the line count as walls.
     fn has_minimum(&self, point: DVec2, index: usize) -> bool {
         let ahead = |knot: &Knot| (point - knot.position).dot(knot.tangent);
         let falls = ahead(&self.knots[index]) >= 0.0 || index == 0;
@@ -176,7 +175,7 @@ impl Projector {
     /// Newton's method for the foot on the guiding curve, kept inside a shrinking bracket.
     fn guided_newton(&self, point: DVec2, guess: f64) -> f64 {
         let length = self.line.length();
-        // Not `clamp`: a guess that is no number has to become 0 too.
+        // Not `clamp`, because a guess of NaN has to become 0 too.
         let mut s = if guess > 0.0 { guess.min(length) } else { 0.0 };
         for _ in 0..12 {
             let (position, tangent, bend) = self.hermite(s);
@@ -184,19 +183,19 @@ impl Projector {
             // Derivative of half the squared distance, and its slope.
             let slope = -offset.dot(tangent);
             let growth = tangent.length_squared() - offset.dot(bend);
-            // On a curve of unit speed the growth is 1 - curvature * t: 1 on the line, 0 at the centre
-            // of curvature, where Newton's step is without bounds.
+            // On a curve of unit speed the growth is 1 - curvature * t: 1 on the line, 0 at the centre of
+            // curvature, where Newton's step is unbounded.
             let step = if growth > 0.2 {
                 -slope / growth
             } else {
-                // Beyond the centre of curvature: walk downhill a bounded way.
+                // Beyond the centre of curvature, take a bounded step downhill.
                 -slope.signum() * offset.length().min(4.0 * self.spacing)
             };
             let step = step.clamp(-20.0 * self.spacing, 20.0 * self.spacing);
             let next = (s + step).clamp(0.0, length);
             let moved = (next - s).abs();
             s = next;
-            // A millimetre is near enough: the steps on the exact line square what is missing.
+            // A millimetre is near enough, because the steps on the exact line square the error.
             if moved < 1e-3 {
                 break;
             }
@@ -220,7 +219,7 @@ impl Projector {
         (position, tangent, bend)
     }
 
-    /// Newton steps on the exact line, and the lateral offset there.
+    /// Takes Newton steps on the exact line; returns the foot with its lateral offset.
     fn polish(&self, point: DVec2, start: f64) -> RoadPoint {
         let length = self.line.length();
         let mut s = start;
@@ -229,14 +228,14 @@ impl Projector {
             let frame = self.line.frame(s);
             let offset = point - frame.position;
             t = offset.dot(left_of(frame.tangent));
-            // Close to the centre of curvature the distance is all but flat: small slopes would
-            // send the point far away.
+            // Close to the centre of curvature the distance is nearly flat, and small slopes would move the
+            // foot far away.
             let growth = (1.0 - frame.curvature * t).max(1e-3);
             let step = (offset.dot(frame.tangent) / growth).clamp(-self.spacing, self.spacing);
             let next = (s + step).clamp(0.0, length);
             let moved = (next - s).abs();
             s = next;
-            // The next step would be about curvature times this squared: below 1e-10 m.
+            // The next step would be about curvature times this squared, below 1e-10 m.
             if moved < 3e-5 {
                 break;
             }
@@ -245,7 +244,7 @@ impl Projector {
     }
 }
 
-/// Which knot intervals can hold the foot of a point, by the grid cell of the point.
+/// Knot intervals that may contain the foot of a point, by the grid cell of the point.
 #[derive(Debug, Clone)]
 struct CellIndex {
     origin: DVec2,
@@ -290,8 +289,8 @@ impl CellIndex {
                 entries.push((cell, interval as u32, (centre - middle).length() - half));
             });
         }
-        // No two entries have the same key, so the order is one and the same. Within a cell the
-        // intervals run along the line, as the search for the closest one takes them.
+        // No two entries have the same key, so the order is unique. Within a cell the intervals are in order
+        // along the line, as the search for the closest one expects.
         entries.sort_unstable_by_key(|entry| (entry.0, entry.1));
         let mut start = 0;
         while start < entries.len() {
@@ -299,15 +298,15 @@ impl CellIndex {
             let count = entries[start..].iter().take_while(|e| e.0 == cell).count();
             let group = &entries[start..start + count];
             let nearest = group.iter().map(|e| e.2).fold(f64::INFINITY, f64::min);
-            // An interval can win for a point of the cell only if it is not farther than the
-            // nearest one by more than the cell's width and the intervals' own extent.
+            // An interval can win for a point of the cell only if it is not farther than the nearest one by
+            // more than the cell's width and the intervals' own extent.
             let limit = nearest + 2.0 * radius + 2.0 * KNOT_SPACING;
             let kept = group.iter().filter(|e| e.2 <= limit).map(|e| e.1);
             self.intervals.extend(kept);
             self.offsets[cell as usize + 1] = self.intervals.len() as u32;
             start += count;
         }
-        // Cells without an entry were passed over: they get the end of the cell before, an empty list.
+        // Cells without an entry were skipped; they get the end of the previous cell, which is an empty list.
         for i in 1..self.offsets.len() {
             self.offsets[i] = self.offsets[i].max(self.offsets[i - 1]);
         }
@@ -330,7 +329,7 @@ impl CellIndex {
     #[inline]
     fn candidates(&self, point: DVec2) -> Option<&[u32]> {
         let local = (point - self.origin) / self.cell;
-        // Written so that a coordinate which is no number is outside as well.
+        // Written so that NaN coordinates are outside as well.
         if !(local.x >= 0.0 && local.y >= 0.0) {
             return None;
         }
@@ -352,7 +351,7 @@ mod tests {
     use crate::segment::Segment;
     use proptest::prelude::*;
 
-    /// A road that winds but does not cross itself; curvature up to 1/30 m.
+    /// A winding road that does not cross itself; curvature up to 1/30 m.
     pub(crate) fn winding(pieces: usize) -> ReferenceLine {
         let mut segments = Vec::new();
         let mut stream = Stream::new(11, "winding", 0);
@@ -385,7 +384,7 @@ mod tests {
     fn random_points_near_a_road_go_there_and_back() {
         let projector = Projector::new(winding(24));
         let mut stream = Stream::new(5, "points", 0);
-        // A longer run of the same test (10^7 points) is the `projection` example.
+        // The `projection` example is a longer run of the same test (10^7 points).
         for _ in 0..100_000 {
             let s = stream.next_in(0.0, projector.line().length());
             let t = stream.next_in(-15.0, 15.0);
@@ -425,8 +424,8 @@ mod tests {
 
     #[test]
     fn points_beyond_the_centre_of_curvature_find_the_right_branch() {
-        // A bend of radius 21.6 m between clothoids: points at 30 m to its inner side lie beyond
-        // the centre, where the whole arc is about equally near.
+        // A bend of radius 21.6 m between clothoids: points 30 m to its inner side lie beyond the centre,
+        // where the whole arc is about equally near.
         let line = ReferenceLine::new(
             Pose::default(),
             vec![

@@ -1,4 +1,4 @@
-//! Reference lines: the curve that a road's s and t are measured from.
+//! Reference lines: the curve from which a road's s and t are measured.
 
 use crate::clothoid::join_poses;
 use crate::error::GeometryError;
@@ -16,13 +16,13 @@ pub const MAX_COORDINATE: f64 = 1e7;
 pub const MAX_LENGTH: f64 = 1e7;
 /// Largest product of length and curvature of one segment, rad: about 32 full turns.
 const MAX_TURN: f64 = 200.0;
-/// Shortest segment, m: shorter ones are taken for mistakes.
+/// Shortest segment, m; shorter ones are considered mistakes.
 pub const MIN_SEGMENT: f64 = 1e-6;
 
 /// A curve of lines, arcs, clothoids and cubics with continuous position and heading.
 ///
-/// Continuity holds by construction: each segment starts at the end pose of the one before it.
-/// `s` runs from 0 to [`length`](Self::length); values outside are held at the ends.
+/// Continuity follows from the construction: each segment starts at the end pose of the previous one. `s`
+/// runs from 0 to [`length`](Self::length); values outside are clamped.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Record", into = "Record")]
 pub struct ReferenceLine {
@@ -32,7 +32,7 @@ pub struct ReferenceLine {
     length: f64,
 }
 
-/// How a reference line stands in a file.
+/// A reference line as stored in files.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename = "ReferenceLine", deny_unknown_fields)]
 struct Record {
@@ -87,11 +87,11 @@ impl PartialEq for ReferenceLine {
 }
 
 impl ReferenceLine {
-    /// A line from its start pose and its segments.
+    /// Makes a line from its start pose and its segments.
     ///
     /// # Errors
-    /// If there is no segment, a number is not finite, a segment is shorter than [`MIN_SEGMENT`],
-    /// the line longer than [`MAX_LENGTH`] or a coordinate beyond [`MAX_COORDINATE`].
+    /// If there is no segment, a number is not finite, a segment is shorter than [`MIN_SEGMENT`], the line
+    /// longer than [`MAX_LENGTH`] or a coordinate beyond [`MAX_COORDINATE`].
     pub fn new(start: Pose, segments: Vec<Segment>) -> Result<Self, GeometryError> {
         check_position(start.position)?;
         if !start.heading.is_finite() || start.heading.abs() > 1e3 {
@@ -119,7 +119,7 @@ impl ReferenceLine {
         Ok(line)
     }
 
-    /// Puts segments one after the other without looking at their values.
+    /// Places segments one after another without checking their values.
     fn assembled(start: Pose, segments: Vec<Segment>) -> Self {
         let mut elements = Vec::with_capacity(segments.len());
         let (mut s, mut pose) = (0.0, start);
@@ -127,7 +127,7 @@ impl ReferenceLine {
             let element = Element::new(segment, s, pose);
             s += element.length;
             pose = element.pose(element.length);
-            // Or headings would grow over many bends, and lose digits.
+            // Otherwise headings would grow over many bends, and lose digits.
             pose.heading = wrap_angle(pose.heading);
             elements.push(element);
         }
@@ -139,7 +139,7 @@ impl ReferenceLine {
         }
     }
 
-    /// The straight line between two points.
+    /// Makes the straight line between two points.
     ///
     /// # Errors
     /// As [`new`](Self::new); in particular if the points coincide.
@@ -155,10 +155,10 @@ impl ReferenceLine {
         )
     }
 
-    /// One clothoid between two poses.
+    /// Makes one clothoid between two poses.
     ///
     /// # Errors
-    /// [`GeometryError::NoJoin`] if no clothoid of sane length joins them.
+    /// [`GeometryError::NoJoin`] if no clothoid of reasonable length joins them.
     pub fn join(start: Pose, end: Pose) -> Result<Self, GeometryError> {
         let clothoid = join_poses(start, end).ok_or(GeometryError::NoJoin)?;
         Self::new(start, vec![simplest_segment(&clothoid)])
@@ -243,7 +243,7 @@ impl ReferenceLine {
             };
             let count = (element.length / step).ceil().clamp(1.0, 1e6);
             distances.extend((1..=count as usize).map(|i| {
-                // The end to the last bit: it is where the next element says that it starts.
+                // The end to the last bit, because the next element starts there.
                 if i == count as usize {
                     element.s + element.length
                 } else {
@@ -271,14 +271,15 @@ impl ReferenceLine {
         (low - pad, high + pad)
     }
 
-    /// The same curve from its end to its start.
+    /// Returns the same curve from its end to its start.
     pub fn reversed(&self) -> Self {
         let segments = self.segments.iter().rev().map(Segment::reversed).collect();
-        // No check: the line that is turned round has passed it.
+        // Needs no check, because the original line has passed it.
         Self::assembled(self.end().reversed(), segments)
     }
 
-    /// The mirror image of the curve, from a given pose on: what bent to the left bends to the right.
+    /// Returns the mirror image of the curve, starting at a given pose: bends to the left become bends to the
+    /// right.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -286,7 +287,7 @@ impl ReferenceLine {
         Self::new(start, self.segments.iter().map(Segment::mirrored).collect())
     }
 
-    /// The part between two distances, `from < to`.
+    /// Returns the part between two distances, `from < to`.
     ///
     /// # Errors
     /// If less than [`MIN_SEGMENT`] remains.
@@ -298,7 +299,7 @@ impl ReferenceLine {
             .filter_map(|element| {
                 let low = (from - element.s).max(0.0);
                 let high = (to - element.s).min(element.length);
-                // A cut at a joint may miss it by rounding: what it leaves of the neighbour is no
+                // A cut at a joint may miss it by rounding, and the remaining bit of the neighbour is no
                 // segment.
                 (high - low >= MIN_SEGMENT).then(|| element.slice(low, high))
             })
@@ -306,7 +307,7 @@ impl ReferenceLine {
         Self::new(self.pose(from), segments)
     }
 
-    /// This line followed by another; the other's shape is kept, its place is this line's end.
+    /// Returns this line followed by another, which keeps its shape and is moved to this line's end.
     ///
     /// # Errors
     /// If the joined line would be too long or leave the coordinate range.
@@ -323,9 +324,9 @@ impl ReferenceLine {
         element.frame(u)
     }
 
-    /// The element that holds `s` and the distance from its start.
+    /// The element that contains `s` and the distance from its start.
     fn element_at(&self, s: f64) -> (&Element, f64) {
-        // A NaN is held at the start rather than spread.
+        // NaN is clamped to the start instead of being propagated.
         let s = if s > 0.0 { s.min(self.length) } else { 0.0 };
         // The first element starts at 0, so at least one starts at or before `s`.
         let index = self.elements.partition_point(|element| element.s <= s) - 1;
@@ -334,7 +335,7 @@ impl ReferenceLine {
     }
 }
 
-/// The simplest record for a clothoid: OpenDRIVE wants differing end curvatures in a spiral.
+/// The simplest record for a clothoid, because OpenDRIVE requires different end curvatures in a spiral.
 pub fn simplest_segment(clothoid: &crate::clothoid::Clothoid) -> Segment {
     let length = clothoid.length;
     if (clothoid.sharpness * length).abs() >= 1e-9 {
@@ -370,11 +371,11 @@ fn check_segment(index: usize, segment: &Segment) -> Result<(), GeometryError> {
         .values()
         .iter()
         .all(|v| v.is_finite() && v.abs() <= MAX_LENGTH);
-    // A cubic has to move at both ends, or it would have no heading there.
+    // A cubic needs a speed at both ends, or it would have no heading there.
     let moves =
         |cubic: &crate::cubic::Cubic| cubic.bu > 1e-6 && cubic.velocity(1.0).length() > 1e-6;
     let forward = !matches!(segment, Segment::Cubic(cubic) if !moves(cubic));
-    // Dozens of full turns are always a mistake, as such curvatures are.
+    // Dozens of full turns are always a mistake, as are such curvatures.
     let fits = |length: f64, curvature: f64| {
         curvature.abs() <= MAX_CURVATURE && (curvature * length).abs() <= MAX_TURN
     };
@@ -509,7 +510,7 @@ mod tests {
             })
         };
         let line = |segment| ReferenceLine::new(Pose::default(), vec![segment]);
-        // u(p) = 2 p - p^2 has no speed at p = 1: turned round it would start without a heading.
+        // u(p) = 2 p - p^2 has no speed at p = 1, so reversed it would start without a heading.
         assert!(line(cubic(2.0, -1.0, 0.0)).is_err());
         let fast = line(cubic(1.0, 0.0, 9e6)).unwrap();
         assert!((fast.reversed().length() - fast.length()).abs() < 1e-3);

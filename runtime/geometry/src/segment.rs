@@ -1,4 +1,4 @@
-//! The pieces that a reference line is made of.
+//! The segments of a reference line.
 
 use crate::MAX_LENGTH;
 use crate::clothoid::displacement;
@@ -9,13 +9,13 @@ use glam::DVec2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Largest curvature of an arc or clothoid, 1/m: more is always a mistake.
+/// Largest curvature of an arc or clothoid, 1/m; more is always a mistake.
 pub(crate) const MAX_CURVATURE: f64 = 1e3;
 
 /// One geometry record of a reference line, as OpenDRIVE's `line`, `arc`, `spiral`, `paramPoly3`.
 ///
-/// A segment starts where the one before it ends, with the same heading, so it carries its shape
-/// only. Lengths are in metres, curvatures in 1/m, positive to the left.
+/// A segment starts where the previous one ends, with the same heading, so it contains only its shape.
+/// Lengths are in metres, curvatures in 1/m, positive to the left.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Segment {
@@ -61,7 +61,7 @@ impl Segment {
         }
     }
 
-    /// The numbers of the segment, for checks of range.
+    /// The numbers of the segment, for range checks.
     pub(crate) fn values(&self) -> Vec<f64> {
         match *self {
             Self::Line { length } => vec![length],
@@ -100,7 +100,7 @@ impl Segment {
         }
     }
 
-    /// The same piece driven from its end to its start.
+    /// The same piece from its end to its start.
     pub fn reversed(&self) -> Self {
         match *self {
             Self::Line { .. } => *self,
@@ -122,7 +122,7 @@ impl Segment {
     }
 }
 
-/// A segment in its place: start pose, start distance and, for a cubic, its length table.
+/// A segment at its place: start pose, start distance and, for a cubic, its length table.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Element {
     pub(crate) s: f64,
@@ -133,7 +133,7 @@ pub(crate) struct Element {
     shape: Shape,
 }
 
-/// Position, unit tangent and curvature at one place of a curve.
+/// Position, unit tangent and curvature at a point of a curve.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frame {
     pub(crate) position: DVec2,
@@ -186,8 +186,8 @@ impl Element {
         }
     }
 
-    /// Position, tangent and curvature at `u` metres from the start of the element, with as few
-    /// calls of sine and cosine as possible.
+    /// Position, tangent and curvature at `u` metres from the start of the element, with as few calls of sine
+    /// and cosine as possible.
     #[inline]
     pub(crate) fn frame(&self, u: f64) -> Frame {
         let rotated = |local: DVec2| self.forward * local.x + left_of(self.forward) * local.y;
@@ -201,8 +201,8 @@ impl Element {
                 curvature,
                 sharpness,
             } => {
-                // In the frame of the start, so that the tangent there costs one sine and cosine for
-                // both; the heading of a clothoid is the integral of its curvature.
+                // In the frame of the start, so that one sine and cosine serve both; the heading of a
+                // clothoid is the integral of its curvature.
                 let offset = clothoid_offset(0.0, *curvature, *sharpness, u);
                 let (sin, cos) = sin_cos(u * (curvature + 0.5 * sharpness * u));
                 Frame {
@@ -215,7 +215,7 @@ impl Element {
                 let p = measured.parameter(u);
                 Frame {
                     position: self.start.position + rotated(measured.cubic().point(p)),
-                    // A cubic may stand still at an end, where a handle has no length.
+                    // A cubic may have zero speed at an end, where a handle has no length.
                     tangent: rotated(measured.cubic().velocity(p).normalize_or(DVec2::X)),
                     curvature: measured.cubic().curvature(p),
                 }
@@ -269,7 +269,7 @@ impl Element {
             Shape::Clothoid {
                 curvature,
                 sharpness,
-                // Curvature changes evenly: the largest is at an end.
+                // Curvature changes linearly, so the largest is at an end.
             } => curvature
                 .abs()
                 .max((curvature + sharpness * self.length).abs()),
@@ -279,7 +279,7 @@ impl Element {
         }
     }
 
-    /// The piece between two distances from the start of the element, as a segment.
+    /// Returns the piece between two distances from the start of the element, as a segment.
     pub(crate) fn slice(&self, from: f64, to: f64) -> Segment {
         let length = to - from;
         match &self.shape {
@@ -308,7 +308,7 @@ impl Element {
     }
 }
 
-/// Displacement along a clothoid; arcs take the closed chord form, which is faster.
+/// Displacement along a clothoid; arcs use the closed chord form, which is faster.
 fn clothoid_offset(heading: f64, curvature: f64, sharpness: f64, u: f64) -> glam::DVec2 {
     if sharpness != 0.0 {
         return displacement(heading, curvature, sharpness, u);
@@ -323,11 +323,11 @@ fn clothoid_offset(heading: f64, curvature: f64, sharpness: f64, u: f64) -> glam
     unit(heading + half_turn) * (u * sinc)
 }
 
-/// The part of a cubic between two parameters, in the local frame of its own start. With
-/// `to < from` it runs backwards.
+/// The part of a cubic between two parameters, in the local frame of its own start. With `to < from` it is
+/// reversed.
 fn sub_cubic(cubic: &Cubic, from: f64, to: f64) -> Cubic {
-    // With v from 0 to 1 over the part, p = from + v span: derivatives grow by the span, which is
-    // negative for a part that runs backwards, so its directions turn round by themselves.
+    // With v from 0 to 1 over the part, p = from + v span: derivatives are multiplied by the span, which is
+    // negative for a reversed part, so its directions turn round by themselves.
     let span = to - from;
     let velocity = cubic.velocity(from) * span;
     let speed = velocity.length();

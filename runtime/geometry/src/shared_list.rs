@@ -1,17 +1,17 @@
-//! Lists of which most is shared with lists that they were made from.
+//! Lists that share most entries with the lists from which they were made.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A list whose first part others share, and that grows behind it.
+/// A list whose first part is shared with others and that grows behind it.
 ///
 /// ```text
 ///   before    [ shared by both ............ ]
 ///   now       [ shared by both ............ ] [ own ]
 /// ```
 ///
-/// What is dropped stays in its place, so that all numbers of entries remain: when much has been added, a list
-/// of its own takes less room.
+/// Dropped entries stay in place, so that the indices of all entries remain valid. After many additions, a
+/// list without sharing takes less space.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SharedList<T> {
     shared: Arc<[T]>,
@@ -39,7 +39,7 @@ impl<T> SharedList<T> {
         self.len() == 0
     }
 
-    /// The share of the entries that copies do not share, in [0, 1].
+    /// Share of the entries that are not shared with copies, in [0, 1].
     pub fn own_share(&self) -> f64 {
         self.own.len() as f64 / self.len().max(1) as f64
     }
@@ -49,7 +49,7 @@ impl<T> SharedList<T> {
         self.own.extend(entries);
     }
 
-    /// Shares all entries with copies made from now on. O(entries).
+    /// Shares all entries with future copies. O(entries).
     pub fn share(&mut self)
     where
         T: Clone,
@@ -58,12 +58,12 @@ impl<T> SharedList<T> {
         self.shared = self.shared.iter().cloned().chain(own).collect();
     }
 
-    /// Whether a list begins with the very entries that this one shares.
+    /// Whether a list begins with the same entries that this one shares.
     pub fn shares_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
-    /// Entries that lie together: all in the shared part, or all behind it.
+    /// A range of entries, all in the shared part, or all behind it.
     #[inline]
     pub fn slice(&self, range: Range<usize>) -> &[T] {
         match range.start.checked_sub(self.shared.len()) {
@@ -72,7 +72,7 @@ impl<T> SharedList<T> {
         }
     }
 
-    /// One entry.
+    /// Returns an entry.
     #[inline]
     pub fn get(&self, index: usize) -> &T {
         match index.checked_sub(self.shared.len()) {

@@ -1,4 +1,4 @@
-//! Buildings and land of OpenStreetMap: what is read, what keeps clear of lanes, and damage.
+//! Buildings and land from OpenStreetMap: what is imported, clearance from lanes, and damaged data.
 
 use proptest::prelude::*;
 use roadwright_geometry::polygon;
@@ -12,10 +12,10 @@ use roadwright_scenario::lane_graph::LaneGraph;
 use roadwright_scenario::{Edit, LandUse, Obstacle, Scenario, Shape};
 use std::fmt::Write;
 
-/// Where the street of the tests begins, degrees.
+/// Start of the street of the tests, degrees.
 const ORIGIN: (f64, f64) = (53.34, -6.26);
 
-/// A map around a street of 200 m along x, whose middle is the origin: written in metres.
+/// A map around a street of 200 m along x, whose middle is the origin, described in metres.
 struct Town {
     nodes: String,
     rest: String,
@@ -47,7 +47,7 @@ impl Town {
         id
     }
 
-    /// A way through places, closed if it is to be.
+    /// A way through points, optionally closed.
     fn way(&mut self, places: &[(f64, f64)], closed: bool, tags: &str) -> i64 {
         let mut nodes: Vec<i64> = places.iter().map(|at| self.node(*at)).collect();
         if closed {
@@ -117,7 +117,7 @@ fn told(summary: &ImportSummary, words: &str) -> usize {
     found.map(|warning| warning.count).sum()
 }
 
-/// The least distance from a lane's edge to a building, m.
+/// The smallest distance from a lane's edge to a building, m.
 fn room_beside_lanes(scenario: &Scenario) -> f64 {
     let layout = layout(scenario.network(), scenario.about());
     let graph = LaneGraph::new(scenario, &layout);
@@ -203,7 +203,7 @@ fn a_gate_over_a_street_becomes_two_houses_and_a_roof_none() {
         true,
         "building=yes",
     );
-    // A kiosk on the lane, a station over it, and what is below the ground.
+    // A kiosk on the lane, a station over it, and objects below the ground.
     town.way(&square(60.0, 0.0, 3.0), true, "building=kiosk");
     town.way(&square(-60.0, 0.0, 12.0), true, "building=roof");
     town.way(&square(30.0, 20.0, 5.0), true, "building=yes layer=-1");
@@ -242,7 +242,7 @@ fn a_box_cuts_land_at_its_edge() {
     town.way(&square(0.0, 0.0, 5_000.0), true, "landuse=residential");
     town.way(&square(0.0, 40.0, 10.0), true, "building=yes");
     town.way(&square(900.0, 40.0, 10.0), true, "building=yes");
-    // Without a box land ends beside the roads: nobody wants to see a county around a street.
+    // Without a box land ends beside the roads, because a county around a street is of no use.
     let (scenario, summary) = town.import();
     assert_eq!((summary.buildings, summary.land), (1, 1));
     let (low, high) = scenario.bounds().unwrap();
@@ -276,7 +276,7 @@ fn outlines_that_are_not_whole_are_told() {
     town.multipolygon(&[(half, "outer"), (4711, "outer")], "landuse=forest");
     town.multipolygon(&[], "natural=water");
     town.way_of(&[999_991, 999_992, 999_993, 999_991], "building=yes");
-    // A thicket of crossings.
+    // An outline with many crossings.
     let zigzag: Vec<(f64, f64)> = (0..120)
         .map(|i| {
             (
@@ -286,11 +286,11 @@ fn outlines_that_are_not_whole_are_told() {
         })
         .collect();
     town.way(&zigzag, true, "leisure=park");
-    // A bow tie is mended.
+    // A bow tie is repaired.
     let tie = [(0.0, 20.0), (10.0, 30.0), (10.0, 20.0), (0.0, 30.0)];
     town.way(&tie, true, "leisure=garden");
     let (scenario, summary) = town.import();
-    assert_eq!(told(&summary, "not whole"), 1);
+    assert_eq!(told(&summary, "is incomplete"), 1);
     assert_eq!(told(&summary, "nodes that are missing"), 1);
     assert_eq!(
         told(&summary, "crosses itself"),
@@ -310,7 +310,7 @@ fn walls_that_houses_share_stay_side_by_side() {
         (10.0, 20.0),
         (20.0, 20.0),
         (20.0, 30.0),
-        // On the party wall hardly beside the line between its ends.
+        // On the party wall, barely beside the line between its ends.
         (10.05, 25.0),
         (10.0, 30.0),
         (0.0, 30.0),
@@ -329,7 +329,7 @@ fn walls_that_houses_share_stay_side_by_side() {
     assert_eq!(check(&scenario), []);
 }
 
-/// A place on the map: anywhere, or where another node is likely to be.
+/// A position on the map: random, or where another node is likely to be.
 fn place() -> impl Strategy<Value = (f64, f64)> {
     prop_oneof![
         (-150.0..150.0f64, -60.0..60.0f64),

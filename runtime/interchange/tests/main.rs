@@ -1,4 +1,4 @@
-//! What the import promises.
+//! Tests of imports.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod land;

@@ -1,5 +1,5 @@
-//! Junctions that are one because they are near each other lead nowhere where the streets between them do not
-//! lead: held against all drives over those streets.
+//! Merged junctions lead only where the streets between their nodes lead: compared with all drives over those
+//! streets.
 
 use proptest::prelude::*;
 use roadwright_geometry::{DVec2, ReferenceLine};
@@ -25,8 +25,8 @@ impl Within<'_> {
         self.scenario.network().road(id).unwrap()
     }
 
-    /// Where one can leave who comes from an arm, in vehicles that may use a lane: every drive that uses no
-    /// street twice in one direction, and does not turn back on one.
+    /// The exits of a vehicle that enters from an arm, for a class of vehicles: every drive that uses no
+    /// street twice in one direction, and makes no U-turn on one.
     fn exits(&self, from: End, class: VehicleClass) -> BTreeSet<End> {
         let mut exits = BTreeSet::new();
         let mut drives = vec![(self.road(from.0).node_at(from.1), vec![from])];
@@ -57,7 +57,7 @@ impl Within<'_> {
         exits
     }
 
-    /// Whether a street is driven from an end.
+    /// Whether a street can be entered at an end.
     fn is_open(&self, id: RoadId, end: RoadEnd, class: VehicleClass) -> bool {
         let road = self.road(id);
         let side = self.scenario.about().driving_side;
@@ -75,7 +75,7 @@ impl Within<'_> {
             .all(|section| section.lanes.iter().any(is_for))
     }
 
-    /// Whether the restrictions allow to go on.
+    /// Whether the restrictions permit the next road.
     fn is_allowed(&self, node: NodeId, drive: &[RoadId], next: RoadId) -> bool {
         let network = self.scenario.network();
         let came = *drive.last().unwrap();
@@ -101,14 +101,14 @@ impl Within<'_> {
     }
 }
 
-/// How many merged junctions a scenario has, and how many ways lead through them.
+/// Numbers of merged junctions of a scenario, and of connections through them.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) junctions: usize,
     ways: usize,
 }
 
-/// Holds all ways of merged junctions against the drives over their streets.
+/// Compares all connections of merged junctions with the drives over their streets.
 pub(crate) fn hold(scenario: &Scenario) -> Tally {
     let layout = layout(scenario.network(), scenario.about());
     let mut tally = Tally::default();
@@ -137,7 +137,7 @@ pub(crate) fn hold(scenario: &Scenario) -> Tally {
                 tally.ways += 1;
                 let to = (way.to.road, way.to.end);
                 let is_added = added.contains(&(from.0, to.0));
-                // Round an island one may turn back.
+                // U-turns around an island are permitted.
                 let is_round = way.turn == Turn::UTurn && from.0 == to.0;
                 let exits = if way.access.admits(VehicleClass::Car) {
                     &cars
@@ -146,7 +146,7 @@ pub(crate) fn hold(scenario: &Scenario) -> Tally {
                 };
                 assert!(
                     is_added || is_round || exits.contains(&to),
-                    "{:?}: {} to {} is no way over the streets there",
+                    "{:?}: {} to {} does not lead over the streets there",
                     junction.nodes,
                     from.0,
                     to.0
@@ -218,7 +218,7 @@ proptest! {
     ) {
         let mut scenario = grid(&numbers);
         hold(&scenario);
-        // Some more that a person merges.
+        // Some further ones merged by the user.
         let nodes: Vec<NodeId> = scenario.network().nodes().map(|(id, _)| id).collect();
         for number in &numbers[..4] {
             let node = nodes[usize::from(*number) % nodes.len()];

@@ -1,4 +1,4 @@
-//! OpenStreetMap import: small data of our own, real Dublin where it is at hand, and damage.
+//! OpenStreetMap import: small data of our own, real data of Dublin where available, and damaged data.
 
 use proptest::prelude::*;
 use roadwright_geometry::math::{cos, sin};
@@ -67,7 +67,7 @@ fn a_crossroads_arrives_whole() {
 
 #[test]
 fn junctions_that_become_one_are_told() {
-    // Two streets end at a third one, so many millionths of a degree apart.
+    // Two streets end at a third one, `apart` millionths of a degree apart.
     let town = |apart: u32| {
         let east = f64::from(apart) * 1e-6;
         let node =
@@ -97,7 +97,7 @@ fn junctions_that_become_one_are_told() {
     let told = |apart: u32| {
         let (_, summary) = imported(&read(town(apart).as_bytes()).unwrap());
         let mut warnings = summary.warnings.into_iter();
-        warnings.find(|warning| warning.reason.contains("they are one"))
+        warnings.find(|warning| warning.reason.contains("they were merged"))
     };
     let warning = told(60).expect("4 m apart");
     assert_eq!((warning.count, warning.examples.len()), (1, 1));
@@ -107,7 +107,7 @@ fn junctions_that_become_one_are_told() {
     assert_eq!(told(800), None);
 }
 
-/// Two carriageways and a street across, so many degrees of latitude apart.
+/// Two carriageways and a cross street, `apart` degrees of latitude apart.
 fn carriageways(apart: f64, relations: &str) -> String {
     let far = 53.34 - apart;
     let one_way = r#"<tag k="highway" v="secondary"/><tag k="oneway" v="yes"/>"#;
@@ -126,8 +126,8 @@ fn carriageways(apart: f64, relations: &str) -> String {
     )
 }
 
-/// A street whose two carriageways of two lanes part from one node, so many metres from each other after 100 m
-/// and after 200 m; OSM says `kind` of them.
+/// A street whose two carriageways of two lanes diverge from one node, with the given distances from each
+/// other after 100 m and after 200 m; `kind` adds OSM tags to them.
 fn parting(apart: (f64, f64), kind: &str) -> Scenario {
     let degrees = |metres: f64| metres / 111_195.0;
     let (latitude, east) = (53.34, 100.0 / 66_400.0);
@@ -149,7 +149,7 @@ fn parting(apart: (f64, f64), kind: &str) -> Scenario {
     let one_way = format!(
         r#"<tag k="highway" v="secondary"/><tag k="oneway" v="yes"/><tag k="lanes" v="2"/>{kind}"#
     );
-    // Ireland keeps to the left: those who drive east are north.
+    // Ireland drives on the left, so eastbound traffic is in the north.
     let text = format!(
         r#"<osm version="0.6">{}
   <way id="10"><nd ref="1"/><nd ref="2"/><tag k="highway" v="secondary"/><tag k="lanes" v="4"/></way>
@@ -162,8 +162,8 @@ fn parting(apart: (f64, f64), kind: &str) -> Scenario {
     import(&elements, &ImportOptions::default()).unwrap().0
 }
 
-/// The least distance between the lanes of the two carriageways along the first, m; negative where they lie on
-/// each other.
+/// The smallest distance between the lanes of the two carriageways along the first, m; negative where they
+/// overlap.
 fn between(scenario: &Scenario) -> f64 {
     let road = |id| scenario.network().road(RoadId(id)).unwrap();
     let (out, back) = (road(2), road(3));
@@ -197,21 +197,21 @@ fn carriageways_that_lie_too_close_keep_to_their_own_side() {
             between(&scenario)
         );
         let road = |id| scenario.network().road(RoadId(id)).unwrap();
-        // Where they part their lanes go on those of the road, whose line lies between its directions.
+        // Where they diverge their lanes continue those of the road, whose line lies between its directions.
         let (whole, out) = (road(1), road(2));
         let outer = (whole.edges(whole.length()).1, out.edges(0.0).1);
         assert!((outer.0 - outer.1).abs() < 0.3, "{apart:?}: {outer:?}");
-        // Nowhere does a lane swerve.
+        // No lane swerves anywhere.
         let edges: Vec<f64> = (0..400).map(|i| out.edges(0.5 * f64::from(i)).1).collect();
         assert!(
             edges.windows(2).all(|pair| (pair[1] - pair[0]).abs() < 0.1),
             "{apart:?}"
         );
     }
-    // Those that are told to be parts of a ring stay as they are, and so they do lie on each other.
+    // Parts of a ring are not moved, so they do overlap.
     let ring = parting((6.0, 6.0), r#"<tag k="junction" v="circular"/>"#);
     assert!(between(&ring) < -0.5, "{}", between(&ring));
-    // Wherever there is room nothing is moved.
+    // Where there is enough room nothing is moved.
     let far = parting((40.0, 40.0), "");
     let road = far.network().road(RoadId(2)).unwrap();
     let (right, left) = road.edges(road.length());
@@ -220,7 +220,7 @@ fn carriageways_that_lie_too_close_keep_to_their_own_side() {
 
 #[test]
 fn carriageways_of_a_thousand_kilometres_are_parted_in_no_time() {
-    // 4 m between them; what looked at all pairs of places along them took minutes.
+    // 4 m between them; comparing all pairs of points along them took minutes.
     let text = r#"<osm version="0.6">
   <node id="1" lat="45.0" lon="10.00006"/><node id="2" lat="54.0" lon="10.00006"/>
   <node id="3" lat="45.0" lon="10.0"/><node id="4" lat="54.0" lon="10.0"/>
@@ -269,7 +269,7 @@ fn restrictions_by_way_of_ways_and_lines_between_lanes_arrive() {
         };
         let (scenario, summary) = imported(&read(carriageways(apart, "").as_bytes()).unwrap());
         assert!(turns_back(&scenario) && summary.via_restrictions == 0);
-        // The right one, one that is not there, and one between ways that do not meet.
+        // A valid one, one with a missing way, and one between ways that do not meet.
         let relations =
             relation(20, 10, 12, 14) + &relation(21, 10, 99, 14) + &relation(22, 13, 11, 10);
         let text = carriageways(apart, &relations);
@@ -278,8 +278,8 @@ fn restrictions_by_way_of_ways_and_lines_between_lanes_arrive() {
         assert!(!turns_back(&scenario), "{apart}");
         let reasons: Vec<_> = summary.warnings.iter().map(|w| w.reason.as_str()).collect();
         for part in [
-            "by way of ways that are not imported",
-            "by way of ways that do not meet",
+            "via ways that are not imported",
+            "via ways that do not meet",
             "change:lanes",
         ] {
             assert!(
@@ -287,7 +287,7 @@ fn restrictions_by_way_of_ways_and_lines_between_lanes_arrive() {
                 "{part}: {reasons:?}"
             );
         }
-        // Dublin drives on the left: the left lane of the one-way street is the one with the line.
+        // Dublin drives on the left, so the left lane of the one-way street is the one with the line.
         assert_eq!(summary.lane_changes, 1);
         let road = scenario.network().road(RoadId(1)).unwrap();
         let lanes = &road.lane_sections[0].lanes;
@@ -375,7 +375,7 @@ proptest! {
     }
 }
 
-/// The field of a protobuf message that holds bytes.
+/// A field of a protobuf message that contains bytes.
 fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
     [
         vec![number << 3 | 2],
@@ -395,7 +395,7 @@ fn varint(mut value: u64) -> Vec<u8> {
     bytes
 }
 
-/// A blob of a PBF file, packed with zlib.
+/// A blob of a PBF file, compressed with zlib.
 fn blob(kind: &str, content: &[u8]) -> Vec<u8> {
     use std::io::Write;
     let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
@@ -406,7 +406,7 @@ fn blob(kind: &str, content: &[u8]) -> Vec<u8> {
     [(header.len() as u32).to_be_bytes().to_vec(), header, body].concat()
 }
 
-/// A block with one street of two nodes; `repeats` empty groups behind it.
+/// A block with one street of two nodes, followed by `repeats` empty groups.
 fn street(repeats: usize) -> Vec<u8> {
     let strings = [&b""[..], b"highway", b"residential"]
         .map(|text| field(1, text))
@@ -463,7 +463,7 @@ fn features_that_change_the_meaning_are_refused_by_name() {
 #[test]
 fn small_files_that_unpack_to_millions_are_refused() {
     let header = blob("OSMHeader", &[]);
-    // Twenty million nodes at one place in 20 KB.
+    // Twenty million nodes at one position in 20 KB.
     let zeros = vec![0; 10_000_000];
     let dense = [field(1, &zeros), field(8, &zeros), field(9, &zeros)].concat();
     let nodes = blob("OSMData", &field(2, &field(2, &dense)));
@@ -530,7 +530,7 @@ fn streets_across_the_antimeridian_stay_together() {
     assert!(summary.road_km < 1.0, "{}", summary.road_km);
     let origin = scenario.about().origin.unwrap();
     assert!(origin.longitude_deg.abs() > 179.9 && origin.longitude_deg.abs() <= 180.0);
-    // A box across it keeps what lies in it.
+    // A box across it keeps everything inside.
     let options = ImportOptions {
         clip: Some(GeoBox {
             west: 179.9,
@@ -544,8 +544,8 @@ fn streets_across_the_antimeridian_stay_together() {
     assert!(cut.road_km < summary.road_km && cut.roads >= 2, "{cut:?}");
 }
 
-/// A crossing of two streets, with a sign 15 m before it on the way from the south (way 12 runs from the
-/// south to the north), and the control and the number of roads that go first that come of it.
+/// A crossing of two streets, with a sign 15 m before it on the approach from the south (way 12 runs from the
+/// south to the north); returns the resulting control and number of major roads.
 fn ruled_by(sign: &str, at_junction: &str) -> (Option<Control>, usize, ImportSummary) {
     let text = format!(
         r#"<?xml version="1.0"?><osm version="0.6">
@@ -574,7 +574,7 @@ fn signs_and_signals_are_for_the_junction_ahead_of_them() {
         pairs.iter().map(tag).collect()
     };
     let ahead = ("direction", "forward");
-    // (what stands before the junction, what on it; the control, the roads that go first)
+    // (tags before the junction, tags on it; the control, the number of major roads)
     let cases: [(&[_], &[_], _, _); 8] = [
         (&[], &[], None, 0),
         (
@@ -585,7 +585,7 @@ fn signs_and_signals_are_for_the_junction_ahead_of_them() {
         ),
         (&[("highway", "stop"), ahead], &[], Some(Control::Stop), 3),
         (&[("highway", "stop")], &[], Some(Control::Stop), 3),
-        // Against the way it is for who leaves the junction: for none here.
+        // Against the way it applies to traffic that leaves the junction, so to none here.
         (
             &[("highway", "stop"), ("direction", "backward")],
             &[],
@@ -598,7 +598,7 @@ fn signs_and_signals_are_for_the_junction_ahead_of_them() {
             Some(Control::AllWayStop),
             0,
         ),
-        // On the junction it does not say for whom it is.
+        // On the junction it does not state which approach it applies to.
         (&[], &[("highway", "stop")], None, 0),
         (
             &[("highway", "traffic_signals"), ahead],
@@ -616,7 +616,7 @@ fn signs_and_signals_are_for_the_junction_ahead_of_them() {
         ));
         assert_eq!(summary.signs, signs, "{before:?} {on:?}");
     }
-    // Signals for who drives away from the junction are a crossing of their own, 15 m beyond it.
+    // Signals for traffic that leaves the junction form a crossing of their own, 15 m beyond it.
     let away = tags(&[
         ("highway", "traffic_signals"),
         ("traffic_signals:direction", "backward"),
@@ -630,8 +630,8 @@ fn signs_and_signals_are_for_the_junction_ahead_of_them() {
 
 #[test]
 fn a_box_that_does_not_cross_the_antimeridian_takes_the_data_as_they_are() {
-    // One stray node in Fiji and one in Alaska: the data span nearly the whole circle, and would be
-    // narrower when counted on beyond 180 degrees.
+    // One stray node in Fiji and one in Alaska: the data span nearly the whole circle, and would be narrower
+    // when continued beyond 180 degrees.
     let stray = "<node id=\"901\" lat=\"-16.8\" lon=\"179.99\"/>\
                  <node id=\"902\" lat=\"53.3\" lon=\"-179.99\"/></osm>";
     let text = CROSSROADS
@@ -699,18 +699,18 @@ fn access_tags_become_access_and_trams_in_streets_are_told() {
     );
     let (_, km) = summary.access[&RoadAccess::Private];
     assert!((km - 0.111).abs() < 0.002, "{km}");
-    // The way with access=no is told of, not built.
+    // The way with access=no is reported, not built.
     let told = |text: &str| {
         let warning = summary.warnings.iter().find(|w| w.reason.contains(text));
         warning.map(|w| (w.count, w.examples.clone()))
     };
     assert_eq!(told("access tags"), Some((1, vec!["way 13".into()])));
-    // The tram that crosses the street shares it for a moment only.
+    // The tram that crosses the street shares it only briefly.
     assert_eq!(told("tram"), Some((1, vec!["way 14".into()])));
 }
 
-/// A street of 600 m that another one meets in its middle. Along it, from west to east: an unmarked
-/// crossing, one by itself, one 13 m before the junction, one on the junction, one 20 m behind it.
+/// A street of 600 m with a side street in its middle. Along it, from west to east: an unmarked crossing, one
+/// by itself, one 13 m before the junction, one on the junction, one 20 m behind it.
 const CROSSINGS: &str = r#"<osm version="0.6">
   <node id="1" lat="53.3400" lon="-6.2650"/>
   <node id="2" lat="53.3400" lon="-6.2640"><tag k="highway" v="crossing"/><tag k="crossing" v="unmarked"/></node>
@@ -727,7 +727,7 @@ const CROSSINGS: &str = r#"<osm version="0.6">
 #[test]
 fn crossings_are_those_of_arms_or_stand_alone() {
     let (scenario, summary) = imported(&read(CROSSINGS.as_bytes()).unwrap());
-    // The one on the junction does not say over which arm it leads.
+    // The one on the junction does not state the arm that it belongs to.
     assert_eq!((summary.crossings, summary.crossings_unassigned), (3, 1));
     let network = scenario.network();
     let mut found: Vec<(usize, usize)> = Vec::new();
@@ -831,7 +831,7 @@ fn a_mini_roundabout_is_a_node_with_ways_around_its_island() {
         warnings.any(|warning| warning.reason.contains(what) && warning.count == 1)
     };
     assert!(told(&summary, "fewer than three roads"));
-    assert!(!told(&summary, "against the side"));
+    assert!(!told(&summary, "contradicts the driving side"));
     let layout = junction::layout(scenario.network(), scenario.about());
     let mut minis = layout.junctions.iter();
     let mini = minis
@@ -847,10 +847,10 @@ fn a_mini_roundabout_is_a_node_with_ways_around_its_island() {
         let nearest = points.iter().map(|p| (*p - ring.centre).length());
         assert!(nearest.fold(f64::INFINITY, f64::min) > ring.island + 0.9);
     }
-    // Driven the other way round than the country drives: the law of the side holds, and it is told.
+    // The opposite direction to that of the country: the driving side wins, with a warning.
     let (other, summary) = imported(&read(mini_roundabouts("anticlockwise").as_bytes()).unwrap());
     assert_eq!(other.network(), scenario.network());
-    assert!(told(&summary, "against the side"));
+    assert!(told(&summary, "contradicts the driving side"));
 }
 
 #[test]
@@ -864,7 +864,8 @@ fn nobody_drives_over_the_island_of_a_small_roundabout() {
         scenario.network().node(road.from).unwrap().position()
     });
     let nodes: Vec<_> = nodes.collect();
-    // The arms lie at 0, 3 and 6 eighths: their mean is not the middle, the circle through them is.
+    // The arms lie at 0, 3 and 6 eighths, so their mean is not the middle, but the circle through them gives
+    // it.
     let middle = circle_through(nodes[0], nodes[1], nodes[2]);
     assert!((nodes[0] - middle).length() > 11.0);
     let graph = lane_graph::LaneGraph::new(&scenario, &layout);

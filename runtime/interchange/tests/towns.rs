@@ -1,4 +1,4 @@
-//! Whole towns: a small one of our own making and, where `ROADWRIGHT_TEST_DATA` is set, parts of Dublin.
+//! Whole towns: a small synthetic one and, where `ROADWRIGHT_TEST_DATA` is set, parts of Dublin.
 
 use crate::merged_junctions::hold;
 use crate::osm::imported;
@@ -9,14 +9,14 @@ use roadwright_scenario::check::{Code, check};
 use roadwright_scenario::{Control, DrivingSide, LaneType, RoadId, Scenario};
 use roadwright_testing::{CITY_RESTRICTIONS, CITY_SIGNALS, city};
 
-/// What a town holds.
+/// Expected contents of a town.
 struct Expected {
     ways: usize,
     /// Nodes with signals, and the junctions that get them.
     signal_nodes: usize,
     signals: usize,
     restrictions: usize,
-    /// Least number of one-way roads.
+    /// Minimum number of one-way roads.
     one_way: usize,
 }
 
@@ -39,7 +39,7 @@ fn left_out(summary: &ImportSummary) -> usize {
     of_ways.map(|warning| warning.count).sum()
 }
 
-/// Length of all ways that cars may use, m, as the sum of great circles.
+/// Total length of all ways that cars may use, m, along great circles.
 fn drivable_length(elements: &Elements, kinds: &[&str]) -> f64 {
     let length = |way: &Way| {
         let pairs = way.nodes.windows(2);
@@ -76,7 +76,7 @@ fn one_way_roads(scenario: &Scenario) -> usize {
         .count()
 }
 
-/// Holds an import against what its town is known to hold.
+/// Compares an import with the known contents of its town.
 fn arrives_whole(elements: &Elements, kinds: &[&str], expected: &Expected) {
     assert_eq!(elements.ways.len(), expected.ways);
     assert_eq!(signal_nodes(elements), expected.signal_nodes);
@@ -112,7 +112,7 @@ fn arrives_whole(elements: &Elements, kinds: &[&str], expected: &Expected) {
     assert!(one_way >= expected.one_way, "{one_way}");
 }
 
-/// Reads a whole file, and cut off at several places.
+/// Reads a complete file, and the file cut off at several points.
 fn loads_whole_only(bytes: &[u8], name: &str) {
     let (_, summary) = imported(&read(bytes).unwrap());
     assert!(summary.roads > 5, "{name}");

@@ -1,4 +1,4 @@
-//! Two runs beside each other: figures, trips of the same agents, and how their scenarios differ.
+//! Comparison of two runs: figures, trips of the same agents, and differences of their scenarios.
 
 use crate::results::RunResults;
 use roadwright_scenario::{DrivingSide, RoadNetwork, Scenario};
@@ -6,7 +6,7 @@ use roadwright_simulation::{Status, TimeRow, Trip, agent_name};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Which of two runs.
+/// One of two runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
     /// The first.
@@ -15,7 +15,7 @@ pub enum Better {
     B,
 }
 
-/// Which value of a figure is the better one.
+/// The better direction of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wish {
     Larger,
@@ -25,26 +25,26 @@ enum Wish {
 /// A figure of two runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// What it is.
+    /// Name of the figure.
     pub name: &'static str,
     /// Its unit; empty for numbers.
     pub unit: &'static str,
-    /// How it comes about.
+    /// Explanation of the figure.
     pub hint: &'static str,
-    /// Of the first run; `None` if it has none.
+    /// Value of the first run; `None` if it has none.
     pub a: Option<f64>,
-    /// Of the second.
+    /// Value of the second run.
     pub b: Option<f64>,
     wish: Wish,
 }
 
 impl Figure {
-    /// The second less the first.
+    /// The second value minus the first.
     pub fn difference(&self) -> Option<f64> {
         Some(self.b? - self.a?)
     }
 
-    /// Which is better; `None` if they are equal, or one has none.
+    /// The better run; `None` if they are equal, or one has no value.
     pub fn better(&self) -> Option<Better> {
         let difference = self.difference().filter(|difference| *difference != 0.0)?;
         let is_larger_better = self.wish == Wish::Larger;
@@ -55,9 +55,9 @@ impl Figure {
         })
     }
 
-    /// A value for people; a dash if there is none.
+    /// Formats a value; a dash if there is none.
     pub fn in_words(&self, value: Option<f64>) -> String {
-        // Numbers of things are whole.
+        // Counts are whole numbers.
         let decimals = if self.unit.is_empty() { 0 } else { 2 };
         value.map_or_else(|| "–".into(), |value| format!("{value:.decimals$}"))
     }
@@ -68,16 +68,16 @@ impl Figure {
 pub struct TripPair {
     /// The agent.
     pub agent: u64,
-    /// Which of its trips it is: those who start again have several, the first is 1.
+    /// Number of the trip: agents that repeat have several, starting with 1.
     pub number: usize,
-    /// In the first run; `None`: it had not ended.
+    /// The trip in the first run; `None` if it had not ended.
     pub a: Option<Trip>,
-    /// In the second.
+    /// The trip in the second run.
     pub b: Option<Trip>,
 }
 
 impl TripPair {
-    /// By how much it took longer in the second run, s; `None` if one has not ended, or not arrived.
+    /// Additional time in the second run, s; `None` if one trip has not ended, or not arrived.
     pub fn difference(&self) -> Option<f64> {
         Some(arrived(self.b.as_ref())?.seconds() - arrived(self.a.as_ref())?.seconds())
     }
@@ -87,7 +87,7 @@ impl TripPair {
         self.b.as_ref().or(self.a.as_ref())
     }
 
-    /// Its name: of agents with several trips with the number of the trip.
+    /// Its name; for agents with several trips with the number of the trip.
     pub fn name(&self) -> String {
         let name = agent_name(self.agent);
         match self.number {
@@ -101,17 +101,18 @@ fn arrived(trip: Option<&Trip>) -> Option<&Trip> {
     trip.filter(|trip| trip.status == Status::Arrived)
 }
 
-/// Two runs beside each other.
+/// A comparison of two runs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Comparison {
-    /// Figures and trips are those up to here, s: as long as the shorter run is.
+    /// Time up to which figures and trips are compared, s: the length of the shorter run.
     pub until: f64,
     /// The figures.
     pub figures: Vec<Figure>,
-    /// All trips that have ended in one of the runs, those with the largest difference first, those of one run
-    /// alone last.
+    /// All trips that have ended in one of the runs, the largest difference first, trips of only one run
+    /// last.
     pub trips: Vec<TripPair>,
-    /// How the scenario of the second run differs from that of the first; empty: in nothing that drives.
+    /// Differences of the second run's scenario from the first; empty if nothing that affects driving
+    /// differs.
     pub changes: Vec<String>,
 }
 
@@ -128,7 +129,7 @@ impl Comparison {
         }
     }
 
-    /// The tables of a comparison: names of files, and texts.
+    /// The tables of a comparison: file names and texts.
     pub fn tables(&self, names: [&str; 2], runs: [&RunResults; 2]) -> [(&'static str, String); 3] {
         [
             ("figures.csv", self.figures_as_csv(names)),
@@ -201,7 +202,7 @@ impl Comparison {
     }
 }
 
-/// A field of a table: in quotes where its letters would end it.
+/// Quotes a field of a table if necessary.
 fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
@@ -223,7 +224,7 @@ fn timeline_as_csv([a, b]: [&RunResults; 2]) -> String {
         let _ = write!(text, ",a_{name},b_{name}");
     }
     text.push('\n');
-    // Rows of both runs are those of full seconds.
+    // Rows of both runs are matched by full seconds.
     let second = |row: &TimeRow| row.time.round() as u64;
     let by_time = |run: &RunResults| -> BTreeMap<u64, TimeRow> {
         run.rows.iter().map(|row| (second(row), *row)).collect()
@@ -253,7 +254,7 @@ fn timeline_as_csv([a, b]: [&RunResults; 2]) -> String {
     text
 }
 
-/// The trips that have ended up to a time.
+/// The trips that have ended by a time.
 fn ended(run: &RunResults, until: f64) -> impl Iterator<Item = &Trip> {
     run.trips.iter().filter(move |trip| trip.ended <= until)
 }
@@ -283,7 +284,7 @@ fn pairs<'a>(
     let mut counts = BTreeMap::new();
     b.for_each(|trip| put(trip, &mut counts, false));
     let mut pairs: Vec<TripPair> = all.into_values().collect();
-    // Those without a difference come last. The sort keeps the order of agents among equals.
+    // Pairs without a difference come last. The sort keeps the order of agents among equals.
     let size = |pair: &TripPair| pair.difference().map_or(-1.0, f64::abs);
     pairs.sort_by(|x, y| size(y).total_cmp(&size(x)));
     pairs
@@ -361,14 +362,14 @@ fn figures((a, b): (&RunResults, &RunResults), until: f64, pairs: &[TripPair]) -
         figure(
             "Mean speed",
             "m/s",
-            "Of all who drove, over the whole time.",
+            "Of all vehicles, over the whole time.",
             speed,
             Larger,
         ),
         figure(
-            "Standing a trip",
+            "Standing per trip",
             "s",
-            "How long a trip that arrived stood in queues.",
+            "Mean time in queues of the trips that arrived.",
             of_trips(|trip| trip.standing),
             Smaller,
         ),
@@ -387,9 +388,9 @@ fn figures((a, b): (&RunResults, &RunResults), until: f64, pairs: &[TripPair]) -
             Smaller,
         ),
         figure(
-            "Without a way",
+            "Without a route",
             "",
-            "Agents that found no way to their destination.",
+            "Agents without a route to their destination.",
             last(|row| row.refused as f64),
             Smaller,
         ),
@@ -410,7 +411,7 @@ fn figures((a, b): (&RunResults, &RunResults), until: f64, pairs: &[TripPair]) -
     ]
 }
 
-/// The mean speed of all who drove, m/s: each second of each of them counts the same.
+/// The mean speed of all vehicles, m/s; each second of each of them has the same weight.
 fn speed_of(rows: &[TimeRow]) -> Option<f64> {
     let driving: usize = rows.iter().map(|row| row.driving).sum();
     let all: f64 = rows
@@ -420,9 +421,9 @@ fn speed_of(rows: &[TimeRow]) -> Option<f64> {
     (driving > 0).then(|| all / driving as f64)
 }
 
-/// How a scenario differs from another one in what a run depends on: a line for each kind.
+/// Differences between scenarios that affect a run, one line per kind.
 fn changes(a: &Scenario, b: &Scenario) -> Vec<String> {
-    // Nearly all parts of two revisions of a document are shared.
+    // Two revisions of a document share nearly all parts.
     if std::ptr::eq(a, b) {
         return Vec::new();
     }
@@ -444,7 +445,7 @@ fn changes(a: &Scenario, b: &Scenario) -> Vec<String> {
     }
     lines.extend(roads(a.network(), b.network()));
     lines.extend(of_maps("junctions", &nodes(a), &nodes(b)));
-    // Shared maps are one and the same.
+    // Shared maps are identical.
     if !std::ptr::eq(a.obstacles(), b.obstacles()) {
         lines.extend(of_maps("obstacles", a.obstacles(), b.obstacles()));
     }

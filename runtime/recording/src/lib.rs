@@ -1,10 +1,9 @@
-//! Runs with everything that observes them, the way back to any moment of the last minutes, and the
-//! comparison of two runs.
+//! Observed runs, rewinding to any moment of the last minutes, and the comparison of two runs.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
 //! | `run.rs` | a world with its statistics, its heat map and the trace of one agent |
-//! | `rewind.rs` | checkpoints, and the interventions since: the way back to any moment |
+//! | `rewind.rs` | checkpoints and the interventions between them, to rewind to any moment |
 //! | `results.rs` | results of a run |
 //! | `comparison.rs` | figures and trips of two runs side by side |
 //!

@@ -4,7 +4,7 @@ use roadwright_scenario::Scenario;
 use roadwright_simulation::{Statistics, TimeRow, Trip};
 use std::sync::Arc;
 
-/// What a run runs now.
+/// The scenario of a run, as it is now.
 #[derive(Debug, Clone, Copy)]
 pub struct Ran<'a> {
     /// The scenario.
@@ -13,24 +13,23 @@ pub struct Ran<'a> {
     pub is_edited: bool,
 }
 
-/// What has come of the run so far.
+/// Results of a run so far.
 #[derive(Debug, Clone, Default)]
 pub struct RunResults {
     /// A row for each second, oldest first.
     pub rows: Vec<TimeRow>,
     /// The trips that have ended, in that order.
     pub trips: Vec<Trip>,
-    /// What the run runs now.
+    /// The scenario of the run, as it is now.
     pub scenario: Arc<Scenario>,
     /// Whether the scenario was edited while it ran.
     pub is_edited: bool,
-    /// What came of the run before the last reset, or of the future that was given up by going on from the
-    /// past.
+    /// Results before the last reset, or of the future that was discarded by continuing from the past.
     pub before: Option<Arc<RunResults>>,
 }
 
 impl RunResults {
-    /// The results of a run that is over, without those of the one before it.
+    /// The results of a finished run, without those of the one before it.
     pub fn of(statistics: &Statistics, ran: Ran<'_>) -> Self {
         Self {
             rows: statistics.rows().to_vec(),
@@ -41,7 +40,7 @@ impl RunResults {
         }
     }
 
-    /// The results of now; the same ones if nothing has been added to them.
+    /// The current results; the same ones if nothing has been added to them.
     pub fn grown(
         self: &Arc<Self>,
         statistics: &Statistics,
@@ -54,7 +53,7 @@ impl RunResults {
             (Some(known), Some(before)) => Arc::ptr_eq(known, before),
             _ => false,
         };
-        // Rows and trips are added and taken away at the end only.
+        // Rows and trips are added and removed only at the end.
         let is_same = self.rows.last() == rows.last()
             && self.trips.len() == trips.len()
             && Arc::ptr_eq(&self.scenario, ran.scenario)
@@ -68,17 +67,17 @@ impl RunResults {
         })
     }
 
-    /// How long the run is, s.
+    /// Duration of the run, s.
     pub fn seconds(&self) -> f64 {
         self.rows.last().map_or(0.0, |row| row.time)
     }
 
-    /// Whether there is something to compare: a curve needs two points.
+    /// Whether there is enough to compare, because a curve needs two points.
     pub fn is_some(&self) -> bool {
         self.rows.len() > 1
     }
 
-    /// About how many bytes it takes, without its scenario, which shares nearly all with the document.
+    /// Approximate size in bytes, without its scenario, which shares nearly everything with the document.
     pub fn bytes(&self) -> usize {
         let stacks: usize = self.trips.iter().map(|trip| trip.stack.len()).sum();
         self.rows.len() * size_of::<TimeRow>() + self.trips.len() * size_of::<Trip>() + stacks

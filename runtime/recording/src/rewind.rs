@@ -1,9 +1,9 @@
-//! The way back to any moment of the last minutes of a run.
+//! Rewinding to any moment of the last minutes of a run.
 //!
 //! Every few seconds of simulated time the world is saved, and between two of these checkpoints all
-//! that people do to the run is written down. A moment is found again by restoring the checkpoint
-//! before it, and taking the steps from there with the same edits between the same steps: the same
-//! bits, whatever the machine.
+//! interventions are recorded. A moment is reproduced by restoring the checkpoint before it and repeating the
+//! steps from there with the same edits between the same steps. The result has the same bits, whatever the
+//! machine.
 //!
 //! ```text
 //!   checkpoints   0 s       2 s       4 s       6 s   | now 7.3 s
@@ -21,28 +21,28 @@ use roadwright_simulation::{
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Time between two checkpoints, s of simulated time: more of them take more memory, and with fewer
-/// it takes longer to step to a moment.
+/// Time between two checkpoints, s of simulated time: shorter periods take more memory, with longer ones it
+/// takes longer to step to a moment.
 const PERIOD: f64 = 2.0;
-/// A run can be looked back at for so long, s of simulated time.
+/// Longest time that can be rewound, s of simulated time.
 const REACH: f64 = 300.0;
-/// Most memory for the way back; beyond, the oldest checkpoint goes.
+/// Memory limit for rewinding, bytes; beyond it the oldest checkpoint is dropped.
 const MOST_BYTES: usize = 200_000_000;
-/// What a lanelet takes of a ground, bytes: a generous guess, for grounds that edits have left behind.
+/// Estimated size of a lanelet in a ground, bytes; a generous guess for grounds that edits have left behind.
 const LANELET_BYTES: usize = 2_000;
 
-/// A change that a person makes to a run between two steps.
+/// A change by the user to a run between two steps.
 #[derive(Debug, Clone)]
 pub enum Intervention {
-    /// The scenario is another one.
+    /// The scenario was edited.
     Update(Arc<Scenario>),
-    /// A person moves the controls of an agent, or gives it back.
+    /// The user moves the controls of an agent, or hands it back.
     Drive(u64, Option<HandControls>),
-    /// The trailers of an agent are let go or joined on.
+    /// The trailers of an agent are uncoupled or coupled.
     Coupling(u64, CouplingOrder),
 }
 
-/// How far a run can be looked back at, and which moment is shown.
+/// The time span that can be rewound, and the moment that is shown.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Timeline {
     /// The oldest moment, s.
@@ -51,9 +51,9 @@ pub struct Timeline {
     pub to: f64,
     /// The moment that is shown instead of the present, s.
     pub at: Option<f64>,
-    /// Bytes that the way back takes.
+    /// Memory used for rewinding, bytes.
     pub bytes: usize,
-    /// Why there is no way back, if there is none.
+    /// Reason why rewinding is impossible, if it is.
     pub problem: Option<String>,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Bytes that it takes; the ground counts if the checkpoint before has another one.
+    /// Its size in bytes; the ground counts if the previous checkpoint has another one.
     fn bytes(&self, before: Option<&Self>) -> usize {
         let cell = size_of::<(HeatPlace, HeatCell)>();
         let shares = before.is_some_and(|before| Arc::ptr_eq(&before.ground, &self.ground));
@@ -81,29 +81,29 @@ impl Checkpoint {
     }
 }
 
-/// The way back.
+/// Checkpoints and interventions for rewinding.
 #[derive(Default)]
 pub struct Rewind {
-    /// With their bytes, oldest first.
+    /// Checkpoints with their sizes in bytes, oldest first.
     checkpoints: VecDeque<(Checkpoint, usize)>,
     bytes: usize,
-    /// What was done before which step, in order.
+    /// Interventions with the step that they preceded, in order.
     events: VecDeque<(u64, Intervention)>,
-    /// Whether a checkpoint has to be kept before the next step.
+    /// Whether a checkpoint has to be stored before the next step.
     is_due: bool,
-    /// Why there is none.
+    /// Reason why rewinding is impossible.
     problem: Option<String>,
 }
 
 impl Rewind {
-    /// Before a step: keeps a checkpoint if one is due.
+    /// Stores a checkpoint if one is due; to be called before each step.
     pub fn watch(&mut self, run: &ObservedRun) {
         let world = run.world();
-        // One step at least: a step of the world may be longer than the period.
+        // At least one step, because a step of the world may be longer than the period.
         let every = steps(PERIOD, world.dt()).max(1);
         let last = self.checkpoints.back().map(|(last, _)| last.step);
         let is_due = self.is_due || last.is_none_or(|last| world.steps() >= last + every);
-        // A module that cannot be saved now cannot be later either.
+        // A module that cannot be saved now cannot be saved later either.
         if !is_due || self.problem.is_some() {
             return;
         }
@@ -124,15 +124,15 @@ impl Rewind {
         let bytes = checkpoint.bytes(self.checkpoints.back().map(|(last, _)| last));
         self.bytes += bytes;
         self.checkpoints.push_back((checkpoint, bytes));
-        // The oldest goes when the one after it reaches back far enough, or memory runs out.
+        // The oldest is dropped when the next one reaches back far enough, or memory runs out.
         while let (Some((_, bytes)), Some((second, _))) =
             (self.checkpoints.front(), self.checkpoints.get(1))
-            // The newest stays, however large it is: there is no second one then.
+            // The newest stays, however large it is, because there is no second one then.
             && (self.bytes > MOST_BYTES || second.step + reach <= now)
         {
             self.bytes -= bytes;
             self.checkpoints.pop_front();
-            // What it shared with the one after it is that one's now.
+            // Shared memory now counts for the next checkpoint.
             if let Some((first, bytes)) = self.checkpoints.front_mut() {
                 let own = first.bytes(None);
                 self.bytes = self.bytes - *bytes + own;
@@ -149,14 +149,14 @@ impl Rewind {
         self.checkpoints.front().map_or(0, |(first, _)| first.step)
     }
 
-    /// Notes what was done before a step.
+    /// Records an intervention before a step.
     pub fn note(&mut self, step: u64, event: Intervention) {
-        // A checkpoint of before it would be taken for one of after it.
+        // An earlier checkpoint at this step would be mistaken for one after it.
         self.cut(|at| at >= step);
         let is_update = |event: &Intervention| matches!(event, Intervention::Update(_));
         let has_one = |(at, before): &(u64, Intervention)| *at == step && is_update(before);
-        // A drag on the map makes many edits while the run stands still, and each of them holds a
-        // scenario: a checkpoint behind them all takes less.
+        // A drag on the map makes many edits while the run is paused, and each of them holds a scenario; a
+        // checkpoint after all of them takes less.
         if is_update(&event) && (self.is_due || self.events.iter().any(has_one)) {
             self.events.retain(|before| !has_one(before));
             self.is_due = true;
@@ -172,18 +172,18 @@ impl Rewind {
         }
     }
 
-    /// Forgets what was after a step: the run goes on from there.
+    /// Drops everything after a step, because the run continues from there.
     pub fn cut_after(&mut self, step: u64) {
         self.cut(|at| at > step);
         self.events.retain(|(at, _)| *at <= step);
         self.is_due = false;
     }
 
-    /// A run at one of its steps. `on_the_way` is the same run at some other one: if that is between
-    /// the checkpoint and the wanted step, it goes on from there.
+    /// Returns the run at one of its steps. `on_the_way` is the same run at another step; if that is between
+    /// the checkpoint and the wanted step, it is continued.
     ///
     /// # Errors
-    /// Why that moment cannot be found again, for people.
+    /// Why the moment cannot be reproduced, as a message.
     pub fn find(
         &self,
         step: u64,
@@ -200,7 +200,7 @@ impl Rewind {
             return Err(self
                 .problem
                 .clone()
-                .unwrap_or_else(|| "Nothing is kept of that moment any more.".to_owned()));
+                .unwrap_or_else(|| "That moment is no longer stored.".to_owned()));
         };
         let is_between =
             |run: &ObservedRun| (checkpoint.step..=step).contains(&run.world().steps());
@@ -214,9 +214,9 @@ impl Rewind {
         Ok(found)
     }
 
-    /// Takes the steps to a later moment, with all that was done on the way.
+    /// Runs the steps to a later moment, with all interventions in between.
     fn replay(&self, run: &mut ObservedRun, to: u64, registry: &Registry) -> Result<(), String> {
-        // What was done before the run's own step is in it already.
+        // Interventions before the run's own step are already included.
         let from = run.world().steps();
         let mut events = self.events.iter().filter(|(step, _)| *step > from);
         let mut next = events.next();
@@ -232,7 +232,7 @@ impl Rewind {
         Ok(())
     }
 
-    /// What of it is shown: the moments between the oldest one and the present run's.
+    /// The moments that can be shown, from the oldest one to the present of the run.
     pub fn timeline(&self, run: &ObservedRun, shown: Option<&ObservedRun>) -> Timeline {
         let world = run.world();
         Timeline {
@@ -249,7 +249,7 @@ impl Rewind {
     }
 }
 
-/// The steps of a time.
+/// Number of steps in a time.
 pub fn steps(time: f64, dt: f64) -> u64 {
     (time / dt).round().max(0.0) as u64
 }
@@ -257,9 +257,9 @@ pub fn steps(time: f64, dt: f64) -> u64 {
 fn problem(error: &SaveError) -> String {
     match error {
         SaveError::Modules(modules) => format!(
-            "There is no way back in this run: {} cannot save what they keep.",
+            "This run cannot be rewound: {} cannot save their state.",
             modules.join(", ")
         ),
-        other => format!("There is no way back in this run: {other}."),
+        other => format!("This run cannot be rewound: {other}."),
     }
 }

@@ -1,4 +1,4 @@
-//! A world with all who look on: its statistics, its heat map, the trace of the watched agent.
+//! A world with its observers: statistics, heat map, and the trace of the watched agent.
 
 use crate::results::{Ran, RunResults};
 use crate::rewind::{Checkpoint, Intervention};
@@ -11,23 +11,23 @@ use roadwright_simulation::{
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Distance between samples of a trace, s of simulated time, and how many are kept.
+/// Time between samples of a trace, s of simulated time, and the number of samples that are kept.
 const TRACE_STEP: f64 = 0.1;
 const TRACE_LENGTH: usize = 600;
-/// Most rows of what a person drove: an hour.
+/// Maximum number of rows of a drive by hand: an hour.
 const MOST_KEPT: usize = 36_000;
 
-/// The places of a heat map with what happened there, in the order of places.
+/// The places of a heat map with their values, in the order of places.
 pub type HeatCells = Vec<(HeatPlace, HeatCell)>;
 
-/// What a watched agent did at one time.
+/// State of a watched agent at one time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TracePoint {
     /// Simulated time, s.
     pub time: f64,
     /// Speed, m/s.
     pub speed: f64,
-    /// Speed that the road allows, m/s.
+    /// Speed limit of the road, m/s.
     pub road_speed: f64,
     /// Angle of the front wheels, rad.
     pub steering: f64,
@@ -47,7 +47,7 @@ pub struct AgentTrace {
 }
 
 impl AgentTrace {
-    /// The trace of an agent, from now on.
+    /// Starts a trace of an agent.
     pub fn of(agent: Option<u64>) -> Self {
         Self {
             agent,
@@ -55,7 +55,7 @@ impl AgentTrace {
         }
     }
 
-    /// What of the trace had been seen at a time, s.
+    /// The part of the trace up to a time, s.
     fn until(&self, time: f64) -> Self {
         let before = self.trace.iter().filter(|point| point.time <= time + 1e-9);
         let trace: VecDeque<TracePoint> = before.copied().collect();
@@ -70,7 +70,7 @@ impl AgentTrace {
 impl Observer for AgentTrace {
     fn after_step(&mut self, world: &World) {
         let time = world.time();
-        // Time is a sum of steps: without the margin a sample would now and then be a step late.
+        // Time is a sum of steps, so without the margin a sample would occasionally be a step late.
         if time < self.due - 1e-9 {
             return;
         }
@@ -91,15 +91,15 @@ impl Observer for AgentTrace {
     }
 }
 
-/// Keeps where the vehicle was that a person drives: an observer.
+/// Records the vehicle that the user drives: an observer.
 #[derive(Clone, Default)]
 pub struct HandDrive {
-    /// Time, s, and vehicle, each tenth of a second, oldest first.
+    /// Time, s, and vehicle, every tenth of a second, oldest first.
     pub kept: Arc<Vec<(f64, VehicleRecord)>>,
 }
 
 impl HandDrive {
-    /// What had been kept at a time, s.
+    /// The part recorded up to a time, s.
     fn until(&self, time: f64) -> Self {
         let before = self.kept.iter().filter(|(at, _)| *at <= time + 1e-9);
         Self {
@@ -117,7 +117,7 @@ impl Observer for HandDrive {
             .kept
             .last()
             .map(|(time, vehicle)| (*time, vehicle.agent));
-        // Another drive begins a table of its own.
+        // Another drive starts a new table.
         let is_other = last.is_some_and(|(_, before)| before != agent);
         let is_due = last.is_none_or(|(time, _)| world.time() >= time + TRACE_STEP - 1e-9);
         if !is_other && (!is_due || self.kept.len() >= MOST_KEPT) {
@@ -136,9 +136,9 @@ impl Observer for HandDrive {
 /// A world that runs a scenario, with all its observers.
 pub struct ObservedRun {
     session: Session,
-    /// What it ran first.
+    /// The scenario at its start.
     first: Arc<Scenario>,
-    /// The scenario that it runs now.
+    /// Its current scenario.
     pub scenario: Arc<Scenario>,
     /// The trace of the watched agent.
     pub watch: AgentTrace,
@@ -147,12 +147,12 @@ pub struct ObservedRun {
     pub shown_heat: Arc<HeatCells>,
     /// Its statistics.
     pub statistics: Statistics,
-    /// The drive of a person.
+    /// The recorded drive of the user.
     pub recorder: HandDrive,
 }
 
 impl ObservedRun {
-    /// A run at its start.
+    /// Makes a run at its start.
     ///
     /// # Errors
     /// If the scenario cannot run.
@@ -181,7 +181,7 @@ impl ObservedRun {
         self.session.world()
     }
 
-    /// What it runs now, and whether that was edited since its start.
+    /// Its current scenario, and whether that was edited since its start.
     pub fn ran(&self) -> Ran<'_> {
         Ran {
             scenario: &self.scenario,
@@ -189,12 +189,12 @@ impl ObservedRun {
         }
     }
 
-    /// What has come of it.
+    /// Its results.
     pub fn results(&self) -> Arc<RunResults> {
         Arc::new(RunResults::of(&self.statistics, self.ran()))
     }
 
-    /// Takes one step.
+    /// Runs one step.
     pub fn step(&mut self) {
         let samples = self.heat.samples();
         let observers: &mut [&mut dyn Observer] = &mut [
@@ -204,13 +204,13 @@ impl ObservedRun {
             &mut self.recorder,
         ];
         self.session.step(observers);
-        // The heat map has taken a sample in this step: only then it differs.
+        // The heat map changes only when it takes a sample, as in this step.
         if self.heat.samples() > samples {
             self.shown_heat = Arc::new(self.heat.cells().collect());
         }
     }
 
-    /// New modules are made of these from now on.
+    /// New modules are made from this registry from now on.
     pub fn use_modules(&mut self, registry: &Registry) {
         self.session.world_mut().use_modules(registry);
     }
@@ -218,14 +218,14 @@ impl ObservedRun {
     /// Carries out an intervention between two steps.
     ///
     /// # Errors
-    /// Why it cannot be carried out, for people.
+    /// Why it cannot be carried out, as a message.
     pub fn take(&mut self, event: &Intervention, registry: &Registry) -> Result<(), String> {
         let world = self.session.world_mut();
         match event {
             Intervention::Update(scenario) => {
                 world
                     .update(&self.scenario, scenario, registry)
-                    .map_err(|error| format!("The run goes on without this edit: {error}."))?;
+                    .map_err(|error| format!("The run continues without this edit: {error}."))?;
                 self.scenario = scenario.clone();
                 Ok(())
             }
@@ -247,7 +247,7 @@ impl ObservedRun {
         }
     }
 
-    /// All that is needed to go on from now.
+    /// Everything that is needed to continue from now.
     pub(crate) fn checkpoint(&self) -> Result<Checkpoint, SaveError> {
         let world = self.world();
         Ok(Checkpoint {
@@ -260,7 +260,7 @@ impl ObservedRun {
         })
     }
 
-    /// This run as it was at one of its checkpoints.
+    /// Returns this run at one of its checkpoints.
     pub(crate) fn at(
         &self,
         checkpoint: &Checkpoint,
@@ -274,7 +274,7 @@ impl ObservedRun {
             &checkpoint.saved,
         )?;
         Ok(Self {
-            // Not in checkpoints: this run has seen that time as well, and what came later is left
+            // Not in checkpoints, because this run has observed that time as well; later entries are left
             // out.
             watch: self.watch.until(world.time()),
             session: Session::new(world),
@@ -292,7 +292,7 @@ impl ObservedRun {
 
 fn options() -> RunOptions {
     RunOptions {
-        // Vehicles that are still being placed must not keep the others from driving.
+        // Vehicles that are still being placed must not prevent the others from driving.
         lenient: true,
         ..RunOptions::default()
     }

@@ -9,21 +9,21 @@ use roadwright_scenario::{Lane, LaneType, Road, RoadClass, RoadEnd, RoadId, Scen
 use std::collections::BTreeSet;
 use std::f64::consts::FRAC_PI_2;
 
-/// Pixels per metre at which arrows are gone, and from which on they are whole.
+/// Scales, pixels per metre, at which arrows are invisible, and at which they are fully visible.
 const FADE: (f64, f64) = (1.0 / 0.35, 1.0 / 0.25);
-/// How far the tips of a lane's two arrows lie before the cut, m: 2 and 20 m behind the stop line.
+/// Distance of the tips of a lane's two arrows before the cut, m: 2 and 20 m behind the stop line.
 const BEFORE_CUT: [f64; 2] = [2.2, 20.2];
 /// Length of an arrow, m.
 const LENGTH: f64 = 5.0;
 /// Width of its shaft, m.
 const SHAFT: f64 = 0.2;
-/// Length and half width of a head ahead, m.
+/// Length and half width of the head of a straight arrow, m.
 const HEAD: (f64, f64) = (1.5, 0.4);
-/// Length and half width of a head to a side, m.
+/// Length and half width of the head of a turn arrow, m.
 const SIDE_HEAD: (f64, f64) = (0.75, 0.5);
-/// Radius of the bend to a side, m.
+/// Radius of the bend of a turn arrow, m.
 const BEND: f64 = 0.55;
-/// How far behind its junction the arrow of a one-way street begins, m.
+/// Distance behind its junction at which the arrow of a one-way street begins, m.
 const AFTER_JUNCTION: f64 = 4.0;
 /// Shorter one-way streets have no arrow, m.
 const LEAST_ONE_WAY: f64 = 15.0;
@@ -71,7 +71,7 @@ pub(crate) fn turns(
     }
 }
 
-/// Where each general lane leads that enters a junction from an arm, by lane id.
+/// Turns of each general lane that enters a junction from an arm, by lane id.
 fn choices(
     scenario: &Scenario,
     junction: &Junction,
@@ -102,7 +102,7 @@ fn choices(
         .collect()
 }
 
-/// One arrow in each lane of a one-way street behind its first junction.
+/// Draws one arrow in each lane of a one-way street behind its first junction.
 pub(crate) fn one_ways(
     canvas: &mut impl Painter,
     scenario: &Scenario,
@@ -143,7 +143,7 @@ pub(crate) fn one_ways(
     }
 }
 
-/// Pose of a lane's centre in the direction of driving.
+/// Pose of a lane's centre in driving direction.
 fn lane_pose(road: &Road, lane: i8, s: f64, forward: bool) -> Option<Pose> {
     let pose = road
         .reference_line
@@ -161,7 +161,7 @@ fn arrow(canvas: &mut impl Painter, tip: Pose, turns: &BTreeSet<Turn>, alpha: f3
     let color = faded(MARKING, alpha);
     let at = |x: f64, y: f64| tip.point(x - LENGTH, y);
     let ahead = turns.contains(&Turn::Straight);
-    // Alone a turn is at the end of the shaft, beside a head ahead it leaves halfway.
+    // A turn without a straight arrow is at the end of the shaft; otherwise it branches off halfway.
     let branch = if ahead { 0.3 * LENGTH } else { 0.6 * LENGTH };
     let shaft = if ahead { LENGTH - HEAD.0 } else { branch };
     canvas.line(&[at(0.0, 0.0), at(shaft, 0.0)], SHAFT, 0.8, None, color);

@@ -1,5 +1,5 @@
-//! What the solver of rigid bodies has, as lines over the map: hulls as they lie, wheels, the loads of
-//! wheels, and what drives, lies or stands around them.
+//! Rigid bodies as the solver has them, as lines over the map: hulls in their actual attitude, wheels, wheel
+//! loads, and the vehicles and obstacles around them.
 
 use glam::{DVec2, DVec3};
 use roadwright_geometry::oriented_box::OrientedBox;
@@ -8,15 +8,15 @@ use roadwright_scenario::{Obstacle, Scenario};
 use roadwright_simulation::{Ground, Lying, MechanicsRecord, RigidShape, Snapshot, VehicleRecord};
 use std::f64::consts::TAU;
 
-/// What is farther from every rigid vehicle is left out, m: it meets none soon.
+/// Distance from every rigid vehicle beyond which objects are left out, m, because no contact is imminent.
 const NEAR: f64 = 30.0;
-/// Wheels are seen up to this scale, m a pixel.
+/// Largest scale at which wheels are visible, m per pixel.
 const FARTHEST_WHEEL: f64 = 0.15;
-/// Radius of the circle where a wheel that is a ray touches the ground, m.
+/// Radius of the circle where a ray wheel touches the ground, m.
 const RAY: f64 = 0.12;
-/// Corners of a circle.
+/// Number of corners of a circle.
 const ROUND: u32 = 20;
-/// Length of a load for that of the wheel at rest, radii of the wheel.
+/// Length of a load line for the load of the wheel at rest, in radii of the wheel.
 const LOAD: f64 = 2.0;
 
 /// A rigid vehicle of a snapshot.
@@ -27,14 +27,13 @@ struct Body<'a> {
     middle: DVec2,
 }
 
-/// Lines around rigid bodies in a part of the world, low and high corner, m, at a scale in metres a pixel;
-/// rings end where they begin. None without a rigid vehicle in it.
+/// Returns lines around rigid bodies in a part of the world, given by its low and high corner, m, at a scale
+/// in metres per pixel; rings end where they begin. Empty without a rigid vehicle in it.
 ///
-/// Convex parts of a hull are drawn as seen from above, however they lie, wheels that are spheres as
-/// circles, and those that are rays as small ones where they touch the ground. A line from a wheel to its
-/// side is its load: twice the radius of the wheel long for the load at rest, none in the air.
-/// Trailers, vehicles of other levels and loose obstacles have their outlines within 30 m of such a
-/// vehicle.
+/// Convex parts of a hull are drawn as seen from above in their actual attitude, sphere wheels as circles,
+/// and ray wheels as small circles where they touch the ground. A line from a wheel to its side shows its
+/// load: twice the radius of the wheel for the load at rest, none in the air. Trailers, vehicles of other
+/// levels and loose obstacles have their outlines within 30 m of such a vehicle.
 pub fn lines(
     scenario: &Scenario,
     snapshot: &Snapshot,
@@ -59,8 +58,8 @@ pub fn lines(
     lines
 }
 
-/// Outlines of what stands fixed within 30 m of the rigid vehicles of a snapshot, obstacles and trunks of
-/// trees, as the solver has it: rings that end where they begin.
+/// Outlines of fixed objects (obstacles and tree trunks) within 30 m of the rigid vehicles of a snapshot, as
+/// the solver has them: rings that end where they begin.
 pub fn stills(ground: &Ground, snapshot: &Snapshot) -> Vec<Vec<DVec2>> {
     let middles: Vec<DVec2> = bodies(snapshot).map(|body| body.middle).collect();
     let outlines = ground.still_outlines(&middles, NEAR);
@@ -81,7 +80,7 @@ fn bodies(snapshot: &Snapshot) -> impl Iterator<Item = Body<'_>> {
     })
 }
 
-/// What the parts of a hull cover as seen from above.
+/// The areas that the parts of a hull cover as seen from above.
 fn hull(body: &Body<'_>) -> impl Iterator<Item = Vec<DVec2>> {
     body.shape.hull.iter().map(|part| {
         let corners = part.iter();
@@ -90,7 +89,7 @@ fn hull(body: &Body<'_>) -> impl Iterator<Item = Vec<DVec2>> {
     })
 }
 
-/// Wheels where they are on their springs, and their loads.
+/// Adds wheels at their positions on the springs, and their loads.
 fn wheels(body: &Body<'_>, lines: &mut Vec<Vec<DVec2>>) {
     let shape = body.shape;
     let built = shape.hubs.iter().zip(&shape.loads);
@@ -111,7 +110,7 @@ fn wheels(body: &Body<'_>, lines: &mut Vec<Vec<DVec2>>) {
     }
 }
 
-/// What rigid bodies may meet, where it is near one.
+/// Adds objects that rigid bodies may meet, where they are near one.
 fn company(
     scenario: &Scenario,
     snapshot: &Snapshot,
@@ -137,7 +136,7 @@ fn company(
     planar.chain(trailers).chain(loose.map(ring)).collect()
 }
 
-/// Whether an obstacle can be pushed: what has notches cannot.
+/// Whether an obstacle can be pushed; concave ones cannot.
 fn is_loose(obstacle: &Obstacle) -> bool {
     let turns = |outline: &[DVec2]| {
         let edges: Vec<DVec2> = polygon::edges(outline).map(|(a, b)| b - a).collect();
@@ -243,7 +242,7 @@ mod tests {
         };
         is(size(lying(0.0, 0.0), 0.0), 4.0, 2.0);
         is(size(lying(0.0, 0.0), FRAC_PI_2), 2.0, 4.0);
-        // On a side it is as wide as it was high, on its roof as it was.
+        // On its side it is as wide as it was high, on its roof as before.
         is(size(lying(0.0, FRAC_PI_2), 0.0), 4.0, 1.0);
         is(size(lying(0.0, PI), 0.0), 4.0, 2.0);
         is(size(lying(FRAC_PI_2, 0.0), 0.0), 1.0, 2.0);
@@ -308,7 +307,7 @@ mod tests {
         assert_eq!(seen[0].first(), seen[0].last());
         let (low, high) = polygon::bounds(&seen[0]).unwrap();
         assert!((0.5 * (low + high) - DVec2::new(20.0, 5.0)).length() < 1e-9);
-        // Around vehicles of other levels nothing is.
+        // Nothing is drawn around vehicles of other levels.
         snapshot.mechanics.clear();
         assert!(stills(&ground, &snapshot).is_empty());
     }
@@ -323,7 +322,7 @@ mod tests {
         assert!(none.is_empty());
         snapshot.mechanics[0].shape = None;
         assert!(drawn(&snapshot).is_empty());
-        // A record whose vehicle is gone, or that knows no heights.
+        // A record whose vehicle is gone, or that has no heights.
         let mut lost = picture(false, 0.0, lying(0.0, 0.0), [f64::NAN; 2]);
         assert_eq!(drawn(&lost).len(), 4);
         lost.vehicles.truncate(1);

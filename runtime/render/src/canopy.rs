@@ -1,8 +1,8 @@
-//! Forests from far away: one colour in the place of trees that are too small to be drawn.
+//! Forests from far away: a single colour instead of trees that are too small to be drawn.
 //!
-//! A forest of 100 km² has a million trees. Where their crowns are smaller than a few pixels the area is filled
-//! with what the trees look like on the average, mean colour and cover, so zooming changes neither. In between
-//! the trees appear one after the other, and the fill covers what the missing ones would.
+//! A forest of 100 km² has a million trees. Where their crowns are smaller than a few pixels, the area is
+//! filled with the average look of the trees, mean colour and cover, so zooming changes neither. In between
+//! the trees appear one after another, and the fill covers what the missing ones would.
 
 use crate::canvas::Canvas;
 use crate::land::{TREE, Tree, crown};
@@ -18,34 +18,34 @@ use tiny_skia::Color;
 /// Size of a forest's [grain](crate::land::grain), pixels, at which trees are drawn one by one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sizes {
-    /// Up to it no tree is drawn.
+    /// Size up to which no tree is drawn.
     pub none: f64,
-    /// From it on all are.
+    /// Size from which all trees are drawn.
     pub all: f64,
     /// Number of trees in view that are drawn at any size.
     pub few: usize,
 }
 
-/// The sizes for a renderer that draws tens of thousands of trees at once.
+/// Sizes for a renderer that draws tens of thousands of trees at once.
 pub const SMALLEST: Sizes = Sizes {
     none: 2.0,
     all: 3.0,
     few: 20_000,
 };
-/// The sizes for a renderer that has time for a few thousand in a frame.
+/// Sizes for a renderer that has time for a few thousand per frame.
 pub const SMALLEST_IN_SOFTWARE: Sizes = Sizes {
     none: 6.0,
     all: 8.0,
     few: 3_000,
 };
 
-/// Side of the sample of a forest, cells that hold one tree at most. The number of trees of another sample of
-/// the size differs by about 1%.
+/// Side of the sample of a forest, in cells that contain at most one tree. The number of trees in another
+/// sample of this size differs by about 1%.
 const CELLS: usize = 96;
-/// Places of the sample that are looked at, along each side.
+/// Number of sampled points along each side.
 const PLACES: usize = 160;
-/// Pixels from the middle of the picture of one tree to its edge, and radii of a crown there: its shadow reaches
-/// 1.42 of them.
+/// Pixels from the middle of the picture of a tree to its edge, and the number of crown radii that it covers,
+/// because the shadow reaches 1.42 of them.
 const HALF_PICTURE: u32 = 48;
 const REACH: f64 = 1.5;
 
@@ -57,8 +57,8 @@ pub fn share_of_trees(grain: f64, in_view: usize, sizes: Sizes) -> f64 {
     by_size.max(by_number).clamp(0.0, 1.0)
 }
 
-/// Expected number of trees of a forest in a view, from its density and the overlap of its bounding box with the
-/// view.
+/// Expected number of trees of a forest in a view, from its density and the overlap of its bounding box with
+/// the view.
 pub fn expected_trees(forest: &Forest, low: DVec2, high: DVec2) -> usize {
     let Some((least, most)) = polygon::bounds(&forest.area) else {
         return 0;
@@ -70,7 +70,7 @@ pub fn expected_trees(forest: &Forest, low: DVec2, high: DVec2) -> usize {
     (share * density * polygon::signed_area(&forest.area).abs()) as usize
 }
 
-/// The colour that covers with `shown` of the trees what [`color`] covers alone.
+/// Returns the colour that, together with the share `shown` of the trees, covers what [`color`] covers alone.
 pub fn between_trees(mut color: Color, shown: f64) -> Color {
     // Solves (1 - fill) (1 - shown cover) = 1 - cover for the fill.
     let cover = color.alpha();
@@ -80,14 +80,14 @@ pub fn between_trees(mut color: Color, shown: f64) -> Color {
     color
 }
 
-/// Forests whose colours are kept; beyond that they are forgotten and computed again.
+/// Maximum number of cached colours of forests; beyond it they are dropped and computed again.
 const MOST_KEPT: usize = 1024;
 
-/// All that the colour of a forest depends on.
+/// Everything that the colour of a forest depends on.
 type Key = ([u64; 4], bool);
 
-/// Mean colour of the trees of a forest, by day or by night; its alpha is how much of the ground they cover.
-/// About 10 ms the first time, and then kept for forests of the same density, spacing and seed.
+/// Mean colour of the trees of a forest, by day or by night; its alpha is their cover. It takes about 10 ms
+/// the first time, and is cached for forests of the same density, spacing and seed.
 pub fn color(forest: &Forest, dark: bool) -> Color {
     static KEPT: Mutex<BTreeMap<Key, Color>> = Mutex::new(BTreeMap::new());
     let numbers = [forest.density.get(), forest.spacing.get(), forest.cell()].map(f64::to_bits);
@@ -117,7 +117,8 @@ fn sampled(forest: &Forest, dark: bool) -> Color {
     let mut sum = [0.0f64; 4];
     for place in 0..PLACES * PLACES {
         let cell = DVec2::new((place % PLACES) as f64, (place / PLACES) as f64);
-        // Not in the middle of each square: trees stand in cells as well, and the two would beat.
+        // Jittered within each square, because trees are placed in cells as well, and the two grids would
+        // interfere.
         let at = (cell + jitter(place)) * step;
         let seen = grid.near(at).fold([0.0f32; 4], |below, tree| {
             let own = PICTURES.of(tree, at, dark);
@@ -138,20 +139,20 @@ fn sampled(forest: &Forest, dark: bool) -> Color {
     .unwrap_or(Color::TRANSPARENT)
 }
 
-/// A place within a square of side 1, the same in every run.
+/// A point within a square of side 1, the same in every run.
 fn jitter(place: usize) -> DVec2 {
     let number = mix64(place as u64);
     let unit = |bits: u64| (bits & 0xFFFF) as f64 / 65_536.0;
     DVec2::new(unit(number), unit(number >> 16))
 }
 
-/// A colour over another one; both are multiplied by their alpha.
+/// Draws a colour over another one; both are premultiplied.
 fn over(above: [f32; 4], below: [f32; 4]) -> [f32; 4] {
     let left = 1.0 - above[3];
     std::array::from_fn(|i| above[i] + left * below[i])
 }
 
-/// Trees by the square that they stand in, in the order in which they are drawn.
+/// Trees by their square, in drawing order.
 struct Grid<'a> {
     trees: &'a [Tree],
     squares: Vec<Vec<u32>>,
@@ -161,7 +162,7 @@ struct Grid<'a> {
 
 impl<'a> Grid<'a> {
     fn new(trees: &'a [Tree], side: f64, width: f64) -> Self {
-        // Sparse forests have large squares: what is looked through stays as small as the sample.
+        // Sparse forests have large squares, so that the number of squares stays as small as in the sample.
         let width = width.max(side / CELLS as f64);
         let across = (side / width) as usize + 1;
         let mut squares = vec![Vec::new(); across * across];
@@ -177,7 +178,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// The trees in the nine squares around a place, in their order.
+    /// The trees in the nine squares around a point, in order.
     fn near(&self, at: DVec2) -> impl Iterator<Item = &Tree> {
         let (x, y) = ((at.x / self.width) as usize, (at.y / self.width) as usize);
         let around = |middle: usize| middle.saturating_sub(1)..(middle + 2).min(self.across);
@@ -193,11 +194,11 @@ impl<'a> Grid<'a> {
     }
 }
 
-/// Pictures of one tree by day and by night, one for each colour of crowns.
+/// Pictures of one tree by day and by night, one for each crown colour.
 static PICTURES: LazyLock<Pictures> = LazyLock::new(Pictures::new);
 
 struct Pictures {
-    /// By night and by colour.
+    /// Pictures by night and by colour.
     all: Vec<(bool, u32, Vec<[f32; 4]>)>,
 }
 
@@ -209,7 +210,7 @@ impl Pictures {
         Self { all: all.collect() }
     }
 
-    /// Colour of a tree at a place, m; nothing beside it.
+    /// Colour of a tree at a point, m; transparent beside it.
     fn of(&self, tree: &Tree, at: DVec2, dark: bool) -> [f32; 4] {
         let offset = (at - tree.at) / (tree.crown * REACH);
         let half = f64::from(HALF_PICTURE);
@@ -226,7 +227,7 @@ impl Pictures {
     }
 }
 
-/// A tree with a crown of a metre on nothing.
+/// A tree with a crown of one metre on a transparent ground.
 fn picture(tone: u32, dark: bool) -> Vec<[f32; 4]> {
     let side = 2 * HALF_PICTURE;
     let reach = DVec2::splat(REACH);
@@ -314,7 +315,7 @@ mod tests {
         }
     }
 
-    /// Mean colour of a picture of a forest whose grain has a size in pixels, 0 to 255.
+    /// Mean colour of a picture of a forest whose grain has a given size in pixels, 0 to 255.
     fn mean_of_picture(forest: &Forest, grain_pixels: f64, dark: bool) -> [f64; 3] {
         let mut scenario = Scenario::new("forest");
         let edit = Edit::Forest(ForestId(1), Some(Box::new(forest.clone())));
@@ -354,14 +355,14 @@ mod tests {
             let means = sizes.map(|size| mean_of_picture(&forest, size, dark));
             for (mean, size) in means.iter().zip(sizes) {
                 for (color, first) in mean.iter().zip(means[0]) {
-                    // Nobody sees a difference of 2 of 255.
+                    // A difference of 2 of 255 is invisible.
                     assert!(
                         (color - first).abs() < 2.0,
                         "{density} at {size}: {means:?}"
                     );
                 }
             }
-            // The measure sees a forest: bare ground is far from it.
+            // The measure detects a forest: bare ground is far from it.
             let bare = mean_of_picture(&self::forest(0.0, spacing), none, dark);
             let apart = means[0].iter().zip(bare).map(|(a, b)| (a - b).abs());
             assert!(apart.fold(0.0, f64::max) > 6.0, "{means:?} {bare:?}");
@@ -379,7 +380,7 @@ mod tests {
             let cover = 1.0 - (1.0 - fill) * (1.0 - 0.7 * shown as f32);
             assert!((cover - 0.7).abs() < 1e-5, "{cover} at {shown}");
         }
-        /// More trees in view than are drawn regardless of their size.
+        /// More trees in view than are drawn at every size.
         const MANY: usize = 1_000_000;
         assert_eq!(share_of_trees(1.9, MANY, SMALLEST), 0.0);
         assert_eq!(share_of_trees(2.5, MANY, SMALLEST), 0.5);

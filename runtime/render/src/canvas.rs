@@ -19,20 +19,20 @@ pub(crate) struct Canvas {
     corner: DVec2,
     /// Pixels per metre.
     pub(crate) scale: f64,
-    /// Whether colours are those of a dark room.
+    /// Whether the colours are those of the dark theme.
     dark: bool,
 }
 
-/// Shapes wholly outside by this much are not drawn, pixels.
+/// Shapes that are further outside than this are not drawn, pixels.
 const MARGIN: f32 = 64.0;
 
 impl Canvas {
-    /// A canvas that shows a box of the world, centred, with its proportions kept.
+    /// Makes a canvas that shows a box of the world, centred, with its proportions kept.
     pub(crate) fn new(size: (u32, u32), low: DVec2, high: DVec2) -> Result<Self, RenderError> {
         let pixmap = Pixmap::new(size.0, size.1).ok_or(RenderError::Size(size.0, size.1))?;
         let pixels = DVec2::new(f64::from(size.0), f64::from(size.1));
         let world = (high - low).max(DVec2::splat(1.0));
-        // The tighter direction decides; in the other one more of the world is seen.
+        // The tighter direction decides; in the other one more of the world is visible.
         let scale = (pixels / world).min_element();
         let middle = 0.5 * (low + high);
         Ok(Self {
@@ -43,12 +43,12 @@ impl Canvas {
         })
     }
 
-    /// Whether colours are from now on those of a dark room.
+    /// Switches to or from the colours of the dark theme.
     pub(crate) fn set_dark(&mut self, dark: bool) {
         self.dark = dark;
     }
 
-    /// Whether colours are those of a dark room.
+    /// Whether the colours are those of the dark theme.
     pub(crate) fn is_dark(&self) -> bool {
         self.dark
     }
@@ -65,12 +65,12 @@ impl Canvas {
             .collect()
     }
 
-    /// Fills a polygon with a colour that is one of this picture already.
+    /// Fills a polygon with a colour that is already one of this picture.
     pub(crate) fn plain_polygon(&mut self, points: &[DVec2], color: Color) {
         self.fill_ring(points, color);
     }
 
-    /// The part of the world that is seen, low and high corner, m.
+    /// The visible part of the world, low and high corner, m.
     pub(crate) fn view(&self) -> (DVec2, DVec2) {
         let size = DVec2::new(f64::from(self.width()), f64::from(self.height())) / self.scale;
         let low = self.corner - DVec2::new(0.0, size.y);
@@ -84,7 +84,7 @@ impl Canvas {
         }
     }
 
-    /// A colour of the map as this picture shows it.
+    /// Converts a colour of the map to the theme of this picture.
     pub(crate) fn shown(&self, color: Color) -> Color {
         if self.dark { by_night(color) } else { color }
     }
@@ -105,7 +105,7 @@ impl Canvas {
     /// Pixel of a world point.
     pub(crate) fn pixel(&self, point: DVec2) -> (f32, f32) {
         let offset = (point - self.corner) * self.scale;
-        // In double precision up to here: 100 km from the origin an f32 resolves a centimetre.
+        // In double precision up to here, because 100 km from the origin an f32 resolves a centimetre.
         (offset.x as f32, -offset.y as f32)
     }
 
@@ -114,7 +114,7 @@ impl Canvas {
         self.corner + DVec2::new(x, -y) / self.scale
     }
 
-    /// Sets one pixel to a colour as it is; outside nothing happens.
+    /// Sets one pixel to a colour without blending; does nothing outside.
     pub(crate) fn put(&mut self, x: u32, y: u32, color: Color) {
         let (width, height) = (self.pixmap.width(), self.pixmap.height());
         if x < width && y < height {
@@ -145,8 +145,7 @@ impl Canvas {
         }
     }
 
-    /// Draws a figure: where its middle is, the vector to its front, half its width in m, and its own
-    /// colour.
+    /// Draws a figure, given its middle, the vector to its front, half its width in m, and its own colour.
     pub(crate) fn figure(
         &mut self,
         parts: &[Part],
@@ -171,9 +170,9 @@ impl Canvas {
         }
     }
 
-    /// Fills a ring that fades out up to another one of as many corners.
+    /// Fills a ring that fades out towards an outer one with the same number of corners.
     fn fading(&mut self, ring: &[DVec2], outer: &[DVec2], color: Color) {
-        // Few enough that rounding to bytes, coat by coat, does not tint what lies below.
+        // Few enough that rounding to bytes, coat by coat, does not tint the ground.
         const COATS: (f64, f64) = (6.0, 10.0);
         const STEP: f64 = 1.5;
         let widest = ring.iter().zip(outer).map(|(a, b)| (*b - *a).length());
@@ -181,8 +180,8 @@ impl Canvas {
         let coats = (pixels / STEP).ceil().clamp(COATS.0, COATS.1) as u8;
         let share = |i: u8| f32::from(i) / f32::from(coats);
         for i in 0..coats {
-            // From the outside inwards; each coat covers so much of what shines through the coats
-            // below it that all together the cover grows evenly.
+            // From the outside inwards; each coat covers enough of what shines through that together the
+            // cover grows evenly.
             let below = color.alpha() * share(i);
             let cover = color.alpha() * share(i + 1);
             let mut coat = color;
@@ -200,14 +199,14 @@ impl Canvas {
         }
     }
 
-    /// Writes a text with its middle at a world point, along a heading, never upside down, with a halo
-    /// that hides what lies below.
+    /// Writes a text with its middle at a world point, along a heading, never upside down, with a halo that
+    /// hides the ground.
     pub(crate) fn text_along(&mut self, text: &str, at: Pose, size: f32, ink: u32, halo: u32) {
         let (x, y) = self.pixel(at.position);
         let forward = at.forward();
         let along = if forward.x < 0.0 { -forward } else { forward };
         let (c, s) = (along.x as f32, along.y as f32);
-        // Letters are as high as a third of the size above and below the middle of the line.
+        // Capital letters reach a third of the size above and below the middle of the line.
         let lower = Transform::from_translate(0.0, 0.36 * size);
         let turn = lower.post_concat(Transform::from_row(c, -s, s, c, x, y));
         let path = text::outline(text, size, Align::Centre).and_then(|path| path.transform(turn));
@@ -217,7 +216,7 @@ impl Canvas {
         }
     }
 
-    /// Writes a text with its baseline at a pixel, with a halo that keeps it legible on anything.
+    /// Writes a text with its baseline at a pixel, with a halo that keeps it legible on any ground.
     pub(crate) fn text(&mut self, text: &str, x: f32, y: f32, size: f32, align: Align, hex: u32) {
         let Some(path) = text::outline(text, size, align) else {
             return;
@@ -282,10 +281,10 @@ impl Canvas {
         self.visible(builder.finish()?)
     }
 
-    /// A path if some of it may be in the picture.
+    /// Returns a path if it may be partly in the picture.
     fn visible(&self, path: Path) -> Option<Path> {
         let bounds = path.bounds();
-        // Most of a city lies outside of a close view; paths there cost more to clip than to look at.
+        // Most of a city lies outside a close view, and clipping a path there costs more than checking it.
         let visible = bounds.right() > -MARGIN
             && bounds.bottom() > -MARGIN
             && bounds.left() < self.width() + MARGIN

@@ -12,9 +12,9 @@ use roadwright_scenario::junction::{Crossing, Junction};
 
 /// Width of a bar, m, and of the gap beside it.
 const BAR: f64 = 0.5;
-/// Width of the lanes by which paint fades, m.
+/// Lane width on which the fading of paint is based, m.
 const LANE: f64 = 3.25;
-/// The bars of all crossings of some junctions.
+/// Draws the bars of all crossings of some junctions.
 pub(crate) fn zebras(painter: &mut impl Painter, junctions: &[&Junction]) {
     let alpha = opacity(painter.scale(), LANE);
     if alpha == 0.0 {
@@ -31,7 +31,7 @@ pub(crate) fn zebras(painter: &mut impl Painter, junctions: &[&Junction]) {
     }
 }
 
-/// Where the bars of a crossing lie, m from the right kerb: as many as fit each stretch, in its middle.
+/// Positions of the bars of a crossing, m from the right kerb: as many as fit each stretch, centred.
 fn bars(crossing: &Crossing) -> Vec<(f64, f64)> {
     let stretches = crossing.stretches();
     let bars = stretches.flat_map(|stretch| {
@@ -73,7 +73,7 @@ mod tests {
         let split = bars(&crossing(9.0, vec![island]));
         assert_eq!(split.len(), 8);
         assert!(split.iter().all(|bar| bar.1 <= 3.5 || bar.0 >= 5.5));
-        // Narrower than a bar: one in its middle.
+        // On a stretch narrower than a bar: one in its middle.
         assert_eq!(bars(&crossing(0.3, Vec::new())).len(), 1);
     }
 }

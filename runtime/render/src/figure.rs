@@ -1,9 +1,9 @@
-//! Vehicles and trees as they are seen from above: the same figures in pictures and in the window.
+//! Vehicles and trees as seen from above: the same figures in pictures and in the window.
 //!
-//! What a vehicle's state adds to its figure (wheels that steer, a roof that leans, a sign above it) is in
-//! [`crate::hint`].
+//! [`crate::hint`] adds what depends on the state of a vehicle (steered wheels, a leaning roof, a sign above
+//! it).
 //!
-//! A figure lives in a frame of its own: x ahead in half lengths, y to the left in half widths.
+//! A figure has its own frame: x ahead in half lengths, y to the left in half widths.
 
 use crate::hint;
 use crate::palette::{
@@ -17,7 +17,7 @@ use tiny_skia::Color;
 /// A corner in the frame of a figure.
 pub type Corner = (f32, f32);
 
-/// Something that is drawn often.
+/// A figure that is drawn often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Figure {
     /// A piece of the streak that a sliding wheel leaves.
@@ -26,48 +26,48 @@ pub enum Figure {
     Wheel,
     /// A car with windows and lamps.
     Car,
-    /// A bus, a lorry: all that is long.
+    /// A bus or lorry: any long vehicle.
     Bus,
-    /// The glass of a car without its roof, below a roof that leans.
+    /// The glass of a car without its roof, below a leaning roof.
     CarGlass,
-    /// The roof of a car that leans.
+    /// The roof of a leaning car.
     CarRoof,
-    /// The roof of a bus that leans.
+    /// The roof of a leaning bus.
     BusRoof,
     /// A trailer: a roof without a windscreen.
     Trailer,
     /// A tracked vehicle: a hull between two tracks, with a turret.
     Tracked,
-    /// The turret of a tracked vehicle that leans.
+    /// The turret of a leaning tracked vehicle.
     Turret,
     /// A vehicle of some ten pixels: body and windscreen.
     Pill,
     /// A vehicle of a few pixels.
     Dot,
-    /// Somebody on foot.
+    /// A pedestrian.
     Person,
-    /// A lamp at the back of a vehicle that brakes.
+    /// A lamp at the back of a braking vehicle.
     BrakeLamp,
-    /// An indicator that is lit.
+    /// A lit indicator.
     IndicatorLamp,
     /// A tree.
     Tree,
     /// The sign above a vehicle that is stuck: a disc with two bars.
     StuckSign,
-    /// The sign above a vehicle that is tipped over: a triangle with an exclamation mark.
+    /// The sign above a vehicle that has tipped over: a triangle with an exclamation mark.
     TippedSign,
 }
 
 /// A part of a figure; later ones cover earlier ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// Its corners, counter-clockwise; all of them are seen from the ring's middle.
+    /// Its corners, counter-clockwise; star-shaped around the ring's middle.
     pub ring: Vec<Corner>,
     /// The ring, corner by corner, at which it has faded out.
     pub fade: Option<Vec<Corner>>,
-    /// Its colour; `None`: that of the one that is drawn.
+    /// Its colour; `None` for that of the instance.
     pub color: Option<Color>,
-    /// How far it lies to the east and to the north however the figure is turned, half widths.
+    /// Shift to the east and to the north, whatever the figure's heading, half widths.
     pub shift: Corner,
 }
 
@@ -82,7 +82,7 @@ impl Part {
     }
 }
 
-/// From how many metres a pixel on vehicles are pills, and from how many dots.
+/// Scales, metres per pixel, from which vehicles are drawn as pills and as dots.
 const PILLS: f64 = 0.35;
 const DOTS: f64 = 0.8;
 
@@ -101,7 +101,7 @@ const BODY: [Corner; 9] = [
     (-0.97, 0.76),
     (-1.0, 0.4),
 ];
-/// Half of what is glass, and of the roof within.
+/// Half the outline of the glass, and of the roof within.
 const WINDOWS: [Corner; 7] = [
     (0.44, 0.0),
     (0.42, 0.5),
@@ -133,7 +133,7 @@ const BUS_SCREEN: [Corner; 4] = [(0.975, 0.0), (0.965, 0.84), (0.9, 0.9), (0.88,
 const HATCHES: [f32; 3] = [-0.55, -0.02, 0.5];
 
 impl Figure {
-    /// The figure of a vehicle of a length in m, at a scale in metres a pixel.
+    /// The figure of a vehicle of a length in m, at a scale in metres per pixel.
     pub fn of_vehicle(length: f64, scale: f64) -> Self {
         if scale >= DOTS {
             Self::Dot
@@ -146,7 +146,7 @@ impl Figure {
         }
     }
 
-    /// The figure of a vehicle on tracks, at a scale in metres a pixel.
+    /// The figure of a tracked vehicle, at a scale in metres per pixel.
     pub fn of_tracked(scale: f64) -> Self {
         match Self::of_vehicle(0.0, scale) {
             Self::Car => Self::Tracked,
@@ -154,7 +154,7 @@ impl Figure {
         }
     }
 
-    /// The figure of a trailer, at a scale in metres a pixel.
+    /// The figure of a trailer, at a scale in metres per pixel.
     pub fn of_trailer(scale: f64) -> Self {
         if scale >= PILLS {
             Self::Dot
@@ -214,8 +214,8 @@ pub(crate) fn rectangle((x, y): Corner, along: f32, across: f32) -> Vec<Corner> 
         .to_vec()
 }
 
-/// A body in the colour of the vehicle with its shadow and a darker rim, so that it is seen on asphalt
-/// of the same brightness.
+/// A body in the colour of the vehicle with its shadow and a darker rim, so that it is visible on asphalt of
+/// the same brightness.
 fn body(outline: &[Corner]) -> Vec<Part> {
     let ring = mirrored(outline);
     let shadow = Part {
@@ -290,12 +290,12 @@ fn trailer() -> Vec<Part> {
     parts
 }
 
-/// Of a tracked vehicle: bars across each track, half lengths apart.
+/// Number of bars across each track of a tracked vehicle.
 const TRACK_BARS: u8 = 15;
 
 fn tracked() -> Vec<Part> {
     let mut parts = body(&BUS);
-    // A body has its own colour throughout: the tracks lie over its sides.
+    // A body has one colour throughout, so the tracks are drawn over its sides.
     for side in [0.86, -0.86] {
         parts.push(Part::new(
             rectangle((0.0, side), 0.98, 0.13),
@@ -326,7 +326,7 @@ fn turret() -> Vec<Part> {
     ]
 }
 
-/// A roof with a rim that tells it from what lies below it.
+/// A roof with a rim that separates it from the parts below.
 fn roof(ring: &[Corner], sheen: f32) -> Vec<Part> {
     vec![
         Part::new(ring.to_vec(), None),
@@ -343,7 +343,7 @@ fn bus_roof() -> Vec<Part> {
     parts
 }
 
-/// Corners of a round shape: `radius` at each of their angles.
+/// Corners of a round shape, with `radius` evaluated at each of their angles.
 pub(crate) fn round(corners: u32, radius: impl Fn(f64) -> f64, (x, y): Corner) -> Vec<Corner> {
     (0..corners)
         .map(|i| {
@@ -363,11 +363,11 @@ fn lamp(hex: u32) -> Vec<Part> {
     vec![glow, Part::new(round(10, |_| 0.42, MIDDLE), Some(rgb(hex)))]
 }
 
-/// Half of the depth of a person and half of the shoulders, m, and the radius of the head.
+/// Half the depth and half the shoulder width of a person, m, and the radius of the head.
 const CHEST: f64 = 0.165;
 const SHOULDERS: f64 = 0.3;
 const HEAD: f64 = 0.12;
-/// Farther away than this people are not drawn, m a pixel, and nearer they have at least so many pixels.
+/// Scale, m per pixel, beyond which people are not drawn, and their minimum size in pixels.
 const FARTHEST_PERSON: f64 = 0.5;
 const LEAST_PERSON: f64 = 3.0;
 
@@ -391,8 +391,8 @@ fn person() -> Vec<Part> {
     ]
 }
 
-/// How a person is drawn at a scale in metres a pixel: half of its depth and half of its width, m;
-/// `None` from far away.
+/// Size of a person at a scale in metres per pixel: half its depth and half its width, m; `None` if too far
+/// away.
 pub fn person_size(scale: f64) -> Option<(f64, f64)> {
     let grow = (LEAST_PERSON * scale / (2.0 * SHOULDERS)).max(1.0);
     (scale <= FARTHEST_PERSON).then_some((grow * CHEST, grow * SHOULDERS))
@@ -421,7 +421,7 @@ fn tree() -> Vec<Part> {
         round(28, |angle| 0.88 * lobed(angle), middle),
         None,
     ));
-    // Spots where the sun falls through, of three sizes.
+    // Sunlit spots of three sizes.
     for (at, radius) in [
         ((-0.3, 0.35), 0.3),
         ((0.28, 0.42), 0.2),
@@ -440,8 +440,8 @@ fn tree() -> Vec<Part> {
     parts
 }
 
-/// The colour of an agent's vehicle. Dots are lighter: a body of the brightness of asphalt would not be
-/// seen without its rim.
+/// Colour of an agent's vehicle. Dots are lighter, because without its rim a body of the brightness of
+/// asphalt would be invisible.
 pub fn body_color(agent: u64, length: f64, figure: Figure) -> Color {
     let own = if figure == Figure::Tracked {
         TRACKED_BODY
@@ -458,17 +458,17 @@ pub fn body_color(agent: u64, length: f64, figure: Figure) -> Color {
     color
 }
 
-/// How much longer and wider a vehicle is drawn than it is, at a scale in metres a pixel: from far
-/// away it would not be seen.
+/// Factor by which a vehicle is drawn longer and wider than it is, at a scale in metres per pixel, so that it
+/// is visible from far away.
 pub fn enlargement(length: f64, scale: f64) -> f64 {
-    /// Shortest pill and dot, pixels.
+    /// Minimum length of a pill and a dot, pixels.
     const PILL: f64 = 11.0;
     const DOT: f64 = 8.0;
     let least = if scale >= DOTS { DOT } else { PILL };
     (least * scale / length.max(0.1)).max(1.0)
 }
 
-/// Lamps that are lit, in half lengths ahead and half widths to the left of a vehicle's middle.
+/// Lit lamps, in half lengths ahead and half widths to the left of a vehicle's middle.
 pub fn lit_lamps(indicator: Indicator, braking: bool) -> impl Iterator<Item = (Figure, Corner)> {
     const INDICATORS: [Corner; 4] = [(0.9, 0.82), (-0.94, 0.82), (0.9, -0.82), (-0.94, -0.82)];
     const BRAKES: [Corner; 2] = [(-0.96, 0.6), (-0.96, -0.6)];
@@ -528,7 +528,7 @@ mod tests {
                     let (a, b) = (part.ring[i], part.ring[(i + 1) % n]);
                     (a.0 - middle.0) * (b.1 - middle.1) - (a.1 - middle.1) * (b.0 - middle.0)
                 };
-                // All corners turn the same way around the middle.
+                // All corners have the same winding around the middle.
                 assert!(
                     (0..n).all(|i| turn(i) > 0.0) || (0..n).all(|i| turn(i) < 0.0),
                     "{figure:?}"

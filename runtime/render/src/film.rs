@@ -1,8 +1,8 @@
-//! Moving pictures of a run, as GIF.
+//! Animations of a run, as GIF.
 //!
-//! All frames share one palette, so that a colour looks the same in each of them and nothing is left behind
-//! where a vehicle was; after the first frame only the box of what has changed is written, and in it only
-//! the pixels that have.
+//! All frames share one palette, so that a colour looks the same in each of them and no traces of moving
+//! vehicles remain. After the first frame only the bounding box of the changes is written, and in it only the
+//! changed pixels.
 
 use crate::map::drawn;
 use crate::{Picture, RenderError};
@@ -13,15 +13,15 @@ use roadwright_simulation::Snapshot;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Colours of the palette; one more stands for what has not changed.
+/// Number of colours of the palette; one more stands for unchanged pixels.
 const COLORS: usize = 255;
 const UNCHANGED: u8 = 255;
-/// One of so many pixels is looked at for the palette.
+/// Sampling interval of the pixels for the palette.
 const SAMPLED: i32 = 3;
-/// GIF counts time in hundredths of a second, and most programs show nothing faster than this many.
+/// Shortest frame duration, hundredths of a second, because most programs show no shorter one.
 const SHORTEST: u16 = 2;
 
-/// Frames of a run, one after the other.
+/// Frames of a run, in order.
 ///
 /// ```
 /// use roadwright_render::{Film, Picture};
@@ -37,15 +37,15 @@ const SHORTEST: u16 = 2;
 /// ```
 #[derive(Debug)]
 pub struct Film {
-    /// Of a frame, hundredths of a second.
+    /// Duration of a frame, hundredths of a second.
     delay: u16,
     size: (u32, u32),
-    /// The frame before, RGBA.
+    /// The previous frame, RGBA.
     last: Vec<u8>,
     changes: Vec<Change>,
 }
 
-/// What differs from the frame before.
+/// Difference to the previous frame.
 #[derive(Debug)]
 struct Change {
     left: u32,
@@ -57,7 +57,7 @@ struct Change {
 }
 
 impl Film {
-    /// An empty film whose frames are shown so long each, s; GIF has hundredths of a second, two at least.
+    /// Makes an empty film with a duration of each frame, s; GIF has hundredths of a second, at least two.
     pub fn new(seconds: f64) -> Self {
         let hundredths = (100.0 * seconds).round().clamp(0.0, f64::from(u16::MAX));
         Self {
@@ -71,7 +71,7 @@ impl Film {
     /// Adds a frame; all have the size of the first one.
     ///
     /// # Errors
-    /// As [`map`](crate::map), and if the size is another one.
+    /// As [`map`](crate::map), and if its size differs.
     pub fn add(
         &mut self,
         scenario: &Scenario,
@@ -101,7 +101,7 @@ impl Film {
         Ok(())
     }
 
-    /// The film as GIF, repeated without end.
+    /// Returns the film as GIF, repeated endlessly.
     ///
     /// # Errors
     /// If there is no frame, or the frames are too large for a GIF.
@@ -144,7 +144,7 @@ impl Film {
     }
 }
 
-/// The box of what differs between two frames of a width; a pixel where nothing does.
+/// Returns the bounding box of the changes between two frames of a width; one pixel if there are none.
 fn changed(before: &[u8], after: &[u8], width: u32) -> Change {
     let width = width as usize;
     let differs = |pixel: usize| before[4 * pixel..][..4] != after[4 * pixel..][..4];
@@ -181,7 +181,7 @@ fn changed(before: &[u8], after: &[u8], width: u32) -> Change {
 /// Colours of all frames.
 struct Palette {
     quantizer: NeuQuant,
-    /// RGB of each, and of what has not changed.
+    /// RGB of each, and of unchanged pixels.
     colors: Vec<u8>,
 }
 
@@ -202,7 +202,7 @@ impl Palette {
         Self { quantizer, colors }
     }
 
-    /// Numbers of the colours of pixels; those found before are kept.
+    /// Returns the palette indices of pixels; earlier results are reused.
     fn indices(&self, pixels: &[u8], known: &mut BTreeMap<[u8; 3], u8>) -> Vec<u8> {
         let index = |pixel: &[u8]| {
             if pixel[3] == 0 {
@@ -234,7 +234,7 @@ mod tests {
         }
     }
 
-    /// What a program that shows it has on its screen after each frame, RGBA.
+    /// The screen of a viewer after each frame, RGBA.
     fn shown(gif: &[u8]) -> Vec<Vec<u8>> {
         let mut options = gif::DecodeOptions::new();
         options.set_color_output(gif::ColorOutput::RGBA);
@@ -270,7 +270,7 @@ mod tests {
         assert_ne!(screens[0], screens[1]);
         assert_eq!(screens[0], screens[2]);
         assert_eq!(screens[2], screens[3]);
-        // Near to what was drawn: 255 colours for all of it.
+        // Close to the drawn picture: 255 colours for all of it.
         let drawn = drawn(&scenario, None, &picture("here")).unwrap().opaque();
         let apart = drawn
             .iter()
@@ -278,7 +278,7 @@ mod tests {
             .map(|(a, b)| u64::from(a.abs_diff(*b)));
         let mean = apart.sum::<u64>() as f64 / drawn.len() as f64;
         assert!(mean < 3.0, "{mean}");
-        // What has not changed is hardly written.
+        // Unchanged frames take hardly any space.
         let mut one = Film::new(0.1);
         one.add(&scenario, None, &picture("here")).unwrap();
         let whole = one.gif().unwrap().len();

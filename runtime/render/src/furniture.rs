@@ -1,4 +1,4 @@
-//! What a map needs besides the world: title, scale bar, attribution.
+//! Additions to a map: title, scale bar, attribution.
 
 use crate::canvas::Canvas;
 use crate::map::Trail;
@@ -30,7 +30,7 @@ fn length_text(metres: f64) -> String {
     }
 }
 
-/// A bar with its length, lower left.
+/// Draws a bar with its length, lower left.
 pub(crate) fn scale_bar(canvas: &mut Canvas) {
     let length = round_length(200.0 / canvas.scale);
     let width = (length * canvas.scale) as f32;
@@ -42,7 +42,7 @@ pub(crate) fn scale_bar(canvas: &mut Canvas) {
     canvas.text(&label, x + 0.5 * width, y - 11.0, 13.0, Align::Centre, INK);
 }
 
-/// Name of the scenario and what is shown of it, upper left.
+/// Writes the name of the scenario and a detail line, upper left.
 pub(crate) fn title(canvas: &mut Canvas, name: &str, detail: &str) {
     let width = text::width(name, 19.0).max(text::width(detail, 13.0));
     let height = if detail.is_empty() { 34.0 } else { 54.0 };
@@ -57,7 +57,7 @@ pub(crate) fn title(canvas: &mut Canvas, name: &str, detail: &str) {
     canvas.text(detail, MARGIN, MARGIN + 38.0, 13.0, Align::Left, QUIET_INK);
 }
 
-/// What the colours of trails mean, upper right.
+/// Explains the colours of trails, upper right.
 pub(crate) fn legend(canvas: &mut Canvas, trails: &[Trail]) {
     const ROW: f32 = 20.0;
     const SWATCH: f32 = 28.0;
@@ -82,7 +82,7 @@ pub(crate) fn legend(canvas: &mut Canvas, trails: &[Trail]) {
     }
 }
 
-/// Whom the data came from, lower right.
+/// Credits the data sources, lower right.
 pub(crate) fn attribution(canvas: &mut Canvas, text: &str) {
     if text.is_empty() {
         return;

@@ -1,8 +1,8 @@
-//! Gores: the paved triangles between roads that part slowly, with their chevrons.
+//! Gores: the paved triangles between roads that diverge slowly, with their chevrons.
 //!
 //! ```text
 //!    ------------------------------
-//!    \  \  \  \  `._                   Chevrons point at the tip. Where the roads have parted, the
+//!    \  \  \  \  `._                   Chevrons point at the tip. Where the roads have diverged, the
 //!   ( )  )  )  )    >----------        verge begins with a round nose.
 //!    /  /  /  /  .-'
 //!    ------------------------------
@@ -16,25 +16,25 @@ use roadwright_geometry::math::{cos, sin};
 use roadwright_scenario::junction::{Gore, Junction};
 use std::f64::consts::PI;
 
-/// Width of a bar along the gore, m, distance of bars, and how far they keep off the edges.
+/// Width of a bar along the gore, m, distance between bars, and their distance from the edges.
 const BAR: f64 = 0.9;
 const APART: f64 = 3.4;
 const INSET: f64 = 0.5;
-/// Where the gore is narrower there are no bars, m.
+/// Smallest width of a gore that has bars, m.
 const LEAST: f64 = 1.2;
-/// Width of the lanes by which paint fades, m.
+/// Lane width on which the fading of paint is based, m.
 const LANE: f64 = 3.6;
-/// Points of the nose.
+/// Number of points of the nose.
 const NOSE: u32 = 12;
 
-/// The asphalt of the gores of some junctions.
+/// Draws the asphalt of the gores of some junctions.
 pub(crate) fn surfaces(painter: &mut impl Painter, junctions: &[&Junction]) {
     for gore in junctions.iter().flat_map(|junction| &junction.gores) {
         painter.polygon(&surface(gore), rgb(ASPHALT));
     }
 }
 
-/// From the tip along the right edge, around the nose, and back along the left edge.
+/// Outline from the tip along the right edge, around the nose, and back along the left edge.
 fn surface(gore: &Gore) -> Vec<DVec2> {
     let (left, right) = (gore.left[0], gore.right[0]);
     let middle = 0.5 * (left + right);
@@ -54,7 +54,7 @@ fn surface(gore: &Gore) -> Vec<DVec2> {
         .collect()
 }
 
-/// Chevrons across the gores of some junctions.
+/// Draws chevrons across the gores of some junctions.
 pub(crate) fn chevrons(painter: &mut impl Painter, junctions: &[&Junction]) {
     let alpha = opacity(painter.scale(), LANE);
     if alpha == 0.0 {
@@ -68,7 +68,7 @@ pub(crate) fn chevrons(painter: &mut impl Painter, junctions: &[&Junction]) {
     }
 }
 
-/// The bars of a gore: each a chevron of six corners.
+/// Bars of a gore: each a chevron of six corners.
 fn bars(gore: &Gore) -> Vec<[DVec2; 6]> {
     let last = gore.left.len() - 1;
     let length: f64 = gore
@@ -77,7 +77,7 @@ fn bars(gore: &Gore) -> Vec<[DVec2; 6]> {
         .map(|pair| (pair[1] - pair[0]).length())
         .sum();
     let step = length / last.max(1) as f64;
-    // Both edges at a distance from the nose, inside by the inset.
+    // Points on both edges at a distance from the nose, moved inside by the inset.
     let at = |s: f64| {
         let place = (s / step.max(1e-9)).clamp(0.0, last as f64);
         let (i, u) = (place.floor() as usize, place.fract());
@@ -97,7 +97,7 @@ fn bars(gore: &Gore) -> Vec<[DVec2; 6]> {
         .map(|i| first + APART * f64::from(i))
         .take_while(|&s| width(s) + 2.0 * INSET > LEAST && s + BAR < length)
         .map(|s| {
-            // The apex lies ahead by half of the width: bars slant by 45 degrees.
+            // The apex lies ahead by half the width, so that bars slant by 45 degrees.
             let ahead = 0.5 * width(s);
             let ((left, right), (far_left, far_right)) = (at(s), at(s + BAR));
             let apex = |s: f64| {

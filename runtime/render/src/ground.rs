@@ -1,4 +1,4 @@
-//! Land: what lies on the ground below everything else, and where its names stand.
+//! Land: the surface of the ground below everything else, and the positions of its names.
 
 use crate::palette::{
     BLOCK, COMMERCIAL, FOREST, LAWN, PARK, PARK_INK, PITCH, PLAZA, SAND, WATER, WATER_EDGE,
@@ -9,11 +9,11 @@ use glam::DVec2;
 use roadwright_geometry::polygon;
 use roadwright_scenario::{Land, LandUse, Scenario};
 
-/// Width of the line along a shore, m, and of the shallow water inside of it.
+/// Width of the line along a shore, m, and of the shallow water inside it.
 const SHORE: (f64, f64) = (0.8, 5.0);
-/// Fewer pixels per metre show neither shores nor the lines of pitches.
+/// Smallest scale with shores and lines of pitches, pixels per metre.
 const LEAST_EDGE_SCALE: f64 = 0.3;
-/// Points across and along an area among which the place of its name is looked for.
+/// Number of points across and along an area among which the position of its name is chosen.
 const PLACES: u32 = 12;
 
 /// The colour of a use, 0xRRGGBB.
@@ -31,7 +31,7 @@ pub fn color(usage: LandUse) -> u32 {
     }
 }
 
-/// The colour of the name of a use; `None`: its names are not written on the map.
+/// The colour of the name of a use; `None` if its names are not written on the map.
 pub fn ink(usage: LandUse) -> Option<u32> {
     match usage {
         LandUse::Park | LandUse::Wood | LandUse::Grass => Some(PARK_INK),
@@ -40,10 +40,10 @@ pub fn ink(usage: LandUse) -> Option<u32> {
     }
 }
 
-/// Paints all land of a scenario, from the bottom up.
+/// Paints all land of a scenario, bottom to top.
 pub fn all(painter: &mut impl Painter, scenario: &Scenario) {
     let mut areas: Vec<_> = scenario.painted_land().collect();
-    // A sort that keeps the order of ids within a use.
+    // A stable sort, which keeps the order of ids within a use.
     areas.sort_by_key(|(_, land)| land.usage.rank());
     for (_, land) in areas {
         area(painter, land);
@@ -71,7 +71,7 @@ pub fn area(painter: &mut impl Painter, land: &Land) {
     }
 }
 
-/// Where the name of an area stands: a point far from its edges, and its distance to the nearest one, m.
+/// Position of the name of an area: a point far from its edges, and its distance to the nearest one, m.
 pub fn place_of_name(land: &Land) -> Option<(DVec2, f64)> {
     let (low, high) = polygon::bounds(&land.outline)?;
     let step = (high - low) / f64::from(PLACES);

@@ -1,10 +1,9 @@
-//! Paint that leads through junctions: cycle lanes from arm to arm, and guide lines for who turns across the
-//! oncoming traffic.
+//! Paint through junctions: cycle lanes from arm to arm, and guide lines for turns across oncoming traffic.
 //!
 //! ```text
-//!   ------+ #   # +------      # crosswalks: what leads through ends before them
+//!   ------+ #   # +------      # crosswalks: paint through the junction ends before them
 //!    ==>  | #===# |  ==>       = a cycle lane, between squares where others cross it
-//!   ------+ #\  # +------      \ the way of who turns across
+//!   ------+ #\  # +------      \ the path of a turn across oncoming traffic
 //!            : \ :
 //! ```
 
@@ -18,13 +17,13 @@ use roadwright_scenario::junction::{ArmEnd, Crossing, Junction, LinkKind, Turn, 
 use roadwright_scenario::{Control, DrivingSide, LaneType, RoadEnd, Scenario};
 use std::f64::consts::PI;
 
-/// Arms that bend more from one to the other are not straight on for a cycle lane, rad.
+/// Largest bend between two arms that a cycle lane passes straight, rad.
 const MOST_BEND: f64 = 0.6;
-/// Distance of the points along what leads through, m.
+/// Distance between points along the paint, m.
 const STEP: f64 = 0.25;
-/// What leads through ends this far before a crosswalk, m.
+/// Distance before a crosswalk at which paint ends, m.
 const CLEAR: f64 = 0.3;
-/// What would be shorter is not painted, m.
+/// Smallest length that is painted, m.
 const LEAST: f64 = 2.0;
 /// Squares beside a cycle lane where others cross it at a signal (on, off), and their width, m.
 const SQUARES: ((f64, f64), f64) = ((0.4, 0.4), 0.4);
@@ -32,19 +31,19 @@ const SQUARES: ((f64, f64), f64) = ((0.4, 0.4), 0.4);
 const BLOCKS: ((f64, f64), f64) = ((0.5, 0.5), 0.3);
 /// Dashes of guide lines (on, off), m.
 const DASH: (f64, f64) = (1.0, 1.0);
-/// How strong the colour of a cycle lane is where others cross it.
+/// Strength of the colour of a cycle lane where others cross it.
 const CROSSED: f32 = 0.55;
 
 /// A cycle lane through a junction.
 struct CyclePath {
-    /// Left edge, right edge, in the direction of travel.
+    /// Left edge and right edge, in driving direction.
     edges: [Vec<DVec2>; 2],
-    /// Whether others cross it.
+    /// Whether other traffic crosses it.
     is_crossed: bool,
     has_signals: bool,
 }
 
-/// The colour of cycle lanes that lead through junctions.
+/// Draws the surfaces of cycle lanes through junctions.
 pub(crate) fn cycle_surfaces(
     painter: &mut impl Painter,
     scenario: &Scenario,
@@ -61,7 +60,7 @@ pub(crate) fn cycle_surfaces(
     }
 }
 
-/// The lines beside them, and guide lines.
+/// Draws the lines beside them, and guide lines.
 pub(crate) fn lines(painter: &mut impl Painter, scenario: &Scenario, junctions: &[&Junction]) {
     let alpha = opacity(painter.scale(), 3.25);
     if alpha == 0.0 {
@@ -76,7 +75,7 @@ pub(crate) fn lines(painter: &mut impl Painter, scenario: &Scenario, junctions: 
                 (true, true) => (Some(SQUARES.0), SQUARES.1),
                 (true, false) => (Some(BLOCKS.0), BLOCKS.1),
             };
-            // Beside a kerb there is no line: on the nearer side, unless others come in there.
+            // There is no line beside a kerb: on the near side, unless other traffic enters there.
             let nearer = usize::from(junction.side == DrivingSide::Right);
             for (edge, points) in path.edges.iter().enumerate() {
                 if path.is_crossed || edge != nearer {
@@ -90,7 +89,7 @@ pub(crate) fn lines(painter: &mut impl Painter, scenario: &Scenario, junctions: 
     }
 }
 
-/// The cycle lanes that go on straight through a junction.
+/// The cycle lanes that continue straight through a junction.
 fn cycle_paths(scenario: &Scenario, junction: &Junction) -> Vec<CyclePath> {
     let arms = &junction.arms;
     let is_round = matches!(
@@ -128,7 +127,7 @@ fn cycle_paths(scenario: &Scenario, junction: &Junction) -> Vec<CyclePath> {
     paths
 }
 
-/// A cycle lane at the cut of an arm, in the direction of travel.
+/// A cycle lane at the cut of an arm, in driving direction.
 #[derive(Clone, Copy)]
 struct CycleLane {
     pose: Pose,
@@ -164,7 +163,7 @@ impl ArmCycleLanes {
                 pose: if is_forward { along } else { along.reversed() },
                 width: band.width,
             };
-            // Who rides along the road comes in at its end.
+            // Cyclists along the road enter at its end.
             if is_forward == (arm.end == RoadEnd::End) {
                 lanes.entering = Some(cycle_lane);
             } else {
@@ -175,7 +174,7 @@ impl ArmCycleLanes {
     }
 }
 
-/// The arm that goes on most nearly straight from another one.
+/// The arm that continues most nearly straight from another one.
 fn straight_on(junction: &Junction, from: usize) -> Option<usize> {
     let bearing = |arm: &ArmEnd| {
         let middle = 0.5 * (arm.left_cut + arm.right_cut);
@@ -188,8 +187,8 @@ fn straight_on(junction: &Junction, from: usize) -> Option<usize> {
     best.filter(|to| bend(to) < MOST_BEND)
 }
 
-/// Whether an arm lies on the nearer side of who goes from one arm to another: arms stand
-/// counter-clockwise, so those after the first one lie to its right.
+/// Whether there is an arm on the near side of traffic from one arm to another. Arms are counter-clockwise,
+/// so those after the first one lie to its right.
 fn others_come_in(junction: &Junction, from: usize, to: usize) -> bool {
     let count = junction.arms.len();
     let (first, last) = match junction.side {
@@ -199,8 +198,8 @@ fn others_come_in(junction: &Junction, from: usize, to: usize) -> bool {
     (first + 1) % count != last
 }
 
-/// The left edges, seen in right-hand traffic, of the ways of who turns across the oncoming traffic at
-/// signals, from lanes that lead nowhere else.
+/// Left edges, in right-hand traffic, of the paths of turns across oncoming traffic at signals, from lanes
+/// that lead nowhere else.
 fn guide_lines(junction: &Junction) -> Vec<Vec<DVec2>> {
     if junction.control != Control::Signals {
         return Vec::new();
@@ -212,7 +211,7 @@ fn guide_lines(junction: &Junction) -> Vec<Vec<DVec2>> {
         paths.any(|path| path.from == from && path.turn != across)
     };
     let turns = junction.paths.iter();
-    // Into an extra lane that opens beyond, there is no line of its own.
+    // An extra lane that opens beyond the junction has no guide line.
     let turns = turns.filter(|path| {
         path.turn == across && path.kind == LinkKind::Normal && !leads_elsewhere(path.from)
     });
@@ -224,8 +223,8 @@ fn guide_lines(junction: &Junction) -> Vec<Vec<DVec2>> {
     lines.collect()
 }
 
-/// Points to the left of a curve, as far as it is from its start to its end, between the crosswalks that it
-/// leads over; nothing where that is too short.
+/// Points to the left of a curve, at distances that change from its start to its end, between the crosswalks
+/// on it; empty if that is too short.
 fn beside(curve: &ReferenceLine, (start, end): (f64, f64), crossings: &[Crossing]) -> Vec<DVec2> {
     let length = curve.length();
     let count = (length / STEP).ceil().max(1.0);

@@ -1,5 +1,5 @@
-//! What the state of a vehicle adds to its figure: wheels that steer, a roof that leans, and a sign above
-//! one that gets no farther. The same in pictures and in the window.
+//! Hints of a vehicle's state, added to its figure: steered wheels, a leaning roof, and a sign above a
+//! vehicle that is stuck. The same in pictures and in the window.
 
 use crate::figure::{self, Corner, Figure, Part, rectangle, round};
 use crate::palette::{PAPER, RIM, SHEEN, SIGNAL_LAMPS, faded, rgb};
@@ -9,47 +9,47 @@ use roadwright_simulation::{Snapshot, VehicleRecord, WheelRecord};
 use std::f64::consts::FRAC_PI_2;
 use tiny_skia::Color;
 
-/// A figure at a place in the world.
+/// A figure at a position in the world.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hint {
-    /// What is drawn.
+    /// The figure.
     pub figure: Figure,
     /// Its middle, m.
     pub at: DVec2,
-    /// To its front: direction and half of its length, m.
+    /// Vector to its front: direction and half its length, m.
     pub front: DVec2,
-    /// Half of its width, m.
+    /// Half its width, m.
     pub half_width: f64,
-    /// What parts without a colour of their own have.
+    /// Colour of parts without one of their own.
     pub color: Color,
 }
 
-/// Wheels are seen up to this scale, m a pixel: a wheel is 0.7 m long.
+/// Largest scale at which wheels are visible, m per pixel; a wheel is 0.7 m long.
 const FARTHEST_WHEEL: f64 = 0.1;
-/// A wheel that is turned by less points ahead, rad: 2 degrees.
+/// Smallest steering angle that is shown, rad: 2 degrees.
 const LEAST_STEERING: f64 = 0.035;
-/// Half of the width of a wheel over its radius.
+/// Half the width of a wheel as a share of its radius.
 pub const WHEEL_WIDTH: f64 = 0.33;
-/// Radius of the wheels of a vehicle that does not say it, m.
+/// Default wheel radius, m.
 const COMMON_RADIUS: f64 = 0.33;
-/// Half of the distance between its wheels over its width.
+/// Default for half the track as a share of the vehicle's width.
 const COMMON_TRACK: f64 = 0.41;
-/// So far from the sides of the body wheels stand out, m: below it they would not be seen.
+/// Distance by which wheels stick out of the sides of the body, m, because below it they would be invisible.
 const STANDING_OUT: f64 = 0.06;
 
-/// A body that leans by less is drawn level, rad: 2 degrees.
+/// Smallest lean that is shown, rad: 2 degrees.
 const LEAST_LEAN: f64 = 0.035;
-/// How far a roof moves, widths of the vehicle: its lean's sine, and never more than this.
+/// Largest shift of a roof, in vehicle widths; otherwise it is the sine of the lean.
 const FARTHEST_ROOF: f64 = 0.2;
 
 /// Radius of a sign, and its distance from the vehicle, pixels.
 const SIGN: f64 = 10.0;
 const SIGN_GAP: f64 = 3.0;
 
-/// Wheels that are turned, at a scale in metres a pixel; none from far away, none of tracked vehicles.
+/// Steered wheels, at a scale in metres per pixel; none from far away, and none for tracked vehicles.
 ///
-/// Where a level has wheels they are as the snapshot says. For other levels they are a front axle that is
-/// as far from the front as the rear axle is from the rear, turned as the vehicle steers.
+/// Where a level has wheels they are as in the snapshot. For other levels they form a front axle as far from
+/// the front as the rear axle is from the rear, turned as the vehicle steers.
 pub fn wheels<'a>(
     vehicle: &'a VehicleRecord,
     snapshot: &'a Snapshot,
@@ -67,11 +67,11 @@ pub fn wheels<'a>(
         .map(|wheel| wheel_of(vehicle, &wheel))
 }
 
-/// The front wheels of a vehicle of which only steering and dimensions are known.
+/// The front wheels of a vehicle with known steering and dimensions only.
 fn front_axle(vehicle: &VehicleRecord) -> [WheelRecord; 2] {
     let ahead = (vehicle.body.position - vehicle.pose.position).dot(vehicle.body.forward());
-    // One whose body has its middle at the rear axle or behind it does not say where its wheels are:
-    // they stay below it, at its middle.
+    // If the middle of the body is at the rear axle or behind it, the position of the wheels is unknown, so
+    // they stay below the body, at its middle.
     let axle = 2.0 * ahead.max(0.0);
     [1.0, -1.0].map(|side| WheelRecord {
         place: DVec2::new(axle, side * COMMON_TRACK * vehicle.width),
@@ -83,7 +83,7 @@ fn front_axle(vehicle: &VehicleRecord) -> [WheelRecord; 2] {
 
 fn wheel_of(vehicle: &VehicleRecord, wheel: &WheelRecord) -> Hint {
     let half_width = WHEEL_WIDTH * wheel.radius;
-    // Wheel arches: at the side of the body, wherever the file has the wheel below it.
+    // Drawn in wheel arches at the side of the body, wherever the file has the wheel below it.
     let side = 0.5 * vehicle.width + STANDING_OUT - half_width;
     let left = wheel.place.y.signum() * wheel.place.y.abs().max(side);
     Hint {
@@ -95,8 +95,8 @@ fn wheel_of(vehicle: &VehicleRecord, wheel: &WheelRecord) -> Hint {
     }
 }
 
-/// The roof of a vehicle that leans, moved to where it leans, at a scale in metres a pixel, from the
-/// bottom up. None of a body that is level, of one that knows no attitude, and from far away.
+/// The roof of a leaning vehicle, moved in the direction of the lean, at a scale in metres per pixel, bottom
+/// to top. None for a level body, for levels without an attitude, and from far away.
 pub fn roof(vehicle: &VehicleRecord, scale: f64) -> impl Iterator<Item = Hint> {
     let leans = lean(vehicle).and_then(|lean| Some((lean, roof_of(vehicle, scale)?)));
     let hints = leans.map(|(lean, (still, moves))| {
@@ -117,13 +117,13 @@ pub fn roof(vehicle: &VehicleRecord, scale: f64) -> impl Iterator<Item = Hint> {
     hints.into_iter().flatten().flatten()
 }
 
-/// How far a roof is moved ahead and to the left, widths.
+/// Shift of a roof ahead and to the left, in widths.
 fn lean(vehicle: &VehicleRecord) -> Option<DVec2> {
     let attitude = vehicle.attitude?;
     let leans = attitude.pitch.abs() > LEAST_LEAN || attitude.roll.abs() > LEAST_LEAN;
-    // Beyond a right angle it leans no less.
+    // Beyond a right angle the lean stays the same.
     let share = |angle: f64| math::sin(angle.clamp(-FRAC_PI_2, FRAC_PI_2));
-    // A raised front moves what is on top back, a raised left side moves it to the right.
+    // A raised front moves the top backwards, a raised left side moves it to the right.
     let lean = DVec2::new(-share(attitude.pitch), -share(attitude.roll));
     leans.then(|| lean.clamp_length_max(FARTHEST_ROOF))
 }
@@ -136,7 +136,7 @@ fn body_of(vehicle: &VehicleRecord, scale: f64) -> Figure {
     }
 }
 
-/// What is drawn over a body in its place, if anything, and what moves over that.
+/// The figure drawn over the body in its place, if any, and the one that moves over it.
 fn roof_of(vehicle: &VehicleRecord, scale: f64) -> Option<(Option<Figure>, Figure)> {
     match body_of(vehicle, scale) {
         Figure::Car => Some((Some(Figure::CarGlass), Figure::CarRoof)),
@@ -146,8 +146,8 @@ fn roof_of(vehicle: &VehicleRecord, scale: f64) -> Option<(Option<Figure>, Figur
     }
 }
 
-/// The sign above a vehicle that gets no farther, upright and of the same size at any scale in metres a
-/// pixel: a triangle if it is tipped over, else a disc.
+/// The sign above a vehicle that is stuck, upright and of the same size at any scale in metres per pixel: a
+/// triangle if it has tipped over, else a disc.
 pub fn sign(vehicle: &VehicleRecord, scale: f64) -> Option<Hint> {
     let figure = match vehicle.mishap {
         mishap if mishap.tipped_over => Figure::TippedSign,
@@ -156,7 +156,7 @@ pub fn sign(vehicle: &VehicleRecord, scale: f64) -> Option<Hint> {
     };
     let grow = figure::enlargement(vehicle.length, scale);
     let forward = vehicle.body.forward();
-    // How far the body reaches to the north of its middle.
+    // Extent of the body to the north of its middle.
     let reach = vehicle.length * forward.y.abs() + vehicle.width * forward.x.abs();
     let above = 0.5 * grow * reach + (SIGN + SIGN_GAP) * scale;
     Some(Hint {
@@ -176,7 +176,7 @@ pub(crate) fn wheel_parts() -> Vec<Part> {
     ]
 }
 
-/// A red triangle with an exclamation mark; its head points to the instance's front.
+/// A red triangle with an exclamation mark; its top points to the instance's front.
 pub(crate) fn tipped_sign() -> Vec<Part> {
     const MIDDLE: f32 = -0.1;
     let triangle = |size: f32| {
@@ -283,7 +283,7 @@ mod tests {
             }],
             ..Snapshot::default()
         };
-        // The rear wheel of a forklift, and a front wheel that points ahead.
+        // The rear wheel of a forklift, and a front wheel that points straight ahead.
         let seen = own(vec![wheel(0.0, -0.5), wheel(2.0, 0.0)]);
         let seen: Vec<Hint> = wheels(&vehicle(), &seen, 0.05).collect();
         assert_eq!(seen.len(), 1);
@@ -304,7 +304,7 @@ mod tests {
         assert!((up.x + 0.18).abs() < 0.01 && up.y == 0.0, "{up}");
         let left_up = shift(0.0, 0.1);
         assert!((left_up.y + 0.18).abs() < 0.01, "{left_up}");
-        // On its side, on its roof, and whatever cannot be: never beside the body.
+        // On its side, on its roof, and with impossible values: never beside the body.
         for (pitch, roll) in [(0.0, 1.5), (0.0, -3.1), (1.5, 1.5), (1e9, -1e9)] {
             let far = shift(pitch, roll).length();
             assert!((far - 0.36).abs() < 1e-9, "{far}");
@@ -327,7 +327,7 @@ mod tests {
             let sign = with(true, true, scale).unwrap();
             assert_eq!(sign.figure, Figure::TippedSign);
             assert!((sign.half_width / scale - SIGN).abs() < 1e-9);
-            // Above the body: it is 1.8 m wide.
+            // Above the body, which is 1.8 m wide.
             assert!(sign.at.y - sign.half_width > 0.9);
         }
     }

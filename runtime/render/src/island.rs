@@ -1,7 +1,7 @@
 //! The islands of roundabouts.
 //!
-//! A ring is a closed chain of one-way roads that are driven around their inside: the left in
-//! right-hand traffic. What lies inside of the carriageway is the island.
+//! A ring is a closed chain of one-way roads around its inside, which is on the left in right-hand traffic.
+//! The area inside the carriageway is the island.
 
 use crate::painter::{Painter, Pass};
 use crate::palette::{KERB, MEDIAN, rgb};
@@ -12,12 +12,12 @@ use roadwright_scenario::junction::Layout;
 use roadwright_scenario::{DrivingSide, NodeId, Road, RoadId, Scenario};
 use std::collections::BTreeSet;
 
-/// Larger ones are blocks of their own, m^2: the island of a ring of 80 m across.
+/// Largest island, m^2: that of a ring 80 m across. Larger ones are ordinary blocks.
 const LARGEST: f64 = 5_000.0;
-/// Most roads of a ring.
+/// Maximum number of roads of a ring.
 const MOST_ROADS: usize = 64;
 
-/// Islands of the rings whose first road is among some.
+/// Draws the islands of the rings whose first road is among the given ones.
 pub(crate) fn draw(
     canvas: &mut impl Painter,
     scenario: &Scenario,
@@ -30,7 +30,7 @@ pub(crate) fn draw(
             continue;
         };
         done.extend(&chain);
-        // Each ring once, also if its roads are drawn in several parts.
+        // Each ring once, even if its roads are drawn in several parts.
         if chain
             .iter()
             .min()
@@ -44,7 +44,7 @@ pub(crate) fn draw(
         }
         canvas.begin(Pass::Ground);
         canvas.polygon(&edge, rgb(MEDIAN));
-        // Without a pavement it has a kerb of its own; the carriageway covers its outer half.
+        // Without a pavement it has its own kerb; the carriageway covers its outer half.
         if !has_pavement && canvas.scale() >= MIN_KERB_SCALE {
             canvas.begin(Pass::Kerb);
             canvas.edge(&edge, 2.0 * KERB_WIDTH, 2.0, rgb(KERB));
@@ -52,8 +52,7 @@ pub(crate) fn draw(
     }
 }
 
-/// The roads of a ring in the order in which they are driven, from one of them on; `None` if they do
-/// not close.
+/// The roads of a ring in driving order, starting with one of them; `None` if they do not close.
 fn chain(scenario: &Scenario, layout: &Layout, first: RoadId) -> Option<Vec<RoadId>> {
     let network = scenario.network();
     let side = scenario.about().driving_side;
@@ -82,12 +81,12 @@ fn chain(scenario: &Scenario, layout: &Layout, first: RoadId) -> Option<Vec<Road
     Some(chain)
 }
 
-/// Whether a one-way road is driven along growing s.
+/// Whether a one-way road has the direction of growing s.
 fn is_forward(road: &Road, side: DrivingSide) -> bool {
     road.lanes_driven(0.0, true, side) > 0
 }
 
-/// The inner edge of a ring's carriageway, and whether there is a pavement inside of it.
+/// The inner edge of a ring's carriageway, and whether there is a pavement inside it.
 fn inside(tolerance: f64, scenario: &Scenario, chain: &[RoadId]) -> (Vec<DVec2>, bool) {
     let side = scenario.about().driving_side;
     let mut points = Vec::new();

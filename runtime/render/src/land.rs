@@ -1,4 +1,4 @@
-//! What stands beside roads: yards, houses, posts, trees.
+//! Objects beside roads: yards, houses, posts, trees.
 
 use crate::figure::Figure;
 use crate::palette::{
@@ -14,39 +14,39 @@ use roadwright_simulation::LooseRecord;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A polygon has so many corners at least.
+/// Smallest number of corners of a polygon.
 const LEAST_CORNERS: usize = 3;
 
-/// Fixed obstacles that are at least this high and large are houses, m and m^2.
+/// Smallest height and area of a fixed obstacle that is drawn as a house, m and m^2.
 const HOUSE_HEIGHT: f64 = 2.5;
 const HOUSE_AREA: f64 = 20.0;
-/// How far the yard of a house reaches around it, m, and how soft its edge is.
+/// Width of the yard around a house, m, and of its soft edge.
 const YARD: f64 = 5.0;
 const YARD_EDGE: f64 = 2.0;
 /// Width of a parapet, m.
 const PARAPET: f64 = 0.55;
-/// Roofs from this area on have things on them, m^2.
+/// Smallest area of a roof with objects on it, m^2.
 const LARGE_ROOF: f64 = 120.0;
 
-/// Pixels per metre from which obstacles begin to be seen, and from which they are as dark as near by.
+/// Scales, pixels per metre, at which obstacles start to appear, and at which they are fully visible.
 const HOUSES: (f64, f64) = (0.25, 0.4);
-/// The same for parapets and things on roofs.
+/// The same for parapets and objects on roofs.
 const PARAPETS: (f64, f64) = (1.25, 1.8);
-/// A roof of more corners, or with shorter edges, m, has its parapet as a line: moved inwards, its edges would
-/// cross.
+/// Roofs with more corners, or with shorter edges, m, have their parapet as a line, because edges moved
+/// inwards would cross.
 const PLAIN: (usize, f64) = (12, 1.2);
 
-/// How much of houses is seen at a scale.
+/// Visibility of the parts of houses at a scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Detail {
-    /// How much obstacles, shadows and yards cover what lies below, 0 to 1: from far away they fade.
+    /// Opacity of obstacles, shadows and yards, 0 to 1; from far away they fade.
     pub strength: f32,
-    /// The same for parapets and things on roofs, which are of [`Pass::Kerb`].
+    /// The same for parapets and objects on roofs, which are in [`Pass::Kerb`].
     pub parapets: f32,
 }
 
 impl Detail {
-    /// What is seen at a scale in pixels per metre; `None`: no obstacles.
+    /// Returns the visibility at a scale in pixels per metre; `None` if obstacles are invisible.
     pub fn at(scale: f64) -> Option<Self> {
         let share = |(from, to): (f64, f64)| ((scale - from) / (to - from)).clamp(0.0, 1.0) as f32;
         let strength = share(HOUSES);
@@ -56,7 +56,7 @@ impl Detail {
         })
     }
 
-    /// How strong a pass of obstacles is.
+    /// Opacity of a pass of obstacles.
     pub fn of_pass(self, pass: Pass) -> f32 {
         match pass {
             Pass::Kerb => self.parapets,
@@ -65,7 +65,7 @@ impl Detail {
     }
 }
 
-/// The yards around houses: below all land.
+/// Draws the yards around houses, below all land.
 pub fn yards<'a>(
     painter: &mut impl Painter,
     obstacles: impl Iterator<Item = &'a Obstacle>,
@@ -74,7 +74,7 @@ pub fn yards<'a>(
     painter.begin(Pass::Ground);
     for obstacle in obstacles.filter(|obstacle| is_house(obstacle)) {
         let ring = polygon::tidy_ring(&obstacle.shape.outline());
-        // Around the hull: between the wings of a house there is yard as well.
+        // Around the hull, because there is yard between the wings of a house as well.
         let ring = if ring.len() > 4 {
             polygon::convex_hull(&ring)
         } else {
@@ -85,7 +85,7 @@ pub fn yards<'a>(
     }
 }
 
-/// Floors of forests: below roads.
+/// Draws the floors of forests, below roads.
 pub fn floors(painter: &mut impl Painter, scenario: &Scenario) {
     painter.begin(Pass::Paving);
     for forest in scenario.forests().values() {
@@ -93,7 +93,7 @@ pub fn floors(painter: &mut impl Painter, scenario: &Scenario) {
     }
 }
 
-/// Obstacles where a run has pushed them.
+/// Draws obstacles where a run has pushed them.
 pub fn where_pushed<'a>(
     obstacles: impl Iterator<Item = (&'a ObstacleId, &'a Obstacle)>,
     pushed: &[LooseRecord],
@@ -102,7 +102,7 @@ pub fn where_pushed<'a>(
         .map(|(id, obstacle)| (*id, Cow::Borrowed(obstacle)))
         .collect();
     for record in pushed {
-        // One that is no polygon any more, edge on, is where it was.
+        // An obstacle seen edge on, which is no polygon any more, is drawn in its original place.
         if let Some(obstacle) = all
             .get_mut(&record.obstacle)
             .filter(|_| record.outline.len() >= LEAST_CORNERS)
@@ -115,7 +115,7 @@ pub fn where_pushed<'a>(
     all
 }
 
-/// Obstacles with their shadows, as much of them as is seen at the painter's scale.
+/// Draws obstacles with their shadows, as far as visible at the painter's scale.
 pub fn obstacles<'a>(
     painter: &mut impl Painter,
     obstacles: impl IntoIterator<Item = (&'a ObstacleId, &'a Obstacle)> + Clone,
@@ -148,22 +148,22 @@ fn is_house(obstacle: &Obstacle) -> bool {
     obstacle.mass.is_none() && obstacle.height >= HOUSE_HEIGHT && area() >= HOUSE_AREA
 }
 
-/// A ring farther out; its corners are cut where they would reach far.
+/// Returns a ring moved outwards; sharp corners are cut off.
 fn grown(ring: &[DVec2], by: f64) -> Vec<DVec2> {
     let mitres = polygon::outward_mitres(ring, 1.5);
     ring.iter().zip(mitres).map(|(p, n)| *p + by * n).collect()
 }
 
-/// A soft shadow, light from the north-west. A tower has the shadow of a house of 20 m, or it would
-/// hide a street.
+/// Draws a soft shadow, with light from the north-west. A tower has the shadow of a house of 20 m, because it
+/// would otherwise hide a street.
 fn shadow(painter: &mut impl Painter, obstacle: &Obstacle, strength: f32) {
     let height = obstacle.height.min(20.0);
     let outline = obstacle.shape.outline();
     let cast = DVec2::new(0.22, -0.22) * height;
     let fade = 0.3 + 0.08 * height;
-    // What the shape sweeps from its foot to the end of its shadow, so far in that walls in the sun have
-    // none. A shape with notches has the shadow of its roof alone: the sweep of its hull would darken
-    // yards in the sun.
+    // The area that the shape sweeps from its foot to the end of its shadow, moved in far enough that sunlit
+    // walls have none. A concave shape has the shadow of its roof alone, because the sweep of its hull would
+    // darken sunlit yards.
     let foot = cast.clamp_length_max(fade);
     let swept: Vec<DVec2> = outline
         .iter()
@@ -179,14 +179,14 @@ fn shadow(painter: &mut impl Painter, obstacle: &Obstacle, strength: f32) {
     painter.soft_polygon(&ring, fade, faded(SHADOW, SHADOW_OPACITY * strength));
 }
 
-/// A roof in one of some tones, with a light parapet where that is seen.
+/// Draws a roof in one of several tones, with a light parapet where that is visible.
 fn house(painter: &mut impl Painter, id: ObstacleId, outline: &[DVec2], detail: Detail) {
     let ring = polygon::tidy_ring(outline);
     let number = u64::from(id.0);
     let tone = one_of(&ROOFS, number);
     let parapets = detail.parapets;
     let is_near = Detail::at(painter.scale()).is_some_and(|detail| detail.parapets >= 1.0);
-    // Parapets that begin to be seen lie over the plain roof; when they are all there it is not seen.
+    // Parapets that fade in lie over the plain roof; once they are fully visible it is hidden.
     if parapets < 1.0 || !is_near {
         painter.polygon(&ring, faded(tone, detail.strength));
     }
@@ -221,7 +221,7 @@ fn house(painter: &mut impl Painter, id: ObstacleId, outline: &[DVec2], detail: 
     }
 }
 
-/// The edges of a roof as lines, without cuts to courtyards: those run along the same edge twice.
+/// The edges of a roof as lines, without cuts to courtyards, which run along the same edge twice.
 fn walls(ring: &[DVec2]) -> Vec<Vec<DVec2>> {
     let bits = |p: DVec2| [p.x.to_bits(), p.y.to_bits()];
     let all: BTreeSet<_> = polygon::edges(ring)
@@ -270,39 +270,38 @@ fn roof_things(roof: &[DVec2], number: u64) -> Vec<[DVec2; 4]> {
         .collect()
 }
 
-/// The trees of a forest: of one planting, and yet no two alike.
+/// The trees of a forest: similar, but no two alike.
 pub fn planted(forest: &Forest) -> impl Iterator<Item = Tree> {
     let crown = crown(forest);
     let all = forest.trees().into_iter();
     all.map(move |at| Tree::new(at, crown))
 }
 
-/// The same as places, radii of crowns, directions and colours.
+/// The same as positions, crown radii, directions and colours.
 pub fn trees(forest: &Forest) -> impl Iterator<Item = (DVec2, f64, f64, u32)> {
     planted(forest).map(|tree| (tree.at, tree.crown, tree.turn, tree.color))
 }
 
-/// Mean radius of the crowns of a forest, m: they nearly touch, so that it looks like one, within what trees
-/// have.
+/// Mean radius of the crowns of a forest, m: they nearly touch, so that it looks like a forest, within
+/// natural limits.
 pub fn crown(forest: &Forest) -> f64 {
     (0.45 * forest.spacing).clamp(0.8, 3.5)
 }
 
-/// Size by which it is decided whether the trees of a forest are drawn one by one, m: the mean radius of their
-/// crowns, or less where these lie over each other. So a picture never holds more than a tree for each circle of
-/// this size.
+/// Size that decides whether the trees of a forest are drawn one by one, m: the mean radius of their crowns,
+/// or less where these overlap. So a picture never contains more than one tree per circle of this size.
 pub fn grain(forest: &Forest) -> f64 {
     crown(forest).min(0.45 * forest.cell())
 }
 
-/// A tree as it is drawn.
+/// A tree as drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tree {
-    /// Where it stands, m.
+    /// Position, m.
     pub at: DVec2,
     /// Radius of its crown, m.
     pub crown: f64,
-    /// How it is turned, rad.
+    /// Rotation, rad.
     pub turn: f64,
     /// Colour of its crown, 0xRRGGBB.
     pub color: u32,
@@ -311,7 +310,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The tree at a place in a forest whose crowns have a mean radius, m.
+    /// Makes the tree at a position in a forest with a mean crown radius, m.
     pub(crate) fn new(at: DVec2, crown: f64) -> Self {
         let number = mix64(at.x.to_bits() ^ at.y.to_bits().rotate_left(32));
         let unit = |bits: u64| (bits >> 40) as f64 / (1u64 << 24) as f64;
@@ -349,7 +348,7 @@ mod tests {
                 .sum::<usize>(),
             4
         );
-        // Around, in to the yard, around it the other way, and out.
+        // Around, into the yard, around it in the opposite direction, and out.
         let mut ring = whole.clone();
         let mut yard = square(3.0);
         yard.reverse();
@@ -372,7 +371,7 @@ mod tests {
         };
         for scale in steps {
             let now = at(scale);
-            // A step of the wheel is larger than this one: none jumps.
+            // A wheel step is larger than this, so nothing jumps.
             assert!((0.0..0.07).contains(&(now.strength - before.strength)));
             assert!((0.0..0.03).contains(&(now.parapets - before.parapets)));
             before = now;
@@ -401,7 +400,7 @@ mod tests {
             all += things.len();
         }
         assert!(all > 50, "{all} on 50 roofs");
-        // A roof without room has none.
+        // A roof without room has no objects.
         let narrow = OrientedBox::new(pose, 30.0, 1.5).corners();
         assert!(roof_things(&narrow, 3).is_empty());
     }

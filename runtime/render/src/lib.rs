@@ -64,7 +64,7 @@ pub use tiny_skia::Color;
 
 use thiserror::Error;
 
-/// Why a picture cannot be drawn.
+/// Reason why a picture cannot be drawn.
 #[derive(Debug, Error)]
 pub enum RenderError {
     /// No memory for a picture of this size, or no size at all.

@@ -19,28 +19,28 @@ use roadwright_scenario::{MapPart, Place, RoadId, Scenario, hides_layer};
 use roadwright_simulation::{PersonRecord, SignalHead, Snapshot, TrailerRecord, VehicleRecord};
 use std::collections::BTreeSet;
 
-/// What a picture shows and how large it is.
+/// Contents and size of a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Picture {
     /// Width and height, pixels.
     pub size: (u32, u32),
-    /// Part of the world as low and high corner, m; `None`: all of it.
+    /// Part of the world as low and high corner, m; `None` for all of it.
     pub view: Option<(DVec2, DVec2)>,
-    /// Paths that were driven, the lowest first; a legend names them.
+    /// Driven paths, the lowest first, named in a legend.
     pub trails: Vec<Trail>,
-    /// What stands below the title; `None`: how many vehicles there are, and when.
+    /// Line below the title; `None` for the number of vehicles and the time.
     pub detail: Option<String>,
     /// Whether title, legend, scale bar and attribution are drawn.
     pub furnished: bool,
-    /// Whether it is for a dark room.
+    /// Whether the dark theme is used.
     pub dark: bool,
-    /// Whether the lines of rigid bodies are drawn: what the solver has, over what is painted.
+    /// Whether the lines of rigid bodies are drawn over the map, as the solver has them.
     pub bodies: bool,
-    /// What those may meet that stands fixed, drawn with them: [`bodies::stills`].
+    /// Fixed objects that these may meet, drawn with them: [`bodies::stills`].
     pub stills: Vec<Vec<DVec2>>,
-    /// What signals show; those that are not named here are off.
+    /// Lights of signals; signals that are not listed are off.
     pub signals: Vec<SignalHead>,
-    /// Kinds of objects, and layers of roads, that are left out.
+    /// Kinds of objects and layers of roads that are left out.
     pub hidden: BTreeSet<MapPart>,
 }
 
@@ -50,7 +50,7 @@ impl Picture {
     }
 }
 
-/// A path that was driven.
+/// A driven path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trail {
     /// Its points, m.
@@ -59,7 +59,7 @@ pub struct Trail {
     pub width: f64,
     /// Its colour, 0xRRGGBB.
     pub color: u32,
-    /// What the legend calls it.
+    /// Its name in the legend.
     pub label: String,
 }
 
@@ -80,9 +80,9 @@ impl Default for Picture {
     }
 }
 
-/// Pixels per metre below which signals are not drawn.
+/// Smallest scale at which signals are drawn, pixels per metre.
 const LEAST_SIGNAL_SCALE: f64 = 1.25;
-/// Free space around the world, as a share of its size.
+/// Margin around the world, as a share of its size.
 const FRAME: f64 = 0.03;
 
 /// Draws a scenario, with the vehicles of a snapshot, as PNG.
@@ -97,7 +97,7 @@ pub fn map(
     drawn(scenario, snapshot, picture)?.png()
 }
 
-/// The same as pixels.
+/// The same as a canvas.
 pub(crate) fn drawn(
     scenario: &Scenario,
     snapshot: Option<&Snapshot>,
@@ -114,8 +114,8 @@ pub(crate) fn drawn(
         relief(&mut canvas, field, picture.dark);
     }
     draw_land(&mut canvas, scenario, picture);
-    // From the ground up: what is drawn later covers what lies below it in the world. Names lie on the
-    // ground, below what drives.
+    // Bottom to top: later drawings cover what lies below them in the world. Names lie on the ground, below
+    // vehicles.
     let layout = layout(scenario.network(), scenario.about());
     draw_roads(&mut canvas, scenario, &layout, &picture.hidden);
     draw_objects(&mut canvas, scenario, snapshot, picture);
@@ -129,7 +129,7 @@ pub(crate) fn drawn(
             draw_vehicle(&mut canvas, vehicle, snapshot);
         }
     }
-    // Above their vehicles: a semi-trailer lies on its tractor.
+    // Above their vehicles, because a semi-trailer lies on its tractor.
     for trailer in driving.into_iter().flat_map(Snapshot::all_trailers) {
         draw_trailer(&mut canvas, trailer);
     }
@@ -137,7 +137,7 @@ pub(crate) fn drawn(
         draw_person(&mut canvas, person);
     }
     draw_lit_signals(&mut canvas, scenario, &layout, picture);
-    // Over everything else: they ask for help.
+    // Above everything else, because these signs ask for help.
     for vehicle in driving.into_iter().flat_map(|s| &s.vehicles) {
         let sign = hint::sign(vehicle, 1.0 / canvas.scale);
         draw_hints(&mut canvas, sign);
@@ -156,7 +156,7 @@ pub(crate) fn drawn(
     Ok(canvas)
 }
 
-/// What lies on the ground below the roads.
+/// Draws the ground below the roads.
 fn draw_land(canvas: &mut Canvas, scenario: &Scenario, picture: &Picture) {
     if picture.shows(MapPart::Obstacles)
         && let Some(paint) = land::Detail::at(canvas.scale)
@@ -171,7 +171,7 @@ fn draw_land(canvas: &mut Canvas, scenario: &Scenario, picture: &Picture) {
     }
 }
 
-/// What stands on the ground, above the roads.
+/// Draws objects above the roads.
 fn draw_objects(
     canvas: &mut Canvas,
     scenario: &Scenario,
@@ -195,7 +195,7 @@ fn draw_objects(
     }
 }
 
-/// Names of what is shown.
+/// Writes the names of what is visible.
 fn write_names(canvas: &mut Canvas, scenario: &Scenario, layout: &Layout, picture: &Picture) {
     if picture.shows(MapPart::Land) {
         names::land(canvas, scenario);
@@ -223,7 +223,7 @@ fn detail(snapshot: Option<&Snapshot>) -> String {
     snapshot.map(text).unwrap_or_default()
 }
 
-/// Height tints and hill shading, pixel by pixel, and contour lines.
+/// Draws height tints and hill shading, pixel by pixel, and contour lines.
 fn relief(canvas: &mut Canvas, field: &HeightField, dark: bool) {
     let (from, to) = (field.origin(), field.far_corner());
     let share = terrain::height_share(field);
@@ -241,7 +241,7 @@ fn relief(canvas: &mut Canvas, field: &HeightField, dark: bool) {
     terrain::draw_contours(canvas, &terrain::contours(field));
 }
 
-/// The slope from heights a sample apart: the facets of the grid do not show.
+/// The slope from heights one sample apart, so that the facets of the grid are invisible.
 fn slope(field: &HeightField, point: DVec2) -> DVec2 {
     let step = field.spacing();
     let slope = |offset: DVec2| {
@@ -250,7 +250,7 @@ fn slope(field: &HeightField, point: DVec2) -> DVec2 {
     DVec2::new(slope(DVec2::new(step, 0.0)), slope(DVec2::new(0.0, step)))
 }
 
-/// Roads and junctions, lower layers first, without the layers that are hidden.
+/// Draws roads and junctions, lower layers first, without hidden layers.
 fn draw_roads(
     canvas: &mut Canvas,
     scenario: &Scenario,
@@ -258,7 +258,8 @@ fn draw_roads(
     hidden: &BTreeSet<MapPart>,
 ) {
     let roads = scenario.network().roads();
-    // A layer is drawn whole before the next one: a bridge covers the markings of the road below it.
+    // A layer is drawn completely before the next one, because a bridge covers the markings of the road below
+    // it.
     let layers: BTreeSet<i8> = roads.map(|(_, road)| road.layer).collect();
     let shown = layers
         .into_iter()
@@ -279,7 +280,7 @@ fn draw_roads(
     }
 }
 
-/// Draws some roads and junctions of one layer with all that is painted on them.
+/// Draws some roads and junctions of one layer with all their paint.
 pub fn roads_and_junctions(
     painter: &mut impl Painter,
     scenario: &Scenario,
@@ -311,8 +312,8 @@ pub fn roads_and_junctions(
     }
 }
 
-/// The layer that a junction is drawn on, the lowest of the roads that meet: a ramp's foot lies on
-/// the ground. `None` without roads.
+/// The layer on which a junction is drawn: the lowest of its roads, because a ramp's foot lies on the ground.
+/// `None` without roads.
 pub fn junction_layer(scenario: &Scenario, junction: &Junction) -> Option<i8> {
     let roads = junction
         .arms
@@ -339,7 +340,7 @@ fn draw_trees(canvas: &mut Canvas, scenario: &Scenario) {
         if shown <= 0.0 {
             continue;
         }
-        // The widest crown, and its shadow beside it.
+        // The widest crown with its shadow.
         let reach = 2.0 * crown;
         let is_seen =
             |tree: &Tree| tree.at.cmpgt(low - reach).all() && tree.at.cmplt(high + reach).all();
@@ -357,7 +358,7 @@ fn draw_trees(canvas: &mut Canvas, scenario: &Scenario) {
     }
 }
 
-/// Destinations off the lanes: nothing else shows them.
+/// Draws destinations off the lanes, which are not visible otherwise.
 fn draw_ground_goals(canvas: &mut Canvas, scenario: &Scenario) {
     for agent in scenario.agents().values() {
         if let Some(Place::Ground(goal)) = agent.destination {
@@ -409,7 +410,7 @@ fn draw_vehicle(canvas: &mut Canvas, vehicle: &VehicleRecord, snapshot: &Snapsho
     }
 }
 
-/// The lines of rigid bodies, all of one width, over those of what stands fixed around them.
+/// Draws the lines of rigid bodies, all of one width, over those of the fixed objects around them.
 fn draw_bodies(canvas: &mut Canvas, scenario: &Scenario, snapshot: &Snapshot, picture: &Picture) {
     let dark = picture.dark;
     for line in &picture.stills {
@@ -443,7 +444,7 @@ fn draw_trailer(canvas: &mut Canvas, trailer: &TrailerRecord) {
     );
 }
 
-/// The signals that show something, over those of the map.
+/// Draws signals with a light over those of the map.
 fn draw_lit_signals(canvas: &mut Canvas, scenario: &Scenario, layout: &Layout, picture: &Picture) {
     let is_shown = |head: &&SignalHead| {
         let road = scenario.network().road(head.road);

@@ -1,7 +1,7 @@
 //! Paint along lanes and at stop lines.
 //!
-//! Widths and lengths are those of town streets in central Europe; all paint fades with the width of
-//! a lane in pixels, so nothing pops.
+//! Widths and lengths are those of town streets in central Europe. All paint fades with the width of a lane
+//! in pixels, so nothing pops up.
 
 use crate::median;
 use crate::painter::Painter;
@@ -19,38 +19,38 @@ use roadwright_scenario::{
 
 /// Width of a line, m.
 pub(crate) const LINE: f64 = 0.12;
-/// Width of a line that guards a bus lane, and of the edge of a motorway, m.
+/// Width of the line beside a bus lane, and of the edge line of a motorway, m.
 const WIDE_LINE: f64 = 0.3;
 /// Width of the line beside a cycle lane, m.
 pub(crate) const CYCLE_LINE: f64 = 0.15;
-/// Blocks between a lane of a fast road that begins or ends and the one beside it (on, off), m.
+/// Blocks between an opening or closing lane of a fast road and the adjacent one (on, off), m.
 const BLOCKS: (f64, f64) = (6.0, 6.0);
 /// Dashes beside parking (on, off), m.
 const PARKING_DASH: (f64, f64) = (1.0, 1.0);
-/// Distance of the two lines of a double one from its middle, m.
+/// Distance of each line of a double line from its middle, m.
 const DOUBLE: f64 = 0.12;
-/// Shorter dashes are not painted, m.
+/// Shortest dash that is painted, m.
 const LEAST_DASH: f64 = 0.5;
-/// How far before a stop line lines are solid, m.
+/// Length before a stop line over which lines are solid, m.
 const SOLID: f64 = 20.0;
-/// No centre line where all lanes together are narrower, m.
+/// Smallest total width of the lanes for a centre line, m.
 const LEAST_TWO_WAY: f64 = 5.5;
-/// From this speed limit on roads have lines along their edges, m/s.
+/// Lowest speed limit of roads with edge lines, m/s.
 const RURAL: f64 = 60.0 / 3.6;
 /// Distance of an edge line from the edge, m.
 const EDGE_INSET: f64 = 0.2;
-/// Width of a stop line, and how far its middle lies before the cut, m.
+/// Width of a stop line, and the distance of its middle from the cut, m.
 const STOP: (f64, f64) = (0.4, 0.0);
 /// Base and height of a give-way triangle, and the gap between two, m.
 const TRIANGLE: (f64, f64, f64) = (0.6, 0.7, 0.35);
-/// Arms that bend more from one to the other are no through road, rad.
+/// Largest bend between two arms of a through road, rad.
 const MOST_BEND: f64 = 0.8;
-/// How far lines along the road end before a line across it, m.
+/// Gap between lines along the road and a line across it, m.
 const CLEAR_OF_STOP: f64 = 0.2;
-/// The same before triangles, m.
+/// The same for triangles, m.
 const CLEAR_OF_YIELD: f64 = 1.2;
 
-/// How opaque paint is on a lane of a width: gone at four pixels, whole from seven on.
+/// Opacity of paint on a lane of a width: invisible at four pixels, opaque from seven on.
 pub(crate) fn opacity(scale: f64, lane_width: f64) -> f32 {
     ((lane_width * scale - 4.0) / 3.0).clamp(0.0, 1.0) as f32
 }
@@ -69,29 +69,29 @@ fn lane_dash(road: &Road) -> (f64, f64) {
     }
 }
 
-/// How a line between two lanes is painted.
+/// Style of a line between two lanes.
 #[derive(Clone, Copy, PartialEq)]
 enum Style {
     /// Between the directions; solid before stop lines at both ends.
     Centre,
     /// Between the directions of an avenue: double all along.
     Avenue,
-    /// Between lanes of one direction, driven along growing s or against it.
+    /// Between lanes of one direction, with or against growing s.
     Lanes { forward: bool },
-    /// The same where a line must not be crossed: solid on the side of those who may not.
+    /// The same where a line must not be crossed: solid on the side from which crossing is prohibited.
     Guarded {
-        /// Whether one may cross from the left side to the right one, as seen along the road.
+        /// Whether vehicles may cross from the left side to the right one, as seen along the road.
         to_right: bool,
-        /// And the other way.
+        /// Whether they may cross in the other direction.
         to_left: bool,
     },
-    /// The same all along.
+    /// The same style all along.
     Plain { dash: Dash, width: f64 },
-    /// Beside a median, to the very end: it goes on in what lies beyond.
+    /// Beside a median, to the very end, because it continues beyond.
     Median,
 }
 
-/// Lines along lanes.
+/// Draws lines along lanes.
 pub(crate) fn lines(
     canvas: &mut impl Painter,
     scenario: &Scenario,
@@ -123,7 +123,8 @@ pub(crate) fn lines(
     }
 }
 
-/// How the border between two lanes is painted, if at all; `place` is that of the left one in its section.
+/// Style of the border between two lanes, if it is painted; `place` is the index of the left lane in its
+/// section.
 fn style(
     stretch: &Stretch<'_>,
     (place, left, right): (usize, &Lane, &Lane),
@@ -177,13 +178,13 @@ fn style(
     }
 }
 
-/// Whether one may change from the left one of two lanes of a direction to the right one, as seen along
+/// Whether vehicles may change from the left one of two lanes of a direction to the right one, as seen along
 /// the road, and back.
 fn crossings(left: &Lane, right: &Lane, side: DrivingSide) -> (bool, bool) {
     let (of_left, of_right) = (left.lane_change, right.lane_change);
     match left.is_forward(side) {
         true => (of_left.to_right(), of_right.to_left()),
-        // Drivers look the other way.
+        // Drivers face the other direction.
         false => (of_left.to_left(), of_right.to_right()),
     }
 }
@@ -192,7 +193,7 @@ fn may_cross(left: &Lane, right: &Lane, side: DrivingSide) -> bool {
     crossings(left, right, side) == (true, true)
 }
 
-/// Whether a lane begins from nothing or ends in nothing within its section.
+/// Whether a lane opens or closes within its section.
 fn is_passing(lane: &Lane) -> bool {
     lane.width.len() > 1
         && lane
@@ -223,7 +224,7 @@ fn line(
             canvas.line(&points, width, 0.8, dash, color);
         }
     };
-    // Solid near the ends that are stopped at, dashes between.
+    // Solid near ends with a stop line, dashed between.
     let near_start = |stops: bool| {
         if stops {
             (ends.from + SOLID).clamp(from, to.max(from))
@@ -274,7 +275,7 @@ fn line(
     }
 }
 
-/// A range along a road without a last dash that would be only a dot: it ends in the gap before.
+/// Shortens a range along a road so that its last dash is not just a dot: it ends in the gap before.
 fn whole_dashes((from, to): (f64, f64), dash: Dash) -> (f64, f64) {
     let Some((on, off)) = dash else {
         return (from, to);
@@ -285,7 +286,7 @@ fn whole_dashes((from, to): (f64, f64), dash: Dash) -> (f64, f64) {
     }
 }
 
-/// Lines along the edges of fast roads that have no pavement there.
+/// Draws lines along the edges of fast roads that have no pavement there.
 fn edge_lines(canvas: &mut impl Painter, stretch: &Stretch<'_>) {
     let lanes = &stretch.section.lanes;
     let alpha = opacity(canvas.scale(), 3.5);
@@ -310,16 +311,16 @@ fn edge_lines(canvas: &mut impl Painter, stretch: &Stretch<'_>) {
     }
 }
 
-/// What lies at both ends of a road.
+/// Both ends of a road.
 struct Ends {
-    /// Where what junctions leave of it begins and ends, m along the road.
+    /// Start and end of the part outside junctions, m along the road.
     from: f64,
     to: f64,
     start: End,
     end: End,
 }
 
-/// What who comes to an end of a road is told there.
+/// The sign that faces traffic at an end of a road.
 #[derive(Clone, Copy)]
 struct End(Sign);
 
@@ -343,12 +344,12 @@ impl Ends {
 }
 
 impl End {
-    /// Whether a line is stopped at.
+    /// Whether there is a line to stop at.
     fn stops(self) -> bool {
         matches!(self.0, Sign::Stop | Sign::Signal)
     }
 
-    /// How far before the cut lines along the road end, m.
+    /// Distance before the cut at which lines along the road end, m.
     fn clear(self) -> f64 {
         match self.0 {
             Sign::None => 0.0,
@@ -358,8 +359,8 @@ impl End {
     }
 }
 
-/// What is painted for the sign of an arm: slip roads and motorways merge, and have nothing but
-/// signals painted across them.
+/// The sign of an arm for which paint is drawn. Slip roads and motorways merge, so only signals have lines
+/// across them.
 fn painted_sign(arm: &ArmEnd, road: &Road) -> Sign {
     match arm.sign {
         Sign::Yield | Sign::Stop if road.class >= RoadClass::Ramp && is_one_way(road) => Sign::None,
@@ -367,13 +368,13 @@ fn painted_sign(arm: &ArmEnd, road: &Road) -> Sign {
     }
 }
 
-/// Whether all lanes of a road are driven the same way.
+/// Whether all lanes of a road have the same direction.
 fn is_one_way(road: &Road) -> bool {
     let count = |forward| road.lanes_driven(0.0, forward, DrivingSide::Right);
     count(true) == 0 || count(false) == 0
 }
 
-/// Lines that run on through a junction: along a bend, and along the major road of a T.
+/// Draws lines that continue through a junction: along a bend, and along the major road of a T.
 pub(crate) fn through_lines(
     canvas: &mut impl Painter,
     scenario: &Scenario,
@@ -428,7 +429,7 @@ pub(crate) fn through_lines(
     }
 }
 
-/// The pose a share of its width to the left of a lane's centre.
+/// Pose at a share of its width to the left of a lane's centre.
 fn beside(lane: &ArmLane, share: f64) -> Pose {
     Pose {
         position: lane.pose.point(0.0, share * lane.width),
@@ -436,8 +437,7 @@ fn beside(lane: &ArmLane, share: f64) -> Pose {
     }
 }
 
-/// The two arms that lines run on between: both of a bend; the major ones where all others come from
-/// one side.
+/// The two arms between which lines continue: both of a bend; the major ones if all others are on one side.
 fn through_road(junction: &Junction) -> Option<(usize, usize)> {
     let arms = &junction.arms;
     let count = arms.len();
@@ -449,18 +449,18 @@ fn through_road(junction: &Junction) -> Option<(usize, usize)> {
     let &[i, j] = major.as_slice() else {
         return None;
     };
-    // Arms stand counter-clockwise: between neighbours nobody comes in.
+    // Arms are counter-clockwise, so no traffic enters between neighbours.
     let are_neighbours = j == i + 1 || (i == 0 && j == count - 1);
     let heading = |i: usize| {
         let middle = 0.5 * (arms[i].left_cut + arms[i].right_cut);
         roadwright_geometry::heading_of(middle - junction.centre)
     };
-    // Two that part are no through road.
+    // Two diverging arms are no through road.
     let bend = std::f64::consts::PI - wrap_angle(heading(i) - heading(j)).abs();
     (count > 2 && are_neighbours && bend < MOST_BEND).then_some((i, j))
 }
 
-/// Lines across the road before junctions where the control asks for them and one can wait.
+/// Draws lines across the road before junctions where the control requires them and there is room to wait.
 pub(crate) fn stop_lines(
     canvas: &mut impl Painter,
     scenario: &Scenario,
@@ -496,7 +496,7 @@ pub(crate) fn stop_lines(
             let room = layout.room_before(scenario.network(), (end.road, end.end));
             for group in abreast(&lanes) {
                 let color = faded(MARKING, 0.95 * alpha);
-                // Lanes whose lines lie at different places have one each.
+                // Lanes with different setbacks have separate lines.
                 let back = |lane: &ArmLane| {
                     let mut known = set_back.iter();
                     let is_own = |own: &LaneEnd| {
@@ -523,7 +523,7 @@ pub(crate) fn stop_lines(
     }
 }
 
-/// Lanes, left to right, in groups that lie side by side.
+/// Lanes, left to right, in groups of adjacent lanes.
 fn abreast(lanes: &[ArmLane]) -> impl Iterator<Item = &[ArmLane]> {
     lanes.chunk_by(|a, b| {
         let gap = (a.lateral - 0.5 * a.width) - (b.lateral + 0.5 * b.width);
@@ -531,7 +531,7 @@ fn abreast(lanes: &[ArmLane]) -> impl Iterator<Item = &[ArmLane]> {
     })
 }
 
-/// From the left edge of a group of lanes to the right one, `ahead` of the cut and `inset` inside.
+/// From the left edge of a group of lanes to the right one, `ahead` of the cut and inset by `inset`.
 fn across(lanes: &[ArmLane], ahead: f64, inset: f64) -> [DVec2; 2] {
     let (first, last) = (&lanes[0], &lanes[lanes.len() - 1]);
     [
@@ -540,7 +540,7 @@ fn across(lanes: &[ArmLane], ahead: f64, inset: f64) -> [DVec2; 2] {
     ]
 }
 
-/// A row of triangles that point at who has to give way, `back` metres before the cut.
+/// A row of triangles that point at the traffic that gives way, `back` metres before the cut.
 fn triangles(canvas: &mut impl Painter, lanes: &[ArmLane], back: f64, color: tiny_skia::Color) {
     let (base, height, gap) = TRIANGLE;
     let [left, right] = across(lanes, -0.15 - back, 0.15);

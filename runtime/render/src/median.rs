@@ -1,10 +1,10 @@
-//! Medians: what lies between lanes, raised where it is wide enough.
+//! Medians: areas between lanes, raised where they are wide enough.
 //!
 //! ```text
 //!     ------ lane -------------------------
-//!                     __..--''''''''''''''|     Lines run along both sides. Inside, a little off them, it is
-//!     - - - - - - - <  (:::::: raised ::::|     raised with a kerb, from where it is half a metre wide on.
-//!                     ''--..______________|
+//!                     __..--''''''''''''''|     Lines run along both sides. Inside, at a small distance from
+//!     - - - - - - - <  (:::::: raised ::::|     them, it is raised with a kerb where it is at least half a
+//!                     ''--..______________|     metre wide.
 //!     ------ lane -------------------------
 //! ```
 //!
@@ -20,17 +20,18 @@ use roadwright_scenario::{Lane, LaneType, RoadEnd, Scenario};
 use std::f64::consts::FRAC_PI_2;
 use std::ops::Range;
 
-/// Kerbs lie so far beside lines, m, where there is room for both: a median is so wide somewhere, m.
+/// Distance of kerbs from lines, m, where there is room for both, and the largest width that a median needs
+/// for that, m.
 const BESIDE_LINE: f64 = 0.35;
 const ROOM_FOR_LINES: f64 = 1.2;
-/// What is narrower between its kerbs is not raised, m.
+/// Smallest width between kerbs of a raised part, m.
 const LEAST_RAISED: f64 = 0.5;
-/// How far a surface reaches into what it goes on in, so that no seam shows, m.
+/// Distance by which a surface extends into the adjacent one, m, so that no seam is visible.
 const OVER_SEAM: f64 = 0.3;
-/// Corners of a round end.
+/// Number of corners of a round end.
 const ROUND: usize = 8;
 
-/// The lanes of medians that lie side by side: places in the lanes of a section.
+/// Groups of adjacent median lanes, as ranges of indices in the lanes of a section.
 fn medians(lanes: &[Lane]) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for (place, _) in lanes
@@ -46,7 +47,7 @@ fn medians(lanes: &[Lane]) -> Vec<Range<usize>> {
     found
 }
 
-/// Whether a line runs along the side of the median at a place among the lanes of a stretch.
+/// Whether a line runs along the side of the median at an index among the lanes of a stretch.
 pub(crate) fn has_line(stretch: &Stretch<'_>, place: usize) -> bool {
     Median::all_of(stretch).any(|median| median.inset > 0.0 && median.places.contains(&place))
 }
@@ -55,7 +56,7 @@ pub(crate) fn has_line(stretch: &Stretch<'_>, place: usize) -> bool {
 struct Median<'s, 'a> {
     stretch: &'s Stretch<'a>,
     places: Range<usize>,
-    /// From its sides to its kerbs, m.
+    /// Distance from its sides to its kerbs, m.
     inset: f64,
 }
 
@@ -76,7 +77,7 @@ impl<'s, 'a> Median<'s, 'a> {
         })
     }
 
-    /// The lateral places of its kerbs, left and right.
+    /// Lateral positions of its kerbs, left and right.
     fn sides(&self, s: f64) -> (f64, f64) {
         let bands = self.stretch.road.lane_bands(self.stretch.section, s);
         let (left, right) = (bands[self.places.start], bands[self.places.end - 1]);
@@ -86,15 +87,16 @@ impl<'s, 'a> Median<'s, 'a> {
         )
     }
 
-    /// Between its kerbs, m.
+    /// Width between its kerbs, m.
     fn width(&self, s: f64) -> f64 {
         let (left, right) = self.sides(s);
         left - right
     }
 
-    /// Where it is raised, m along the road: in one piece, from the first place that is wide enough to the last.
+    /// The raised part, m along the road: in one piece, from the first position that is wide enough to the
+    /// last.
     fn raised(&self) -> Option<(f64, f64)> {
-        // Without room for lines it is all kerb, however narrow.
+        // Without room for lines the whole width is raised, however narrow.
         let least = if self.inset > 0.0 { LEAST_RAISED } else { 0.01 };
         let is_wide = |s: &f64| self.width(*s) >= least;
         let distances = &self.stretch.distances;
@@ -144,7 +146,7 @@ impl<'s, 'a> Median<'s, 'a> {
         };
         let (low, high) = self.stretch.range();
         let (left, right) = (|s| self.sides(s).0, |s| self.sides(s).1);
-        // Where it is wide to its end it goes on in the next section, or in the island of a roundabout.
+        // If it is wide up to its end it continues in the next section, or in the island of a roundabout.
         let (ends_before, ends_behind) = (from > low + 1e-6, to < high - 1e-6);
         let near = if ends_before {
             self.nose(from, false)
@@ -172,7 +174,7 @@ impl<'s, 'a> Median<'s, 'a> {
                 kerb(end);
             }
         }
-        // Round: along the left kerb, over the far end, back along the right one, over the near end.
+        // The outline: along the left kerb, over the far end, back along the right one, over the near end.
         let mut surface = left;
         surface.extend(far);
         surface.extend(right.into_iter().rev());
@@ -180,7 +182,7 @@ impl<'s, 'a> Median<'s, 'a> {
         painter.polygon(&surface, rgb(MEDIAN));
     }
 
-    /// Its corners a little beyond a distance, left and right.
+    /// Its corners slightly beyond a distance, left and right.
     fn over_seam(&self, s: f64, beyond: f64) -> Vec<DVec2> {
         let (left, right) = self.sides(s);
         let at = |lateral| {
@@ -194,8 +196,8 @@ impl<'s, 'a> Median<'s, 'a> {
     }
 }
 
-/// The raised parts of medians, and of the splitter islands in which they go on, with refuges where people
-/// cross them.
+/// Draws the raised parts of medians, and of the splitter islands in which they continue, with refuges at
+/// pedestrian crossings.
 pub(crate) fn raised(
     painter: &mut impl Painter,
     scenario: &Scenario,
@@ -220,7 +222,7 @@ pub(crate) fn raised(
     }
 }
 
-/// Whether a median of its arm comes to an island, which is one with it then.
+/// Whether a median of its arm leads to an island, so that they form one.
 pub(crate) fn comes_to(scenario: &Scenario, junction: &Junction, island: &Splitter) -> bool {
     let mut arms = junction.arms.iter();
     let arm = arms.find(|arm| (arm.road, arm.end) == (island.road, island.end));
@@ -242,7 +244,7 @@ fn splitter(painter: &mut impl Painter, island: &Splitter, goes_on: bool) {
     let (first, last) = (outline[0], outline[outline.len() - 1]);
     if goes_on {
         let out = (first - last).perp().normalize_or_zero();
-        // Counter-clockwise: what lies outside is to the right.
+        // Counter-clockwise, so the outside is to the right.
         surface.extend([last, first].map(|corner| corner - OVER_SEAM * out));
     }
     if painter.scale() >= MIN_KERB_SCALE {
@@ -254,7 +256,7 @@ fn splitter(painter: &mut impl Painter, island: &Splitter, goes_on: bool) {
     painter.polygon(&surface, rgb(MEDIAN));
 }
 
-/// Where people wait in the middle of crossings: over the whole width of medians.
+/// Refuges in the middle of crossings, over the whole width of medians.
 fn refuges(junction: &Junction) -> impl Iterator<Item = [DVec2; 4]> + '_ {
     junction.crossings.iter().flat_map(|crossing| {
         crossing.islands.iter().map(|island| {

@@ -15,18 +15,18 @@ use roadwright_scenario::DrivingSide;
 use roadwright_scenario::junction::{Junction, MiniRing};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// Width of the lanes by which paint fades, m.
+/// Lane width on which the fading of paint is based, m.
 const LANE: f64 = 3.25;
-/// Arrows around the island.
+/// Number of arrows around the island.
 const ARROWS: u32 = 3;
-/// How long an arrow's shaft is, rad, and how wide, m.
+/// Length of an arrow's shaft, rad, and its width, m.
 const SHAFT: (f64, f64) = (50.0 * PI / 180.0, 0.2);
 /// Length and half width of its head, m.
 const HEAD: (f64, f64) = (1.1, 0.4);
-/// How far outside of the island arrows lie, m.
+/// Distance of arrows from the island, m.
 const BESIDE: f64 = 0.9;
 
-/// The islands of some junctions, with arrows.
+/// Draws the islands of some junctions, with arrows.
 pub(crate) fn islands(painter: &mut impl Painter, junctions: &[&Junction]) {
     let alpha = opacity(painter.scale(), LANE);
     if alpha == 0.0 {
@@ -46,7 +46,7 @@ fn arrows(painter: &mut impl Painter, ring: &MiniRing, side: DrivingSide, color:
     let radius = ring.island + BESIDE;
     let on = |angle: f64| ring.centre + radius * unit(angle);
     for i in 0..ARROWS {
-        // The first begins in the south, where right-hand and left-hand traffic mirror each other.
+        // The first arrow begins in the south, where right-hand and left-hand traffic mirror each other.
         let start = turn * TAU * f64::from(i) / f64::from(ARROWS) - FRAC_PI_2;
         let shaft: Vec<DVec2> = (0..=8)
             .map(|k| on(start + turn * SHAFT.0 * f64::from(k) / 8.0))

@@ -10,13 +10,13 @@ use roadwright_scenario::junction::Layout;
 use roadwright_scenario::{MapPart, Road, Scenario, hides_layer};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Fewer pixels per metre show no names.
+/// Smallest scale at which names are written, pixels per metre.
 const MIN_SCALE: f64 = 1.6;
 
-/// Smallest area whose name is written, pixels.
+/// Smallest area whose name is written, square pixels.
 const LEAST_AREA: f64 = 3_000.0;
 
-/// Names of parks and waters, where they have room, the largest first.
+/// Writes the names of parks and waters where they have room, the largest first.
 pub(crate) fn land(canvas: &mut Canvas, scenario: &Scenario) {
     let size = 12.5;
     let named = scenario.painted_land().filter_map(|(_, land)| {
@@ -33,7 +33,7 @@ pub(crate) fn land(canvas: &mut Canvas, scenario: &Scenario) {
         };
         let half = 0.5 * crate::text::width(&land.name, size);
         let (x, y) = canvas.pixel(at);
-        // Along a river there is more room than across it: letters need their height only.
+        // Along a river there is more room than across it, and letters only need their height.
         let is_thin = ((room * canvas.scale) as f32) < 0.5 * size;
         let is_taken = written.iter().any(|&(name, other_x, other_y, other)| {
             let (dx, dy) = ((x - other_x).abs(), (y - other_y).abs());
@@ -51,7 +51,7 @@ pub(crate) fn land(canvas: &mut Canvas, scenario: &Scenario) {
     }
 }
 
-/// Names of points of interest, beside them.
+/// Writes the names of points of interest, beside them.
 pub(crate) fn places(canvas: &mut Canvas, scenario: &Scenario) {
     if canvas.scale < MIN_SCALE {
         return;
@@ -63,7 +63,7 @@ pub(crate) fn places(canvas: &mut Canvas, scenario: &Scenario) {
         let beside = x + (mark + 4.0).max(8.0);
         let (size, ink) = (11.0, crate::palette::INK);
         let width = crate::text::width(&point.name, size);
-        // No name over another one.
+        // Names must not overlap.
         let is_taken = written.iter().any(|&(from, other_y, length)| {
             beside < from + length && from < beside + width && (y - other_y).abs() < 14.0
         });
@@ -82,8 +82,8 @@ pub(crate) fn places(canvas: &mut Canvas, scenario: &Scenario) {
     }
 }
 
-/// Street names along their roads, each name where its longest stretch in the picture is: light on asphalt that is
-/// wide enough, else dark on the colour of the ground.
+/// Writes street names along their roads, each name on its longest stretch in the picture: light on asphalt
+/// that is wide enough, else dark on the colour of the ground.
 pub(crate) fn streets(
     canvas: &mut Canvas,
     scenario: &Scenario,
@@ -99,7 +99,7 @@ pub(crate) fn streets(
     {
         let width = crate::text::width(name, size);
         let (x, y) = canvas.pixel(middle.position);
-        // No name over another one, however they are turned.
+        // Names must not overlap, however they are rotated.
         let reach = 0.5 * width.min(90.0);
         let taken = written.iter().any(|&(other_x, other_y, other)| {
             (x - other_x).abs() < reach + other && (y - other_y).abs() < reach + other
@@ -113,7 +113,7 @@ pub(crate) fn streets(
                 (INK, GROUND)
             };
             if is_on_road {
-                // Between the words as well: no line of the road shows there.
+                // Between the words as well, so that no line of the road shows there.
                 let half = 0.5 * f64::from(width) / canvas.scale;
                 let ends = [-half, half].map(|ahead| middle.point(ahead, 0.0));
                 canvas.line(&ends, 0.0, 0.34 * size, None, rgb(halo));
@@ -123,9 +123,9 @@ pub(crate) fn streets(
     }
 }
 
-/// For each street name the longest stretch between junctions that is in the picture: its length, the
-/// middle of its carriageway, and how wide that is. A street is many roads of one name, cut at every
-/// junction. In the order of names, so that it does not depend on ids which of two that collide is written.
+/// For each street name the longest stretch between junctions that is in the picture: its length, the middle
+/// of its carriageway, and the width there. A street is many roads of one name, cut at every junction. Sorted
+/// by name, so that ids do not decide which of two colliding names is written.
 fn longest_stretches<'a>(
     canvas: &Canvas,
     scenario: &'a Scenario,

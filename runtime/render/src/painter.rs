@@ -1,13 +1,13 @@
-//! What roads are drawn with: a picture or the triangles of an interactive map.
+//! The interface for drawing roads: on a picture or as triangles of an interactive map.
 
 use glam::DVec2;
 use tiny_skia::Color;
 
-/// A layer of paint within one level of roads; later ones cover earlier ones, also those of
-/// neighbouring parts of the map.
+/// A layer of paint within one level of roads; later ones cover earlier ones, including those of neighbouring
+/// parts of the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Pass {
-    /// What lies under everything: shadows, the rims of paved areas.
+    /// Below everything: shadows, the rims of paved areas.
     Ground,
     /// Paved areas and paths.
     Paving,
@@ -23,13 +23,13 @@ pub enum Pass {
     Marking,
 }
 
-/// Something that shapes in world coordinates can be drawn with, in the order of the calls.
+/// A target on which shapes in world coordinates are drawn, in the order of the calls.
 pub trait Painter {
     /// Pixels per metre.
     fn scale(&self) -> f64;
 
-    /// Pixels per metre at the nearest from which it is looked at. What fades in as one comes nearer is drawn
-    /// as strong as it is there; who shows it from farther away fades it.
+    /// Largest scale at which the result will be viewed, pixels per metre. Details that fade in with the zoom
+    /// are drawn as strong as at this scale; a viewer at a smaller scale fades them.
     fn nearest_scale(&self) -> f64 {
         self.scale()
     }
@@ -39,16 +39,16 @@ pub trait Painter {
         0.15 / self.scale()
     }
 
-    /// What follows belongs to this pass.
+    /// Starts a pass, to which the following shapes belong.
     fn begin(&mut self, _pass: Pass) {}
 
     /// Fills a polygon.
     fn polygon(&mut self, points: &[DVec2], color: Color);
 
-    /// Fills what lies inside of an odd number of rings: an outline with holes.
+    /// Fills the area inside an odd number of rings: an outline with holes.
     fn area(&mut self, rings: &[&[DVec2]], color: Color);
 
-    /// Fills a polygon that fades out within `fade` metres outside of its edge.
+    /// Fills a polygon that fades out within `fade` metres outside its edge.
     fn soft_polygon(&mut self, points: &[DVec2], fade: f64, color: Color);
 
     /// Draws the edge of a polygon, width in metres but at least `least` pixels.

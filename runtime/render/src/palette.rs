@@ -2,7 +2,7 @@
 
 use tiny_skia::Color;
 
-/// A colour from its hexadecimal form 0xRRGGBB.
+/// Makes a colour from its hexadecimal form 0xRRGGBB.
 pub fn rgb(hex: u32) -> Color {
     let [_, r, g, b] = hex.to_be_bytes();
     Color::from_rgba8(r, g, b, 255)
@@ -47,7 +47,7 @@ pub const LAMP_OFF: u32 = 0x3B444D;
 pub const SIGNAL_LAMPS: [u32; 3] = [0xF2493D, 0xF4B533, 0x35C46A];
 /// Ground by its height, from the lowest to the highest.
 pub const TERRAIN_BY_DAY: [u32; 5] = [0xD6E2C2, 0xDDE4C6, 0xE6E3CB, 0xECE3D0, 0xF1EBE0];
-/// The same in a dark room.
+/// The same in the dark theme.
 pub const TERRAIN_BY_NIGHT: [u32; 5] = [0x1E2B2A, 0x222E2C, 0x2A3230, 0x323735, 0x3B3E3D];
 /// Contour lines.
 pub const CONTOUR: u32 = 0xA9855A;
@@ -75,19 +75,19 @@ pub const WATER_EDGE: u32 = 0x8DB9D6;
 pub const PARK_INK: u32 = 0x356021;
 /// Names of waters, on water.
 pub const WATER_INK: u32 = 0x24597E;
-/// Crowns of trees: every tree has one of them.
+/// Crowns of trees; each tree has one of these colours.
 pub const CROWNS: [u32; 4] = [0x7FAE66, 0x6B9E5B, 0x8FB872, 0x5B8E55];
-/// Where the sun falls on a crown.
+/// Sunlit spots on a crown.
 pub const CROWN_LIT: u32 = 0xB4D594;
 /// Trunks.
 pub const TRUNK: u32 = 0x6B4E37;
-/// Roofs: every house has one of them.
+/// Roofs; each house has one of these colours.
 pub const ROOFS: [u32; 4] = [0xDCD0C0, 0xD2C3B3, 0xE5DCD0, 0xC9C0B8];
 /// The parapet of a roof.
 pub const ROOF_EDGE: u32 = 0xFBF7F0;
 /// The outer line of a roof.
 pub const ROOF_LINE: u32 = 0xB5A897;
-/// Things on roofs: windows, machines.
+/// Objects on roofs: windows, machines.
 pub const ROOF_THING: u32 = 0xB4BBC0;
 /// Obstacles that can be pushed.
 pub const LOOSE: u32 = 0xC98B4A;
@@ -95,7 +95,7 @@ pub const LOOSE: u32 = 0xC98B4A;
 pub const OUTLINE: u32 = 0x6A645C;
 /// Shadows, at [`SHADOW_OPACITY`].
 pub const SHADOW: u32 = 0x2A3140;
-/// How much of what lies in a shadow it hides.
+/// Opacity of shadows.
 pub const SHADOW_OPACITY: f32 = 0.28;
 /// Text.
 pub const INK: u32 = 0x23272E;
@@ -105,39 +105,40 @@ pub const QUIET_INK: u32 = 0x59616C;
 pub const PAPER: u32 = 0xFFFFFF;
 /// Text on asphalt.
 pub const ROAD_INK: u32 = 0xFFFFFE;
-/// Clothes of people on foot.
+/// Clothes of pedestrians.
 pub const PEOPLE: [u32; 5] = [0xD9A066, 0xB5835A, 0xC9CBD2, 0xC56B5C, 0xA9C48B];
 /// Windows of vehicles.
 pub const GLASS: u32 = 0x2B3642;
-/// What the rim of a vehicle's body is darkened with.
+/// Colour that darkens the rim of a vehicle's body.
 pub const RIM: u32 = 0x10151B;
 /// Lamps at the front.
 pub const HEAD_LAMP: u32 = 0xFFF6D6;
 /// Lamps at the back.
 pub const TAIL_LAMP: u32 = 0xB0342C;
-/// Lamps of vehicles that brake.
+/// Lamps of braking vehicles.
 pub const BRAKE_LAMP: u32 = 0xFF3B30;
 /// Indicators.
 pub const INDICATOR_LAMP: u32 = 0xFFB238;
 /// Destinations.
 pub const DESTINATION: u32 = 0xB3261E;
-/// Outlines of rigid bodies, by day and by night: nothing else on a map is of this colour.
+/// Outlines of rigid bodies, by day and by night; nothing else on a map has this colour.
 const BODY_LINES: [u32; 2] = [0xE0009B, 0xFF6AD0];
 
-/// The colour of the outlines of rigid bodies, as it is seen: what is legible on paper is too dark by night.
+/// Colour of the outlines of rigid bodies in a theme, because a colour that is legible on paper is too dark
+/// by night.
 pub fn body_line(dark: bool) -> Color {
     rgb(BODY_LINES[usize::from(dark)])
 }
 
-/// Outlines of what stands fixed around rigid bodies, by day and by night.
+/// Outlines of fixed objects around rigid bodies, by day and by night.
 const STILL_LINES: [u32; 2] = [0x7A2FD0, 0xB58CFF];
 
-/// The colour of the outlines of what stands fixed around rigid bodies, as it is seen.
+/// Colour of the outlines of fixed objects around rigid bodies in a theme.
 pub fn still_line(dark: bool) -> Color {
     rgb(STILL_LINES[usize::from(dark)])
 }
 
-/// Body colours of vehicles: muted, so that what acts or asks stands out. The same by night.
+/// Body colours of vehicles, muted so that important things stand out. The same by night.
 pub const BODIES: [u32; 10] = [
     0xE9E7E1, 0xC3C8CE, 0x8D96A1, 0x3E4751, 0x5B7FA6, 0x7FA3A0, 0xA8574C, 0xC59A55, 0x8B7A9E,
     0x6F8A5E,
@@ -145,10 +146,10 @@ pub const BODIES: [u32; 10] = [
 /// Bodies of buses.
 pub const BUS_BODY: u32 = 0xC9A24A;
 
-/// Bodies of vehicles on tracks.
+/// Bodies of tracked vehicles.
 pub const TRACKED_BODY: u32 = 0x7C8463;
 
-/// What the sun does to roofs of vehicles.
+/// Sunlight on roofs of vehicles.
 pub const SHEEN: u32 = 0xFFFFFD;
 /// Colours that are the same by night.
 const OF_WHAT_MOVES: [u32; 12] = [
@@ -166,8 +167,8 @@ const OF_WHAT_MOVES: [u32; 12] = [
     SIGNAL_LAMPS[2],
 ];
 
-/// What the map is made of, by day and in a dark room. There roads are lighter than the ground,
-/// pavements darker than roads, and kerbs lighter than both.
+/// Colours of the map by day and in the dark theme, in which roads are lighter than the ground, pavements
+/// darker than roads, and kerbs lighter than both.
 const BY_NIGHT: [(u32, u32); 41] = [
     (GROUND, 0x182029),
     (BLOCK, 0x1D2630),
@@ -212,8 +213,8 @@ const BY_NIGHT: [(u32, u32); 41] = [
     (CONTOUR, 0x8C7A5E),
 ];
 
-/// A colour of the map as it is shown in a dark room: by the table; vehicles and lamps as by day; what is
-/// neither darker than by day.
+/// Converts a colour of the map to the dark theme: by the table if it is listed; vehicles and lamps
+/// unchanged; all others darkened.
 pub fn by_night(color: Color) -> Color {
     let byte = |c: f32| (c * 255.0).round() as u32;
     let opaque = byte(color.red()) << 16 | byte(color.green()) << 8 | byte(color.blue());
@@ -224,7 +225,7 @@ pub fn by_night(color: Color) -> Color {
     if OF_WHAT_MOVES.contains(&opaque) {
         return color;
     }
-    // Bright things lose most.
+    // Bright colours are darkened most.
     let grey = (color.red() + color.green() + color.blue()) / 3.0;
     let share = if grey > 0.94 {
         0.82
@@ -238,8 +239,8 @@ pub fn by_night(color: Color) -> Color {
     darker
 }
 
-/// Which of some colours a thing of a number has: neighbours in the order of numbers get different
-/// ones, and a thing keeps its own from picture to picture.
+/// Selects one of several colours by a number: adjacent numbers get different ones, and the result is the
+/// same in every picture.
 pub fn one_of(colors: &[u32], number: u64) -> u32 {
     let scrambled = roadwright_geometry::math::mix64(number);
     colors[(scrambled % colors.len() as u64) as usize]
@@ -265,12 +266,12 @@ pub fn contrast(a: u32, b: u32) -> f64 {
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }
 
-/// Heat maps from little to much: steps of equal lightness that stay apart for the colour-blind and on
-/// grey paper.
+/// Heat map colours from low to high: steps of equal lightness that the colour-blind can distinguish, also in
+/// greyscale.
 pub const HEAT_BY_DAY: [u32; 9] = [
     0xF8EE9F, 0xFDCA66, 0xFEA243, 0xF9783D, 0xE55455, 0xC33C6A, 0x993275, 0x6D2D72, 0x442761,
 ];
-/// The same in a dark room, where much is bright.
+/// The same in the dark theme, where high values are bright.
 pub const HEAT_BY_NIGHT: [u32; 9] = [
     0x4A2D66, 0x723278, 0x9E367A, 0xC8416E, 0xE85858, 0xFC7A40, 0xFFA54A, 0xFECB67, 0xF8EE9F,
 ];
@@ -346,7 +347,7 @@ mod tests {
                 "{lane:06x} by night"
             );
         }
-        // The measure itself: black on white is 21, a colour on itself 1.
+        // The measure itself: black on white gives 21, a colour on itself 1.
         assert!((contrast(0, 0xFFFFFF) - 21.0).abs() < 1e-9 && contrast(5, 5) == 1.0);
     }
 
@@ -397,7 +398,7 @@ mod tests {
     fn by_night_roads_are_lighter_than_pavements_and_paint_is_lightest() {
         let order = [GROUND, SIDEWALK, ASPHALT, KERB, MARKING].map(|hex| luminance(night(hex)));
         assert!(order.is_sorted_by(|a, b| a < b), "{order:?}");
-        // What is half transparent stays so, and what no table has gets darker.
+        // Transparency is kept, and colours outside the tables get darker.
         assert!((by_night(faded(KERB, 0.5)).alpha() - 0.5).abs() < 0.01);
         assert!(luminance(night(0xF5D020)) < luminance(0xF5D020));
     }

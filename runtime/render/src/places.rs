@@ -1,4 +1,4 @@
-//! Points of interest: pins, and bays where they say how one stands there.
+//! Points of interest: pins, and bays for those with a heading.
 
 use crate::palette::{DESTINATION, OUTLINE, PAPER, faded, rgb};
 use crate::{Painter, Pass};
@@ -18,7 +18,7 @@ pub fn bay(point: &PointOfInterest) -> Option<[DVec2; 4]> {
     Some(OrientedBox::new(pose, BAY.0, BAY.1).corners())
 }
 
-/// How far to the east of a point of interest its mark reaches, m: a name stands beyond it.
+/// Extent of a point of interest's mark to the east, m; its name is written beyond.
 pub fn reach_of_mark(point: &PointOfInterest) -> f64 {
     let corners = bay(point).into_iter().flatten();
     corners.map(|corner| corner.x - point.x).fold(0.0, f64::max)
@@ -38,7 +38,7 @@ pub fn points_of_interest(painter: &mut impl Painter, scenario: &Scenario) {
                     position: at,
                     heading,
                 };
-                // Which way the nose points.
+                // Direction of the vehicle's nose.
                 let arrow = [(0.9, 0.7), (1.7, 0.0), (0.9, -0.7)].map(|(x, y)| pose.point(x, y));
                 painter.line(&arrow, 0.15, 1.2, None, rgb(OUTLINE));
             }

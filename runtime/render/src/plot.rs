@@ -6,7 +6,7 @@ use crate::palette::{INK, PAPER, QUIET_INK, faded, heat, rgb};
 use crate::text::Align;
 use glam::DVec2;
 
-/// What stands beside a control surface.
+/// Labels of a control surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SurfacePlot<'a> {
     /// Title.
@@ -15,15 +15,15 @@ pub struct SurfacePlot<'a> {
     pub x_label: &'a str,
     /// Vertical axis.
     pub y_label: &'a str,
-    /// What the colour means.
+    /// Meaning of the colour.
     pub z_label: &'a str,
     /// Knots of the horizontal variable; the axis runs from 0 to a little beyond the last.
     pub x_knots: [f64; 3],
     /// Knots of the vertical variable.
     pub y_knots: [f64; 3],
-    /// Names of its terms.
+    /// Names of the horizontal terms.
     pub x_terms: [&'a str; 3],
-    /// Names of its terms.
+    /// Names of the vertical terms.
     pub y_terms: [&'a str; 3],
 }
 
@@ -58,14 +58,14 @@ pub fn surface(
             (lowest, highest) = (lowest.min(v), highest.max(v));
         }
     }
-    // The range is that of every fourth pixel: enough for surfaces without spikes.
+    // The range is sampled at every fourth pixel, which is enough for surfaces without spikes.
     let span = (highest - lowest).max(1e-12);
     let share = |v: f64| (v - lowest) / span;
     for py in top as u32..bottom as u32 {
         for px in left as u32..right as u32 {
             let (x, y) = (px as f32 + 0.5, py as f32 + 0.5);
             let v = share(value(x, y));
-            // A contour is where the band of the value changes to the right or below; a hair less, so
+            // A contour is drawn where the band of the value changes to the right or below; a hair less, so
             // that a plateau exactly on a border has one band.
             let band = |v: f64| (v * CONTOURS - 1e-9).floor();
             let edge = band(v) != band(share(value(x + 1.0, y)))
@@ -155,7 +155,7 @@ fn color_bar(canvas: &mut Canvas, plot: &SurfacePlot<'_>, lowest: f64, highest: 
     );
 }
 
-/// A number with as few digits as tell it apart.
+/// Formats a number with as few digits as distinguish it.
 fn number(value: f64) -> String {
     let text = format!("{value:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -22,11 +22,11 @@ use roadwright_scenario::{LaneSection, LaneType, Road, RoadClass, RoadId, Scenar
 
 /// Width of a kerb, m.
 pub(crate) const KERB_WIDTH: f64 = 0.15;
-/// Fewer pixels per metre show no kerbs: pavements then touch the carriageway.
+/// Smallest scale with kerbs, pixels per metre; below it pavements touch the carriageway.
 pub(crate) const MIN_KERB_SCALE: f64 = 1.25;
 /// Width of the rim of a paved area, m.
 const RIM: f64 = 0.12;
-/// Narrower than this is no pavement, m.
+/// Pavements narrower than this are not drawn, m.
 const MIN_PAVEMENT: f64 = 0.05;
 /// Width of the line that closes a cut, pixels.
 const SEAM: f32 = 2.0;
@@ -41,18 +41,18 @@ pub(crate) struct Stretch<'a> {
 }
 
 impl Stretch<'_> {
-    /// Where it begins and ends, m along the road.
+    /// Start and end, m along the road.
     pub(crate) fn range(&self) -> (f64, f64) {
         let last = self.distances[self.distances.len() - 1];
         (self.distances[0], last)
     }
 
-    /// The line at a lateral place that may change along the way.
+    /// The line at a lateral position that may change along the road.
     pub(crate) fn line(&self, lateral: impl Fn(f64) -> f64) -> Vec<DVec2> {
         self.part(self.range(), lateral)
     }
 
-    /// The same from one distance along the road to another; empty where there is nothing between.
+    /// The same from one distance along the road to another; empty if nothing is between.
     pub(crate) fn part(&self, (from, to): (f64, f64), lateral: impl Fn(f64) -> f64) -> Vec<DVec2> {
         if to - from < 1e-6 {
             return Vec::new();
@@ -64,14 +64,14 @@ impl Stretch<'_> {
             .collect()
     }
 
-    /// The surface between two lateral places.
+    /// The surface between two lateral positions.
     fn band(&self, left: impl Fn(f64) -> f64, right: impl Fn(f64) -> f64) -> Vec<DVec2> {
         let mut points = self.line(left);
         points.extend(self.line(right).into_iter().rev());
         points
     }
 
-    /// The lateral places of both sides of a pavement, if there is one on that side.
+    /// Lateral positions of both sides of a pavement, if there is one on that side.
     fn pavement(&self, is_left: bool) -> Option<(Edge<'_>, Edge<'_>)> {
         let at = move |s: f64| {
             let (outer, inner) = (self.road.edges(s), self.road.carriageway(s));
@@ -111,11 +111,11 @@ impl Stretch<'_> {
     }
 }
 
-/// A lateral place by the distance along a road.
+/// Lateral position as a function of the distance along a road.
 type Edge<'a> = Box<dyn Fn(f64) -> f64 + 'a>;
 
-/// All stretches of some roads, in their order, with chords that leave their curves by at most
-/// `tolerance` metres.
+/// All stretches of some roads, in order, with chords that deviate from their curves by at most `tolerance`
+/// metres.
 pub(crate) fn stretches<'a>(
     scenario: &'a Scenario,
     layout: &Layout,
@@ -123,7 +123,7 @@ pub(crate) fn stretches<'a>(
     tolerance: f64,
 ) -> Vec<Stretch<'a>> {
     let mut stretches = Vec::new();
-    // Only what junctions leave of a road: their surfaces are drawn from their outlines.
+    // Only the parts outside junctions, because junctions are drawn from their outlines.
     for &id in roads {
         let Some(road) = scenario.network().road(id) else {
             continue;
@@ -163,7 +163,7 @@ fn distances(road: &Road, from: f64, to: f64, tolerance: f64) -> Vec<f64> {
                     .iter()
                     .any(|w| w.b != 0.0 || w.c != 0.0 || w.d != 0.0)
             });
-    // Tapers and shifts of lanes show between the points of a straight reference line.
+    // Tapers and shifts of lanes need points between those of a straight reference line.
     if varies {
         let count = ((to - from) / 2.0).ceil().clamp(1.0, 1e5) as usize;
         distances.extend((1..count).map(|i| from + (to - from) * i as f64 / count as f64));
@@ -172,7 +172,7 @@ fn distances(road: &Road, from: f64, to: f64, tolerance: f64) -> Vec<f64> {
     distances
 }
 
-/// Surfaces of a layer: paved areas, pavements, kerbs, carriageways, lanes.
+/// Draws the surfaces of a layer: paved areas, pavements, kerbs, carriageways, lanes.
 pub(crate) fn draw(
     canvas: &mut impl Painter,
     scenario: &Scenario,
@@ -185,7 +185,7 @@ pub(crate) fn draw(
     };
     let (paved, built): (Vec<&Junction>, Vec<&Junction>) =
         junctions.iter().partition(|junction| is_paved(junction));
-    // Paving first: carriageways run through pedestrian areas, not under them.
+    // Paving first, because carriageways run through pedestrian areas, not under them.
     paving(canvas, stretches, &paved);
     pavements(canvas, stretches, &built);
     kerbs(canvas, stretches, &built);
@@ -217,7 +217,7 @@ fn carriageways<'s, 'a>(
     stretches.iter().filter(|stretch| !is_paving(stretch.road))
 }
 
-/// Paths and squares, with a thin rim.
+/// Draws paths and squares, with a thin rim.
 fn paving(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctions: &[&Junction]) {
     let tolerance = canvas.tolerance();
     let paths = || stretches.iter().filter(|stretch| is_paving(stretch.road));
@@ -245,7 +245,7 @@ fn paving(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctions: &[&Ju
     }
 }
 
-/// Pavements beside carriageways and around the corners of junctions.
+/// Draws pavements beside carriageways and around the corners of junctions.
 fn pavements(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctions: &[&Junction]) {
     canvas.begin(Pass::Pavement);
     let tolerance = canvas.tolerance();
@@ -264,8 +264,8 @@ fn pavements(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctions: &[
     }
 }
 
-/// Kerbs between pavements and carriageways. They are twice as wide as they show: carriageways cover
-/// their inner halves. From far away they are as grey as the pavement, and only close the hairline.
+/// Draws kerbs between pavements and carriageways. They are twice as wide as visible, because carriageways
+/// cover their inner halves. From far away they are as grey as the pavement, and only close the hairline.
 fn kerbs(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctions: &[&Junction]) {
     canvas.begin(Pass::Kerb);
     let (color, least) = if canvas.scale() >= MIN_KERB_SCALE {
@@ -298,12 +298,12 @@ fn kerbs(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctions: &[&Jun
     }
 }
 
-/// Whether a road is for people on foot.
+/// Whether a road is for pedestrians.
 fn is_paving(road: &Road) -> bool {
     road.class == RoadClass::Path || !road.is_drivable()
 }
 
-/// Lanes that are not plain carriageway.
+/// Draws lanes that are not plain carriageway.
 fn lanes(canvas: &mut impl Painter, stretch: &Stretch<'_>) {
     let carriageway = |lane: &roadwright_scenario::Lane| lane.kind != LaneType::Sidewalk;
     let own = &stretch.section.lanes;

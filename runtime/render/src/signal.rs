@@ -1,8 +1,8 @@
-//! Heads of signals: where they stand, and what they show.
+//! Signal heads: their positions, and the lights that they show.
 //!
 //! ```text
 //!     pavement    [ green amber red ]      The red lamp is the farthest along the road, so that the
-//!     kerb --------------------------      place tells the state as well as the hue.
+//!     kerb --------------------------      position shows the state as well as the hue.
 //!     stop line |  -> driving
 //! ```
 
@@ -15,17 +15,17 @@ use roadwright_scenario::{DrivingSide, RoadId, Scenario};
 use roadwright_simulation::SignalHead;
 use std::collections::BTreeMap;
 
-/// Half of the length and of the width of a head, m.
+/// Half the length and half the width of a head, m.
 const HALF: (f64, f64) = (1.1, 0.45);
-/// How far the middle of the first head lies outside of the carriageway, m, and a further one beyond
-/// it.
+/// Distance of the middle of the first head from the carriageway, m, and of each further one from the
+/// previous one.
 const BESIDE: f64 = 0.9;
 const APART: f64 = 1.1;
-/// Distance of lamps, their radius, and that of their glow, m.
+/// Distance between lamps, their radius, and that of their glow, m.
 const LAMP_STEP: f64 = 0.66;
 const LAMP: f64 = 0.27;
 const GLOW: f64 = 0.75;
-/// A head has at least so many pixels to a side of its middle.
+/// Minimum size of a head on either side of its middle, pixels.
 const LEAST: f64 = 2.5;
 
 /// The heads beside one stop line.
@@ -33,17 +33,17 @@ const LEAST: f64 = 2.5;
 pub struct Heads {
     /// The road whose end is signalled.
     pub road: RoadId,
-    /// Its lanes that lead there, by id, the one nearest to the kerb first.
+    /// Its lanes that lead there, by id, starting with the one nearest to the kerb.
     pub lanes: Vec<i8>,
-    /// The middle of the first head, in the direction of driving.
+    /// Middle of the first head, in driving direction.
     pub first: Pose,
-    /// Which way further heads stand: to the left (1) or to the right (-1).
+    /// Side on which further heads stand: to the left (1) or to the right (-1).
     outward: f64,
 }
 
 impl Heads {
-    /// A head for each light that differs from those before it, in the order of lanes. Without lights
-    /// one head that shows nothing.
+    /// A head for each light that differs from the previous ones, in the order of lanes. Without lights, a
+    /// single dark head.
     pub fn shown(&self, light: impl Fn(i8) -> Option<Light>) -> Vec<(Pose, Option<Light>)> {
         let mut lights: Vec<Option<Light>> = Vec::new();
         for light in self.lanes.iter().map(|&lane| light(lane)) {
@@ -66,7 +66,7 @@ impl Heads {
     }
 }
 
-/// The heads of all signalled approaches of a junction at which one can wait.
+/// The heads of all signalled approaches of a junction with room to wait.
 pub fn heads(scenario: &Scenario, layout: &Layout, junction: &Junction) -> Vec<Heads> {
     let side = scenario.about().driving_side;
     let network = scenario.network();
@@ -80,13 +80,13 @@ pub fn heads(scenario: &Scenario, layout: &Layout, junction: &Junction) -> Vec<H
     let of_arm = signalled.filter_map(|end| {
         let road = scenario.network().road(end.road)?;
         let arm = Arm::new(end.road, road, end.end);
-        // From left to right in the direction of driving.
+        // From left to right in driving direction.
         let mut lanes: Vec<i8> = arm
             .lanes(end.trim, side, true)
             .iter()
             .map(|lane| lane.id)
             .collect();
-        // Who comes keeps to the left side seen outward in right-hand traffic.
+        // In right-hand traffic vehicles arrive on the left side, seen outward.
         let (edge, outward) = match side {
             DrivingSide::Right => {
                 lanes.reverse();
@@ -109,13 +109,13 @@ pub fn heads(scenario: &Scenario, layout: &Layout, junction: &Junction) -> Vec<H
     of_arm.collect()
 }
 
-/// The heads that show something, with what they show.
+/// The lit heads, with their lights.
 pub fn lit(scenario: &Scenario, layout: &Layout, signals: &[SignalHead]) -> Vec<(Pose, Light)> {
     let lights: BTreeMap<(RoadId, i8), Light> = signals
         .iter()
         .map(|head| ((head.road, head.lane), head.light))
         .collect();
-    // The lanes of a junction follow each other.
+    // The lanes of a junction are consecutive.
     let junctions = signals
         .chunk_by(|a, b| a.node == b.node)
         .filter_map(|lanes| layout.junction_at(lanes[0].node));
@@ -126,12 +126,13 @@ pub fn lit(scenario: &Scenario, layout: &Layout, signals: &[SignalHead]) -> Vec<
         .collect()
 }
 
-/// How many times larger than they are heads are drawn at a scale in pixels per metre.
+/// Factor by which heads are enlarged at a scale in pixels per metre.
 fn enlargement(scale: f64) -> f64 {
     (LEAST / (HALF.0 * scale)).max(1.0)
 }
 
-/// Where the lamp of a light lies (of red and amber, that of red) in a head, and its radius, m, at a scale in pixels per metre.
+/// Position of the lamp of a light in a head (of red and amber, that of red), and its radius, m, at a scale
+/// in pixels per metre.
 pub fn lamp(head: Pose, light: Light, scale: f64) -> (DVec2, f64) {
     let grow = enlargement(scale);
     let ahead = match light {
@@ -151,7 +152,7 @@ pub fn lamp_color(light: Light) -> u32 {
     }
 }
 
-/// Draws a head with its lamps; the one that is lit glows.
+/// Draws a head with its lamps; a lit lamp glows.
 pub(crate) fn draw(painter: &mut impl Painter, head: Pose, lit: Option<Light>) {
     let scale = painter.scale();
     let grow = enlargement(scale);
@@ -175,7 +176,7 @@ pub(crate) fn draw(painter: &mut impl Painter, head: Pose, lit: Option<Light>) {
     }
 }
 
-/// Draws the heads of a junction as they are when nothing runs: all lamps off.
+/// Draws the heads of a junction without a run: all lamps off.
 pub(crate) fn draw_off(
     painter: &mut impl Painter,
     scenario: &Scenario,
@@ -208,7 +209,7 @@ mod tests {
         let left_waits =
             heads.shown(|lane| Some(if lane == -1 { Light::Red } else { Light::Green }));
         assert_eq!(left_waits.len(), 2);
-        // The further one stands farther from the road.
+        // The further head stands farther from the road.
         assert!(left_waits[1].0.position.y < left_waits[0].0.position.y);
         assert_eq!(heads.shown(|_| None).len(), 1);
     }

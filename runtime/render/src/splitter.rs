@@ -1,8 +1,8 @@
 //! The paint of splitter islands of roundabouts.
 //!
 //! ```text
-//!     lane | lane          A line around it; inside it is raised, with a kerb (`median.rs`), or hatched where
-//!         /|\              there is no room for that.
+//!     lane | lane          A line around it; the inside is raised, with a kerb (`median.rs`), or hatched
+//!         /|\              where there is no room for that.
 //!        /_|_\
 //! ```
 
@@ -15,11 +15,11 @@ use roadwright_geometry::polygon;
 use roadwright_scenario::junction::{Junction, Splitter};
 use roadwright_scenario::{DrivingSide, Scenario};
 
-/// Width of the lanes by which paint fades, m.
+/// Lane width on which the fading of paint is based, m.
 const LANE: f64 = 3.25;
 /// Width of the line around an island, m.
 const LINE: f64 = 0.12;
-/// Width of a bar across a painted one, m, distance of bars.
+/// Width of a bar across a painted island, m, and distance between bars.
 const BAR: f64 = 0.4;
 const APART: f64 = 1.4;
 /// Bars shorter than this are left out, m.
@@ -36,7 +36,7 @@ fn islands<'a>(junctions: &'a [&Junction]) -> impl Iterator<Item = (&'a Splitter
     junctions.iter().flat_map(of_one)
 }
 
-/// What is painted around and, where nothing is raised, across.
+/// Draws the line around each island and, where nothing is raised, bars across it.
 pub(crate) fn painted(painter: &mut impl Painter, scenario: &Scenario, junctions: &[&Junction]) {
     let alpha = opacity(painter.scale(), LANE);
     if alpha == 0.0 {
@@ -57,15 +57,15 @@ pub(crate) fn painted(painter: &mut impl Painter, scenario: &Scenario, junctions
     }
 }
 
-/// Bars across an area, askew to the way from its end at the cut, where it begins and ends, to its middle; in
-/// left-hand traffic the other way.
+/// Bars across an area, at an angle to the line from its end at the cut, where it begins and ends, to its
+/// middle; mirrored in left-hand traffic.
 fn bars(area: &[DVec2], side: DrivingSide) -> Vec<[DVec2; 4]> {
     let (Some((low, high)), Some(&last)) = (polygon::bounds(area), area.last()) else {
         return Vec::new();
     };
     let middle = 0.5 * (low + high);
     let along = (middle - 0.5 * (area[0] + last)).normalize_or_zero();
-    // Half a right angle: along and across alike.
+    // Half a right angle, so that bars are at the same angle along and across.
     let normal = (along + side.around() * along.perp()).normalize_or_zero();
     let across = normal.perp();
     let reach = (high - low).length();
@@ -83,7 +83,7 @@ fn bars(area: &[DVec2], side: DrivingSide) -> Vec<[DVec2; 4]> {
     bars
 }
 
-/// The first and the last place at which a line crosses the edge of an area.
+/// First and last point at which a line crosses the edge of an area.
 fn inside(area: &[DVec2], on: DVec2, direction: DVec2) -> Option<(DVec2, DVec2)> {
     let mut crossed: Option<(f64, f64)> = None;
     for (i, &a) in area.iter().enumerate() {

@@ -1,20 +1,19 @@
-//! Where names of streets stand: on a road between its junctions, as far as it is in view.
+//! Positions of street names: on a road between its junctions, as far as it is in view.
 
 use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_scenario::{DrivingSide, LaneType, Road};
 
-/// Distance of the points at which a road is looked for in the view, m, and how many they are at most.
+/// Distance between the points of a road that are tested against the view, m, and their maximum number.
 const STEP: f64 = 5.0;
 const MOST_STEPS: f64 = 200.0;
 
-/// Turn arrows stand within so much of a stop line, m.
+/// Length before a stop line with turn arrows, m.
 const ARROWS: f64 = 27.0;
-/// Pixels per metre from which arrows are seen, and names keep clear of them.
+/// Scale, pixels per metre, from which arrows are visible, and names keep clear of them.
 pub const ARROW_SCALE: f64 = 3.0;
 
-/// The middle of the carriageway half way along a stretch of a road (m from its start), and how wide it is
-/// there, m.
+/// Middle of the carriageway half-way along a stretch of a road (m from its start), and the width there, m.
 pub fn place(road: &Road, (from, to): (f64, f64)) -> (Pose, f64) {
     let middle = 0.5 * (from + to);
     let pose = road.reference_line.pose(middle);
@@ -26,8 +25,8 @@ pub fn place(road: &Road, (from, to): (f64, f64)) -> (Pose, f64) {
     (centre, left - right)
 }
 
-/// What turn arrows and islands before junctions leave of a stretch of a road between two junctions, m from its
-/// start; `None` where that is nothing. Arrows stand where several lanes lead to a junction.
+/// The part of a stretch between two junctions that is free of turn arrows and islands, m from its start;
+/// `None` if nothing is left. There are arrows where several lanes lead to a junction.
 pub fn clear_of_ends(road: &Road, side: DrivingSide, (from, to): (f64, f64)) -> Option<(f64, f64)> {
     let has_choice = |s: f64, forward: bool| {
         let lanes = road.section_at(s).lanes.iter();
@@ -43,7 +42,7 @@ pub fn clear_of_ends(road: &Road, side: DrivingSide, (from, to): (f64, f64)) -> 
         lanes.any(|lane| lane.kind == LaneType::Median)
     };
     let (first, last) = (road.section_index(from), road.section_index(to));
-    // Where a median runs all along there is no better place.
+    // If a median runs all along there is no better position.
     let (start, end) = match (has_island(first), has_island(last)) {
         (true, true) if first == last => (from, to),
         (at_start, at_end) => (
@@ -66,8 +65,8 @@ pub fn clear_of_ends(road: &Road, side: DrivingSide, (from, to): (f64, f64)) -> 
     (clear.0 < clear.1).then_some(clear)
 }
 
-/// The longest part of a stretch of a road that lies in a view, given by two corners; `None` where none
-/// does. Exact to 5 m, or half a percent of roads beyond a kilometre.
+/// The longest part of a stretch of a road that lies in a view, given by two corners; `None` if none does.
+/// Exact to 5 m, or half a percent of roads beyond a kilometre.
 pub fn in_view(
     road: &Road,
     (from, to): (f64, f64),
@@ -96,7 +95,7 @@ mod tests {
     use roadwright_geometry::ReferenceLine;
     use roadwright_scenario::{DrivingSide, LaneSection, NodeId, RoadAccess, RoadClass};
 
-    /// A kilometre to the east.
+    /// A road of one kilometre to the east.
     fn road() -> Road {
         let line = ReferenceLine::straight(DVec2::ZERO, DVec2::new(1000.0, 0.0)).unwrap();
         let section = roadwright_scenario::CrossSection::driving(1, 0, 3.0);
@@ -126,10 +125,10 @@ mod tests {
         let expected = DVec2::new(800.0, 0.5 * (left + right));
         assert!((middle.position - expected).length() < 6.0);
         assert_eq!(width, left - right);
-        // One lane leads to the junction: no arrows.
+        // Only one lane leads to the junction, so there are no arrows.
         let clear = clear_of_ends(&road, DrivingSide::Right, (10.0, 990.0));
         assert_eq!(clear, Some((10.0, 990.0)));
-        // An island before the junction is no place for letters.
+        // An island before the junction leaves no room for letters.
         let mut flared = road.clone();
         let mut island = flared.lane_sections[0].clone();
         island.s = 960.0.into();

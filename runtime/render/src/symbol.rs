@@ -1,4 +1,4 @@
-//! Paint on lanes that are not for all: bays of parking lanes, bicycles on cycle lanes, the word on bus lanes.
+//! Paint on reserved lanes: bays of parking lanes, bicycles on cycle lanes, the word on bus lanes.
 
 use crate::painter::Painter;
 use crate::palette::{MARKING, faded};
@@ -8,15 +8,15 @@ use roadwright_geometry::{Pose, unit};
 use roadwright_scenario::{LaneType, RoadClass, Scenario};
 use std::f64::consts::TAU;
 
-/// Pixels per metre at which symbols are gone, and from which on they are whole.
+/// Scales, pixels per metre, at which symbols are invisible, and at which they are fully visible.
 const FADE: (f64, f64) = (1.0 / 0.35, 1.0 / 0.25);
-/// Least length of a parking bay, m.
+/// Smallest length of a parking bay, m.
 const BAY: f64 = 5.3;
 /// Width of the lines between bays, m.
 const LINE: f64 = 0.12;
-/// Narrower parking lanes have no bays, m.
+/// Smallest width of parking lanes with bays, m.
 const LEAST_WIDTH: f64 = 1.6;
-/// How far behind the beginning of a lane its first bicycle is painted, and how far apart they are, m.
+/// Distance from the beginning of a lane to its first bicycle, and between bicycles, m.
 const FIRST_BICYCLE: f64 = 10.0;
 const BETWEEN_BICYCLES: f64 = 40.0;
 /// Radius of a wheel and distance of the wheels, m.
@@ -25,13 +25,13 @@ const WHEEL_BASE: f64 = 0.98;
 /// Width of the strokes of a bicycle, m.
 const STROKE: f64 = 0.08;
 
-/// How far behind the beginning of a bus lane its first word is painted, how far apart they are, and how far
-/// before the end the last one lies, where arrows are, m.
+/// Distance from the beginning of a bus lane to its first word, between words, and from the last one to the
+/// end, where arrows are, m.
 const FIRST_WORD: f64 = 10.0;
 const BETWEEN_WORDS: f64 = 60.0;
 const AFTER_WORD: f64 = 30.0;
-/// Width and length of a letter on the road, and the gap to the next one, m: long, as they are seen at a
-/// flat angle.
+/// Width and length of a letter on the road, and the gap to the next one, m: elongated, because drivers see
+/// them at a flat angle.
 const LETTER: (f64, f64, f64) = (0.5, 2.2, 0.22);
 /// Width of its strokes, m.
 const LETTER_STROKE: f64 = 0.16;
@@ -83,7 +83,7 @@ const BUS: [Letter; 3] = [
     ]],
 ];
 
-/// Bays, bicycles and words of some stretches.
+/// Draws bays, bicycles and words on some stretches.
 pub(crate) fn draw(painter: &mut impl Painter, scenario: &Scenario, stretches: &[Stretch<'_>]) {
     let share = (painter.scale() - FADE.0) / (FADE.1 - FADE.0);
     let alpha = (0.95 * share.clamp(0.0, 1.0)) as f32;
@@ -104,7 +104,7 @@ pub(crate) fn draw(painter: &mut impl Painter, scenario: &Scenario, stretches: &
     }
 }
 
-/// Lines across a parking lane, at both ends and between bays of equal length.
+/// Draws lines across a parking lane, at both ends and between bays of equal length.
 fn bays(painter: &mut impl Painter, stretch: &Stretch<'_>, place: usize, color: tiny_skia::Color) {
     let (from, to) = stretch.range();
     let count = ((to - from) / BAY).floor();
@@ -130,7 +130,7 @@ fn bays(painter: &mut impl Painter, stretch: &Stretch<'_>, place: usize, color: 
     }
 }
 
-/// Bicycles along a cycle lane, upright for who rides there.
+/// Draws bicycles along a cycle lane, upright for cyclists.
 fn bicycles(
     painter: &mut impl Painter,
     stretch: &Stretch<'_>,
@@ -151,9 +151,9 @@ fn bicycles(
     }
 }
 
-/// A bicycle seen from the side: its wheels stand side by side, its front to the right.
+/// Draws a bicycle seen from the side, with its front to the right.
 fn bicycle(painter: &mut impl Painter, at: Pose, color: tiny_skia::Color) {
-    // x to the right and y ahead of who rides there, from the middle between the wheels.
+    // x to the right and y ahead as the cyclist sees it, from the middle between the wheels.
     let place = |x: f64, y: f64| at.point(y, -x);
     let wheel = |x: f64| -> Vec<DVec2> {
         let corner = |i: u32| {
@@ -178,7 +178,7 @@ fn bicycle(painter: &mut impl Painter, at: Pose, color: tiny_skia::Color) {
     }
 }
 
-/// The word along a bus lane, upright for who drives there.
+/// Draws the word along a bus lane, upright for drivers.
 fn words(
     painter: &mut impl Painter,
     stretch: &Stretch<'_>,
@@ -202,7 +202,7 @@ fn words(
     }
 }
 
-/// Letters beside each other, their feet on a line across the lane.
+/// Draws letters beside each other, their feet on a line across the lane.
 fn word(painter: &mut impl Painter, at: Pose, letters: &[Letter], color: tiny_skia::Color) {
     let (width, length, gap) = LETTER;
     let count = letters.len() as f64;

@@ -7,9 +7,9 @@ use glam::{DVec2, DVec3};
 use roadwright_geometry::HeightField;
 use tiny_skia::Color;
 
-/// Most samples along a side that contours are made from: between samples heights are interpolated.
+/// Maximum number of samples along a side for contours; heights between samples are interpolated.
 const MOST_SAMPLES: f64 = 512.0;
-/// One line in so many is stronger and has its height written on it.
+/// One contour line in this many is stronger and labelled with its height.
 const STRONG: i64 = 5;
 
 /// A line of one height.
@@ -17,7 +17,7 @@ const STRONG: i64 = 5;
 pub struct Contour {
     /// Its height, m.
     pub height: f64,
-    /// Whether it is one of those that are counted by.
+    /// Whether it is an index contour.
     pub is_strong: bool,
     /// Its points, m.
     pub points: Vec<DVec2>,
@@ -40,12 +40,12 @@ fn range(field: &HeightField) -> (f64, f64) {
     })
 }
 
-/// The contour lines of a height field, by marching squares. O(samples x lines), with at most 512
-/// samples along a side.
+/// The contour lines of a height field, by marching squares. O(samples x lines), with at most 512 samples
+/// along a side.
 pub fn contours(field: &HeightField) -> Vec<Contour> {
     let interval = contour_interval(field);
     let (lowest, highest) = range(field);
-    // Not at the lowest height: where that is level ground, the line would run along its rim.
+    // Not at the lowest height, because on level ground the line would run along its rim.
     let (from, to) = (
         (lowest / interval).floor() as i64 + 1,
         (highest / interval).floor() as i64,
@@ -57,7 +57,7 @@ pub fn contours(field: &HeightField) -> Vec<Contour> {
     let places = (0..rows).flat_map(|y| (0..columns).map(move |x| (x, y)));
     let at = |(x, y): (usize, usize)| low + step * DVec2::new(x as f64, y as f64);
     let heights: Vec<f64> = places.map(|place| field.height(at(place))).collect();
-    // A line at the height of level ground would wander over all of it: a hair above.
+    // Raised by a hair, because a line at the height of level ground would wander over all of it.
     let numbers: Vec<i64> = (from..=to).collect();
     let levels: Vec<f64> = numbers
         .iter()
@@ -94,7 +94,7 @@ pub fn contours(field: &HeightField) -> Vec<Contour> {
     contours
 }
 
-/// The pieces of a ring within the field: marching squares closes rings along its edge.
+/// The pieces of a ring within the field, because marching squares closes rings along its edge.
 fn inner_pieces(ring: &[DVec2], (low, high): (DVec2, DVec2)) -> Vec<Vec<DVec2>> {
     let is_inside = |p: &DVec2| p.cmpgt(low).all() && p.cmplt(high).all();
     let pieces = ring.split(|p| !is_inside(p));
@@ -117,7 +117,7 @@ pub fn draw_contours(painter: &mut impl Painter, contours: &[Contour]) {
     }
 }
 
-/// The colour of ground by its height as a share of the field's range and its slope, light from the
+/// The colour of ground, given its height as a share of the field's range, and its slope, with light from the
 /// north-west. Level ground keeps its tint.
 pub fn ground_color(share: f64, slope: DVec2, dark: bool) -> Color {
     let ramp = if dark {
@@ -151,8 +151,8 @@ fn mixed(a: Color, b: Color, share: f64) -> Color {
     color
 }
 
-/// The share of the range of heights that a height lies at. The range counts as a metre at least:
-/// nearly level ground has nearly one tint.
+/// Converts heights to shares of the field's range. The range counts as at least one metre, so that nearly
+/// level ground has nearly one tint.
 pub fn height_share(field: &HeightField) -> impl Fn(f64) -> f64 + use<> {
     let (lowest, highest) = range(field);
     move |height| (height - lowest) / (highest - lowest).max(1.0)
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn no_line_runs_along_the_edge_of_the_field() {
-        // Ground that rises to the east: lines run from south to north and end at the edges.
+        // On ground that rises to the east, lines run from south to north and end at the edges.
         let level = HeightField::level(DVec2::ZERO, DVec2::splat(100.0), 2.0).expect("a field");
         let heights = (0..level.heights().len()).map(|i| (i % level.columns()) as f64);
         let field = level
@@ -224,7 +224,7 @@ mod tests {
         for dark in [false, true] {
             let at = |slope: DVec2| ground_color(0.5, slope, dark);
             let level = at(DVec2::ZERO);
-            // Rising to the east, it looks to the light in the west.
+            // Ground that rises to the east faces the light in the west.
             assert!(sum(at(DVec2::new(0.3, 0.0))) > sum(level));
             assert!(sum(at(DVec2::new(-0.3, 0.0))) < sum(level));
             let ramp = if dark {

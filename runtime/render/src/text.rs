@@ -3,7 +3,7 @@
 use tiny_skia::{PathBuilder, Transform};
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
-/// Where a text stands against its point.
+/// Alignment of a text to its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,
@@ -47,12 +47,12 @@ pub(crate) fn outline(text: &str, size: f32, align: Align) -> Option<tiny_skia::
     outline.builder.finish()
 }
 
-/// The transform that moves an outline to a place.
+/// The transform that moves an outline to a position.
 pub(crate) fn at(x: f32, y: f32) -> Transform {
     Transform::from_translate(x, y)
 }
 
-/// The glyph of a character; one that the typeface lacks gets its box for the unknown.
+/// The glyph of a character; a missing one gets the typeface's box for unknown characters.
 fn glyph(face: &Face<'_>, c: char) -> GlyphId {
     face.glyph_index(c).unwrap_or(GlyphId(0))
 }
@@ -68,7 +68,7 @@ struct Outline {
 }
 
 impl Outline {
-    /// Font units, y upwards, to pixels, y downwards.
+    /// Converts font units, y upwards, to pixels, y downwards.
     fn place(&self, x: f32, y: f32) -> (f32, f32) {
         (self.x + x * self.scale, -y * self.scale)
     }

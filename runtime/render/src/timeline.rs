@@ -1,4 +1,4 @@
-//! The time line of a run as a picture: a curve for each of its measures, one below the other.
+//! The timeline of a run as a picture: a curve for each of its measures, one below the other.
 
 use crate::RenderError;
 use crate::canvas::Canvas;
@@ -12,13 +12,13 @@ const WIDTH: u32 = 900;
 const HEIGHT: u32 = 170;
 /// Height of the title of the picture, pixels.
 const TITLE: u32 = 56;
-/// Where curves lie across, pixels from the left.
+/// Horizontal extent of curves, pixels from the left.
 const LEFT: f32 = 84.0;
 const RIGHT: f32 = 870.0;
-/// Where a curve lies in its band, pixels from the top of that.
+/// Vertical extent of a curve in its band, pixels from the top of the band.
 const TOP: f32 = 28.0;
 const BOTTOM: f32 = 138.0;
-/// Columns in which points are drawn: more would lie over each other.
+/// Maximum number of drawn points: one per pixel column.
 const COLUMNS: f64 = RIGHT as f64 - LEFT as f64;
 /// Colours of the curves: those of the panels by day.
 const COLORS: [u32; 5] = [0x1E7B3C, 0x1769E0, 0x9A5B00, 0xC8321F, 0x59616C];
@@ -56,7 +56,7 @@ pub fn timeline(title: &str, rows: &[TimeRow]) -> Result<Vec<u8>, RenderError> {
     canvas.png()
 }
 
-/// One curve, from zero to a round number, with three lines across and the times below.
+/// Draws a curve, from zero to a round number, with three lines across and the times below.
 fn curve(
     canvas: &mut Canvas,
     rows: &[TimeRow],
@@ -80,7 +80,7 @@ fn curve(
         let text = number(share * end);
         canvas.text(&text, at, low + 18.0, 12.0, Align::Centre, QUIET_INK);
     }
-    // Of long runs one row for each column of pixels, and the last one.
+    // For long runs one row per pixel column, and the last one.
     let every = (rows.len() as f64 / COLUMNS).ceil().max(1.0) as usize;
     let thinned = rows.iter().step_by(every).chain(rows.last());
     let points: Vec<(f32, f32)> = thinned.map(|row| (x(row.time), y(value(row)))).collect();
@@ -89,7 +89,7 @@ fn curve(
     }
 }
 
-/// The next of 1, 2 and 5 times a power of ten.
+/// Rounds up to 1, 2 or 5 times a power of ten.
 fn round_up(value: f64) -> f64 {
     let mut step = 1.0;
     while 10.0 * step < value {
@@ -100,7 +100,7 @@ fn round_up(value: f64) -> f64 {
     fits.unwrap_or(value)
 }
 
-/// A number without zeros behind the point.
+/// Formats a number without trailing zeros.
 fn number(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -1,6 +1,6 @@
-//! Shapes of junctions from real towns whose outlines are hard to get right: none has a ledge in its edge,
-//! nor asphalt or ground that is a sliver. Each has a picture, `tests/ledges/NAME.png`; with
-//! `UPDATE_SNAPSHOTS=1` they are written anew.
+//! Junction shapes from real towns whose outlines are hard to get right. None may have a ledge in its edge,
+//! or slivers of asphalt or ground. Each has a picture, `tests/ledges/NAME.png`, which is rewritten with
+//! `UPDATE_SNAPSHOTS=1`.
 
 use i_overlay::core::fill_rule::FillRule;
 use i_overlay::core::overlay_rule::OverlayRule;
@@ -19,19 +19,19 @@ use std::path::PathBuf;
 
 type Shapes = Vec<Vec<Vec<[f64; 2]>>>;
 
-/// Arcs are followed so closely, m.
+/// Tolerance of arcs, m.
 const TOLERANCE: f64 = 1e-3;
-/// No edge turns by more than this at a point, rad.
+/// Largest turn of an edge at a point, rad.
 const MOST_KINK: f64 = 30.0 * TAU / 360.0;
-/// Points of an edge that are nearer are one, m: seams are as exact as that.
+/// Points of an edge that are nearer count as one, m, because seams are only as exact as that.
 const POINT: f64 = 0.03;
-/// Half the width of what is a sliver: of ground, and of asphalt, m.
+/// Half the width of a sliver of ground, and of asphalt, m.
 const GROUND: f64 = 0.55;
 const ASPHALT: f64 = 0.9;
-/// Slivers of less area are seams and the tips of noses, m^2.
+/// Slivers of less area are ignored as seams and tips of noses, m^2.
 const SPECK: f64 = 0.25;
 
-/// A place under construction.
+/// A site under construction.
 struct Place {
     scenario: Scenario,
     side: DrivingSide,
@@ -63,7 +63,7 @@ impl Place {
         self.line(&fillet(&points, options).unwrap(), style);
     }
 
-    /// A ring of one-way roads in which nodes lie at bearings, in degrees and counter-clockwise.
+    /// A ring of one-way roads with nodes at bearings, in degrees counter-clockwise.
     fn ring(&mut self, (centre, radius): ((f64, f64), f64), bearings: &[f64], style: &RoadStyle) {
         let turn = match self.side {
             DrivingSide::Right => 1.0,
@@ -97,8 +97,8 @@ fn style(class: RoadClass, lanes: (usize, usize), width: f64) -> RoadStyle {
     }
 }
 
-/// A one-way street that leaves the meeting of three others at a sharp angle and comes to the next street
-/// after 15 m: the arms of both are one junction. College Green and Grafton Street, Dublin.
+/// A one-way street that leaves the meeting of three others at a sharp angle and reaches the next street
+/// after 15 m, so that the arms of both form one junction. College Green and Grafton Street, Dublin.
 fn college_green() -> Place {
     let mut place = Place::new(DrivingSide::Left);
     let bus = |forward: usize, backward: usize| {
@@ -126,7 +126,7 @@ fn college_green() -> Place {
     place
 }
 
-/// A street that parts into two carriageways for 40 m, twice in a row, with a side street between: three
+/// A street that splits into two carriageways for 40 m, twice in a row, with a side street between: three
 /// junctions near each other. Borough, London.
 fn sausage_links() -> Place {
     let mut place = Place::new(DrivingSide::Left);
@@ -144,7 +144,7 @@ fn sausage_links() -> Place {
     place
 }
 
-/// Two rings of 11 m side by side whose ways between are shared. Perth.
+/// Two rings of 11 m side by side that share the roads between them. Perth.
 fn peanut() -> Place {
     let mut place = Place::new(DrivingSide::Left);
     let ring = style(RoadClass::Residential, (1, 0), 4.5);
@@ -157,7 +157,7 @@ fn peanut() -> Place {
     let on = |i: usize, bearing: f64, radius: f64| {
         (DVec2::from(centres[i]) + radius * unit(bearing.to_radians())).into()
     };
-    // Between the rings, one way each.
+    // Between the rings, one road in each direction.
     place.road(&[on(0, 45.0, 11.0), on(1, 135.0, 11.0)], &ring);
     place.road(&[on(1, 225.0, 11.0), on(0, 315.0, 11.0)], &ring);
     for (i, bearing) in [(0, 110.0), (0, 180.0), (1, 0.0), (1, 290.0)] {
@@ -166,7 +166,7 @@ fn peanut() -> Place {
     place
 }
 
-/// A ring of 25 m whose exit to the south-west leaves it slowly. Leeds.
+/// A ring of 25 m whose exit to the south-west diverges slowly. Leeds.
 fn slow_exit() -> Place {
     let mut place = Place::new(DrivingSide::Left);
     let ring = style(RoadClass::Arterial, (2, 0), 3.5);
@@ -178,7 +178,7 @@ fn slow_exit() -> Place {
         place.road(&[on(bearing, 100.0), on(bearing, 25.0)], &street);
     }
     let half = style(RoadClass::Arterial, (1, 0), 3.5);
-    // Driven round clockwise: who leaves at 235 degrees heads west.
+    // A clockwise ring: the exit at 235 degrees heads west.
     place.road(&[on(235.0, 25.0), (-32.0, -23.0), (-100.0, -40.0)], &half);
     place.road(&[(-100.0, -32.0), (-40.0, -14.0), on(200.0, 25.0)], &half);
     place
@@ -223,7 +223,7 @@ fn asphalt(scenario: &Scenario) -> Shapes {
     grown(&overlay(&shapes, OverlayRule::Union, &none), 1e-4)
 }
 
-/// Where edges turn sharply, and by how much, degrees.
+/// Points at which edges turn sharply, and the angles, degrees.
 fn kinks(shapes: &Shapes) -> Vec<(DVec2, f64)> {
     let mut found = Vec::new();
     for ring in shapes.iter().flatten() {
@@ -244,7 +244,7 @@ fn kinks(shapes: &Shapes) -> Vec<(DVec2, f64)> {
     found
 }
 
-/// Pieces that are no specks: their middles and areas.
+/// Pieces that are not ignored: their middles and areas.
 fn pieces(shapes: &Shapes) -> Vec<(DVec2, f64)> {
     let rings = shapes.iter().filter_map(|shape| shape.first());
     let sized = rings.map(|ring| {
@@ -255,7 +255,7 @@ fn pieces(shapes: &Shapes) -> Vec<(DVec2, f64)> {
     sized.filter(|(_, area)| *area > SPECK).collect()
 }
 
-/// Ground and asphalt that is too narrow to be built.
+/// Ground and asphalt that are too narrow to be built.
 fn slivers(asphalt: &Shapes) -> [Vec<(DVec2, f64)>; 2] {
     let closed = grown(&grown(asphalt, GROUND), -GROUND);
     let opened = grown(&grown(asphalt, -ASPHALT), ASPHALT);
@@ -276,7 +276,7 @@ fn assert_well_built(name: &str, place: &Place) {
     );
 }
 
-/// Holds the middle of a place against its kept picture.
+/// Compares the middle of a site with its stored picture.
 fn assert_looks_as_before(name: &str, place: &Place) {
     let picture = Picture {
         size: (480, 360),
@@ -303,7 +303,7 @@ fn assert_looks_as_before(name: &str, place: &Place) {
     };
     let pairs = kept.pixels().iter().zip(drawn.pixels());
     let count = pairs.filter(|(a, b)| differs(a, b)).count();
-    // A dozen pixels are a corner that has moved by a hand.
+    // A dozen pixels correspond to a corner that has moved by a hand's breadth.
     assert!(
         count < 12,
         "{name}: {count} pixels differ from {}; if that was meant, UPDATE_SNAPSHOTS=1",

@@ -1,5 +1,5 @@
-//! Left-hand traffic is the mirror image of right-hand traffic: in all that is painted, and in where the
-//! heads of signals stand.
+//! Left-hand traffic is the mirror image of right-hand traffic, in all paint and in the positions of signal
+//! heads.
 
 use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment, unit};
 use roadwright_render::palette::{MEDIAN, SIDEWALK, rgb};
@@ -9,10 +9,10 @@ use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// Shapes that are farther apart are not the same, m.
+/// Shapes that are farther apart are different, m.
 const SAME: f64 = 1e-6;
 
-/// What is painted: its pass, colour, width and dashes (none for areas), and points.
+/// A painted shape: its pass, colour, width and dashes (none for areas), and points.
 #[derive(Debug, Clone)]
 struct Shape {
     pass: Pass,
@@ -25,7 +25,7 @@ fn parts(color: Color) -> [f32; 4] {
     [color.red(), color.green(), color.blue(), color.alpha()]
 }
 
-/// Remembers all that it is asked to draw.
+/// Records all shapes that it is asked to draw.
 struct Notes {
     pass: Pass,
     shapes: Vec<Shape>,
@@ -68,7 +68,7 @@ impl Painter for Notes {
         self.polygon(points, color);
     }
 
-    // Edges are closed, as areas are.
+    // Edges are closed, like areas.
     fn edge(&mut self, points: &[DVec2], _: f64, _: f32, color: Color) {
         self.add(None, points.to_vec(), color);
     }
@@ -89,8 +89,8 @@ impl Painter for Notes {
     }
 }
 
-/// Where one drives on a side: drawn in right-hand traffic as it says, in left-hand traffic in the mirror
-/// of the y axis.
+/// A town for a driving side: drawn as given in right-hand traffic, mirrored at the y axis in left-hand
+/// traffic.
 struct Town {
     scenario: Scenario,
     side: DrivingSide,
@@ -129,7 +129,7 @@ impl Town {
         self.scenario.apply(edit).unwrap();
     }
 
-    /// Decides about the node where most roads meet.
+    /// Sets the rules of the node where most roads meet.
     fn rule(&mut self, rules: JunctionRules) {
         let network = self.scenario.network();
         let most = network
@@ -156,7 +156,7 @@ impl Town {
         notes.shapes
     }
 
-    /// Where the heads of signals stand, with the road and the lanes that each is for.
+    /// Positions of the signal heads, with the road and the number of lanes of each.
     fn heads(&self) -> Vec<(RoadId, usize, Pose)> {
         let layout = self.layout();
         let heads = layout
@@ -166,7 +166,7 @@ impl Town {
         let mut heads: Vec<_> = heads
             .map(|heads| (heads.road, heads.lanes.len(), heads.first))
             .collect();
-        // Arms are in order counter-clockwise, which is the other way in the mirror.
+        // Arms are sorted counter-clockwise, which is reversed in the mirror.
         heads.sort_by_key(|(road, ..)| *road);
         heads
     }
@@ -182,7 +182,7 @@ fn style(section: CrossSection) -> RoadStyle {
     }
 }
 
-/// Four roads that meet at odd angles, with lanes to each side.
+/// Four roads that meet at odd angles, with lanes in each direction.
 fn star(side: DrivingSide, lanes: usize, control: Control, has_crossings: bool) -> Town {
     let mut town = Town::new(side);
     let style = style(CrossSection::driving(lanes, lanes, 3.25));
@@ -252,7 +252,7 @@ fn flared(side: DrivingSide) -> Town {
     town
 }
 
-/// Whether two shapes are the same; areas from any point on and either way round, lines either way.
+/// Whether two shapes are equal: areas from any starting point in either winding, lines in either direction.
 fn is_same(a: &Shape, b: &Shape) -> bool {
     let is_near = |p: DVec2, q: DVec2| (p - q).length() < SAME;
     let kind = (a.pass, a.color, a.line) == (b.pass, b.color, b.line);
@@ -270,8 +270,8 @@ fn is_same(a: &Shape, b: &Shape) -> bool {
     forward || a.points.iter().zip(back).all(|(&p, &q)| is_near(p, q))
 }
 
-/// Holds all that is painted in left-hand traffic against the mirror image of right-hand traffic; gives
-/// how many areas and lines of paint there are.
+/// Compares all paint in left-hand traffic with the mirror image of right-hand traffic; returns the numbers
+/// of areas and lines.
 fn assert_mirrored(what: &str, draw: impl Fn(DrivingSide) -> Town) -> (usize, usize) {
     let [right, left] = [DrivingSide::Right, DrivingSide::Left].map(draw);
     let (wanted, mut found) = (right.painted(), left.painted());
@@ -308,7 +308,7 @@ fn stop_lines_triangles_and_arrows_lie_in_the_mirror() {
         let what = format!("{control:?} {lanes}");
         let (areas, lines) = assert_mirrored(&what, |side| star(side, lanes, control, crossings));
         assert!(lines > 0, "{what}");
-        // All but a plain stop have triangles, arrows or bars.
+        // All except a plain stop have triangles, arrows or bars.
         assert!(areas > 0 || control == Control::Stop, "{what}");
     }
 }
@@ -320,7 +320,7 @@ fn heads_of_signals_stand_in_the_mirror() {
         assert_mirrored(&format!("signals {lanes}"), draw);
         assert_eq!(draw(DrivingSide::Left).heads().len(), 4);
     }
-    // At the left of who drives.
+    // On the left of the drivers.
     let town = star(DrivingSide::Left, 1, Control::Signals, false);
     for (_, _, head) in town.heads() {
         assert!(head.to_local(DVec2::ZERO).y < -1.0, "{head:?}");
@@ -352,6 +352,6 @@ fn flares_islands_and_refuges_are_painted_in_the_mirror() {
         let lanes = areas.filter(|shape| shape.pass == Pass::Lane);
         lanes.filter(|shape| shape.color == parts(rgb(hex))).count()
     };
-    // A median before each junction, the island in which it goes on, and one place to wait on the crossing.
+    // A median before each junction, the island in which it continues, and one refuge on the crossing.
     assert_eq!((count(MEDIAN), count(SIDEWALK)), (8, 1));
 }

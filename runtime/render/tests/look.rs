@@ -1,4 +1,4 @@
-//! docs/look.md names the colours as they are.
+//! docs/look.md lists the colours as they are.
 
 use roadwright_render::palette::*;
 

@@ -1,4 +1,4 @@
-//! What pictures promise.
+//! Tests of pictures.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod ledges;

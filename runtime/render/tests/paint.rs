@@ -1,4 +1,4 @@
-//! What is painted on roads, and where.
+//! Paint on roads, and its positions.
 
 use roadwright_geometry::{DVec2, ReferenceLine, polygon, unit};
 use roadwright_render::{Color, Painter, Pass, Picture, map, palette, roads_and_junctions};
@@ -9,7 +9,7 @@ use roadwright_scenario::*;
 /// A line: its pass, points, width, dashes and colour.
 type Line = (Pass, Vec<DVec2>, f64, Option<(f64, f64)>, Color);
 
-/// Remembers what it is asked to draw.
+/// Records what it is asked to draw.
 struct Notes {
     scale: f64,
     pass: Pass,
@@ -159,7 +159,7 @@ fn lines_across_the_road_follow_the_signs() {
     let stop = Notes::of(&star(&CROSS, 1, 3.25, Some(Control::Stop)), 20.0);
     assert_eq!((stop_lines(&stop), stop.painted().count()), (2, 0));
     let give_way = Notes::of(&star(&CROSS, 1, 3.25, Some(Control::Priority)), 20.0);
-    // Three triangles in each of two lanes, and they point at who gives way.
+    // Three triangles in each of two lanes, pointing at the traffic that gives way.
     assert_eq!((stop_lines(&give_way), give_way.painted().count()), (0, 6));
     for triangle in give_way.painted() {
         assert!(triangle[1].length() > triangle[0].length().max(triangle[2].length()));
@@ -199,10 +199,10 @@ fn lines_that_must_not_be_crossed_are_solid_on_that_side() {
     let (both, none) = (LaneChange::Both, LaneChange::None);
     let (solid, dashed) = lined([both, both]);
     assert_eq!(lined([none, none]), (solid + 1, dashed - 1));
-    // Broken beside solid, whichever side may cross.
+    // Broken beside solid, whichever side permits crossing.
     assert_eq!(lined([none, both]), (solid + 1, dashed));
     assert_eq!(lined([both, LaneChange::Right]), (solid + 1, dashed));
-    // Nobody changes to the pavement: that says nothing.
+    // A change to the pavement is impossible, so permitting it has no effect.
     assert_eq!(lined([both, LaneChange::Left]), (solid, dashed));
 }
 
@@ -229,7 +229,7 @@ fn cycle_lanes_lead_through_junctions() {
     let painted = |bearings: &[f64], control: Control| {
         let section = CrossSection::driving(1, 1, 3.25).with_border(LaneType::Biking, 1.6);
         let notes = Notes::of(&star_of(bearings, section, Some(control)), 20.0);
-        // Beyond the cuts of all arms lie only what leads through.
+        // Beyond the cuts of all arms there is only paint through the junction.
         let leads = |points: &[DVec2]| points.iter().all(|point| point.length() < 16.0);
         let surfaces = notes.polygons.iter();
         let surfaces = surfaces.filter(|(pass, points, _)| *pass == Pass::Lane && leads(points));
@@ -242,11 +242,11 @@ fn cycle_lanes_lead_through_junctions() {
         let blocks = lines(0.3, Some((0.5, 0.5)));
         (strengths, squares, blocks, lines(0.15, None))
     };
-    // Others cross all four: between squares, in a colour that is less strong.
+    // Other traffic crosses all four: between squares, in a weaker colour.
     let (strengths, squares, blocks, solid) = painted(&CROSS, Control::Signals);
     assert_eq!((strengths.len(), squares, blocks, solid), (4, 8, 0, 0));
     assert!(strengths.iter().all(|strength| *strength < 0.6));
-    // Nobody comes in on the far side of a T: there the lane goes on.
+    // No traffic enters on the far side of a T, so the lane continues there.
     let (strengths, squares, blocks, solid) = painted(&[0.0, 270.0, 180.0], Control::Priority);
     assert_eq!((strengths.len(), squares, blocks, solid), (2, 0, 2, 1));
     assert_eq!(
@@ -264,9 +264,9 @@ fn bus_lanes_have_their_word_for_who_drives_there() {
     let notes = Notes::of(&star_of(&CROSS, section, None), 20.0);
     let strokes = notes.marking_lines().filter(|line| line.2 == 0.16);
     let strokes: Vec<&Vec<DVec2>> = strokes.map(|line| &line.1).collect();
-    // A word each way on four arms: two strokes of a B, one of a U, one of an S.
+    // A word in each direction on four arms: two strokes of a B, one of a U, one of an S.
     assert_eq!(strokes.len(), 4 * 2 * 4);
-    // On the arm to the east who drives in keeps north and looks west: the B is in the south.
+    // On the arm to the east drivers towards the junction keep north and look west, so the B is in the south.
     let middle = |points: &[DVec2]| points.iter().sum::<DVec2>() / points.len() as f64;
     let inward = strokes.iter().map(|stroke| middle(stroke));
     let mut inward: Vec<DVec2> = inward.filter(|at| at.x > 20.0 && at.y > 0.0).collect();
@@ -308,7 +308,7 @@ fn paint_fades_with_the_width_of_a_lane_in_pixels() {
         let alphas = notes.marking_lines().map(|line| line.4.alpha());
         alphas.fold(0.0f32, f32::max)
     };
-    // Gone at four pixels, whole at seven.
+    // Invisible at four pixels, opaque at seven.
     assert_eq!(strongest(1.2), 0.0);
     let (some, more, all) = (strongest(1.5), strongest(1.9), strongest(2.2));
     assert!(0.0 < some && some < more && more < all && all > 0.9);
@@ -344,7 +344,7 @@ fn kerbs_lie_between_pavement_and_carriageway() {
 
 #[test]
 fn no_hairline_shows_between_roads_and_junctions() {
-    // Too narrow for a centre line: all of the carriageway is asphalt.
+    // Too narrow for a centre line, so the whole carriageway is asphalt.
     let scenario = star(&[20.0, 115.0, 200.0, 290.0], 1, 2.6, None);
     let (low, high) = (DVec2::new(-16.03, -12.01), DVec2::new(15.97, 11.99));
     let picture = Picture {
@@ -411,9 +411,9 @@ fn what_is_hidden_is_not_in_the_picture() {
     assert!(single.iter().all(|count| *count < all), "{single:?} {all}");
     let every: Vec<MapPart> = layers.iter().map(|layer| MapPart::Layer(*layer)).collect();
     assert_eq!(differing(&drawn(&every)), all);
-    // The control: what is not there hides nothing.
+    // Control: hiding something that does not exist changes nothing.
     assert_eq!(differing(&drawn(&[MapPart::Layer(99), MapPart::Land])), 0);
-    // Without roads nothing but ground is left.
+    // Without roads only the ground is left.
     let bare = drawn(&MapPart::KINDS);
     let first = bare.pixels()[0];
     assert!(bare.pixels().iter().all(|pixel| *pixel == first));

@@ -1,21 +1,21 @@
-//! Who may use which roads and lanes.
+//! Access to roads and lanes.
 
 use crate::lane_type::LaneType;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a vehicle counts as where lanes are reserved (SUMO's `vClass`).
+/// Class of a vehicle for reserved lanes (SUMO's `vClass`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum VehicleClass {
-    /// Any motor vehicle without rights of its own.
+    /// A motor vehicle without special rights.
     #[default]
     Car,
-    /// It may use bus lanes.
+    /// A vehicle that may use bus lanes.
     Bus,
 }
 
 impl VehicleClass {
-    /// The class of its number in the rows of planners: 0 is a car.
+    /// Returns the class for its number in the rows of planners: 0 is a car.
     pub fn from_number(number: u32) -> Self {
         if number == 0 { Self::Car } else { Self::Bus }
     }
@@ -29,7 +29,7 @@ impl VehicleClass {
     }
 }
 
-/// Who may use a lane.
+/// Vehicles that may use a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum LaneAccess {
     /// All motor vehicles.
@@ -37,12 +37,12 @@ pub enum LaneAccess {
     All,
     /// Buses only.
     Buses,
-    /// All but buses: it is too narrow for one. Only lanes of roads, never paths of junctions.
+    /// All but buses, because the lane is too narrow for one. Only lanes of roads, never paths of junctions.
     Cars,
 }
 
 impl LaneAccess {
-    /// Who may use a lane that motor vehicles drive on.
+    /// Returns the vehicles that may use a lane on which motor vehicles drive.
     pub fn of(kind: LaneType) -> Self {
         if kind == LaneType::Bus {
             Self::Buses
@@ -61,22 +61,22 @@ impl LaneAccess {
         }
     }
 
-    /// Whether all who may use `other` may use this one as well.
+    /// Whether all vehicles that may use `other` may use this one as well.
     pub fn includes(self, other: Self) -> bool {
         self == Self::All || self == other
     }
 
-    /// Who may use both.
+    /// The vehicles that may use both.
     pub fn and(self, other: Self) -> Self {
         self.max(other)
     }
 }
 
-/// Who may drive on a road: the values of OpenStreetMap's `access`.
+/// Access to a road: the values of OpenStreetMap's `access`.
 ///
-/// Nobody drives through a road that is not for all: trips begin and end there. The road with the
-/// stricter access counts as the inner one, so a way from `private` ground over a `destination`
-/// street to a public one can be driven, and the other way round ([`TripPart`]).
+/// Through traffic uses only roads that are open to all; on other roads trips begin or end. The road with the
+/// stricter access counts as the inner one. A trip may therefore lead from a `private` road over a
+/// `destination` street to a public one, and in the other direction ([`TripPart`]).
 #[derive(
     Debug,
     Clone,
@@ -93,25 +93,25 @@ impl LaneAccess {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum RoadAccess {
-    /// Everybody, through traffic included.
+    /// All vehicles, through traffic included.
     #[default]
     All,
-    /// Everybody whose trip begins or ends here.
+    /// Trips that begin or end here.
     Destination,
-    /// Customers of what lies here.
+    /// Customers of the premises here.
     Customers,
-    /// Who delivers goods.
+    /// Deliveries.
     Delivery,
-    /// Who has a permit.
+    /// Permit holders.
     Permit,
-    /// The owner and whom the owner lets in.
+    /// The owner and authorised visitors.
     Private,
-    /// Nobody. Who has been placed here may leave.
+    /// Closed to all traffic. A vehicle placed here may leave.
     No,
 }
 
 impl RoadAccess {
-    /// All of them, from the most open to the closed one.
+    /// All values, from open to closed.
     pub const ALL: [Self; 7] = [
         Self::All,
         Self::Destination,
@@ -135,8 +135,8 @@ impl RoadAccess {
         }
     }
 
-    /// How strict it is: 0 for all, 1 for trips that begin or end here, 2 for some people, 3 for
-    /// nobody.
+    /// How strict it is: 0 for all traffic, 1 for trips that begin or end here, 2 for a restricted group, 3
+    /// for no traffic.
     #[inline]
     pub fn strictness(self) -> u8 {
         match self {
@@ -154,7 +154,7 @@ impl RoadAccess {
     }
 }
 
-/// Which part of a trip something belongs to, as far as access is concerned.
+/// Part of a trip, as far as access is concerned.
 ///
 /// ```text
 ///   strictness   2  ---.                     .---> goal
@@ -163,19 +163,18 @@ impl RoadAccess {
 ///                   leaving                arriving
 /// ```
 ///
-/// A trip leaves roads for ever less strict ones, and then arrives over ever stricter ones. It never
-/// goes down again, for that would be driving through.
+/// A trip uses less and less strict roads first, and then arrives over stricter and stricter ones. It never
+/// returns to less strict ones, because that would be through traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TripPart {
     /// No road so far has been stricter than the one before it.
     Leaving,
-    /// A stricter road has been entered: what follows leads to a goal on it or farther in.
+    /// A stricter road has been entered, so the rest leads to a goal on it or farther in.
     Arriving,
 }
 
 impl TripPart {
-    /// The part that driving on from one road onto another belongs to; `None` if that is not
-    /// allowed.
+    /// Returns the part of the trip after driving from one road onto another; `None` if that is not allowed.
     #[inline]
     pub fn onto(self, from: RoadAccess, to: RoadAccess) -> Option<Self> {
         let (before, after) = (from.strictness(), to.strictness());

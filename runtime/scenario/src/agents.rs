@@ -1,4 +1,4 @@
-//! Agents: who drives what, with which modules, from where to where.
+//! Agents: their vehicles, modules, starts and destinations.
 
 use crate::defaults::is_zero;
 use crate::dynamics::DynamicsLevel;
@@ -11,7 +11,7 @@ use glam::DVec2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A place where an agent can be.
+/// A place for an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     untagged,
@@ -80,29 +80,29 @@ impl Place {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Agent {
-    /// What it is called.
+    /// Name of the agent.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// Key of its vehicle type.
     pub vehicle: String,
     /// Key of its stack.
     pub stack: String,
-    /// With which model its body moves; absent: as the settings say.
+    /// Level of dynamics of its body; by default that of the settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dynamics: Option<DynamicsLevel>,
-    /// Where it starts.
+    /// Start of the trip.
     pub start: Place,
-    /// Places to pass on the way, in order.
+    /// Places to pass on the route, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub via: Vec<Place>,
-    /// Where it goes; absent: its last way-point is its destination.
+    /// End of the trip; if absent, its last way-point is its destination.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destination: Option<Place>,
-    /// When it appears, s.
+    /// Departure time, s.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub depart: Quantity<Duration>,
-    /// How long after each arrival it sets out again from its start, as soon as there is room, s; absent:
-    /// it drives once.
+    /// Delay after each arrival before it departs from its start again, as soon as there is room, s; if
+    /// absent, it drives once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: OptionalQuantity<Duration>,
     /// Speed at the start, m/s.
@@ -110,7 +110,7 @@ pub struct Agent {
     pub speed: Quantity<SpeedOrZero>,
 }
 
-/// A stream of agents of one kind.
+/// A stream of agents with the same vehicle type and stack.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
@@ -118,31 +118,31 @@ pub struct Flow {
     pub vehicle: String,
     /// Key of the stack.
     pub stack: String,
-    /// With which model their bodies move; absent: as the settings say.
+    /// Level of dynamics of their bodies; by default that of the settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dynamics: Option<DynamicsLevel>,
-    /// Where they appear.
+    /// Place where they spawn.
     pub origin: Place,
-    /// Where they go.
+    /// Place where they go.
     pub destination: Place,
-    /// How many per hour, on average.
+    /// Average number of agents per hour.
     pub rate_per_hour: Quantity<PerHour>,
-    /// When the first may appear, s.
+    /// Earliest departure, s.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub begin: Quantity<Duration>,
-    /// When the last may appear, s.
+    /// Latest departure, s.
     pub end: Quantity<Duration>,
 }
 
 impl Agent {
-    /// Where it starts, the places on its way and where it goes, in that order.
+    /// Its start, way-points and destination, in that order.
     pub fn places(&self) -> impl Iterator<Item = &Place> {
         std::iter::once(&self.start)
             .chain(&self.via)
             .chain(&self.destination)
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     pub fn places_mut(&mut self) -> impl Iterator<Item = &mut Place> {
         std::iter::once(&mut self.start)
             .chain(&mut self.via)
@@ -156,12 +156,12 @@ impl Agent {
 }
 
 impl Flow {
-    /// Where its agents appear and where they go.
+    /// Its origin and destination.
     pub fn places(&self) -> [&Place; 2] {
         [&self.origin, &self.destination]
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     pub fn places_mut(&mut self) -> [&mut Place; 2] {
         [&mut self.origin, &mut self.destination]
     }

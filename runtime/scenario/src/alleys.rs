@@ -9,15 +9,14 @@
 //!                      |<---  an alley --->|
 //! ```
 //!
-//! They follow from the lanes and are never stored. Vehicles drive in the middle of their lanes, so what
-//! counts is the distance between the middles of two lanes that are driven against each other: it has to
-//! be [`ABREAST`] and what both reach towards each other, which is half their widths, and more where their fronts
-//! swing out in a bend.
-//! Where two cars fit and a bus and a car do not, or only two buses do not, the stretch is an alley for those
-//! ([`Passing`]); an alley of two cars lies within one of a bus and a car, which lies within one of two buses.
-//! Where less than `PLACE` is left between an alley and the end of its lane, or between two alleys, nobody
-//! could wait there for another one, so it belongs to the alley: who comes to a road that is narrow all
-//! along waits at the stop line before it.
+//! Alleys follow from the lanes and are never stored. Vehicles drive in the middle of their lanes, so the
+//! distance between the centres of two opposite lanes decides. It has to be at least [`ABREAST`] plus what
+//! both vehicles extend towards each other: half their widths, and more where their fronts swing out in a
+//! bend. Where two cars fit, but a bus and a car do not, or only two buses do not, the stretch is an alley
+//! for these vehicles ([`Passing`]). An alley for two cars lies within one for a bus and a car, which lies
+//! within one for two buses. A piece shorter than `PLACE` between an alley and the end of its lane, or
+//! between two alleys, belongs to the alley, because no vehicle could wait there. On a road that is narrow
+//! all along, vehicles therefore wait at the stop line before it.
 
 use crate::junction::{ABREAST, Body};
 use crate::lane_graph::{LaneGraph, Lanelet, LaneletIndex, copied, runs};
@@ -26,13 +25,13 @@ use roadwright_geometry::centre_line::CentreLine;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Room that a place to wait needs, m: two cars and what is between them.
+/// Length that a place to wait needs, m: two cars and the gap between them.
 const PLACE: f64 = 15.0;
-/// Lanes that are nearer by less than this are as wide as they should be, m: centre lines are chords.
+/// Tolerance of the required distance between lanes, m, because centre lines are chords.
 const TOLERANCE: f64 = 0.03;
 /// Half the length of the stretch by which a bend is measured, m.
 const BEND_REACH: f64 = 2.0;
-/// Who swings out by less drives straight on, m.
+/// Vehicles that swing out less than this count as driving straight on, m.
 const NO_SWING: f64 = 0.005;
 
 /// One direction of an alley: a part of a lanelet.
@@ -40,27 +39,28 @@ const NO_SWING: f64 = 0.005;
 pub struct AlleyDirection {
     /// The lanelet.
     pub lanelet: LaneletIndex,
-    /// Where it begins along the lanelet, m; 0 where one waits before the lanelet.
+    /// Start along the lanelet, m; 0 where vehicles wait before the lanelet.
     pub from: f64,
-    /// Where it ends, m; the length of the lanelet where nobody finds a place on it behind the alley.
+    /// End along the lanelet, m; the length of the lanelet where there is no place to wait behind the alley.
     pub to: f64,
 }
 
-/// Who passes whom in an alley. Who is larger than a car anywhere, or tows, counts as long.
+/// Vehicles that can pass each other in an alley. A vehicle that exceeds a car in any dimension, or tows,
+/// counts as long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Passing {
-    /// Nobody passes anybody.
+    /// No two vehicles can pass each other.
     Nobody,
-    /// Cars pass each other; who is long passes nobody.
+    /// Cars pass each other; long vehicles pass none.
     Cars,
-    /// Two who are long do not pass each other.
+    /// Two long vehicles cannot pass each other.
     NotTwoLong,
 }
 
 impl Passing {
     const ALL: [Self; 3] = [Self::Nobody, Self::Cars, Self::NotTwoLong];
 
-    /// Whether two vehicles have to pass by turns, by which of them are long.
+    /// Whether two vehicles have to take turns, given which of them are long.
     pub fn holds_up(self, one: bool, other: bool) -> bool {
         match self {
             Self::Nobody => true,
@@ -84,41 +84,41 @@ impl Passing {
 pub struct Alley {
     /// Both directions.
     pub directions: [AlleyDirection; 2],
-    /// For whom it is one.
+    /// Vehicles that can pass each other in it.
     pub passing: Passing,
-    /// The least distance between the middles of both lanes, m.
+    /// Smallest distance between the centres of both lanes, m.
     pub distance: f64,
-    /// What there would have to be at that place, m.
+    /// Distance that would be needed at that position, m.
     pub wanted: f64,
 }
 
-/// A direction of an alley: its number, and which of the two ways.
+/// A direction of an alley: the alley's index, and which of the two directions.
 pub type AlleySide = (u32, bool);
 
 /// All alleys of a lane graph.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Alleys {
     list: Vec<Alley>,
-    /// The sides of each lanelet that has any, by growing `from`.
+    /// The sides on each lanelet with alleys, by growing `from`.
     of_lanelet: BTreeMap<LaneletIndex, Vec<AlleySide>>,
-    /// Whether a lanelet has any; empty if there is none at all.
+    /// Whether each lanelet has alleys; empty if there are none at all.
     marked: Vec<bool>,
 }
 
 impl Alleys {
-    /// Finds the alleys of a lane graph: those of two cars, and with `has_long` those of who is longer.
+    /// Finds the alleys of a lane graph: those for two cars, and with `has_long` those for longer vehicles.
     /// O(points of two-way roads).
     pub fn of(graph: &LaneGraph, has_long: bool) -> Self {
         Self::build(graph, has_long, |_| None)
     }
 
-    /// The alleys of an edited lane graph: equal to those of [`of`](Self::of), with those of lanelets that are
-    /// copies taken over. `copies` says for each lanelet which one of before it is a copy of, as
-    /// [`LaneGraph::after_edit`] does; `has_long` is as it was. O(lanelets + points of two-way roads that are no
-    /// copies).
+    /// Finds the alleys of an edited lane graph. The result equals that of [`of`](Self::of); the alleys of
+    /// copied lanelets are reused. `copies` gives the earlier lanelet that each lanelet is a copy of, as in
+    /// [`LaneGraph::after_edit`]; `has_long` must not have changed. O(lanelets + points of two-way roads that
+    /// are no copies).
     pub fn after_edit(&self, graph: &LaneGraph, has_long: bool, copies: &[LaneletIndex]) -> Self {
         Self::build(graph, has_long, |section| {
-            // A road is copied as a whole: all its lanelets keep their distance to each other.
+            // A road is copied as a whole, so its lanelets keep their distances from each other.
             let copy = copied(copies, section.start)?;
             let count = section.end.number() - section.start.number();
             let before = copy..LaneletIndex::new(copy.number() + count);
@@ -145,7 +145,7 @@ impl Alleys {
         })
     }
 
-    /// The alleys of all lane sections, but for those of which `known` says them.
+    /// Finds the alleys of all lane sections except those that `known` returns.
     fn build(
         graph: &LaneGraph,
         has_long: bool,
@@ -170,7 +170,7 @@ impl Alleys {
         alleys
     }
 
-    /// Lists the sides of each of so many lanelets.
+    /// Lists the sides of each lanelet, given the number of lanelets.
     fn list_sides(&mut self, lanelets: usize) {
         if self.list.is_empty() {
             return;
@@ -192,24 +192,24 @@ impl Alleys {
         }
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// All of them, by growing road.
+    /// All alleys, by growing road.
     pub fn list(&self) -> &[Alley] {
         &self.list
     }
 
-    /// Whether a lanelet has any. O(1).
+    /// Whether a lanelet has alleys. O(1).
     #[inline]
     pub fn are_on(&self, lanelet: LaneletIndex) -> bool {
         !self.marked.is_empty() && self.marked[lanelet.index()]
     }
 
-    /// The sides of a lanelet, in the order in which one comes to them. O(log lanelets with alleys).
+    /// The sides on a lanelet, in driving order. O(log lanelets with alleys).
     #[inline]
     pub fn on(&self, lanelet: LaneletIndex) -> &[AlleySide] {
         if !self.are_on(lanelet) {
@@ -218,21 +218,21 @@ impl Alleys {
         self.of_lanelet.get(&lanelet).map_or(&[], Vec::as_slice)
     }
 
-    /// Who passes whom in one of them.
+    /// Vehicles that can pass each other in an alley.
     #[inline]
     pub fn passing(&self, (number, _): AlleySide) -> Passing {
         self.list[number as usize].passing
     }
 
-    /// One direction of one of them.
+    /// A direction of an alley.
     #[inline]
     pub fn direction(&self, (number, is_second): AlleySide) -> AlleyDirection {
         self.list[number as usize].directions[usize::from(is_second)]
     }
 }
 
-/// The two lanes of opposite directions of a lane section that are nearest to each other; the first is driven
-/// along the road.
+/// Returns the two closest lanes of opposite directions in a lane section; the first is driven along the
+/// road.
 fn opposite_lanes(
     graph: &LaneGraph,
     section: Range<LaneletIndex>,
@@ -256,18 +256,18 @@ fn is_forward(lanelet: &Lanelet) -> bool {
     lanelet.road_span.1 > lanelet.road_span.0
 }
 
-/// A stretch of two lanelets in the order of the first one, m from its start and from that of the second,
-/// where they are too near to each other.
+/// A stretch where two lanelets are too close to each other, in the order of the first one: m from its start,
+/// and from that of the second.
 #[derive(Clone, Copy)]
 struct Narrow {
     own: (f64, f64),
-    /// The place beside the start, and beside the end.
+    /// Positions on the second lanelet beside the start and beside the end.
     beside: (f64, f64),
     distance: f64,
     wanted: f64,
 }
 
-/// The alleys of a kind between two lanelets of opposite directions.
+/// Finds the alleys of one kind between two lanelets of opposite directions.
 fn between(
     lanes: &Lanes<'_>,
     (one, other): (LaneletIndex, LaneletIndex),
@@ -279,7 +279,7 @@ fn between(
     let mut narrows: Vec<Narrow> = Vec::new();
     for narrow in lanes.narrow_places(bodies) {
         match narrows.last_mut() {
-            // Two bodies stand between them, clear of both.
+            // Between two alleys a body has to stand clear of both.
             Some(last) if narrow.own.0 - last.own.1 < PLACE + 2.0 * front => {
                 last.own.1 = narrow.own.1;
                 last.beside.1 = narrow.beside.1;
@@ -293,7 +293,7 @@ fn between(
     let alley = |narrow: Narrow| Alley {
         directions: [
             direction((one, lengths[0]), narrow.own, front),
-            // The second is driven the other way.
+            // The second is driven in the other direction.
             direction(
                 (other, lengths[1]),
                 (narrow.beside.1, narrow.beside.0),
@@ -305,7 +305,7 @@ fn between(
         wanted: narrow.wanted,
     };
     let mut alleys: Vec<Alley> = narrows.into_iter().map(alley).collect();
-    // Whether a piece before or behind is long enough is the same for both directions.
+    // Whether a piece before or behind the alley is long enough is the same for both directions.
     for alley in &mut alleys {
         let [a, b] = &mut alley.directions;
         if a.from == 0.0 || b.to == lengths[1] {
@@ -318,8 +318,8 @@ fn between(
     alleys
 }
 
-/// A part of a lanelet with what a front reaches beyond it, up to the ends of the lanelet where no place to
-/// wait is left.
+/// Returns a part of a lanelet extended by the reach of a front, up to the ends of the lanelet where no place
+/// to wait is left.
 fn direction(
     (lanelet, length): (LaneletIndex, f64),
     (from, to): (f64, f64),
@@ -333,12 +333,12 @@ fn direction(
     }
 }
 
-/// A lane with how it bends.
+/// A lane with its curvature.
 struct Lane<'a> {
     line: CentreLine<'a>,
-    /// From one of its points to the next, m.
+    /// Distance from one of its points to the next, m.
     step: f64,
-    /// How much it bends at each point, to either side, 1/m.
+    /// Absolute curvature at each point, 1/m.
     bends: Vec<f64>,
 }
 
@@ -350,14 +350,14 @@ impl<'a> Lane<'a> {
         Self { line, step, bends }
     }
 
-    /// Where rear axles of bodies are that cover a point.
+    /// Points of the rear axles of bodies that cover a point.
     fn below(&self, point: usize, body: Body) -> Range<usize> {
         let points = |length: f64| (length / self.step).ceil() as usize;
         let first = point.saturating_sub(points(body.front));
         first..(point + points(body.rear) + 1).min(self.bends.len())
     }
 
-    /// How much it bends at most below a body that covers a point, 1/m.
+    /// Largest curvature under a body that covers a point, 1/m.
     fn bend_below(&self, point: usize, body: Body) -> f64 {
         let bends = self.bends[self.below(point, body)].iter();
         bends.copied().fold(0.0, f64::max)
@@ -376,11 +376,12 @@ impl<'a> Lane<'a> {
     }
 }
 
-/// A point of the first of two lanes with what lies beside it on the second, which is driven the other way.
+/// The position on the second of two lanes, driven in the other direction, that lies beside a point of the
+/// first.
 struct Beside {
-    /// The number of the second lane's point that is nearest.
+    /// Index of the nearest point of the second lane.
     point: usize,
-    /// How far the second lane is, m.
+    /// Distance to the second lane, m.
     distance: f64,
 }
 
@@ -388,7 +389,7 @@ struct Beside {
 struct Lanes<'a> {
     one: Lane<'a>,
     other: Lane<'a>,
-    /// For each point of the first.
+    /// The position beside each point of the first lane.
     beside: Vec<Beside>,
 }
 
@@ -397,7 +398,7 @@ impl<'a> Lanes<'a> {
         let line: Vec<DVec2> = other.points().collect();
         let mut point = line.len() - 1;
         let beside = one.points().map(|here| {
-            // Both are driven through once, from opposite ends: the nearest point only moves on.
+            // Both lanes are traversed once, from opposite ends, so the nearest point only moves forward.
             let square = |i: usize| here.distance_squared(line[i]);
             while point > 0 && square(point - 1) <= square(point) {
                 point -= 1;
@@ -413,7 +414,7 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// The stretches where two bodies do not fit beside each other, by the points of the first lane.
+    /// Returns the stretches where two bodies do not fit side by side, by the points of the first lane.
     fn narrow_places(&self, bodies: [Body; 2]) -> Vec<Narrow> {
         let mut narrows: Vec<Narrow> = Vec::new();
         let mut was_narrow = false;
@@ -445,8 +446,8 @@ impl<'a> Lanes<'a> {
         narrows
     }
 
-    /// How far the middles of both lanes have to be from each other at a point of the first, m, whichever of two
-    /// bodies is on which: exact where they may not fit, elsewhere what a straight street asks for.
+    /// Distance that the centres of both lanes need at a point of the first, m, whichever of two bodies is on
+    /// which lane. Exact where they may not fit; elsewhere the distance for a straight street.
     fn wanted_distance(&self, number: usize, bodies: [Body; 2]) -> f64 {
         let [one, other] = bodies;
         let straight = 0.5 * (one.width + other.width) + ABREAST;
@@ -459,7 +460,7 @@ impl<'a> Lanes<'a> {
             body.swing_at(1.0 / bend.max(1e-9))
         };
         let swing = f64::max(swing(one), swing(other));
-        // Nearly everywhere lanes are straight, or far enough from each other for any bend.
+        // Nearly everywhere lanes are straight, or far enough apart for any bend.
         if swing < NO_SWING || distance >= straight + 2.0 * swing {
             return straight;
         }
@@ -476,7 +477,7 @@ impl<'a> Lanes<'a> {
     }
 }
 
-/// Distance from a point to the pieces of a line at one of its points, m.
+/// Distance from a point to the segments of a line at one of its points, m.
 fn distance_to_line(point: DVec2, line: &[DVec2], at: usize) -> f64 {
     let piece = |from: usize, to: usize| {
         let along = line[to] - line[from];
@@ -489,17 +490,17 @@ fn distance_to_line(point: DVec2, line: &[DVec2], at: usize) -> f64 {
     both.fold(point.distance(line[at]), f64::min)
 }
 
-/// How far a body that drives along a line with its rear axle reaches beside a place of it, m, to the side that a
-/// vector points to.
+/// Distance by which a body whose rear axle follows a line extends beside a point of it, m, to the side that
+/// a vector points to.
 ///
 /// ```text
 ///                   .--------.
-///       ----o------|--- .----'------     Its side is a straight line: where that crosses the normal of the
-///     rear axle    |'--'  place          place is how far it reaches, for each position of the rear axle.
+///       ----o------|--- .----'------     Its side is a straight line. Its intersection with the normal of the
+///     rear axle    |'--'  point          point gives the distance, for each position of the rear axle.
 /// ```
 fn reach_beside(lane: &Lane<'_>, point: usize, body: Body, towards: DVec2) -> f64 {
     let (place, forward) = lane.tangent(point);
-    // Across a direction, to that side.
+    // Component across a direction, towards that side.
     let across = |direction: DVec2, side: DVec2| match direction.perp().dot(side) < 0.0 {
         true => -direction.perp(),
         false => direction.perp(),
@@ -510,7 +511,7 @@ fn reach_beside(lane: &Lane<'_>, point: usize, body: Body, towards: DVec2) -> f6
         let (axle, ahead) = lane.tangent(axle);
         let corner = axle + 0.5 * body.width * across(ahead, normal) - place;
         let along = -corner.dot(forward) / ahead.dot(forward).max(0.1);
-        // Axles are looked at a step apart: a front that is nearly there counts as if it were.
+        // Axles are sampled one step apart, so a front that is nearly there counts as if it were.
         if (-body.rear..=body.front + lane.step).contains(&along) {
             reach = reach.max((corner + along.min(body.front) * ahead).dot(normal));
         }
@@ -527,7 +528,7 @@ mod tests {
     use proptest::prelude::*;
     use roadwright_geometry::{Pose, ReferenceLine, Segment};
 
-    /// A street with lanes of a width and bends in turn to the left and to the right.
+    /// A street with lanes of a given width and bends to the left and to the right in turn.
     fn street(width: f64, bends: &[(f64, f64)]) -> LaneGraph {
         let mut segments = vec![Segment::Line { length: 60.0 }];
         for (i, &(radius, angle)) in bends.iter().enumerate() {
@@ -578,7 +579,7 @@ mod tests {
         // Lanes of 2.5 m are alleys for cars in bends of less than some 22 m.
         assert_eq!(kinds(&street(2.5, &[(19.5, 1.5)]), false), [Nobody]);
         assert_eq!(kinds(&street(2.5, &[(25.0, 1.5)]), false), []);
-        // A bend of a metre turns it by so little that it hardly swings, however tight it is.
+        // A bend of one metre turns the bus so little that it hardly swings out, however tight it is.
         assert_eq!(kinds(&street(3.3, &[(25.0, 0.04)]), true), []);
     }
 
@@ -595,8 +596,8 @@ mod tests {
     }
 
     proptest! {
-        /// Nobody waits within an alley for a smaller one in it: they are got at once only if one holds the
-        /// other.
+        /// Vehicles do not wait within an alley for a smaller one in it, so both are acquired at once only if
+        /// one contains the other.
         #[test]
         fn an_alley_lies_within_those_of_longer_vehicles(
             width in 1.8..3.4f64,

@@ -1,4 +1,4 @@
-//! What can be wrong with a scenario: findings that point at the object and the place.
+//! Checks of a scenario: findings that point at an object and a position.
 
 mod agents;
 mod forests;
@@ -20,17 +20,17 @@ use glam::DVec2;
 use serde::Serialize;
 use std::fmt;
 
-/// How bad a finding is.
+/// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth knowing; the scenario runs.
     Warning,
-    /// The scenario does not do what it says.
+    /// The scenario does not behave as written.
     Error,
 }
 
-/// What kind of finding it is. The names are stable: tools may match them.
+/// Kind of a finding. The names are stable, so tools may match them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Code {
@@ -44,31 +44,31 @@ pub enum Code {
     DanglingRestriction,
     /// A crossing names a road that does not end at its node.
     DanglingCrossing,
-    /// A turn of lanes names a lane that does not lead into its junction, or out of it.
+    /// A lane turn names a lane that does not lead into its junction, or out of it.
     DanglingTurn,
-    /// A corner is not there: its roads are not neighbours, or nothing is rounded between them.
+    /// A corner does not exist: its roads are not neighbours, or nothing is rounded between them.
     DanglingCorner,
-    /// A road that is to lie within a junction does not.
+    /// A road that is declared internal does not lie within its junction.
     DanglingInternalRoad,
-    /// A road that is to go first does not lead to the junction.
+    /// A major road does not lead to its junction.
     DanglingMajor,
     /// A stage of signals names a road that does not exist.
     DanglingStage,
-    /// There is no room for the radius that a corner is to have.
+    /// There is no room for the radius set for a corner.
     CornerSqueezed,
-    /// Two movements that have green together cross, and neither gives way.
+    /// Two movements that have green together conflict, and neither gives way.
     StageConflict,
     /// There is no room for a crossing.
     NoRoomForCrossing,
-    /// A lane enters a junction and has no way on.
+    /// A lane enters a junction but has no exit.
     LaneWithoutSuccessor,
-    /// An arrow on a lane shows a way that its junction has not.
+    /// An arrow on a lane shows a turn that its junction does not offer.
     ArrowToNowhere,
     /// A road is too short for the junctions at its ends.
     RoadSqueezed,
     /// There is no room for the ring of a mini roundabout, or a street has too many lanes for one.
     NoRoomForRing,
-    /// The outline of a junction is a makeshift.
+    /// The outline of a junction is only a hull.
     JunctionDegraded,
     /// A connecting path is too tight for a vehicle that is used.
     ImpossibleTurn,
@@ -80,42 +80,42 @@ pub enum Code {
     ObstacleOnRoad,
     /// Two obstacles overlap.
     ObstaclesOverlap,
-    /// A place names a lane that is not there.
+    /// A place names a lane that does not exist.
     NoSuchLane,
     /// An agent starts inside an obstacle or a tree.
     AgentInObstacle,
-    /// Two agents start in the same place at the same time.
+    /// Two agents start at the same place at the same time.
     AgentsOverlap,
     /// An agent cannot get to its destination.
     UnreachableDestination,
-    /// A trip leads to a road that is closed to everybody.
+    /// A trip leads to a road that is closed to all traffic.
     ClosedRoad,
     /// An agent has neither a destination nor a way-point.
     NoDestination,
-    /// The outline of an area of land crosses itself, or has no inside.
+    /// The outline of an area of land crosses itself, or encloses no area.
     LandOutline,
-    /// Two points of interest have the same name, or one has none.
+    /// Two points of interest have the same name, or a point of interest has no name.
     NameUnclear,
-    /// The file of a vehicle type is not the one that the scenario was saved with.
+    /// The file of a vehicle type has changed since the scenario was saved.
     VehicleFileChanged,
     /// A group names an object that does not exist, or that is in another group as well.
     GroupMember,
-    /// There is more than can be driven: this and what comes after it are left out.
+    /// A limit is exceeded: this object and those after it are left out.
     TooMuch,
 }
 
-/// One thing that is wrong, and where.
+/// A single problem, with its position.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
-    /// How bad it is.
+    /// Severity of the finding.
     pub severity: Severity,
-    /// What kind of finding.
+    /// Kind of the finding.
     pub code: Code,
     /// The object.
     pub object: ObjectId,
-    /// The place in the world, m.
+    /// Position in the world, m.
     pub place: DVec2,
-    /// What is wrong and what to do about it.
+    /// The problem and how to solve it.
     pub message: String,
 }
 
@@ -179,14 +179,15 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What the checks look at, derived once.
+/// Data that the checks read, derived once.
 pub(crate) struct Subjects<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) layout: &'a Layout,
     pub(crate) graph: &'a LaneGraph,
 }
 
-/// All findings, errors first, then by code, object and place. Near linear in the scenario.
+/// Returns all findings, errors first, then by code, object and position. Near linear in the size of the
+/// scenario.
 pub fn check(scenario: &Scenario) -> Vec<Finding> {
     let layout = layout(scenario.network(), scenario.about());
     let graph = LaneGraph::new(scenario, &layout);

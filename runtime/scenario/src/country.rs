@@ -1,22 +1,22 @@
-//! What differs by country in the law of the road.
+//! Differences between the traffic laws of countries.
 
 use crate::driving_side::DrivingSide;
 
-/// Countries and territories in which one may turn to the near side at a red light after a stop, where no
-/// sign forbids it (ISO 3166-1). In the United States by a law of each state that federal law asks for
-/// ([USC 42-6322]); in Canada by laws of the provinces, as Ontario's ([HTA], section 144 (19)) and Quebec's
-/// ([SAAQ]).
+/// Countries and territories in which vehicles may turn to the near side at a red light after a stop, where
+/// no sign forbids it (ISO 3166-1). In the United States this is a law of each state that federal law asks
+/// for ([USC 42-6322]); in Canada it is in laws of the provinces, such as Ontario's ([HTA], section 144 (19))
+/// and Quebec's ([SAAQ]).
 const TURN_ON_RED: [&str; 4] = ["CA", "GU", "PR", "US"];
-/// Where streets of the same rank meet, an all-way stop is the rule rather than the nearer side
-/// ([MUTCD 2009], section 2B.07; in Canada as practice of its cities, by no law that we know).
+/// Countries in which an all-way stop is the rule where streets of equal rank meet, instead of priority for
+/// the near side ([MUTCD 2009], section 2B.07; in Canada as practice of its cities, by no law that we know).
 const ALL_WAY_STOP: [&str; 4] = ["CA", "GU", "PR", "US"];
 
-/// Countries whose signals show red and amber together before green (ISO 3166-1), and for how long, s.
-/// One second in Germany ([VwV-StVO], to section 37: never more than two) and Poland ([PL 2003]), two in
-/// Denmark ([DK 426], section 238) and Great Britain ([TSM 6]), whose signals Guernsey, Jersey and the
-/// Isle of Man have too. Austria ([StVO 1960], section 38), Switzerland ([SSV], article 68), Finland
-/// ([FI 1011], section 22), Norway ([Skiltforskriften], signal 1080) and Sweden ([VMF], SIG2) show it by
-/// their laws, without a length that we could find there: one second.
+/// Countries whose signals show red and amber together before green (ISO 3166-1), and the duration, s. One
+/// second in Germany ([VwV-StVO], to section 37: never more than two) and Poland ([PL 2003]), two in Denmark
+/// ([DK 426], section 238) and Great Britain ([TSM 6]), whose signals Guernsey, Jersey and the Isle of Man
+/// have too. The laws of Austria ([StVO 1960], section 38), Switzerland ([SSV], article 68), Finland ([FI
+/// 1011], section 22), Norway ([Skiltforskriften], signal 1080) and Sweden ([VMF], SIG2) prescribe it, but we
+/// found no duration there, so it is one second.
 const RED_AMBER: [(&str, f64); 12] = [
     ("AT", 1.0),
     ("CH", 1.0),
@@ -32,22 +32,23 @@ const RED_AMBER: [(&str, f64); 12] = [
     ("SE", 1.0),
 ];
 
-/// The law of the road, as far as it differs by country. The default is that of the Vienna Convention
-/// ([Vienna 1968]): no turn on red, and among equals the nearer side goes first.
+/// Traffic law, as far as it differs by country. The default is that of the Vienna Convention ([Vienna
+/// 1968]): no turn on red, and among equals the near side has priority.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RoadLaw {
-    /// Whether one may turn to the near side at a red light: after a stop, giving way to all who have
+    /// Whether vehicles may turn to the near side at a red light after a stop, giving way to all that have
     /// green.
     pub turn_on_red: bool,
-    /// Whether streets of the same rank, from residential ones on, meet at an all-way stop; else the
-    /// nearer side goes first.
+    /// Whether streets of equal rank, from residential ones on, meet at an all-way stop; otherwise the near
+    /// side has priority.
     pub all_way_stop: bool,
-    /// For how long signals show red and amber together before green, s; 0 where they do not.
+    /// Duration of red and amber together before green, s; 0 where signals do not show it.
     pub red_amber: f64,
 }
 
 impl RoadLaw {
-    /// The law of a country by its code in ISO 3166-1 alpha-2; the default for others and for none.
+    /// Returns the law of a country by its code in ISO 3166-1 alpha-2; the default for other codes and for
+    /// none.
     pub fn of(country: &str) -> Self {
         Self {
             turn_on_red: TURN_ON_RED.contains(&country),
@@ -60,7 +61,7 @@ impl RoadLaw {
     }
 }
 
-/// On which side one drives, and by which law.
+/// Driving side and traffic law.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Custom {
     /// The driving side.
@@ -79,7 +80,7 @@ impl From<DrivingSide> for Custom {
     }
 }
 
-/// What is wrong with the code of a country; an empty one stands for none.
+/// Checks the code of a country; an empty one stands for none.
 pub(crate) fn check_code(code: &str) -> Result<(), String> {
     let is_code = code.len() == 2 && code.bytes().all(|b| b.is_ascii_uppercase());
     if code.is_empty() || is_code {
@@ -87,7 +88,7 @@ pub(crate) fn check_code(code: &str) -> Result<(), String> {
     }
     let shown: String = code.chars().take(20).collect();
     Err(format!(
-        "{shown:?} is no code of a country: expected two capital letters of ISO 3166-1, such as \"US\""
+        "{shown:?} is not a country code: expected two capital letters of ISO 3166-1, such as \"US\""
     ))
 }
 

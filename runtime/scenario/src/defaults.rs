@@ -1,4 +1,4 @@
-//! What files leave out.
+//! Tests for default values, which files leave out.
 
 /// Whether a value is the default of its type.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -1,9 +1,9 @@
-//! On which side of the road one drives.
+//! Driving side.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// On which side of the road one drives.
+/// The side of the road on which vehicles drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DrivingSide {
@@ -15,7 +15,7 @@ pub enum DrivingSide {
 }
 
 impl DrivingSide {
-    /// The sense in which one drives round an island: 1 counter-clockwise, -1 clockwise.
+    /// Direction of travel around an island: 1 counter-clockwise, -1 clockwise.
     pub fn around(self) -> f64 {
         match self {
             Self::Right => 1.0,

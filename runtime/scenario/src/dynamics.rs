@@ -1,4 +1,4 @@
-//! Levels of dynamics: with which model the bodies of agents move.
+//! Levels of dynamics: the models that move the bodies of agents.
 
 use crate::named::named;
 use schemars::JsonSchema;
@@ -30,7 +30,7 @@ named! {
         OneTrack = "one_track",
         /// A point that follows its lane: for traffic at scale. Steering is ignored.
         Lane = "lane",
-        /// The dynamic one-track model: its tyres slip, and have a limit.
+        /// The dynamic one-track model: its tyres slip, and their force is limited.
         DynamicOneTrack = "dynamic_one_track",
         /// A rigid body on springs in three dimensions: it rolls, pitches, tips over, pushes and is pushed.
         Rigid = "rigid",
@@ -51,7 +51,12 @@ impl FromStr for DynamicsLevel {
     fn from_str(text: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|level| level.name() == text);
         let names = || Self::ALL.map(Self::name).join(", ");
-        found.ok_or_else(|| format!("\"{text}\" is no level of dynamics; there are {}", names()))
+        found.ok_or_else(|| {
+            format!(
+                "\"{text}\" is not a level of dynamics; use one of {}",
+                names()
+            )
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Edits: every change of a scenario is a value, applied through one door, with its inverse.
+//! Edits: every change of a scenario is a value that one function applies, returning its inverse.
 
 use crate::agents::{Agent, Flow, Place};
 use crate::group::Group;
@@ -32,9 +32,9 @@ use thiserror::Error;
     reason = "nodes are edited one by one; a batch of thousands comes from imports only, and is short-lived"
 )]
 pub enum Edit {
-    /// What the scenario says about itself.
+    /// Descriptive data of the scenario.
     About(Box<About>),
-    /// How it is simulated.
+    /// Simulation settings.
     Settings(Settings),
     /// A node.
     Node(NodeId, Option<Node>),
@@ -62,16 +62,16 @@ pub enum Edit {
     Flow(FlowId, Option<Box<Flow>>),
     /// A group of objects.
     Group(GroupId, Option<Box<Group>>),
-    /// In which order lists show vehicle types and stacks.
+    /// The order in which lists show vehicle types and stacks.
     Order(Box<ListOrder>),
-    /// Several changes at once: all are applied or none.
+    /// Several changes at once: either all or none are applied.
     Batch(Vec<Edit>),
 }
 
-/// Why an edit cannot be applied. The scenario is unchanged.
+/// Reason why an edit cannot be applied. The scenario is unchanged.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum EditError {
-    /// A road names a node that is not there.
+    /// A road names a node that does not exist.
     #[error("{road} ends at {node}, which does not exist")]
     NoSuchNode {
         /// The road.
@@ -87,42 +87,42 @@ pub enum EditError {
         /// A road that ends there.
         road: RoadId,
     },
-    /// A road has no lanes or wrong ones.
+    /// A road has no lanes or invalid ones.
     #[error("{road}: {why}")]
     BadLanes {
         /// The road.
         road: RoadId,
-        /// What is wrong.
+        /// The problem.
         why: &'static str,
     },
-    /// Something is deleted that does not exist.
+    /// The object to delete does not exist.
     #[error("{0} does not exist")]
     Missing(String),
-    /// Something is deleted that is still used.
+    /// The object to delete is still used.
     #[error("cannot delete {what}: {user} uses it")]
     InUse {
-        /// What is deleted.
+        /// The object to delete.
         what: String,
         /// The first user found.
         user: String,
     },
-    /// An agent or flow names something that is not there.
+    /// An agent or flow names something that does not exist.
     #[error("{user} names {what}, which does not exist")]
     Dangling {
         /// The agent or flow.
         user: String,
-        /// The missing thing.
+        /// The missing object.
         what: String,
     },
-    /// A number that no file may hold.
+    /// A number is outside the range that files allow.
     #[error("{what}: {message}")]
     OutOfRange {
         /// The object.
         what: String,
-        /// What is wrong.
+        /// The problem.
         message: String,
     },
-    /// More roads than a junction can be built of.
+    /// More roads meet than a junction can be built from.
     #[error("{road}: {node} already has {MAX_ROAD_ENDS} road ends")]
     TooManyEnds {
         /// The road.
@@ -130,12 +130,12 @@ pub enum EditError {
         /// The node.
         node: NodeId,
     },
-    /// A terrain sample that the terrain does not have, or a height that is no number.
+    /// A terrain sample does not exist, or its height is not a number.
     #[error("terrain sample {index} cannot be set to {height}")]
     TerrainSample {
         /// Index of the sample.
         index: usize,
-        /// Wanted height.
+        /// The requested height.
         height: f64,
     },
 }
@@ -143,10 +143,10 @@ pub enum EditError {
 impl Scenario {
     /// Applies an edit and returns its inverse.
     ///
-    /// What is deleted leaves its groups; a group that nobody is left in is deleted with it.
+    /// A deleted object leaves its groups; a group that becomes empty is deleted with it.
     ///
-    /// Applying the inverse gives back a scenario equal to the first one. Cost: that of the
-    /// changed objects, plus a search for users of what is deleted.
+    /// Applying the inverse gives back a scenario equal to the first one. Cost: that of the changed objects,
+    /// plus a search for users of what is deleted.
     ///
     /// # Errors
     /// If the change would break the integrity of the scenario. It is then unchanged.
@@ -164,14 +164,14 @@ impl Scenario {
         if let Some(object) = leaving {
             inverses.extend(self.leave_groups(object));
         }
-        // The object has to be there again before its groups have it.
+        // The object has to exist again before its groups refer to it.
         Ok(match inverses.len() {
             1 => inverses.swap_remove(0),
             _ => Edit::Batch(inverses),
         })
     }
 
-    /// Takes an object that was deleted out of its groups; the edits that put it back.
+    /// Removes a deleted object from its groups and returns the edits that put it back.
     fn leave_groups(&mut self, object: ObjectId) -> Vec<Edit> {
         let with_it = |(id, group): (&GroupId, &Group)| {
             let is_in = group.members().contains(&object);
@@ -249,7 +249,7 @@ impl Scenario {
             }
             Edit::Group(id, value) => {
                 check_id(id.0, &id)?;
-                // Members need not exist: they are named for convenience, and nothing builds on them.
+                // Members need not exist: groups are a convenience, and nothing depends on them.
                 let old = swap(&mut self.groups, id, value, || id.to_string())?;
                 Ok(Edit::Group(id, old))
             }
@@ -286,10 +286,9 @@ impl Scenario {
     }
 
     fn take_node(&mut self, id: NodeId) -> Result<Edit, EditError> {
-        // References are checked in both directions: what is inserted names only what exists, and
-        // what is deleted is named by nothing. So no edit leaves a dangling id, in whatever order
-        // edits come. Turn restrictions are the exception: they are allowed to dangle and are then
-        // without effect.
+        // References are checked in both directions: an inserted object names only existing ones, and a
+        // deleted object is named by none. So no edit leaves a dangling id, in whatever order edits come.
+        // Turn restrictions are the exception: they may dangle and then have no effect.
         if let Some(&(road, _)) = self.network.ends_at(id).first() {
             return Err(EditError::NodeInUse { node: id, road });
         }
@@ -361,7 +360,7 @@ impl Scenario {
             let slot = heights.get_mut(sample.0).ok_or_else(|| wrong(sample))?;
             old.push((sample.0, std::mem::replace(slot, sample.1)));
         }
-        // What is no number fails the comparison as well.
+        // NaN fails the comparison as well.
         let usable = |height: f64| height.abs() <= roadwright_geometry::MAX_COORDINATE;
         if let Some(sample) = samples.iter().find(|sample| !usable(sample.1)) {
             return Err(wrong(sample));
@@ -369,8 +368,7 @@ impl Scenario {
         self.terrain = Some(Arc::new(
             terrain.with_heights(heights).map_err(|_| first_error())?,
         ));
-        // The same sample may be set twice in one edit: going backwards, the inverse sets its first
-        // value last.
+        // One edit may set the same sample twice. In reverse order, the inverse sets its first value last.
         old.reverse();
         Ok(Edit::TerrainSamples(old))
     }
@@ -437,8 +435,8 @@ impl Scenario {
         if !self.stacks.contains_key(stack) {
             return Err(dangling(format!("stack \"{stack}\"")));
         }
-        // Only the road has to exist. Whether the lane does, and s lies on the road, is a finding
-        // of `check`: a road may be shortened while agents stand on it.
+        // Only the road has to exist. Whether the lane exists, and s lies on the road, is a finding of
+        // `check`, because a road may be shortened while agents stand on it.
         for place in places {
             if let Place::Lane(at) = place
                 && self.network.road(at.road).is_none()
@@ -450,9 +448,9 @@ impl Scenario {
     }
 }
 
-/// Most road ends at one node: a junction considers all pairs of their lanes.
+/// Maximum number of road ends at one node, because a junction considers all pairs of their lanes.
 pub const MAX_ROAD_ENDS: usize = 32;
-/// Largest id: far enough below 2^32 that the next ids can be counted up without overflow.
+/// Largest id, far enough below 2^32 that ids can be counted up from it without overflow.
 const MAX_ID: u32 = 4_000_000_000;
 
 fn check_id(number: u32, what: &impl fmt::Display) -> Result<(), EditError> {
@@ -461,7 +459,7 @@ fn check_id(number: u32, what: &impl fmt::Display) -> Result<(), EditError> {
     }
     Err(EditError::OutOfRange {
         what: what.to_string(),
-        message: format!("ids run up to {MAX_ID}"),
+        message: format!("ids must not exceed {MAX_ID}"),
     })
 }
 
@@ -488,7 +486,7 @@ fn check_values(edit: &Edit) -> Result<(), EditError> {
         Edit::Agent(id, Some(agent)) => valid(id, &**agent),
         Edit::Flow(id, Some(flow)) => valid(id, &**flow),
         Edit::Order(order) => valid("order", &**order),
-        // What is deleted has no numbers; heights and batches check theirs themselves.
+        // Deletions have no numbers; heights and batches check theirs themselves.
         Edit::Node(_, None)
         | Edit::Road(_, None)
         | Edit::Obstacle(_, None)
@@ -506,7 +504,7 @@ fn check_values(edit: &Edit) -> Result<(), EditError> {
     }
 }
 
-/// The object that an edit deletes, if it is one that groups have.
+/// Returns the object that an edit deletes, if it can be in a group.
 fn deleted_object(edit: &Edit) -> Option<ObjectId> {
     match edit {
         Edit::Road(id, None) => Some(ObjectId::Road(*id)),

@@ -1,7 +1,7 @@
 //! Scenario files: `NAME.scenario.json`.
 //!
-//! UTF-8 JSON with a stable key order and one object per line, so that files diff and merge well.
-//! Unknown keys, wrong values and ids given twice are refused with line, key and expectation.
+//! UTF-8 JSON with a stable key order and one object per line, so that files diff and merge well. Unknown
+//! keys, wrong values and duplicate ids are errors that state the line, the key and what was expected.
 
 mod migrate;
 mod salvage;
@@ -38,7 +38,7 @@ use vehicle_entry::{VehicleEntry, VehicleFiles, WrittenType, resolve};
 /// The value of the key `format` in every scenario file.
 pub const FORMAT: &str = "roadwright-scenario";
 
-/// Largest scenario that is read, bytes: a city of a million people has about 30 MB.
+/// Largest scenario that is read, bytes; a city of a million people takes about 30 MB.
 const LARGEST: u64 = 512 * roadwright_files::MEBIBYTE;
 
 /// A scenario file, key by key.
@@ -56,11 +56,11 @@ struct Document {
     /// Version of the format.
     #[schemars(range(min = 1, max = VERSION))]
     version: u32,
-    /// What the scenario says about itself.
+    /// Descriptive data of the scenario.
     about: About,
-    /// How it is simulated.
+    /// Simulation settings.
     settings: Settings,
-    /// Kinds of vehicles by key.
+    /// Vehicle types by key.
     #[serde(default)]
     vehicle_types: UniqueMap<String, VehicleEntry>,
     /// Stacks of modules by key.
@@ -69,7 +69,7 @@ struct Document {
     /// Junctions and road ends by id.
     #[serde(default)]
     nodes: UniqueMap<NodeId, Node>,
-    /// What is decided about junctions, by node.
+    /// Rules of junctions, by node.
     #[serde(default)]
     junctions: UniqueMap<NodeId, JunctionRules>,
     /// Roads by id.
@@ -84,10 +84,10 @@ struct Document {
     /// Forests by id.
     #[serde(default)]
     forests: UniqueMap<ForestId, Forest>,
-    /// Areas of land by id: what lies on the ground, without influence on driving.
+    /// Areas of land by id: the surface of the ground, without influence on driving.
     #[serde(default)]
     land: UniqueMap<LandId, Land>,
-    /// Places with names, by id.
+    /// Named places by id.
     #[serde(default)]
     points_of_interest: UniqueMap<PointOfInterestId, PointOfInterest>,
     /// Agents by id.
@@ -99,7 +99,7 @@ struct Document {
     /// Groups of objects by id, which are selected together; without influence on a run.
     #[serde(default)]
     groups: UniqueMap<GroupId, Group>,
-    /// In which order lists show vehicle types and stacks; without influence on a run.
+    /// The order in which lists show vehicle types and stacks; without influence on a run.
     #[serde(default)]
     order: ListOrder,
 }
@@ -121,24 +121,23 @@ pub fn load(path: &Path) -> Result<Scenario, FileError> {
     })
 }
 
-/// Writes a scenario to a file in one step: a file beside it is written first, then moved into its
-/// place. Links are followed and permissions kept, as [`roadwright_files::Beside`] says.
+/// Writes a scenario to a file in one step: a temporary file beside it is written first, then renamed. Links
+/// are followed and permissions kept, as described at [`roadwright_files::Beside`].
 ///
 /// # Errors
-/// If the file cannot be written; what was there before is then untouched.
+/// If the file cannot be written; its previous contents are then untouched.
 pub fn save(scenario: &Scenario, path: &Path) -> Result<(), FileError> {
     save_text(&text_at(scenario, path), path)
 }
 
-/// The text of a scenario as [`save`] writes it to a path: vehicles whose files are at hand there are left
-/// to those.
+/// Returns the text of a scenario as [`save`] writes it to a path: vehicles whose files exist there are
+/// stored as references to them.
 pub fn text_at(scenario: &Scenario, path: &Path) -> String {
     let folder = path.parent().unwrap_or(Path::new("."));
     write_text(scenario, VehicleFiles::Folder(folder))
 }
 
-/// Reads a scenario from its text alone: vehicles that stand in files of their own have to be in it
-/// as well.
+/// Reads a scenario from its text alone. Vehicles from files of their own have to be included in it.
 ///
 /// # Errors
 /// If the text is not a scenario of a known version.
@@ -146,7 +145,7 @@ pub fn from_text(text: &str) -> Result<Scenario, TextError> {
     read_text(text, VehicleFiles::None)
 }
 
-/// Reads a scenario from its text, with vehicles from these files: paths as the scenario names them, and
+/// Reads a scenario from its text, with vehicles from the given files: paths as the scenario names them, and
 /// texts.
 ///
 /// # Errors
@@ -156,11 +155,11 @@ pub fn from_text_with(text: &str, files: &[(&str, &str)]) -> Result<Scenario, Te
 }
 
 fn read_text(text: &str, files: VehicleFiles<'_>) -> Result<Scenario, TextError> {
-    // The header is read by itself first: a file of a newer version may have keys that this version
-    // refuses, and "a newer Roadwright is needed" helps more than "unknown field".
+    // The header is read separately first. A file of a newer version may have keys that this version refuses,
+    // and "a newer Roadwright is needed" helps more than "unknown field".
     let header = migrate::header(text)?;
     if header < VERSION {
-        // Lines in errors count in the migrated text, if there was something to migrate.
+        // Line numbers in errors refer to the migrated text, if there was something to migrate.
         return match migrate::migrate(text, header)? {
             Some(migrated) => parse(&migrated, files),
             None => parse(text, files),
@@ -170,12 +169,12 @@ fn read_text(text: &str, files: VehicleFiles<'_>) -> Result<Scenario, TextError>
 }
 
 fn parse(text: &str, files: VehicleFiles<'_>) -> Result<Scenario, TextError> {
-    // Parsed in two steps: serde checks keys, types and ranges and knows where it is; what objects
-    // mean to each other is checked by the edits, which know only ids (hence `line_of`).
+    // Parsed in two steps: serde checks keys, types and ranges and knows the position. Relations between
+    // objects are checked by the edits, which know only ids (hence `line_of`).
     assemble(from_json::<Document>(text)?, text, files)
 }
 
-/// Builds the scenario of a document by edits, the one door that all changes take.
+/// Builds the scenario of a document by edits, which all changes go through.
 fn assemble(
     mut document: Document,
     text: &str,
@@ -188,14 +187,14 @@ fn assemble(
                 line: line_of(text, "junctions", &id.0.to_string()),
                 column: 0,
                 key: format!("junctions.{}", id.0),
-                message: "there is no node of this id".into(),
+                message: "there is no node with this id".into(),
             });
         };
         node.rules = rules;
     }
     let mut scenario = Scenario::default();
-    // Edits hold a file to what is demanded of any other change: a road between nodes that exist,
-    // an agent with a known vehicle type, and so on.
+    // Edits hold a file to the same rules as any other change: a road joins existing nodes, an agent has a
+    // known vehicle type, and so on.
     for (section, key, edit) in edits(document, vehicle_types) {
         scenario.apply(edit).map_err(|error| TextError {
             line: line_of(text, section, &key),
@@ -207,7 +206,7 @@ fn assemble(
     Ok(scenario)
 }
 
-/// The vehicle types of a document, those in files of their own as well.
+/// Returns the vehicle types of a document, including those in files of their own.
 fn vehicle_types(
     document: &mut Document,
     text: &str,
@@ -226,8 +225,8 @@ fn vehicle_types(
     types.collect()
 }
 
-/// The edits that make a document, each with its section and key; what others refer to comes
-/// first.
+/// Returns the edits that make up a document, each with its section and key; objects come before those that
+/// refer to them.
 fn edits(
     document: Document,
     vehicle_types: BTreeMap<String, VehicleType>,
@@ -285,7 +284,7 @@ fn edits(
     .chain([("order", String::new(), order)])
 }
 
-/// The objects of one section; `edit` returns the key of an object in the file and its edit.
+/// Returns the edits of one section; `edit` returns the key of an object in the file and its edit.
 fn section<K, V>(
     name: &'static str,
     objects: impl IntoIterator<Item = (K, V)>,
@@ -300,8 +299,8 @@ fn section<K, V>(
 /// The line on which an object starts, found by its section and key; 0 if not found.
 fn line_of(text: &str, section: &str, key: &str) -> usize {
     let (section, key) = (format!("\"{section}\""), format!("\"{key}\""));
-    // Files that Roadwright wrote have one object per line. In others the line may not be found, or
-    // be that of a key of the same name further down: it is a help, and the key is what counts.
+    // Files written by Roadwright have one object per line. In other files the line may not be found, or
+    // belong to the same key further down. It is only a help; the key is what counts.
     let mut lines = (1..)
         .zip(text.lines())
         .skip_while(|(_, line)| !line.contains(&section));
@@ -310,7 +309,7 @@ fn line_of(text: &str, section: &str, key: &str) -> usize {
         .map_or(0, |(number, _)| number)
 }
 
-/// The text of a scenario, with all that it needs: the same bytes for equal scenarios.
+/// Returns the text of a scenario, with everything that it needs; equal scenarios give the same bytes.
 pub fn to_text(scenario: &Scenario) -> String {
     write_text(scenario, VehicleFiles::None)
 }
@@ -342,11 +341,11 @@ fn write_text(scenario: &Scenario, files: VehicleFiles<'_>) -> String {
     out.map("points_of_interest", &scenario.points_of_interest);
     out.map("agents", &scenario.agents);
     out.map("flows", &scenario.flows);
-    // Only where there are some: programs from before groups read the file otherwise.
+    // Written only if there are some, so that programs from before groups can read other files.
     if !scenario.groups.is_empty() {
         out.map("groups", &scenario.groups);
     }
-    // The same with an order.
+    // The same for an order.
     if !scenario.order.is_by_name() {
         out.value("order", &scenario.order);
     }

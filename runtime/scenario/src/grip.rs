@@ -1,25 +1,25 @@
-//! Grip of the ground: how much of the friction of tyres is left on roads and beside them.
+//! Grip of the ground: the share of tyre friction that is left on roads and beside them.
 
 use crate::quantity::{GripShare, Quantity, Validate, check_keys};
 use crate::road::RoadClass;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Shares of the friction that tyres have on dry asphalt, by what they stand on: 1 is dry asphalt, 0.7
-/// gravel, 0.15 ice.
+/// Tyre friction by type of ground, as a share of that on dry asphalt: 1 is dry asphalt, 0.7 gravel, 0.15
+/// ice.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GroundGrip {
-    /// Beside all roads.
+    /// Off all roads.
     #[serde(skip_serializing_if = "is_whole")]
     pub open_ground: Quantity<GripShare>,
-    /// Footways, pedestrian streets.
+    /// Footways and pedestrian streets.
     #[serde(skip_serializing_if = "is_whole")]
     pub path: Quantity<GripShare>,
-    /// Driveways, alleys, tracks.
+    /// Driveways, alleys and tracks.
     #[serde(skip_serializing_if = "is_whole")]
     pub service: Quantity<GripShare>,
-    /// Streets that serve their houses.
+    /// Streets that give access to houses.
     #[serde(skip_serializing_if = "is_whole")]
     pub residential: Quantity<GripShare>,
     /// Streets that collect from residential ones.
@@ -34,7 +34,7 @@ pub struct GroundGrip {
     /// Roads without crossing traffic.
     #[serde(skip_serializing_if = "is_whole")]
     pub motorway: Quantity<GripShare>,
-    /// Whether drivers do not see it, and drive as on dry asphalt: black ice.
+    /// Whether drivers do not notice it and drive as on dry asphalt: black ice.
     #[serde(skip_serializing_if = "is_seen")]
     pub hidden: bool,
 }
@@ -43,7 +43,7 @@ fn is_seen(hidden: &bool) -> bool {
     !hidden
 }
 
-/// All the grip.
+/// Full grip.
 const WHOLE: Quantity<GripShare> = Quantity::new(1.0);
 
 fn is_whole(share: &f64) -> bool {
@@ -67,15 +67,15 @@ impl Default for GroundGrip {
 }
 
 impl GroundGrip {
-    /// Whether all ground has all the grip.
+    /// Whether all ground has full grip.
     pub fn is_whole(&self) -> bool {
         let Self { hidden, .. } = Self::default();
         Self { hidden, ..*self } == Self::default()
     }
 
-    /// The shares of all kinds of ground: of roads by class, from paths to motorways, and of open ground.
+    /// The shares of all types of ground: of roads by class, from paths to motorways, and of open ground.
     pub fn shares(&self) -> [f64; 8] {
-        // Taken apart whole: a key that is added and left out here does not compile.
+        // Destructured completely, so that a new key that is missing here does not compile.
         let Self {
             open_ground,
             path,
@@ -99,7 +99,7 @@ impl GroundGrip {
         ]
     }
 
-    /// The lowest share of all kinds of ground.
+    /// The lowest share of all types of ground.
     pub fn lowest(&self) -> f64 {
         self.shares().into_iter().fold(f64::INFINITY, f64::min)
     }

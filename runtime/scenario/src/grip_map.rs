@@ -1,4 +1,4 @@
-//! Which grip the ground has at a place.
+//! Map of the grip of the ground.
 
 use crate::grip::GroundGrip;
 use crate::junction::{Junction, Layout};
@@ -8,15 +8,15 @@ use crate::scenario::Scenario;
 use glam::DVec2;
 use roadwright_geometry::polygon;
 
-/// Side of a cell, m; larger where the roads reach too far for so many.
+/// Side of a cell, m; larger where the roads extend over too large an area.
 const CELL: f64 = 8.0;
-/// Most cells.
+/// Maximum number of cells.
 const MOST_CELLS: f64 = 4e6;
-/// Pieces of roads are at most so long, m: in a bend of 10 m the edge of a piece is 8 cm off.
+/// Maximum length of a piece of road, m; in a bend of 10 m the edge of a piece is 8 cm off.
 const PIECE: f64 = 2.5;
-/// How far the outline of a junction may be off, m.
+/// Tolerance of the outline of a junction, m.
 const TOLERANCE: f64 = 0.05;
-/// Most pieces: longer roads are cut into longer ones.
+/// Maximum number of pieces; longer networks are cut into longer pieces.
 const MOST_PIECES: f64 = 4e6;
 
 /// A piece of road or a junction.
@@ -27,11 +27,11 @@ struct Piece {
     grip: f64,
 }
 
-/// The grip of a scenario's ground by place: roads with all that belongs to their cross-sections,
-/// junctions, and open ground.
+/// The grip of a scenario's ground by position: roads with their whole cross-sections, junctions, and open
+/// ground.
 ///
-/// A place is looked up among the pieces of one cell, so the time does not depend on how large the
-/// scenario is.
+/// A position is looked up among the pieces of one cell, so the time does not depend on the size of the
+/// scenario.
 #[derive(Debug, Clone)]
 pub struct GripMap {
     grip: GroundGrip,
@@ -39,15 +39,15 @@ pub struct GripMap {
     cell: f64,
     columns: usize,
     rows: usize,
-    /// Where the pieces of each cell begin in `found`; one more than cells.
+    /// Index in `found` where the pieces of each cell begin; one more than there are cells.
     starts: Vec<u32>,
-    /// Numbers of pieces by cell, the highest layer first.
+    /// Indices of pieces by cell, the highest layer first.
     found: Vec<u32>,
     pieces: Vec<Piece>,
 }
 
 impl GripMap {
-    /// The map of a scenario; `None` if its settings leave all grip at 1. O(length of all roads).
+    /// Makes the map of a scenario; `None` if its settings leave all grip at 1. O(length of all roads).
     pub fn new(scenario: &Scenario, layout: &Layout) -> Option<Self> {
         let grip = scenario.settings().grip;
         if grip.is_whole() {
@@ -64,7 +64,7 @@ impl GripMap {
         }
         let junctions = layout.junctions.iter();
         pieces.extend(junctions.filter_map(|junction| junction_piece(network, junction, &grip)));
-        // Stable: of two on one layer the one that comes first counts.
+        // The sort is stable, so of two pieces on one layer the first wins.
         pieces.sort_by_key(|piece| -i16::from(piece.layer));
         Some(Self::of_pieces(grip, pieces))
     }
@@ -91,13 +91,14 @@ impl GripMap {
         map
     }
 
-    /// Counts the pieces of each cell, then puts them there in their order.
+    /// Counts the pieces of each cell, then stores them in order.
     fn sort_into_cells(&mut self) {
         let mut starts = vec![0u32; self.columns * self.rows + 1];
         let spans: Vec<_> = self.pieces.iter().map(|piece| self.span(piece)).collect();
         for span in &spans {
             for cell in self.cells(*span) {
-                // One further on: with the sums below each cell's number is where its pieces begin.
+                // Shifted by one, so that after the summation below each cell's number is where its pieces
+                // begin.
                 starts[cell + 1] += 1;
             }
         }
@@ -128,8 +129,8 @@ impl GripMap {
         rows.flat_map(move |row| columns.clone().map(move |column| row * width + column))
     }
 
-    /// Share of the friction of tyres at a place for who is on some layers of roads, one bit each:
-    /// that of the uppermost road there on one of these layers, or of open ground.
+    /// Grip factor at a position for a vehicle on the given road layers (bit mask): that of the uppermost
+    /// road there on one of these layers, or of open ground.
     pub fn at(&self, place: DVec2, layers: u32) -> f64 {
         let local = (place - self.origin) / self.cell;
         let is_inside = local.x >= 0.0 && local.y >= 0.0;
@@ -148,7 +149,7 @@ impl GripMap {
         under.map_or(self.grip.open_ground.get(), |piece| piece.grip)
     }
 
-    /// What it was made of.
+    /// The grip settings that it was made from.
     pub fn grip(&self) -> &GroundGrip {
         &self.grip
     }
@@ -156,7 +157,7 @@ impl GripMap {
 
 fn add_road(road: &Road, from: f64, to: f64, longest: f64, grip: f64, pieces: &mut Vec<Piece>) {
     let count = ((to - from) / longest).ceil().max(1.0);
-    // Widths may jump where sections meet: both ends of a piece have the width at its middle's side.
+    // Widths may jump where sections meet, so both ends of a piece use the width on its middle's side.
     let cut = |s: f64| {
         let pose = road.reference_line.pose(s);
         let (right, left) = road.edges(s);

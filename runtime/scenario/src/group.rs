@@ -1,4 +1,4 @@
-//! Groups: objects that a person wants to select, copy and move together.
+//! Groups: objects that the user selects, copies and moves together.
 
 use crate::ids::{
     AgentId, FlowId, ForestId, LandId, ObjectId, ObstacleId, PointOfInterestId, RoadId,
@@ -7,20 +7,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Objects with a name, to be selected together. Groups have no influence on a run.
+/// A named set of objects that are selected together. Groups have no influence on a run.
 ///
-/// Nodes are in none: they move and vanish with their roads.
+/// Nodes belong to no group, because they move and vanish with their roads.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "Written", into = "Written")]
 #[schemars(with = "Written")]
 pub struct Group {
-    /// What it is called.
+    /// Name of the group.
     pub name: String,
     members: BTreeSet<ObjectId>,
 }
 
 impl Group {
-    /// A group of objects; nodes among them are left out.
+    /// Makes a group of objects; nodes among them are left out.
     pub fn new(name: &str, objects: impl IntoIterator<Item = ObjectId>) -> Self {
         let is_member = |object: &ObjectId| !matches!(object, ObjectId::Node(_));
         Self {
@@ -34,17 +34,17 @@ impl Group {
         &self.members
     }
 
-    /// The same group with other members.
+    /// Returns the group with other members.
     pub fn with_members(&self, objects: impl IntoIterator<Item = ObjectId>) -> Self {
         Self::new(&self.name, objects)
     }
 }
 
-/// A group as files have it: ids by kind.
+/// A group as stored in files: ids by kind.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename = "Group")]
 struct Written {
-    /// What it is called.
+    /// Name of the group.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     name: String,
     /// Ids of roads.
@@ -96,7 +96,7 @@ impl From<Group> for Written {
         };
         for member in group.members {
             match member {
-                // In no group.
+                // Nodes are in no group.
                 ObjectId::Node(_) => false,
                 ObjectId::Road(id) => written.roads.insert(id),
                 ObjectId::Obstacle(id) => written.obstacles.insert(id),

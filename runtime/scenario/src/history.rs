@@ -15,7 +15,7 @@ pub struct History {
     open: Option<Step>,
 }
 
-/// One step: its label and the edits that undo it, in the order in which it was done.
+/// A step: its label and the edits that undo it, in the order in which the changes were made.
 #[derive(Debug, Clone, PartialEq)]
 struct Step {
     label: String,
@@ -32,23 +32,21 @@ impl History {
         });
     }
 
-    /// Applies an edit to the scenario and remembers how to undo it.
+    /// Applies an edit to the scenario and records how to undo it.
     ///
     /// Outside a gesture the edit is a step of its own.
     ///
     /// # Errors
-    /// As [`Scenario::apply`]; nothing is remembered then.
+    /// As for [`Scenario::apply`]; nothing is recorded then.
     pub fn apply(
         &mut self,
         scenario: &mut Scenario,
         label: &str,
         edit: Edit,
     ) -> Result<(), EditError> {
-        // First the scenario: if it refuses the edit, the steps that could be redone are still
-        // there.
+        // The scenario first: if it refuses the edit, the redo steps are kept.
         let inverse = scenario.apply(edit)?;
-        // What was undone belongs to another course of events: its edits may name objects that this
-        // edit deletes.
+        // The redo steps are dropped because their edits may name objects that this edit deletes.
         self.redo.clear();
         match &mut self.open {
             Some(step) => step.inverses.push(inverse),
@@ -67,7 +65,7 @@ impl History {
         }
     }
 
-    /// Undoes what the open gesture did so far, and ends it without a step.
+    /// Undoes what the open gesture has done so far and ends it without a step.
     pub fn abort(&mut self, scenario: &mut Scenario) {
         if let Some(step) = self.open.take() {
             turn(scenario, step);
@@ -104,11 +102,11 @@ impl History {
     }
 }
 
-/// Undoes a step and returns the step that undoes the undoing.
+/// Undoes a step and returns the step that reverts the undo.
 fn turn(scenario: &mut Scenario, step: Step) -> Step {
-    // Edits a, b of a drag left the inverses [a', b']. Undoing applies b', then a', and collects
-    // their inverses in that order: [b'', a'']. Turned once more these run a'', b'': the drag
-    // again. So one function undoes and redoes, and neither needs to know which of the two it does.
+    // Edits a, b of a drag left the inverses [a', b']. Undoing applies b', then a', and collects their
+    // inverses in that order: [b'', a'']. Applied in the same manner these run a'', b'': the drag again. So
+    // one function serves undo and redo, and neither needs to know which of the two it is.
     let inverses = step
         .inverses
         .into_iter()

@@ -1,4 +1,4 @@
-//! Identifiers: small numbers that survive saving, editing and merging.
+//! Identifiers: small numbers that stay the same when a scenario is saved, edited or merged.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

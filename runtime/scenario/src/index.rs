@@ -1,4 +1,4 @@
-//! Dense indices as types, so that a swapped pair does not compile.
+//! Dense indices as types, so that swapped arguments do not compile.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,19 +27,19 @@ macro_rules! index_type {
         pub struct $name(u32);
 
         impl $name {
-            /// The index with a number.
+            /// Returns the index with a number.
             #[inline]
             pub const fn new(number: u32) -> Self {
                 Self(number)
             }
 
-            /// The index of the element at a position in an array.
+            /// Returns the index of the element at a position in an array.
             #[inline]
             pub const fn from_index(index: usize) -> Self {
                 Self(index as u32)
             }
 
-            /// All indices of an array of so many elements, in order.
+            /// All indices of an array of `count` elements, in order.
             #[inline]
             pub fn up_to(count: usize) -> impl ExactSizeIterator<Item = Self> + DoubleEndedIterator + Clone {
                 (0..count as u32).map(Self)
@@ -109,14 +109,14 @@ index_type! {
     ConnectionIndex;
 }
 
-/// One connection of a network: its junction, and which one of that junction it is.
+/// A connection of a network: its junction, and its index there.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 pub struct Connection {
     /// The junction.
     pub junction: JunctionIndex,
-    /// Which one of its connections.
+    /// Its index in the junction.
     pub number: ConnectionIndex,
 }
 

@@ -1,5 +1,4 @@
-//! Texts that are JSON: read with errors in the words of those who write files, and written so that they diff
-//! well.
+//! JSON texts: read with errors worded for authors of files, and written so that they diff well.
 
 mod wording;
 mod write;
@@ -9,7 +8,7 @@ pub(crate) use write::Writer;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Why a scenario cannot be read or written.
+/// Reason why a scenario cannot be read or written.
 #[derive(Debug, Error)]
 pub enum FileError {
     /// The file cannot be opened, read or written.
@@ -17,7 +16,7 @@ pub enum FileError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error that the system reported.
         error: std::io::Error,
     },
     /// The text is not a scenario.
@@ -25,7 +24,7 @@ pub enum FileError {
     Text {
         /// The file.
         path: PathBuf,
-        /// What is wrong with its text.
+        /// The problem in its text.
         error: TextError,
     },
 }
@@ -38,17 +37,17 @@ fn place(path: &Path, line: usize, column: usize) -> String {
     }
 }
 
-/// What is wrong with the text of a scenario, and where.
+/// A problem in the text of a scenario, with its position.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[error("{}{message}", if key.is_empty() { String::new() } else { format!("{key}: ") })]
 pub struct TextError {
-    /// Line from 1; 0 if the whole text is meant.
+    /// Line from 1; 0 for the whole text.
     pub line: usize,
-    /// Column from 1; 0 if the whole line is meant.
+    /// Column from 1; 0 for the whole line.
     pub column: usize,
     /// Path of the key, such as `roads.12.speed_limit`.
     pub key: String,
-    /// What is wrong and what was expected.
+    /// The problem and what was expected.
     pub message: String,
 }
 
@@ -63,7 +62,7 @@ impl TextError {
     }
 }
 
-/// Reads a document of any format that is JSON, with errors in the words of those who write files.
+/// Reads a JSON document of any format, with errors worded for authors of files.
 ///
 /// # Errors
 /// If the text is not such a document: line, column, key, and what was expected.
@@ -80,8 +79,8 @@ pub fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, TextEr
 /// A JSON error without the position that it repeats in its text.
 pub(crate) fn json_error(error: &serde_json::Error, key: &str) -> TextError {
     let text = error.to_string();
-    // serde_json ends its messages with " at line 3 column 7"; the place stands before them here,
-    // in the form file:line:column that editors and terminals can follow.
+    // serde_json ends its messages with " at line 3 column 7". Here the position comes first, in the form
+    // file:line:column that editors and terminals can follow.
     let message = text.split(" at line ").next().unwrap_or(&text);
     TextError {
         line: error.line(),
@@ -92,10 +91,10 @@ pub(crate) fn json_error(error: &serde_json::Error, key: &str) -> TextError {
     }
 }
 
-/// Writes a text to a file in one step, as [`roadwright_files::Beside`] says.
+/// Writes a text to a file in one step, as described at [`roadwright_files::Beside`].
 ///
 /// # Errors
-/// If the file cannot be written; what was there before is then untouched.
+/// If the file cannot be written; its previous contents are then untouched.
 pub fn save_text(text: &str, path: &Path) -> Result<(), FileError> {
     roadwright_files::write(path, text.as_bytes()).map_err(|error| FileError::Io {
         path: path.to_owned(),

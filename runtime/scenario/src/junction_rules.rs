@@ -1,4 +1,4 @@
-//! What a person has decided about a junction: only what differs from what is derived is stored.
+//! Rules of a junction that the user has set. Only differences from the derived values are stored.
 
 mod shape;
 
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 named! {
-    /// What says who goes first at a junction.
+    /// Control of a junction: the rule that determines right of way.
     #[derive(
         Debug,
         Clone,
@@ -36,77 +36,76 @@ named! {
     )]
     #[serde(rename_all = "snake_case")]
     pub enum Control {
-        /// Nothing: vehicles from the nearer side go first.
+        /// No control: vehicles from the near side have priority.
         Uncontrolled = "uncontrolled",
-        /// The major roads go first, the others give way.
+        /// Major roads have priority, the others give way.
         Priority = "priority",
-        /// The major roads go first, the others stop and give way.
+        /// Major roads have priority, the others stop and give way.
         Stop = "stop",
-        /// Everybody stops; who came first goes first.
+        /// All vehicles stop; the first to arrive goes first.
         AllWayStop = "all_way_stop",
         /// Traffic signals.
         Signals = "signals",
-        /// The ring goes first, who enters gives way.
+        /// The ring has priority, entering vehicles give way.
         Roundabout = "roundabout",
-        /// Lanes that become one: by turns.
+        /// Zipper merge: lanes become one, and vehicles alternate.
         Zipper = "zipper",
-        /// Ways that go round a painted island; who enters gives way to who goes round.
+        /// Paths go round a painted island; entering vehicles give way to circulating ones.
         MiniRoundabout = "mini_roundabout",
     }
 }
 
-/// What is decided about a junction by hand. Empty: all is derived from the roads.
+/// The user's decisions about a junction. If empty, everything is derived from the roads.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JunctionRules {
-    /// What says who goes first; left out, it follows from the classes of the roads.
+    /// Control of the junction; by default it follows from the classes of the roads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<Control>,
-    /// The roads that go first, for `priority`, `stop` and `roundabout`; left out, those of the
-    /// highest class, or those that go straight on.
+    /// Major roads, for `priority`, `stop` and `roundabout`; by default those of the highest class, or those
+    /// that go straight on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub major: Vec<RoadId>,
     /// Turn restrictions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub restrictions: Vec<Restriction>,
-    /// Turn restrictions by way of other roads, kept where the first of those begins.
+    /// Turn restrictions via other roads, stored where the first of those begins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub via_restrictions: Vec<ViaRestriction>,
-    /// Ways from lane to lane that the rules of turning do not give, or that they give and that are
-    /// not there.
+    /// Turns from lane to lane that are added to, or removed from, the result of the rules of turning.
     #[serde(default, skip_serializing_if = "TurnRules::is_empty")]
     pub turns: TurnRules,
-    /// Radii of corners; those of the others follow from the roads.
+    /// Corner radii; those of other corners follow from the roads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub corners: Vec<CornerRule>,
-    /// How the signals run; left out, a plan is made from the lanes.
+    /// Signal plan; by default it is derived from the lanes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<SignalPlan>,
-    /// Where people on foot cross; no arm has a crossing that is not named here.
+    /// Pedestrian crossings; an arm without an entry has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub crossings: Vec<CrossingRule>,
-    /// Roads from here to other nodes that lie within the junction: it stands for the nodes at both
-    /// ends, and nobody waits between them. Roads that are too short for their junctions do so anyway.
+    /// Roads from here to other nodes that lie within the junction. It then covers the nodes at both ends,
+    /// and no vehicle waits between them. Roads that are too short for their junctions are absorbed anyway.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub internal_roads: Vec<RoadId>,
 }
 
-/// A crossing for people on foot over one arm of a junction.
+/// A pedestrian crossing over one arm of a junction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CrossingRule {
     /// The road that is crossed, where it meets the junction.
     pub road: RoadId,
-    /// Width of the strip, m; left out, 3.6 m, and 4 m where one drives faster than 60 km/h.
+    /// Width of the strip, m; by default 3.6 m, or 4 m where the speed limit is above 60 km/h.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub width: OptionalQuantity<CrossingWidth>,
-    /// People who come to each side of it in an hour; left out, as many as `settings` say.
+    /// Pedestrians who arrive at each side per hour; by default the number in `settings`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub people: OptionalQuantity<PeoplePerHour>,
 }
 
 impl CrossingRule {
-    /// A crossing over a road, with nothing else decided.
+    /// A crossing over a road with default values.
     pub fn over(road: RoadId) -> Self {
         Self {
             road,
@@ -116,20 +115,21 @@ impl CrossingRule {
     }
 }
 
-/// Stages that a plan may have.
+/// Maximum number of stages of a plan.
 pub const MAX_STAGES: usize = 32;
-/// Crossings that may be named for one node: as many as arms of any junction of a real town.
+/// Maximum number of crossings per node: as many as the arms of any real junction.
 const MAX_CROSSINGS: usize = 64;
-/// Roads within a junction that may be named for one node.
+/// Maximum number of internal roads per node.
 const MAX_INTERNAL: usize = 64;
 
 impl JunctionRules {
-    /// Whether a person has decided who goes first: by a control, a plan, or the roads that do.
+    /// Whether the user has decided right of way by a control, a plan, or the major roads.
     pub(crate) fn decide_who_goes_first(&self) -> bool {
         self.control.is_some() || self.plan.is_some() || !self.major.is_empty()
     }
 
-    /// The rules with other names of their roads; what names a road without a new name is dropped.
+    /// Returns the rules with the ids of their roads replaced; entries for a road without a new id are
+    /// dropped.
     pub(crate) fn on_roads(&self, name: impl Fn(RoadId) -> Option<RoadId>) -> Self {
         self.on_lanes(|RoadLane { road, lane }| {
             Some(RoadLane {
@@ -139,8 +139,7 @@ impl JunctionRules {
         })
     }
 
-    /// The same where lanes have other ids as well. Rules about whole roads ask for lane 0, which no
-    /// lane has.
+    /// The same where lane ids change as well. Rules about whole roads ask for lane 0, which no road has.
     pub(crate) fn on_lanes(&self, place: impl Fn(RoadLane) -> Option<RoadLane>) -> Self {
         let name = |road: RoadId| Some(place(RoadLane { road, lane: 0 })?.road);
         let restriction = |old: &Restriction| {
@@ -175,7 +174,7 @@ impl JunctionRules {
             })
         };
         let mut crossings: Vec<_> = self.crossings.iter().filter_map(crossing).collect();
-        // Two roads that become one have one crossing there.
+        // Two roads that are joined keep only one crossing there.
         let mut seen = std::collections::BTreeSet::new();
         crossings.retain(|rule| seen.insert(rule.road));
         Self {
@@ -200,19 +199,19 @@ impl JunctionRules {
         }
     }
 
-    /// What is said of the crossing over a road, if there is one.
+    /// Returns the rule for the crossing over a road, if there is one.
     pub fn crossing(&self, road: RoadId) -> Option<&CrossingRule> {
         self.crossings.iter().find(|rule| rule.road == road)
     }
 
-    /// The radius that is decided for the corner from one road to the next one counter-clockwise, m.
+    /// Returns the radius set for the corner from one road to the next one counter-clockwise, m.
     pub fn corner(&self, road: RoadId, next: RoadId) -> Option<f64> {
         let mut corners = self.corners.iter();
         let found = corners.find(|corner| corner.is_between(road, next));
         found.map(|corner| corner.radius.get())
     }
 
-    /// Decides the radius of a corner, m, or leaves it to the roads.
+    /// Sets the radius of a corner, m, or leaves it to the roads.
     pub fn set_corner(&mut self, road: RoadId, next: RoadId, radius: Option<f64>) {
         self.corners.retain(|corner| !corner.is_between(road, next));
         self.corners.extend(radius.map(|radius| CornerRule {
@@ -224,7 +223,7 @@ impl JunctionRules {
             .sort_unstable_by_key(|corner| (corner.road, corner.next));
     }
 
-    /// Whether all is derived.
+    /// Whether everything is derived.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -293,32 +292,32 @@ fn validate_internal_roads(roads: &[RoadId]) -> Result<(), String> {
 }
 
 named! {
-    /// How signals run.
+    /// Mode of signals.
     #[derive(
         Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
     )]
     #[serde(rename_all = "snake_case")]
     pub enum SignalMode {
-        /// By fixed times.
+        /// Fixed times.
         #[default]
         Fixed = "fixed",
-        /// By demand: who comes near keeps its green or calls for it.
+        /// Actuated: approaching vehicles extend their green or call for it.
         Actuated = "actuated",
-        /// Amber flashes: the rules of `priority` hold.
+        /// Flashing amber; the rules of `priority` apply.
         Flashing = "flashing",
-        /// They are dark: the rules of `priority` hold.
+        /// Dark; the rules of `priority` apply.
         Off = "off",
     }
 }
 
 impl SignalMode {
-    /// Whether signals in this mode say who may drive; if not, signs do.
+    /// Whether signals in this mode control the traffic; otherwise signs do.
     pub fn rules(self) -> bool {
         matches!(self, Self::Fixed | Self::Actuated)
     }
 }
 
-/// A module that decides which stage of signals is next.
+/// The module that selects the next stage of signals.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SignalControllerSetting {
@@ -330,7 +329,7 @@ pub struct SignalControllerSetting {
 }
 
 impl SignalControllerSetting {
-    /// A module with its defaults.
+    /// Returns a module with its default parameters.
     pub fn new(module: &str) -> Self {
         Self {
             module: module.into(),
@@ -338,7 +337,8 @@ impl SignalControllerSetting {
         }
     }
 
-    /// The same as that of a stack. It has no rate: the host says when it is asked.
+    /// Returns the same as the setting of a module in a stack. It has no rate, because the host decides when
+    /// to call it.
     pub fn setting(&self) -> ModuleSetting {
         ModuleSetting {
             parameters: self.parameters.clone(),
@@ -351,36 +351,36 @@ impl SignalControllerSetting {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SignalPlan {
-    /// How they run.
+    /// Whether times are fixed or actuated, or the signals flash or are off.
     #[serde(default, skip_serializing_if = "is_default")]
     pub mode: SignalMode,
-    /// Who decides which stage is next, in place of the mode; signals that flash or are off go on doing so.
+    /// Module that selects the next stage instead of the mode; signals that flash or are off continue to do
+    /// so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub controller: Option<SignalControllerSetting>,
-    /// Time from one start of the first stage to the next, s: the green times that are derived fill
-    /// it. Without effect where stages are given.
+    /// Time from one start of the first stage to the next, s; the derived green times fill it. No effect if
+    /// stages are given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycle: OptionalQuantity<Cycle>,
-    /// When the first stage starts for the first time, s: for waves of green along a street.
+    /// First start of the first stage, s; used for green waves along a street.
     #[serde(default, skip_serializing_if = "is_default")]
     pub offset: Quantity<Duration>,
-    /// How long red and amber are shown together before green, s; 0 for never. Left out, as in the
-    /// country. Where all is red for less between two stages it is so for as long.
+    /// Duration of red and amber together before green, s; 0 for none. The default depends on the country. A
+    /// shorter all-red time between two stages is extended to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub red_amber: OptionalQuantity<RedAmber>,
-    /// Whether lanes that only turn across the oncoming traffic always have green while that has red;
-    /// otherwise only where the oncoming road has several lanes or is fast. Without effect where stages are
-    /// given.
+    /// Whether lanes that only turn across oncoming traffic always have green while it has red. Otherwise
+    /// they do so only where the oncoming road has several lanes or is fast. No effect if stages are given.
     #[serde(default, skip_serializing_if = "is_default")]
     pub protected_turns: bool,
-    /// The stages in their order; left out, they are made from the lanes.
+    /// The stages in order; by default they are derived from the lanes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<SignalStage>,
 }
 
 impl SignalPlan {
-    /// How the signals run and which module decides: one that is called as a mode is that mode, and any
-    /// other one is stood in for by demand.
+    /// Returns the mode and the controlling module. A module named like a mode is that mode; for any other
+    /// module the actuated mode stands in.
     pub fn decided_by(&self) -> (SignalMode, Option<&SignalControllerSetting>) {
         let Some(controller) = self.controller.as_ref().filter(|_| self.mode.rules()) else {
             return (self.mode, None);
@@ -393,44 +393,44 @@ impl SignalPlan {
     }
 }
 
-/// What has green at the same time.
+/// A stage: movements that have green at the same time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SignalStage {
     /// The movements that have green.
     pub green: Vec<Movement>,
-    /// Movements that have green as well, and give way to all of `green` whose ways they meet.
+    /// Movements that have green but give way to all conflicting movements in `green`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub permitted: Vec<Movement>,
-    /// How long, s.
+    /// Duration of green, s.
     pub time: Quantity<Cycle>,
-    /// Shortest green where signals go by demand, s; left out, 6 s.
+    /// Minimum green of actuated signals, s; by default 6 s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: OptionalQuantity<Cycle>,
-    /// Longest green while others wait, where signals go by demand, s; left out, 50 s.
+    /// Maximum green of actuated signals while other traffic waits, s; by default 50 s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: OptionalQuantity<Cycle>,
-    /// Amber after it, s; left out, by the speed of who loses green.
+    /// Amber after it, s; by default it follows from the speed of the traffic that loses green.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amber: OptionalQuantity<Clearance>,
-    /// Red for all after that, s; left out, until the last one has left the junction.
+    /// All-red after that, s; by default until the last vehicle has left the junction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub all_red: OptionalQuantity<Clearance>,
 }
 
-/// The vehicles that come from one road and turn in some ways.
+/// The vehicles that come from one road and turn in the given directions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Movement {
     /// The road that they come from.
     pub road: RoadId,
-    /// Where they turn; left out, all ways.
+    /// Turns that they make; by default all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<Turn>,
 }
 
 impl Movement {
-    /// Whether vehicles that come from a road and turn in a way are meant.
+    /// Whether it includes vehicles that come from a road and make a turn.
     pub fn includes(&self, road: RoadId, turn: Turn) -> bool {
         self.road == road && (self.turns.is_empty() || self.turns.contains(&turn))
     }

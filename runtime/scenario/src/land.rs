@@ -1,4 +1,4 @@
-//! Land: what lies on the ground beside and below roads. It is painted; nobody drives otherwise for it.
+//! Land: the surface of the ground beside and below roads. It is painted and does not affect driving.
 
 use crate::quantity::{Area, Holes, Quantity, Validate, check_keys};
 use glam::DVec2;
@@ -6,15 +6,15 @@ use roadwright_geometry::polygon;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What an area of land is used for, or covered with.
+/// Use or cover of an area of land.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum LandUse {
-    /// Ground that people live on, between streets and houses.
+    /// Ground with homes, between streets and houses.
     Residential,
-    /// Ground with shops, offices, works, schools.
+    /// Ground with shops, offices, factories and schools.
     Commercial,
     /// Squares, yards, car parks, platforms.
     Paved,
@@ -33,7 +33,7 @@ pub enum LandUse {
 }
 
 impl LandUse {
-    /// All uses, from the bottom up: where areas overlap, later ones lie on earlier ones.
+    /// All uses, in painting order: where areas overlap, later ones cover earlier ones.
     pub const ALL: [Self; 9] = [
         Self::Residential,
         Self::Commercial,
@@ -61,24 +61,24 @@ impl LandUse {
         }
     }
 
-    /// Which lies on which where areas overlap: higher ones on lower ones.
+    /// Painting order where areas overlap: higher ranks cover lower ones.
     pub fn rank(self) -> usize {
         let place = Self::ALL.iter().position(|other| *other == self);
         place.unwrap_or_default()
     }
 }
 
-/// An area of land: an outline with holes, and what it is used for.
+/// An area of land: an outline with holes, and its use.
 ///
-/// It lies on the ground, below all roads, and has no influence on driving: not on grip, not on
-/// controllers, not on where people walk.
+/// It lies on the ground, below all roads, and does not affect driving: neither grip, nor controllers, nor
+/// where pedestrians walk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Land {
-    /// What it is called, such as the name of a park or a river.
+    /// Name, such as that of a park or a river.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// What it is used for, or covered with.
+    /// Use or cover.
     #[serde(rename = "use")]
     pub usage: LandUse,
     /// Corners of its outline in order, m; at least 3, with those of its holes at most 20,000.
@@ -88,9 +88,9 @@ pub struct Land {
     pub holes: Quantity<Holes, Vec<Vec<DVec2>>>,
 }
 
-/// Corners of one area at most: what paints them takes more than twice as long for twice as many.
+/// Maximum number of corners of one area, because painting time grows faster than the number of corners.
 pub const MAX_LAND_CORNERS: usize = 20_000;
-/// Corners of all areas that are painted at most.
+/// Maximum number of corners of all painted areas together.
 pub(crate) const MAX_PAINTED_CORNERS: usize = 4_000_000;
 
 impl Land {
@@ -99,12 +99,12 @@ impl Land {
         std::iter::once(&*self.outline).chain(&*self.holes)
     }
 
-    /// All rings, to be changed.
+    /// All rings, mutable.
     pub fn rings_mut(&mut self) -> impl Iterator<Item = &mut Vec<DVec2>> {
         std::iter::once(&mut *self.outline).chain(&mut *self.holes)
     }
 
-    /// How many corners it has, those of holes included.
+    /// Number of corners, including those of holes.
     pub fn corners(&self) -> usize {
         self.rings().map(Vec::len).sum()
     }
@@ -128,8 +128,8 @@ impl Validate for Land {
         let corners = self.corners();
         if corners > MAX_LAND_CORNERS {
             return Err(format!(
-                "outline: {corners} corners with those of its holes: expected at most \
-                 {MAX_LAND_CORNERS}; draw it in several areas"
+                "outline: {corners} corners, including those of its holes: expected at most \
+                 {MAX_LAND_CORNERS}; split it into several areas"
             ));
         }
         Ok(())

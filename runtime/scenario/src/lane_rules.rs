@@ -3,14 +3,14 @@
 use crate::quantity::{Validate, at, check_keys, inside};
 use crate::road::{LaneSection, Poly3, Road};
 
-/// What every road must satisfy before its lanes can be evaluated at all.
+/// Checks what every road must satisfy before its lanes can be evaluated.
 pub(crate) fn check_lanes(road: &Road) -> Result<(), &'static str> {
     let sections = &road.lane_sections;
     if sections.first().is_none_or(|section| section.s != 0.0) {
         return Err("the first lane section must start at s = 0");
     }
     if sections.windows(2).any(|pair| pair[1].s <= pair[0].s) {
-        return Err("lane sections must be listed by growing s");
+        return Err("lane sections must be listed by ascending s");
     }
     if sections
         .last()
@@ -37,7 +37,7 @@ fn check_ids(section: &LaneSection) -> Result<(), &'static str> {
         return Err("lane 0 is the reference line and cannot be listed");
     }
     if lanes.windows(2).any(|pair| pair[1].id >= pair[0].id) {
-        return Err("lanes must be listed by falling id, each once");
+        return Err("lanes must be listed by descending id, each once");
     }
     if lanes.iter().any(|lane| lane.id.unsigned_abs() > MAX_LANES) {
         return Err("lane ids run from -100 to 100");
@@ -45,7 +45,7 @@ fn check_ids(section: &LaneSection) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Lane ids on either side.
+/// Largest number of a lane id.
 const MAX_LANES: u8 = 100;
 /// Widest lane, m.
 const MAX_LANE_WIDTH: f64 = 100.0;
@@ -62,20 +62,20 @@ fn check_polynomials(
         return Err("the first width or lane offset must start at s = 0");
     }
     if list.windows(2).any(|pair| pair[1].s <= pair[0].s) {
-        return Err("widths and lane offsets must be listed by growing s");
+        return Err("widths and lane offsets must be listed by ascending s");
     }
     for (i, poly) in list.iter().enumerate() {
         let end = list
             .get(i + 1)
             .map_or(length, |next| next.s.get())
             .max(poly.s.get());
-        // A cubic is looked at in nine places, not at its true extrema: this guards against absurd
-        // files, and a dip between two samples is small for any width that a road has.
+        // A cubic is checked at nine positions rather than at its true extrema. This guards against absurd
+        // files; a dip between two samples is small for any realistic width.
         let place = |k: i32| poly.s + (end - poly.s) * f64::from(k) / 8.0;
-        // A lane may narrow to nothing; rounding may take it a little below.
+        // A lane may narrow to nothing, and rounding may take it slightly below zero.
         let inside = |value: f64| value >= range.start() - 1e-3 && value <= *range.end();
         if !(0..=8).all(|k| inside(poly.value(place(k)))) {
-            return Err("a lane's width leaves 0 to 100 m, or the lane offset +-1000 m");
+            return Err("a lane's width leaves the range 0 to 100 m, or the lane offset +-1000 m");
         }
     }
     Ok(())

@@ -1,9 +1,9 @@
-//! What lanes are for.
+//! Lane types.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a lane is for.
+/// Type of a lane, by its use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LaneType {
@@ -15,7 +15,7 @@ pub enum LaneType {
     Biking,
     /// Parked vehicles.
     Parking,
-    /// People on foot.
+    /// Pedestrians.
     Sidewalk,
     /// Hard shoulder.
     Shoulder,

@@ -1,14 +1,13 @@
-//! What a scenario is: road graph, obstacles, terrain, agents; how it changes, how it is stored,
-//! and what can be wrong with it.
+//! Scenarios: road graph, obstacles, terrain and agents; how a scenario changes, how it is stored, and what can be
+//! wrong with it.
 //!
-//! Roads and lanes follow the terms of [OpenDRIVE 1.8]. A road's reference line runs from node to
-//! node; what happens where roads meet is derived by [`junction`], never stored.
+//! Roads and lanes follow the terms of [OpenDRIVE 1.8]. A road's reference line runs from node to node; what is
+//! built where roads meet is derived by [`junction`] and never stored.
 //!
-//! Words: a [`Road`] has [`Lane`]s in [`LaneSection`]s, as they are drawn and saved; a *lanelet* is a
-//! directed piece of lane or a connection through a junction, as it is driven ([`lane_graph`]). A
-//! [`Place`] is a spot that an author names. Everything changes through [`Edit`]s, which have an
-//! inverse; [`History`] keeps those. [`file`](mod@file) reads and writes, [`check`] says what is wrong.
-//! docs/glossary.md has all words.
+//! Terms: a [`Road`] has [`Lane`]s in [`LaneSection`]s, as they are drawn and saved. A *lanelet* is a directed piece
+//! of lane or a connection through a junction, as it is driven ([`lane_graph`]). A [`Place`] is a spot that an author
+//! names. All changes are [`Edit`]s, which have an inverse; [`History`] keeps these. [`file`](mod@file) reads and
+//! writes scenarios, [`check`] reports what is wrong. docs/glossary.md lists all terms.
 //!
 //! ```
 //! use roadwright_geometry::{DVec2, ReferenceLine};

@@ -1,14 +1,13 @@
-//! In which order lists show what has a name of its own: vehicle types and stacks.
+//! Order of named objects in lists: vehicle types and stacks.
 
 use crate::quantity::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The order in which people want to see vehicle types and stacks. It has no influence on a run, which takes
-/// them by their names.
+/// The user's order of vehicle types and stacks in lists. It has no influence on a run.
 ///
-/// Names need not exist; what exists and is not named stands behind, in the order of names.
+/// Names need not exist; objects that it does not name come last, by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListOrder {
@@ -21,7 +20,7 @@ pub struct ListOrder {
 }
 
 impl ListOrder {
-    /// Whether all stands in the order of names.
+    /// Whether everything is in order of names.
     pub fn is_by_name(&self) -> bool {
         self.vehicle_types.is_empty() && self.stacks.is_empty()
     }
@@ -42,7 +41,7 @@ impl Validate for ListOrder {
     }
 }
 
-/// The entries of a map in an order: those that it names first, the others behind by name.
+/// Returns the entries of a map in the given order: the named ones first, then the others by name.
 pub(crate) fn listed<'a, V>(
     map: &'a BTreeMap<String, V>,
     order: &[String],

@@ -1,4 +1,4 @@
-//! Kinds of objects and layers of roads: what maps and pictures hide together.
+//! Parts of the map that are hidden together: kinds of objects and layers of roads.
 
 use crate::ids::ObjectId;
 use crate::scenario::Scenario;
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// What is hidden together; in the editor the mouse can be kept away from it as well.
+/// A part that maps and pictures hide; in the editor it can also be locked against the mouse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MapPart {
@@ -38,7 +38,7 @@ impl MapPart {
         Self::Vehicles,
     ];
 
-    /// Name on the screen, in the middle of a sentence.
+    /// Name for use in the middle of a sentence.
     pub fn name(self) -> String {
         match self {
             Self::Roads => "roads".into(),
@@ -59,7 +59,7 @@ impl MapPart {
         Self::KINDS.into_iter().chain(layers).collect()
     }
 
-    /// Whether it holds an object.
+    /// Whether it contains an object.
     pub fn holds(self, scenario: &Scenario, object: ObjectId) -> bool {
         match (self, object) {
             (Self::Roads, ObjectId::Road(_) | ObjectId::Node(_))
@@ -77,15 +77,15 @@ impl MapPart {
     }
 }
 
-/// Whether the roads of a layer are hidden, with all roads or alone.
+/// Whether the roads of a layer are hidden, either with all roads or separately.
 pub fn hides_layer(hidden: &BTreeSet<MapPart>, layer: i8) -> bool {
     hidden.contains(&MapPart::Roads) || hidden.contains(&MapPart::Layer(layer))
 }
 
-/// A word that names no part of a map.
+/// Error for a word that names no part of a map.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "\"{0}\" is no part of a map: expected roads, obstacles, forests, land, places, vehicles, or layer:N for \
+    "\"{0}\" is not a part of a map: expected roads, obstacles, forests, land, places, vehicles, or layer:N for \
      the roads of layer N, -128 to 127"
 )]
 pub struct NoSuchPart(String);
@@ -114,7 +114,7 @@ impl FromStr for MapPart {
     }
 }
 
-/// The layers that roads of a scenario are on.
+/// The layers that a scenario has roads on.
 pub fn layers(scenario: &Scenario) -> BTreeSet<i8> {
     let roads = scenario.network().roads();
     roads.map(|(_, road)| road.layer).collect()
@@ -160,7 +160,7 @@ mod tests {
             let why = read(wrong).unwrap_err().to_string();
             assert!(why.contains("expected roads"), "{why}");
         }
-        // Every kind has a word.
+        // Every kind can be parsed.
         let words = [
             "roads",
             "obstacles",

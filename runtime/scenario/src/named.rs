@@ -1,7 +1,7 @@
 //! Enums whose variants have names in files and on the command line.
 
-/// Declares an enum with the name of each variant beside it, so that no list of variants can be
-/// forgotten: `ALL` and `name` are made of the same table.
+/// Declares an enum with the name of each variant beside it. `ALL` and `name` come from the same table, so
+/// that no list of variants can be incomplete.
 macro_rules! named {
     (
         $(#[$attribute:meta])*
@@ -15,7 +15,7 @@ macro_rules! named {
         }
 
         impl $type {
-            /// All of them, in the order of their declaration.
+            /// All variants, in order of declaration.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
 
             /// Its name in files and on the command line.

@@ -20,7 +20,7 @@ pub struct Node {
     pub x: Quantity<Coordinate>,
     /// Position, m.
     pub y: Quantity<Coordinate>,
-    /// What is decided about its junction. Files keep it in a section of its own.
+    /// Rules of its junction. Files store them in a separate section.
     #[serde(skip)]
     pub rules: JunctionRules,
 }
@@ -41,13 +41,13 @@ impl Node {
     }
 }
 
-/// Roads and nodes as a graph, found by their stable ids.
+/// Roads and nodes as a graph, accessed by their stable ids.
 ///
-/// A copy shares the roads with its original, so that a changed scenario can be handed to other
-/// threads while it is edited further.
+/// A copy shares the roads with its original, so that a snapshot of the scenario can be passed to other
+/// threads while editing continues.
 #[derive(Debug, Clone, Default)]
 pub struct RoadNetwork {
-    // Stable: the indices of other nodes and edges stay when one is deleted, so the two maps below
+    // A stable graph: the indices of other nodes and edges stay when one is deleted, so the two maps below
     // need no repair.
     graph: StableDiGraph<(NodeId, Node), (RoadId, Arc<Road>)>,
     node_index: BTreeMap<NodeId, NodeIndex>,
@@ -56,9 +56,9 @@ pub struct RoadNetwork {
 
 impl PartialEq for RoadNetwork {
     fn eq(&self, other: &Self) -> bool {
-        // By ids and contents, not by the graph's indices, which depend on the order of edits: a
-        // road that was deleted and brought back by undo may have another index. Roads are compared
-        // by pointer first: a copy with one changed road compares one road.
+        // Compared by ids and contents instead of the graph's indices, which depend on the order of edits: a
+        // road that was deleted and restored by undo may have another index. Roads are compared by pointer
+        // first, so a copy with one changed road compares one road.
         let shared = |network: &Self, id| network.shared_road(id).map(Arc::as_ptr);
         self.nodes().eq(other.nodes())
             && self.road_count() == other.road_count()
@@ -75,8 +75,8 @@ impl RoadNetwork {
         &self.graph
     }
 
-    /// The node whose rules say who goes first at the junction of some nodes: signals at any of them rule all
-    /// of it, else it is the first one that says something; `None` if nothing is decided.
+    /// The node whose rules control the junction of the given nodes: the first one with signals, or else the
+    /// first one that decides right of way; `None` if none does.
     pub(crate) fn deciding_node(&self, nodes: &[NodeId]) -> Option<NodeId> {
         let rules = |id: &NodeId| self.node(*id).map(|node| &node.rules);
         let has_signals =
@@ -115,14 +115,14 @@ impl RoadNetwork {
             .map(|(&id, &index)| (id, &*self.graph[index].1))
     }
 
-    /// The roads that another network does not have or has otherwise, and those that only it has, by growing
-    /// id. Roads that both share are the same without a look. O(roads of both).
+    /// The roads that differ in another network or exist in only one of the two, by growing id. Roads that
+    /// both share are equal without comparing their contents. O(roads of both).
     pub fn differing_roads(&self, other: &Self) -> Vec<RoadId> {
         let is_same = |a: &&Road, b: &&Road| std::ptr::eq(*a, *b) || a == b;
         differing(self.roads(), other.roads(), is_same)
     }
 
-    /// The same of nodes. O(nodes of both).
+    /// The same for nodes. O(nodes of both).
     pub fn differing_nodes(&self, other: &Self) -> Vec<NodeId> {
         differing(self.nodes(), other.nodes(), |a, b| a == b)
     }
@@ -150,8 +150,8 @@ impl RoadNetwork {
         let mut all: Vec<_> = ends(Direction::Outgoing, RoadEnd::Start)
             .chain(ends(Direction::Incoming, RoadEnd::End))
             .collect();
-        // petgraph lists edges by their age; everything derived from a junction must depend on the
-        // scenario alone.
+        // petgraph lists edges by age, but everything derived from a junction must depend on the scenario
+        // alone.
         all.sort_unstable();
         all
     }
@@ -174,7 +174,7 @@ impl RoadNetwork {
         )
     }
 
-    /// Inserts or replaces a node; returns the one that was there.
+    /// Inserts or replaces a node; returns the previous one.
     pub(crate) fn put_node(&mut self, id: NodeId, node: Node) -> Option<Node> {
         if let Some(&index) = self.node_index.get(&id) {
             return Some(std::mem::replace(&mut self.graph[index].1, node));
@@ -183,16 +183,15 @@ impl RoadNetwork {
         None
     }
 
-    /// Deletes a node. The caller has made sure that no road ends there.
+    /// Deletes a node. The caller ensures that no road ends there.
     pub(crate) fn remove_node(&mut self, id: NodeId) -> Option<Node> {
         let index = self.node_index.remove(&id)?;
         self.graph.remove_node(index).map(|(_, node)| node)
     }
 
-    /// Inserts or replaces a road; returns the one that was there. The caller has made sure that its
-    /// nodes exist.
+    /// Inserts or replaces a road; returns the previous one. The caller ensures that its nodes exist.
     pub(crate) fn put_road(&mut self, id: RoadId, road: Road) -> Option<Road> {
-        // Also when it is replaced: petgraph cannot move the ends of an edge.
+        // Removed even if it is replaced, because petgraph cannot move the ends of an edge.
         let old = self.remove_road(id);
         if let (Some(&from), Some(&to)) = (
             self.node_index.get(&road.from),
@@ -219,7 +218,7 @@ impl Validate for Node {
     }
 }
 
-/// The ids of what is only in one of two lists, or differs; both are by growing id. O(entries of both).
+/// The ids of entries that differ or are in only one of two lists, both by growing id. O(entries of both).
 fn differing<K: Ord + Copy, T>(
     before: impl Iterator<Item = (K, T)>,
     after: impl Iterator<Item = (K, T)>,

@@ -1,4 +1,4 @@
-//! What stands beside the roads: obstacles, forests and points of interest.
+//! Objects beside the roads: obstacles, forests and points of interest.
 
 use crate::quantity::{
     Angle, Area, Coordinate, Mass, OptionalQuantity, PerHectare, Quantity, Size, Validate, at,
@@ -105,11 +105,11 @@ impl Shape {
     }
 }
 
-/// Something that stands in the way.
+/// An object that blocks vehicles.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Obstacle {
-    /// What it is called.
+    /// Name of the obstacle.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// Outline on the ground.
@@ -121,24 +121,24 @@ pub struct Obstacle {
     pub mass: OptionalQuantity<Mass>,
 }
 
-/// A place with a name that scripts and people speak of: a shop, a stop, a parking bay.
+/// A named place that scripts and users refer to: a shop, a stop, a parking bay.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PointOfInterest {
-    /// What it is called.
+    /// Name of the place.
     pub name: String,
-    /// Where it is, m.
+    /// Position, m.
     pub x: Quantity<Coordinate>,
-    /// Where it is, m.
+    /// Position, m.
     pub y: Quantity<Coordinate>,
-    /// How a vehicle stands there with its middle on the point, rad, as in a parking bay; absent
-    /// where that does not matter.
+    /// Heading of a vehicle that stands there with its middle on the point, rad, as in a parking bay; absent
+    /// if any will do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heading: OptionalQuantity<Angle>,
 }
 
 impl PointOfInterest {
-    /// Where it is, m.
+    /// Position, m.
     pub fn position(&self) -> DVec2 {
         DVec2::new(self.x.get(), self.y.get())
     }
@@ -156,28 +156,29 @@ pub struct Forest {
     pub spacing: Quantity<Size>,
     /// Radius of a trunk, m.
     pub trunk_radius: Quantity<Size>,
-    /// Which of the possible forests it is.
+    /// Seed that selects one of the possible forests.
     #[serde(default)]
     pub seed: u64,
 }
 
-/// Most trees of one forest.
+/// Maximum number of trees of one forest.
 pub(crate) const MAX_TREES: usize = 1_000_000;
-/// Most places for trees of all forests together.
+/// Maximum number of places for trees of all forests together.
 pub(crate) const MAX_PLACES: usize = 4_000_000;
 
-/// Square cells of the world.
+/// A block of square cells of the world.
 struct Block {
-    /// Their side, m.
+    /// Side of a cell, m.
     cell: f64,
-    /// The first one, in cells from the origin.
+    /// The first cell, in cells from the origin.
     first: DVec2,
     columns: usize,
     rows: usize,
 }
 
 impl Forest {
-    /// Side of the cells that hold one tree at most, m, the first cell and how many there are.
+    /// Returns the block of cells, each with at most one tree, that covers the forest; `None` if there is
+    /// none.
     fn cells(&self) -> Option<(f64, DVec2, (usize, usize))> {
         let (low, high) = polygon::bounds(&self.area)?;
         let size = high - low;
@@ -193,15 +194,15 @@ impl Forest {
         Some((cell, first, (count.x as usize + 1, count.y as usize + 1)))
     }
 
-    /// Places where a tree could stand.
+    /// Number of places where a tree could stand.
     pub(crate) fn places(&self) -> usize {
         self.cells()
             .map_or(0, |(.., (columns, rows))| columns * rows)
     }
 
-    /// The trunks: positions that depend on area, density, spacing and seed only.
+    /// The trunks, whose positions depend on area, density, spacing and seed only.
     ///
-    /// Each square cell of the world of side `spacing` holds at most one candidate, thinned to the
+    /// Each square cell of the world of side `spacing` contains at most one candidate, thinned to the
     /// density; a candidate closer than the spacing to an earlier one is dropped. O(area).
     pub fn trees(&self) -> Vec<DVec2> {
         let Some((cell, first, (columns, rows))) = self.cells() else {
@@ -213,17 +214,17 @@ impl Forest {
             columns,
             rows,
         };
-        // The polygon is asked last: it costs the most.
+        // The polygon is tested last because it costs the most.
         self.grow(&block, |tree| polygon::contains(&self.area, tree))
     }
 
-    /// Side of the square cells that hold one tree at most, m.
+    /// Side of the square cells, which contain at most one tree each, m.
     pub fn cell(&self) -> f64 {
         self.cells().map_or(self.spacing.get(), |(cell, ..)| cell)
     }
 
-    /// A square piece of an endless forest like this one, from the origin on: its side, m, and the trunks in it.
-    /// O(cells²).
+    /// A square sample of an endless forest like this one, starting at the origin: its side, m, and the
+    /// trunks in it. O(cells²).
     pub fn sample(&self, cells: usize) -> (f64, Vec<DVec2>) {
         let cell = self.cell();
         let block = Block {
@@ -252,11 +253,12 @@ impl Forest {
             let mut current: Vec<Option<DVec2>> = vec![None; columns];
             for column in 0..columns {
                 let corner = first + DVec2::new(column as f64, row as f64);
-                // The cell's place in the world names its stream, so growing the area keeps trees.
+                // The cell's position in the world selects its stream, so growing the area keeps existing
+                // trees.
                 let key = ((corner.x as i64 as u64) << 32) ^ (corner.y as i64 as u64 & 0xFFFF_FFFF);
                 let mut stream = Stream::new(self.seed, "forest", key);
-                // All three numbers are drawn before anything is decided: what a cell holds does
-                // not depend on its neighbours, only whether it may stay.
+                // All three numbers are drawn before anything is decided, so that the contents of a cell do
+                // not depend on its neighbours; only whether they may stay does.
                 let keep = stream.next_unit() < per_cell;
                 let tree = (corner + DVec2::new(stream.next_unit(), stream.next_unit())) * cell;
                 // Cells are as wide as the spacing, so only the eight neighbours can be too close;

@@ -1,9 +1,9 @@
-//! Quantities: which numbers the keys of a file may hold.
+//! Quantities: numbers with the range that a key of a file allows.
 //!
-//! A field of a file is a [`Quantity`] of some [`Kind`], such as `Quantity<Size>`. The kind says which
-//! values are allowed: files are read through it, edits are held to it, and the JSON Schema says it, so
-//! that the three cannot differ. In between a quantity computes like its value and may hold any; whoever
-//! changes one finds out at the door of the edits ([`Scenario::apply`](crate::Scenario::apply)).
+//! A field of a file is a [`Quantity`] of some [`Kind`], such as `Quantity<Size>`. The kind defines the
+//! allowed values. Reading files, checking edits and generating the JSON Schema all use it, so that the three
+//! cannot differ. In memory a quantity computes like its value and may be out of range; that is detected when
+//! an edit is applied ([`Scenario::apply`](crate::Scenario::apply)).
 
 use glam::DVec2;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -16,68 +16,68 @@ use std::iter::Sum;
 use std::marker::PhantomData;
 use std::ops::{Add, AddAssign, Deref, DerefMut, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
-/// Checks the numbers of a value that does not come from a file.
+/// Checks the numbers of a value that was not read from a file.
 pub(crate) trait Validate {
-    /// What is wrong with the first key that is wrong, as `key: what`.
+    /// Returns the first error, as `key: problem`.
     fn validate(&self) -> Result<(), String>;
 }
 
-/// A value of a file and which values its key may hold.
+/// A value of a file, with the range that its key allows as type.
 ///
-/// It dereferences to the value; numbers take part in arithmetic and comparisons as they are.
+/// It dereferences to the value; numbers take part in arithmetic and comparisons directly.
 #[derive(Clone, Copy, Default)]
 pub struct Quantity<K, T = f64>(T, PhantomData<K>);
 
-/// A value of a file that may be left out, and which values its key may hold where it is there.
+/// An optional value of a file, with the range that its key allows as type.
 ///
 /// It dereferences to the option. `null` in a file is an error: a key is left out or has a value.
 #[derive(Clone, Copy)]
 pub struct OptionalQuantity<K, T = f64>(Option<T>, PhantomData<K>);
 
-/// Which values a key may hold.
+/// The range of values that a key allows.
 pub trait Kind<T> {
-    /// Refuses a value that the key may not hold.
+    /// Rejects a value that the key does not allow.
     ///
     /// # Errors
-    /// What is wrong, and what was expected.
+    /// The problem, and what was expected.
     fn check(value: &T) -> Result<(), String>;
 
-    /// Reads a value, which need not be one that the key may hold.
+    /// Reads a value without checking its range.
     ///
     /// # Errors
     /// Those of the deserializer.
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error>;
 
-    /// The allowed values in the words of JSON Schema.
+    /// The allowed values as JSON Schema.
     fn schema(generator: &mut SchemaGenerator) -> Schema;
 }
 
 /// One end of a range.
 #[derive(Debug, Clone, Copy)]
 pub enum Bound {
-    /// The number itself belongs to the range.
+    /// The number itself is part of the range.
     With(f64),
-    /// It does not.
+    /// The number itself is not part of the range.
     Without(f64),
 }
 
-/// A range of numbers with its name: the [`Kind`] of one number, or of several alike.
+/// A named range of numbers: the [`Kind`] of one number, or of several of the same kind.
 pub trait Range {
     /// The name of the type.
     const NAME: &'static str;
-    /// What was expected, as messages say it.
+    /// The expected values, for messages.
     const EXPECTED: &'static str;
-    /// The least number.
+    /// The lower end.
     const LEAST: Bound;
-    /// The largest number.
+    /// The upper end.
     const LARGEST: Bound;
 
-    /// Refuses a number outside of the range; one that is no number is outside of all.
+    /// Rejects a number outside the range; NaN is outside of all.
     ///
     /// # Errors
     /// The number and what was expected.
     fn check_number(value: f64) -> Result<(), String> {
-        // Written so that NaN fails: all comparisons with it are false.
+        // Written so that NaN fails, because all comparisons with it are false.
         let above = match Self::LEAST {
             Bound::With(least) => value >= least,
             Bound::Without(least) => value > least,
@@ -90,7 +90,7 @@ pub trait Range {
             return Ok(());
         }
         let expected = Self::EXPECTED;
-        // A number of three hundred digits tells nobody anything.
+        // A number of three hundred digits would help no reader.
         Err(if value.abs() < 1e15 {
             format!("{value} is out of range: expected {expected}")
         } else {
@@ -98,7 +98,7 @@ pub trait Range {
         })
     }
 
-    /// The range in the words of JSON Schema.
+    /// The range as JSON Schema.
     fn number_schema() -> Schema {
         let mut schema = json_schema!({ "type": "number" });
         let (low, least) = match Self::LEAST {
@@ -117,13 +117,13 @@ pub trait Range {
 
 /// Numbers that share one range.
 pub trait Numbers: DeserializeOwned {
-    /// Refuses the first number that is out of range.
+    /// Rejects the first number that is out of range.
     ///
     /// # Errors
     /// That of the number.
     fn check_each<R: Range>(&self) -> Result<(), String>;
 
-    /// The numbers in the words of JSON Schema.
+    /// The numbers as JSON Schema.
     fn schema<R: Range>(generator: &mut SchemaGenerator) -> Schema;
 }
 
@@ -175,15 +175,15 @@ impl<R: Range, T: Numbers> Kind<T> for R {
 }
 
 impl<K, T> Quantity<K, T> {
-    /// A quantity that holds this value, allowed or not.
+    /// Makes a quantity of this value, in range or not.
     pub const fn new(value: T) -> Self {
         Self(value, PhantomData)
     }
 
-    /// Refuses a value that the key may not hold.
+    /// Rejects a value that the key does not allow.
     ///
     /// # Errors
-    /// What is wrong, and what was expected.
+    /// The problem, and what was expected.
     pub fn check(&self) -> Result<(), String>
     where
         K: Kind<T>,
@@ -209,15 +209,15 @@ impl<K, T> OptionalQuantity<K, T> {
     /// No value.
     pub const NONE: Self = Self(None, PhantomData);
 
-    /// A quantity that holds this value, allowed or not.
+    /// Makes a quantity of this value, in range or not.
     pub const fn new(value: Option<T>) -> Self {
         Self(value, PhantomData)
     }
 
-    /// Refuses a value that the key may not hold.
+    /// Rejects a value that the key does not allow.
     ///
     /// # Errors
-    /// What is wrong, and what was expected.
+    /// The problem, and what was expected.
     pub fn check(&self) -> Result<(), String>
     where
         K: Kind<T>,
@@ -261,7 +261,7 @@ impl<K, T> Default for OptionalQuantity<K, T> {
     }
 }
 
-/// What both kinds of quantities have of the value that they hold.
+/// Implements what both kinds of quantities share because of the value inside.
 macro_rules! holds {
     ($name:ident, $value:ty) => {
         impl<K, T> Deref for $name<K, T> {
@@ -332,7 +332,7 @@ impl<T, K: Kind<T>> JsonSchema for Quantity<K, T> {
     }
 
     fn schema_name() -> Cow<'static, str> {
-        // Never shown, as the schema stands where the quantity is.
+        // Never shown, because the schema is inlined at each use.
         "Quantity".into()
     }
 
@@ -542,11 +542,11 @@ ranges! {
     Clearance: With(0.0), With(30.0), "0 to 30 s";
     /// Red and amber together before green, s.
     RedAmber: With(0.0), With(5.0), "0 to 5 s";
-    /// How often a module is asked, Hz.
+    /// Calls of a module per second, Hz.
     Rate: Without(0.0), With(1000.0), "more than 0 and at most 1000 Hz";
-    /// How often forces are computed, Hz.
+    /// Computations of forces per second, Hz.
     PhysicsRate: With(10.0), With(10_000.0), "10 to 10,000 Hz";
-    /// How fast an engine turns, rpm.
+    /// Speed of an engine, rpm.
     Rpm: Without(0.0), With(1e5), "more than 0 and at most 100,000 rpm";
     /// A torque, N m.
     Torque: With(0.0), With(1e6), "0 to 1,000,000 N m";
@@ -570,7 +570,7 @@ ranges! {
     TyreRate: With(1e3), With(1e9), "1,000 to 1,000,000,000 N/m";
     /// A moment of inertia, kg m^2.
     Inertia: Without(0.0), With(1e9), "more than 0 and at most 1,000,000,000 kg m^2";
-    /// A place on a vehicle, m.
+    /// A position on a vehicle, m.
     Offset: With(-1e3), With(1e3), "metres within +-1,000";
     /// The density of the air, kg/m^3.
     Density: With(0.0), With(10.0), "0 to 10 kg/m^3";
@@ -578,9 +578,9 @@ ranges! {
     Drag: With(0.0), With(10.0), "0 to 10";
     /// Vehicles per hour.
     PerHour: With(0.0), With(1e5), "0 to 100,000 vehicles per hour";
-    /// People on foot per hour.
+    /// Pedestrians per hour.
     PeoplePerHour: With(0.0), With(3600.0), "0 to 3600 people per hour";
-    /// The width of a crossing for people on foot, m.
+    /// The width of a pedestrian crossing, m.
     CrossingWidth: With(2.0), With(20.0), "2 to 20 m";
     /// The radius of a corner of a junction, m.
     CornerRadius: With(0.5), With(100.0), "0.5 to 100 m";
@@ -656,14 +656,14 @@ impl Kind<Vec<Vec<DVec2>>> for Holes {
     }
 }
 
-/// The torque of an engine over how fast it turns: pairs of rpm and N m.
+/// The torque of an engine over its speed: pairs of rpm and N m.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TorqueCurve;
 
 impl Kind<Vec<(f64, f64)>> for TorqueCurve {
     fn check(points: &Vec<(f64, f64)>) -> Result<(), String> {
         if points.is_empty() {
-            return Err("the curve has no point: expected at least one of rpm and N m".into());
+            return Err("the curve has no points: expected at least one of rpm and N m".into());
         }
         for (number, &(rpm, torque)) in points.iter().enumerate() {
             let point = |why| format!("point {number}: {why}");
@@ -673,7 +673,7 @@ impl Kind<Vec<(f64, f64)>> for TorqueCurve {
         let back = points.windows(2).position(|pair| pair[1].0 <= pair[0].0);
         match back {
             Some(number) => Err(format!(
-                "point {} is not beyond point {number}: expected growing rpm",
+                "point {} is not beyond point {number}: expected ascending rpm",
                 number + 1
             )),
             None => Ok(()),
@@ -689,17 +689,17 @@ impl Kind<Vec<(f64, f64)>> for TorqueCurve {
     }
 }
 
-/// Puts the key before what is wrong with its value.
+/// Prefixes an error with the key of its value.
 pub(crate) fn at(key: &str, result: Result<(), String>) -> Result<(), String> {
     result.map_err(|why| format!("{key}: {why}"))
 }
 
-/// Puts the key of an object before that of what is wrong in it.
+/// Prefixes an error inside an object with the object's key.
 pub(crate) fn inside(key: &str, result: Result<(), String>) -> Result<(), String> {
     result.map_err(|why| format!("{key}.{why}"))
 }
 
-/// Checks fields of these names, each under its name as the key.
+/// Checks fields with the given names, which are also their keys.
 macro_rules! check_keys {
     ($of:expr => $($key:ident),+ $(,)?) => {
         Ok(())$(.and_then(|()| $crate::quantity::at(stringify!($key), $of.$key.check())))+

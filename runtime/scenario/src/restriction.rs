@@ -1,19 +1,19 @@
-//! Turn restrictions at nodes: at one node, and by way of other roads.
+//! Turn restrictions: at one node, and via other roads.
 
 use crate::ids::RoadId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Roads that may lie between the first and the last one of a restriction.
+/// Maximum number of roads between the first and the last one of a restriction.
 pub(crate) const MOST_VIA: usize = 16;
-/// Restrictions by way of roads that may be kept at one node.
+/// Maximum number of via restrictions per node.
 const MOST_AT_A_NODE: usize = 64;
 
-/// What a turn restriction says.
+/// Kind of a turn restriction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RestrictionKind {
-    /// This turn is forbidden.
+    /// This turn is prohibited.
     No,
     /// From there only this turn is allowed.
     Only,
@@ -23,7 +23,7 @@ pub enum RestrictionKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Restriction {
-    /// Forbids or prescribes.
+    /// Prohibits or prescribes.
     pub kind: RestrictionKind,
     /// Coming from this road.
     pub from: RoadId,
@@ -31,23 +31,22 @@ pub struct Restriction {
     pub to: RoadId,
 }
 
-/// A turn restriction by way of roads. It is kept at the node where the first of them begins.
+/// A turn restriction via other roads. It is stored at the node where the first of them begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ViaRestriction {
-    /// Forbids or prescribes where one goes after the last road between.
+    /// Prohibits or prescribes the turn after the last road between.
     pub kind: RestrictionKind,
     /// Coming from this road.
     pub from: RoadId,
-    /// By way of these, in the order in which they are driven. Roads that only go on from one of them
-    /// need not be named.
+    /// Via these roads, in driving order. Roads that only continue one of them need not be named.
     pub via: Vec<RoadId>,
     /// Into this road.
     pub to: RoadId,
 }
 
 impl ViaRestriction {
-    /// What is wrong with those of a node.
+    /// Checks the restrictions of a node.
     pub(crate) fn validate_all(all: &[Self]) -> Result<(), String> {
         if all.len() > MOST_AT_A_NODE {
             let count = all.len();
@@ -66,13 +65,13 @@ impl ViaRestriction {
         Ok(())
     }
 
-    /// The same with other names of roads; `None` if one of them has no new name, or none is left between
-    /// the first and the last one.
+    /// Returns the restriction with the ids of roads replaced; `None` if one of them has no new id, or none
+    /// is left between the first and the last one.
     pub(crate) fn on_roads(&self, name: impl Fn(RoadId) -> Option<RoadId>) -> Option<Self> {
         let (from, to) = (name(self.from)?, name(self.to)?);
         let via = self.via.iter().map(|&road| name(road));
         let mut via: Vec<RoadId> = via.collect::<Option<_>>()?;
-        // Roads that have become one.
+        // Roads that have been merged.
         via.dedup();
         if via != self.via || (from, to) != (self.from, self.to) {
             via.retain(|&road| road != from && road != to);

@@ -18,11 +18,11 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "snake_case")]
 pub enum RoadClass {
-    /// Footway, pedestrian street: no cars.
+    /// Footway or pedestrian street without cars.
     Path,
     /// Driveway, alley, parking aisle.
     Service,
-    /// Street that serves its houses.
+    /// Street that gives access to houses.
     #[default]
     Residential,
     /// Street that collects from residential ones.
@@ -36,7 +36,7 @@ pub enum RoadClass {
 }
 
 impl RoadClass {
-    /// Wanted radius of a kerb at a junction in a town, m.
+    /// Preferred radius of a kerb at a junction in a town, m.
     pub fn corner_radius(self) -> f64 {
         match self {
             Self::Path => 1.5,
@@ -62,23 +62,24 @@ impl RoadClass {
     }
 }
 
-/// Which way a lane is driven.
+/// Direction of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LaneDirection {
-    /// As the side of the reference line and the driving side say (OpenDRIVE `standard`).
+    /// As the side of the reference line and the driving side imply (OpenDRIVE `standard`).
     #[default]
     Standard,
-    /// The other way (OpenDRIVE `reversed`): a contraflow lane.
+    /// The opposite direction (OpenDRIVE `reversed`): a contraflow lane.
     Reversed,
 }
 
 named! {
-    /// To which lanes of the same direction vehicles of a lane may change, as the lines beside it say.
+    /// Permitted lane changes from a lane to adjacent lanes of the same direction, as marked by the lines
+    /// beside it.
     ///
-    /// Sides are those of its drivers, so a road that is turned round keeps them. In words of OpenDRIVE
-    /// the line between two lanes is `laneChange` `both` where either may change to the other, `none`
-    /// where neither may, and `increase` or `decrease` where one of them may.
+    /// Sides are those of its drivers, so reversing a road keeps them. In terms of OpenDRIVE the line between
+    /// two lanes has `laneChange` `both` where vehicles may change in either direction, `none` where they may
+    /// in neither, and `increase` or `decrease` where they may in one.
     #[derive(
         Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema,
     )]
@@ -91,13 +92,13 @@ named! {
         Left = "left",
         /// To the right only.
         Right = "right",
-        /// To none.
+        /// To neither side.
         None = "none",
     }
 }
 
 impl LaneChange {
-    /// By whether one may change to the left and to the right.
+    /// Returns the value for permitted changes to the left and to the right.
     pub fn of(left: bool, right: bool) -> Self {
         match (left, right) {
             (true, true) => Self::Both,
@@ -107,17 +108,17 @@ impl LaneChange {
         }
     }
 
-    /// Whether one may change to the left.
+    /// Whether vehicles may change to the left.
     pub fn to_left(self) -> bool {
         matches!(self, Self::Both | Self::Left)
     }
 
-    /// Whether one may change to the right.
+    /// Whether vehicles may change to the right.
     pub fn to_right(self) -> bool {
         matches!(self, Self::Both | Self::Right)
     }
 
-    /// The same in the mirror.
+    /// Returns the mirror image.
     pub fn mirrored(self) -> Self {
         Self::of(self.to_right(), self.to_left())
     }
@@ -127,7 +128,7 @@ impl LaneChange {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Poly3 {
-    /// Where it starts to hold, m from the start of the road (lane offset) or section (width).
+    /// Position from which it applies, m from the start of the road (lane offset) or section (width).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub s: Quantity<Distance>,
     /// Constant term, m.
@@ -152,7 +153,7 @@ impl Poly3 {
         }
     }
 
-    /// A smooth step of a height within a length from its start: h (3 u^2 - 2 u^3) with u = s / length.
+    /// A smooth step of a height over a length from its start: h (3 u^2 - 2 u^3) with u = s / length.
     pub fn smooth_step(height: f64, length: f64) -> Self {
         Self {
             c: (3.0 * height / length.powi(2)).into(),
@@ -167,10 +168,10 @@ impl Poly3 {
         self.a + ds * (self.b + ds * (self.c + ds * self.d))
     }
 
-    /// Value at `s` of a list of polynomials, each holding until the next; 0 for an empty list.
+    /// Value at `s` of a list of polynomials, each applying until the next; 0 for an empty list.
     pub fn value_in(list: &[Self], s: f64) -> f64 {
-        // At a border the later polynomial holds. Before the first one (which starts at 0, but s
-        // may be a rounding error below) the first holds.
+        // At a border the later polynomial applies. Before the first one (which starts at 0, but s may be a
+        // rounding error below) the first applies.
         let index = list.partition_point(|poly| poly.s <= s);
         list.get(index.saturating_sub(1))
             .map_or(0.0, |poly| poly.value(s))
@@ -197,24 +198,24 @@ impl Poly3 {
 pub struct Lane {
     /// OpenDRIVE lane id: negative to the right of the reference line, positive to the left, never 0.
     pub id: i8,
-    /// What the lane is for.
+    /// Type of the lane.
     #[serde(rename = "type")]
     pub kind: LaneType,
     /// Width over the distance from the start of the section, m.
     #[schemars(length(min = 1))]
     pub width: Vec<Poly3>,
-    /// Which way it is driven.
+    /// Driving direction.
     #[serde(default, skip_serializing_if = "is_default")]
     pub direction: LaneDirection,
     /// Speed limit, m/s, where it differs from the road's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed_limit: OptionalQuantity<Speed>,
-    /// Where its vehicles may turn at the junction that the lane leads to, as arrows on the road say;
-    /// left out, by the rules of turning. Of a road with several lane sections the last one before the
-    /// junction counts.
+    /// Turns that its vehicles may make at the junction that the lane leads to, shown as arrows on the road;
+    /// by default they follow the rules of turning. If a road has several lane sections, the last one before
+    /// the junction counts.
     #[serde(default, skip_serializing_if = "is_default")]
     pub turns: Turns,
-    /// To which lanes beside it vehicles may change.
+    /// Permitted lane changes.
     #[serde(default, skip_serializing_if = "is_default")]
     pub lane_change: LaneChange,
 }
@@ -239,7 +240,7 @@ impl Lane {
         // right-hand traffic   against s                   along s
         // left-hand traffic    along s                     against s
         //
-        // `reversed` turns the answer round.
+        // `reversed` inverts the result.
         let right_of_line = self.id < 0;
         let standard = (side == DrivingSide::Right) == right_of_line;
         standard != (self.direction == LaneDirection::Reversed)
@@ -250,7 +251,7 @@ impl Lane {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LaneSection {
-    /// Where it starts, m from the start of the road.
+    /// Start of the section, m from the start of the road.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub s: Quantity<Distance>,
     /// The lanes, by descending id (left to right).
@@ -274,15 +275,15 @@ pub struct Road {
     /// Level: 0 ground, 1 a bridge above it, -1 a tunnel below.
     #[serde(default, skip_serializing_if = "is_default")]
     pub layer: i8,
-    /// Who may drive here. Nobody drives through a road that is not for all.
+    /// Access to the road. Through traffic uses only roads that are open to all.
     #[serde(default, skip_serializing_if = "is_default")]
     pub access: RoadAccess,
     /// Speed limit, m/s.
     pub speed_limit: Quantity<Speed>,
-    /// The line that s and t are measured from. It runs from node to node; the part inside a
-    /// junction belongs to the junction.
+    /// The line from which s and t are measured. It runs from node to node; the part inside a junction
+    /// belongs to the junction.
     pub reference_line: ReferenceLine,
-    /// Lateral shift of lane 0 against the reference line, m to the left.
+    /// Lateral shift of lane 0 relative to the reference line, m to the left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lane_offset: Vec<Poly3>,
     /// Lane sections by growing s; the first starts at 0.
@@ -312,10 +313,10 @@ impl RoadEnd {
     }
 }
 
-/// Where a lane lies across the road at some distance.
+/// Lateral position of a lane at some distance along the road.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LaneBand {
-    /// Lateral place of the lane's centre, m to the left of the reference line.
+    /// Lateral position of the lane's centre, m to the left of the reference line.
     pub centre: f64,
     /// Width, m.
     pub width: f64,
@@ -335,14 +336,14 @@ impl Road {
         }
     }
 
-    /// Index of the lane section that holds `s`.
+    /// Index of the lane section that contains `s`.
     pub fn section_index(&self, s: f64) -> usize {
         self.lane_sections
             .partition_point(|section| section.s <= s)
             .saturating_sub(1)
     }
 
-    /// The lane section that holds `s`.
+    /// The lane section that contains `s`.
     pub fn section_at(&self, s: f64) -> &LaneSection {
         &self.lane_sections[self.section_index(s)]
     }
@@ -354,10 +355,10 @@ impl Road {
             .map_or(self.length(), |next| next.s.get())
     }
 
-    /// Where the lanes of a section lie at distance `s`, in the order of the section.
+    /// Bands of the lanes of a section at distance `s`, in the order of the section.
     pub fn lane_bands(&self, section: &LaneSection, s: f64) -> Vec<LaneBand> {
-        // Lanes are stacked outwards from lane 0, which the lane offset shifts against the
-        // reference line:
+        // Lanes are stacked outwards from lane 0, which the lane offset shifts relative to the reference
+        // line:
         //
         //   lane   2      1    |   -1      -2          with offset 0 and widths of 3 m:
         //       |------|-------0-------|-------|       centres 4.5, 1.5, -1.5, -4.5
@@ -383,7 +384,7 @@ impl Road {
             .collect()
     }
 
-    /// Where one lane lies at distance `s`; `None` if the section there has no such lane.
+    /// Band of a lane at distance `s`; `None` if the section there has no such lane.
     pub fn lane_band(&self, lane: i8, s: f64) -> Option<LaneBand> {
         let section = self.section_at(s);
         let index = section.lanes.iter().position(|l| l.id == lane)?;
@@ -407,8 +408,8 @@ impl Road {
             })
     }
 
-    /// Lateral extent of the carriageway (right edge, left edge) at distance `s`, m to the left of the
-    /// line: all between the outermost lanes that are not sidewalks, or all of a road that has only
+    /// Lateral extent of the carriageway (right edge, left edge) at distance `s`, m to the left of the line:
+    /// everything between the outermost lanes that are not sidewalks, or the whole road if it has only
     /// sidewalks.
     pub fn carriageway(&self, s: f64) -> (f64, f64) {
         let section = self.section_at(s);
@@ -424,7 +425,7 @@ impl Road {
         extent.unwrap_or_else(|| self.edges(s))
     }
 
-    /// Number of drivable lanes driven along (true) or against (false) growing s, at `s`.
+    /// Number of drivable lanes at `s` in the direction of growing s (true) or against it (false).
     pub fn lanes_driven(&self, s: f64, forward: bool, side: DrivingSide) -> usize {
         self.section_at(s)
             .lanes
@@ -441,13 +442,13 @@ impl Road {
     }
 }
 
-/// A set of lanes to give a new road.
+/// Lanes for a new road, by direction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CrossSection {
-    /// Lanes driven along the road, from the middle outwards.
+    /// Lanes in the direction of the road, from the middle outwards.
     pub forward: Vec<(LaneType, f64)>,
-    /// Lanes driven against it, from the middle outwards.
+    /// Lanes in the opposite direction, from the middle outwards.
     pub backward: Vec<(LaneType, f64)>,
 }
 
@@ -460,17 +461,16 @@ impl CrossSection {
         }
     }
 
-    /// Adds a lane outside of the others on both sides that have lanes.
+    /// Adds an outer lane on both sides that have lanes.
     pub fn with_border(mut self, kind: LaneType, width: f64) -> Self {
         self.forward.push((kind, width));
         self.backward.push((kind, width));
         self
     }
 
-    /// Lane offset and lane section that put this cross-section centrally on a reference line.
+    /// Returns the lane offset and lane section that centre this cross-section on a reference line.
     ///
-    /// A one-way road lies centred on its line; a two-way road has its line between the
-    /// directions.
+    /// A one-way road is centred on its line; a two-way road has its line between the directions.
     pub fn lanes(&self, side: DrivingSide) -> (Vec<Poly3>, LaneSection) {
         // Traffic along the road keeps to its own side: right-hand lanes are negative.
         let sign: i8 = if side == DrivingSide::Right { -1 } else { 1 };

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// How a scenario is simulated unless the call says otherwise.
+/// Simulation settings; options of a run override them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -37,26 +37,25 @@ pub struct Settings {
     pub seed: u64,
     /// Simulated time of a run, s.
     pub duration: Quantity<Duration>,
-    /// With which model bodies move, where agents and flows say nothing else.
+    /// Level of dynamics of bodies, unless an agent or flow sets its own.
     #[serde(default, skip_serializing_if = "is_default")]
     pub dynamics: DynamicsLevel,
-    /// Time of day when a run begins, h, from 0 to below 24: what scripts read.
+    /// Time of day at the start of a run, h, from 0 to below 24; available to scripts.
     #[serde(default = "noon", skip_serializing_if = "is_noon")]
     pub time_of_day: Quantity<TimeOfDay>,
-    /// People on foot who come to each side of a crossing in an hour, where the crossing says nothing
-    /// else.
+    /// Pedestrians who arrive at each side of a crossing per hour, unless the crossing sets its own number.
     #[serde(default, skip_serializing_if = "is_default")]
     pub pedestrians: Quantity<PeoplePerHour>,
-    /// How often forces on vehicles are computed at least by levels that have them, Hz: steps are
-    /// made of shorter ones.
+    /// Minimum rate at which levels with forces on vehicles compute them, Hz; steps are divided into shorter
+    /// ones.
     #[serde(default = "physics_rate", skip_serializing_if = "is_physics_rate")]
     pub physics_rate_hz: Quantity<PhysicsRate>,
-    /// Shares of the friction of tyres on dry asphalt that roads of a class and open ground leave, where
-    /// they are not 1.
+    /// Grip of each road class and of open ground, as a share of tyre friction on dry asphalt, where it is
+    /// not 1.
     #[serde(default, skip_serializing_if = "is_default")]
     pub grip: GroundGrip,
-    /// Whether slopes of the terrain act at all levels of dynamics; if not, only bodies of level `rigid`
-    /// feel them.
+    /// Whether slopes of the terrain act at all levels of dynamics; if not, only bodies of level `rigid` feel
+    /// them.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub slopes: bool,
 }
@@ -101,7 +100,7 @@ impl Default for Settings {
     }
 }
 
-/// Where on Earth the origin of the world frame is.
+/// Position of the world frame's origin on Earth.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GeoOrigin {
@@ -111,40 +110,40 @@ pub struct GeoOrigin {
     pub longitude_deg: Quantity<Longitude>,
 }
 
-/// What a scenario says about itself.
+/// Descriptive data of a scenario.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct About {
-    /// Name for people.
+    /// Name of the scenario.
     pub name: String,
-    /// What it shows.
+    /// Description of the contents.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// Whom its data came from; drawn into every picture.
+    /// Credit for the data sources; drawn into every picture.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub attribution: String,
-    /// On which side one drives.
+    /// The driving side.
     pub driving_side: DrivingSide,
-    /// By the law of which country, as its code in ISO 3166-1 alpha-2; empty: of none in particular.
+    /// Country whose traffic law applies, as its code in ISO 3166-1 alpha-2; empty for none in particular.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub country: String,
-    /// Place of the world frame's origin on Earth.
+    /// Position of the world frame's origin on Earth.
     #[serde(default, skip_serializing_if = "is_default")]
     pub origin: Option<GeoOrigin>,
 }
 
-/// A world with its roads, things and agents.
+/// A world with its roads, objects and agents.
 ///
-/// Everything in it changes through [`Edit`](crate::Edit) only, so every change can be undone.
+/// All changes go through [`Edit`](crate::Edit), so every change can be undone.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Scenario {
     pub(crate) about: About,
     pub(crate) settings: Settings,
     pub(crate) network: RoadNetwork,
-    /// Shared by copies: it may hold millions of samples.
+    /// Shared by copies because it may contain millions of samples.
     pub(crate) terrain: Option<Arc<HeightField>>,
-    /// Shared by copies, as land is: a town has a hundred thousand houses, and every edit in the editor
-    /// makes a copy.
+    /// Shared by copies, as land is, because a town has a hundred thousand houses, and every edit in the
+    /// editor makes a copy.
     pub(crate) obstacles: Arc<BTreeMap<ObstacleId, Obstacle>>,
     pub(crate) forests: BTreeMap<ForestId, Forest>,
     pub(crate) land: Arc<BTreeMap<LandId, Land>>,
@@ -158,9 +157,9 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Whether vehicles that swing out in turns drive in it: as agents or in flows.
+    /// Whether it has agents or flows with vehicles that swing out in turns.
     ///
-    /// Only then stop lines are set back as far as those need
+    /// Only then are stop lines set back far enough for them
     /// ([`Junction::setbacks`](crate::junction::Junction::setbacks)).
     pub fn has_long_vehicles(&self) -> bool {
         let types = &self.vehicle_types;
@@ -189,12 +188,12 @@ impl Scenario {
         }
     }
 
-    /// What it says about itself.
+    /// Descriptive data.
     pub fn about(&self) -> &About {
         &self.about
     }
 
-    /// How it is simulated.
+    /// Simulation settings.
     pub fn settings(&self) -> Settings {
         self.settings
     }
@@ -209,7 +208,7 @@ impl Scenario {
         self.terrain.as_deref()
     }
 
-    /// The terrain, shared: it may be large.
+    /// The terrain, shared because it may be large.
     pub fn shared_terrain(&self) -> Option<Arc<HeightField>> {
         self.terrain.clone()
     }
@@ -224,8 +223,8 @@ impl Scenario {
         &self.forests
     }
 
-    /// The forests in which trees stand, by id: all, unless there are more places for trees than four
-    /// million; then those that are left out come last.
+    /// The forests in which trees are planted, by id. Only if there are more than four million places for
+    /// trees, the last forests are left out.
     pub fn planted(&self) -> impl Iterator<Item = (ForestId, &Forest)> {
         let mut places = 0;
         self.forests.iter().map_while(move |(&id, forest)| {
@@ -239,8 +238,8 @@ impl Scenario {
         &self.land
     }
 
-    /// The areas of land that are painted, by id: all, unless they have more than four million corners;
-    /// then those that are left out come last.
+    /// The areas of land that are painted, by id. Only if they have more than four million corners, the last
+    /// areas are left out.
     pub fn painted_land(&self) -> impl Iterator<Item = (LandId, &Land)> {
         let mut corners = 0;
         self.land.iter().map_while(move |(&id, land)| {
@@ -264,7 +263,7 @@ impl Scenario {
         &self.stacks
     }
 
-    /// Ids of the modules that stacks and plans of signals name.
+    /// Ids of the modules that stacks and signal plans name.
     pub fn modules(&self) -> BTreeSet<String> {
         let stacks = self.stacks.values();
         let settings =
@@ -274,20 +273,20 @@ impl Scenario {
         all.map(str::to_owned).collect()
     }
 
-    /// Ids of the modules that plans of signals name, once for each plan.
+    /// Ids of the modules that signal plans name, once per plan.
     pub fn signal_controllers(&self) -> impl Iterator<Item = &str> {
         let plans = self.network.nodes();
         let plans = plans.filter_map(|(_, node)| node.rules.plan.as_ref());
         plans.filter_map(|plan| Some(plan.controller.as_ref()?.module.as_str()))
     }
 
-    /// In which order lists show vehicle types and stacks.
+    /// The order of vehicle types and stacks in lists.
     pub fn list_order(&self) -> &ListOrder {
         &self.order
     }
 
-    /// Vehicle types with their keys, in the order of lists. Whoever computes something goes by
-    /// [`vehicle_types`](Self::vehicle_types).
+    /// Vehicle types with their keys, in the order of lists. Computations use
+    /// [`vehicle_types`](Self::vehicle_types) instead.
     pub fn listed_vehicle_types(&self) -> Vec<(&String, &VehicleType)> {
         listed(&self.vehicle_types, &self.order.vehicle_types)
     }
@@ -297,7 +296,7 @@ impl Scenario {
         listed(&self.stacks, &self.order.stacks)
     }
 
-    /// Whether it holds an object.
+    /// Whether it contains an object.
     pub fn contains(&self, object: ObjectId) -> bool {
         match object {
             ObjectId::Node(id) => self.network.node(id).is_some(),
@@ -326,7 +325,7 @@ impl Scenario {
         &self.groups
     }
 
-    /// The group that an object is in; the first one, if a file has put it in several.
+    /// The group of an object; the first one, if a file has put it in several.
     pub fn group_of(&self, object: ObjectId) -> Option<GroupId> {
         let mut groups = self.groups.iter();
         let found = groups.find(|(_, group)| group.members().contains(&object));
@@ -375,7 +374,7 @@ impl Scenario {
             .map_or(0.0, |field| field.height(point))
     }
 
-    /// Where a place is in the world, facing the way it is driven; `None` if its lane is missing.
+    /// The pose of a place in the world, in driving direction; `None` if its lane is missing.
     pub fn pose_of(&self, place: &Place) -> Option<Pose> {
         match place {
             Place::Ground(ground) => Some(Pose {
@@ -424,7 +423,7 @@ impl Scenario {
     }
 }
 
-/// One more than the last of growing ids, from 1.
+/// The last of growing ids plus one, starting at 1.
 fn next(ids: impl DoubleEndedIterator<Item = u32>) -> u32 {
     ids.into_iter()
         .next_back()

@@ -1,4 +1,4 @@
-//! Stacks: the modules of one kind of agent, by slot. A slot is declared here, in one line.
+//! Stacks: the modules of one kind of agent, by slot. Each slot is declared here, in one line.
 
 use crate::named::named;
 use crate::quantity::{OptionalQuantity, Rate, Validate, at};
@@ -11,18 +11,16 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Calls a macro with the table of slots, in the order in which a step asks them. Everything that
-/// has a part for each slot is made from this table: fields of [`Stack`], [`Slot`], and the pools of
-/// a world.
+/// Calls a macro with the table of slots, in the order in which a step calls them. Everything that has a part
+/// for each slot is generated from this table: fields of [`Stack`], [`Slot`], and the pools of a world.
 ///
-/// The columns: name, field and key in files, kind of its modules, how many of them, modules
-/// unless a file says otherwise, how often they are asked unless a file says otherwise in Hz, and
-/// what it is for. Planner's and controller's rates: [Gerdelan 2011], section 8.2.
+/// The columns: name, field and key in files, kind of its modules, number of modules, default modules,
+/// default rate in Hz, and purpose. Planner's and controller's rates: [Gerdelan 2011], section 8.2.
 #[macro_export]
 macro_rules! for_each_slot {
     ($callback:ident) => {
         $callback! {
-            Planner planner Planner One ["route"] 6.0 "Finds the way.";
+            Planner planner Planner One ["route"] 6.0 "Finds a route.";
             Behaviour behaviour Behaviour One ["lane_keeper"] 4.0 "Chooses lanes and speeds.";
             Controller controller Controller One ["idm"] 30.0 "Steers and accelerates.";
             Fitness fitness Fitness Many ["crash_and_speed"] 1.0 "Rates the driving.";
@@ -31,24 +29,25 @@ macro_rules! for_each_slot {
 }
 
 named! {
-    /// What a module is, and so which rows it takes and gives. A slot says where a stack uses it.
+    /// Kind of a module, which determines the rows that it receives and returns. A slot is the place where a
+    /// stack uses it.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum ModuleKind {
         /// Finds routes through the lanes.
         Planner = "planner",
-        /// Chooses lanes and speeds, and asks for effects.
+        /// Chooses lanes and speeds, and requests effects.
         Behaviour = "behaviour",
         /// Steers and accelerates.
         Controller = "controller",
         /// Rates driving.
         Fitness = "fitness",
-        /// Decides which stage of traffic signals is next. Named by their plan, not by a stack.
+        /// Selects the next stage of traffic signals. Named by their plan instead of a stack.
         SignalController = "signal_controller",
     }
 }
 
 impl ModuleKind {
-    /// The kind of a name.
+    /// Returns the kind with the given name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -60,7 +59,7 @@ impl fmt::Display for ModuleKind {
     }
 }
 
-/// How many modules a slot takes.
+/// Number of modules that a slot takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HowMany {
     /// Exactly one.
@@ -72,7 +71,7 @@ pub enum HowMany {
 }
 
 impl HowMany {
-    /// Whether a number of modules fits.
+    /// Whether a number of modules is allowed.
     pub fn fits(self, count: usize) -> bool {
         match self {
             Self::One => count == 1,
@@ -98,7 +97,7 @@ impl fmt::Display for HowMany {
 pub struct ModuleSetting {
     /// The module's id, such as `idm`.
     pub module: String,
-    /// How often it is asked, Hz; absent: the default of its slot.
+    /// Calls per second, Hz; by default the rate of its slot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_hz: OptionalQuantity<Rate>,
     /// Parameters that differ from their defaults, by key.
@@ -107,7 +106,7 @@ pub struct ModuleSetting {
 }
 
 impl ModuleSetting {
-    /// A module with its defaults.
+    /// Makes a module with its defaults.
     pub fn new(module: &str) -> Self {
         Self {
             module: module.into(),
@@ -116,7 +115,7 @@ impl ModuleSetting {
         }
     }
 
-    /// The same with one parameter set.
+    /// Returns the module with one parameter set.
     pub fn with(mut self, key: &str, value: f64) -> Self {
         self.parameters.insert(key.into(), value);
         self
@@ -136,7 +135,7 @@ impl From<ModuleSetting> for ModuleSettings {
 impl Serialize for ModuleSettings {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0[..] {
-            // As files are written by hand: one fitness needs no brackets.
+            // Like hand-written files: a single fitness needs no brackets.
             [one] => one.serialize(serializer),
             list => list.serialize(serializer),
         }
@@ -163,8 +162,7 @@ impl<'de> Deserialize<'de> for ModuleSettings {
             }
         }
 
-        // Not `untagged`: its errors say "did not match any variant" and lose the key that is
-        // wrong.
+        // Not `untagged`, because its errors say "did not match any variant" and lose the invalid key.
         deserializer.deserialize_any(OneOrList)
     }
 }
@@ -186,11 +184,11 @@ impl JsonSchema for ModuleSettings {
 
 /// The modules of a slot, however many it takes.
 trait SlotSettings: Sized {
-    /// Those of a list that fits the slot.
+    /// Converts a list, if its length fits the slot.
     fn from_list(list: Vec<ModuleSetting>) -> Option<Self>;
     fn as_slice(&self) -> &[ModuleSetting];
     fn as_slice_mut(&mut self) -> &mut [ModuleSetting];
-    /// Whether a file need not name the slot.
+    /// Whether files may leave the slot out.
     fn is_absent(&self) -> bool {
         false
     }
@@ -253,17 +251,17 @@ macro_rules! settings_type {
 
 macro_rules! declare_slots {
     ($($slot:ident $field:ident $kind:ident $count:ident $modules:tt $rate:literal $doc:literal;)*) => {
-        /// A place for modules in a stack.
+        /// A slot for modules in a stack.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Slot {
             $(#[doc = $doc] $slot),*
         }
 
         impl Slot {
-            /// All slots in the order in which a step asks them.
+            /// All slots, in the order in which a step calls them.
             pub const ALL: [Self; Self::COUNT] = [$(Self::$slot),*];
 
-            /// How many slots there are.
+            /// Number of slots.
             pub const COUNT: usize = [$(stringify!($slot)),*].len();
 
             /// Its name in files and on the command line.
@@ -276,17 +274,17 @@ macro_rules! declare_slots {
                 match self { $(Self::$slot => stringify!($slot)),* }
             }
 
-            /// What its modules are.
+            /// The kind of its modules.
             pub fn kind(self) -> ModuleKind {
                 match self { $(Self::$slot => ModuleKind::$kind),* }
             }
 
-            /// How many modules it takes.
+            /// The number of modules that it takes.
             pub fn how_many(self) -> HowMany {
                 match self { $(Self::$slot => HowMany::$count),* }
             }
 
-            /// How often its modules are asked unless the stack says otherwise, Hz.
+            /// Default rate of its modules, Hz.
             pub fn default_rate_hz(self) -> f64 {
                 match self { $(Self::$slot => $rate),* }
             }
@@ -322,13 +320,12 @@ macro_rules! declare_slots {
                 match slot { $(Slot::$slot => self.$field.as_slice()),* }
             }
 
-            /// The modules of a slot, to be changed.
+            /// The modules of a slot, mutable.
             pub fn settings_mut(&mut self, slot: Slot) -> &mut [ModuleSetting] {
                 match slot { $(Slot::$slot => self.$field.as_slice_mut()),* }
             }
 
-            /// Puts other modules into a slot. Returns whether so many fit; nothing has changed if
-            /// not.
+            /// Puts other modules into a slot. Returns false, without a change, if their number does not fit.
             #[must_use]
             pub fn set(&mut self, slot: Slot, list: Vec<ModuleSetting>) -> bool {
                 match slot {
@@ -348,7 +345,7 @@ macro_rules! declare_slots {
 for_each_slot!(declare_slots);
 
 impl Slot {
-    /// The slot of a name.
+    /// Returns the slot with the given name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|slot| slot.name() == name)
     }

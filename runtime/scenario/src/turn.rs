@@ -1,4 +1,4 @@
-//! Ways through a junction, and sets of them.
+//! Turns at a junction, and sets of them.
 
 use crate::driving_side::DrivingSide;
 use crate::named::named;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 
 named! {
-    /// Which way a path turns.
+    /// Direction of a turn.
     #[derive(
         Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
     )]
@@ -25,7 +25,7 @@ named! {
 }
 
 impl Turn {
-    /// The turn across the oncoming traffic.
+    /// The turn across oncoming traffic.
     pub fn far(side: DrivingSide) -> Self {
         match side {
             DrivingSide::Right => Self::Left,
@@ -33,7 +33,7 @@ impl Turn {
         }
     }
 
-    /// The turn to the side on which one drives.
+    /// The turn to the driving side.
     pub fn near(side: DrivingSide) -> Self {
         match side {
             DrivingSide::Right => Self::Right,
@@ -42,7 +42,7 @@ impl Turn {
     }
 }
 
-/// A set of turns, as the arrows of a lane show it. In files a list of names.
+/// A set of turns, as shown by the arrows of a lane. In files a list of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Turns(u8);
 
@@ -50,7 +50,7 @@ impl Turns {
     /// No turn; on a lane: no arrow.
     pub const NONE: Self = Self(0);
 
-    /// Whether it holds none.
+    /// Whether the set is empty.
     pub fn is_empty(self) -> bool {
         self == Self::NONE
     }
@@ -60,13 +60,13 @@ impl Turns {
         self.0 & bit(turn) != 0
     }
 
-    /// Those that are in both sets.
+    /// The intersection of both sets.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// The set with a turn in it, or without it.
+    /// The set with a turn added or removed.
     #[must_use]
     pub fn with(self, turn: Turn, is_in: bool) -> Self {
         if is_in {

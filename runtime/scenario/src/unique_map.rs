@@ -1,4 +1,4 @@
-//! Maps in which a key may stand only once.
+//! Maps that reject duplicate keys.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
@@ -9,7 +9,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-/// A map of a file, which refuses a key given twice. It dereferences to the map.
+/// A map in a file, which rejects duplicate keys. It dereferences to the map.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UniqueMap<K, V>(BTreeMap<K, V>);
 

@@ -1,4 +1,4 @@
-//! Kinds of vehicles.
+//! Vehicle types.
 
 use crate::access::VehicleClass;
 use crate::quantity::{
@@ -9,17 +9,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Dimensions and limits that all vehicles of a kind share.
+/// Dimensions and limits of all vehicles of a type.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VehicleType {
-    /// What it is called.
+    /// Name of the vehicle type.
     pub name: String,
-    /// Length over all, m.
+    /// Overall length, m.
     pub length: Quantity<Size>,
-    /// Width over all, m.
+    /// Overall width, m.
     pub width: Quantity<Size>,
-    /// Height over all, m.
+    /// Overall height, m.
     pub height: Quantity<Size>,
     /// Distance between the axles, m.
     pub wheelbase: Quantity<Size>,
@@ -35,18 +35,18 @@ pub struct VehicleType {
     pub max_braking: Quantity<Acceleration>,
     /// Steering lock, rad at the front wheels.
     pub max_steering: Quantity<SteeringLock>,
-    /// How fast the front wheels are turned, rad/s.
+    /// Steering rate of the front wheels, rad/s.
     pub steering_rate: Quantity<Acceleration>,
-    /// The file that says all of this, if it is one of its own.
+    /// The file that these values come from, if there is one.
     #[serde(skip)]
     pub file: Option<Arc<FileReference>>,
 }
 
 impl VehicleType {
-    /// Vehicles longer than this are taken for buses: they may use bus lanes, m.
+    /// Vehicles longer than this count as buses, which may use bus lanes, m.
     pub const BUS_LENGTH: f64 = 9.0;
 
-    /// What it counts as where lanes are reserved.
+    /// Its class for reserved lanes.
     pub fn class(&self) -> VehicleClass {
         if self.length > Self::BUS_LENGTH {
             VehicleClass::Bus
@@ -76,8 +76,8 @@ impl VehicleType {
 
     /// The Willys MB jeep: hull, axles and mass of [Gerdelan 2011], table B.3.
     ///
-    /// Top speed follows from its rev limit (4000 rpm) in third gear. The steering lock and rate
-    /// are those of traffic driving; the table's belong to the mechanical model.
+    /// Top speed follows from its rev limit (4000 rpm) in third gear. The steering lock and rate are typical
+    /// for road traffic, because those of the table belong to the mechanical model.
     pub fn willys_mb() -> Self {
         Self {
             name: "Willys MB".into(),
@@ -123,8 +123,8 @@ impl VehicleType {
         self.wheelbase / roadwright_geometry::math::tan(self.max_steering.get())
     }
 
-    /// Whether its rear swings out in turns, because its front is far before its rear axle: a bus has 8 m, a
-    /// large van 4.4 m.
+    /// Whether its front swings out in turns because it is far ahead of its rear axle: 8 m for a bus, 4.4 m
+    /// for a large van.
     pub fn swings_out(&self) -> bool {
         self.front() > 5.5
     }
@@ -141,7 +141,7 @@ impl VehicleType {
 }
 
 impl VehicleFile {
-    /// The vehicle type that scenarios have of it.
+    /// Returns the vehicle type for scenarios.
     pub fn vehicle_type(&self) -> VehicleType {
         let (front, rear) = self.axles();
         VehicleType {
@@ -171,7 +171,7 @@ impl Validate for VehicleType {
             };
             if *self != said {
                 return Err(format!(
-                    "file: {} says otherwise; change the file, or describe the vehicle in the \
+                    "file: {} has other values; change the file, or describe the vehicle in the \
                      scenario",
                     file.path
                 ));

@@ -1,9 +1,9 @@
-//! Turn restrictions by way of other roads: `no` and `only` for what one does after a stretch of road.
+//! Turn restrictions via other roads: `no` and `only` for the turn after a stretch of road.
 //!
 //! ```text
-//!      from      to         no U-turn by way of the short street: who comes from `from` over
-//!   ----->o    o----->      `via` must not go on into `to`; who begins on `via`, or comes from
-//!         | via|            elsewhere, may.
+//!      from      to         no U-turn via the short street: vehicles from `from` that have driven
+//!   ----->o    o----->      `via` must not continue into `to`; vehicles that begin on `via`, or
+//!         | via|            come from elsewhere, may.
 //!         +----+
 //! ```
 
@@ -12,8 +12,8 @@ use crate::network::RoadNetwork;
 use crate::restriction::{MOST_VIA, RestrictionKind, ViaRestriction};
 
 impl ViaRestriction {
-    /// The roads that it is about one after the other, from the first to the last; `None` if they do not
-    /// meet any more. Between two of them lie those that only go on: a road that has been cut.
+    /// Returns the roads of the restriction in sequence, from the first to the last; `None` if they no longer
+    /// meet. Includes roads between two of them that only continue a road, as after a cut.
     pub fn roads(&self, network: &RoadNetwork, node: NodeId) -> Option<Vec<RoadId>> {
         let ends_here = |at: NodeId, road: RoadId| {
             let ends = network.ends_at(at);
@@ -35,7 +35,7 @@ impl ViaRestriction {
                 let (Some(&(next, _)), None) = (others.next(), others.next()) else {
                     return None;
                 };
-                // Before the first road between, nothing only goes on.
+                // Before the first via road there is no continuation.
                 if roads.len() < 2 || ends.len() != 2 || roads.len() > 2 * MOST_VIA {
                     return None;
                 }
@@ -49,24 +49,24 @@ impl ViaRestriction {
     }
 }
 
-/// The restrictions of a network by way of roads.
+/// The via restrictions of a network.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ViaRules {
     sequences: Vec<(RestrictionKind, Vec<RoadId>)>,
 }
 
-/// How far a vehicle has come along the roads of restrictions: (restriction, its roads so far), by growing
-/// numbers.
+/// Progress of a vehicle along the roads of restrictions: (restriction, number of its roads so far),
+/// ascending.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Followed(Vec<(u32, u32)>);
 
 impl Followed {
-    /// Whether it is on no road that a restriction begins with, nor beyond.
+    /// Whether the vehicle is not on the first or a later road of any restriction.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// What one of either has followed.
+    /// The union of the progress of both.
     pub fn union(&self, other: &Self) -> Self {
         let mut all: Vec<_> = self.0.iter().chain(&other.0).copied().collect();
         all.sort_unstable();
@@ -76,8 +76,9 @@ impl Followed {
 }
 
 impl ViaRules {
-    /// Those that are kept at some nodes, on the roads for which `stays` holds. One whose ends do not stay, or
-    /// none of the roads between, is left out, as are those whose roads do not meet.
+    /// Collects the restrictions stored at the given nodes, on the roads for which `stays` holds. A
+    /// restriction is left out if one of its ends or all its via roads do not stay, or if its roads do not
+    /// meet.
     pub fn of(
         network: &RoadNetwork,
         nodes: impl Iterator<Item = NodeId>,
@@ -110,12 +111,12 @@ impl ViaRules {
         self.sequences.len()
     }
 
-    /// Whether one begins with a road.
+    /// Whether a restriction begins with a road.
     pub fn begin_with(&self, road: RoadId) -> bool {
         self.sequences.iter().any(|(_, roads)| roads[0] == road)
     }
 
-    /// What a vehicle has followed when it drives on into a road; `None` if it must not.
+    /// Returns the progress of a vehicle that continues into a road; `None` if that is prohibited.
     pub fn after(&self, followed: &Followed, road: RoadId) -> Option<Followed> {
         let mut after = Vec::new();
         for &(number, place) in &followed.0 {

@@ -1,4 +1,4 @@
-//! Each kind of finding, provoked.
+//! Provokes each kind of finding.
 
 use crate::common::*;
 use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment};
@@ -102,7 +102,7 @@ fn agents_in_wrong_places_are_found() {
 
 #[test]
 fn unreachable_destinations_are_found() {
-    // Against the only direction of a dead-end street one cannot come.
+    // A destination against the only direction of a dead-end street cannot be reached.
     let scenario = with_agent(|a| a.destination = Some(Place::lane(RoadId(1), 1, 90.0)));
     let back = with_agent(|a| {
         a.start = Place::lane(RoadId(2), -1, 50.0);
@@ -117,7 +117,7 @@ fn unreachable_destinations_are_found() {
 
 #[test]
 fn destinations_behind_gates_and_on_closed_roads_are_told_apart() {
-    // Who comes from road 1 to road 4, straight over the crossroads.
+    // A trip from road 1 to road 4, straight over the crossroads.
     let with_access = |id: u32, access: RoadAccess| {
         let mut scenario = with_agent(|_| ());
         let mut road = scenario.network().road(RoadId(id)).unwrap().clone();
@@ -132,7 +132,7 @@ fn destinations_behind_gates_and_on_closed_roads_are_told_apart() {
         _ => 0,
     };
     let goal = end(&with_agent(|_| ()));
-    // A person's own goal is respected behind any gate, and so is a start.
+    // Starts and goals are allowed behind any gate.
     for access in RoadAccess::ALL {
         let expected: &[Code] = match access {
             RoadAccess::No => &[Code::ClosedRoad],
@@ -144,7 +144,7 @@ fn destinations_behind_gates_and_on_closed_roads_are_told_apart() {
     let findings = check(&with_access(goal, RoadAccess::No));
     assert!(findings[0].message.contains("access `no`"), "{findings:?}");
     assert_eq!(findings[0].object, ObjectId::Agent(AgentId(1)));
-    // A yard between two streets is not driven through.
+    // Traffic does not drive through a yard between two streets.
     let mut row = Scenario::new("row");
     for at in 0..3 {
         let x = 100.0 * f64::from(at);
@@ -164,7 +164,7 @@ fn destinations_behind_gates_and_on_closed_roads_are_told_apart() {
     assert_eq!(codes(&row), [Code::UnreachableDestination]);
 }
 
-/// Two lanes of which only the other one leads on, and an agent on one of the two.
+/// Two lanes of which only the other one continues, and an agent on one of the two.
 fn narrowing(lane: i8, s: f64) -> Scenario {
     let mut scenario = Scenario::new("narrowing");
     for (lanes, from, to) in [(2, 0.0, 100.0), (1, 100.0, 200.0)] {
@@ -197,7 +197,7 @@ fn who_begins_too_near_to_the_end_of_a_lane_that_leads_nowhere_is_found() {
         let found = findings.map(|all| {
             let mut all = all.iter();
             all.any(|f| {
-                f.code == Code::UnreachableDestination && f.message.contains("farther back")
+                f.code == Code::UnreachableDestination && f.message.contains("move the start back")
             })
         });
         found.iter().filter(|found| **found).count()
@@ -266,7 +266,7 @@ fn agents_that_go_nowhere_are_found() {
 
 #[test]
 fn the_notch_of_an_obstacle_is_free() {
-    // Separating axes of the whole outline took the notch of an L for solid.
+    // A separating-axis test of the whole outline would take the notch of an L for solid.
     let points = [
         (30.0, 30.0),
         (60.0, 30.0),
@@ -319,14 +319,13 @@ fn outlines_of_land_that_are_none_are_found() {
     found(all_in_one, "");
     found(
         |land| land.holes[0].iter_mut().for_each(|p| *p += 100.0),
-        "outside of its outline",
+        "outside its outline",
     );
 }
 
 #[test]
 fn the_check_of_land_compares_no_more_edges_than_it_may() {
-    // Edges that all lie over each other, so that every pair would have to be compared; and last an
-    // outline that is wrong.
+    // Edges that all overlap, so that every pair would have to be compared, followed by an invalid outline.
     let with_combs = |count: u32| {
         let mut scenario = crossroads();
         let mut add = |id: u32, outline: Vec<DVec2>| {
@@ -349,7 +348,7 @@ fn the_check_of_land_compares_no_more_edges_than_it_may() {
         check(&scenario).iter().any(|f| f.object == last)
     };
     assert!(with_combs(1), "there is room for some");
-    assert!(!with_combs(6), "its crossing is not looked for any more");
+    assert!(!with_combs(6), "its crossing is no longer searched for");
 }
 
 #[test]
@@ -373,26 +372,26 @@ fn points_of_interest_have_names_of_their_own() {
         .collect();
     let point = |id| ObjectId::PointOfInterest(PointOfInterestId(id));
     assert_eq!(unclear.len(), 2, "{unclear:?}");
-    assert!(unclear.contains(&(point(4), "has no name; scripts find it by nothing else")));
+    assert!(unclear.contains(&(point(4), "has no name, so scripts cannot find it")));
     let twin = unclear
         .iter()
         .find(|(object, _)| *object == point(3))
         .unwrap();
-    assert!(twin.1.contains("of point of interest 1"), "{twin:?}");
+    assert!(twin.1.contains("as point of interest 1"), "{twin:?}");
 }
 
-/// Repairs the first finding of a kind; all that it was about is well then, and the inverse gives it back.
+/// Repairs the first finding of a kind; the object is then valid, and the inverse restores it.
 fn is_repaired(scenario: &Scenario, code: Code) {
     let finding = check(scenario)
         .into_iter()
         .find(|finding| finding.code == code)
-        .unwrap_or_else(|| panic!("{code:?} was to be provoked"));
+        .unwrap_or_else(|| panic!("{code:?} was not provoked"));
     assert!(code.repair().is_some());
     let edit = repair(scenario, &finding).unwrap_or_else(|| panic!("{code:?} has a repair"));
     let mut repaired = scenario.clone();
     let back = repaired.apply(edit).unwrap();
     assert!(!check(&repaired).contains(&finding), "{code:?}: {finding}");
-    // What is well needs no repair.
+    // A valid object needs no repair.
     let again = repair(&repaired, &finding);
     let is_deleted = matches!(
         code,
@@ -531,7 +530,7 @@ fn what_is_decided_at_nodes_is_repaired_by_one_edit() {
     );
 }
 
-/// One-way streets that lead to two nodes 20 m apart, so many to each, and one that leads away.
+/// One-way streets that lead to two nodes 20 m apart, the same number to each, and one that leads away.
 fn star(streets: u32) -> Scenario {
     let mut scenario = Scenario::new("star");
     let mut street = |from: DVec2, to: DVec2, back: usize| {
@@ -579,7 +578,7 @@ fn signals_of_more_stages_than_there_may_be_are_found() {
     let (code, message) = told(28).unwrap();
     assert_eq!(code, Code::TooMuch);
     assert!(message.starts_with("its signals would need 3"), "{message}");
-    // They are not there: a stage is a bit of 32.
+    // The signals do not exist, because a stage is one of 32 bits.
     let has_signals = |streets: u32| {
         let layout = junction::layout(star(streets).network(), DrivingSide::Right);
         let mut junctions = layout.junctions.iter();

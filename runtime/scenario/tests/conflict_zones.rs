@@ -1,7 +1,7 @@
-//! Where two ways through a junction meet: bodies thrown at random onto random junctions.
+//! Conflict zones: random bodies placed on random junctions.
 //!
-//! `ROADWRIGHT_SAMPLES=1000000 cargo test -p roadwright-scenario --test all conflict_zones` takes more of
-//! them.
+//! `ROADWRIGHT_SAMPLES=1000000 cargo test -p roadwright-scenario --test all conflict_zones` takes more
+//! samples.
 
 use crate::common::{Star, draw};
 use roadwright_geometry::math::Stream;
@@ -12,13 +12,13 @@ use roadwright_scenario::junction::{Body, Conflicts, Interval, Junction, layout}
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::*;
 
-/// Bodies thrown without a word; a positive control needs fewer.
+/// Default number of placed bodies; a positive control needs fewer.
 const SAMPLES: usize = 60_000;
-/// On one junction.
+/// Number of samples per junction.
 const PER_JUNCTION: usize = 2_000;
-/// Wide bodies in lanes beside each other may overlap so much, m: ordinary ones do not touch then.
+/// Overlap allowed between wide bodies in adjacent lanes, m; ordinary bodies then do not touch.
 const BESIDE: f64 = 0.2;
-/// From the rear axle to the rear end, m: a car and a bus.
+/// Length from the rear axle to the rear end, m: a car and a bus.
 const REAR: [f64; 2] = [0.95, 2.2];
 
 /// A junction of 2 to 9 legs, 5 to 355 degrees apart, 3 to 30 m wide.
@@ -30,7 +30,7 @@ fn random_junction(random: &mut Stream) -> Option<Junction> {
     junctions.find(|junction| junction.arms.len() == star.legs.len())
 }
 
-/// The pose of a rear axle on a way; straight before it.
+/// The pose of a rear axle on a connection; straight before it.
 fn pose(curve: &ReferenceLine, s: f64) -> Pose {
     let start = curve.start();
     if s >= 0.0 {
@@ -50,7 +50,7 @@ fn outline(body: Body, rear: f64, axle: Pose) -> OrientedBox {
     OrientedBox::new(middle, body.front + rear, body.width)
 }
 
-/// What came of bodies on one junction.
+/// Results of the bodies on one junction.
 #[derive(Debug, Default)]
 struct Tally {
     samples: usize,
@@ -59,8 +59,8 @@ struct Tally {
     worst: String,
 }
 
-/// Throws pairs of bodies onto two ways; where they overlap, both must be where the ways meet.
-/// `shrunk` takes so much off both ends of those places, m.
+/// Places pairs of bodies on two connections; where they overlap, both must be within the intervals of their
+/// conflict. `shrunk` shortens these intervals at both ends, m.
 fn throw(junction: &Junction, kind: usize, shrunk: f64, random: &mut Stream, tally: &mut Tally) {
     let body = [Body::CAR, Body::LONG][kind];
     let rear = REAR[kind];
@@ -100,7 +100,8 @@ fn throw(junction: &Junction, kind: usize, shrunk: f64, random: &mut Stream, tal
             ConnectionIndex::from_index(a),
             ConnectionIndex::from_index(b),
         );
-        // From one lane vehicles follow each other until the rear of the first has left the other's way.
+        // From the same lane vehicles follow each other until the rear of the first has left the other's
+        // connection.
         let follows = |path, other, s: f64| s - rear <= conflicts.parting(path, other) - shrunk;
         let is_behind = follows(pair.0, pair.1, s) && follows(pair.1, pair.0, t);
         let met = match one.from == other.from {
@@ -180,7 +181,7 @@ fn ways_merge_cross_or_graze() {
             }
         }
     }
-    // Two who go straight on across each other cross; two who turn left before each other only touch.
+    // Two vehicles that go straight on cross; two that turn left past each other only touch.
     assert!(seen[&Meeting::Cross].contains(&[Turn::Straight, Turn::Straight]));
     assert!(
         seen[&Meeting::Graze]

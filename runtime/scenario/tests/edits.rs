@@ -1,4 +1,4 @@
-//! Every change can be undone: random sequences of edits, back and forth.
+//! Undo of random sequences of edits.
 
 use crate::common::*;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use roadwright_scenario::file::to_text;
 use roadwright_scenario::operation::draw;
 use roadwright_scenario::*;
 
-/// One of the things a person may do, chosen by numbers.
+/// A random edit, selected by numbers.
 fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edit> {
     let id = n % 4 + 1;
     let point = DVec2::new(a, b);
@@ -52,7 +52,7 @@ fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edi
             Edit::Road(RoadId(id), Some(Box::new(road)))
         }
         16 => {
-            // Of the junction in the middle, or of any end of a road.
+            // Rules of the junction in the middle, or of any end of a road.
             let nodes = scenario.network().nodes();
             let (node, old) = nodes.max_by_key(|(id, _)| scenario.network().ends_at(*id).len())?;
             let rules = rules_for(scenario, node, (a, b), n);
@@ -107,7 +107,7 @@ fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edi
     })
 }
 
-/// What a person may decide about a junction, all of it.
+/// Rules of a junction with everything set.
 fn rules_for(scenario: &Scenario, node: NodeId, (a, b): (f64, f64), n: u32) -> JunctionRules {
     let ends = scenario.network().ends_at(node);
     let road = |i: u32| ends[(n / 7 + i) as usize % ends.len().max(1)].0;
@@ -318,7 +318,7 @@ fn short_roads_are_taken_into_one_junction() {
 
 #[test]
 fn an_agent_on_two_cut_roads_follows_both() {
-    // It used to keep only the change of the road that was cut last.
+    // Earlier versions kept only the change of the road that was cut last.
     let mut scenario = Scenario::new("two");
     draw(&mut scenario, (0.0, 0.0), (200.0, 0.0), &street("south"));
     draw(&mut scenario, (0.0, 50.0), (200.0, 50.0), &street("north"));
@@ -356,7 +356,7 @@ fn numbers_that_no_file_may_hold_are_refused() {
     );
     assert!(
         refused(Edit::Node(NodeId(u32::MAX), Some(Node::at(DVec2::ZERO))))
-            .contains("ids run up to")
+            .contains("ids must not exceed")
     );
     let settings = Settings {
         dt: 0.0.into(),

@@ -1,4 +1,4 @@
-//! Scenario files: what they look like, and what is refused with which words.
+//! Scenario files: their form, and the messages for invalid ones.
 
 use crate::common::*;
 use proptest::prelude::*;
@@ -30,7 +30,7 @@ fn refused(text: &str) -> String {
 
 #[test]
 fn a_file_of_version_1_still_opens() {
-    // Never regenerate this file: it stands for the files that people have.
+    // Never regenerate this file: it stands for the files that users have.
     let text = include_str!("files/version-1.scenario.json");
     let scenario = from_text(text).unwrap();
     assert_eq!(scenario.network().road_count(), 4);
@@ -52,7 +52,7 @@ fn signals_and_restrictions_of_version_1_become_rules_of_junctions() {
     let written = to_text(&scenario);
     assert!(written.contains("\"junctions\": {\n    \"5\": {\"control\": \"signals\""));
     assert!(from_text(&written).unwrap() == scenario);
-    // What is wrong is still told with its place.
+    // Errors are still reported with their position.
     let wrong = text.replace("\"signals\": true", "\"signals\": 7");
     let error = from_text(&wrong).unwrap_err().to_string();
     assert!(
@@ -99,7 +99,7 @@ fn the_examples_of_the_documentation_are_read() {
         .map(|rule| (rule.road.0, *rule.people))
         .collect();
     assert_eq!(over, [(3, None), (8, Some(120.0))]);
-    // What is read is written.
+    // Everything that is read is written.
     let again = from_text(&to_text(scripted)).unwrap();
     assert_eq!(plan_of(&again), plan_of(scripted));
 }
@@ -290,7 +290,7 @@ proptest! {
         let end = (start + cut).min(text.len());
         let damaged = format!("{}{with}{}", &text[..start], &text[end..]);
         if let Ok(scenario) = from_text(&damaged) {
-            // What can be read can be looked at, and written again.
+            // Anything that can be read can be checked and written again.
             let _ = check::check(&scenario);
             prop_assert!(from_text(&to_text(&scenario)).is_ok());
         }
@@ -321,9 +321,9 @@ fn the_order_of_lists_is_in_the_file_only_where_there_is_one() {
     assert_eq!(ordered.listed_vehicle_types()[0].0, "willys_mb");
     let text = to_text(&ordered);
     assert_eq!(from_text(&text).unwrap(), ordered);
-    // What runs is the same: only the list differs.
+    // The same scenario runs; only the list differs.
     assert_eq!(ordered.stacks(), plain.stacks());
-    // Names of nobody are left aside; a name that stands twice is a slip, as is an unknown list.
+    // Names that do not exist are ignored; a name given twice is an error, as is an unknown list.
     let gone = from_text(&with(r#""order": {"stacks": ["nobody", "pursuit"]}"#)).unwrap();
     assert_eq!(names(gone.listed_stacks())[0], "pursuit");
     let twice = refused(&with(r#""order": {"stacks": ["idm", "pursuit", "idm"]}"#));
@@ -333,7 +333,7 @@ fn the_order_of_lists_is_in_the_file_only_where_there_is_one() {
     );
     let unknown = refused(&with(r#""order": {"agents": [1]}"#));
     assert!(unknown.contains("agents"), "{unknown}");
-    // A broken file keeps its order, and loses a wrong one alone.
+    // A broken file keeps its order; only an invalid order is lost.
     let broken = with(line).replacen("\"obstacles\": {", "\"obstacles\": {\"7\": {},", 1);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("broken.scenario.json");

@@ -1,4 +1,4 @@
-//! Waves of green in the network: which way they follow, and what edits make of them.
+//! Green waves in a network: the route that they follow, and the edits that make them.
 
 use roadwright_scenario::green_wave::{Along, Corridor, NoWave, Street};
 use roadwright_scenario::junction::{Conflicts, Layout, Signals, layout, signal_plans};
@@ -70,7 +70,7 @@ fn the_ends_of_an_avenue_are_enough_to_find_what_lies_between() {
         assert!((found.cycle - 70.0).abs() < 1e-9 && (found.free_speed - 13.89).abs() < 1e-9);
         assert!(found.is_open(Along::Forward) && found.is_open(Along::Backward));
     }
-    // A street across is no part of it.
+    // A cross street is not part of it.
     let across = corridor(&scenario, &roads(&[2, 3]));
     assert_eq!(across, Err(NoWave::TooFew));
     let one = corridor(&scenario, &nodes(&[5]));
@@ -83,7 +83,7 @@ fn the_wave_of_an_avenue_is_distance_by_speed_and_as_wide_as_its_green() {
     let before = scenario.clone();
     let found = corridor(&scenario, &nodes(&NODES)).unwrap();
     let wave = found.wave(SPEED);
-    // All alike: 220, 400 and 620 m at 50 km/h.
+    // Equal signals: 220, 400 and 620 m at 50 km/h.
     for (offset, distance) in wave.iter().zip([0.0, 220.0, 400.0, 620.0]) {
         assert!((offset - distance / SPEED).abs() < 1e-9, "{wave:?}");
     }
@@ -99,7 +99,7 @@ fn the_wave_of_an_avenue_is_distance_by_speed_and_as_wide_as_its_green() {
     let made = corridor(&scenario, &nodes(&NODES)).unwrap();
     let band = made.band(Along::Forward, SPEED).unwrap();
     assert!((band.width - green).abs() < 1e-6, "{band:?}");
-    // The rest of the plan is as it was, and undo gives back all.
+    // The rest of the plan is unchanged, and undo restores everything.
     let node = scenario.network().node(NodeId(8)).unwrap();
     assert_eq!(node.rules.plan.as_ref().unwrap().cycle, Some(70.0));
     scenario.apply(undo).unwrap();
@@ -118,11 +118,11 @@ fn without_a_common_clock_there_is_no_wave_and_it_is_said_why() {
         text.contains("node 8: 60.0 s") && text.contains("node 5: 70.0 s"),
         "{text}"
     );
-    // Also of one between those that are chosen.
+    // Likewise for one between the selected ones.
     with_plan(&mut scenario, 8, |plan| plan.mode = SignalMode::Actuated);
     let refused = corridor(&scenario, &nodes(&[5, 14]));
     assert_eq!(refused, Err(NoWave::ByDemand(NodeId(8))));
-    // Signals that are off stop nobody.
+    // Signals that are off stop no vehicle.
     with_plan(&mut scenario, 8, |plan| plan.mode = SignalMode::Off);
     assert_eq!(
         ids(&corridor(&scenario, &nodes(&[5, 14])).unwrap()),
@@ -133,7 +133,8 @@ fn without_a_common_clock_there_is_no_wave_and_it_is_said_why() {
 #[test]
 fn what_lies_on_no_one_way_has_no_wave() {
     let mut scenario = avenue();
-    // Signals at the end of a street across: from there to both ends of the avenue one passes node 8 twice.
+    // Signals at the end of a cross street: from there to both ends of the avenue the route passes node 8
+    // twice.
     let mut node = scenario.network().node(NodeId(7)).unwrap().clone();
     node.rules.control = Some(Control::Signals);
     node.rules.plan = Some(SignalPlan {

@@ -1,4 +1,4 @@
-//! Groups: who is in them after what is done to their members, in files, and in copies.
+//! Groups: their members after operations, in files, and in copies.
 
 use crate::common::{crate_at, crossroads, pond_at, west_to_east};
 use roadwright_geometry::DVec2;
@@ -25,7 +25,7 @@ fn town() -> Scenario {
     scenario
 }
 
-/// Applies an edit and makes sure that undo and redo give the same scenarios.
+/// Applies an edit and checks that undo and redo give the same scenarios.
 fn applied(scenario: &Scenario, edit: Edit) -> Scenario {
     let mut changed = scenario.clone();
     let undo = changed.apply(edit).unwrap();
@@ -68,7 +68,7 @@ fn one_is_no_group_and_nobody_is_in_two() {
         [ROAD, CRATE].into()
     );
     assert_eq!(with_groups(&scenario, &[POND].into()), [POND].into());
-    // Who joins another group leaves the first one.
+    // An object that joins another group leaves the first one.
     let scenario = with_group(&scenario, &[CRATE, POND]);
     assert_eq!(members(&scenario, 1), [ROAD]);
     assert_eq!(scenario.group_of(CRATE), Some(GroupId(2)));
@@ -84,11 +84,11 @@ fn what_is_deleted_leaves_its_group_and_undo_brings_it_back() {
     let scenario = with_group(&town(), &[ROAD, CRATE, POND]);
     let after = applied(&scenario, deleted(&scenario, &[CRATE].into()));
     assert_eq!(members(&after, 1), [ROAD, POND]);
-    // With the last one the group goes; with the road goes who starts on it.
+    // The group is deleted with its last member; agents that start on a road are deleted with it.
     let all = [ROAD, CRATE, POND].into();
     let after = applied(&scenario, deleted(&scenario, &all));
     assert!(after.groups().is_empty() && after.agents().is_empty());
-    // The number of a deleted obstacle is free again, and its new owner is in no group.
+    // The id of a deleted obstacle is free again, and its next owner is in no group.
     let after = applied(&scenario, Edit::Obstacle(ObstacleId(1), None));
     let new = Edit::Obstacle(
         after.next_obstacle_id(),
@@ -107,13 +107,13 @@ fn a_road_that_is_cut_and_merged_keeps_its_group() {
     let node = cut.network().road(piece).unwrap().from;
     let one = applied(&cut, merged(&cut, node).unwrap());
     assert_eq!(members(&one, 1), [ROAD, CRATE]);
-    // Only the piece that vanishes is in a group: the road that is left takes its place.
+    // Only the piece that vanishes is in a group, so the remaining road takes its place.
     let (edit, _) = dissolved(&cut, &[CRATE].into());
     let cut = applied(&cut, edit);
     let cut = with_group(&cut, &[ObjectId::Road(piece), POND]);
     let one = applied(&cut, merged(&cut, node).unwrap());
     assert_eq!(members(&one, 1), [ROAD, POND]);
-    // A road that is joined is cut: a street drawn from its middle.
+    // A street drawn from the middle of a road cuts that road.
     let line = roadwright_geometry::ReferenceLine::straight(
         DVec2::new(-50.0, 0.0),
         DVec2::new(-50.0, 80.0),
@@ -167,15 +167,15 @@ fn files_have_groups_only_where_there_are_some() {
         let said = format!("{} {error}", error.key);
         assert!(said.contains(what) && error.line > 0, "{wrong}: {said}");
     }
-    // An id from which the next ones could not be counted.
+    // An id after which no further ids could be assigned.
     let large = text.replace(
         "\"1\": {\"name\": \"Group 1\"",
         "\"4294967295\": {\"name\": \"Group 1\"",
     );
     assert_ne!(large, text);
     let error = file::from_text(&large).unwrap_err();
-    assert!(error.message.contains("ids run up to"), "{error}");
-    // What can be read is read without them.
+    assert!(error.message.contains("ids must not exceed"), "{error}");
+    // All other objects are read without the groups.
     let broken = text.replace(line, r#"{"cars": [1]}"#);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("broken.scenario.json");

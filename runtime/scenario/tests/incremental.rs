@@ -1,4 +1,4 @@
-//! What is made again after an edit equals what is made from nothing.
+//! Incremental updates after an edit equal results made from scratch.
 
 use crate::common::*;
 use proptest::prelude::*;
@@ -20,8 +20,7 @@ fn laid_out(scenario: &Scenario) -> Layout {
     layout(scenario.network(), scenario.about().driving_side)
 }
 
-/// Draws a straight road, where there is room for one: a line that passes a node by a hair can be
-/// refused.
+/// Draws a straight road if there is room for one; a line that barely passes a node may be refused.
 fn try_to_draw(scenario: &mut Scenario, from: DVec2, to: DVec2, style: &RoadStyle) {
     let line = ReferenceLine::straight(from, to).unwrap();
     if let Ok(edit) = draw::road(scenario, &line, style) {
@@ -29,7 +28,7 @@ fn try_to_draw(scenario: &mut Scenario, from: DVec2, to: DVec2, style: &RoadStyl
     }
 }
 
-/// A change of the roads, chosen by three numbers; some do nothing.
+/// A change of the roads, selected by three numbers; some do nothing.
 fn change(scenario: &mut Scenario, (kind, which, size): (u8, usize, f64)) {
     let roads: Vec<RoadId> = scenario.network().roads().map(|(id, _)| id).collect();
     let nodes: Vec<NodeId> = scenario.network().nodes().map(|(id, _)| id).collect();
@@ -105,7 +104,7 @@ fn change(scenario: &mut Scenario, (kind, which, size): (u8, usize, f64)) {
             drop(scenario.apply(Edit::Node(node, Some(other))));
         }
         8 => {
-            // Merged over a road whether it can be or not, or taken apart again.
+            // Merged over a road, whether possible or not, or split again.
             let mut merged = scenario.network().node(node).unwrap().clone();
             let ends = scenario.network().ends_at(node);
             let named = ends.iter().skip(which % 2).map(|(road, _)| *road);
@@ -142,7 +141,8 @@ fn a_road_that_could_not_be_internal_becomes_so() {
         .collect();
     let edit = operation::merged_junctions(&scenario, &crossings.iter().copied().collect());
     scenario.apply(edit.unwrap()).unwrap();
-    // Two mini roundabouts have an island each, so they are apart; one alone may be part of the junction.
+    // Two mini roundabouts have an island each, so they are separate; a single one may be part of the
+    // junction.
     let mut layout = laid_out(&scenario);
     for (node, control) in [
         (0, Some(Control::MiniRoundabout)),
@@ -163,7 +163,7 @@ fn a_road_that_could_not_be_internal_becomes_so() {
     }
 }
 
-/// What a lanelet is, wherever the points of its line lie.
+/// The properties of a lanelet, wherever the points of its line are stored.
 fn facts(lanelet: &Lanelet) -> impl PartialEq + std::fmt::Debug + use<> {
     let LineSpan { spacing, count, .. } = lanelet.line_span();
     (
@@ -184,7 +184,7 @@ fn facts(lanelet: &Lanelet) -> impl PartialEq + std::fmt::Debug + use<> {
     )
 }
 
-/// Compares two graphs in all that one can ask them.
+/// Compares two graphs in everything that can be queried.
 fn assert_same(graph: &LaneGraph, fresh: &LaneGraph) {
     let all = |graph: &LaneGraph| graph.lanelets().iter().map(facts).collect::<Vec<_>>();
     assert_eq!(all(graph), all(fresh));
@@ -252,7 +252,7 @@ fn what_an_edit_does_not_reach_is_shared() {
     let copied = copies.iter().filter(|&&copy| copy != NO_LANELET).count();
     assert!(copied > next.lanelets().len() * 3 / 4, "{copied}");
     assert!(copied < next.lanelets().len(), "the edit changed nothing");
-    // The same pieces of lane are found by what they are.
+    // The same pieces of lane are found by their identity.
     let found = graph.counterparts(&next);
     for (id, &copy) in next.indices().zip(&copies) {
         assert!(copy == NO_LANELET || found[copy.index()] == id);
@@ -262,7 +262,7 @@ fn what_an_edit_does_not_reach_is_shared() {
 
 #[test]
 fn a_street_between_two_nodes_of_a_merged_junction_lies_within_it() {
-    // A corner cut off by a street of 36 m, as slip roads are in towns.
+    // A corner cut off by a street of 36 m, as slip roads do in towns.
     let mut scenario = Scenario::new("corner");
     let style = street("Street");
     let (p, q, r) = ((0.0, 0.0), (-12.0, -28.0), (-21.0, 6.5));
@@ -278,7 +278,8 @@ fn a_street_between_two_nodes_of_a_merged_junction_lies_within_it() {
     }
     let plain = laid_out(&scenario);
     assert_eq!((plain.junctions.len(), plain.internal.len()), (6, 0));
-    // The two streets of the corner are to be one junction: then the ways through it lie on the third.
+    // The two streets of the corner are merged into one junction, so that the paths through it lie on the
+    // third street.
     let corner = scenario.network().road(RoadId(1)).unwrap().to;
     let mut merged = scenario.network().node(corner).unwrap().clone();
     merged.rules.internal_roads = vec![RoadId(1), RoadId(2)];
@@ -288,7 +289,7 @@ fn a_street_between_two_nodes_of_a_merged_junction_lies_within_it() {
     let all: Vec<RoadId> = layout.internal.iter().copied().collect();
     assert_eq!(all, [RoadId(1), RoadId(2), RoadId(3)]);
     assert_eq!(layout.junctions.len(), 4);
-    // An edit comes to the same, there and back.
+    // An edit gives the same result, applied and undone.
     let side = scenario.about().driving_side;
     let there = layout_after_edit((old.network(), &plain), scenario.network(), side);
     assert_eq!(there, layout);

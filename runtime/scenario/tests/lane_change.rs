@@ -1,4 +1,4 @@
-//! Lines between lanes that must not be crossed: what they do to lanelets, and that they stay.
+//! Lines between lanes that must not be crossed: their effect on lanelets, and that they are kept.
 
 use crate::common::draw;
 use roadwright_scenario::junction::layout;
@@ -12,11 +12,11 @@ fn applied(scenario: &Scenario, edit: Edit) -> Scenario {
     let undo = changed.apply(edit).unwrap();
     let mut back = changed.clone();
     back.apply(undo).unwrap();
-    assert!(back == *scenario, "undo gives back what was there");
+    assert!(back == *scenario, "undo restores the scenario");
     changed
 }
 
-/// A street with three lanes along it and two against, for one side of driving.
+/// A street with three lanes along it and two against, for one driving side.
 fn street(side: DrivingSide) -> Scenario {
     let mut scenario = Scenario::new("street");
     let about = About {
@@ -44,8 +44,8 @@ fn graph(scenario: &Scenario) -> LaneGraph {
     LaneGraph::new(scenario, &layout)
 }
 
-/// Which lane one may change to from which on the first part of road 1, as drivers see it: (lane, its
-/// left one, its right one), 0 for none.
+/// Permitted lane changes on the first part of road 1, as drivers see it: (lane, its left one, its right
+/// one), 0 for none.
 fn changes(scenario: &Scenario) -> Vec<(i8, i8, i8)> {
     let graph = graph(scenario);
     let lanes: Vec<(i8, LaneletIndex)> = graph
@@ -85,7 +85,7 @@ fn a_line_is_not_crossed_from_the_side_that_may_not() {
     for (lane, change, expected) in cases {
         let changed = changes(&with(&plain, lane, change));
         for (row, before) in changed.iter().zip(&free) {
-            // The others may come over as before.
+            // Vehicles on the other lanes may still change.
             let wanted = if row.0 == lane { &expected } else { before };
             assert_eq!(row, wanted, "{lane} {change:?}");
         }
@@ -133,7 +133,7 @@ fn it_stays_when_roads_are_cut_joined_turned_and_mirrored() {
     assert_eq!(rules(&turned, RoadId(1)), [(2, LaneChange::Left)]);
     let row = |scenario, lane| changes(scenario).into_iter().find(|row| row.0 == lane);
     assert_eq!(row(&turned, 2), Some((2, 1, 0)));
-    // In the mirror the same lane of its direction, from the other side, leads to the other side.
+    // In the mirror, the corresponding lane from the other side permits changes to the other side.
     let objects = [ObjectId::Road(RoadId(1))].into();
     let mirror = operation::mirror::Mirror::LeftRight(0.0);
     let mirrored = operation::mirror::mirrored(&scenario, &objects, mirror).unwrap();

@@ -1,4 +1,4 @@
-//! What scenarios promise.
+//! Tests of scenarios.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod checks;

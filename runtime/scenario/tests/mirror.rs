@@ -1,4 +1,4 @@
-//! Mirroring: what it does to roads, lanes, trips and rules, and that twice is nothing.
+//! Mirroring: its effect on roads, lanes, trips and rules, and that applying it twice restores them.
 
 use crate::common::{crate_at, crossroads, draw, pond_at, street, west_to_east};
 use proptest::prelude::*;
@@ -30,7 +30,7 @@ fn everything(scenario: &Scenario) -> Objects {
     all
 }
 
-/// Mirrors all of a scenario and makes sure that the edit can be taken back.
+/// Mirrors a whole scenario and checks that the edit can be undone.
 fn image(scenario: &Scenario, mirror: Mirror) -> (Scenario, usize) {
     let result = mirrored(scenario, &everything(scenario), mirror).unwrap();
     let mut changed = scenario.clone();
@@ -41,7 +41,7 @@ fn image(scenario: &Scenario, mirror: Mirror) -> (Scenario, usize) {
     (changed, result.changed_rules.len())
 }
 
-/// Where two files differ by more than rounding; headings may differ by a full turn.
+/// The first difference between two files beyond rounding; headings may differ by a full turn.
 fn difference(path: &str, a: &Value, b: &Value) -> Option<String> {
     match (a, b) {
         (Value::Number(x), Value::Number(y)) => {
@@ -98,7 +98,7 @@ fn town() -> Scenario {
     scenario
 }
 
-/// Where the carriageway's edges are in the world.
+/// Positions of the carriageway's edges in the world.
 fn edges(road: &Road, s: f64) -> [DVec2; 2] {
     let (right, left) = road.carriageway(s);
     [right, left].map(|t| road.reference_line.point(s, t))
@@ -136,7 +136,7 @@ fn shipped_scenarios_come_back_and_are_as_sound_in_the_mirror() {
             let lanelets = (before.lanelets().len(), after.lanelets().len());
             assert_eq!(
                 lanelets.0, lanelets.1,
-                "{name} {mirror:?}: ways are missing"
+                "{name} {mirror:?}: connections are missing"
             );
             let (twice, _) = image(&once, mirror);
             for (id, road) in scenario.network().roads() {
@@ -145,7 +145,7 @@ fn shipped_scenarios_come_back_and_are_as_sound_in_the_mirror() {
                     let s = share * road.length();
                     let [a, b] = edges(road, s).map(|p| mirror.point(p));
                     let [right, left] = edges(there, s);
-                    // What was to the right of the line is to its left.
+                    // The right edge becomes the left one.
                     let miss = (a - left).length().max((b - right).length());
                     assert!(miss < 1e-6, "{name} {id}: {miss} m beside the mirror image");
                     let miss = (edges(back.unwrap(), s)[0] - edges(road, s)[0]).length();
@@ -159,7 +159,7 @@ fn shipped_scenarios_come_back_and_are_as_sound_in_the_mirror() {
     }
 }
 
-/// Arrows of one-way roads are the one thing that does not come back.
+/// Arrows of one-way roads are all that is not restored.
 fn assert_arrows_aside(scenario: &Scenario, twice: &Scenario, name: &str) {
     let plain = |scenario: &Scenario| {
         let mut plain = scenario.clone();
@@ -190,12 +190,12 @@ fn everything_is_where_the_mirror_shows_it() {
     let bay = &after.points_of_interest()[&PointOfInterestId(1)];
     assert_eq!((*bay.x, *bay.y), (8.0, -9.0));
     assert!((bay.heading.unwrap() - (std::f64::consts::PI - 0.4)).abs() < 1e-12);
-    // Land keeps its hole, and what goes round it goes round the same way.
+    // Land keeps its hole, and outlines keep their winding direction.
     let (pond, there) = (&scenario.land()[&LandId(1)], &after.land()[&LandId(1)]);
     assert!((pond.area() - there.area()).abs() < 1e-9);
     let turn = |land: &Land| roadwright_geometry::polygon::signed_area(&land.outline).signum();
     assert_eq!(turn(pond), turn(there));
-    // Who drives on the right from west to east drives on the right from east to west.
+    // A vehicle that drove on the right from west to east drives on the right from east to west.
     let agent = &after.agents()[&AgentId(1)];
     assert_eq!(agent, &scenario.agents()[&AgentId(1)]);
     let pose = |scenario: &Scenario| scenario.pose_of(&agent.start).unwrap();
@@ -238,7 +238,7 @@ fn a_one_way_road_and_its_trips_go_the_other_way() {
     assert_eq!(there.destination, Some(Place::lane(RoadId(1), 1, 10.0)));
     assert!(check(&after).is_empty(), "{:?}", check(&after));
     assert_same(&image(&after, Mirror::UpDown(5.0)).0, &scenario);
-    // Without a destination it drives to its last way-point, and it still does.
+    // Without a destination it drives to its last way-point, and still does so.
     let edit = Edit::Agent(
         AgentId(1),
         Some(Box::new(Agent {
@@ -275,7 +275,7 @@ fn an_uneven_two_way_road_keeps_its_lanes_and_its_footprint() {
     let before = scenario.network().road(RoadId(1)).unwrap();
     let (right, left) = before.edges(50.0);
     assert_eq!(road.edges(50.0), (-left, -right));
-    // Parking has changed sides, and who stands there with it.
+    // Parking has changed sides, and agents that start there with it.
     assert_eq!(
         after.agents()[&AgentId(1)].start,
         Place::lane(RoadId(1), 2, 10.0)
@@ -353,7 +353,7 @@ fn arrows_and_rules_follow_and_stages_of_single_turns_are_made_anew() {
         [Turn::Right, Turn::Straight].into_iter().collect()
     );
     assert_same(&image(&after, Mirror::LeftRight(0.0)).0, &scenario);
-    // A stage of left turns alone would be one of right turns: it is left to the program, with a word.
+    // A stage of left turns alone would become one of right turns, so it is left to be derived, with a note.
     rules.plan.as_mut().unwrap().stages = vec![stage(vec![Turn::Left])];
     with(&mut scenario, rules);
     let (after, changed) = image(&scenario, Mirror::LeftRight(0.0));
@@ -373,7 +373,7 @@ fn what_is_not_chosen_stays_and_what_only_follows_has_no_middle() {
     let mut same = scenario.clone();
     same.apply(nothing.edit).unwrap();
     assert_eq!(same, scenario);
-    // One arm alone: the others follow with their ends.
+    // A single arm: the others follow with their ends.
     let arm = Objects::from([ObjectId::Road(RoadId(1))]);
     let at = middle(&scenario, &arm).unwrap();
     let result = mirrored(&scenario, &arm, Mirror::LeftRight(at.x)).unwrap();
@@ -382,7 +382,7 @@ fn what_is_not_chosen_stays_and_what_only_follows_has_no_middle() {
     assert_eq!(after.obstacles(), scenario.obstacles());
     after.apply(back).unwrap();
     assert_eq!(after, scenario);
-    // So far out that no road may be there: a refusal, and no panic.
+    // So far out that no road may be there, which must give an error instead of a panic.
     assert!(mirrored(&scenario, &arm, Mirror::LeftRight(1e9)).is_err());
     assert!(mirrored(&scenario, &arm, Mirror::UpDown(f64::NAN)).is_err());
 }

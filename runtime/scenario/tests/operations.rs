@@ -1,4 +1,4 @@
-//! Operations on objects: what they change, and that their edits can be taken back.
+//! Operations on objects: their effects, and that their edits can be undone.
 
 use crate::common::{crate_at, crossroads, draw, pond_at, street, west_to_east};
 use proptest::prelude::*;
@@ -76,7 +76,7 @@ fn all(scenario: &Scenario) -> Objects {
     objects
 }
 
-/// Applies an edit and makes sure that its inverse gives back what was there.
+/// Applies an edit and checks that its inverse restores the scenario.
 fn applied(scenario: &Scenario, edit: Edit) -> Scenario {
     let mut changed = scenario.clone();
     let inverse = changed.apply(edit).unwrap();
@@ -155,7 +155,7 @@ fn a_road_takes_who_stands_on_it_along_when_it_is_deleted() {
     );
     assert!(after.agents().is_empty());
     assert_eq!(after.network().road_count(), 3);
-    // The western end is bare and gone; the crossing still has three roads.
+    // The western end without roads is deleted; the crossing still has three roads.
     assert_eq!(after.network().node_count(), 4);
     let after = applied(
         &scenario,
@@ -184,7 +184,7 @@ fn a_copy_is_a_scenario_and_pastes_under_new_ids() {
             .iter()
             .all(|f| f.severity != check::Severity::Error)
     );
-    // Into an empty world with nothing but the piece.
+    // Into an empty world with nothing except the piece.
     let empty = Scenario::default();
     let (edit, _) = pasted(&empty, &piece, &Motion::default()).unwrap();
     assert_eq!(applied(&empty, edit).network().road_count(), 4);
@@ -206,7 +206,7 @@ fn a_road_that_is_turned_round_is_driven_as_before() {
     assert_eq!(first.unwrap().lane_sections, last.unwrap().lane_sections);
 }
 
-/// The roads that people cross at a node.
+/// The roads with crossings at a node.
 fn crossed(scenario: &Scenario, node: NodeId) -> Vec<u32> {
     let rules = &scenario.network().node(node).unwrap().rules;
     rules.crossings.iter().map(|rule| rule.road.0).collect()
@@ -228,7 +228,7 @@ fn crossings_follow_their_roads() {
     let road = rules.crossings[0].road;
     let scenario = applied(&plain, Edit::Node(middle, Some(Node { rules, ..node })));
     assert_eq!(crossed(&scenario, middle).len(), 4);
-    // Whichever piece leads to the junction has the crossing.
+    // The piece that leads to the junction has the crossing, whichever it is.
     let length = scenario.network().road(road).unwrap().length();
     let cut = applied(
         &scenario,
@@ -382,7 +382,7 @@ fn arrows_stay_with_the_junction_that_they_are_about() {
     let whole = applied(&cut, merged(&cut, seam).unwrap());
     let merged = whole.network().road(RoadId(1)).unwrap();
     assert_eq!(merged.lane_sections, road.lane_sections);
-    // Turned round twice they are where they were.
+    // Reversed twice they are unchanged.
     let turned = applied(&whole, reversed(&whole, RoadId(1)).unwrap());
     assert_eq!(arrows(&turned, 1, true), [Turn::Right]);
     assert_eq!(arrows(&turned, 1, false), [Turn::Left]);
@@ -409,7 +409,7 @@ fn roads_keep_their_access_whatever_is_done_to_them() {
     let seam = cut.network().road(RoadId(1)).unwrap().to;
     let whole = applied(&cut, merged(&cut, seam).unwrap());
     assert_eq!(accesses(&whole), [Private]);
-    // One road cannot be for two kinds of people.
+    // A road cannot have two kinds of access.
     let mixed = with_access(&cut, 2, Customers);
     assert!(merged(&mixed, seam).is_err());
     let turned = applied(&mixed, reversed(&mixed, RoadId(2)).unwrap());
@@ -418,7 +418,7 @@ fn roads_keep_their_access_whatever_is_done_to_them() {
     let (paste, _) = pasted(&mixed, &copy, &Motion::shift(DVec2::new(0.0, 90.0))).unwrap();
     let both = applied(&mixed, paste);
     assert_eq!(accesses(&both), [Private, Customers, Private, Customers]);
-    // A street that is drawn across it cuts it, and is for all itself.
+    // A street drawn across it cuts it, and is itself open to all.
     let mut crossed = scenario.clone();
     draw(&mut crossed, (100.0, -50.0), (100.0, 50.0), &street("new"));
     let mut drawn = accesses(&crossed);
@@ -478,7 +478,7 @@ fn lanes_are_numbered_anew_and_keep_their_direction() {
     let lanes = scenario.network().road(RoadId(1)).unwrap().lane_sections[0]
         .lanes
         .clone();
-    // The left lane goes to the right of the line and is still driven against it.
+    // The left lane moves to the right of the line and keeps its direction against it.
     let edit = with_lanes(&scenario, RoadId(1), 0, lanes.clone(), 0).unwrap();
     let after = applied(&scenario, edit);
     let road = after.network().road(RoadId(1)).unwrap();
@@ -530,7 +530,7 @@ fn a_merge_next_to_a_full_node_needs_no_room_there() {
         let whole = applied(&cut, merged(&cut, seam).unwrap());
         assert_eq!(whole.network().road_count(), 32);
     }
-    // One more does not fit, and neither does a loop, which has both of its ends here.
+    // Another one does not fit, and neither does a loop, which has both of its ends here.
     let full = scenario.network().nodes().next().unwrap().0;
     let mut road = scenario.network().road(RoadId(1)).unwrap().clone();
     road.to = road.from;
@@ -570,7 +570,7 @@ fn a_roundabout_takes_the_place_of_a_crossing() {
             .filter(|road| (road.length() - 15.0 * std::f64::consts::FRAC_PI_2).abs() < 1e-6)
             .collect();
         assert_eq!(arcs.len(), 4);
-        // Each of the four nodes is a roundabout's, with an arm, an arc that ends and one that begins.
+        // Each of the four nodes is a roundabout node, with an arm, an arc that ends and one that begins.
         let layout = junction::layout(network, after.about());
         let rings = layout.junctions.iter().filter(|j| j.arms.len() == 3);
         let rings: Vec<_> = rings.collect();
@@ -583,7 +583,8 @@ fn a_roundabout_takes_the_place_of_a_crossing() {
     }
 }
 
-/// The streets that lead to a ring, with how far a place on each is from its node on the ring.
+/// The streets that lead to a ring, each with a function from a distance to its node on the ring to the
+/// position along it.
 fn arms_of_ring(scenario: &Scenario, radius: f64) -> Vec<(RoadId, impl Fn(f64) -> f64 + use<>)> {
     let mut arms = Vec::new();
     for (id, road) in scenario.network().roads() {
@@ -628,7 +629,7 @@ fn streets_widen_towards_a_roundabout_around_an_island() {
                     assert!((left - right - wanted).abs() < 1e-9, "{d}");
                 }
             }
-            // From each street one comes to each other one, along lanes that go on where they ended.
+            // Each street can be reached from each other one, along lanes that continue each other.
             let layout = junction::layout(scenario.network(), scenario.about());
             let graph = LaneGraph::new(&scenario, &layout);
             let outer = |id: RoadId, from_ring: &dyn Fn(f64) -> f64, enters: bool| {
@@ -662,7 +663,8 @@ fn streets_widen_towards_a_roundabout_around_an_island() {
                     assert!(gap < 0.02, "{gap} m between {id} and {next}");
                 }
             }
-            // Curves begin where the lane leads, which is not along the street while the island opens.
+            // Curves begin in the direction of the lane, which deviates from the street while the island
+            // opens.
             for path in layout.junctions.iter().flat_map(|junction| &junction.paths) {
                 let road = scenario.network().road(path.from.road).unwrap();
                 let cut = path.curve.as_ref().unwrap().start();
@@ -723,7 +725,7 @@ fn streets_that_are_short_or_one_way_come_to_a_roundabout_as_they_are() {
             .count()
     };
     assert_eq!(flares(scenario), 0);
-    // The control case: longer by 20 cm.
+    // Control: longer by 20 cm.
     let mut wider = Scenario::new("arms");
     let far = far + 0.2;
     draw(&mut wider, (-far, 0.0), (far, 0.0), &street("Short"));
@@ -855,7 +857,7 @@ fn turn_lanes_open_before_a_junction_and_arrows_say_for_whom() {
                 "{side:?}: {}",
                 arm.road
             );
-            // So long before the stop line it is as wide as the lane beside it.
+            // Over this length before the stop line it is as wide as the lane beside it.
             let road = scenario.network().road(arm.road).unwrap();
             let towards = arm.end == RoadEnd::End;
             let s = |way: f64| if towards { road.length() - way } else { way };
@@ -863,7 +865,7 @@ fn turn_lanes_open_before_a_junction_and_arrows_say_for_whom() {
             assert_eq!((driven(arm.trim + 30.0), driven(arm.trim + 65.0)), (2, 1));
         }
         assert_eq!(check(&scenario), check(&before), "{side:?}");
-        // Each arm has one now: a second time there is nothing to do.
+        // Each arm now has a turn lane, so the second time there is nothing to do.
         let again = operation::turn_lanes(&scenario, middle, 30.0).unwrap_err();
         assert!(
             again.to_string().contains("can have a turn lane"),
@@ -871,7 +873,7 @@ fn turn_lanes_open_before_a_junction_and_arrows_say_for_whom() {
         );
         scenario.apply(inverse).unwrap();
         assert_eq!(scenario, before);
-        // Nowhere is room for one of 200 m.
+        // There is no room for one of 200 m anywhere.
         assert!(operation::turn_lanes(&scenario, middle, 200.0).is_err());
     }
 }
@@ -912,7 +914,7 @@ fn who_is_on_a_lane_that_makes_room_for_a_turn_lane_stays_on_it() {
     );
 }
 
-/// A crossing of two streets of 2 x 140 m that meet at an angle, rad, in traffic on a side.
+/// A crossing of two streets of 2 x 140 m that meet at an angle, rad, for a driving side.
 fn slanted(angle: f64, side: DrivingSide) -> Scenario {
     let mut scenario = Scenario::new("slanted");
     let about = About {
@@ -956,7 +958,7 @@ fn a_slip_lane_takes_the_turn_to_the_near_side_out_of_a_junction() {
                 let paths = &after.junction_at(node).unwrap().paths;
                 let turns = paths.iter().filter(|path| path.turn == Turn::near(side));
                 assert_eq!(turns.count(), 3);
-                // One drives from one road to the other one all the same, and gives way at the end.
+                // A vehicle can still drive from one road to the other one, and gives way at the end.
                 let roads = scenario.network().roads();
                 let (slip, lane) = roads.max_by_key(|(id, _)| *id).unwrap();
                 assert!(lane.lane_sections[0].lanes.len() == 1);
@@ -975,7 +977,7 @@ fn a_slip_lane_takes_the_turn_to_the_near_side_out_of_a_junction() {
                 assert_eq!(
                     (ways_to.len(), ways_on.len()),
                     (1, 1),
-                    "nobody turns round by it"
+                    "no U-turn leads over it"
                 );
                 let arm = end.arms.iter().find(|arm| arm.road == slip).unwrap();
                 assert_eq!(arm.sign, junction::Sign::Yield);
@@ -1010,7 +1012,7 @@ fn all_corners_of_a_junction_get_slip_lanes() {
             assert_eq!(turns(&scenario).len(), left, "{side:?} {way:?}");
             assert_eq!(check(&scenario), [], "{side:?} {way:?}");
         }
-        // One place on each street: a lane ends there and one begins.
+        // One point on each street: a lane ends there and one begins.
         let after = layout(&scenario);
         let cuts = after
             .junctions

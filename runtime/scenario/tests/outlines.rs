@@ -1,5 +1,4 @@
-//! Carriageways, kerbs and pavements of junctions, held against a polygon library and against each
-//! other.
+//! Carriageways, kerbs and pavements of junctions, compared with a polygon library and with each other.
 
 use crate::common::draw;
 use i_overlay::core::fill_rule::FillRule;
@@ -84,13 +83,13 @@ fn area(shapes: &Shapes) -> f64 {
         .abs()
 }
 
-/// The surface of a road between two lateral places, from one distance to another.
+/// The surface of a road between two lateral positions, from one distance to another.
 fn band(road: &Road, (from, to): (f64, f64), right: f64, left: f64) -> Vec<Vec<[f64; 2]>> {
     let at = |s: f64, t: f64| road.reference_line.point(s, t);
     ring(&[at(from, right), at(to, right), at(to, left), at(from, left)])
 }
 
-/// What is drawn of carriageways and of pavements.
+/// The drawn areas of carriageways and of pavements.
 fn drawn(scenario: &Scenario, layout: &Layout) -> (Shapes, Shapes) {
     let (mut carriageways, mut pavements) = (Vec::new(), Vec::new());
     for (id, road) in scenario.network().roads() {
@@ -113,8 +112,8 @@ fn drawn(scenario: &Scenario, layout: &Layout) -> (Shapes, Shapes) {
 
 #[test]
 fn plain_crossings_are_the_closing_of_their_carriageways() {
-    // The carriageway with rounded corners is the union of the roads, grown by the corners' radius and
-    // shrunk by it again; the pavement is what a further growth by its width adds.
+    // The carriageway with rounded corners is the union of the roads, grown by the corners' radius and shrunk
+    // by it again; the pavement is added by growing it further by its width.
     let cross = [0.0, 90.0, 180.0, 270.0];
     for (class, lanes, radius) in [
         (RoadClass::Residential, 1, 4.5),
@@ -131,7 +130,7 @@ fn plain_crossings_are_the_closing_of_their_carriageways() {
                 let (right, left) = road.carriageway(0.0);
                 band(road, (0.0, road.length()), right, left)
             });
-            // Arms end in the middle: their half of the crossing is not among them.
+            // Arms end in the middle, so their half of the crossing is not included.
             let half = 3.25 * lanes as f64;
             let middle = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
             let middle = ring(&middle.map(|(x, y)| DVec2::new(half * x, half * y)));
@@ -154,7 +153,7 @@ fn plain_crossings_are_the_closing_of_their_carriageways() {
                     "{class:?}, {}: {what} {share}",
                     bearings.len()
                 );
-                // That is no large figure: corners alone are more.
+                // The tolerance is strict: corners alone are larger.
                 let corners = area(&combined(&theirs, OverlayRule::Xor, &seen(unrounded)));
                 assert!(corners > 0.005 * area(&theirs), "{what} {corners}");
             }
@@ -207,7 +206,7 @@ fn pavements_lie_beside_carriageways_and_share_their_corners_with_roads() {
                 let (a, b) = (vec![ring(&pavement)], vec![ring(&outline)]);
                 let shared = area(&combined(&a, OverlayRule::Intersect, &b));
                 assert!(shared < 0.01, "{name} {}: {shared} m^2", junction.nodes[0]);
-                // The kerb runs between both.
+                // The kerb runs between the two.
                 for point in border.kerb_line(TOLERANCE) {
                     assert!(polygon::boundary_distance(&pavement, point) < 1e-6);
                 }
@@ -244,7 +243,7 @@ fn a_dead_end_is_a_half_circle_with_its_pavement() {
         let pavement = junction.borders[0].pavement_polygon(1e-4);
         let band = 0.5 * std::f64::consts::PI * (5.25f64.powi(2) - 3.25f64.powi(2));
         assert!((polygon::signed_area(&pavement) - band).abs() < 2e-2);
-        // It lies beyond the end of the road: vehicles drive to that.
+        // It lies beyond the end of the road, up to which vehicles drive.
         assert_eq!(junction.arms[0].trim, 0.0);
     }
 }

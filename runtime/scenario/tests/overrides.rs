@@ -1,4 +1,4 @@
-//! Turns of lanes and corners that a person decides: what they do, and that they stay.
+//! Lane turns and corners set by the user: their effects, and that they are kept.
 
 use crate::common::{crossroads, draw, street};
 use roadwright_scenario::check::{Code, check};
@@ -15,7 +15,7 @@ fn applied(scenario: &Scenario, edit: Edit) -> Scenario {
     let undo = changed.apply(edit).unwrap();
     let mut back = changed.clone();
     back.apply(undo).unwrap();
-    assert!(back == *scenario, "undo gives back what was there");
+    assert!(back == *scenario, "undo restores the scenario");
     changed
 }
 
@@ -78,7 +78,7 @@ fn codes(scenario: &Scenario) -> Vec<Code> {
         .collect()
 }
 
-/// Two streets of two lanes each way.
+/// Two streets of two lanes in each direction.
 fn wide_crossing() -> Scenario {
     let mut scenario = Scenario::new("wide");
     let style = |name| operation::draw::RoadStyle {
@@ -113,7 +113,7 @@ fn ways_from_lane_to_lane_are_taken_out_and_added() {
     let with = with_rules(&without, |rules| rules.turns.add(new));
     assert!(turns(&with).contains(&new) && !turns(&with).contains(&gone));
     assert!(codes(&with).is_empty(), "{:?}", check(&with));
-    // The same once more changes nothing, and forgetting both leaves it to the rules.
+    // Adding it again changes nothing, and dropping both entries leaves it to the rules.
     let again = with_rules(&with, |rules| rules.turns.add(new));
     assert!(again == with);
     let plain_again = with_rules(&with, |rules| {
@@ -121,7 +121,7 @@ fn ways_from_lane_to_lane_are_taken_out_and_added() {
         rules.turns.forget(gone);
     });
     assert!(plain_again == plain);
-    // What a person adds goes before a restriction.
+    // A turn that the user adds overrides a restriction.
     let no = Restriction {
         kind: RestrictionKind::No,
         from: gone.from.road,
@@ -165,7 +165,7 @@ fn turns_of_lanes_that_are_not_there_are_found() {
     let plain = crossroads();
     let LaneTurn { from, to } = left(&plain);
     let wrong = [
-        // The other way round, a lane that is not there, a road that is not there.
+        // The reverse, a lane that does not exist, a road that does not exist.
         LaneTurn { from: to, to: from },
         LaneTurn {
             from,
@@ -192,7 +192,7 @@ fn turns_of_lanes_that_are_not_there_are_found() {
     }
 }
 
-/// The corners of the middle with the roads beside them: (road, next, wanted, achieved).
+/// The corners of the junction in the middle with the roads beside them: (road, next, wanted, achieved).
 fn corners(scenario: &Scenario) -> Vec<(RoadId, RoadId, f64, f64)> {
     let junction = junction(scenario);
     let arms = &junction.arms;
@@ -231,7 +231,7 @@ fn a_corner_has_the_radius_that_is_decided() {
     assert!(codes(&wide).is_empty());
     let back = with_rules(&wide, |rules| rules.set_corner(road, next, None));
     assert!(back == plain);
-    // There is no room for a hundred metres: as much as there is, and a word about it.
+    // There is no room for a hundred metres: the corner gets as much as there is, with a finding.
     let huge = with_rules(&plain, |rules| rules.set_corner(road, next, Some(100.0)));
     let (.., wanted, achieved) = corners(&huge)[0];
     assert!(
@@ -263,7 +263,7 @@ fn corners_that_are_not_there_are_found() {
     assert_eq!(codes(&wrong), [Code::DanglingCorner]);
 }
 
-/// A crossing with a turn taken out, one added and a corner.
+/// A crossing with a removed turn, an added turn and a corner.
 fn decided() -> (Scenario, LaneTurn) {
     let plain = wide_crossing();
     let gone = left(&plain);
@@ -275,7 +275,7 @@ fn decided() -> (Scenario, LaneTurn) {
     (scenario, gone)
 }
 
-/// How many ways there are, and the radii in the order of their size.
+/// The number of connections, and the radii in order of size.
 fn shape(scenario: &Scenario) -> (usize, Vec<f64>) {
     let mut radii: Vec<f64> = corners(scenario).iter().map(|corner| corner.3).collect();
     radii.sort_by(f64::total_cmp);
@@ -301,7 +301,7 @@ fn what_is_decided_follows_its_roads() {
         let mut nodes = network.nodes();
         let seam = nodes.find(|(id, _)| network.ends_at(*id).len() == 2);
         let seam = seam.unwrap().0;
-        // Whichever piece runs the other way, one road of both has the same turns.
+        // Whichever piece is reversed, the merged road has the same turns.
         for end in [0, 1] {
             let piece = network.ends_at(seam)[end].0;
             let mixed = applied(&cut, reversed(&cut, piece).unwrap());
@@ -318,8 +318,8 @@ fn turns_follow_lanes_that_get_other_ids() {
     let road = scenario.network().road(gone.from.road).unwrap();
     let lanes = road.lane_sections[0].lanes.clone();
     let left = lanes.iter().filter(|lane| lane.id > 0).count();
-    // One more lane on the outermost right: the ids on the left stay; and on the left: all on the right
-    // stay. Then the reference line moves by a lane.
+    // Another lane on the outermost right keeps the ids on the left; one on the left keeps all ids on the
+    // right. Then the reference line moves by a lane.
     let mut more = lanes.clone();
     let mut new = lanes[0].clone();
     new.id = 0;
@@ -337,7 +337,7 @@ fn turns_follow_lanes_that_get_other_ids() {
     };
     assert_eq!(kept[0].from.lane, expected);
     assert!(codes(&changed).is_empty(), "{:?}", check(&changed));
-    // With its lane a turn is gone.
+    // A turn is deleted with its lane.
     let less: Vec<Lane> = lanes
         .iter()
         .filter(|lane| lane.id != gone.from.lane)
@@ -349,7 +349,7 @@ fn turns_follow_lanes_that_get_other_ids() {
         with_lanes(&scenario, gone.from.road, 0, less, left).unwrap(),
     );
     assert!(rules(&changed).turns.is_empty());
-    // And with its road all that names it.
+    // All rules that name a road are deleted with it.
     let objects = [ObjectId::Road(gone.from.road)].into();
     let less = applied(&scenario, deleted(&scenario, &objects));
     assert!(rules(&less).turns.is_empty());
@@ -431,7 +431,7 @@ fn stages_in_which_two_meet_and_neither_gives_way_are_found() {
             });
         })
     };
-    // Roads that face each other: who turns across the oncoming traffic gives way anyhow.
+    // Roads that face each other: turns across oncoming traffic give way anyhow.
     let street = |i: usize| stage(vec![all(roads[i]), all(roads[i + 2])], Vec::new());
     let sound = with(vec![street(0), street(1)]);
     assert!(codes(&sound).is_empty(), "{:?}", check(&sound));
@@ -450,7 +450,7 @@ fn stages_in_which_two_meet_and_neither_gives_way_are_found() {
     assert!(file::from_text(&text).unwrap() == settled);
 }
 
-/// Two crossings so far apart, m, and their nodes from west to east.
+/// Two crossings `apart` metres apart, and their nodes from west to east.
 fn two_crossings(apart: f64) -> (Scenario, [NodeId; 2]) {
     let mut scenario = Scenario::new("near");
     draw(&mut scenario, (-120.0, 0.0), (160.0, 0.0), &street("East"));
@@ -480,7 +480,8 @@ fn near_junctions_are_made_one_and_taken_apart() {
     let junction = merged.junction_at(west).unwrap();
     assert_eq!((junction.nodes.len(), junction.arms.len()), (2, 6));
     assert_eq!(merged.internal.len(), 1);
-    // From each arm one may drive into all others, and only by ways that the two crossings allow.
+    // From each arm vehicles may drive into all others, and only along connections that the two crossings
+    // allow.
     let ways: std::collections::BTreeSet<_> = junction
         .paths
         .iter()
@@ -488,7 +489,7 @@ fn near_junctions_are_made_one_and_taken_apart() {
         .collect();
     assert_eq!(ways.len(), 6 * 5);
     let after = layout_after_edit((plain.network(), &apart), one.network(), one.about());
-    assert!(after == merged, "as if it had been laid out at once");
+    assert!(after == merged, "equal to a layout from scratch");
     let back = parted_junctions(&one, east).unwrap();
     assert!(applied(&one, back) == plain);
     assert_eq!(parted_junctions(&plain, east), None);
@@ -505,7 +506,7 @@ fn junctions_that_cannot_be_one_are_refused() {
     let error = refused(&far, &[west, east]);
     assert!(error.to_string().contains("60 m"), "{error}");
     assert_eq!(refused(&far, &[west]), error);
-    // Said in a file all the same, it is told and changes nothing else.
+    // Set in a file nevertheless, it is reported and changes nothing else.
     let both = |road: &Road| road.from.min(road.to) == west.min(east) && road.length() < 81.0;
     let mut roads = far.network().roads();
     let (between, _) = roads.find(|(_, road)| both(road)).unwrap();
@@ -515,7 +516,7 @@ fn junctions_that_cannot_be_one_are_refused() {
     assert_eq!(codes(&wrong), [Code::DanglingInternalRoad]);
     assert!(laid_out(&wrong) == laid_out(&far));
 
-    // Somebody begins on the road between them.
+    // An agent starts on the road between them.
     let (mut used, [west, east]) = two_crossings(40.0);
     let between = used.network().roads().find(|(_, road)| {
         [road.from, road.to].contains(&west) && [road.from, road.to].contains(&east)
@@ -537,7 +538,7 @@ fn junctions_that_cannot_be_one_are_refused() {
     assert_eq!(refused(&lone, &[end]), OperationError::NoJunctionNear);
     assert_eq!(refused(&lone, &[]), OperationError::NoJunctionNear);
 
-    // Two places of one ring.
+    // Two points of one ring.
     let plain = crossroads();
     let at = plain.network().node(middle(&plain)).unwrap().position();
     let ring = operation::draw::roundabout(&plain, (at, 15.0), 0).unwrap();

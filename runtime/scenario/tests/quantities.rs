@@ -1,4 +1,4 @@
-//! Numbers out of range: refused by edits, by files and by the schema, key by key.
+//! Numbers out of range: rejected by edits, by files and by the schema, key by key.
 
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{
@@ -8,7 +8,7 @@ use roadwright_scenario::{
 };
 use serde_json::Value;
 
-/// An edit with one wrong number, and the key that the message has to name.
+/// An edit with one invalid number, and the key that the message has to name.
 type Wrong = (&'static str, Edit);
 
 fn vehicle(change: fn(&mut VehicleType)) -> Edit {
@@ -114,7 +114,7 @@ fn origin(latitude_deg: f64, longitude_deg: f64) -> Edit {
     }))
 }
 
-/// Every number of the objects that are described by one record, by its definition in the schema.
+/// Every number of the objects that a record describes, by its definition in the schema.
 fn wrong_numbers() -> Vec<(&'static str, Vec<Wrong>)> {
     let node = |x, y| Edit::Node(NodeId(1), Some(Node::at(DVec2::new(x, y))));
     let nan = f64::NAN;

@@ -1,7 +1,8 @@
-//! What holds at every junction: of 2 to 9 legs, 5 to 355 degrees apart, 3 to 30 m wide, on either side.
+//! Invariants of every junction of 2 to 9 legs, 5 to 355 degrees apart, 3 to 30 m wide, with either driving
+//! side.
 //!
-//! `ROADWRIGHT_JUNCTIONS=10000 cargo test -p roadwright-scenario --test all random_junctions` takes more of them,
-//! and `ROADWRIGHT_SEED=8` others.
+//! `ROADWRIGHT_JUNCTIONS=10000 cargo test -p roadwright-scenario --test all random_junctions` tests more of
+//! them, and `ROADWRIGHT_SEED=8` different ones.
 
 use crate::common::Star;
 use roadwright_geometry::math::{Stream, wrap_angle};
@@ -14,9 +15,9 @@ use roadwright_scenario::*;
 use roadwright_testing::{scaled, seed};
 use std::f64::consts::TAU;
 
-/// Junctions of a nightly run.
+/// Default number of junctions.
 const COUNT: u64 = 250;
-/// The usual seed.
+/// Default seed.
 const SEED: u64 = 7;
 
 /// A random junction, with its star, scenario and layout.
@@ -37,7 +38,7 @@ impl Case {
             .unwrap()
     }
 
-    /// The middle of a lane at the cut of its arm, and where one drives there.
+    /// The middle of a lane at the cut of its arm, and the driving direction there.
     fn cut_of(&self, lane: junction::LaneEnd, enters: bool) -> (DVec2, f64) {
         let road = self.scenario.network().road(lane.road).unwrap();
         let arm = self
@@ -62,7 +63,7 @@ impl Case {
     }
 }
 
-/// Random junctions whose legs are so far apart at least, degrees.
+/// Random junctions whose legs are at least `least_gap` degrees apart.
 fn cases(least_gap: f64) -> impl Iterator<Item = Case> {
     let wanted = std::env::var("ROADWRIGHT_JUNCTIONS").ok();
     let count = wanted.map_or_else(|| scaled(COUNT), |text| text.parse().unwrap());
@@ -164,7 +165,7 @@ fn every_lane_leads_somewhere_and_is_led_to_or_is_told_of() {
     let (mut used, mut told) = (0, 0);
     for case in cases(5.0) {
         let junction = case.junction();
-        // More than any junction of a real town has: `check` tells so.
+        // More lanes than any real junction has, which `check` reports.
         if junction.flags.contains(&Flag::TooManyLanes) {
             continue;
         }
@@ -191,13 +192,13 @@ fn every_lane_leads_somewhere_and_is_led_to_or_is_told_of() {
             let same = lanes
                 .iter()
                 .filter(|(other, _, same)| *other == road && *same == enters);
-            // Of more lanes that leave than come from elsewhere some stay empty.
+            // If more lanes leave than come from elsewhere, some stay empty.
             let has_partner = match enters {
                 true => others > 0,
                 false => others >= same.count(),
             };
             let is_told = junction.flags.iter().any(|flag| match *flag {
-                // Who cannot go on might have been the one who comes.
+                // The lane without an exit might have been the one that leads here.
                 Flag::NoExit(end) => !enters || (end.road, end.lane) == (road, lane),
                 Flag::NoCurve(from, to) => [from, to].map(|end| end.road).contains(&road),
                 _ => false,
@@ -217,7 +218,7 @@ fn every_lane_leads_somewhere_and_is_led_to_or_is_told_of() {
 
 #[test]
 fn nobody_gives_way_to_who_gives_way_to_it() {
-    // Each control takes the conflicts of all ways anew: a fifth of them is enough.
+    // Each control recomputes all conflicts, so a fifth of the cases is enough.
     for case in cases(5.0).step_by(5) {
         for control in Control::ALL {
             let mut scenario = case.scenario.clone();
@@ -249,7 +250,7 @@ fn nobody_gives_way_to_who_gives_way_to_it() {
             for stage in 0..signals.greens.len() {
                 for (a, b) in signals.unsettled(junction, &conflicts, stage) {
                     let [one, other] = [a, b].map(|way| &junction.paths[way.index()]);
-                    // Who comes from one lane drives behind who is before it.
+                    // Vehicles from the same arm follow each other.
                     let is_one_arm = one.from.road == other.from.road;
                     assert!(
                         is_one_arm,
@@ -293,7 +294,7 @@ fn a_junction_that_is_moved_turned_and_drawn_in_another_order_is_the_same() {
                 arm.unwrap().trim
             };
             let off = (trim(junction, *own) - trim(moved, *other)).abs();
-            // Kept in micrometres.
+            // Stored in micrometres.
             assert!(off < 3e-6, "{}: {off} m", case.number);
         }
         let back = |point: &DVec2| DVec2::from_angle(-turn).rotate(*point - place);
@@ -356,6 +357,6 @@ fn ways_lie_on_the_carriageway() {
             beyond += usize::from(!points.iter().all(is_held));
         }
     }
-    // The control: outlines alone do not hold all of them where many arms meet at sharp angles.
+    // Control: outlines alone do not contain all of them where many arms meet at sharp angles.
     assert!(beyond > 0 && 4 * beyond < ways, "{beyond} of {ways}");
 }

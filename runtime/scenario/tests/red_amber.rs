@@ -1,11 +1,11 @@
-//! Red and amber together before green: where, for how long, and what it is taken from.
+//! Red and amber together before green: in which countries, for how long, and which time it is part of.
 
 use crate::common::crossroads;
 use roadwright_scenario::junction::{Conflicts, Junction, Light, Signals, layout};
 use roadwright_scenario::*;
 use std::sync::Arc;
 
-/// The signals of a crossing in a country, with what is decided of their plan.
+/// The signals of a crossing in a country, with the given plan.
 fn signals(country: &str, plan: Option<SignalPlan>) -> (Signals, Arc<Junction>) {
     let mut scenario = crossroads();
     let mut about = scenario.about().clone();
@@ -27,7 +27,7 @@ fn signals(country: &str, plan: Option<SignalPlan>) -> (Signals, Arc<Junction>) 
     (signals, junction)
 }
 
-/// For how long each path shows red and amber in a cycle before its green, s; fails on any other order.
+/// Duration of red and amber before green of each path in a cycle, s; fails on any other sequence.
 fn shown(signals: &Signals, paths: usize) -> Vec<f64> {
     let step = 0.01;
     let count = (signals.programme.cycle() / step).round() as u32;

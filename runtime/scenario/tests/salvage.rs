@@ -1,4 +1,4 @@
-//! Damaged files: what can be read of them is kept, and the rest is named.
+//! Damaged files: readable objects are kept, and the rest is reported.
 
 use roadwright_scenario::{Scenario, file};
 use std::path::{Path, PathBuf};
@@ -79,7 +79,7 @@ fn a_broken_line_costs_its_object_and_those_that_need_it() {
         "{:?}",
         salvage.left_out
     );
-    // What stood on the road goes as well, and each says why.
+    // Objects on the road are lost as well, and each is reported with its reason.
     for error in &salvage.left_out {
         assert!(!error.message.is_empty());
     }
@@ -112,7 +112,7 @@ fn what_is_no_scenario_stays_an_error() {
     }
     assert!(salvaged(&[0xff, 0xfe, 0x00, 0x80]).is_err());
     assert!(file::salvage(Path::new("/does/not/exist")).is_err());
-    // Deeply nested, and with many lines that are broken: no hang, no panic.
+    // Deep nesting, and many broken lines: no hang, no panic.
     let deep = format!(
         "{{\"format\": \"roadwright-scenario\", \"x\": {}",
         "[".repeat(100_000)

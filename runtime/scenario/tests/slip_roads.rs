@@ -1,4 +1,4 @@
-//! Slip roads: a lane opens for them beside a fast road, and nobody has to stop.
+//! Slip roads: a lane opens for them beside a fast road, and no vehicle has to stop.
 
 use crate::common::{draw, street};
 use proptest::prelude::*;
@@ -62,13 +62,13 @@ fn a_slip_road_joins_on_a_lane_of_its_own_from_either_side() {
                 "{side:?} {y}"
             );
             assert!(junction.flags.is_empty() && junction.outline.is_empty());
-            // Three lanes go on, and the new one goes into the lane that opens for it.
+            // Three lanes continue, and the new one leads into the lane that opens for it.
             assert_eq!(junction.paths.len(), 4);
             assert!(junction.paths.iter().all(|path| path.curve.is_none()));
             assert_eq!(junction.gores.len(), 1);
             let findings = check(&scenario);
             assert!(findings.is_empty(), "{side:?} {y}: {findings:?}");
-            // On the side that it comes from.
+            // On the side from which it comes.
             let gore = &junction.gores[0];
             assert!(gore.left.iter().chain(&gore.right).all(|p| p.y * y > 0.0));
         }
@@ -122,7 +122,7 @@ fn a_gore_lies_between_the_roads_and_ends_where_they_have_parted() {
 
 #[test]
 fn at_a_large_angle_or_on_a_slow_road_there_is_a_crossing() {
-    // Across a motorway: a plain junction, as before.
+    // Across a motorway: a plain junction.
     let mut scenario = motorway(DrivingSide::Right);
     let ramp = one_way(RoadClass::Ramp, 1);
     draw(&mut scenario, (-60.0, -100.0), (0.0, -0.2), &ramp);
@@ -133,7 +133,7 @@ fn at_a_large_angle_or_on_a_slow_road_there_is_a_crossing() {
     draw(&mut scenario, (-500.0, 0.0), (500.0, 0.0), &slow);
     draw(&mut scenario, (-300.0, -60.0), (0.0, -0.2), &slow);
     assert!(!joint(&layout_of(&scenario)).is_direct);
-    // Too little of the motorway is left for a lane.
+    // Too little of the motorway remains for a lane.
     let mut scenario = motorway(DrivingSide::Right);
     draw(&mut scenario, (150.0, -60.0), (450.0, -3.0), &ramp);
     assert!(layout_of(&scenario).junctions.iter().all(|j| !j.is_direct));
@@ -141,7 +141,7 @@ fn at_a_large_angle_or_on_a_slow_road_there_is_a_crossing() {
 
 #[test]
 fn one_way_streets_that_cross_make_a_crossing() {
-    // Each lane goes straight on there as well, and yet their ways cross.
+    // Each lane continues straight on there as well, and yet their paths cross.
     let mut scenario = Scenario::new("cross");
     let street = one_way(RoadClass::Residential, 1);
     draw(&mut scenario, (-100.0, 0.0), (100.0, 0.0), &street);
@@ -173,7 +173,7 @@ fn what_somebody_has_decided_counts() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever is drawn beside a motorway can be undone, and is laid out without a panic.
+    /// Anything drawn beside a motorway can be undone, and is laid out without a panic.
     #[test]
     fn drawing_beside_a_motorway_can_be_undone(
         (x, y) in (-450.0..450.0f64, -80.0..80.0f64),

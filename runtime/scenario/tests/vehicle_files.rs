@@ -1,4 +1,4 @@
-//! Vehicle files: what is refused, and how scenarios use them.
+//! Vehicle files: which are rejected, and how scenarios use them.
 
 use roadwright_scenario::check::{self, Code};
 use roadwright_scenario::vehicle_file::{SHIPPED, VehicleFile, hash};
@@ -16,7 +16,7 @@ fn willys() -> String {
     std::fs::read_to_string(vehicles().join("willys-mb.vehicle.json")).unwrap()
 }
 
-/// What is said of the jeep with another value at a place.
+/// The error for the jeep with another value at a JSON pointer.
 fn refused(pointer: &str, value: Value) -> String {
     let mut changed: Value = serde_json::from_str(&willys()).unwrap();
     *changed.pointer_mut(pointer).unwrap() = value;
@@ -77,7 +77,7 @@ fn bad_numbers_are_refused_with_key_and_reason() {
         (
             "/engine/torque_curve_rpm_nm",
             json!([]),
-            "engine.torque_curve_rpm_nm: the curve has no point",
+            "engine.torque_curve_rpm_nm: the curve has no points",
         ),
         (
             "/engine/torque_curve_rpm_nm",
@@ -141,7 +141,7 @@ fn bad_numbers_are_refused_with_key_and_reason() {
         let message = refused(pointer, value);
         assert!(message.starts_with(words), "{pointer}: {message}");
     }
-    // The positive control: unchanged it is read.
+    // Positive control: unchanged it is read.
     assert!(VehicleFile::from_text(&willys()).is_ok());
 }
 
@@ -178,7 +178,7 @@ fn the_shipped_ones_are_vehicles_and_have_what_their_levels_need() {
         let path = entry.unwrap().path();
         let vehicle = VehicleFile::load(&path).unwrap();
         let kind = vehicle.vehicle_type();
-        // Anybody may take what it says for an inline one.
+        // The contents of a file also work as an inline vehicle type.
         let mut scenario = Scenario::new("one");
         let edit = Edit::VehicleType("it".into(), Some(Box::new(kind)));
         scenario.apply(edit).unwrap();
@@ -198,7 +198,7 @@ fn the_shipped_ones_are_vehicles_and_have_what_their_levels_need() {
         names.push(format!("vehicles/{}", path.file_name().unwrap().display()));
     }
     names.sort();
-    // All that lie there come with the program.
+    // All files in the folder ship with the program.
     let shipped: Vec<_> = SHIPPED.iter().map(|vehicle| vehicle.path).collect();
     assert_eq!(names, shipped);
 }
@@ -227,7 +227,7 @@ fn the_jeep_and_the_bus_have_the_dimensions_of_the_inline_ones() {
     }
 }
 
-/// A folder with a scenario whose vehicle type `jeep` is what `entry` says, and the jeep's file.
+/// A folder with a scenario whose vehicle type `jeep` is the given entry, and the jeep's file.
 fn folder(entry: &Value) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("vehicles")).unwrap();
@@ -252,7 +252,7 @@ fn a_vehicle_type_can_stand_in_a_file_of_its_own() {
         (&*reference.path, &*reference.hash),
         (FILE, &*hash(&willys()))
     );
-    // Saved beside the file, a scenario names it with its hash; elsewhere it holds all of it.
+    // Saved beside the file, a scenario refers to it with its hash; elsewhere it contains the whole vehicle.
     file::save(&scenario, &path).unwrap();
     let saved = std::fs::read_to_string(&path).unwrap();
     let line = format!(
@@ -269,14 +269,14 @@ fn a_vehicle_type_can_stand_in_a_file_of_its_own() {
         file::from_text(&file::to_text(&scenario)).unwrap(),
         scenario
     );
-    // A file that has been changed since is taken as it is, and the change is known.
+    // A file that has changed since is used as it is, and the change is detected.
     let heavier = willys().replacen("1000.0", "1200.0", 1);
     std::fs::write(folder.path().join(FILE), heavier).unwrap();
     let changed = file::load(&path).unwrap();
     let kind = &changed.vehicle_types()["jeep"];
     assert_eq!(kind.mass, 1240.0);
     assert_eq!(kind.file.as_ref().unwrap().was, Some(hash(&willys())));
-    // The check tells it to who drives it.
+    // The check reports it at the agent that drives the vehicle.
     let told = |scenario: &Scenario| {
         let mut driven = scenario.clone();
         let agent = Agent {
@@ -337,7 +337,10 @@ fn references_that_lead_nowhere_or_out_of_the_folder_are_refused() {
             json!({ "file": "vehicles\\jeep.vehicle.json" }),
             "leads out of the folder",
         ),
-        (json!({ "file": "one.scenario.json" }), "is no vehicle file"),
+        (
+            json!({ "file": "one.scenario.json" }),
+            "is not a vehicle file",
+        ),
         (json!({ "file": FILE, "length": 3.0 }), "length"),
         (json!({ "hash": "00" }), "file"),
         (json!({}), "name"),
@@ -370,7 +373,7 @@ fn a_link_out_of_the_folder_is_refused() {
     link(&outside).unwrap();
     let message = file::load(&path).unwrap_err().to_string();
     assert!(message.contains("by a link"), "{message}");
-    // One that stays inside is followed.
+    // A link that stays inside is followed.
     std::fs::remove_file(folder.path().join("away.vehicle.json")).unwrap();
     link(&folder.path().join(FILE)).unwrap();
     assert!(file::load(&path).is_ok());
@@ -395,7 +398,7 @@ fn the_shipped_schema_of_vehicles_is_the_current_one() {
     assert_eq!(shipped, VehicleFile::schema());
 }
 
-/// What is said of the articulated bus with another value at a place.
+/// The error for the articulated bus with another value at a JSON pointer.
 fn refused_train(pointer: &str, value: Value) -> String {
     let text = std::fs::read_to_string(vehicles().join("articulated-bus.vehicle.json")).unwrap();
     let mut changed: Value = serde_json::from_str(&text).unwrap();
@@ -471,7 +474,7 @@ fn bad_trailers_are_refused_with_key_and_reason() {
         let message = refused_train(pointer, value.clone());
         assert!(message.contains(expected), "{pointer} {value}: {message}");
     }
-    // The control: eight of them are a train.
+    // Control: eight of them are valid.
     let text = std::fs::read_to_string(vehicles().join("articulated-bus.vehicle.json")).unwrap();
     let mut changed: Value = serde_json::from_str(&text).unwrap();
     changed["trailers"] = Value::Array(vec![one; 8]);
@@ -505,7 +508,7 @@ fn axles_springs_and_brakes_of_trailers_are_read_and_checked() {
     );
     assert_eq!(trailer.wheels.unwrap().radius, Some(0.5));
     assert_eq!(trailer.suspension.as_ref().unwrap().anti_sway, 60_000.0);
-    // It is written as it was read; one that says nothing has one axle and is written without them.
+    // It is written as it was read; a trailer without axles in its file has one and is written without them.
     let again = VehicleFile::from_text(&serde_json::to_string(&read).unwrap()).unwrap();
     assert_eq!(again, read);
     let plain = VehicleFile::from_text(&text).unwrap();
@@ -557,7 +560,7 @@ fn axles_springs_and_brakes_of_trailers_are_read_and_checked() {
         ),
         (
             json!({"suspension": {"spring": 0.0, "damping": 1.0}}),
-            "trailers.0.suspension.spring: a trailer on no spring",
+            "trailers.0.suspension.spring: a trailer without springs",
         ),
         (
             json!({"suspension": {"damping": 1.0}}),

@@ -1,4 +1,4 @@
-//! Turn restrictions by way of roads: that they stay, and what is told of those that do not.
+//! Via restrictions: that they are kept, and what is reported about invalid ones.
 
 use crate::common::{draw, street};
 use roadwright_scenario::check::{Code, check};
@@ -13,13 +13,13 @@ fn applied(scenario: &Scenario, edit: Edit) -> Scenario {
     let undo = changed.apply(edit).unwrap();
     let mut back = changed.clone();
     back.apply(undo).unwrap();
-    assert!(back == *scenario, "undo gives back what was there");
+    assert!(back == *scenario, "undo restores the scenario");
     changed
 }
 
-/// Two one-way streets and one across, so far apart: road 1 leads to it from the west and 2 goes on, 3
-/// leads across, 4 comes from the east, 5 goes on to the west, and 6 goes on across. `rule` is about the
-/// way from 1 over 3 to a road.
+/// Two one-way streets and a cross street, `apart` metres apart: road 1 leads to it from the west and 2
+/// continues it, 3 is the cross street, 4 comes from the east, 5 continues it to the west, and 6 continues
+/// the cross street. `rule` applies to the route from 1 over 3 to a road.
 fn streets(apart: f64, rule: Option<(RestrictionKind, u32)>) -> Scenario {
     let mut scenario = Scenario::new("streets");
     let one_way = RoadStyle {
@@ -61,7 +61,7 @@ fn graph(scenario: &Scenario) -> LaneGraph {
     LaneGraph::new(scenario, &layout)
 }
 
-/// Whether some way along lanelets leads from road 1 to another one within the restrictions.
+/// Whether some route along lanelets leads from road 1 to another one within the restrictions.
 fn leads(scenario: &Scenario, to: u32) -> bool {
     let graph = graph(scenario);
     let (_, ids) = graph.lanes_of(RoadId(1)).next().unwrap();
@@ -93,7 +93,7 @@ fn is_dangling(scenario: &Scenario) -> bool {
 #[test]
 fn nobody_drives_the_way_that_is_forbidden() {
     use RestrictionKind::{No, Only};
-    // Far apart, and so near that all of it is one junction, in which nobody turns back anyhow.
+    // Far apart, and so close that everything is one junction, in which U-turns are impossible anyhow.
     let is_inside = |apart| {
         let scenario = streets(apart, None);
         let layout = layout(scenario.network(), scenario.about());
@@ -154,7 +154,7 @@ fn it_stays_when_roads_are_cut_and_turned_and_what_is_lost_is_told() {
         .nodes()
         .map(|(_, node)| node.rules.via_restrictions.len());
     assert_eq!(rules.sum::<usize>(), 0);
-    // Roads that do not meet: told, and without effect.
+    // Roads that do not meet: reported, and without effect.
     let mut wrong = scenario.clone();
     let mut node = wrong.network().node(first(&scenario)).unwrap().clone();
     node.rules.via_restrictions[0].to = RoadId(2);
@@ -186,7 +186,7 @@ fn files_keep_it_and_say_what_is_wrong() {
         let error = file::from_text(&text).unwrap_err();
         assert!(error.line > 0, "{wrong}: {error}");
     }
-    // Roads that are not there, and the same one again and again: read, told, and harmless.
+    // Roads that do not exist, and the same one repeated: read, reported, and harmless.
     for absurd in ["[99999]", "[3,3,3,3]", "[1]", "[5]"] {
         let text = text.replace("\"via\": [3]", &format!("\"via\": {absurd}"));
         let read = file::from_text(&text).unwrap();

@@ -1,9 +1,9 @@
-//! Experiments and training: how well modules drive, with error bars, and how they learn to do better.
+//! Experiments and training: how well modules drive, with error bars, and how they learn to drive better.
 //!
-//! A [`Course`] makes a scenario of a seed and says when its drives end and how they are rated.
-//! [`measure`] runs one and gives a [`RunRow`]; the same course, setup and seed give the same row, bit for
-//! bit. An [`experiment::RunSeries`] repeats that over seeds until it has seen enough, and
-//! [`statistics`] put error bars to it. [`genetic`] breeds the parameters of modules on courses.
+//! A [`Course`] makes a scenario from a seed and defines when its drives end and how they are rated.
+//! [`measure`] runs one and returns a [`RunRow`]; the same course, setup and seed give the same row, bit for
+//! bit. An [`experiment::RunSeries`] repeats that over seeds until the result is precise enough, and
+//! [`statistics`] add error bars. [`genetic`] breeds the parameters of modules on courses.
 
 pub mod course;
 pub mod experiment;

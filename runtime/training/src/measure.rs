@@ -1,4 +1,4 @@
-//! One run of a course: what a measure is made of.
+//! A run of a course: the unit of measurement.
 
 use crate::course::{
     Course, CourseError, End, LOOK, Setup, drive_manoeuvre, driver_of, manoeuvre_builds,
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use watch::Watch;
 
-/// How often what can be seen of the world goes into the hash of a run, s of simulated time.
+/// Interval at which the visible state of the world is added to the hash of a run, s of simulated time.
 const GLANCE: f64 = 1.0;
 
 /// The drive of one agent on a course.
@@ -20,53 +20,53 @@ const GLANCE: f64 = 1.0;
 pub struct DriveRow {
     /// The agent's id.
     pub agent: u64,
-    /// Which of the setup's drivers drove; 0 where those of the scenario did.
+    /// Index of the driver in the setup; 0 if the scenario's own drivers drove.
     pub driver: usize,
     /// How it ended.
     pub end: End,
-    /// How long it took, s.
+    /// Duration, s.
     pub time: f64,
-    /// How far it went, m.
+    /// Distance driven, m.
     pub distance: f64,
-    /// What the fitnesses said at its end, by their ids in the order of the stack.
+    /// Final values of the fitnesses, by their ids in the order of the stack.
     pub scores: Vec<(String, f64)>,
 }
 
 impl DriveRow {
-    /// What the first fitness said.
+    /// Value of the first fitness.
     pub fn fitness(&self) -> Option<f64> {
         self.scores.first().map(|(_, score)| *score)
     }
 }
 
-/// What came of one run of a course.
+/// Result of one run of a course.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunRow {
     /// The seed of the run.
     pub seed: u64,
-    /// Drives in it: agents that drove. 0 in a row that failed, as all other figures.
+    /// Number of drives: agents that drove. 0 in a failed row, like all other figures.
     pub drives: usize,
     /// Drives that were completed.
     pub completed: usize,
-    /// Mean fitness of the drives; `None` in a row that failed. Drives of one run meet each other: the run is one
+    /// Mean fitness of the drives; `None` in a failed row. Drives of one run interact, so the run is one
     /// observation.
     pub fitness: Option<f64>,
-    /// How many drives ended how.
+    /// Number of drives by how they ended.
     pub ends: BTreeMap<End, usize>,
     /// Mean time of the drives, s.
     pub time: f64,
-    /// A hash over what could be seen of the world each second and at the end, 16 hexadecimal digits. Empty in a
-    /// row that failed.
+    /// A hash of the visible state of the world each second and at the end, 16 hexadecimal digits. Empty in a
+    /// failed row.
     pub hash: String,
-    /// Why the run is no result, if it is none: a module from outside failed, so the built-in one answered in its
-    /// place. "com.example.x failed at 0.2 s (panic)".
+    /// Reason why the run is no result, if it is none: an external module failed, so the built-in one
+    /// answered in its place. "com.example.x failed at 0.2 s (panic)".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
 
 impl RunRow {
-    /// The row of a run that failed. It has no figures, so that nothing can take one of them for a result.
+    /// Makes the row of a failed run. It has no figures, so that none can be mistaken for a result.
     pub fn failed(seed: u64, reason: String) -> Self {
         Self {
             seed,
@@ -88,16 +88,16 @@ pub struct Measured {
     pub row: RunRow,
     /// Its drives, by agent.
     pub drives: Vec<DriveRow>,
-    /// Modules from outside that were used, with their builds.
+    /// External modules that were used, with their builds.
     pub modules: Vec<String>,
-    /// Steps that the world has taken until all drives had ended.
+    /// Number of steps of the world until all drives had ended.
     pub steps: u64,
-    /// How vehicles leaned and what they felled, where they can.
+    /// Roll and felled obstacles, if bodies can roll and push each other.
     pub handling: Option<Handling>,
 }
 
 impl Measured {
-    /// A run that is no result because a module failed.
+    /// Makes a run that is no result because a module failed.
     pub(crate) fn failed(seed: u64, reason: String, modules: Vec<String>, steps: u64) -> Self {
         Self {
             row: RunRow::failed(seed, reason),
@@ -109,12 +109,11 @@ impl Measured {
     }
 }
 
-/// How a run treated vehicles and the world, where bodies lean and push each other and the course says how far
-/// they may lean.
+/// Handling during a run, where bodies lean and push each other and the course limits their lean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Handling {
-    /// How much further the vehicle that leaned most could have leaned to either side before it had tipped over,
-    /// rad; below 0 it has. Looked at every 0.1 s.
+    /// How much further the vehicle that leaned most could have leaned to either side before tipping over,
+    /// rad; negative if it did. Checked every 0.1 s.
     pub roll_margin: f64,
     /// Obstacles that lean by more than 45 degrees at the end.
     pub felled: usize,
@@ -122,10 +121,10 @@ pub struct Handling {
 
 /// Runs a course once, in one thread. The same arguments give the same bits.
 ///
-/// If a module from outside fails, the row has the reason in `failed` and the run has no drives.
+/// If an external module fails, the row has the reason in `failed` and the run has no drives.
 ///
 /// # Errors
-/// If the setup does not fit the course, the scenario cannot be run, or nobody drove.
+/// If the setup does not fit the course, the scenario cannot be run, or no agent drove.
 pub fn measure(
     course: &Course,
     setup: &Setup,
@@ -135,8 +134,8 @@ pub fn measure(
     measure_while(course, setup, modules, seed, &mut |_| true)
 }
 
-/// As [`measure`], but the run ends as soon as `goes_on` says no; it is asked several times a second,
-/// and drives that are under way end with it.
+/// As [`measure`], but the run ends as soon as `goes_on` returns false. It is called several times a second,
+/// and active drives end with it.
 ///
 /// # Errors
 /// As [`measure`].
@@ -197,7 +196,7 @@ pub fn measure_while(
     })
 }
 
-/// Modules from outside that a course uses, with their builds as runs report them. Drives nothing.
+/// External modules that a course uses, with their builds as runs report them. Drives nothing.
 ///
 /// # Errors
 /// If the setup does not fit the course, or the scenario cannot be run.
@@ -226,7 +225,7 @@ pub(crate) fn builds(
     Ok(builds_of(&world))
 }
 
-/// Modules from outside in a world, with their builds: slot, id and build of each.
+/// External modules in a world: slot, id and build of each.
 pub(crate) fn builds_of(world: &World) -> Vec<String> {
     let records = world.modules().into_iter();
     records
@@ -234,7 +233,7 @@ pub(crate) fn builds_of(world: &World) -> Vec<String> {
         .collect()
 }
 
-/// A run under way.
+/// A run in progress.
 struct CourseRun<'a> {
     course: &'a Course,
     session: Session,
@@ -242,7 +241,7 @@ struct CourseRun<'a> {
     /// Drives that have ended, by agent.
     ended: BTreeMap<u64, DriveRow>,
     hash: u64,
-    /// Agents that have left the road and were noted.
+    /// Number of despawned agents that were recorded.
     gone: usize,
 }
 
@@ -251,9 +250,9 @@ impl CourseRun<'_> {
         self.session.world()
     }
 
-    /// Takes steps until all drives have ended, or nobody wants to see more.
+    /// Runs steps until all drives have ended, or the caller stops it.
     fn finish(&mut self, goes_on: &mut dyn FnMut(&World) -> bool) {
-        // Counted in steps: sums of times would miss their looks by rounding.
+        // Counted in steps, because sums of times would miss the check times by rounding.
         let in_steps = |time: f64, dt: f64| ((time / dt).round() as u64).max(1);
         let dt = self.world().dt();
         let (look, glance) = (in_steps(LOOK, dt), in_steps(GLANCE, dt));
@@ -264,12 +263,11 @@ impl CourseRun<'_> {
             if step.is_multiple_of(glance) {
                 self.glance();
             }
-            // The last step is always looked at, or a drive that is under way at the end would have no
-            // row.
+            // The last step is always checked, or a drive that is active at the end would have no row.
             if !step.is_multiple_of(look) && step != last {
                 continue;
             }
-            // A run in which a module has failed is no result, so nothing is gained by its rest.
+            // A run in which a module has failed is no result, so the rest of it is pointless.
             let has_failed = failure_of(self.world()).is_some();
             let is_last = step == last || has_failed || !goes_on(self.world());
             if self.look(is_last) {
@@ -279,12 +277,12 @@ impl CourseRun<'_> {
         self.glance();
     }
 
-    /// Adds what can be seen to the hash.
+    /// Adds the visible state to the hash.
     fn glance(&mut self) {
         self.hash = mix64(self.hash ^ self.world().snapshot().hash());
     }
 
-    /// Notes the drives that have ended. Returns whether none is under way any more.
+    /// Records the drives that have ended. Returns whether none is active any more.
     fn look(&mut self, is_last: bool) -> bool {
         self.note_gone();
         let now = self.session.world().time();
@@ -307,14 +305,14 @@ impl CourseRun<'_> {
             let row = drive.map(|drive| row_of(&drive, end));
             self.ended.extend(row.map(|row| (agent, row)));
         }
-        // Vehicles that drive on after the ends of their drives keep the world from being over, but
-        // there is nothing left to measure.
+        // Vehicles that continue after the ends of their drives keep the world running, but there is nothing
+        // left to measure.
         let all_have_come = || self.world().counts().waiting == 0;
         let goes_on = self.course.ends.leaves_vehicles();
         is_last || self.world().is_over() || (goes_on && under_way == 0 && all_have_come())
     }
 
-    /// Notes the drives of those who left the road since the last look.
+    /// Records the drives of vehicles that despawned since the last check.
     fn note_gone(&mut self) {
         for drive in self.session.world().finished().skip(self.gone) {
             let end = match drive.status {
@@ -322,9 +320,9 @@ impl CourseRun<'_> {
                 Status::Removed | Status::Active => End::Removed,
                 Status::Refused => continue,
             };
-            // Whoever is on after the end of his drive has been noted then.
+            // A vehicle that continued after the end of its drive was recorded then.
             let row = || row_of(&drive, end);
-            // Who was taken away before he moved has not driven: there is nothing to rate.
+            // A vehicle that despawned before it moved has not driven, so there is nothing to rate.
             if drive.distance > 0.0 {
                 self.ended.entry(drive.id).or_insert_with(row);
             }
@@ -346,7 +344,7 @@ fn row_of(drive: &Drive<'_>, end: End) -> DriveRow {
     }
 }
 
-/// What is reported and compared has to be a number.
+/// Checks that values to be reported and compared are numbers.
 pub(crate) fn check_scores(
     course: &Course,
     seed: u64,
@@ -364,7 +362,7 @@ pub(crate) fn check_scores(
     }
 }
 
-/// A run as one row; `None` if nobody was rated.
+/// Summarises a run as one row; `None` if no drive was rated.
 pub(crate) fn summarize(seed: u64, drives: &[DriveRow], hash: u64) -> Option<RunRow> {
     let scores: Vec<f64> = drives.iter().filter_map(DriveRow::fitness).collect();
     if scores.is_empty() {

@@ -1,4 +1,4 @@
-//! The forest with bodies that push each other.
+//! The forest with bodies that collide.
 
 use roadwright_scenario::{DynamicsLevel, Stack};
 use roadwright_simulation::builtin_modules;
@@ -30,7 +30,7 @@ fn the_jeep_finds_its_way_and_a_run_is_its_seed_bit_by_bit() {
 
 #[test]
 fn the_bus_ploughs_through_where_touching_would_end_it() {
-    // Pursuit does not look at posts. A bus fells them; where bodies pass through, its drive is over at the first.
+    // Pursuit ignores posts. A bus fells them; where bodies pass through, its drive ends at the first.
     let felled = run("enviro_400", "pursuit", DynamicsLevel::Rigid, UNSEEN_SEED);
     assert_eq!(felled.drives[0].end, End::Arrived);
     let struck = run(
@@ -41,7 +41,7 @@ fn the_bus_ploughs_through_where_touching_would_end_it() {
     );
     assert_eq!(struck.drives[0].end, End::Struck);
     assert!(struck.row.fitness > Some(100.0) && felled.row.fitness < Some(30.0));
-    // What it paid for being fast; where nothing leans and nothing falls there is nothing to tell.
+    // The cost of being fast; where nothing leans and nothing falls there is nothing to report.
     let price = felled.handling.unwrap();
     assert!(price.felled >= 3, "{price:?}");
     assert!((0.0..1.775).contains(&price.roll_margin), "{price:?}");

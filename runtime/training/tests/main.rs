@@ -1,4 +1,4 @@
-//! What trainings and measurements promise.
+//! Tests of training and measurement.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod forest_rigid;

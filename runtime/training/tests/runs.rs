@@ -24,7 +24,7 @@ fn a_drive_is_noted_every_10_m_and_logging_changes_nothing() {
     }
     assert_eq!(by_agent.len(), 40);
     for (agent, distances) in by_agent {
-        // Everybody drives 300 m: a note for each 10 of them, none beyond.
+        // Every vehicle drives 300 m: an entry for each 10 m, none beyond.
         assert_eq!(distances.len(), 30, "{agent}: {distances:?}");
         for (number, distance) in distances.iter().enumerate() {
             let due = 10.0 * (number + 1) as f64;
@@ -88,7 +88,7 @@ fn an_experiment_stops_when_a_driver_is_known_to_be_better() {
     assert!((5..40).contains(&found.rows.len()), "{}", found.rows.len());
     let text = found.to_text();
     assert_eq!(Results::parse(&text).unwrap(), found);
-    // Nobody is better than himself, and nothing is compared with what is not there.
+    // No driver is better than itself, and rows without a partner are not compared.
     let same = run(&driven_by("idm"), rule(12), Some(&idm)).unwrap();
     assert_eq!((same.stopped, same.rows.len()), (Some(Stopped::Runs), 12));
     let error = run(&driven_by("idm"), rule(41), Some(&idm)).unwrap_err();
@@ -117,7 +117,7 @@ fn breeding_may_be_compressed_and_judging_is_not_and_points_are_better_the_more(
     );
     let row = bench.unwrap().row;
     assert_eq!(judged.row.as_ref(), Some(&row));
-    // Points of the arena are turned into a score of which less is better.
+    // Points of the arena are converted into a score where lower is better.
     assert!(!problem.lower_is_better());
     assert_eq!(Some(judged.score), row.fitness.map(|fitness| -fitness));
     let results = problem.results(&start, 3, &[Ok(judged)]).unwrap().unwrap();

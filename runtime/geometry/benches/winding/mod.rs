@@ -1,4 +1,4 @@
-//! The road that projections are measured on.
+//! The road used to measure projections.
 
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::{Pose, ReferenceLine, Segment};

@@ -1,11 +1,12 @@
-//! A chain of clothoids with continuous heading, for strokes that no lines and arcs explain.
+//! A chain of clothoids with continuous heading, for strokes that lines and arcs cannot represent.
 
 use crate::error::GeometryError;
 use crate::pose::{Pose, heading_of};
 use crate::reference_line::ReferenceLine;
 use glam::DVec2;
 
-/// Greedy: each clothoid runs as far along the samples as it stays within the tolerance.
+/// Builds the chain greedily: each clothoid runs along the samples for as long as it stays within the
+/// tolerance.
 ///
 /// # Errors
 /// [`GeometryError::NoJoin`] where the stroke turns back on itself.
@@ -15,13 +16,13 @@ pub(super) fn chain(samples: &[DVec2], tolerance: f64) -> Result<ReferenceLine, 
     let mut from = 0;
     while from < last {
         let start = pose_at(samples, from);
-        // Doubling, then halving: the longest step that holds.
+        // Finds the longest step that holds by doubling, then halving.
         let (mut good, mut step) = (from + 1, 1);
         while from + 2 * step <= last && holds(samples, start, from, from + 2 * step, tolerance) {
             step *= 2;
             good = from + step;
         }
-        // The doubling may step past the end of the stroke: its last sample is asked for by itself.
+        // Doubling may step past the end of the stroke, so its last sample is tried separately.
         if holds(samples, start, from, last, tolerance) {
             good = last;
         }
@@ -46,8 +47,8 @@ pub(super) fn chain(samples: &[DVec2], tolerance: f64) -> Result<ReferenceLine, 
     })
 }
 
-/// A sample with the direction of the stroke around it: of five samples, so that the tremor of one
-/// does not turn the line.
+/// A sample with the direction of the stroke around it, from five samples, so that the tremor of one does not
+/// turn the line.
 fn pose_at(samples: &[DVec2], i: usize) -> Pose {
     let (low, high) = (i.saturating_sub(2), (i + 2).min(samples.len() - 1));
     Pose {
@@ -56,7 +57,7 @@ fn pose_at(samples: &[DVec2], i: usize) -> Pose {
     }
 }
 
-/// Whether one clothoid explains a range of samples, and without a loop.
+/// Whether one clothoid represents a range of samples without a loop.
 fn holds(samples: &[DVec2], start: Pose, from: usize, to: usize, tolerance: f64) -> bool {
     let end = pose_at(samples, to);
     let chord = (end.position - start.position).length();

@@ -1,12 +1,10 @@
-//! From a stroke of the hand to a road's reference line of lines, arcs and clothoids.
+//! Converts a freehand stroke to a road's reference line of lines, arcs and clothoids.
 //!
-//! The samples are resampled by length and smoothed, cut at corners, explained leg by leg by the
-//! cheapest chain of lines and arcs (dynamic programming, after [Baran 2010], with transitions put in
-//! afterwards), and
-//! refined to a curve of continuous curvature by damped Gauss-Newton steps. Straights have no
-//! curvature and bends have one sign by construction, so a shaky hand makes no inflections. A leg
-//! that cannot be explained so within its tolerance becomes a chain of clothoids with continuous
-//! heading.
+//! The samples are resampled by length and smoothed, and cut at corners. Each leg is represented by the
+//! cheapest chain of lines and arcs (dynamic programming, after [Baran 2010], with transitions inserted
+//! afterwards), and refined to a curve of continuous curvature by damped Gauss-Newton steps. Straights have
+//! no curvature and bends have one sign by construction, so a shaky hand makes no inflections. A leg that
+//! cannot be represented within its tolerance becomes a chain of clothoids with continuous heading.
 
 mod chain;
 mod refine;
@@ -23,14 +21,14 @@ use glam::DVec2;
 
 pub use sampling::{resampled, smoothed};
 
-/// What a stroke is made into.
+/// Options for fitting a stroke.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StrokeOptions {
-    /// How far the line may stay from the hand, m.
+    /// Largest deviation of the line from the stroke, m.
     pub tolerance: f64,
     /// Distance between samples, m.
     pub spacing: f64,
-    /// Tightest bend, m; corners of the stroke are rounded with it. A leg that bends tighter is
+    /// Smallest radius of bends, m; corners of the stroke are rounded with it. A leg with tighter bends is
     /// followed as it is.
     pub min_radius: f64,
 }
@@ -50,30 +48,29 @@ impl StrokeOptions {
 /// A fitted stroke.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
-    /// The line. It starts and ends exactly where the stroke does.
+    /// The line. It starts and ends exactly at the ends of the stroke.
     pub line: ReferenceLine,
-    /// Largest distance of a sample from the line, m; corners that were rounded are not counted.
+    /// Largest distance of a sample from the line, m; rounded corners are not counted.
     pub deviation: f64,
-    /// Whether some leg had to be followed by a chain of clothoids instead of lines and arcs.
+    /// Whether some leg had to be represented by a chain of clothoids instead of lines and arcs.
     pub is_chain: bool,
 }
 
-/// Lines and arcs of one leg that are refined together.
+/// Maximum number of lines and arcs of one leg that are refined together.
 const MOST_SPANS: usize = 40;
-/// Longer legs are not tried as often, so that a release does not take long, samples.
+/// Number of samples above which a leg gets fewer attempts, so that a release does not take long.
 const LONG: usize = 400;
-/// How much tighter than asked a refined bend may be.
+/// Factor by which a refined bend may be tighter than requested.
 const TIGHTEST: f64 = 1.1;
 
-/// Fits a line to the points of a stroke, in the order in which they were drawn.
+/// Fits a line to the points of a stroke, in drawing order.
 ///
-/// About 6 ms for 200 samples and 160 ms for 1,000: the search for spans grows with the square of
-/// the longest of them, the refinement with the cube of their number.
+/// About 6 ms for 200 samples and 160 ms for 1,000: the search for spans grows with the square of the longest
+/// of them, the refinement with the cube of their number.
 ///
 /// # Errors
-/// [`GeometryError::TooFewPoints`] if the stroke is shorter than two tolerances,
-/// [`GeometryError::NoJoin`] if it turns straight back on itself, and the errors of
-/// [`ReferenceLine::new`] for coordinates out of range.
+/// [`GeometryError::TooFewPoints`] if the stroke is shorter than two tolerances, [`GeometryError::NoJoin`] if
+/// it turns straight back on itself, and the errors of [`ReferenceLine::new`] for coordinates out of range.
 pub fn fit(points: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryError> {
     let samples = resampled(points, options.spacing);
     let too_short = GeometryError::TooFewPoints {
@@ -99,8 +96,8 @@ pub fn fit(points: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryErr
     let is_chain = legs.iter().any(|leg| leg.is_chain);
     let mut legs = legs.into_iter();
     let first = legs.next().ok_or(too_short)?;
-    // Legs are joined from the first to the last, each corner rounded with what its two legs can spare.
-    // What is left of the last leg for the next corner.
+    // Legs are joined from first to last, and each corner is rounded as far as its two legs permit. `left` is
+    // the length of the last leg that remains for the next corner.
     let (mut line, mut left) = (first.line.clone(), first.line.length());
     for leg in legs {
         let cut = corner_cut(&line, left, &leg.line, options.min_radius);
@@ -119,15 +116,15 @@ fn fit_leg(samples: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryEr
     let smooth = smoothed(samples);
     let mut best = None;
     let attempts = if samples.len() > LONG { 2 } else { 4 };
-    // Finer and coarser chains in turn: too few spans miss the tolerance, too many follow the tremor
-    // of the hand into bends that are too tight.
+    // Finer and coarser chains in turn: too few spans miss the tolerance, and too many follow the tremor of
+    // the hand into bends that are too tight.
     for penalty in [1.0, 0.5, 2.0, 0.2].into_iter().take(attempts) {
         let spans = segmentation::spans(&smooth, options, penalty);
         if spans.len() > MOST_SPANS {
-            // A long scribble: refining it would take seconds.
+            // Refining a long scribble would take seconds.
             break;
         }
-        // Smoothing shrinks bends, so it is only for finding the spans.
+        // Smoothing shrinks bends, so it is used only to find the spans.
         let Some(line) = refine::refined(samples, &spans, options) else {
             continue;
         };
@@ -156,16 +153,16 @@ fn fit_leg(samples: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryEr
     })
 }
 
-/// How much a corner takes of the legs before and after it, m.
+/// Length that a corner takes from the legs before and after it, m.
 fn corner_cut(before: &ReferenceLine, left: f64, after: &ReferenceLine, radius: f64) -> f64 {
     let turn = crate::math::wrap_angle(after.start().heading - before.end().heading).abs();
-    // The tangent of an arc of that radius; of a hairpin it is without bounds, so its turn counts as
-    // 2.6 rad. Less than half of the leg after, so that its other corner finds room.
+    // The tangent of an arc of that radius. For a hairpin it is unbounded, so its turn is limited to
+    // 2.6 rad. Less than half of the next leg is used, so that its other corner has room.
     let wanted = radius * crate::math::tan(0.5 * turn.min(2.6));
     wanted.min(0.9 * left).min(0.45 * after.length()).max(1e-3)
 }
 
-/// Two legs with the corner between them rounded, which takes `cut` of both.
+/// Joins two legs with a rounded corner between them, which takes `cut` from both.
 fn rounded(
     before: &ReferenceLine,
     after: &ReferenceLine,

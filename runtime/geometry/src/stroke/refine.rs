@@ -1,14 +1,14 @@
 //! Lines and arcs with clothoids between them, fitted to samples.
 //!
-//! The parameters are, in this order: x, y and heading of the start, the length of each span, the
-//! length of each spiral, the curvature of each arc. Residuals are the normal distances of the
-//! samples and the misses of both ends. Gauss-Newton steps solve
+//! The parameters are, in this order: x, y and heading of the start, the length of each span, the length of
+//! each spiral, the curvature of each arc. Residuals are the normal distances of the samples and the errors
+//! at both ends. Gauss-Newton steps solve
 //!
 //! ```text
 //!   (J^T J + damping diag(J^T J)) step = -J^T residuals
 //! ```
 //!
-//! with J by differences. A step that does not help is taken back and tried again with ten times the
+//! with J by finite differences. A step that does not help is undone and tried again with ten times the
 //! damping, which makes it shorter and turns it downhill; one that helps lowers the damping.
 
 use super::StrokeOptions;
@@ -23,10 +23,10 @@ use glam::DVec2;
 const MIN_SPIRAL: f64 = 2.0;
 const MIN_SPAN: f64 = 0.5;
 const ITERATIONS: usize = 14;
-/// Most samples that residuals are taken at.
+/// Maximum number of samples for residuals.
 const MAX_RESIDUALS: usize = 300;
-/// Limits of one step: m, 1/m, rad. The curve is far from linear in its parameters: a heading that
-/// is off by a radian leads to feet on other spans.
+/// Limits of one step: m, 1/m, rad. The curve is far from linear in its parameters: a heading that is off by
+/// a radian leads to feet on other spans.
 const STEP_LENGTH: f64 = 4.0;
 const STEP_CURVATURE: f64 = 0.05;
 const STEP_HEADING: f64 = 0.3;
@@ -37,12 +37,12 @@ struct Model {
     start: Pose,
     /// Length and curvature; a curvature of exactly 0 is a line and stays one.
     spans: Vec<(f64, f64)>,
-    /// Length of the spiral after each span but the last.
+    /// Length of the spiral after each span except the last.
     spirals: Vec<f64>,
 }
 
 impl Model {
-    /// First guess from the segmentation.
+    /// Initial guess from the segmentation.
     fn guess(samples: &[DVec2], spans: &[Span]) -> Option<Self> {
         let length = |span: &Span| polyline::length(&samples[span.from..=span.to]);
         let mut model = Self {
@@ -53,14 +53,14 @@ impl Model {
             spans: Vec::new(),
             spirals: Vec::new(),
         };
-        // The heading is followed along the chain: a line's own direction tells how much turn is missing
-        // between it and the line before.
+        // The heading is tracked along the chain: a line's own direction shows how much turn is missing
+        // between it and the previous line.
         let mut heading = model.start.heading;
         for span in spans {
             let straight = span.curvature == 0.0;
             let after_line = model.spans.last().is_some_and(|s| s.1 == 0.0);
             if straight && after_line {
-                // Two lines meet in a bend that was too short to be seen: give it an arc.
+                // Two lines meet in a bend that was too short to be detected, so an arc is inserted.
                 let direction = samples[span.to] - samples[span.from];
                 let turn = crate::math::wrap_angle(heading_of(direction) - heading);
                 let bend = (0.3 * length(span)).clamp(1.0, 10.0);
@@ -70,11 +70,11 @@ impl Model {
             model.push(length(span).max(MIN_SPAN), span.curvature);
             heading += length(span) * span.curvature;
         }
-        // Spirals take their length from both neighbours, half from each: a spiral between two
-        // curvatures turns as much as if each of them held for one half of it.
+        // Spirals take their length from both neighbours, half from each, because a spiral between two
+        // curvatures turns as much as if each of them applied to one half of it.
         for i in 0..model.spirals.len() {
             let shorter = model.spans[i].0.min(model.spans[i + 1].0);
-            // A span gives half of a spiral at each of its ends, so at most 0.4 of its length in all:
+            // A span gives up half of a spiral at each of its ends, so at most 0.4 of its length in total:
             // more than half of it stays a line or an arc.
             model.spirals[i] = (0.4 * shorter).clamp(MIN_SPIRAL, 60.0);
         }
@@ -142,7 +142,7 @@ impl Model {
                     } else {
                         (-max_curvature, -1e-5)
                     };
-                    // The sign stays: a bend does not become its opposite.
+                    // The sign is kept, so that a bend does not become its opposite.
                     span.1 = (span.1 + step).clamp(low, high);
                 }
             }
@@ -151,8 +151,8 @@ impl Model {
 
     /// Step for the numeric derivative of a parameter.
     fn probe(&self, index: usize) -> f64 {
-        // All move the far end of a road of some hundred metres by about a tenth of a millimetre or
-        // more: large against rounding, small against the bends of the curve.
+        // All move the far end of a road of some hundred metres by about a tenth of a millimetre or more,
+        // which is large compared with rounding and small compared with the bends of the curve.
         match index {
             2 => 1e-6,
             i if i < 3 + self.spans.len() + self.spirals.len() => 1e-4,
@@ -161,18 +161,18 @@ impl Model {
     }
 }
 
-/// Heading at the start of a span: that of its chord, less half of its turn.
+/// Heading at the start of a span: that of its chord, minus half of its turn.
 fn start_heading(samples: &[DVec2], span: &Span) -> f64 {
     let far = samples[span.to] - samples[span.from];
     let length = polyline::length(&samples[span.from..=span.to]);
-    // The chord of an arc points half of its turn away from where the arc begins.
+    // The chord of an arc deviates by half its turn from the direction at its start.
     heading_of(far) - 0.5 * length * span.curvature
 }
 
-/// The refined curve.
+/// Returns the refined curve.
 ///
-/// Its ends are exactly the first and the last sample: a turn and a stretch of the whole curve
-/// brings them there, which changes no kind of segment.
+/// Its ends are exactly the first and the last sample: the whole curve is rotated and scaled, which preserves
+/// the type of each segment.
 pub(super) fn refined(
     samples: &[DVec2],
     spans: &[Span],
@@ -180,14 +180,14 @@ pub(super) fn refined(
 ) -> Option<ReferenceLine> {
     let mut model = Model::guess(samples, spans)?;
     let max_curvature = 1.0 / options.min_radius.max(1.0);
-    // Every n-th sample is enough: a span is explained by many.
+    // Every n-th sample is enough, because a span covers many.
     let stride = samples.len().div_ceil(MAX_RESIDUALS);
     let chosen: Vec<DVec2> = samples.iter().copied().step_by(stride).collect();
     let mut line = model.line()?;
     let mut error = f64::INFINITY;
     let mut damping = 1e-3;
     for _ in 0..ITERATIONS {
-        // Feet move with the curve, and are found again in each round; within a round they are held.
+        // Feet move with the curve, and are recomputed in each round; within a round they are fixed.
         let feet = feet(&line, &chosen);
         let residuals = residuals(&line, &chosen, &feet, samples);
         let now = squared(&residuals);
@@ -208,7 +208,7 @@ pub(super) fn refined(
             damping = (0.3 * damping).max(1e-6);
         } else {
             damping *= 10.0;
-            // The error is the same in the next round, and must not be taken for convergence.
+            // The error is the same in the next round, and must not be mistaken for convergence.
             error = f64::INFINITY;
             if damping > 1e4 {
                 break;
@@ -223,10 +223,10 @@ fn squared(residuals: &[f64]) -> f64 {
     residuals.iter().map(|r| r * r).sum()
 }
 
-/// Distances along the line of the points nearest to the samples, never going back.
+/// Distances along the line of the points nearest to the samples, in non-decreasing order.
 fn feet(line: &ReferenceLine, samples: &[DVec2]) -> Vec<f64> {
-    // From the foot of the sample before: where the line comes near itself, a sample keeps to its own
-    // branch.
+    // Starting from the foot of the previous sample, so that a sample stays on its own branch where the line
+    // approaches itself.
     let mut s = 0.0;
     samples
         .iter()
@@ -235,8 +235,8 @@ fn feet(line: &ReferenceLine, samples: &[DVec2]) -> Vec<f64> {
                 let pose = line.pose(s);
                 let ahead = pose.forward().dot(sample - pose.position);
                 let left = pose.left().dot(sample - pose.position);
-                // A step along the line covers more or less ground beside it; beyond the centre of a
-                // bend it would be endless, and is held.
+                // A step along the line covers a different distance beside it; beyond the centre of a bend it
+                // would be unbounded, and is clamped.
                 let stretch = (1.0 - line.curvature(s) * left).max(0.2);
                 s = (s + ahead / stretch).clamp(0.0, line.length());
             }
@@ -245,7 +245,7 @@ fn feet(line: &ReferenceLine, samples: &[DVec2]) -> Vec<f64> {
         .collect()
 }
 
-/// Normal distances, and the misses of both ends.
+/// Normal distances, and the errors at both ends.
 fn residuals(line: &ReferenceLine, chosen: &[DVec2], feet: &[f64], samples: &[DVec2]) -> Vec<f64> {
     let mut all: Vec<f64> = chosen
         .iter()
@@ -257,13 +257,13 @@ fn residuals(line: &ReferenceLine, chosen: &[DVec2], feet: &[f64], samples: &[DV
         .collect();
     let start = line.start().position - samples[0];
     let end = line.end().position - samples[samples.len() - 1];
-    // The ends count as two more samples each: the curve is brought onto them at last, and should
-    // not have to move far.
+    // Each end counts as two more samples, because the curve is moved onto them at last, and should not have
+    // to move far.
     all.extend([start.x, start.y, end.x, end.y]);
     all
 }
 
-/// The damped step that brings the residuals down, by parameter; `None` if there is none.
+/// The damped step that reduces the residuals, by parameter; `None` if there is none.
 fn gauss_newton(
     model: &Model,
     line: &ReferenceLine,
@@ -274,7 +274,7 @@ fn gauss_newton(
     damping: f64,
 ) -> Option<Vec<f64>> {
     let n = model.parameter_count();
-    // Normals of the unchanged line: with them the residual is linear in the shift.
+    // Normals of the unchanged line, with which the residual is linear in the shift.
     let normals: Vec<DVec2> = feet.iter().map(|&s| line.pose(s).left()).collect();
     let columns: Option<Vec<Vec<f64>>> = (0..n)
         .map(|index| derivative(model, index, chosen, feet, &normals, samples, residuals))
@@ -286,10 +286,10 @@ fn gauss_newton(
         for j in 0..n {
             matrix[i][j] = dot(&columns[i], &columns[j]);
         }
-        // A parameter that no residual depends on has an empty row, and a multiple of nothing stays
-        // nothing: the small term keeps the matrix from being singular.
+        // A parameter that no residual depends on has an empty row, and a multiple of zero stays zero; the
+        // small term keeps the matrix from being singular.
         matrix[i][i] = matrix[i][i] * (1.0 + damping) + 1e-9;
-        // Lengths are held a little: along a straight they are free.
+        // Lengths are damped slightly, because along a straight they are undetermined.
         if (3..3 + model.spans.len() + model.spirals.len()).contains(&i) {
             matrix[i][i] += 0.02;
         }
@@ -298,7 +298,7 @@ fn gauss_newton(
     solved(matrix)
 }
 
-/// How the residuals change with one parameter, by a forward difference.
+/// Change of the residuals with one parameter, by a forward difference.
 fn derivative(
     model: &Model,
     index: usize,
@@ -310,8 +310,8 @@ fn derivative(
 ) -> Option<Vec<f64>> {
     let probe = model.probe(index);
     let mut other = model.clone();
-    // Without the bound on curvature: at the bound the probe would be held, move nothing, and the
-    // derivative would be 0.
+    // Without the bound on curvature, because at the bound the probe would be clamped, move nothing, and give
+    // a derivative of 0.
     other.shift(index, probe, f64::INFINITY);
     let moved = other.line()?;
     let mut column: Vec<f64> = chosen
@@ -334,7 +334,7 @@ fn derivative(
     Some(column)
 }
 
-/// Solves a linear system, given with its right side as last column, by elimination with pivots.
+/// Solves a linear system, given with its right-hand side as last column, by elimination with pivoting.
 fn solved(mut m: Vec<Vec<f64>>) -> Option<Vec<f64>> {
     let n = m.len();
     for k in 0..n {
@@ -360,13 +360,13 @@ fn solved(mut m: Vec<Vec<f64>>) -> Option<Vec<f64>> {
     x.iter().all(|value| value.is_finite()).then_some(x)
 }
 
-/// The model's line turned, stretched and shifted so that it runs exactly between two points.
+/// The model's line rotated, scaled and shifted so that it runs exactly between two points.
 fn between(model: &Model, from: DVec2, to: DVec2) -> Option<ReferenceLine> {
     let line = model.line()?;
     let own = line.end().position - line.start().position;
     let wanted = to - from;
     if own.length() < 0.2 * line.length() || wanted.length() < 1e-6 {
-        // A closed stroke cannot be stretched onto its ends: the tail is bent there instead.
+        // A closed stroke cannot be scaled onto its ends, so its tail is bent instead.
         let mut closed = model.clone();
         closed.start.position = from;
         let line = closed.line()?;
@@ -380,8 +380,8 @@ fn between(model: &Model, from: DVec2, to: DVec2) -> Option<ReferenceLine> {
             .joined(&ReferenceLine::join(head.end(), end).ok()?)
             .ok();
     }
-    // Turning and stretching the whole keeps lines lines, arcs arcs, and all joints smooth. Curvatures
-    // go with 1 / scale. A factor that is far from 1 says that the fit has failed.
+    // Rotating and scaling the whole keeps lines lines, arcs arcs, and all joints smooth. Curvatures scale
+    // with 1 / scale. A factor far from 1 means that the fit has failed.
     let scale = wanted.length() / own.length();
     if !(0.5..2.0).contains(&scale) {
         return None;

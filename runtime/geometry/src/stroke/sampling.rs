@@ -11,10 +11,10 @@ use glam::DVec2;
 const WINDOW: usize = 7;
 /// Standard deviation of the smoothing window, samples.
 const SIGMA: f64 = 2.5;
-/// Turn over a few metres from which on a bend is a corner, rad (50 degrees).
+/// Smallest turn within a few metres that counts as a corner, rad (50 degrees).
 const CORNER: f64 = 0.873;
 
-/// Points about `spacing` apart along the stroke, the first and the last one exactly.
+/// Returns points about `spacing` apart along the stroke; the first and last points are kept exactly.
 ///
 /// Points that are not finite are left out. O(points + length / spacing).
 pub fn resampled(points: &[DVec2], spacing: f64) -> Vec<DVec2> {
@@ -26,7 +26,7 @@ pub fn resampled(points: &[DVec2], spacing: f64) -> Vec<DVec2> {
     let (mut last, mut missing) = (first, spacing);
     for point in usable {
         let mut step = (point - last).length();
-        // `missing` is what the next sample still lacks; it is carried over corners of the drawn points.
+        // `missing` is the distance to the next sample; it is carried over corners of the drawn points.
         while step >= missing {
             last += (point - last) * (missing / step);
             samples.push(last);
@@ -36,7 +36,7 @@ pub fn resampled(points: &[DVec2], spacing: f64) -> Vec<DVec2> {
         missing -= step;
         last = point;
     }
-    // The last point is kept exactly; one just before it would make a short edge in any direction.
+    // The last point is kept exactly; one just before it would make a short edge in an arbitrary direction.
     let close = samples.len() > 1 && (samples[samples.len() - 1] - last).length() < 0.5 * spacing;
     if close {
         samples.pop();
@@ -47,7 +47,7 @@ pub fn resampled(points: &[DVec2], spacing: f64) -> Vec<DVec2> {
     samples
 }
 
-/// The samples under a Gaussian window that shrinks towards the ends, which stay where they are.
+/// Smooths the samples with a Gaussian window that shrinks towards the ends, which stay in place.
 pub fn smoothed(samples: &[DVec2]) -> Vec<DVec2> {
     let weights: [f64; WINDOW + 1] = std::array::from_fn(|k| {
         let x = k as f64 / SIGMA;
@@ -55,7 +55,7 @@ pub fn smoothed(samples: &[DVec2]) -> Vec<DVec2> {
     });
     (0..samples.len())
         .map(|i| {
-            // As many to both sides, or a sample near an end would be drawn inwards.
+            // The same number on both sides, or a sample near an end would be drawn inwards.
             let reach = WINDOW.min(i).min(samples.len() - 1 - i);
             let (mut sum, mut total) = (weights[0] * samples[i], weights[0]);
             for (k, weight) in weights.iter().enumerate().take(reach + 1).skip(1) {
@@ -67,10 +67,10 @@ pub fn smoothed(samples: &[DVec2]) -> Vec<DVec2> {
         .collect()
 }
 
-/// Samples at which the stroke turns a corner, by growing index.
+/// Samples at which the stroke turns a corner, ascending.
 pub(super) fn corners(samples: &[DVec2], options: &StrokeOptions) -> Vec<usize> {
-    // A bend turns over its whole length, a corner within a few metres: the turn between the chords
-    // over one window before and one after tells them apart.
+    // A bend turns over its whole length, a corner within a few metres. The turn between the chords over one
+    // window before and one after distinguishes them.
     let window = 4.0f64.max(4.0 * options.tolerance);
     let reach = ((window / options.spacing).round() as usize).max(3);
     if samples.len() < 2 * reach + 1 {

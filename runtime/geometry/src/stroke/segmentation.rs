@@ -17,21 +17,21 @@ use super::StrokeOptions;
 use crate::polyline;
 use glam::DVec2;
 
-/// Cost of one more line and of one more arc. An arc has one more parameter, so it costs more; higher
-/// values of both give fewer and coarser primitives.
+/// Cost of another line and of another arc. An arc has one more parameter, so it costs more; higher values of
+/// both give fewer and coarser primitives.
 const LINE_PENALTY: f64 = 6.0;
 const ARC_PENALTY: f64 = 8.0;
 /// Scale of the residuals, tolerances.
 const SIGMA: f64 = 1.2;
-/// Flattest arc, m, and least turn of one, rad: beyond, a line says the same.
+/// Largest radius, m, and smallest turn of an arc, rad, beyond which a line represents the same.
 const MAX_RADIUS: f64 = 3000.0;
 const MIN_TURN: f64 = 0.05;
-/// Starts that are looked at without success before giving up, and at all. They are looked at from
-/// the end backwards: once ranges are too long for any primitive, longer ones rarely fit again.
+/// Number of starts examined without success before giving up, and in total. They are examined from the end
+/// backwards: once ranges are too long for any primitive, longer ones rarely fit again.
 const MAX_REJECTED: usize = 12;
 const MAX_LOOK_BACK: usize = 400;
 
-/// A stretch of samples that one primitive explains.
+/// A stretch of samples represented by one primitive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Span {
     /// First and last sample.
@@ -41,7 +41,8 @@ pub(super) struct Span {
     pub(super) curvature: f64,
 }
 
-/// Sums over the samples up to one, relative to the first: fits of any range in constant time.
+/// Sums over the samples up to an index, relative to the first, which allow fits of any range in constant
+/// time.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     n: f64,
@@ -108,9 +109,9 @@ fn line_of(s: &Sums) -> (Primitive, f64) {
     let half_gap = 0.5 * (xx - yy);
     let root = (half_gap * half_gap + xy * xy).sqrt();
     let largest = 0.5 * (xx + yy) + root;
-    // The covariance of the samples has its larger eigenvalue along the line and its smaller one, the
-    // mean squared distance, across it. The eigenvector of the larger one comes from the row that is
-    // better conditioned.
+    // The covariance of the samples has its larger eigenvalue along the line and its smaller one, the mean
+    // squared distance, across it. The eigenvector of the larger one is computed from the better-conditioned
+    // row.
     let direction = if half_gap >= 0.0 {
         DVec2::new(half_gap + root, xy)
     } else {
@@ -125,8 +126,8 @@ fn line_of(s: &Sums) -> (Primitive, f64) {
     (line, squared)
 }
 
-/// Circle of least algebraic distance [Kasa 1976] with its sum of squared distances; `None` if the
-/// samples are collinear.
+/// Circle of smallest algebraic distance [Kasa 1976] with its sum of squared distances; `None` if the samples
+/// are collinear.
 fn circle_of(s: &Sums) -> Option<(Primitive, f64)> {
     let mean = s.p / s.n;
     let mean_z = s.z / s.n;
@@ -139,8 +140,8 @@ fn circle_of(s: &Sums) -> Option<(Primitive, f64)> {
     // are those of a plane fitted to z = |p|^2.
     let rhs = 0.5 * (s.pz / s.n - mean * mean_z);
     let det = xx * yy - xy * xy;
-    // The determinant is the product of the eigenvalues of the covariance, xx + yy their sum. Their
-    // ratio has no unit: it says how flat the samples lie, however far they reach.
+    // The determinant is the product of the eigenvalues of the covariance, xx + yy their sum. Their ratio is
+    // dimensionless: it measures how flat the samples lie, whatever their extent.
     if det < 1e-9 * (xx + yy) * (xx + yy) {
         return None;
     }
@@ -166,18 +167,18 @@ fn circle_of(s: &Sums) -> Option<(Primitive, f64)> {
     Some((circle, squared))
 }
 
-/// The cheapest way to explain the samples up to one.
+/// The cheapest chain for the samples up to one.
 #[derive(Clone, Copy)]
 struct Best {
     cost: f64,
-    /// Where its last primitive starts.
+    /// Start of its last primitive.
     from: usize,
-    /// Curvature of that, 1/m.
+    /// Curvature of its last primitive, 1/m.
     curvature: f64,
 }
 
 impl Best {
-    /// Keeps the cheaper one.
+    /// Keeps the cheaper of two alternatives.
     fn improve(&mut self, cost: f64, from: usize, curvature: f64) {
         if cost < self.cost {
             *self = Self {
@@ -189,10 +190,10 @@ impl Best {
     }
 }
 
-/// The cheapest chain of primitives that stays within the tolerance. Costs of further primitives
-/// are multiplied by `penalty`.
+/// Returns the cheapest chain of primitives that stays within the tolerance. Costs of further primitives are
+/// multiplied by `penalty`.
 pub(super) fn spans(samples: &[DVec2], options: &StrokeOptions, penalty: f64) -> Vec<Span> {
-    // Relative to the first sample: sums of fourth powers of world coordinates would have no digits
+    // Relative to the first sample, because sums of fourth powers of world coordinates would have no digits
     // left for a deviation of half a metre.
     let origin = samples[0];
     let local: Vec<DVec2> = samples.iter().map(|p| *p - origin).collect();
@@ -209,13 +210,13 @@ pub(super) fn spans(samples: &[DVec2], options: &StrokeOptions, penalty: f64) ->
         };
         samples.len()
     ];
-    // Two samples are a line without any residual, so every sample is reached and no cost stays
-    // infinite. Neighbouring spans share the sample at their joint.
+    // Two samples are a line without any residual, so every sample is reached and no cost stays infinite.
+    // Neighbouring spans share the sample at their joint.
     for to in 1..samples.len() {
         best[to].cost = f64::INFINITY;
         let mut rejected = 0;
-        // From the shortest range to longer ones: of chains of equal cost the first one stays, since
-        // only a lower cost replaces it.
+        // From the shortest range to longer ones: of chains of equal cost the first one stays, because only a
+        // lower cost replaces it.
         for from in (to.saturating_sub(MAX_LOOK_BACK)..to).rev() {
             let fits = column(&local, &sums, from, to, options, penalty, &mut best);
             rejected = if fits { 0 } else { rejected + 1 };
@@ -227,7 +228,7 @@ pub(super) fn spans(samples: &[DVec2], options: &StrokeOptions, penalty: f64) ->
     merged(cheapest(&best), &local, &sums, options)
 }
 
-/// The cheapest chain: back from the last sample along the choices that were made.
+/// Traces the cheapest chain back from the last sample along the recorded choices.
 fn cheapest(best: &[Best]) -> Vec<Span> {
     let mut chain = Vec::new();
     let mut to = best.len() - 1;
@@ -246,8 +247,8 @@ fn cheapest(best: &[Best]) -> Vec<Span> {
     chain
 }
 
-/// Joins neighbours of one kind that one primitive explains within the tolerance: a slow wobble
-/// of the hand is no reason for two lines.
+/// Joins neighbours of the same type that one primitive represents within the tolerance, because a slow
+/// wobble of the hand does not justify two lines.
 fn merged(chain: Vec<Span>, local: &[DVec2], sums: &[Sums], options: &StrokeOptions) -> Vec<Span> {
     let mut merged: Vec<Span> = Vec::with_capacity(chain.len());
     for mut span in chain {
@@ -255,7 +256,7 @@ fn merged(chain: Vec<Span>, local: &[DVec2], sums: &[Sums], options: &StrokeOpti
             let Some(joint) = joint(before, &span, local, sums, options) else {
                 break;
             };
-            // The joint may fit the span before it as well: it is tried again.
+            // The joint may fit the previous span as well, so it is tried again.
             merged.pop();
             span = joint;
         }
@@ -271,8 +272,8 @@ fn joint(
     sums: &[Sums],
     options: &StrokeOptions,
 ) -> Option<Span> {
-    // Only like and like: a line and an arc, or a left and a right bend, are two things.
-    // sums[i] is that of the first i samples: both ends of the range are in it.
+    // Only spans of the same type: a line and an arc, or a left and a right bend, are separate. sums[i]
+    // covers the first i samples, so both ends of the range are included.
     let range = sums[b.to + 1].minus(&sums[a.from]);
     let points = &local[a.from..=b.to];
     let (primitive, curvature) = if a.curvature == 0.0 && b.curvature == 0.0 {
@@ -293,7 +294,7 @@ fn joint(
     })
 }
 
-/// Tries both primitives on one range; says whether any holds the tolerance.
+/// Tries both primitives on one range; returns whether any stays within the tolerance.
 fn column(
     local: &[DVec2],
     sums: &[Sums],
@@ -318,7 +319,7 @@ fn column(
         fits = true;
         best[to].improve(cost, from, 0.0);
     }
-    // Three points are on a circle whatever they are.
+    // Any three points lie on a circle.
     if points.len() < 4 {
         return fits;
     }
@@ -326,7 +327,7 @@ fn column(
         && let Some(curvature) = curvature_of(&circle, points, options)
     {
         let cost = best[from].cost + penalty * ARC_PENALTY + squared / sigma_squared;
-        // The walk over all points only where its outcome matters.
+        // All points are checked only if the outcome matters.
         if (cost < best[to].cost || !fits) && holds(&circle) {
             fits = true;
             best[to].improve(cost, from, curvature);
@@ -335,7 +336,7 @@ fn column(
     fits
 }
 
-/// Signed curvature of an arc through the points, if it is one that roads have.
+/// Signed curvature of an arc through the points, if it is plausible for a road.
 fn curvature_of(circle: &Primitive, points: &[DVec2], options: &StrokeOptions) -> Option<f64> {
     let Primitive::Circle { centre, radius } = *circle else {
         return None;
@@ -346,7 +347,7 @@ fn curvature_of(circle: &Primitive, points: &[DVec2], options: &StrokeOptions) -
     if polyline::length(points) / radius < MIN_TURN {
         return None;
     }
-    // The centre lies to the left of the direction of drawing, or to the right.
+    // The centre lies to the left of the drawing direction, or to the right.
     let middle = points.len() / 2;
     let direction = points[points.len() - 1] - points[0];
     let left = direction.perp_dot(centre - points[middle]);

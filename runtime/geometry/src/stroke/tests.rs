@@ -2,7 +2,7 @@ use super::*;
 use crate::math::{Stream, sin_cos};
 use proptest::prelude::*;
 
-/// A drawn shape: segments and the number of inflections and elements that it truly has.
+/// A drawn shape, given by its segments.
 fn shape(segments: &[Segment]) -> ReferenceLine {
     ReferenceLine::new(Pose::new(3.0, -2.0, 0.3), segments.to_vec()).unwrap()
 }
@@ -35,7 +35,7 @@ fn s_bend() -> ReferenceLine {
     ])
 }
 
-/// What a hand with a mouse makes of a line: steps of about `step`, jitter and a slow wobble of
+/// Simulates a hand with a mouse that follows a line: steps of about `step`, jitter and a slow wobble of
 /// `noise` metres, whole pixels.
 fn drawn(line: &ReferenceLine, step: f64, noise: f64, pixel: f64, seed: u64) -> Vec<DVec2> {
     let mut stream = Stream::new(seed, "stroke", 0);
@@ -71,7 +71,7 @@ fn inflections(line: &ReferenceLine) -> usize {
     signs.len().saturating_sub(1)
 }
 
-/// Largest distance of the fitted line from the true one, the last metres left out.
+/// Largest distance of the fitted line from the true one, without the last metres.
 fn miss(fitted: &ReferenceLine, truth: &ReferenceLine) -> f64 {
     let points: Vec<DVec2> = (0..200)
         .map(|i| {
@@ -262,7 +262,7 @@ fn a_long_scribble_takes_no_time() {
             at
         })
         .collect();
-    // A hang would be seen as one; the result may be either.
+    // This tests that the fit ends; the result may be either.
     let _ = fit(&points, &options());
 }
 

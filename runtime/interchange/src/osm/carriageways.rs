@@ -1,16 +1,16 @@
-//! Streets with two carriageways whose lines lie closer to each other than their lanes are wide.
+//! Dual carriageways whose lines are closer together than their lanes are wide.
 //!
-//! A one-way street lies centred on its line. Where two of them part from a two-way road, and along narrow
-//! medians, lanes of opposite directions would lie on each other: each keeps to its own side of the middle
-//! between both lines there.
+//! A one-way street is centred on its line. Where two of them diverge from a two-way road, and along narrow
+//! medians, lanes of opposite directions would overlap. There each carriageway stays on its own side of the
+//! middle between both lines.
 //!
 //! ```text
 //!                      .--------------------
 //!   ------------------'          <-             With D from line to line, e from a line to the inner
 //!          <-          .- - - - - - - - - - -   edge of its lanes: a carriageway moves aside by
 //!   - - - - - - - - - <                              e + GAP / 2 - D / 2.
-//!          ->          '- - - - - - - - - - -   Where they part that is e, so that its lanes go on
-//!   ------------------.          ->             those of the road.
+//!          ->          '- - - - - - - - - - -   At the point of divergence that is e, so that its
+//!   ------------------.          ->             lanes continue those of the road.
 //!                      '--------------------
 //! ```
 
@@ -22,25 +22,25 @@ use roadwright_scenario::{DrivingSide, LaneDirection, Poly3, Road};
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
 
-/// Between two carriageways, m.
+/// Gap between two carriageways, m.
 const GAP: f64 = 0.2;
-/// Carriageways run in opposite directions within this, radians.
+/// Tolerance for the directions of opposite carriageways, radians.
 const OPPOSITE: f64 = 20.0 * PI / 180.0;
-/// Between places along a line at which the distance is looked at, m.
+/// Distance between points of a line at which the distance is checked, m.
 const STEP: f64 = 8.0;
-/// A place may lie so far before or beyond a line and still be beside it, m.
+/// Distance before or beyond a line within which a point still counts as beside it, m.
 const BEYOND: f64 = 2.0;
-/// Lines of opposite directions that cross by less than this are on the wrong side by chance, m.
+/// Overlap up to which lines of opposite directions count as being on the wrong side by chance, m.
 const CROSSED: f64 = 0.5;
-/// How fast lanes move aside, m for each metre.
+/// Rate at which lanes move aside, m per metre.
 const SLOPE: f64 = 0.1;
-/// Least that lanes are moved, m.
+/// Smallest shift of lanes, m.
 const LEAST: f64 = 0.02;
-/// Lines that are farther apart than this are not too close, m.
+/// Distance between lines from which they are never too close, m.
 const REACH: f64 = 32.0;
 
-/// Moves lanes aside where carriageways of opposite directions lie too close. Returns the indices of the
-/// roads whose lanes moved. `counts` says of a road whether it is looked at.
+/// Moves lanes aside where carriageways of opposite directions are too close. Returns the indices of the
+/// roads whose lanes moved. `counts` returns whether a road is considered.
 pub(super) fn part(
     roads: &mut [Road],
     side: DrivingSide,
@@ -73,19 +73,19 @@ pub(super) fn part(
 struct Carriageway {
     /// Index of its road.
     road: usize,
-    /// Places at which its lanes may move aside: m along its line, and there.
+    /// Points at which its lanes may move aside: distance along its line, m, and pose.
     knots: Vec<(f64, Pose)>,
-    /// Where its lanes lie now, m to the left of its line.
+    /// Current position of its lanes, m to the left of its line.
     offset: f64,
-    /// From its line to the edge of its lanes on the side of oncoming traffic, m.
+    /// Distance from its line to the edge of its lanes on the side of oncoming traffic, m.
     inner: f64,
-    /// 1 if oncoming traffic keeps to its left, -1 to its right.
+    /// 1 if oncoming traffic is on its left, -1 if on its right.
     sign: f64,
     layer: i8,
 }
 
 impl Carriageway {
-    /// That of a road that is driven in its own direction only and keeps its width.
+    /// Returns the carriageway of a one-way road in its own direction with a constant width.
     fn of(index: usize, road: &Road, side: DrivingSide) -> Option<Self> {
         let [section] = &road.lane_sections[..] else {
             return None;
@@ -108,8 +108,8 @@ impl Carriageway {
         })
     }
 
-    /// How far its lanes move away from oncoming traffic at each knot, m, where `wanted` says how far they
-    /// should at a place: before and behind it less and less.
+    /// Shift of its lanes away from oncoming traffic at each knot, m. `wanted` returns the shift that is
+    /// needed at a pose; before and behind it the shift decreases gradually.
     fn aside(&self, wanted: impl Fn(Pose) -> f64) -> Vec<(f64, f64)> {
         let knots = self.knots.iter();
         let mut aside: Vec<(f64, f64)> = knots.map(|&(s, pose)| (s, wanted(pose))).collect();
@@ -118,12 +118,12 @@ impl Carriageway {
         aside
     }
 
-    /// How far its lanes at a pose move away from another carriageway, which is `there`, m; 0 where that is
-    /// far enough, or runs another way.
+    /// Shift that its lanes at a pose need away from another carriageway at pose `there`, m; 0 if that is far
+    /// enough away, or has another direction.
     fn apart_from(&self, other: &Self, there: Pose, pose: Pose) -> f64 {
         let turned = wrap_angle(there.heading - pose.heading).abs();
         let place = there.to_local(pose.position);
-        // Seen from there as well, oncoming traffic keeps to that side.
+        // Seen from there as well, oncoming traffic is on that side.
         let distance = place.y * self.sign;
         let is_beside = place.x.abs() <= BEYOND && distance >= -CROSSED;
         if other.layer != self.layer || PI - turned > OPPOSITE || !is_beside {
@@ -134,7 +134,7 @@ impl Carriageway {
         own.clamp(0.0, lack.max(0.0))
     }
 
-    /// Where the lanes lie when they have moved aside: cubic pieces that go smoothly through all knots.
+    /// Position of the lanes after moving aside: smooth cubic pieces through all knots.
     fn offsets(&self, aside: &[(f64, f64)]) -> Vec<Poly3> {
         let at = |i: usize| (aside[i].0, self.offset - self.sign * aside[i].1);
         let last = aside.len() - 1;
@@ -156,7 +156,7 @@ impl Carriageway {
             }
         };
         let mut pieces: Vec<Poly3> = (0..last).map(piece).collect();
-        // Of flat pieces on one height the first says it all.
+        // Of consecutive constant pieces of one value the first suffices.
         let is_at = |poly: &Poly3, a: f64| poly.rebased(poly.s.get()) == Poly3::constant(a);
         pieces
             .dedup_by(|next, before| is_at(next, before.a.get()) && is_at(before, before.a.get()));
@@ -164,14 +164,14 @@ impl Carriageway {
     }
 }
 
-/// Places along a road, at most `STEP` apart: how far along, m, and there.
+/// Points along a road, at most `STEP` apart: distance, m, and pose.
 fn knots(road: &Road) -> Vec<(f64, Pose)> {
     let count = (road.length() / STEP).ceil().max(1.0) as usize;
     let along = (0..=count).map(|i| road.length() * i as f64 / count as f64);
     along.map(|s| (s, road.reference_line.pose(s))).collect()
 }
 
-/// Raises what comes after a place to what `SLOPE` leaves of it.
+/// Raises the shift after a point to what `SLOPE` leaves of it.
 fn ease<'a>(places: impl Iterator<Item = &'a mut (f64, f64)>) {
     let mut before: Option<(f64, f64)> = None;
     for place in places {
@@ -182,17 +182,17 @@ fn ease<'a>(places: impl Iterator<Item = &'a mut (f64, f64)>) {
     }
 }
 
-/// The nearest place of a line, from one near it that is so far along, m.
+/// Nearest pose of a line to a point, starting from a distance along it, m.
 fn foot(line: &ReferenceLine, near: f64, place: DVec2) -> Pose {
-    // On a straight line the first step is there; the others follow bends.
+    // On a straight line the first step is exact; the others follow bends.
     let nearer = |s: f64, _| (s + line.pose(s).to_local(place).x).clamp(0.0, line.length());
     line.pose((0..3).fold(near, nearer))
 }
 
-/// The knots of all carriageways, by place.
+/// The knots of all carriageways, indexed by position.
 struct Knots {
     grid: GridIndex,
-    /// The carriageway of each, and how far along it, m.
+    /// The carriageway of each knot, and the distance along it, m.
     along: Vec<(usize, f64)>,
 }
 
@@ -207,14 +207,14 @@ impl Knots {
         Self { grid, along }
     }
 
-    /// How far along each other carriageway its nearest knot lies, m, of those near a place of one.
+    /// Distance of the nearest knot along each other carriageway, m, among those near a position on one.
     fn beside(&self, own: usize, place: DVec2) -> BTreeMap<usize, f64> {
         let mut nearest: BTreeMap<usize, (f64, u32)> = BTreeMap::new();
         self.grid.for_each_within(place, REACH, |id, position| {
             let (number, _) = self.along[id as usize];
             let found = ((position - place).length_squared(), id);
             let best = nearest.entry(number).or_insert(found);
-            // Of two equally near the one that lies before the other.
+            // Of two equally near ones the first along the line.
             if found < *best {
                 *best = found;
             }

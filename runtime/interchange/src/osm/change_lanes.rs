@@ -1,4 +1,4 @@
-//! Where lanes may be changed, from `change:lanes` and `change` (Key:change on the OpenStreetMap wiki).
+//! Permitted lane changes, from `change:lanes` and `change` (Key:change on the OpenStreetMap wiki).
 //!
 //! ```text
 //!     change:lanes = not_right | no |        three lanes, from left to right
@@ -8,17 +8,17 @@
 use super::elements::Tags;
 use roadwright_scenario::{CrossSection, DrivingSide, Lane, LaneChange, LaneSection, LaneType};
 
-/// To which side each lane of a way may be left, from left to right as its drivers see them; an empty
-/// list where all may be left to either side.
+/// Permitted changes from each lane of a way, from left to right as its drivers see them; empty if all may be
+/// left to either side.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct ChangeLanes {
-    /// Of the lanes along the road that the way becomes.
+    /// Lanes in the direction of the road that the way becomes.
     along: Vec<LaneChange>,
-    /// Of those against it.
+    /// Lanes in the opposite direction.
     against: Vec<LaneChange>,
 }
 
-/// Where tags let drivers change lanes in a section, and why some of them were left out.
+/// Returns the lane changes that tags permit in a section, and why some of them were left out.
 pub(super) fn read(tags: &Tags, section: &CrossSection) -> (ChangeLanes, Option<&'static str>) {
     let drivable = |lanes: &[(LaneType, f64)]| {
         let all = lanes.iter();
@@ -26,8 +26,8 @@ pub(super) fn read(tags: &Tags, section: &CrossSection) -> (ChangeLanes, Option<
     };
     let (along, against) = (drivable(&section.forward), drivable(&section.backward));
     let mut wrong = None;
-    // What is said of a direction goes before what is said of all; a one-way road runs as it is driven,
-    // whatever the order of its nodes was. `change:lanes` without a direction is only clear on one.
+    // Tags for a direction override general ones. A one-way road has its driving direction, whatever the
+    // order of the way's nodes. `change:lanes` without a direction is only clear on one.
     let keys: [&[&str]; 2] = match against {
         0 => [
             &[
@@ -45,8 +45,8 @@ pub(super) fn read(tags: &Tags, section: &CrossSection) -> (ChangeLanes, Option<
     (ChangeLanes { along, against }, wrong)
 }
 
-/// Where so many lanes of a direction may be left, by the keys that list lanes and those that mean all
-/// of them.
+/// Permitted changes from a number of lanes of one direction, given the keys that list lanes and those for
+/// all lanes.
 fn changes(
     tags: &Tags,
     [of_each, of_all]: [&[&str]; 2],
@@ -62,7 +62,7 @@ fn changes(
         (None, None) => return Vec::new(),
     };
     if values.len() != lanes {
-        *wrong = Some("lane changes (change:lanes) whose number is not that of the lanes");
+        *wrong = Some("lane changes (change:lanes) that do not match the number of lanes");
         return Vec::new();
     }
     let mut change = |value: &str| {
@@ -74,7 +74,7 @@ fn changes(
     values.into_iter().map(&mut change).collect()
 }
 
-/// What a value lets drivers of a lane do.
+/// The lane changes that a value permits.
 fn change_of(value: &str) -> Option<LaneChange> {
     Some(match value.trim() {
         "" | "yes" | "none" => LaneChange::Both,
@@ -86,7 +86,7 @@ fn change_of(value: &str) -> Option<LaneChange> {
 }
 
 impl ChangeLanes {
-    /// Puts them on the lanes of a road.
+    /// Sets the lane changes on the lanes of a road.
     pub(super) fn apply(&self, section: &mut LaneSection, side: DrivingSide) {
         // Lanes are listed from left to right as seen along the road.
         let is_along = |lane: &&mut Lane| lane.kind.is_drivable() && lane.is_forward(side);

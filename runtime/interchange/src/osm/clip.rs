@@ -1,4 +1,4 @@
-//! Ways as far as they lie in the box, and data across the antimeridian.
+//! Clipping of ways to the box, and data across the antimeridian.
 
 use super::elements::{Elements, OsmNode, Sign, Way};
 use super::{GeoBox, Warnings};
@@ -7,8 +7,8 @@ use roadwright_geometry::polygon;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Data on both sides of the meridian of 180 degrees (Fiji, Chukotka) with the western part counted
-/// on beyond 180, so that neighbours have neighbouring longitudes; other data as they are.
+/// Converts data on both sides of the antimeridian (Fiji, Chukotka) so that the western part continues beyond
+/// 180 degrees and neighbours have similar longitudes; other data are unchanged.
 pub(super) fn away_from_antimeridian(
     elements: &Elements,
     clip: Option<GeoBox>,
@@ -28,10 +28,10 @@ pub(super) fn away_from_antimeridian(
         high - low
     };
     let across = match clip {
-        // A box says itself on which side of the world it lies.
+        // A box determines on which side of the world it lies.
         Some(area) => area.west > area.east,
-        // Two nodes on Fiji at 179.9 and -179.9 span 359.8 degrees; counted on beyond 180, they are
-        // at 179.9 and 180.1 and span 0.2.
+        // Two nodes on Fiji at 179.9 and -179.9 span 359.8 degrees; continued beyond 180, they are at 179.9
+        // and 180.1 and span 0.2.
         None => {
             let as_they_are = span(&|v| v);
             as_they_are > 180.0 && span(&east_of) < as_they_are
@@ -52,14 +52,14 @@ pub(super) fn away_from_antimeridian(
     (Cow::Owned(shifted), clip)
 }
 
-/// Finds the nodes of ways that are in the data and in the box, and makes nodes at the box's edge.
+/// Finds the nodes of ways that are in the data and in the box, and creates nodes at the box's edge.
 pub(super) struct Clipper<'a> {
     pub(super) elements: &'a Elements,
     area: Option<GeoBox>,
     /// All nodes in use, old and new.
     pub(super) places: BTreeMap<i64, OsmNode>,
-    /// Id of the last node that was made. Editors give new nodes negative ids, so ids that are made
-    /// here count down from the least one in the data.
+    /// Id of the last created node. Editors give new nodes negative ids, so ids that are created here count
+    /// down from the smallest one in the data.
     last_made: i64,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Clipper<'a> {
             .area
             .is_some_and(|area| crosses_unseen(self.elements, way, area))
         {
-            let reason = "ways that cross the box between two nodes outside of it";
+            let reason = "ways that cross the box between two nodes outside it";
             warnings.add(reason, object());
         }
         if way
@@ -90,7 +90,7 @@ impl<'a> Clipper<'a> {
             .iter()
             .any(|id| !self.elements.nodes.contains_key(id))
         {
-            // Extracts end somewhere: the nodes beyond their edge are often left out.
+            // The nodes beyond the edge of an extract are often left out.
             warnings.add("ways with nodes that are missing in the data", object());
         }
         runs
@@ -118,8 +118,8 @@ impl<'a> Clipper<'a> {
                 self.places.insert(*id, *node);
                 current.push(*id);
             } else {
-                // The last one inside before such a node. A missing node has no place: the run ends
-                // at the last node that is known.
+                // The last one inside before such a node. A missing node has no position, so the run ends at
+                // the last known node.
                 if let (false, Some(before), Some(after)) = (current.is_empty(), previous, node) {
                     current.extend(self.edge_node(before, after));
                 }
@@ -132,7 +132,7 @@ impl<'a> Clipper<'a> {
         runs
     }
 
-    /// A new node on the edge of the box, between a node inside and one outside.
+    /// Creates a node on the edge of the box, between a node inside and one outside.
     fn edge_node(&mut self, inside: &OsmNode, outside: &OsmNode) -> Option<i64> {
         let place = edge_point(inside, outside, self.area?);
         self.last_made -= 1;
@@ -141,7 +141,7 @@ impl<'a> Clipper<'a> {
     }
 }
 
-/// Whether a way runs through the box between two of its nodes that lie outside.
+/// Whether a way crosses the box between two of its nodes that lie outside.
 fn crosses_unseen(elements: &Elements, way: &Way, area: GeoBox) -> bool {
     let corners = [
         DVec2::new(area.west, area.south),
@@ -162,7 +162,7 @@ fn crosses_unseen(elements: &Elements, way: &Way, area: GeoBox) -> bool {
     })
 }
 
-/// The point on the way from an inner to an outer node where the box ends.
+/// The point between an inner and an outer node at which the box ends.
 fn edge_point(inside: &OsmNode, outside: &OsmNode, area: GeoBox) -> OsmNode {
     let share = |from: f64, to: f64, low: f64, high: f64| {
         if to < low {

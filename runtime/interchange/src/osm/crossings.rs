@@ -1,8 +1,8 @@
-//! Crossings for people on foot: over which arm of which junction they lead.
+//! Pedestrian crossings: the arm and junction that each belongs to.
 //!
 //! ```text
-//!    ---X---[junction]       A crossing within 25 m of a junction along an arm is that arm's. Elsewhere
-//!                            the way is cut where it lies, and the crossing is a node of its own.
+//!    ---X---[junction]       A crossing within 25 m of a junction along an arm belongs to that arm. Elsewhere
+//!                            the way is cut there, and the crossing becomes a node of its own.
 //! ```
 
 use super::elements::OsmNode;
@@ -11,18 +11,18 @@ use super::roads::{Piece, road_id};
 use roadwright_scenario::RoadId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A crossing this close to a junction along its way is one of the junction's arms', m.
+/// Distance along the way within which a crossing belongs to a junction's arm, m.
 const REACH: f64 = 25.0;
-/// So near to the end of a way that only ends there people do not cross, m: a cut would leave nothing.
+/// Smallest distance of a crossing from a dead end, m, because a cut would leave nothing.
 const LEAST_PIECE: f64 = 15.0;
 
-/// Whether people cross at a node, and it is painted.
+/// Whether there is a marked pedestrian crossing at a node.
 fn is_crossing(node: &OsmNode) -> bool {
     node.sign.crossing.is_there && !node.sign.crossing.is_unmarked
 }
 
-/// The crossings on drivable ways that are at no junction: places to cut. `cuts` are the places at which
-/// ways are cut already.
+/// Returns the crossings on drivable ways that belong to no junction, at which ways have to be cut. `cuts`
+/// are the nodes at which ways are cut already.
 pub(super) fn alone(
     runs: &[Piece],
     places: &BTreeMap<i64, OsmNode>,
@@ -30,7 +30,7 @@ pub(super) fn alone(
 ) -> BTreeSet<i64> {
     let mut alone = BTreeSet::new();
     for run in runs {
-        // Along the run, m.
+        // Distance along the run, m.
         let mut at = vec![0.0];
         for pair in run.nodes.windows(2) {
             let step = great_circle_distance(&places[&pair[0]], &places[&pair[1]]);
@@ -53,13 +53,13 @@ pub(super) fn alone(
     alone
 }
 
-/// The roads that people cross at each node of the graph.
+/// The roads with crossings at each node of the graph.
 #[derive(Default)]
 pub(super) struct Crossings {
     pub(super) over: BTreeMap<i64, BTreeSet<RoadId>>,
     /// Crossings in the data that are over an arm.
     pub(super) count: usize,
-    /// Those on drivable ways that are near no junction.
+    /// Crossings on drivable ways that are near no junction.
     pub(super) unassigned: usize,
 }
 
@@ -86,7 +86,7 @@ pub(super) fn place_crossings(
                 continue;
             };
             assigned.insert(*node);
-            // At a node that only joins two roads, either of them is the same strip.
+            // At a node that only joins two roads, both mean the same strip.
             let over = crossings.over.entry(junction).or_default();
             if ends[&junction] > 2 || over.is_empty() {
                 over.insert(road_id(index));
@@ -100,8 +100,8 @@ pub(super) fn place_crossings(
     crossings
 }
 
-/// The node of the graph that a crossing at position `i` of a piece belongs to: the nearer end at which
-/// roads meet, within reach. On the junction itself a crossing does not say over which arm it leads.
+/// The node of the graph that a crossing at position `i` of a piece belongs to: the nearer end at which roads
+/// meet, within reach. The arm of a crossing on the junction itself is unknown.
 fn junction_of(
     piece: &Piece,
     i: usize,

@@ -6,39 +6,39 @@ use std::collections::BTreeMap;
 /// Tags by key.
 pub type Tags = BTreeMap<String, String>;
 
-/// A node: a place.
+/// A node: a position with tags.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OsmNode {
     /// Degrees north.
     pub latitude: f64,
     /// Degrees east.
     pub longitude: f64,
-    /// What stands there.
+    /// The signals or sign there.
     pub sign: Sign,
 }
 
 /// Signals or a sign at a node.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sign {
-    /// What it is.
+    /// Kind of sign.
     pub kind: Option<SignKind>,
-    /// Whether it is for who drives along the way (`forward`) or against it, if the data say so.
+    /// Whether it applies to traffic along the way (`forward`) or against it, if stated.
     pub direction: Option<bool>,
-    /// Whether a mini roundabout is driven round clockwise, if the data say so.
+    /// Whether traffic goes round a mini roundabout clockwise, if stated.
     pub clockwise: Option<bool>,
-    /// Whether it is for all approaches (`stop=all`).
+    /// Whether it applies to all approaches (`stop=all`).
     pub is_for_all: bool,
-    /// What the node says about people who cross there.
+    /// Tags of a pedestrian crossing there.
     pub crossing: CrossingTags,
 }
 
-/// What a node says about people on foot who cross a way there (Key:crossing on the wiki).
+/// Tags of a node about a pedestrian crossing (Key:crossing on the wiki).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CrossingTags {
-    /// `highway=crossing`, or `crossing` with a value beside signals or a sign.
+    /// `highway=crossing`, or `crossing` with a value on a node with signals or a sign.
     pub is_there: bool,
-    /// `crossing=no`, `unmarked` or `informal`, or `crossing:markings=no`: nothing is painted, and people
-    /// wait for a gap as anywhere.
+    /// `crossing=no`, `unmarked` or `informal`, or `crossing:markings=no`: there are no markings, and
+    /// pedestrians wait for a gap as anywhere.
     pub is_unmarked: bool,
 }
 
@@ -51,12 +51,12 @@ pub enum SignKind {
     Stop,
     /// `give_way`.
     GiveWay,
-    /// `mini_roundabout`: the node is the island of one.
+    /// `mini_roundabout`: the node is the island of a mini roundabout.
     MiniRoundabout,
 }
 
 impl Sign {
-    /// Takes in a tag of the node.
+    /// Adds a tag of the node.
     pub(crate) fn add(&mut self, key: &str, value: &str) {
         match (key, value) {
             ("highway", "traffic_signals") => self.kind = Some(SignKind::Signals),
@@ -72,13 +72,13 @@ impl Sign {
             ("crossing", "no" | "unmarked" | "informal") | ("crossing:markings", "no") => {
                 self.crossing.is_unmarked = true;
             }
-            // Signals or a sign have the place of `highway=crossing`; what they say beside it counts.
+            // On nodes with signals or a sign, which have no `highway=crossing`, this tag marks the crossing.
             ("crossing", _) => self.crossing.is_there = true,
             _ => {}
         }
     }
 
-    /// The sign that tags tell of.
+    /// Reads a sign from tags.
     pub(crate) fn of(tags: &Tags) -> Self {
         let mut sign = Self::default();
         tags.iter().for_each(|(key, value)| sign.add(key, value));
@@ -116,7 +116,7 @@ pub struct Relation {
     pub tags: Tags,
 }
 
-/// What an OSM file holds that matters to roads and land.
+/// Contents of an OSM file that matter to roads and land.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Elements {
     /// Nodes by id.
@@ -127,15 +127,15 @@ pub struct Elements {
     pub trams: Vec<Way>,
     /// Turn restrictions, in the order of the file.
     pub restrictions: Vec<Relation>,
-    /// Other ways, in the order of the file, with the tags that matter to land: outlines of buildings,
-    /// parks and waters, and what outlines of multipolygons are made of.
+    /// Other ways, in the order of the file, with the tags that matter to land: outlines of buildings, parks
+    /// and waters, and parts of multipolygons.
     pub areas: Vec<Way>,
-    /// Areas of several ways, in the order of the file.
+    /// Areas made of several ways, in the order of the file.
     pub multipolygons: Vec<Relation>,
 }
 
 impl Elements {
-    /// Adds a node. One outside of the valid degrees counts as missing.
+    /// Adds a node. A node outside the valid range of degrees counts as missing.
     pub(crate) fn add_node(&mut self, id: i64, latitude: f64, longitude: f64, sign: Sign) {
         if latitude.abs() > 90.0 || longitude.abs() > 180.0 {
             return;
@@ -148,7 +148,7 @@ impl Elements {
         self.nodes.insert(id, node);
     }
 
-    /// Adds a way: a road or path, a tram track, or what may be the outline of an area.
+    /// Adds a way: a road or path, a tram track, or a possible outline of an area.
     pub(crate) fn add_way(&mut self, mut way: Way) {
         if way.tags.contains_key("highway") {
             self.ways.push(way);
@@ -156,7 +156,7 @@ impl Elements {
             self.trams.push(way);
         } else {
             // Most ways of an extract are buildings, and most of their tags are addresses. A way without
-            // any that matters may still be a part of a multipolygon, which files list later.
+            // relevant tags may still be part of a multipolygon, which files list later.
             way.tags.retain(|key, _| land::matters(key));
             self.areas.push(way);
         }

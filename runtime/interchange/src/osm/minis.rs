@@ -1,6 +1,6 @@
-//! Mini roundabouts that are one node of the data (Tag:highway=mini_roundabout on the wiki).
+//! Mini roundabouts mapped as a single node (Tag:highway=mini_roundabout on the wiki).
 //!
-//! Where the data draw a ring, they have no such node on it, or it says nothing more.
+//! If the data draw a ring, such a node on it adds nothing.
 
 use super::Warnings;
 use super::elements::{OsmNode, SignKind};
@@ -8,8 +8,8 @@ use super::roads::Piece;
 use roadwright_scenario::DrivingSide;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The nodes of the graph that are mini roundabouts: at least three roads meet there, none of them the
-/// ring of another one. Of the others on drivable ways a warning tells.
+/// Returns the nodes of the graph that are mini roundabouts: at least three roads meet there, none of which
+/// is the ring of another one. Adds a warning for the others on drivable ways.
 pub(super) fn place(
     pieces: &[Piece],
     places: &BTreeMap<i64, OsmNode>,
@@ -44,10 +44,10 @@ pub(super) fn place(
                 object(),
             );
         } else {
-            // Traffic goes round with the island on the side that one does not drive on.
+            // Traffic passes the island on the side of the opposite driving side.
             if sign.clockwise == Some(side == DrivingSide::Right) {
                 warnings.add(
-                    "directions of mini roundabouts against the side that one drives on",
+                    "mini roundabouts whose direction contradicts the driving side",
                     object(),
                 );
             }

@@ -35,10 +35,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Who must be named wherever OpenStreetMap data are shown.
+/// Attribution that is required wherever OpenStreetMap data are shown.
 pub const ATTRIBUTION: &str = "(c) OpenStreetMap contributors, ODbL 1.0";
 
-/// Why a file cannot be imported.
+/// Reason why a file cannot be imported.
 #[derive(Debug, Error)]
 pub enum ImportError {
     /// The file cannot be read.
@@ -46,7 +46,7 @@ pub enum ImportError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error that the system reported.
         error: std::io::Error,
     },
     /// Neither OSM XML nor PBF.
@@ -57,10 +57,10 @@ pub enum ImportError {
     Damaged {
         /// Line from 1; 0 if unknown.
         line: usize,
-        /// What is wrong.
+        /// The problem.
         what: String,
     },
-    /// OSM data that need something that this reader does not support.
+    /// OSM data that require an unsupported feature.
     #[error(
         "the file needs {0}, which is not supported. Convert it, for instance by \
          osmium cat --output-format=pbf"
@@ -74,10 +74,10 @@ pub enum ImportError {
     Geometry {
         /// Id of the way.
         way: i64,
-        /// What is wrong.
+        /// The problem.
         error: GeometryError,
     },
-    /// The scenario refuses an object.
+    /// The scenario rejects an object.
     #[error(transparent)]
     Edit(#[from] EditError),
 }
@@ -111,37 +111,38 @@ impl GeoBox {
     }
 }
 
-/// What to import and how.
+/// Options of an import.
 #[derive(Debug, Clone, Default)]
 pub struct ImportOptions {
     /// Name of the scenario.
     pub name: String,
-    /// Only what lies in this box; roads are cut at its edge.
+    /// Box to which the import is limited; roads are cut at its edge.
     pub clip: Option<GeoBox>,
-    /// Driving side; `None`: that of the country.
+    /// Driving side; `None` for that of the country.
     pub driving_side: Option<DrivingSide>,
-    /// The country whose law holds, as its code in ISO 3166-1 alpha-2; `None`: the one in which the middle of
-    /// the data lies.
+    /// Country whose traffic law applies, as its code in ISO 3166-1 alpha-2; `None` for the one that contains
+    /// the middle of the data.
     pub country: Option<String>,
-    /// Only roads and what belongs to them: buildings, parks and waters are left out.
+    /// Whether to import only roads and their equipment, without buildings, parks and waters.
     pub roads_only: bool,
 }
 
-/// Something that was left out or changed, and how often.
+/// A kind of objects that were left out or changed, with their number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportWarning {
-    /// What and why.
+    /// The objects, and the reason.
     pub reason: String,
-    /// How many times.
+    /// Number of cases.
     pub count: usize,
-    /// The first few, as OSM ids such as `way 123`; junctions that are one have the ids of the scenario.
+    /// The first few, as OSM ids such as `way 123`; for merged junctions, ids of the scenario.
     pub examples: Vec<String>,
-    /// Where each of these lies, m, as far as the data say so: a node itself, of a way or a relation its first
-    /// node.
+    /// Position of each example, m, as far as known: of the node itself, or of the first node of a way or
+    /// relation.
     pub places: Vec<Option<DVec2>>,
 }
 
-/// A city has thousands of footpaths: so many ids are enough to look one up.
+/// Maximum number of examples, because a city has thousands of footpaths and a few ids are enough to look one
+/// up.
 const EXAMPLES: usize = 5;
 
 /// Collects warnings by reason.
@@ -176,7 +177,7 @@ impl Warnings {
     }
 }
 
-/// The first node of an element that is named as in `way 123`.
+/// The first node of an element named as in `way 123`.
 fn first_node<'a>(elements: &'a Elements, object: &str) -> Option<&'a OsmNode> {
     let (kind, id) = object.split_once(' ')?;
     let id: i64 = id.split(' ').next()?.parse().ok()?;
@@ -207,61 +208,61 @@ fn first_node<'a>(elements: &'a Elements, object: &str) -> Option<&'a OsmNode> {
     }
 }
 
-/// What an import resulted in.
+/// Result of an import.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportSummary {
-    /// Drivable ways found (inside the box, if any).
+    /// Number of drivable ways (inside the box, if any).
     pub ways: usize,
-    /// Roads made of them: ways are cut where they meet.
+    /// Number of roads made from them; ways are cut where they meet.
     pub roads: usize,
-    /// Places where three or more road ends meet.
+    /// Number of places where three or more road ends meet.
     pub junctions: usize,
-    /// Drivable lanes, one per road and direction and lane.
+    /// Number of drivable lanes, one per road, direction and lane.
     pub lanes: usize,
-    /// Sum of the reference lines, km.
+    /// Total length of the reference lines, km.
     pub road_km: f64,
-    /// Sum of the drivable lanes, between junctions, km.
+    /// Total length of the drivable lanes between junctions, km.
     pub lane_km: f64,
-    /// Traffic signals on drivable ways.
+    /// Number of traffic signals on drivable ways.
     pub signals: usize,
-    /// Junctions and crossings that have signals.
+    /// Number of junctions and crossings with signals.
     pub controllers: usize,
-    /// Places of signals on drivable ways that came to lie on no road.
+    /// Number of signals on drivable ways that are on no road of the scenario.
     pub signals_unassigned: usize,
-    /// Stop and give-way signs at junctions.
+    /// Number of stop and give-way signs at junctions.
     pub signs: usize,
-    /// Mini roundabouts that are one node.
+    /// Number of mini roundabouts mapped as a single node.
     pub mini_roundabouts: usize,
-    /// Crossings for people on foot that became crossings of an arm.
+    /// Number of pedestrian crossings assigned to an arm.
     pub crossings: usize,
-    /// Those on drivable ways that are at no arm.
+    /// Number of pedestrian crossings on drivable ways that belong to no arm.
     pub crossings_unassigned: usize,
-    /// Turn restrictions that were kept.
+    /// Number of imported turn restrictions.
     pub restrictions: usize,
-    /// Lanes with arrows.
+    /// Number of lanes with arrows.
     pub turn_lanes: usize,
-    /// Turn restrictions by way of ways.
+    /// Number of imported turn restrictions via ways.
     pub via_restrictions: usize,
-    /// Lanes with a line beside them that must not be crossed from there.
+    /// Number of lanes with a line that must not be crossed from them.
     pub lane_changes: usize,
-    /// Buildings, as fixed obstacles; one that a road leads through may be several.
+    /// Number of buildings, as fixed obstacles; a building with a road through it may count several times.
     pub buildings: usize,
-    /// Areas of land: parks, waters, what the ground is used for.
+    /// Number of areas of land: parks, waters and other uses of the ground.
     pub land: usize,
-    /// Roads by who may drive on them, and their length, km; those of which there are any.
+    /// Number and length, km, of roads by access; only those that occur.
     pub access: BTreeMap<RoadAccess, (usize, f64)>,
     /// Driving side.
     pub driving_side: DrivingSide,
-    /// The country whose law holds, as its code in ISO 3166-1 alpha-2; empty for none.
+    /// Country whose traffic law applies, as its code in ISO 3166-1 alpha-2; empty for none.
     pub country: String,
-    /// What was left out and why.
+    /// Objects that were left out, and why.
     pub warnings: Vec<ImportWarning>,
 }
 
-/// Largest OSM file that is read, bytes: a region and not a continent.
+/// Largest OSM file that is read, bytes: enough for a region, not a continent.
 const LARGEST: u64 = 2048 * roadwright_files::MEBIBYTE;
 
-/// Reads the elements of an .osm or .osm.pbf file, told apart by content.
+/// Reads the elements of an .osm or .osm.pbf file, distinguished by content.
 ///
 /// # Errors
 /// If the file cannot be read, is no OSM data, or is damaged.
@@ -278,9 +279,9 @@ pub fn read_file(path: &Path) -> Result<Elements, ImportError> {
 /// # Errors
 /// If the bytes are no OSM data, or damaged.
 pub fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
-    // By content, not by name: files are renamed and piped. Whitespace and a byte order mark may
-    // stand before the first tag of an XML file. A PBF file starts with a length of four bytes,
-    // then the name of its first blob.
+    // By content instead of by name, because files are renamed and piped. Whitespace and a byte order mark
+    // may precede the first tag of an XML file. A PBF file starts with a length of four bytes, then the name
+    // of its first blob.
     let text_start = bytes
         .iter()
         .position(|b| !b.is_ascii_whitespace() && !b"\xEF\xBB\xBF".contains(b));
@@ -302,13 +303,13 @@ fn contains(bytes: &[u8], needle: &[u8]) -> bool {
     bytes.windows(needle.len()).any(|window| window == needle)
 }
 
-/// Makes a scenario of OSM elements.
+/// Makes a scenario from OSM elements.
 ///
-/// Every way for motor vehicles becomes one or more roads, cut where ways meet and at signals
-/// away from junctions; node ids and road ids count up in the order of the data.
+/// Every way for motor vehicles becomes one or more roads, cut where ways meet and at signals away from
+/// junctions. Node ids and road ids count up in the order of the data.
 ///
 /// # Errors
-/// If there is nothing to drive on, or coordinates are out of range.
+/// If there is no drivable road, or coordinates are out of range.
 pub fn import(
     elements: &Elements,
     options: &ImportOptions,
@@ -347,22 +348,22 @@ pub fn import(
     Ok((scenario, summary))
 }
 
-/// The junctions that are made of several nodes, since these are so near to each other; examples are nodes of
-/// the scenario, for data have none for a junction.
+/// A warning about junctions of several nodes that are very close to each other. Examples are nodes of the
+/// scenario, because the data have no element for a junction.
 fn merged(layout: &Layout) -> Option<ImportWarning> {
     let junctions = layout.junctions.iter();
     let merged = junctions.filter(|junction| junction.nodes.len() > 1 && junction.is_crossing());
     let merged: Vec<_> = merged.collect();
     let first = merged.iter().take(EXAMPLES);
     (!merged.is_empty()).then(|| ImportWarning {
-        reason: "junctions so near to each other that they are one".into(),
+        reason: "junctions so close to each other that they were merged".into(),
         count: merged.len(),
         examples: first.clone().map(|j| j.nodes[0].to_string()).collect(),
         places: first.map(|junction| Some(junction.centre)).collect(),
     })
 }
 
-/// The part of a summary that the scenario itself tells; the rest is empty.
+/// The part of a summary that follows from the scenario; the rest is empty.
 fn measured(scenario: &Scenario, layout: &Layout, graph: &LaneGraph) -> ImportSummary {
     let side = scenario.about().driving_side;
     let network = scenario.network();
@@ -382,8 +383,7 @@ fn measured(scenario: &Scenario, layout: &Layout, graph: &LaneGraph) -> ImportSu
             .filter(|lane| lane.lane_change != LaneChange::Both)
             .count()
     };
-    // Without the connections inside junctions, whose number depends on the layout and not on the
-    // data.
+    // Without the connections inside junctions, whose number depends on the layout instead of the data.
     let lane_pieces = graph
         .lanelets()
         .iter()
@@ -416,7 +416,7 @@ fn measured(scenario: &Scenario, layout: &Layout, graph: &LaneGraph) -> ImportSu
     }
 }
 
-/// Roads by who may drive on them, and their length, km.
+/// Number and length, km, of roads by access.
 fn by_access(network: &RoadNetwork) -> BTreeMap<RoadAccess, (usize, f64)> {
     let mut roads: BTreeMap<RoadAccess, (usize, f64)> = BTreeMap::new();
     for (_, road) in network.roads() {

@@ -1,32 +1,32 @@
 //! OSM PBF.
 //!
-//! A file is a row of blobs, each a header and a block of elements, mostly packed with zlib. The
-//! wire format is read by a library; what the fields mean stands here, so that everything is
-//! bounded while it is read: a file of half a megabyte can claim 600 million nodes.
-//! Format: <https://wiki.openstreetmap.org/wiki/PBF_Format>.
+//! A file is a sequence of blobs, each a header and a block of elements, usually compressed with zlib. A
+//! library reads the wire format. The fields are interpreted here, so that everything is bounded while it is
+//! read, because a file of half a megabyte can claim 600 million nodes. Format:
+//! <https://wiki.openstreetmap.org/wiki/PBF_Format>.
 
 use super::ImportError;
 use super::elements::{Elements, Relation, Sign, Tags, Way};
 use protobuf::CodedInputStream;
 use std::io::Read;
 
-/// Largest header of a blob and largest unpacked blob, bytes: the format's own limits.
+/// Largest header of a blob and largest unpacked blob, bytes; these are the format's own limits.
 const MAX_HEADER: usize = 64 * 1024;
 const MAX_BLOCK: u64 = 32 * 1024 * 1024;
 
-/// Features that a file may require of its reader. Others change what the elements mean.
+/// Features that a file may require of its reader. Other features change the meaning of elements.
 const KNOWN_FEATURES: [&str; 2] = ["OsmSchema-V0.6", "DenseNodes"];
 
-/// Elements, references and tags that any file may hold; larger files two for each of their bytes.
-/// In real data a node takes three bytes at least.
+/// Number of elements, references and tags that any file may contain; larger files two for each of their
+/// bytes. In real data a node takes at least three bytes.
 const MIN_BUDGET: u64 = 2_000_000;
 
 /// Reads OSM PBF.
 pub(super) fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
     let mut reader = PbfReader {
         elements: Elements::default(),
-        // zlib packs zeros a thousandfold, and a dense node of zeros takes three bytes unpacked:
-        // without a budget a file of 0.5 MB could fill the memory with nodes.
+        // zlib compresses zeros a thousandfold, and a dense node of zeros takes three bytes unpacked. Without
+        // a budget a file of 0.5 MB could fill the memory with nodes.
         left: MIN_BUDGET.max(2 * bytes.len() as u64),
     };
     let mut rest = bytes;
@@ -44,14 +44,14 @@ pub(super) fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
         match header.kind.as_str() {
             "OSMHeader" => check_features(&unpacked(blob)?)?,
             "OSMData" => reader.block(&unpacked(blob)?)?,
-            // Blobs of other types may be skipped, says the format.
+            // The format allows blobs of other types to be skipped.
             _ => {}
         }
     }
     Ok(reader.elements)
 }
 
-/// What can be wrong with a message: the library's own error, or ours.
+/// An error about damaged data, from the library's error or our own message.
 fn damaged(what: impl ToString) -> ImportError {
     ImportError::Damaged {
         line: 0,
@@ -93,8 +93,8 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Decodes the signed numbers of protobuf, which are folded so that small negative ones stay short:
-/// 0, 1, 2, 3, 4 stand for 0, -1, 1, -2, 2.
+/// Decodes the signed numbers of protobuf, which are folded so that small negative ones stay short: 0, 1, 2,
+/// 3, 4 stand for 0, -1, 1, -2, 2.
 fn zigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
@@ -115,12 +115,11 @@ fn for_each_field<'a>(
             2 => {
                 let count = stream.read_raw_varint32().map_err(damaged)?;
                 let start = stream.pos() as usize;
-                // Fails where the message is shorter than it claims, so the slice below is in
-                // range.
+                // Fails if the message is shorter than it claims, so the slice below is in range.
                 stream.skip_raw_bytes(count).map_err(damaged)?;
                 Value::Bytes(&message[start..start + count as usize])
             }
-            kind => return Err(damaged(format!("a field of the unknown kind {kind}"))),
+            kind => return Err(damaged(format!("a field of unknown kind {kind}"))),
         };
         field(tag >> 3, value)?;
     }
@@ -135,18 +134,17 @@ fn packed(bytes: &[u8]) -> impl Iterator<Item = Result<u64, ImportError>> {
         Ok(false) => Some(stream.read_raw_varint64().map_err(damaged)),
         Err(error) => Some(Err(damaged(error))),
     })
-    // After an error the stream stands still: the error would be repeated endlessly.
+    // After an error the stream does not advance, so the error would be repeated endlessly.
     .scan(false, |failed, item| {
         (!std::mem::replace(failed, item.is_err())).then_some(item)
     })
 }
 
-/// The values of a list whose entries are differences to the one before.
+/// The values of a list that is stored as differences between entries.
 fn deltas(bytes: &[u8]) -> impl Iterator<Item = Result<i64, ImportError>> {
     packed(bytes).scan(0_i64, |sum, item| {
-        // Neighbours in a file are neighbours on the map and in the numbering, so differences are
-        // short: the ids 1000, 1001, 1005 are written as 1000, 1, 4. Damaged data may overflow;
-        // they then wrap.
+        // Neighbours in a file are neighbours on the map and in the numbering, so differences are short: the
+        // ids 1000, 1001, 1005 are written as 1000, 1, 4. Damaged data may overflow; they then wrap.
         Some(item.map(|value| {
             *sum = sum.wrapping_add(zigzag(value));
             *sum
@@ -197,7 +195,7 @@ fn unpacked(blob: &[u8]) -> Result<Vec<u8>, ImportError> {
 
 fn inflated(packed: &[u8]) -> Result<Vec<u8>, ImportError> {
     let mut content = Vec::new();
-    // One byte more than allowed, to tell a full block from one that is too large.
+    // One byte more than allowed, to distinguish a full block from one that is too large.
     let mut decoder = flate2::read::ZlibDecoder::new(packed).take(MAX_BLOCK + 1);
     decoder.read_to_end(&mut content).map_err(damaged)?;
     if content.len() as u64 > MAX_BLOCK {
@@ -206,12 +204,12 @@ fn inflated(packed: &[u8]) -> Result<Vec<u8>, ImportError> {
     Ok(content)
 }
 
-/// Refuses a file that requires what this reader does not do.
+/// Rejects a file that requires an unsupported feature.
 fn check_features(header: &[u8]) -> Result<(), ImportError> {
     for_each_field(header, |field, value| {
-        // Field 4 lists what a reader must support. "HistoricalInformation" puts deleted versions
-        // among the elements: read as if current, they would bring back demolished streets.
-        // Optional features (field 5) can be ignored.
+        // Field 4 lists required features. "HistoricalInformation" includes deleted versions among the
+        // elements; read as if current, they would bring back demolished streets. Optional features (field 5)
+        // can be ignored.
         if field != 4 {
             return Ok(());
         }
@@ -225,7 +223,7 @@ fn check_features(header: &[u8]) -> Result<(), ImportError> {
     })
 }
 
-/// What a block states once for all its elements.
+/// Values that a block states once for all its elements.
 struct Block<'a> {
     strings: Vec<&'a [u8]>,
     /// Nanodegrees per unit of a coordinate.
@@ -251,7 +249,7 @@ impl<'a> Block<'a> {
 
 struct PbfReader {
     elements: Elements,
-    /// How many more elements, references and tags are accepted.
+    /// Number of further elements, references and tags that are accepted.
     left: u64,
 }
 
@@ -266,12 +264,12 @@ impl PbfReader {
     fn block(&mut self, message: &[u8]) -> Result<(), ImportError> {
         let mut block = Block {
             strings: Vec::new(),
-            // The defaults of the format: fields with these values are not written.
+            // The defaults of the format, because fields with these values are not written.
             granularity: 100,
             latitude_offset: 0,
             longitude_offset: 0,
         };
-        // The table of texts may stand behind the elements that use it.
+        // The string table may follow the elements that use it.
         for_each_field(message, |field, value| {
             match field {
                 1 => for_each_field(value.bytes()?, |_, text| {
@@ -343,7 +341,7 @@ impl PbfReader {
         Ok(())
     }
 
-    /// Reads the pairs of key and value of one node up to their end mark: the sign that they tell of.
+    /// Reads the key-value pairs of a node up to their end mark, and returns its sign.
     fn dense_tags(
         &mut self,
         block: &Block<'_>,
@@ -414,7 +412,7 @@ impl PbfReader {
         let mut members = Vec::new();
         for ((role, member), kind) in packed(roles).zip(deltas(ids)).zip(packed(kinds)) {
             self.spend(1)?;
-            // An unknown kind is kept as such: no role asks for it.
+            // An unknown kind is kept as `?`, which no role matches.
             let kind = *['n', 'w', 'r'].get(kind? as usize).unwrap_or(&'?');
             members.push((kind, member?, block.text(role?)?.to_owned()));
         }
@@ -433,7 +431,7 @@ impl PbfReader {
     }
 }
 
-/// Keys and values of an element as lists of indices into the table of texts.
+/// Keys and values of an element as lists of indices into the string table.
 #[derive(Default)]
 struct TagLists<'a> {
     keys: &'a [u8],

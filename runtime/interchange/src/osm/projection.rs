@@ -1,4 +1,4 @@
-//! From degrees to metres.
+//! Projection from degrees to metres.
 
 use super::elements::OsmNode;
 use glam::DVec2;
@@ -15,7 +15,7 @@ pub struct LocalProjection {
 }
 
 impl LocalProjection {
-    /// A projection around a place, in degrees.
+    /// Makes a projection around a position in degrees.
     pub fn new(latitude_deg: f64, longitude_deg: f64) -> Self {
         Self {
             latitude: latitude_deg.to_radians(),
@@ -29,14 +29,14 @@ impl LocalProjection {
             latitude_deg.to_radians(),
             longitude_deg.to_radians() - self.longitude,
         );
-        // The clamp keeps places a quarter of the globe away finite; they are refused later as out
-        // of the world.
+        // The clamp keeps positions a quarter of the globe away finite; they are rejected later as outside
+        // the world.
         let x = atanh((cos(latitude) * sin(east)).clamp(-0.999_999, 0.999_999));
         let y = atan2(tan(latitude), cos(east)) - self.latitude;
         EARTH_RADIUS * DVec2::new(x, y)
     }
 
-    /// Degrees (latitude, longitude) of a place in metres.
+    /// Converts a position in metres to degrees (latitude, longitude).
     pub fn to_degrees(&self, point: DVec2) -> (f64, f64) {
         let (x, y) = (
             point.x / EARTH_RADIUS,
@@ -53,8 +53,8 @@ pub fn great_circle_distance(a: &OsmNode, b: &OsmNode) -> f64 {
     let (phi_a, phi_b) = (a.latitude.to_radians(), b.latitude.to_radians());
     let half_phi = 0.5 * (phi_b - phi_a);
     let half_lambda = 0.5 * (b.longitude - a.longitude).to_radians();
-    // Haversine, since the plain cosine formula loses all digits for neighbours: at 1 m the cosine
-    // differs from 1 by 1e-14.
+    // Haversine, because the plain cosine formula loses all digits for neighbours: at 1 m the cosine differs
+    // from 1 by 1e-14.
     let h = sin(half_phi) * sin(half_phi)
         + cos(phi_a) * cos(phi_b) * sin(half_lambda) * sin(half_lambda);
     2.0 * EARTH_RADIUS * asin(h.sqrt())

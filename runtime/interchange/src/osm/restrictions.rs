@@ -7,19 +7,19 @@ use super::via_ways;
 use roadwright_scenario::{Restriction, RestrictionKind, RoadId, ViaRestriction};
 use std::collections::BTreeMap;
 
-/// The restrictions that can be kept, by OSM node.
+/// The restrictions that can be imported, by OSM node.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// At a node.
+    /// Restrictions at a node.
     pub(super) at: BTreeMap<i64, Vec<Restriction>>,
-    /// By way of roads, where those begin.
+    /// Via restrictions, by the node where the via roads begin.
     pub(super) via: BTreeMap<i64, Vec<ViaRestriction>>,
 }
 
-/// The restrictions that can be kept.
+/// Collects the restrictions that can be imported.
 pub(super) fn collect(elements: &Elements, built: &Built, warnings: &mut Warnings) -> Found {
-    // Relations name ways and a node; the scenario names roads. So: the roads by (way, node at an
-    // end).
+    // Relations name ways and a node, but the scenario names roads, so this maps (way, node at an end) to
+    // roads.
     let mut ends: BTreeMap<(i64, i64), Vec<RoadId>> = BTreeMap::new();
     for (index, piece) in built.pieces.iter().enumerate() {
         for node in [piece.nodes[0], piece.nodes[piece.nodes.len() - 1]] {
@@ -47,21 +47,21 @@ pub(super) fn collect(elements: &Elements, built: &Built, warnings: &mut Warning
         list.dedup();
     }
     for list in found.at.values_mut() {
-        // Two relations may say the same, and their order in a file means nothing.
+        // Two relations may be equal, and their order in a file has no meaning.
         list.sort_by_key(|r| (r.from, r.to, r.kind == RestrictionKind::Only));
         list.dedup();
     }
     found
 }
 
-/// One relation as a restriction at a node, or why it is left out.
+/// Reads a relation as a restriction at a node, or returns why it is left out.
 fn read(
     relation: &Relation,
     ends: &BTreeMap<(i64, i64), Vec<RoadId>>,
 ) -> Result<(i64, Vec<Restriction>), &'static str> {
     let kind = kind_of(relation)?;
     let via = via_node(relation)?;
-    // A way was cut at its junctions: of its roads, the one that ends at the via node is meant.
+    // A way was cut at its junctions; of its roads, the one that ends at the via node is meant.
     let roads = |role: &'static str| -> Vec<RoadId> {
         let ways = members(relation, role).filter(|m| m.0 == 'w');
         ways.filter_map(|m| ends.get(&(m.1, via)))
@@ -81,7 +81,7 @@ fn read(
     // Forbidding both is wrong. Relation:restriction on the wiki asks mappers to cut ways at the
     // via node, so such relations are few; they are left out with a warning.
     if from.len() > 1 || to.len() > 1 {
-        return Err("turn restrictions whose ways are not cut at the via node");
+        return Err("turn restrictions whose ways are not split at the via node");
     }
     let restriction = Restriction {
         kind,
@@ -91,10 +91,10 @@ fn read(
     Ok((via, vec![restriction]))
 }
 
-/// Whether a turn is forbidden or prescribed; the rest of the value (left turn, U-turn) follows from
-/// the members.
+/// Whether a turn is prohibited or prescribed; the rest of the value (left turn, U-turn) follows from the
+/// members.
 pub(super) fn kind_of(relation: &Relation) -> Result<RestrictionKind, &'static str> {
-    // `restriction:hgv` or `restriction:conditional` alone say nothing about all cars at all times.
+    // `restriction:hgv` or `restriction:conditional` alone does not apply to all cars at all times.
     let value = relation
         .tags
         .get("restriction")
@@ -103,7 +103,7 @@ pub(super) fn kind_of(relation: &Relation) -> Result<RestrictionKind, &'static s
         Some(v) if v.starts_with("no_") => Ok(RestrictionKind::No),
         Some(v) if v.starts_with("only_") => Ok(RestrictionKind::Only),
         Some(_) => Err("turn restrictions of an unknown kind"),
-        None => Err("turn restrictions that hold at times or for some vehicles only"),
+        None => Err("turn restrictions that apply only at times or to some vehicles"),
     }
 }
 

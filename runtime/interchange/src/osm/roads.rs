@@ -21,29 +21,29 @@ use roadwright_scenario::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-/// How traced points become a smooth line: a vertex is missed by at most 15 cm.
+/// Conversion of traced points to a smooth line: the error at a vertex is at most 15 cm.
 const FILLET: FilletOptions = FilletOptions {
     radius: 40.0,
     miss: 0.15,
 };
-/// A vertex that turns by more is a corner: the way is cut there, so that the corner gets the
-/// radius of a junction while the reference lines keep the length of the way. Radians.
+/// Turn at a vertex above which it is a corner: the way is cut there, so that the corner gets the radius of a
+/// junction while the reference lines keep the length of the way. Radians.
 const SHARP_TURN: f64 = 0.6;
-/// Shorter pieces are dropped, m.
+/// Shortest piece, m.
 const MIN_LENGTH: f64 = 0.05;
 
-/// A stretch of a drivable way whose nodes are present and inside the box: at first as long as it can
-/// be (a run), then cut into the roads of the graph.
+/// A stretch of a drivable way whose nodes are present and inside the box: at first as long as possible (a
+/// run), then cut into the roads of the graph.
 pub(super) struct Piece {
     pub(super) way: i64,
     pub(super) style: usize,
     /// OSM node ids; synthetic ones are negative beyond any in the data.
     pub(super) nodes: Vec<i64>,
-    /// Whether it runs against its way.
+    /// Whether its direction is against that of its way.
     pub(super) is_reversed: bool,
-    /// Whether its way says that it is the ring of a roundabout.
+    /// Whether its way is tagged as the ring of a roundabout.
     pub(super) is_ring: bool,
-    /// Whether it begins, and ends, where its run does.
+    /// Whether it begins where its run begins, and whether it ends where its run ends.
     pub(super) begins: bool,
     pub(super) ends: bool,
 }
@@ -59,19 +59,19 @@ pub(super) struct Built {
     way_count: usize,
 }
 
-/// What went into a scenario.
+/// Numbers of objects added to a scenario.
 pub(super) struct Counts {
     pub(super) ways: usize,
     pub(super) signals: usize,
-    /// Junctions and crossings that have them.
+    /// Junctions and crossings with signals.
     pub(super) controllers: usize,
-    /// Places of signals that came to lie on no road.
+    /// Signals that are on no road of the scenario.
     pub(super) signals_unassigned: usize,
     /// Stop and give-way signs at junctions.
     pub(super) signs: usize,
-    /// Mini roundabouts that are one node.
+    /// Mini roundabouts mapped as a single node.
     pub(super) mini_roundabouts: usize,
-    /// Crossings for people on foot over arms, and those at no arm.
+    /// Pedestrian crossings over arms, and those at no arm.
     pub(super) crossings: usize,
     pub(super) crossings_unassigned: usize,
 }
@@ -94,8 +94,8 @@ pub(super) fn build(
         };
         return Err(ImportError::NoRoads(hint));
     }
-    // Signals come last: they are assigned to junctions, so all junctions have to be known. A
-    // signal that becomes a node of its own is a place to cut, too.
+    // Signals come last because they are assigned to junctions, which have to be known. A signal that becomes
+    // a node of its own is another place to cut.
     let mut cuts = cut_nodes(&runs);
     cuts.extend(runs.iter().flat_map(|run| sharp_nodes(run, &places)));
     let signals = place_signals(&runs, &places, &mut cuts);
@@ -125,11 +125,11 @@ pub(super) fn build(
 struct Drivable {
     runs: Vec<Piece>,
     styles: Vec<WayStyle>,
-    /// Ways with at least one run.
+    /// Number of ways with at least one run.
     way_count: usize,
 }
 
-/// The runs of all drivable ways, each in the direction in which its road will run.
+/// The runs of all drivable ways, each in the direction of its future road.
 fn drivable_runs(clipper: &mut Clipper<'_>, warnings: &mut Warnings) -> Drivable {
     let (mut runs, mut styles, mut way_count) = (Vec::new(), Vec::new(), 0);
     let elements = clipper.elements;
@@ -147,7 +147,7 @@ fn drivable_runs(clipper: &mut Clipper<'_>, warnings: &mut Warnings) -> Drivable
         }
         way_count += 1;
         if style.has_wrong_arrows {
-            let reason = "arrows (turn:lanes) whose number is not that of the lanes";
+            let reason = "arrows (turn:lanes) that do not match the number of lanes";
             warnings.add(reason, format!("way {}", way.id));
         }
         if let Some(reason) = style.wrong_changes {
@@ -157,7 +157,7 @@ fn drivable_runs(clipper: &mut Clipper<'_>, warnings: &mut Warnings) -> Drivable
         let kind = way.tags.get("junction").map(String::as_str);
         let is_ring = matches!(kind, Some("roundabout" | "circular"));
         runs.extend(lists.into_iter().map(|mut nodes| {
-            // `oneway=-1` was turned into a one-way road along its line by the reading of the tags.
+            // Reading the tags has turned `oneway=-1` into a one-way road along its line.
             if reversed {
                 nodes.reverse();
             }
@@ -188,21 +188,21 @@ fn warn_of_signals_off_roads(
     let is_signal = |node: &OsmNode| node.sign.kind == Some(SignKind::Signals);
     let signals = elements.nodes.iter().filter(|(_, node)| is_signal(node));
     for (id, _) in signals.filter(|(id, _)| !places.contains_key(*id)) {
-        let reason = "signals that stand on no drivable way";
+        let reason = "signals that are not on a drivable way";
         warnings.add(reason, format!("node {id}"));
     }
 }
 
-/// Nodes at which runs are cut: their ends and what two runs, or one run twice, pass.
+/// Nodes at which runs are cut: their ends, and nodes that two runs, or one run twice, pass.
 fn cut_nodes(runs: &[Piece]) -> BTreeSet<i64> {
     let mut seen: BTreeMap<i64, usize> = BTreeMap::new();
     for run in runs {
         let last = run.nodes.len() - 1;
         for (i, &node) in run.nodes.iter().enumerate() {
-            // An end counts as a meeting of its own. Junctions in OpenStreetMap are nodes that ways
-            // share; lines that only cross in the plane (bridges) share none. A node inside one way
-            // and at the end of another counts 1 + 2; one at the ends of two ways counts 4; one
-            // that a single way passes counts 1 and is a mere vertex.
+            // An end counts as a meeting of its own. Junctions in OpenStreetMap are nodes that ways share;
+            // lines that only cross in the plane (bridges) share none. A node inside one way and at the end
+            // of another counts 1 + 2; one at the ends of two ways counts 4; one that a single way passes
+            // counts 1 and is only a vertex.
             *seen.entry(node).or_default() += if i == 0 || i == last { 2 } else { 1 };
         }
     }
@@ -214,7 +214,7 @@ fn cut_nodes(runs: &[Piece]) -> BTreeSet<i64> {
 
 /// Inner nodes of a run at which it turns sharply.
 fn sharp_nodes(run: &Piece, places: &BTreeMap<i64, OsmNode>) -> Vec<i64> {
-    // Any projection near the run will do for angles, and the centre of the data is not known yet.
+    // Any projection near the run is good enough for angles, and the centre of the data is not known yet.
     let first = &places[&run.nodes[0]];
     let projection = LocalProjection::new(first.latitude, first.longitude);
     let point = |node: &i64| {
@@ -264,7 +264,7 @@ fn cut_runs(
     pieces
 }
 
-/// The nodes between two cuts as one road or two, or why they make none.
+/// Makes one or two roads of the nodes between two cuts, or returns why that is impossible.
 fn stretch<'a>(
     nodes: &'a [i64],
     places: &BTreeMap<i64, OsmNode>,
@@ -279,17 +279,17 @@ fn stretch<'a>(
     } else if !is_loop {
         Ok(vec![nodes])
     } else if nodes.len() > 3 {
-        // A loop would start and end at one junction: cut it in the middle. A turning circle a b c
-        // d a at the end of a street becomes the roads a b c and c d a.
+        // A loop would start and end at one junction, so it is cut in the middle. A turning circle a b c d a
+        // at the end of a street becomes the roads a b c and c d a.
         let middle = nodes.len() / 2;
         Ok(vec![&nodes[..=middle], &nodes[middle..]])
     } else {
-        // There and back on the same line.
+        // Forth and back on the same line.
         Err("loops of two points")
     }
 }
 
-/// Leaves out pieces that would be a road too many at one of their nodes.
+/// Leaves out pieces that exceed the number of roads at one of their nodes.
 fn leave_out_crowded(pieces: &mut Vec<Piece>, warnings: &mut Warnings) {
     let mut ends: BTreeMap<i64, usize> = BTreeMap::new();
     pieces.retain(|piece| {
@@ -312,7 +312,7 @@ fn leave_out_crowded(pieces: &mut Vec<Piece>, warnings: &mut Warnings) {
 }
 
 impl Built {
-    /// The scenario, with what went into it.
+    /// Builds the scenario, with the numbers of its objects.
     pub(super) fn into_scenario(
         self,
         options: &ImportOptions,
@@ -335,7 +335,7 @@ impl Built {
                 longitude_deg: centre.1.into(),
             }),
         })))?;
-        // Nodes before roads: the scenario refuses a road that ends nowhere.
+        // Nodes before roads, because the scenario rejects a road without nodes.
         let ids = self.node_ids();
         let signs = place_signs(&self.pieces, &self.places);
         let minis = minis::place(&self.pieces, &self.places, &self.on_ways, side, warnings);
@@ -344,7 +344,8 @@ impl Built {
             let mut node = Node::at(self.world(&projection, *osm));
             if self.signals.carriers.contains(osm) {
                 node.rules.control = Some(Control::Signals);
-                // The data say where signals stand, not how they run; those of towns mostly go by demand.
+                // The data contain the positions of signals but not their plans; signals in towns are usually
+                // actuated.
                 node.rules.plan = Some(SignalPlan {
                     mode: SignalMode::Actuated,
                     ..SignalPlan::default()
@@ -366,7 +367,7 @@ impl Built {
         let mut roads = roads.collect::<Result<Vec<Road>, ImportError>>()?;
         for index in carriageways::part(&mut roads, side, |index| !self.pieces[index].is_ring) {
             warnings.add(
-                "carriageways that lie closer than their lanes are wide: moved apart",
+                "carriageways closer together than their lanes are wide (moved apart)",
                 format!("way {}", self.pieces[index].way),
             );
         }
@@ -397,7 +398,7 @@ impl Built {
         };
         let (south, north) = range(|node| node.latitude);
         let (west, east) = range(|node| node.longitude);
-        // Rounded, so that the origin reads well and a small change of data keeps it.
+        // Rounded, so that the origin is readable and does not change with small changes of the data.
         let rounded = |v: f64| (v * 1e4).round() / 1e4;
         let longitude = rounded(0.5 * (west + east));
         let longitude = if longitude > 180.0 {
@@ -473,7 +474,7 @@ pub(super) fn road_id(index: usize) -> RoadId {
     RoadId(index as u32 + 1)
 }
 
-/// Countries and territories in which one drives on the left (ISO 3166-1).
+/// Countries and territories with left-hand traffic (ISO 3166-1).
 const LEFT_HAND: [&str; 76] = [
     "AG", "AI", "AU", "BB", "BD", "BM", "BN", "BS", "BT", "BW", "CC", "CK", "CX", "CY", "DM", "FJ",
     "FK", "GB", "GD", "GG", "GS", "GY", "HK", "ID", "IE", "IM", "IN", "JE", "JM", "JP", "KE", "KI",
@@ -482,12 +483,12 @@ const LEFT_HAND: [&str; 76] = [
     "TO", "TT", "TV", "TZ", "UG", "VC", "VG", "VI", "WS", "ZA", "ZM", "ZW",
 ];
 
-/// The boundaries of all countries. They come with the program: an import asks no server, and gives the same
-/// result anywhere. Reading them takes longer than a small import, so it is done once.
+/// The boundaries of all countries. They are included in the program, so that an import needs no server and
+/// gives the same result everywhere. Reading them takes longer than a small import, so it is done once.
 static BOUNDARIES: LazyLock<Option<CountryBoundaries>> =
     LazyLock::new(|| CountryBoundaries::from_reader(BOUNDARIES_ODBL_360X180).ok());
 
-/// The country that a place lies in, by its code in ISO 3166-1 alpha-2; empty at sea.
+/// The country that contains a position, by its code in ISO 3166-1 alpha-2; empty at sea.
 fn country_of(latitude: f64, longitude: f64) -> String {
     let (Some(boundaries), Ok(place)) = (&*BOUNDARIES, LatLon::new(latitude, longitude)) else {
         return String::new();
@@ -499,7 +500,7 @@ fn country_of(latitude: f64, longitude: f64) -> String {
     country.map_or_else(String::new, |id| (*id).to_owned())
 }
 
-/// The driving side of a country; right where there is none.
+/// The driving side of a country; right by default.
 fn side_of(country: &str) -> DrivingSide {
     match LEFT_HAND.contains(&country) {
         true => DrivingSide::Left,

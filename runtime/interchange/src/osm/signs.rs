@@ -1,8 +1,8 @@
-//! Signals and signs: which junction, and which of its roads, they are meant for.
+//! Signals and signs: the junction and road that each applies to.
 //!
 //! ```text
-//!    ---+---S---[junction]      A signal or sign stands on an approach: it is meant for the
-//!       way -->                 junction ahead, in its direction, within 30 m.
+//!    ---+---S---[junction]      A signal or sign on an approach applies to the junction ahead, in its
+//!       way -->                 direction, within 30 m.
 //! ```
 
 use super::elements::{OsmNode, SignKind};
@@ -11,18 +11,18 @@ use super::roads::{Piece, road_id};
 use roadwright_scenario::{Control, RoadId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A signal or sign this close to a junction along its way belongs to the junction, m.
+/// Distance along the way within which a signal or sign belongs to a junction, m.
 const REACH: f64 = 30.0;
 
-/// Where signals stand.
+/// Positions of signals.
 pub(super) struct Signals {
-    /// Graph nodes that carry them.
+    /// Graph nodes that get signals.
     pub(super) carriers: BTreeSet<i64>,
-    /// How many there are in the data, on drivable ways.
+    /// Number of signals in the data, on drivable ways.
     pub(super) count: usize,
 }
 
-/// Assigns each signal to the junction that it guards, or to a new node where it stands.
+/// Assigns each signal to the junction that it controls, or to a new node at its position.
 pub(super) fn place_signals(
     runs: &[Piece],
     places: &BTreeMap<i64, OsmNode>,
@@ -32,10 +32,10 @@ pub(super) fn place_signals(
     let mut counted = BTreeSet::new();
     for run in runs {
         for (i, &node) in run.nodes.iter().enumerate() {
-            // Mapped at the stop line of each approach or once on the junction
-            // (Tag:highway=traffic_signals on the wiki allows both), signals guard the junction:
-            // four stop lines 15 m before a crossing are one signalled node. Those without a
-            // junction within reach are at pedestrian crossings.
+            // Whether mapped at the stop line of each approach or once on the junction
+            // (Tag:highway=traffic_signals on the wiki allows both), signals control the junction: four stop
+            // lines 15 m before a crossing make one signalled node. Signals without a junction within reach
+            // are at pedestrian crossings.
             if places[&node].sign.kind != Some(SignKind::Signals) {
                 continue;
             }
@@ -52,7 +52,7 @@ pub(super) fn place_signals(
     }
 }
 
-/// The junction that a signal or sign at position `i` of a run guards, with its distance, m: the one in
+/// The junction that a signal or sign at position `i` of a run applies to, with its distance, m: the one in
 /// its direction, or without one the nearest.
 fn guarded(
     run: &Piece,
@@ -81,12 +81,12 @@ fn guarded(
     let ahead = || walk(&mut (i + 1..run.nodes.len()));
     let behind = || walk(&mut (0..i).rev());
     match places[&run.nodes[i]].sign.direction {
-        // `forward` is along the way; the run may have been turned round.
+        // `forward` is along the way, but the run may have been reversed.
         Some(forward) if forward != run.is_reversed => ahead(),
         Some(_) => behind(),
-        // Where a way has been cut both pieces see what stands there; the one that goes on takes it.
+        // Where a way has been cut both pieces contain the sign, and the piece that continues takes it.
         None if i == 0 || i + 1 == run.nodes.len() => ahead(),
-        // At equal distance the junction ahead: signals stand before what they guard.
+        // At equal distance the junction ahead, because signals stand before what they control.
         None => [ahead(), behind()]
             .into_iter()
             .flatten()
@@ -94,17 +94,16 @@ fn guarded(
     }
 }
 
-/// What stop and give-way signs say about junctions.
+/// Stop and give-way signs at junctions.
 #[derive(Default)]
 pub(super) struct Signs {
-    /// The control of a junction, and the roads that go first.
+    /// The control of a junction, and its major roads.
     pub(super) decided: BTreeMap<i64, (Control, Vec<RoadId>)>,
-    /// Signs that say something about a junction.
+    /// Number of signs that apply to a junction.
     pub(super) count: usize,
 }
 
-/// Reads the signs on the approaches of each junction. Roads are numbered in the order of the
-/// pieces.
+/// Reads the signs on the approaches of each junction. Roads are numbered in the order of the pieces.
 pub(super) fn place_signs(pieces: &[Piece], places: &BTreeMap<i64, OsmNode>) -> Signs {
     let mut ends: BTreeMap<i64, Vec<RoadId>> = BTreeMap::new();
     let mut on_ring = BTreeSet::new();
@@ -117,7 +116,7 @@ pub(super) fn place_signs(pieces: &[Piece], places: &BTreeMap<i64, OsmNode>) -> 
         }
     }
     let is_crossing = |node: &i64| ends.get(node).is_some_and(|roads| roads.len() > 2);
-    // Of each junction the roads with a sign, and whether any has to stop.
+    // For each junction the roads with a sign, and whether traffic has to stop on any of them.
     let mut minors: BTreeMap<i64, (BTreeSet<RoadId>, bool)> = BTreeMap::new();
     let mut counted = BTreeSet::new();
     for (index, piece) in pieces.iter().enumerate() {
@@ -131,7 +130,8 @@ pub(super) fn place_signs(pieces: &[Piece], places: &BTreeMap<i64, OsmNode>) -> 
             let Some((distance, junction)) = guarded(piece, i, places, is_crossing) else {
                 continue;
             };
-            // On the junction itself a sign does not say for whom it is, unless it is for all.
+            // A sign on the junction itself does not state which approach it applies to, unless it applies to
+            // all.
             if distance > 0.0 || sign.is_for_all {
                 let (roads, any_stops) = minors.entry(junction).or_default();
                 if sign.is_for_all {
@@ -153,8 +153,8 @@ pub(super) fn place_signs(pieces: &[Piece], places: &BTreeMap<i64, OsmNode>) -> 
         let control = match (stops, major.is_empty()) {
             (true, true) => Control::AllWayStop,
             (true, false) => Control::Stop,
-            // Entries of a roundabout give way to its ring without being told, and where everybody
-            // gives way nobody has been told to go first.
+            // Entries of a roundabout give way to its ring without a sign, and where all approaches give way
+            // none is major.
             (false, is_for_all) if is_for_all || on_ring.contains(&junction) => continue,
             (false, _) => Control::Priority,
         };

@@ -1,44 +1,44 @@
-//! What the tags of a way say about a road.
+//! Road properties from the tags of a way.
 //!
-//! The meaning of tags is that of the OpenStreetMap wiki, on the page of each key: Key:highway,
-//! Key:access, Key:oneway, Key:lanes, Key:layer, Key:maxspeed, Key:turn.
+//! Tags have the meaning of the OpenStreetMap wiki, on the page of each key: Key:highway, Key:access,
+//! Key:oneway, Key:lanes, Key:layer, Key:maxspeed, Key:turn.
 
 use super::change_lanes::{self, ChangeLanes};
 use super::elements::Tags;
 use super::turn_lanes::{self, TurnLanes};
 use roadwright_scenario::{CrossSection, LaneType, RoadAccess, RoadClass};
 
-/// What a drivable way becomes.
+/// The road that a drivable way becomes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct WayStyle {
     pub(super) name: String,
     pub(super) class: RoadClass,
     pub(super) layer: i8,
-    /// Who may drive on it; never `No`, such ways are left out.
+    /// Access to it; never `No`, because such ways are left out.
     pub(super) access: RoadAccess,
-    /// m/s.
+    /// Speed limit, m/s.
     pub(super) speed_limit: f64,
     pub(super) section: CrossSection,
     /// The arrows on its lanes.
     pub(super) turn_lanes: TurnLanes,
-    /// Whether it has arrows whose number is not that of its lanes.
+    /// Whether it has arrows that do not match the number of its lanes.
     pub(super) has_wrong_arrows: bool,
-    /// Where its lanes may be changed.
+    /// Permitted lane changes.
     pub(super) change_lanes: ChangeLanes,
-    /// Why some of what it says about that means nothing, if so.
+    /// Reason why some of its lane change tags are ignored, if so.
     pub(super) wrong_changes: Option<&'static str>,
-    /// Whether it is driven against the order of its nodes only.
+    /// Whether it is one-way against the order of its nodes.
     pub(super) reversed: bool,
 }
 
-/// The style of a way, or why no motor vehicle drives on it.
+/// Returns the style of a way, or why motor vehicles do not use it.
 pub(super) fn style(tags: &Tags) -> Result<WayStyle, String> {
     let get = |key: &str| tags.get(key).map(String::as_str);
     let highway = get("highway").unwrap_or_default();
     let Some((class, lane_width)) = class_of(highway) else {
         return Err(format!("highway={highway}: not for motor vehicles"));
     };
-    // The nodes of a square run around it; as a street it would be a ring of traffic.
+    // The nodes of a square run around it, so as a street it would be a ring of traffic.
     if get("area") == Some("yes") {
         return Err("area=yes: an area, not a street".into());
     }
@@ -79,14 +79,14 @@ fn class_of(highway: &str) -> Option<(RoadClass, f64)> {
     })
 }
 
-/// Which motor vehicles may use a way.
+/// The motor vehicles that may use a way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Users {
     All,
     BusOnly,
 }
 
-/// Which motor vehicles may use a way, and on what trips.
+/// Returns the motor vehicles that may use a way, and on which trips.
 fn users(tags: &Tags) -> Result<(Users, RoadAccess), String> {
     let get = |key: &str| tags.get(key).map(String::as_str);
     let bus = ["bus", "psv"]
@@ -101,31 +101,31 @@ fn users(tags: &Tags) -> Result<(Users, RoadAccess), String> {
     let access = general.map_or(RoadAccess::All, road_access);
     match access {
         RoadAccess::No if bus => Ok((Users::BusOnly, RoadAccess::All)),
-        // Whatever is tagged on a busway is meant for cars.
+        // Access tags on a busway, whatever their values, are meant for cars.
         _ if busway => Ok((Users::BusOnly, RoadAccess::All)),
         RoadAccess::No => Err("closed to motor vehicles by its access tags".into()),
         access => Ok((Users::All, access)),
     }
 }
 
-/// The access that a value stands for: of several (`customers;delivery`) the most open one.
+/// The access that a value stands for; of several (`customers;delivery`) the most open one.
 fn road_access(value: &str) -> RoadAccess {
     let access = |value: &str| match value.trim() {
         "destination" => RoadAccess::Destination,
         "customers" => RoadAccess::Customers,
         "delivery" => RoadAccess::Delivery,
         "permit" | "residents" => RoadAccess::Permit,
-        // Closed to strangers, for one reason or another.
+        // Closed to the public, for various reasons.
         "private" | "employees" | "staff" | "military" | "emergency" | "agricultural"
         | "forestry" => RoadAccess::Private,
         "no" => RoadAccess::No,
-        // `yes`, `permissive`, `designated`, and words that nobody has explained.
+        // `yes`, `permissive`, `designated`, and undocumented values.
         _ => RoadAccess::All,
     };
     value.split(';').map(access).min().unwrap_or_default()
 }
 
-/// Directions in which a way is driven.
+/// Driving directions of a way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Both,
@@ -135,8 +135,8 @@ enum Direction {
 
 fn direction(tags: &Tags) -> Direction {
     let get = |key: &str| tags.get(key).map(String::as_str);
-    // `yes`, `no` and `-1` are the values of Key:oneway, the others older spellings. Without the
-    // tag, roundabouts, motorways and their slip roads are taken to be one-way.
+    // `yes`, `no` and `-1` are the values of Key:oneway, the others older spellings. Without the tag,
+    // roundabouts, motorways and their slip roads are assumed to be one-way.
     match get("oneway") {
         Some("yes" | "true" | "1") => Direction::Along,
         Some("-1" | "reverse") => Direction::Against,
@@ -175,14 +175,14 @@ fn section(
 
 /// A number of lanes from a tag; `None` if it is missing or absurd.
 fn count(tags: &Tags, key: &str) -> Option<usize> {
-    // `lanes=2;3` stands where two stretches were joined: the first value is as good as any. Halves
-    // such as 1.5 are in use for narrow two-way roads and are rounded down.
+    // `lanes=2;3` occurs where two stretches were joined, and the first value is as good as any. Halves such
+    // as 1.5 are used for narrow two-way roads and are rounded down.
     let value = tags.get(key)?.split(';').next()?.trim();
     let value = value.parse::<f64>().ok()?;
     (1.0..=12.0).contains(&value).then_some(value as usize)
 }
 
-/// Lanes along and against the way.
+/// Numbers of lanes along and against the way.
 ///
 /// | tags | along | against |
 /// | --- | --- | --- |
@@ -197,8 +197,8 @@ fn lane_counts(tags: &Tags, class: RoadClass, direction: Direction) -> (usize, u
         let usual = if class == RoadClass::Motorway { 2 } else { 1 };
         return (total.or(count("lanes:forward")).unwrap_or(usual), 0);
     }
-    // `lanes` counts both directions together (Key:lanes). A two-way road with lanes=1 is one that
-    // two vehicles share; there is no such road here, so it gets a lane each way.
+    // `lanes` counts both directions together (Key:lanes). A two-way road with lanes=1 is shared by both
+    // directions; the scenario has no such road, so it gets a lane in each direction.
     let all = total.unwrap_or(2).max(2);
     match (count("lanes:forward"), count("lanes:backward")) {
         (Some(f), Some(b)) => (f, b),
@@ -208,10 +208,10 @@ fn lane_counts(tags: &Tags, class: RoadClass, direction: Direction) -> (usize, u
     }
 }
 
-/// Turns lanes into bus lanes as `lanes:psv` and `lanes:bus` say; `lanes` includes them already.
+/// Turns lanes into bus lanes according to `lanes:psv` and `lanes:bus`; `lanes` includes them already.
 fn add_bus_lanes(section: &mut CrossSection, tags: &Tags, direction: Direction) {
     let count = |key| count(tags, key);
-    // Without a direction in the key, a number is only clear where there is one direction.
+    // Without a direction in the key, a number is only clear on a one-way road.
     let any = if direction == Direction::Both {
         None
     } else {
@@ -225,7 +225,7 @@ fn add_bus_lanes(section: &mut CrossSection, tags: &Tags, direction: Direction) 
     reserve_for_buses(&mut section.backward, against);
 }
 
-/// Makes the outermost lanes bus lanes, but leaves one for everybody.
+/// Makes the outermost lanes bus lanes, but leaves one for general traffic.
 fn reserve_for_buses(lanes: &mut [(LaneType, f64)], count: Option<usize>) {
     let count = count.unwrap_or(0).min(lanes.len().saturating_sub(1));
     // Lanes are listed from the middle outwards, so the last ones lie at the kerb, where stops are.
@@ -239,8 +239,8 @@ fn layer(tags: &Tags) -> i8 {
     let get = |key: &str| tags.get(key).map(String::as_str);
     let tagged = get("layer").and_then(|value| value.trim().parse::<f64>().ok());
     let is = |key: &str| get(key).is_some_and(|value| value != "no");
-    // A bridge without a layer is above the ground: what matters is that it is not cut where it
-    // crosses the road below. A passage through a building stays at street level.
+    // A bridge without a layer is above the ground, so that it is not cut where it crosses the road below. A
+    // passage through a building stays at street level.
     match tagged {
         Some(layer) => layer.clamp(-10.0, 10.0) as i8,
         None if is("bridge") => 1,
@@ -251,7 +251,7 @@ fn layer(tags: &Tags) -> i8 {
 
 /// `maxspeed` in m/s; `None` if it has no number.
 fn speed_limit(value: Option<&str>) -> Option<f64> {
-    // No road is faster than this, whatever its tag says.
+    // Upper limit for any tagged speed.
     Some(tagged_speed(value?.trim())?.min(100.0))
 }
 
@@ -262,8 +262,8 @@ fn tagged_speed(value: &str) -> Option<f64> {
             .ok()
             .filter(|v| *v >= 1.0 && *v <= 300.0)
     };
-    // Numbers without a unit are km/h (Key:maxspeed). Names such as IE:urban and `none` have no
-    // number: the default of the class holds.
+    // Numbers without a unit are km/h (Key:maxspeed). Names such as IE:urban and `none` have no number, so
+    // the default of the class applies.
     if let Some(mph) = value.strip_suffix("mph") {
         return Some(number(mph)? * 0.44704);
     }

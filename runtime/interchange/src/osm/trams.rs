@@ -1,4 +1,4 @@
-//! Tram tracks in streets: there are no trams here, and the import says so.
+//! Tram tracks in streets: trams are not supported, and the import warns about them.
 
 use super::Warnings;
 use super::elements::{Elements, OsmNode};
@@ -8,15 +8,16 @@ use glam::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
 use std::collections::{BTreeMap, BTreeSet};
 
-const REASON: &str = "tram tracks in streets: the street is a road, the rails are left out";
-/// Tracks no farther from the middle of a street run in it, m: half of a street with four lanes.
+const REASON: &str = "tram tracks in streets (the street is imported, the rails are left out)";
+/// Largest distance of tracks from the middle of the street that they share, m: half a street with four
+/// lanes.
 const REACH: f64 = 6.0;
-/// Tracks that cross a street make a larger angle with it: the cosine of 20 degrees.
+/// Cosine of the smallest angle of tracks that cross a street, 20 degrees.
 const ALONG: f64 = 0.94;
-/// Distance between the points by which streets are found, m.
+/// Distance between the points at which streets are searched, m.
 const SPACING: f64 = 4.0;
 
-/// Warns of each tram track that shares a street with cars for a while.
+/// Warns of each tram track that shares a stretch of street with cars.
 pub(super) fn warn(
     elements: &Elements,
     runs: &[Piece],
@@ -31,7 +32,7 @@ pub(super) fn warn(
     if elements.trams.is_empty() {
         return;
     }
-    // Any projection near the data will do for metres.
+    // Any projection near the data is good enough for metres.
     let Some(origin) = places.values().next() else {
         return;
     };
@@ -51,7 +52,7 @@ pub(super) fn warn(
     }
 }
 
-/// Points along the middles of streets, and which way the street runs there.
+/// Points along the middles of streets, with the direction of the street there.
 struct Streets {
     grid: GridIndex,
     directions: Vec<DVec2>,
@@ -66,7 +67,7 @@ impl Streets {
         Self { grid, directions }
     }
 
-    /// Whether a line runs in a street somewhere.
+    /// Whether a line runs along a street somewhere.
     fn hold(&self, line: &[DVec2]) -> bool {
         along(line).into_iter().any(|(point, direction)| {
             let mut is_in = false;

@@ -5,7 +5,7 @@
 //!                  0      1               2      no value: no arrow
 //! ```
 //!
-//! The arrows of a way are about the junction at its end: ways are cut where their arrows begin, and
+//! The arrows of a way apply to the junction at its end, because mappers split ways where arrows begin, and
 //! side streets before that are entered from every lane that allows it.
 
 use super::elements::Tags;
@@ -15,22 +15,22 @@ use roadwright_scenario::{CrossSection, DrivingSide, Lane, LaneSection, LaneType
 /// The arrows of a way, from left to right as its drivers see its lanes; an empty list for none.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct TurnLanes {
-    /// Of the lanes along the road that the way becomes.
+    /// Lanes in the direction of the road that the way becomes.
     along: Vec<Turns>,
-    /// Of those against it.
+    /// Lanes in the opposite direction.
     against: Vec<Turns>,
 }
 
-/// The arrows that tags give the lanes of a section, and whether some were left out because their
-/// number is not that of the lanes.
+/// Returns the arrows that tags give the lanes of a section, and whether some were left out because they do
+/// not match the number of lanes.
 pub(super) fn read(tags: &Tags, section: &CrossSection) -> (TurnLanes, bool) {
     let drivable = |lanes: &[(LaneType, f64)]| {
         let all = lanes.iter();
         all.filter(|(kind, _)| kind.is_drivable()).count()
     };
     let (along, against) = (drivable(&section.forward), drivable(&section.backward));
-    // Without a direction in the key the value is only clear where there is one direction. A one-way
-    // road runs as it is driven, whatever the order of its nodes was.
+    // Without a direction in the key the value is only clear on a one-way road, which has its driving
+    // direction, whatever the order of the way's nodes.
     let one_way = ["turn:lanes", "turn:lanes:forward", "turn:lanes:backward"];
     let (along_keys, against_keys) = if against == 0 {
         (&one_way[..], &[][..])
@@ -53,20 +53,20 @@ pub(super) fn read(tags: &Tags, section: &CrossSection) -> (TurnLanes, bool) {
     (turn_lanes, is_wrong)
 }
 
-/// The turns of one lane: `left;through`. What is no turn (`merge_to_left`, `none`) gives none.
+/// The turns of one lane: `left;through`. Values that are not turns (`merge_to_left`, `none`) give none.
 fn turns_of(lane: &str) -> Turns {
     let turn = |token: &str| match token.trim() {
         "left" | "slight_left" | "sharp_left" => Some(Turn::Left),
         "through" => Some(Turn::Straight),
         "right" | "slight_right" | "sharp_right" => Some(Turn::Right),
-        // Nobody turns back at a junction that has other ways out, so `reverse` is left out.
+        // U-turns are not made at a junction that has other exits, so `reverse` is left out.
         _ => None,
     };
     lane.split(';').filter_map(turn).collect()
 }
 
 impl TurnLanes {
-    /// Puts the arrows on the lanes of a road, towards those of its ends that are ends of its way.
+    /// Sets the arrows on the lanes of a road, towards the ends of the road that are ends of its way.
     pub(super) fn apply(
         &self,
         section: &mut LaneSection,
@@ -119,7 +119,7 @@ mod tests {
         ];
         let (turn_lanes, is_wrong) = read_tags(&tags, &two_way);
         assert!(!is_wrong);
-        // (side, lanes with arrows, by falling id)
+        // (side, lanes with arrows, by descending id)
         let cases = [
             (
                 DrivingSide::Right,
@@ -149,7 +149,7 @@ mod tests {
         let (turn_lanes, is_wrong) = read_tags(&[("turn:lanes", "|merge_to_left")], &one_way);
         assert_eq!(turn_lanes.along, [Turns::NONE; 2]);
         assert!(!is_wrong);
-        // On a two-way road the key without a direction says nothing.
+        // On a two-way road the key without a direction is ignored.
         let two_way = CrossSection::driving(2, 1, 3.0);
         let (turn_lanes, is_wrong) = read_tags(&[("turn:lanes", "left|right")], &two_way);
         assert_eq!((turn_lanes, is_wrong), (TurnLanes::default(), false));

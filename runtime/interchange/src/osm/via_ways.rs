@@ -1,5 +1,5 @@
-//! Turn restrictions by way of ways: a U-turn by way of the short street between two carriageways is two
-//! turns, of which each alone is allowed.
+//! Turn restrictions via ways: a U-turn over the short street between two carriageways consists of two turns,
+//! each of which is permitted on its own.
 
 use super::elements::Relation;
 use super::restrictions::{kind_of, members};
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// A piece of a way: its road, and the nodes at its ends.
 type RoadPiece = (RoadId, [i64; 2]);
 
-/// One relation as a restriction, with the node where its ways between begin, or why it is left out.
+/// Reads a relation as a restriction, with the node where its via ways begin, or returns why it is left out.
 pub(super) fn read(
     relation: &Relation,
     built: &Built,
@@ -19,9 +19,9 @@ pub(super) fn read(
     let of_role = |role: &'static str| runs(relation, built, role);
     let (from, via, to) = (of_role("from"), of_role("via"), of_role("to"));
     if from.is_empty() || via.is_empty() || to.is_empty() {
-        return Err("turn restrictions by way of ways that are not imported");
+        return Err("turn restrictions via ways that are not imported");
     }
-    // Where one leaves `from` and where one enters `to` are ends of the ways between.
+    // The via ways end where `from` ends and where `to` begins.
     let inner: BTreeSet<i64> = via.iter().flat_map(|(_, ends)| *ends).collect();
     let at = |runs: &[RoadPiece]| -> Vec<(RoadId, i64)> {
         let ends = runs
@@ -36,15 +36,15 @@ pub(super) fn read(
         }
     }
     found.sort_by_key(|(roads, from, _, to)| (roads.len(), *from, *to));
-    // A way that passes one of the nodes has two roads there, and which of them is meant only the angle
-    // in the name of the restriction would tell.
+    // A way that passes one of the nodes has two roads there, and only the angle in the name of the
+    // restriction would show which of them is meant.
     let is_clear = match &found[..] {
         [one, other, ..] => one.0.len() < other.0.len(),
         [_] => true,
-        [] => return Err("turn restrictions by way of ways that do not meet"),
+        [] => return Err("turn restrictions via ways that do not meet"),
     };
     if !is_clear {
-        return Err("turn restrictions whose ways are not cut where those between begin and end");
+        return Err("turn restrictions whose ways are not split where the via ways begin and end");
     }
     let (via, from, node, to) = found.swap_remove(0);
     let rule = ViaRestriction {
@@ -69,7 +69,7 @@ fn runs(relation: &Relation, built: &Built, role: &'static str) -> Vec<RoadPiece
         .collect()
 }
 
-/// The roads from one node to another, the fewest that there are.
+/// The roads from one node to another, as few as possible.
 fn between(runs: &[RoadPiece], start: i64, end: i64) -> Option<Vec<RoadId>> {
     let mut came_by: BTreeMap<i64, (i64, RoadId)> = BTreeMap::new();
     let mut open = VecDeque::from([start]);

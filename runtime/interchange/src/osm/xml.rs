@@ -61,8 +61,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
             Ok(Event::End(tag)) => state.end(tag.name().as_ref()),
             Ok(Event::Eof) => break,
             Ok(_) => {}
-            // Before <osm> broken XML means that the file is something else (a web page), after it
-            // that it is damaged: people need different advice.
+            // Before <osm> broken XML means that the file is something else (a web page), after it that the
+            // file is damaged, which calls for different advice.
             Err(error) if state.in_osm => return Err(damaged(&error.to_string(), line())),
             Err(error) => return Err(ImportError::Foreign(format!("broken XML: {error}"))),
         }
@@ -76,8 +76,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
         return Err(ImportError::Foreign("XML without an <osm> element".into()));
     }
     if !state.closed {
-        // A download that was cut off between two elements is well-formed so far. Without this
-        // check half a city would be imported without a word.
+        // A download that was cut off between two elements is well-formed so far. Without this check half a
+        // city would be imported silently.
         let line = line_at(bytes, bytes.len());
         return Err(damaged("the file ends before </osm>: it is cut off", line));
     }
@@ -91,8 +91,7 @@ fn damaged(what: &str, line: usize) -> ImportError {
     }
 }
 
-// Counted only for errors: lines are not needed otherwise, and counting them as the file is read
-// costs time.
+// Counted only for errors, because lines are not needed otherwise, and counting while reading costs time.
 fn line_at(bytes: &[u8], offset: usize) -> usize {
     1 + bytes[..offset.min(bytes.len())]
         .iter()
@@ -135,7 +134,7 @@ impl State {
                     nodes.push(integer(tag, "ref")?);
                 }
             }
-            // node, way, relation: the first letter is what PBF's numbers become, too.
+            // node, way, relation: the first letter, as PBF's numbers are converted to as well.
             "member" => {
                 let kind = required(tag, "type")?.chars().next().unwrap_or('?');
                 let (id, role) = (integer(tag, "ref")?, text(tag, "role")?.unwrap_or_default());

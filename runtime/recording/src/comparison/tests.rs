@@ -1,4 +1,4 @@
-//! Runs that are known, beside each other.
+//! Comparisons of known runs.
 
 use super::*;
 use roadwright_scenario::Edit;
@@ -60,7 +60,7 @@ fn runs_are_compared_up_to_the_end_of_the_shorter_one() {
     // Only agent 1 has arrived in both.
     let same = figure(&comparison, "The same trips");
     assert_eq!((same.a, same.b), (Some(10.0), Some(7.0)));
-    // Rows beyond the end of the shorter run do not count: the speed is that of 0 to 12 s.
+    // Rows beyond the end of the shorter run are ignored, so the speed is that of 0 to 12 s.
     let speed = figure(&comparison, "Mean speed");
     assert_eq!(
         (speed.a, speed.b, speed.better()),
@@ -131,7 +131,7 @@ fn trips_are_matched_one_by_one_and_the_largest_difference_comes_first() {
         trips.1
     );
     assert_eq!(timeline.1.lines().count(), 101);
-    // Every line has the cells of its header.
+    // Every line has as many cells as its header.
     for (name, text) in [figures, trips, timeline] {
         let plain = text.replace("\"a, slow\"", "a");
         let cells: Vec<usize> = plain.lines().map(|line| line.split(',').count()).collect();

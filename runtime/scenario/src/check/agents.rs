@@ -52,8 +52,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     changed_files(subjects, findings);
 }
 
-/// Vehicle types whose files have been changed since the scenario was saved, at the first agent or flow
-/// of each.
+/// Vehicle types whose files have changed since the scenario was saved, at the first agent or flow of each.
 fn changed_files(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let scenario = subjects.scenario;
     for (key, kind) in scenario.vehicle_types() {
@@ -75,7 +74,7 @@ fn changed_files(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             object,
             place: position_of(subjects, &start),
             message: format!(
-                "drives \"{key}\", whose file {} has been changed since the scenario was saved; save it \
+                "drives \"{key}\", whose file {} has been changed since the scenario was saved; save the scenario \
                  to keep the new one",
                 file.path
             ),
@@ -83,18 +82,18 @@ fn changed_files(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Reachable lanelets by start, and whether it lies too near to the end of its lane to change to another one
-/// there; so agents from one place share a search.
+/// Reachable lanelets by start, and whether the start is too near the end of its lane to change lanes there.
+/// Agents from the same place share a search.
 type Reach = BTreeMap<(LaneletIndex, VehicleClass, bool), Vec<bool>>;
 
-/// Where a place is, m; the origin if it is on no lane.
+/// Position of a place, m; the origin if it is on no lane.
 fn position_of(subjects: &Subjects<'_>, place: &Place) -> DVec2 {
     let pose = subjects.scenario.pose_of(place);
     pose.map_or(DVec2::ZERO, |pose| pose.position)
 }
 
-/// Whether every stop exists and can be reached from the one before it. One finding is enough: what
-/// comes after it mostly follows from it.
+/// Checks that every stop exists and can be reached from the previous one. Reports one finding only, because
+/// later ones usually follow from it.
 fn journey(
     subjects: &Subjects<'_>,
     object: ObjectId,
@@ -131,12 +130,12 @@ fn journey(
             continue;
         };
         if !subjects.graph.lanelet(to).road_access.admits_goals() {
-            let message = "lies on a road with access `no`, which nobody drives on; open the road \
+            let message = "lies on a road with access `no`, which is closed to all traffic; open the road \
                            or choose another place";
             return push(Code::ClosedRoad, &places[1], message.into());
         }
         let graph = subjects.graph;
-        // Only where a trip begins it stands.
+        // Only at the start of a trip the vehicle stands.
         let is_at_end = leg == 0 && graph.lanelet(from).length() - s < ROOM_TO_CHANGE;
         let seen = reach
             .entry((from, class, is_at_end))
@@ -145,20 +144,21 @@ fn journey(
                 false => graph.reachable_from(from, class),
             });
         if is_at_end && !seen[to.index()] && graph.reachable_from(from, class)[to.index()] {
-            let message = "no way leads there from where it begins: that is so near to the end of its lane \
-                           that it cannot change to another one; begin farther back";
+            let message = "no route leads there from its start, which is so near to the end of its lane \
+                           that it cannot change lanes; move the start back";
             return push(Code::UnreachableDestination, &places[0], message.into());
         }
-        // On the starting lane itself a destination behind needs a way round.
+        // On the starting lane itself a destination behind the start needs a route that leads back.
         if !seen[to.index()] || behind(subjects, places, from, to, class) {
-            let message = "no way leads there from where it comes; see one-way streets, turn \
-                           restrictions, bus lanes and roads that are not for through traffic";
+            let message = "no route leads there from the stop before; check one-way streets, turn \
+                           restrictions, bus lanes and roads that are closed to through traffic";
             return push(Code::UnreachableDestination, &places[1], message.into());
         }
     }
 }
 
-/// The lanelet of a stop and the place along it, m, none for one on open ground; else why there is none.
+/// Returns the lanelet of a stop and the position along it, m, or `None` for a stop on open ground; the error
+/// says why there is no lanelet.
 fn lanelet_of(
     subjects: &Subjects<'_>,
     stop: &Place,
@@ -166,19 +166,20 @@ fn lanelet_of(
     let Place::Lane(at) = stop else {
         return Ok(None);
     };
-    // The graph moves places to the nearest part of their lane; one beyond the road's end is a mistake.
+    // The graph moves places to the nearest part of their lane, but a place beyond the road's end is a
+    // mistake.
     let road = subjects.scenario.network().road(at.road);
     let on_road = road.is_some_and(|road| at.s <= road.length());
     let found = subjects.graph.locate(at).filter(|_| on_road);
     found.map(Some).ok_or_else(|| {
         format!(
-            "lane {} of {} at s = {:.1} m is not a lane that one can drive on",
+            "lane {} of {} at s = {:.1} m is not a drivable lane",
             at.lane, at.road, at.s
         )
     })
 }
 
-/// Whether a destination lies behind a start on the same lanelet and no way leads round to it.
+/// Whether a destination lies behind a start on the same lanelet and no route leads round to it.
 fn behind(
     subjects: &Subjects<'_>,
     places: &[Place],
@@ -226,8 +227,8 @@ fn starts(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             let message = "starts inside a tree; move it out of the forest".into();
             push(*id, Code::AgentInObstacle, body.centre, message);
         }
-        // Against those before it only, so that each pair is named once. Agents that depart at other
-        // times may start at one place.
+        // Compared only with earlier agents, so that each pair is reported once. Agents with different
+        // departure times may start at the same place.
         let twin = started[..i].iter().find(|(_, other, other_body)| {
             other.depart == agent.depart && other_body.penetration(body) > 0.0
         });
@@ -259,10 +260,10 @@ impl Trees {
         }
     }
 
-    /// Whether any of them touches a body.
+    /// Whether any tree touches a body.
     fn touch(&self, body: &OrientedBox) -> bool {
         let mut touches = false;
-        // 10 m more than the body: the grid knows middles of trunks, and a trunk has a radius.
+        // 10 m more than the body, because the grid holds the middles of trunks, and a trunk has a radius.
         let reach = body.radius() + 10.0;
         self.grid
             .for_each_within(body.centre, reach, |index, tree| {
@@ -273,8 +274,8 @@ impl Trees {
     }
 }
 
-/// The bodies of all agents where they start. Poses are those of rear axles, boxes have their middle
-/// ahead of them.
+/// The bodies of all agents at their starts. Poses are those of rear axles; the middle of a box lies ahead of
+/// its axle.
 fn bodies(scenario: &Scenario) -> Vec<(AgentId, &Agent, OrientedBox)> {
     let agents = scenario.agents().iter();
     agents

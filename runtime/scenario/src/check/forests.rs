@@ -3,11 +3,11 @@
 use super::{Code, Finding, ObjectId, Severity, Subjects};
 use glam::DVec2;
 
-/// Forests that are too much together.
+/// Forests that exceed the limit on trees.
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let scenario = subjects.scenario;
-    // Forests are planted in order until there are too many places, so the first that is not has the
-    // number of those that are.
+    // Forests are planted in order until there are too many places, so the number of planted ones is the
+    // index of the first that is not planted.
     let planted = scenario.planted().count();
     if let Some((&id, forest)) = scenario.forests().iter().nth(planted) {
         findings.push(Finding {
@@ -15,9 +15,10 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             code: Code::TooMuch,
             object: ObjectId::Forest(id),
             place: forest.area.first().copied().unwrap_or(DVec2::ZERO),
-            message: "with it the forests have more than four million places for trees, which is \
-                      the most: no tree stands in it and in those after it; make the spacing larger"
-                .into(),
+            message:
+                "with it the forests have more than four million places for trees, so no trees \
+                      stand in it and in the forests after it; increase the spacing"
+                    .into(),
         });
     }
 }

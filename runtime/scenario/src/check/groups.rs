@@ -13,7 +13,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let scenario = subjects.scenario;
     for (id, member) in lost_members(scenario) {
         let message = format!(
-            "{id} names it, and it does not exist; take it out of the group, or open the scenario in \
+            "{id} names it, but it does not exist; remove it from the group, or open the scenario in \
              the editor and save it"
         );
         findings.push(finding(scenario, member, message));
@@ -22,7 +22,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     for (id, group) in scenario.groups() {
         for member in group.members() {
             if let Some(first) = seen.insert(*member, *id) {
-                let message = format!("is in {first} and in {id}; leave it in one of them");
+                let message = format!("is in {first} and in {id}; keep it in one of them");
                 findings.push(finding(scenario, *member, message));
             }
         }

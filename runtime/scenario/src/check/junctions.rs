@@ -1,4 +1,4 @@
-//! Findings about what people have decided about junctions: turns of lanes, corners, stages.
+//! Findings about the user's rules for junctions: lane turns, corners, stages.
 
 use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::ids::{NodeId, RoadId};
@@ -8,7 +8,7 @@ use crate::network::Node;
 use crate::scenario::Scenario;
 use std::collections::BTreeSet;
 
-/// Radii that differ by less are the same, m.
+/// Radii that differ by less count as equal, m.
 const SAME_RADIUS: f64 = 0.05;
 
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
@@ -31,7 +31,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The node that decides.
+/// The node with the rules.
 #[derive(Clone, Copy)]
 struct At<'a> {
     id: NodeId,
@@ -50,7 +50,7 @@ impl At<'_> {
     }
 }
 
-/// Turns whose lanes are not there.
+/// Turns whose lanes do not exist.
 fn turns(subjects: &Subjects<'_>, junction: &Junction, at: At<'_>, findings: &mut Vec<Finding>) {
     let rules = &at.node.rules.turns;
     if rules.is_empty() {
@@ -97,14 +97,14 @@ pub(super) fn lanes(
     all
 }
 
-/// Roads that are to lie within the junction, and do not.
+/// Roads that are declared internal but do not lie within the junction.
 fn internal_roads(subjects: &Subjects<'_>, at: At<'_>, findings: &mut Vec<Finding>) {
     for road in &at.node.rules.internal_roads {
         if !subjects.layout.internal.contains(road) {
             findings.push(at.warning(
                 Code::DanglingInternalRoad,
                 format!(
-                    "{road} is to lie within the junction here, and cannot: it does not lead from here to \
+                    "{road} cannot lie within the junction here: it does not lead from here to \
                      another node, the junction would be larger than 60 m, or a roundabout would lose its ring"
                 ),
             ));
@@ -112,44 +112,44 @@ fn internal_roads(subjects: &Subjects<'_>, at: At<'_>, findings: &mut Vec<Findin
     }
 }
 
-/// Roads that are to go first, and do not lead there.
+/// Major roads that do not lead to the junction.
 fn majors(subjects: &Subjects<'_>, junction: &Junction, at: At<'_>, findings: &mut Vec<Finding>) {
     for road in &at.node.rules.major {
         if !leads_to(subjects.layout, junction, *road) {
             findings.push(at.warning(
                 Code::DanglingMajor,
-                format!("{road} is to go first here, and does not lead here"),
+                format!("{road} is a major road here, but does not lead here"),
             ));
         }
     }
 }
 
-/// Whether a road is an arm of a junction, or would be one if it did not lie within.
+/// Whether a road is an arm of a junction, or would be one if it were not internal.
 pub(super) fn leads_to(layout: &Layout, junction: &Junction, road: RoadId) -> bool {
     let is_arm = junction.arms.iter().any(|arm| arm.road == road);
     is_arm || layout.internal.contains(&road)
 }
 
-/// Stages that are about roads which are gone.
+/// Stages that name deleted roads.
 fn stages_of_roads_gone(scenario: &Scenario, at: At<'_>, findings: &mut Vec<Finding>) {
     let stages = at.node.rules.plan.iter().flat_map(|plan| &plan.stages);
     for (number, stage) in (1..).zip(stages) {
         let movements = stage.green.iter().chain(&stage.permitted);
         let roads: BTreeSet<RoadId> = movements.map(|movement| movement.road).collect();
-        // Of any junction: several may have one plan.
+        // At any junction, because several may share one plan.
         for road in roads
             .into_iter()
             .filter(|&road| scenario.network().road(road).is_none())
         {
             findings.push(at.warning(
                 Code::DanglingStage,
-                format!("stage {number} of the signals here is about {road}, which does not exist"),
+                format!("stage {number} of the signals here names {road}, which does not exist"),
             ));
         }
     }
 }
 
-/// Corners that are not there, or have no room.
+/// Corners that do not exist, or have no room.
 fn corners(junction: &Junction, at: At<'_>, findings: &mut Vec<Finding>) {
     for rule in &at.node.rules.corners {
         let CornerRule { road, next, radius } = *rule;
@@ -157,7 +157,7 @@ fn corners(junction: &Junction, at: At<'_>, findings: &mut Vec<Finding>) {
             findings.push(at.warning(
                 Code::DanglingCorner,
                 format!(
-                    "a corner is named from {road} to {next}, which is not the next road \
+                    "a corner rule names {road} and {next}, which is not the next road \
                      counter-clockwise here"
                 ),
             ));
@@ -166,14 +166,14 @@ fn corners(junction: &Junction, at: At<'_>, findings: &mut Vec<Finding>) {
         if corner.wanted_radius == 0.0 {
             findings.push(at.warning(
                 Code::DanglingCorner,
-                format!("between {road} and {next} there is no corner to be rounded"),
+                format!("there is no corner to round between {road} and {next}"),
             ));
         } else if corner.radius < radius - SAME_RADIUS {
             findings.push(at.warning(
                 Code::CornerSqueezed,
                 format!(
-                    "the corner from {road} to {next} is to have a radius of {radius:.1} m, and there \
-                     is room for {:.1} m; lengthen the roads, or take a smaller radius",
+                    "the corner from {road} to {next} has a set radius of {radius:.1} m, but there \
+                     is only room for {:.1} m; lengthen the roads or set a smaller radius",
                     corner.radius
                 ),
             ));
@@ -192,7 +192,7 @@ pub(super) fn corner_of(junction: &Junction, road: RoadId, next: RoadId) -> Opti
 
 /// Signals that would need too many stages.
 fn stage_count(junction: &Junction, findings: &mut Vec<Finding>) {
-    // An arm has two stages at most. Few junctions have so many arms, so conflicts are seldom looked for.
+    // An arm has at most two stages. Few junctions have so many arms, so conflicts are seldom computed here.
     if junction.control != Control::Signals || 2 * junction.arms.len() <= MAX_STAGES {
         return;
     }
@@ -203,13 +203,13 @@ fn stage_count(junction: &Junction, findings: &mut Vec<Finding>) {
         object: ObjectId::Node(junction.nodes[0]),
         place: junction.centre,
         message: format!(
-            "its signals would need {stages} stages, more than {MAX_STAGES}: there are none, and who comes first \
-             goes first; let fewer roads meet, or say in `plan` who has green together"
+            "its signals would need {stages} stages, more than {MAX_STAGES}, so it has none and the first to arrive \
+             goes first; let fewer roads meet, or list the stages in `plan`"
         ),
     }));
 }
 
-/// Movements of a stage that cross each other, of which neither gives way.
+/// Movements of a stage that conflict although neither gives way.
 fn stages(junction: &Junction, findings: &mut Vec<Finding>) {
     let conflicts = Conflicts::of(junction);
     let Some(signals) = Signals::of(junction, &conflicts) else {
@@ -229,9 +229,9 @@ fn stages(junction: &Junction, findings: &mut Vec<Finding>) {
                 object: ObjectId::Node(junction.nodes[0]),
                 place: junction.centre,
                 message: format!(
-                    "in stage {stage} of the signals vehicles from {first} and from {second} have \
-                     green together and meet, and neither gives way; name one of the movements in \
-                     `permitted`, or give it another stage"
+                    "in stage {stage} of the signals the movements from {first} and from {second} \
+                     conflict, and neither gives way; list one of them in `permitted`, or move it to \
+                     another stage"
                 ),
             });
         }

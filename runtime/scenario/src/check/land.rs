@@ -8,13 +8,13 @@ use roadwright_geometry::crossings::for_each_crossing;
 use roadwright_geometry::polygon;
 use std::ops::ControlFlow;
 
-/// Pairs of edges that are compared in one check at most: outlines that are all in one place cannot
-/// keep a person waiting.
+/// Maximum number of pairs of edges that a check compares, so that outlines in one spot do not delay the
+/// user.
 const MOST_COMPARISONS: usize = 50_000_000;
-/// Less than this is no area, m^2.
+/// Smallest area, m^2.
 const LEAST_AREA: f64 = 0.01;
 
-/// Outlines that cross themselves, areas without an inside, and areas that are too much together.
+/// Outlines that cross themselves, outlines that enclose no area, and areas that exceed the limit on corners.
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let scenario = subjects.scenario;
     let mut left = MOST_COMPARISONS;
@@ -31,8 +31,8 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             object: ObjectId::Land(id),
             place: land.outline[0],
             message: format!(
-                "with it the land has more than {MAX_PAINTED_CORNERS} corners, which is the most: \
-                 it and what comes after it are not painted; simplify outlines"
+                "with it the land has more than {MAX_PAINTED_CORNERS} corners in total, so \
+                 it and the areas after it are not painted; simplify outlines"
             ),
         });
     }
@@ -51,24 +51,23 @@ fn outline(id: LandId, land: &Land, left: &mut usize) -> Option<Finding> {
     if let Some(place) = crossing(land, left) {
         return finding(
             place,
-            "its outline crosses itself, or a hole crosses it: it is painted with gaps; move the corner",
+            "its outline crosses itself or a hole, so it is painted with gaps; move the corner",
         );
     }
     let is_flat = |ring: &Vec<DVec2>| polygon::signed_area(ring).abs() < LEAST_AREA;
     if land.rings().any(is_flat) {
-        let message =
-            "its outline or a hole of it has no inside; move its corners apart, or delete it";
+        let message = "its outline or one of its holes encloses no area; move the corners apart, or delete it";
         return finding(land.outline[0], message);
     }
     let outside = |hole: &&Vec<DVec2>| !polygon::contains(&land.outline, hole[0]);
     let lost = land.holes.iter().find(outside)?;
     finding(
         lost[0],
-        "a hole of it lies outside of its outline; move it inside, or delete it",
+        "one of its holes lies outside its outline; move it inside, or delete it",
     )
 }
 
-/// Where two edges of an area cross.
+/// Finds a point where two edges of an area cross.
 fn crossing(land: &Land, left: &mut usize) -> Option<DVec2> {
     let mut place = None;
     let rings = land.rings().map(Vec::as_slice);

@@ -9,7 +9,7 @@ use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::polygon;
 
-/// Points of lanes that are looked at together, some 50 MB. A city has about as many.
+/// Number of lane points that are checked together, some 50 MB. A city has about as many.
 const PART: usize = 1_000_000;
 
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
@@ -17,7 +17,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     overlaps(subjects, findings);
 }
 
-/// Obstacles that stand on a lanelet: points of centre lines closer than half of the lane.
+/// Obstacles that stand on a lanelet: some point of its centre line is closer than half the lane width.
 fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let mut left: Vec<_> = subjects.scenario.obstacles().iter().collect();
     let graph = subjects.graph;
@@ -27,14 +27,14 @@ fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         .numbered()
         .flat_map(|(id, lanelet)| dense(graph.line(id)).map(move |point| (point, lanelet)));
     let mut grid = GridIndex::new();
-    // In parts, so that roads of thousands of kilometres do not fill the memory. Whoever stands on a lane is told
+    // In parts, so that roads of thousands of kilometres do not fill the memory. Each obstacle is reported
     // with the first point in the order of lanelets, so with the first part that has one.
     while !left.is_empty() {
         let (points, lanelets): (Vec<DVec2>, Vec<&Lanelet>) = all.by_ref().take(PART).unzip();
         if points.is_empty() {
             break;
         }
-        // A grid over the points of the lanes: a city has millions of them and few obstacles.
+        // A grid over the points of the lanes, because a city has millions of them and few obstacles.
         grid.rebuild(&points, 10.0);
         left.retain(|&(&id, obstacle)| {
             let hit = first_on_lane(&grid, &lanelets, widest, obstacle);
@@ -44,7 +44,7 @@ fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The first of some points, by its number, whose lane reaches an obstacle.
+/// Finds the first of some points, by its number, whose lane reaches an obstacle.
 fn first_on_lane<'a>(
     grid: &GridIndex,
     lanelets: &[&'a Lanelet],
@@ -53,7 +53,7 @@ fn first_on_lane<'a>(
 ) -> Option<(&'a Lanelet, DVec2)> {
     let (centre, radius) = circle_around(obstacle);
     let mut hit: Option<(u32, DVec2)> = None;
-    // In the order of lanelets, not of cells: the same finding whatever the grid.
+    // In the order of lanelets instead of cells, so that the finding does not depend on the grid.
     grid.for_each_within(centre, radius + widest, |index, point| {
         let half_lane = 0.5 * lanelets[index as usize].width;
         let first = hit.is_none_or(|(best, _)| index < best);
@@ -72,7 +72,7 @@ fn on_road(id: ObstacleId, lanelet: &Lanelet, place: DVec2) -> Finding {
         code: Code::ObstacleOnRoad,
         object: ObjectId::Obstacle(id),
         place,
-        message: format!("stands on a lane of {on}; move it if that is not meant"),
+        message: format!("stands on a lane of {on}; move it if that is not intended"),
     }
 }
 
@@ -80,7 +80,7 @@ fn on_road(id: ObstacleId, lanelet: &Lanelet, place: DVec2) -> Finding {
 fn dense(line: CentreLine<'_>) -> impl Iterator<Item = DVec2> {
     let poses = line.poses();
     let spacing = line.length() / (poses.len() - 1) as f64;
-    // Points are at most 1 / 0.7 = 1.4 m apart then.
+    // Points are then at most 1 / 0.7 = 1.4 m apart.
     let pieces = (0.7 * spacing).ceil().max(1.0) as usize;
     let between = poses.windows(2).flat_map(move |pair| {
         let (from, to) = (pair[0].position, pair[1].position);
@@ -101,7 +101,8 @@ fn circle_around(obstacle: &Obstacle) -> (DVec2, f64) {
 
 /// Outlines that overlap by less than this only touch, m.
 pub(super) const TOUCHING: f64 = 2e-3;
-/// The same for two that are fixed: outlines of houses are surveyed to a decimetre or two, and neither moves.
+/// The same for two fixed obstacles: outlines of houses are surveyed to a decimetre or two, and neither
+/// moves.
 const WALLS: f64 = 0.2;
 
 /// Obstacles that overlap another one, each reported once, by a sweep along x.
@@ -129,7 +130,7 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             })
         })
         .collect();
-    // Sorted by their left sides, an obstacle can only meet those that begin before its right side.
+    // Sorted by their left sides, so that an obstacle can only meet those that begin before its right side.
     swept.sort_by(|a, b| a.low.x.total_cmp(&b.low.x).then(a.id.cmp(&b.id)));
     let mut told = vec![false; swept.len()];
     for (i, a) in swept.iter().enumerate() {
@@ -156,9 +157,9 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Whether two outlines overlap by more than a little, m: touching is allowed.
+/// Whether two outlines overlap by more than `little`, m; touching is allowed.
 pub(super) fn outlines_overlap(a: &[DVec2], b: &[DVec2], little: f64) -> bool {
-    // Edges are moved inwards. Towards the middle would not do: the walls of a notch would move outwards.
+    // Edges are moved inwards. Moving points towards the middle would push the walls of a notch outwards.
     let shrunk = |points: &[DVec2]| -> Vec<DVec2> {
         let ring = polygon::tidy_ring(points);
         let mitres = polygon::outward_mitres(&ring, 2.0);

@@ -6,12 +6,14 @@ use std::collections::BTreeMap;
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let mut first = BTreeMap::new();
     for (&id, point) in subjects.scenario.points_of_interest() {
-        // Of two with one name scripts find the first; the second is the one to be renamed.
+        // Scripts find the first of two points with the same name, so the second is the one to rename.
         let name = point.name.as_str();
         let message = if name.trim().is_empty() {
-            "has no name; scripts find it by nothing else".to_owned()
+            "has no name, so scripts cannot find it".to_owned()
         } else if let Some(other) = first.get(name) {
-            format!("has the name \"{name}\" of {other}, which scripts find; rename one of them")
+            format!(
+                "has the same name \"{name}\" as {other}, so scripts find only that one; rename one of them"
+            )
         } else {
             first.insert(name, id);
             continue;

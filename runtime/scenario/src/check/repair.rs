@@ -1,4 +1,4 @@
-//! Repairs: for some findings one edit is what nearly everybody would do.
+//! Repairs: the obvious edit for some kinds of findings.
 
 use super::{Code, Finding, junctions};
 use crate::edit::Edit;
@@ -12,37 +12,37 @@ use crate::scenario::Scenario;
 use crate::turn::Turn;
 use std::collections::BTreeSet;
 
-/// How much later an agent sets out whose place is taken, s.
+/// Delay of an agent whose starting place is taken, s.
 const LATER: f64 = 5.0;
 
 impl Code {
-    /// What [`repair`] would do about findings of this kind, as a button says it; `None` where that is for
-    /// people to decide.
+    /// Label of the button for [`repair`] on findings of this kind; `None` where the decision is left to the
+    /// user.
     pub fn repair(self) -> Option<&'static str> {
         match self {
             Self::ObstacleOnRoad => Some("Delete the obstacle"),
-            Self::AgentsOverlap => Some("Let it set out 5 s later"),
-            Self::NameUnclear => Some("Give it a name of its own"),
-            Self::GroupMember => Some("Take it out of the group"),
-            Self::ArrowToNowhere => Some("Take away arrows to nowhere"),
-            Self::NoRoomForCrossing => Some("Take the crossing away"),
-            Self::CornerSqueezed => Some("Take the radius that fits"),
+            Self::AgentsOverlap => Some("Depart 5 s later"),
+            Self::NameUnclear => Some("Make the name unique"),
+            Self::GroupMember => Some("Remove from the group"),
+            Self::ArrowToNowhere => Some("Remove invalid arrows"),
+            Self::NoRoomForCrossing => Some("Remove the crossing"),
+            Self::CornerSqueezed => Some("Use the radius that fits"),
             Self::DanglingRestriction
             | Self::DanglingCrossing
             | Self::DanglingTurn
             | Self::DanglingCorner
             | Self::DanglingInternalRoad
             | Self::DanglingMajor
-            | Self::DanglingStage => Some("Take out what is not there"),
+            | Self::DanglingStage => Some("Remove invalid entries"),
             _ => None,
         }
     }
 }
 
-/// The edit that repairs a finding; `None` if there is none, or nothing to repair any more.
+/// Returns the edit that repairs a finding; `None` if there is none, or nothing to repair any more.
 ///
-/// A finding about what is decided at a node is repaired with all of its kind there. Lays the network out
-/// for those about junctions: O(roads).
+/// A finding about the rules at a node is repaired together with all findings of its kind there. For findings
+/// about junctions the network is laid out again: O(roads).
 pub fn repair(scenario: &Scenario, finding: &Finding) -> Option<Edit> {
     finding.code.repair()?;
     match finding.object {
@@ -64,7 +64,7 @@ pub fn repair(scenario: &Scenario, finding: &Finding) -> Option<Edit> {
     }
 }
 
-/// A name that no place has, from one that another has as well or that is empty.
+/// Returns a free name for a place, derived from one that is taken or empty.
 fn free_name(scenario: &Scenario, name: &str) -> String {
     let name = match name.trim() {
         "" => "Place",
@@ -89,7 +89,7 @@ fn in_one_group(scenario: &Scenario, object: ObjectId) -> Option<Edit> {
         .filter(|(_, group)| group.members().contains(&object))
         .collect();
     let wrong = match groups.split_first() {
-        // In one group it may stay.
+        // It may stay in one group.
         Some((_, others)) if is_there => others,
         _ => &groups,
     };
@@ -104,7 +104,7 @@ fn in_one_group(scenario: &Scenario, object: ObjectId) -> Option<Edit> {
     Some(Edit::Batch(edits.collect()))
 }
 
-/// Takes away the arrows of a road's lanes that show ways which its junctions have not.
+/// Removes the arrows of a road's lanes for turns that its junctions do not offer.
 fn without_arrows(scenario: &Scenario, id: RoadId) -> Option<Edit> {
     let layout = layout(scenario.network(), scenario.about());
     let flags = layout.junctions.iter().flat_map(|junction| &junction.flags);
@@ -127,7 +127,7 @@ fn without_arrows(scenario: &Scenario, id: RoadId) -> Option<Edit> {
     (!wrong.is_empty()).then(|| Edit::Road(id, Some(Box::new(road))))
 }
 
-/// What is decided at a node, without what findings of a kind are about.
+/// Returns the rules of a node without the entries that findings of a kind refer to.
 fn with_rules(scenario: &Scenario, id: NodeId, code: Code) -> Option<Edit> {
     let node: &Node = scenario.network().node(id)?;
     let layout: Layout = layout(scenario.network(), scenario.about());
@@ -136,7 +136,7 @@ fn with_rules(scenario: &Scenario, id: NodeId, code: Code) -> Option<Edit> {
     (changed.rules != node.rules).then_some(Edit::Node(id, Some(changed)))
 }
 
-/// Takes out of the rules of a node what findings of a kind are about.
+/// Removes the entries that findings of a kind refer to from the rules of a node.
 fn mend(
     scenario: &Scenario,
     id: NodeId,

@@ -29,7 +29,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     narrow_roads(subjects, findings);
 }
 
-/// Where two vehicles do not pass each other, and where no bus drives.
+/// Roads on which two vehicles cannot pass each other, or that buses do not use.
 fn narrow_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let (graph, network) = (subjects.graph, subjects.scenario.network());
     let mut tell = |lanelet: LaneletIndex, at: f64, code: Code, message: String| {
@@ -57,8 +57,8 @@ fn narrow_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             Passing::NotTwoLong => "two buses",
         };
         let message = format!(
-            "{who} do not fit side by side from {from:.0} to {to:.0} m: the middles of its lanes are \
-             {:.2} m from each other, and should be {:.2}; they drive there by turns",
+            "{who} do not fit side by side from {from:.0} to {to:.0} m: the centres of its lanes are \
+             {:.2} m apart and should be {:.2} m apart; vehicles take turns there",
             alley.distance, alley.wanted
         );
         tell(
@@ -72,7 +72,7 @@ fn narrow_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     for (id, lanelet) in graph.numbered() {
         if lanelet.access == LaneAccess::Cars && told.insert(lanelet.road()) {
             let message = format!(
-                "no bus drives there: its lanes are {:.2} m wide, and a bus 2.55",
+                "is not used by buses: its lanes are {:.2} m wide, and a bus is 2.55 m wide",
                 lanelet.width
             );
             tell(id, 0.5 * lanelet.length(), Code::NoBuses, message);
@@ -80,7 +80,7 @@ fn narrow_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The first road that is left out because all lanes together would be too long.
+/// The first road that is left out because the total length of all lanes would be too large.
 fn left_out(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let network = subjects.scenario.network();
     let Some((id, road)) = subjects
@@ -96,8 +96,8 @@ fn left_out(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         object: ObjectId::Road(id),
         place: road.reference_line.start().position,
         message: format!(
-            "is {:.0} km long: with it the lanes are longer than 20,000 km or have more than ten \
-             million points, which is the most; the scenario cannot run",
+            "is {:.0} km long: with it the lanes are longer than 20,000 km in total, or have more than ten \
+             million points; the scenario cannot run",
             road.length() / 1e3
         ),
     });
@@ -160,24 +160,24 @@ fn self_intersection(id: RoadId, road: &Road, findings: &mut Vec<Finding>) {
             code: Code::SelfIntersection,
             object: ObjectId::Road(id),
             place,
-            message: "crosses itself; cut it there or lift one part to another layer".into(),
+            message: "crosses itself; split it there or move one part to another layer".into(),
         });
     }
 }
 
-/// The first place where a polyline crosses itself, by cells of its mean segment length.
+/// The first point where a polyline crosses itself, by cells of its mean segment length.
 fn first_self_crossing(points: &[DVec2]) -> Option<DVec2> {
     if points.len() < 4 {
         return None;
     }
     let length: f64 = points.windows(2).map(|p| (p[1] - p[0]).length()).sum();
-    // About two segments to a cell: few enough to compare each with each, and few cells to enter.
+    // About two segments per cell: few enough to compare all pairs, and few cells to visit.
     let cell = (2.0 * length / (points.len() - 1) as f64).max(1.0);
     let key = |p: DVec2| ((p.x / cell).floor() as i64, (p.y / cell).floor() as i64);
     let mut cells: BTreeMap<(i64, i64), Vec<usize>> = BTreeMap::new();
     for i in 0..points.len() - 1 {
         let (a, b) = (points[i], points[i + 1]);
-        // Long chords are entered piece by piece, so that none fills a whole box of cells.
+        // Long chords are entered piece by piece, because as a whole each would fill a box of cells.
         let pieces = ((b - a).length() / cell).ceil().max(1.0) as usize;
         for piece in 0..pieces {
             let place = |k: usize| a.lerp(b, k as f64 / pieces as f64);
@@ -187,7 +187,7 @@ fn first_self_crossing(points: &[DVec2]) -> Option<DVec2> {
                 for y in low.1..=high.1 {
                     let list = cells.entry((x, y)).or_default();
                     for &j in list.iter() {
-                        // A loop road ends where it starts: that is no crossing.
+                        // A loop road ends where it starts, which is no crossing.
                         let closes = j == 0 && i + 2 == points.len() && points[0] == b;
                         let crosses = || polygon::segments_cross(points[j], points[j + 1], a, b);
                         if j + 1 < i && !closes && crosses() {
@@ -233,7 +233,7 @@ fn restrictions(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
                     object: ObjectId::Node(id),
                     place: node.position(),
                     message: format!(
-                        "a turn restriction from {from} by way of other roads to {to}: they do not meet"
+                        "a turn restriction from {from} to {to} via other roads: these roads do not meet"
                     ),
                 });
             }
@@ -281,7 +281,7 @@ fn flags(subjects: &Subjects<'_>, junction: &Junction, findings: &mut Vec<Findin
                 ObjectId::Road(at.road),
                 place_of(subjects, at.road, Some(at)).unwrap_or(junction.centre),
                 format!(
-                    "lane {} leads into a junction and out of it nowhere",
+                    "lane {} enters a junction but has no exit from it",
                     at.lane
                 ),
             ),
@@ -289,7 +289,7 @@ fn flags(subjects: &Subjects<'_>, junction: &Junction, findings: &mut Vec<Findin
                 Code::NoRoomForRing,
                 node,
                 junction.centre,
-                "too little room to drive round an island, or streets with more than two lanes each way: \
+                "too little room for a mini roundabout, or more than two lanes in one direction: \
                  vehicles cross as at any junction; lengthen the roads that meet, or choose another control"
                     .to_owned(),
             ),
@@ -298,8 +298,8 @@ fn flags(subjects: &Subjects<'_>, junction: &Junction, findings: &mut Vec<Findin
                 node,
                 junction.centre,
                 format!(
-                    "{road} is too short for a crossing here: there is none; lengthen the road, or \
-                     take the crossing away"
+                    "{road} is too short for a crossing here, so there is none; lengthen the road, or \
+                     remove the crossing"
                 ),
             ),
             Flag::NoSuchTurn(at, turn) => (
@@ -307,8 +307,8 @@ fn flags(subjects: &Subjects<'_>, junction: &Junction, findings: &mut Vec<Findin
                 ObjectId::Road(at.road),
                 place_of(subjects, at.road, Some(at)).unwrap_or(junction.centre),
                 format!(
-                    "an arrow of lane {} shows the way {}, which the junction has not; the other \
-                     arrows hold, without any the rules of turning",
+                    "an arrow of lane {} shows the turn {}, which the junction does not offer; the other \
+                     arrows apply, or the rules of turning if there are none",
                     at.lane,
                     turn.name()
                 ),
@@ -318,8 +318,8 @@ fn flags(subjects: &Subjects<'_>, junction: &Junction, findings: &mut Vec<Findin
                 node,
                 junction.centre,
                 format!(
-                    "more than {MAX_LANES} lanes meet here, or more than {} km of connections: none \
-                     is made; let fewer roads meet, or give them fewer lanes",
+                    "more than {MAX_LANES} lanes meet here, or more than {} km of connections, so none \
+                     are built; let fewer roads meet, or give them fewer lanes",
                     MAX_CONNECTIONS / 1000.0
                 ),
             ),
@@ -353,13 +353,13 @@ fn place_of(subjects: &Subjects<'_>, road: RoadId, at: Option<LaneEnd>) -> Optio
     Some(road.reference_line.pose(s).position)
 }
 
-/// Paths that are too tight for the nimblest vehicle in use cannot be driven by anyone.
+/// Paths that are too tight for the nimblest vehicle in use, so that no vehicle can drive them.
 fn impossible_turns(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let scenario = subjects.scenario;
     let agents = scenario.agents().values().map(|agent| &agent.vehicle);
     let used = agents.chain(scenario.flows().values().map(|flow| &flow.vehicle));
     let radii = used.filter_map(|key| scenario.vehicle_types().get(key));
-    // Without vehicles there is nothing to be too tight for.
+    // Without vehicles no path is too tight.
     let Some(tightest) = radii.map(|v| v.min_turning_radius()).min_by(f64::total_cmp) else {
         return;
     };
@@ -376,7 +376,7 @@ fn impossible_turns(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
                 object: ObjectId::Node(junction.nodes[0]),
                 place: junction.centre,
                 message: format!(
-                    "the way from {} lane {} into {} lane {} has a radius of {:.1} m; the nimblest \
+                    "the connection from {} lane {} to {} lane {} has a radius of {:.1} m; the most agile \
                      vehicle in use needs {tightest:.1} m and will leave its lane",
                     path.from.road,
                     path.from.lane,

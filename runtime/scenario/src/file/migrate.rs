@@ -9,11 +9,11 @@ use serde_json::{Map, Value};
 type Migration = fn(&mut Value) -> Result<(), String>;
 
 /// Step i turns version i + 1 into version i + 2. Steps are only ever appended.
-// Steps work on plain JSON, not on types: the types of today have forgotten the old form. A step is
-// never changed once it is released, or files would depend on which version migrated them.
+// Steps work on plain JSON rather than on types, because the current types no longer have the old form. A
+// released step is never changed, or files would depend on the version that migrated them.
 const MIGRATIONS: &[Migration] = &[signals_and_restrictions_to_junctions];
 
-/// From 1 to 2: what nodes said about their junctions stands in a section of its own.
+/// From 1 to 2: the junction rules of nodes move to a section of their own.
 fn signals_and_restrictions_to_junctions(document: &mut Value) -> Result<(), String> {
     let Some(nodes) = document.get_mut("nodes").and_then(Value::as_object_mut) else {
         return Ok(());
@@ -54,7 +54,7 @@ struct Header {
     version: Option<u32>,
 }
 
-/// The version of a document.
+/// Returns the version of a document.
 pub(super) fn header(text: &str) -> Result<u32, TextError> {
     if text.trim().is_empty() {
         let message = "the file is empty; a scenario starts with {\"format\": \
@@ -91,8 +91,7 @@ pub(super) fn header(text: &str) -> Result<u32, TextError> {
     }
 }
 
-/// Brings a document of an older version to the current one; `None` if nothing but the number of
-/// the version is to be changed.
+/// Converts a document of an older version to the current one; `None` if only the version number changes.
 pub(super) fn migrate(text: &str, version: u32) -> Result<Option<String>, TextError> {
     migrate_by(MIGRATIONS, text, version)
 }

@@ -1,9 +1,9 @@
-//! What of a damaged scenario can still be read: a file that was cut off, a line that was broken by hand,
-//! an object that is no longer allowed.
+//! Salvages what can still be read of a damaged scenario: a file that was cut off, a line that was broken by
+//! hand, an object that is no longer allowed.
 //!
-//! Nothing is guessed. Text that is no JSON is mended by leaving out its broken lines and closing what
-//! was left open; then each object is read for itself, and put in by an edit as in any other file. What
-//! fails is left out, with the reason.
+//! Nothing is guessed. Invalid JSON is repaired by leaving out its broken lines and closing open brackets.
+//! Then each object is read separately and inserted by an edit as in any other file. Objects that fail are
+//! left out, with the reason.
 
 use super::vehicle_entry::{VehicleEntry, VehicleFiles, resolve};
 use super::{FORMAT, FileError, LARGEST, TextError, from_json, line_of, migrate};
@@ -19,17 +19,17 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Broken lines that are left out at most: a text with more of them is no scenario.
+/// Maximum number of broken lines that are left out; a text with more of them is no scenario.
 const MOST_LINES: usize = 200;
 
-/// What could be read of a damaged scenario.
+/// Result of salvaging a damaged scenario.
 #[derive(Debug)]
 pub struct Salvage {
-    /// A sound scenario of what could be read.
+    /// A valid scenario made of the objects that could be read.
     pub scenario: Scenario,
-    /// Objects in it: nodes, roads, obstacles and so on.
+    /// Number of objects in it: nodes, roads, obstacles and so on.
     pub kept: usize,
-    /// What is not in it, and why, in the order of the file's sections.
+    /// Objects and lines that were left out, and why, in the order of the file's sections.
     pub left_out: Vec<TextError>,
 }
 
@@ -42,7 +42,7 @@ pub fn salvage(path: &Path) -> Result<Salvage, FileError> {
         path: path.to_owned(),
         error,
     })?;
-    // Bytes that are no text become signs that no key has.
+    // Invalid bytes become characters that no key contains.
     let text = String::from_utf8_lossy(&bytes);
     let folder = VehicleFiles::Folder(path.parent().unwrap_or(Path::new(".")));
     salvage_text(&text, folder).map_err(|error| FileError::Text {
@@ -71,12 +71,12 @@ fn salvage_text(text: &str, files: VehicleFiles<'_>) -> Result<Salvage, TextErro
     })
 }
 
-/// The text as JSON, and the lines that had to be left out for it.
+/// Returns the text as valid JSON, and the lines that had to be left out for it.
 fn mend(text: &str) -> Result<(String, Vec<TextError>), TextError> {
     let mut lines: Vec<&str> = text.lines().collect();
     let mut broken = Vec::new();
     let mut mended = text.to_owned();
-    // Cutting a file off may leave half a line: one more round than lines that are left out.
+    // Cutting a file off may leave half a line, so there is one round more than lines may be left out.
     for _ in 0..=MOST_LINES {
         let error = match serde_json::from_str::<Value>(&mended) {
             Ok(_) => return Ok((mended, broken)),
@@ -88,12 +88,12 @@ fn mend(text: &str) -> Result<(String, Vec<TextError>), TextError> {
         let is_cut_off = error.classify() == Category::Eof;
         let line = lines.get_mut(error.line().wrapping_sub(1));
         match line.filter(|line| !line.trim().is_empty()) {
-            // The end of a text that only lacks its brackets is sound.
+            // The last line of a text that only lacks its closing brackets is valid.
             Some(line) if is_cut_off && is_whole(line) => {}
             Some(line) => {
                 let error = json_error(&error, "");
                 broken.push(TextError {
-                    message: format!("this line is left out: {}", error.message),
+                    message: format!("this line was left out: {}", error.message),
                     ..error
                 });
                 *line = "";
@@ -103,10 +103,13 @@ fn mend(text: &str) -> Result<(String, Vec<TextError>), TextError> {
         }
         mended = closed(&lines);
     }
-    Err(TextError::whole("", "too much of it is broken".into()))
+    Err(TextError::whole(
+        "",
+        "too much of the file is damaged".into(),
+    ))
 }
 
-/// Whether a line holds an object to its end, or opens a section: half an object is not kept.
+/// Whether a line contains a complete object or opens a section; half an object is not kept.
 fn is_whole(line: &str) -> bool {
     let (mut open, mut all) = (0i32, 0);
     let (mut in_string, mut escaped) = (false, false);
@@ -124,18 +127,18 @@ fn is_whole(line: &str) -> bool {
     !in_string && (opens || open <= 0 && end.ends_with(['}', ']', ',']))
 }
 
-/// Lines with all brackets closed, and without commas before closing ones. The numbers of lines stay.
+/// Joins lines, closes all brackets, and removes commas before closing ones. Line numbers stay the same.
 fn closed(lines: &[&str]) -> String {
     let mut text = String::new();
     let mut open = Vec::new();
     let (mut in_string, mut escaped) = (false, false);
-    // Where the last comma stands, if nothing but blanks has followed.
+    // Position of the last comma, if only blanks have followed.
     let mut comma = None;
     for letter in lines.iter().flat_map(|line| line.chars().chain(['\n'])) {
         if in_string {
             in_string = letter != '"' || escaped;
             escaped = letter == '\\' && !escaped;
-            // A string does not go over the end of a line.
+            // A string does not continue past the end of a line.
             if letter == '\n' {
                 (in_string, escaped) = (false, false);
                 text.push('"');
@@ -148,7 +151,7 @@ fn closed(lines: &[&str]) -> String {
                     if let Some(at) = comma {
                         text.replace_range(at..=at, " ");
                     }
-                    // One too many closes nothing.
+                    // A surplus bracket closes nothing.
                     if open.pop().is_none() {
                         continue;
                     }
@@ -180,7 +183,7 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// Reads all sections; what others refer to comes first.
+    /// Reads all sections; referenced objects come before the objects that refer to them.
     fn all(&mut self, files: VehicleFiles<'_>) {
         self.value("about", |about| Edit::About(Box::new(about)));
         self.value("settings", Edit::Settings);
@@ -234,13 +237,13 @@ impl Reading<'_> {
         }
     }
 
-    /// Where no vehicle type or no stack is left, there are those of a new scenario.
+    /// If no vehicle type or no stack is left, inserts those of a new scenario.
     fn give_standards(&mut self) {
         let standard = Scenario::new("");
         if self.scenario.vehicle_types().is_empty() {
             for (key, kind) in standard.vehicle_types() {
                 let edit = Edit::VehicleType(key.clone(), Some(Box::new(kind.clone())));
-                // What a new scenario has is allowed.
+                // The contents of a new scenario are valid.
                 let _ = self.put(edit);
             }
         }
@@ -265,7 +268,7 @@ impl Reading<'_> {
         });
     }
 
-    /// A section that is one value; one that is not there stays as it is in a new scenario.
+    /// Reads a section that is a single value; a missing one keeps the value of a new scenario.
     fn value<V: DeserializeOwned>(&mut self, section: &str, edit: impl FnOnce(V) -> Edit) {
         let Some(value) = self.sections.remove(section) else {
             return;
@@ -277,14 +280,14 @@ impl Reading<'_> {
         }
     }
 
-    /// A section of objects by their keys.
+    /// Reads a section of objects by their keys.
     fn objects<K, V>(&mut self, section: &str, edit: impl Fn(K, V) -> Result<Edit, String>)
     where
         K: std::str::FromStr + Ord,
         V: DeserializeOwned,
     {
         for (key, value) in self.entries(section) {
-            let read = key.parse::<K>().map_err(|_| "this is no id".to_owned());
+            let read = key.parse::<K>().map_err(|_| "this is not an id".to_owned());
             let read = read.and_then(|id| edit(id, from_value(value)?));
             match read.and_then(|edit| self.put(edit)) {
                 Ok(()) => self.kept += 1,
@@ -293,13 +296,13 @@ impl Reading<'_> {
         }
     }
 
-    /// What is decided about junctions is part of their nodes.
+    /// Reads the rules of junctions, which are stored in their nodes.
     fn junctions(&mut self) {
         for (key, value) in self.entries("junctions") {
             let id = key.parse().ok().map(NodeId);
             let node = id.and_then(|id| Some((id, self.scenario.network().node(id)?.clone())));
             let done = match node {
-                None => Err("there is no node of this id".into()),
+                None => Err("there is no node with this id".into()),
                 Some((id, mut node)) => from_value(value).and_then(|rules| {
                     node.rules = rules;
                     self.put(Edit::Node(id, Some(node)))
@@ -311,7 +314,7 @@ impl Reading<'_> {
         }
     }
 
-    /// The entries of a section, in the order of their numbers as far as they are some.
+    /// Returns the entries of a section, in numerical order where their keys are numbers.
     fn entries(&mut self, section: &str) -> Vec<(String, Value)> {
         match self.sections.remove(section) {
             None => Vec::new(),
@@ -337,6 +340,6 @@ impl Reading<'_> {
 }
 
 fn from_value<V: DeserializeOwned>(value: Value) -> Result<V, String> {
-    // Through the text, so that errors name keys in the same words.
+    // Parsed through text, so that errors name keys in the same words.
     from_json(&value.to_string()).map_err(|error| error.to_string())
 }

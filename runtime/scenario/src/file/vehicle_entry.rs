@@ -1,4 +1,4 @@
-//! Vehicle types of scenarios that stand in files of their own.
+//! Vehicle types of scenarios that are stored in files of their own.
 
 use crate::vehicle_file::{EXTENSION, FileReference, LARGEST, VehicleFile, hash};
 use crate::vehicle_type::VehicleType;
@@ -11,7 +11,7 @@ use std::fmt;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-/// A reference as scenarios write it.
+/// A reference to a vehicle file as written in scenarios.
 #[derive(Debug, Serialize, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "VehicleReference")]
@@ -21,12 +21,12 @@ pub(super) struct WrittenReference {
     /// Hash of the text of the file: 16 hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     hash: Option<String>,
-    /// What the file said; read where the file is not at hand.
+    /// The contents of the file, used if the file is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     vehicle: Option<VehicleFile>,
 }
 
-/// A vehicle type in the text of a scenario: all of it, or the name of its file.
+/// A vehicle type in the text of a scenario: either complete, or a reference to its file.
 #[derive(Debug)]
 pub(super) enum VehicleEntry {
     Inline(Box<VehicleType>),
@@ -61,8 +61,8 @@ impl<'de> Visitor<'de> for EntryVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<VehicleEntry, A::Error> {
-        // The first key tells the two apart; it is read again by who understands it, so that errors
-        // name the place where they are.
+        // The first key tells the two apart. It is passed on to the type that understands it, so that errors
+        // point at the right position.
         let first: Option<String> = map.next_key()?;
         let names_file = matches!(first.as_deref(), Some("file" | "hash" | "vehicle"));
         let rest = MapAccessDeserializer::new(Again { first, map });
@@ -100,18 +100,18 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Again<A> {
     }
 }
 
-/// Where files of vehicles are looked for.
+/// Source of vehicle files.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum VehicleFiles<'a> {
-    /// In the folder of a scenario.
+    /// The folder of a scenario.
     Folder(&'a Path),
-    /// Among these: paths and texts.
+    /// The given files: paths and texts.
     Given(&'a [(&'a str, &'a str)]),
-    /// Nowhere: a scenario that is only a text has to hold its vehicles.
+    /// None: a scenario that is only a text has to contain its vehicles.
     None,
 }
 
-/// The vehicle type of an entry.
+/// Returns the vehicle type of an entry.
 ///
 /// # Errors
 /// If its file cannot be read, leaves the folder or is not a vehicle.
@@ -136,8 +136,8 @@ pub(super) fn resolve(entry: VehicleEntry, files: VehicleFiles<'_>) -> Result<Ve
                 .map_err(|error| at_line(&reference.file, error.line, &error.to_string()))?;
             (vehicle, hash(&text))
         }
-        // What a scenario holds has been read as a file is, but for what its numbers are to each
-        // other.
+        // An embedded vehicle was parsed like a file; only the relations between its numbers remain to be
+        // checked.
         (None, Some(vehicle)) => {
             vehicle
                 .check()
@@ -163,7 +163,7 @@ fn at_line(file: &str, line: usize, error: &str) -> String {
     }
 }
 
-/// Refuses names that are not those of vehicle files, and paths that lead out of the folder.
+/// Rejects names that are not those of vehicle files, and paths that lead out of the folder.
 fn check_path(file: &str) -> Result<(), String> {
     let stays = Path::new(file)
         .components()
@@ -175,13 +175,13 @@ fn check_path(file: &str) -> Result<(), String> {
     }
     if !file.ends_with(EXTENSION) {
         return Err(format!(
-            "file: \"{file}\" is no vehicle file: expected a name that ends with {EXTENSION}"
+            "file: \"{file}\" is not a vehicle file: expected a name that ends with {EXTENSION}"
         ));
     }
     Ok(())
 }
 
-/// The text of a file below a folder; `None` if it is not there.
+/// Returns the text of a file below a folder; `None` if it does not exist.
 fn read(folder: &Path, file: &str) -> Result<Option<String>, String> {
     let folder = if folder.as_os_str().is_empty() {
         Path::new(".")
@@ -193,7 +193,7 @@ fn read(folder: &Path, file: &str) -> Result<Option<String>, String> {
         return Ok(None);
     }
     let failed = |error: std::io::Error| format!("file: {file}: {error}");
-    // A link may lead anywhere.
+    // A link may lead outside the folder.
     let inside = path.canonicalize().map_err(failed)?;
     if !inside.starts_with(folder.canonicalize().map_err(failed)?) {
         return Err(format!(
@@ -204,8 +204,8 @@ fn read(folder: &Path, file: &str) -> Result<Option<String>, String> {
     Ok(Some(text))
 }
 
-/// A vehicle type as scenarios write it: by its file, which is written as well where it is not at
-/// hand.
+/// A vehicle type as scenarios write it: by reference, and with its contents as well where the file is
+/// missing.
 pub(super) struct WrittenType<'a>(pub(super) &'a VehicleType, pub(super) VehicleFiles<'a>);
 
 impl Serialize for WrittenType<'_> {

@@ -1,17 +1,17 @@
-//! Waves of green: signals along a street whose offsets let a driver at a steady speed through all of
-//! them.
+//! Green waves: offsets of signals along a street that let a driver at a steady speed pass all of them on
+//! green.
 //!
 //! ```text
 //!   m |            /===/
 //!     |  ==-----==/===/==-----        = green   - red
 //!     |          /===/
-//!     |  -----==/===/---==            the band: who is in it at one signal is in it at all
+//!     |  -----==/===/---==            the band: a vehicle in it at one signal is in it at all
 //!     |        /===/
 //!     +----------------------- s
 //! ```
 //!
-//! [`Street`] finds the street in the network, [`Corridor`] has its signals with their greens, and says how
-//! wide the [`Band`] of each direction is and which offsets make a wave.
+//! [`Street`] finds the street in the network. [`Corridor`] holds its signals with their greens, computes the
+//! width of the [`Band`] in each direction, and finds the offsets that make a wave.
 
 mod street;
 
@@ -24,41 +24,41 @@ use crate::turn::Turn;
 use crate::{RoadId, VehicleClass};
 use thiserror::Error;
 
-/// Cycles that differ by less are the same, s.
+/// Cycles that differ by less count as equal, s.
 const SAME_CYCLE: f64 = 1e-3;
-/// Times that differ by less are one moment, s.
+/// Times that differ by less count as equal, s.
 const MOMENT: f64 = 1e-9;
 
-/// Why signals have no wave of green.
+/// Reason why signals cannot have a green wave.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum NoWave {
-    /// There is nothing to bring into line.
+    /// Fewer than two junctions have signals.
     #[error("select two or more junctions with signals, or roads that lead from one to the next")]
     TooFew,
     /// More than [`MAX_STOPS`].
     #[error("{0} junctions with signals are selected; a wave leads through at most {MAX_STOPS}")]
     TooMany(usize),
-    /// No road leads through all of them, or only one that passes a junction twice.
+    /// No route passes through all of them, or only one that passes a junction twice.
     #[error(
-        "no way leads through all of the selected junctions, each once; select those of one street"
+        "no route passes through all of the selected junctions, each once; select those of one street"
     )]
     NotOneWay,
-    /// Neither direction can be driven from the first to the last.
+    /// Neither direction can be driven from the first to the last junction.
     #[error(
-        "nobody can drive from the first of these junctions to the last in either direction; select \
+        "no route leads from the first of these junctions to the last in either direction; select \
          junctions of one street"
     )]
     NotDrivable,
-    /// Whose cycle follows the traffic cannot keep step with others.
+    /// The cycle of these signals follows the traffic, so they cannot keep step with others.
     #[error(
-        "the signals of {0} go by demand or as a module decides, and keep no step with others; set them to \
+        "the signals of {0} are actuated or controlled by a module and keep no step with others; set them to \
          fixed in the Inspector of the node"
     )]
     ByDemand(NodeId),
-    /// A wave needs one cycle.
+    /// The cycles differ, but a wave needs a common cycle.
     #[error(
-        "the cycles differ ({}), so the signals do not keep step; give all the same cycle: in the Inspector \
-         of the nodes, or by the times of their stages",
+        "the cycles differ ({}), so the signals do not keep step; set the same cycle for all in the Inspector \
+         of the nodes, or through the times of their stages",
         told(.0)
     )]
     CyclesDiffer(Vec<(NodeId, f64)>),
@@ -70,7 +70,7 @@ fn told(cycles: &[(NodeId, f64)]) -> String {
     all.collect::<Vec<_>>().join(", ")
 }
 
-/// Which way along a corridor.
+/// Direction along a corridor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Along {
     /// From the first signal to the last.
@@ -79,38 +79,38 @@ pub enum Along {
     Backward,
 }
 
-/// A stretch of time that comes again in each cycle.
+/// A time span that recurs in each cycle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
-    /// When it begins, s, from the start of a cycle on.
+    /// Start, s, from the start of a cycle.
     pub start: f64,
-    /// How long it is, s; at most the cycle.
+    /// Length, s; at most the cycle.
     pub length: f64,
 }
 
 /// A signal along a corridor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WaveSignal {
-    /// Its junction, by the index in the layout.
+    /// Its junction, as the index in the layout.
     pub junction: usize,
-    /// The first node of that.
+    /// The first node of the junction.
     pub node: NodeId,
-    /// How far it is from the first signal, m.
+    /// Distance from the first signal, m.
     pub at: f64,
-    /// When its cycle starts for the first time, s.
+    /// First start of its cycle, s.
     pub offset: f64,
-    /// When those who follow the corridor have green, by the start of its cycle: forward and backward.
-    /// Empty where nobody can drive that way.
+    /// Times at which traffic along the corridor has green, from the start of its cycle: forward and
+    /// backward. Empty if that direction cannot be driven.
     pub greens: [Vec<Window>; 2],
 }
 
 impl WaveSignal {
-    /// When those who follow the corridor one way have green.
+    /// Times at which traffic in one direction of the corridor has green.
     pub fn green(&self, along: Along) -> &[Window] {
         &self.greens[along as usize]
     }
 
-    /// The longest green of one direction; the first one of several.
+    /// Returns the longest green of one direction; the first one of several.
     fn main_green(&self, along: Along) -> Option<Window> {
         let greens = self.green(along).iter().copied();
         greens.reduce(|best, other| {
@@ -123,32 +123,34 @@ impl WaveSignal {
     }
 }
 
-/// The stretch of time in which a driver who passes one signal has green at all of them.
+/// The time span in which a driver who passes one signal on green finds all others green too.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Band {
-    /// When it begins at the first signal of its direction, s, from 0 to the cycle.
+    /// Start at the first signal of its direction, s, from 0 to the cycle.
     pub start: f64,
-    /// How wide it is, s; at most the cycle.
+    /// Width, s; at most the cycle.
     pub width: f64,
 }
 
-/// Signals of one cycle along a street.
+/// Signals with a common cycle along a street.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Corridor {
-    /// Two at least, in their order.
+    /// The signals in order, at least two.
     pub signals: Vec<WaveSignal>,
     /// Their cycle, s.
     pub cycle: f64,
-    /// The mean speed at which the roads may be driven, m/s: length over time.
+    /// Mean speed at the speed limits of the roads, m/s: length over time.
     pub free_speed: f64,
 }
 
 impl Corridor {
-    /// The signals along a way; `signals` are those of all junctions of the layout, as far as they stand on
-    /// the way. Forward is the direction of the way, unless only the other one can be driven.
+    /// Makes the corridor of a street. `signals` holds those of all junctions of the layout, of which the
+    /// ones along the street are used. Forward is the direction of the street, unless only the other one can
+    /// be driven.
     ///
     /// # Errors
-    /// If one of them goes by demand, their cycles differ, or nobody can drive along the way.
+    /// If one of the signals is actuated, their cycles differ, or the street cannot be driven in either
+    /// direction.
     pub fn new(
         street: &Street,
         layout: &Layout,
@@ -201,19 +203,19 @@ impl Corridor {
         }
     }
 
-    /// From the first signal to the last, m.
+    /// Distance from the first signal to the last, m.
     pub fn length(&self) -> f64 {
         self.signals.last().map_or(0.0, |last| last.at)
     }
 
-    /// Whether anybody gets from end to end in a direction.
+    /// Whether a direction can be driven from end to end.
     pub fn is_open(&self, along: Along) -> bool {
         self.signals
             .iter()
             .all(|signal| !signal.green(along).is_empty())
     }
 
-    /// The same with the directions exchanged.
+    /// Returns the corridor with its directions swapped.
     pub fn turned(&self) -> Self {
         let length = self.length();
         let turned = |signal: &WaveSignal| {
@@ -230,7 +232,7 @@ impl Corridor {
         }
     }
 
-    /// How long a driver at a speed, m/s, takes from the first signal of a direction to one of them, s.
+    /// Travel time from the first signal of a direction to one of them, at a speed in m/s, s.
     pub fn travel_time(&self, signal: &WaveSignal, along: Along, speed: f64) -> f64 {
         let distance = match along {
             Along::Forward => signal.at,
@@ -239,14 +241,14 @@ impl Corridor {
         distance / speed
     }
 
-    /// The widest band of a direction at a speed, m/s; `None` if there is none. O(signals * greens).
+    /// Returns the widest band of a direction at a speed, m/s; `None` if there is none. O(signals * greens).
     pub fn band(&self, along: Along, speed: f64) -> Option<Band> {
         let mut open = vec![Window {
             start: 0.0,
             length: self.cycle,
         }];
         for signal in &self.signals {
-            // As somebody sees it who drives along: the time at which he passed the first signal.
+            // As seen by a moving driver: relative to the time at which the driver passed the first signal.
             let seen = signal.offset - self.travel_time(signal, along, speed);
             let greens = signal.green(along).iter().map(|green| Window {
                 start: (seen + green.start).rem_euclid(self.cycle),
@@ -269,7 +271,7 @@ impl Corridor {
         })
     }
 
-    /// What lies in both of two lists of windows.
+    /// Returns the intersection of two lists of windows.
     fn common(&self, some: &[Window], others: &[Window]) -> Vec<Window> {
         let pairs = some
             .iter()
@@ -278,7 +280,8 @@ impl Corridor {
     }
 
     fn overlap(&self, a: Window, b: Window) -> Vec<Window> {
-        // All of the time leaves the other as it is; cut at its start that would fall into two.
+        // A window of the whole cycle leaves the other as it is; cutting that at its start would split it in
+        // two.
         if a.length >= self.cycle - MOMENT {
             return vec![b];
         }
@@ -286,7 +289,7 @@ impl Corridor {
             return vec![a];
         }
         let shift = (b.start - a.start).rem_euclid(self.cycle);
-        // The one that begins within a cycle after a, and the one before it.
+        // The window that begins within a cycle after a, and the one before it.
         let both = [shift, shift - self.cycle].map(|start| {
             let from = start.max(0.0);
             let to = (start + b.length).min(a.length);
@@ -299,9 +302,10 @@ impl Corridor {
         both.into_iter().filter(is_long).collect()
     }
 
-    /// Offsets of the signals that make a wave forward at a speed, m/s: the longest green of each begins as
-    /// one arrives who drove off when that of the first began. The first keeps its offset; the others are
-    /// less than a cycle. The band is as wide as the shortest of those greens.
+    /// Returns the offsets that make a forward wave at a speed, m/s. The longest green of each signal begins
+    /// when a driver arrives who started at the beginning of the longest green of the first signal. The first
+    /// signal keeps its offset; the others are less than a cycle. The band is as wide as the shortest of
+    /// those greens.
     pub fn wave(&self, speed: f64) -> Vec<f64> {
         let along = Along::Forward;
         let mains = self.signals.iter().map(|signal| {
@@ -321,7 +325,7 @@ impl Corridor {
         std::iter::once(first.offset).chain(others).collect()
     }
 
-    /// The same with other offsets, s, one for each signal.
+    /// Returns the corridor with other offsets, s, one per signal.
     pub fn with_offsets(&self, offsets: &[f64]) -> Self {
         let mut other = self.clone();
         for (signal, offset) in other.signals.iter_mut().zip(offsets) {
@@ -331,8 +335,8 @@ impl Corridor {
     }
 }
 
-/// When those who come from a road and go into another have green, by the start of the cycle. Of the road
-/// that is left out it is the one from which, or into which, one goes straight on, if there is any.
+/// Returns the times at which traffic from one road into another has green, from the start of the cycle. If
+/// one of the roads is missing, the road that leads straight on is used, if there is one.
 fn windows(
     junction: &Junction,
     signals: &Signals,
@@ -359,7 +363,7 @@ fn windows(
     for stage in 0..programme.stages.len() {
         let whole = programme.duration(stage);
         if has_green(stage) {
-            // Who goes on in the next stage sees nothing of the change.
+            // A path that keeps its green sees nothing of the change.
             let length = if keeps_green(stage, programme.next(stage)) {
                 whole
             } else {
@@ -372,7 +376,7 @@ fn windows(
     joined(all, start)
 }
 
-/// Windows that follow on each other are one, also over the end of the cycle.
+/// Joins consecutive windows, also across the end of the cycle.
 fn joined(windows: Vec<Window>, cycle: f64) -> Vec<Window> {
     let mut all: Vec<Window> = Vec::new();
     for window in windows {

@@ -1,4 +1,4 @@
-//! The way through a network that a wave of green is to follow.
+//! The route through a network that a green wave follows.
 
 use super::NoWave;
 use crate::ids::{NodeId, ObjectId, RoadId};
@@ -7,32 +7,33 @@ use crate::junction_rules::Control;
 use crate::network::RoadNetwork;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Junctions with signals that can be chosen for one way.
+/// Maximum number of junctions with signals on one route.
 pub const MAX_STOPS: usize = 32;
-/// Slower is no speed to drive at, m/s.
+/// Lowest driving speed, m/s.
 const LEAST_SPEED: f64 = 1.0;
-/// Roads that are chosen count for so much of their length: the way follows them where it can.
+/// Weight of the length of selected roads, so that the route follows them where possible.
 const CHOSEN: f64 = 1e-3;
 
-/// A junction on a way.
+/// A junction on a route.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stop {
-    /// By the index in the layout.
+    /// Index of the junction in the layout.
     pub junction: usize,
-    /// The road by which one comes; none at the first.
+    /// The road on which traffic arrives; `None` at the first junction.
     pub before: Option<RoadId>,
-    /// The road by which one goes on; none at the last.
+    /// The road on which traffic leaves; `None` at the last junction.
     pub after: Option<RoadId>,
-    /// How far it is along the roads from the first junction, m; of a merged one the middle.
+    /// Distance along the roads from the first junction, m; measured to the middle of a merged one.
     pub at: f64,
 }
 
-/// A way from junction to junction that passes none twice. It begins and ends at one with signals.
+/// A route from junction to junction that passes each at most once. It begins and ends at junctions with
+/// signals.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Street {
-    /// All junctions on it, in their order.
+    /// All junctions on it, in order.
     pub stops: Vec<Stop>,
-    /// How long one drives along it at what is allowed, s.
+    /// Travel time along it at the speed limits, s.
     time: f64,
 }
 
@@ -45,11 +46,11 @@ struct Link {
 }
 
 impl Street {
-    /// The way through the junctions with signals of what is chosen: nodes, and both ends of roads. It begins
-    /// at that end whose junction has the smaller node. O(junctions * roads log roads).
+    /// Finds the route through the selected junctions with signals: nodes, and both ends of roads. It begins
+    /// at the end whose junction has the smaller node. O(junctions * roads log roads).
     ///
     /// # Errors
-    /// If fewer than two or more than [`MAX_STOPS`] of them have signals, or no way leads through all.
+    /// If fewer than two or more than [`MAX_STOPS`] of them have signals, or no route leads through all.
     pub fn through(
         network: &RoadNetwork,
         layout: &Layout,
@@ -62,7 +63,7 @@ impl Street {
             _ => {}
         }
         let map = Map::new(network, layout, chosen);
-        // The farthest from anywhere is an end, and the farthest from that is the other one.
+        // The junction farthest from any other is an end, and the one farthest from that is the other end.
         let some = stops.first().copied().ok_or(NoWave::TooFew)?;
         let end = map.order(some, &stops)?.last().copied().unwrap_or(some);
         let mut order = map.order(end, &stops)?;
@@ -72,14 +73,14 @@ impl Street {
         map.street(&order)
     }
 
-    /// Mean speed along it at what is allowed, m/s.
+    /// Mean speed along it at the speed limits, m/s.
     pub(super) fn free_speed(&self) -> f64 {
         let length = self.stops.last().map_or(0.0, |stop| stop.at);
         (length / self.time.max(1e-9)).max(LEAST_SPEED)
     }
 }
 
-/// The junctions with signals that are chosen, or at the ends of roads that are.
+/// Returns the junctions with signals that are selected, or lie at the ends of selected roads.
 fn with_signals(
     network: &RoadNetwork,
     layout: &Layout,
@@ -137,10 +138,10 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// How far each junction is from one of them, and the link by which one gets there from which other.
+    /// Distance of each junction from a start, with the previous junction and the link from it.
     fn reached(&self, start: usize) -> BTreeMap<usize, (f64, Option<(usize, Link)>)> {
         let mut found = BTreeMap::new();
-        // Distances are not negative: their bits have their order.
+        // Distances are not negative, so their bits sort like the numbers.
         let mut open: BTreeMap<(u64, usize), Option<(usize, Link)>> = BTreeMap::new();
         open.insert((0.0_f64.to_bits(), start), None);
         while let Some(((bits, junction), by)) = open.pop_first() {
@@ -163,7 +164,7 @@ impl<'a> Map<'a> {
         found
     }
 
-    /// Junctions by their distance from one of them.
+    /// Orders junctions by their distance from a start.
     fn order(&self, start: usize, stops: &BTreeSet<usize>) -> Result<Vec<usize>, NoWave> {
         let found = self.reached(start);
         let distance = |stop: &usize| Some((found.get(stop)?.0.to_bits(), *stop));
@@ -173,7 +174,7 @@ impl<'a> Map<'a> {
         Ok(all.into_iter().map(|(_, stop)| stop).collect())
     }
 
-    /// The way from each junction to the next one.
+    /// Returns the route from each junction to the next one.
     fn street(&self, order: &[usize]) -> Result<Street, NoWave> {
         let mut links: Vec<(usize, Link)> = Vec::new();
         for pair in order.windows(2) {
@@ -217,7 +218,7 @@ impl<'a> Map<'a> {
         Street { stops, time }
     }
 
-    /// How far it is within a merged junction from the end of one road to that of another, m.
+    /// Distance within a merged junction from the end of one road to that of another, m.
     fn within(&self, junction: usize, before: Option<RoadId>, after: RoadId) -> f64 {
         let nodes = &self.layout.junctions[junction].nodes;
         let position = |road: RoadId| {

@@ -33,7 +33,7 @@ fn width(corridor: &Corridor, along: Along, speed: f64) -> f64 {
     corridor.band(along, speed).map_or(0.0, |band| band.width)
 }
 
-/// Signals at 0, 100 and 300 m: green for 30, 20 and 25 s, both ways alike.
+/// Signals at 0, 100 and 300 m: green for 30, 20 and 25 s, in both directions alike.
 fn street(offsets: [f64; 3]) -> Corridor {
     let greens = [(0.0, 30.0), (5.0, 20.0), (0.0, 25.0)];
     let places = [0.0, 100.0, 300.0];
@@ -64,7 +64,7 @@ fn bands_are_as_computed_by_hand() {
 
 #[test]
 fn a_wave_is_as_computed_by_hand() {
-    // Who drives off at 3 arrives after 10 and 30 s; the green of the second begins 5 s after its cycle.
+    // A driver who starts at 3 arrives after 10 and 30 s; the green of the second begins 5 s after its cycle.
     let offsets = street([3.0, 50.0, 50.0]).wave(10.0);
     assert_eq!(offsets, [3.0, 8.0, 33.0]);
     let wave = street([3.0, 8.0, 33.0]);

@@ -1,9 +1,9 @@
-//! What the JSON reader says, in the words of those who write scenarios.
+//! Messages of the JSON reader, worded for authors of scenarios.
 //!
-//! The library speaks of the program's types (`struct Header`, `f64`); a file has objects, lists,
-//! texts and numbers.
+//! The library names the program's types (`struct Header`, `f64`), but a file has objects, lists, texts and
+//! numbers.
 
-/// A message of the JSON reader without the names of types.
+/// Rewords a message of the JSON reader without the names of types.
 pub(super) fn in_plain_words(message: &str) -> String {
     if let Some(rest) = message.strip_prefix("invalid type: ")
         && let Some((found, expected)) = rest.split_once(", expected ")
@@ -44,12 +44,12 @@ pub(super) fn in_plain_words(message: &str) -> String {
     message.into()
 }
 
-/// Names as JSON has them.
+/// Rewrites quoted names in the style of JSON.
 fn quoted(text: &str) -> String {
     text.replace('`', "\"")
 }
 
-/// What was found, as it stands in the file.
+/// The value that was found, as it is written in the file.
 fn value(found: &str) -> String {
     match found {
         "sequence" => return "a list".into(),
@@ -62,7 +62,7 @@ fn value(found: &str) -> String {
     bare.unwrap_or(found).replace('`', "")
 }
 
-/// What was expected, as a kind of JSON value.
+/// The expected kind of JSON value.
 fn kind(expected: &str) -> String {
     match expected {
         "f64" | "f32" => "a number".into(),
@@ -82,7 +82,7 @@ fn kind(expected: &str) -> String {
     }
 }
 
-/// The places of JSON at which a text can end.
+/// The part of a JSON text within which the text ends.
 fn article(place: &str) -> String {
     match place {
         "a string" => "a text".into(),

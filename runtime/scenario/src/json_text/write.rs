@@ -19,25 +19,25 @@ impl Writer {
         }
     }
 
-    /// A key with a value on one line.
+    /// Writes a key with a value on one line.
     pub(crate) fn value(&mut self, key: &str, value: &impl Serialize) {
         self.key(key);
         self.compact(value);
     }
 
-    /// A key with a value on one line, if there is one.
+    /// Writes a key with a value on one line, if there is a value.
     pub(crate) fn given(&mut self, key: &str, value: Option<&impl Serialize>) {
         if let Some(value) = value {
             self.value(key, value);
         }
     }
 
-    /// A key with an object whose entries stand on a line each. An empty one is left out.
+    /// Writes a key with an object, one entry per line. An empty object is left out.
     pub(crate) fn map<K: Serialize, V: Serialize>(&mut self, key: &str, map: &BTreeMap<K, V>) {
         self.entries(key, map.iter());
     }
 
-    /// As [`map`](Self::map), from any entries in their order.
+    /// As [`map`](Self::map), from any entries in the given order.
     pub(crate) fn entries<K: Serialize, V: Serialize>(
         &mut self,
         key: &str,
@@ -78,7 +78,7 @@ impl Writer {
         self.out.extend(b": ");
     }
 
-    /// A map key: numbers become strings.
+    /// Writes a map key; numbers become strings.
     fn compact_key(&mut self, id: &impl Serialize) {
         // JSON has only texts as keys; ids are numbers.
         let value = serde_json::to_value(id).expect("ids are plain data");

@@ -14,13 +14,13 @@ const EDGE_TOLERANCE: f64 = 0.01;
 /// Largest distance between points of an edge whose width may change, m.
 const EDGE_STEP: f64 = 2.0;
 
-/// Part of an arm that one junction may use before a fillet is made smaller: a little less than half, so that
-/// the junctions at both ends leave something between them.
+/// Share of an arm that one junction may use before a fillet is reduced: a little less than half, so that the
+/// junctions at both ends leave some road between them.
 const ARM_SHARE: f64 = 0.45;
-/// What is left of a road to a dead end, m: room for a car.
+/// Length that remains of a road to a dead end, m: room for a car.
 const LEAST_DEAD_END: f64 = 5.0;
 
-/// Over so long a piece of a lane it is seen where it leads, m.
+/// Length of lane over which its direction is measured, m.
 const DRIFT_STEP: f64 = 0.01;
 
 /// A side of an arm, seen outward from the junction.
@@ -32,17 +32,17 @@ pub(super) enum Flank {
     Right,
 }
 
-/// Something of an arm, and the same of the next one counter-clockwise.
+/// A value for an arm and one for the next arm counter-clockwise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pair<T> {
-    /// Of the arm.
+    /// Value for the arm.
     pub(super) arm: T,
-    /// Of the next one.
+    /// Value for the next arm.
     pub(super) next: T,
 }
 
 impl<T> Pair<T> {
-    /// The same for both.
+    /// Returns a pair with the same value for both.
     pub(super) fn both(value: T) -> Self
     where
         T: Copy,
@@ -53,7 +53,7 @@ impl<T> Pair<T> {
         }
     }
 
-    /// What follows from each of them.
+    /// Applies a function to both values.
     pub(super) fn map<U>(self, of: impl Fn(T) -> U) -> Pair<U> {
         Pair {
             arm: of(self.arm),
@@ -62,12 +62,12 @@ impl<T> Pair<T> {
     }
 }
 
-/// What an arm leads to: how much of it a junction may use depends on that.
+/// Kind of far end of an arm, which limits how much of the arm a junction may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FarEnd {
-    /// Another junction, which needs as much.
+    /// Another junction, which needs as much of it.
     Junction,
-    /// A node at which one road only goes on in another one.
+    /// A node at which the road only continues in another one.
     RoadGoesOn,
     /// No other road.
     DeadEnd,
@@ -80,11 +80,11 @@ pub struct Arm<'a> {
     pub road_id: RoadId,
     /// Which end of the road it is.
     pub end: RoadEnd,
-    /// The road.
+    /// The road itself.
     pub road: &'a Road,
     /// The reference line from the node outward.
     pub outward: ReferenceLine,
-    /// The half-widths, where they are the same all along: corners ask for them again and again.
+    /// The half-widths if they are constant along the road, cached because corners query them often.
     constant: Option<(f64, f64)>,
     far_end: FarEnd,
 }
@@ -94,24 +94,24 @@ pub struct Arm<'a> {
 pub struct ArmLane {
     /// Lane id in the road.
     pub id: i8,
-    /// Who may use it.
+    /// Vehicles that may use it.
     pub access: LaneAccess,
-    /// Whether it is driven towards the junction.
+    /// Whether it leads towards the junction.
     pub entering: bool,
-    /// Pose of its centre at the cut, in the direction of driving.
+    /// Pose of its centre at the cut, in driving direction.
     pub pose: Pose,
-    /// How the reference line is bent there, in the direction of driving, 1/m: to the left positive.
+    /// Curvature of the reference line there, in driving direction, 1/m; positive to the left.
     pub curvature: f64,
     /// Width, m.
     pub width: f64,
-    /// Lateral place in the direction of driving, m to the left of the reference line.
+    /// Lateral offset in driving direction, m to the left of the reference line.
     pub lateral: f64,
-    /// The arrows on it.
+    /// The arrows marked on it.
     pub turns: Turns,
 }
 
 impl<'a> Arm<'a> {
-    /// An arm from a road and which end of it meets the junction.
+    /// Makes an arm from a road and the end of it that meets the junction.
     pub fn new(road_id: RoadId, road: &'a Road, end: RoadEnd) -> Self {
         let outward = match end {
             RoadEnd::Start => road.reference_line.clone(),
@@ -134,17 +134,17 @@ impl<'a> Arm<'a> {
         self.outward.length()
     }
 
-    /// The same arm of a road with something at its far end.
+    /// Returns the arm with the given far end.
     pub(super) fn with_far_end(self, far_end: FarEnd) -> Self {
         Self { far_end, ..self }
     }
 
-    /// How much of it the junction may use before its corners are made smaller, m.
+    /// Length of it that the junction may use before its corners are made smaller, m.
     pub(super) fn share(&self) -> f64 {
         ARM_SHARE * self.length()
     }
 
-    /// How much of it the junction may use where cars could not get round a corner otherwise, m.
+    /// Length of it that the junction may use where cars could not turn a corner otherwise, m.
     pub(super) fn usable(&self) -> f64 {
         match self.far_end {
             FarEnd::Junction => self.share(),
@@ -153,7 +153,7 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Distance along the road of a point `distance` outward from the node.
+    /// Position along the road of a point `distance` outward from the node, m.
     pub fn road_s(&self, distance: f64) -> f64 {
         match self.end {
             RoadEnd::Start => distance,
@@ -179,7 +179,8 @@ impl<'a> Arm<'a> {
         ((left - inner_left).max(0.0), (right - inner_right).max(0.0))
     }
 
-    /// Right and left edge in the road's frame as half-widths to the left and to the right.
+    /// Turns the right and left half-widths in the road's frame into those to the left and to the right, seen
+    /// outward.
     fn outward_pair(&self, right: f64, left: f64) -> (f64, f64) {
         match self.end {
             RoadEnd::Start => (left, -right),
@@ -207,7 +208,7 @@ impl<'a> Arm<'a> {
         self.outward.offset_pose(distance, lateral)
     }
 
-    /// How far a point `beyond` metres outside an edge moves for each metre along the reference line:
+    /// Distance that a point `beyond` metres outside an edge moves for each metre along the reference line:
     /// more than one outside of a bend, less inside.
     pub(super) fn stretch_beside(&self, flank: Flank, distance: f64, beyond: f64) -> f64 {
         let (left, right) = self.half_widths(distance);
@@ -215,13 +216,12 @@ impl<'a> Arm<'a> {
             Flank::Left => left + beyond,
             Flank::Right => -right - beyond,
         };
-        // Left is positive for both: left of a left bend is its inside, where points lie closer
-        // together.
+        // Left is positive for both. Left of a left bend is its inside, where points lie closer together.
         1.0 - self.outward.curvature(distance) * lateral
     }
 
-    /// Points `beyond` metres outside an edge of the carriageway from one distance to another, both
-    /// included; the second may be the smaller one.
+    /// Points `beyond` metres outside an edge of the carriageway from one distance to another, both included;
+    /// the second may be the smaller one.
     pub(super) fn along(
         &self,
         flank: Flank,
@@ -232,7 +232,7 @@ impl<'a> Arm<'a> {
         let (low, high) = (from.min(to), from.max(to));
         let inside = |s: &f64| *s > low + 1e-6 && *s < high - 1e-6;
         let mut distances: Vec<f64> = Vec::new();
-        // Along a straight arm of constant width there is nothing between the ends.
+        // A straight arm of constant width needs no points between its ends.
         if high - low > 1e-6 && !self.is_plain() {
             let reach = self.half_widths(low).0.max(self.half_widths(low).1);
             let bends = self.outward.sample_distances(EDGE_TOLERANCE, reach);
@@ -255,20 +255,20 @@ impl<'a> Arm<'a> {
         self.constant.is_some() && matches!(line, [Segment::Line { .. }])
     }
 
-    /// Distance at which the direction of the arm is taken: far enough out that a bend next to
-    /// the node does not mislead.
+    /// Distance at which the direction of the arm is measured: far enough out that a bend next to the node
+    /// does not mislead.
     pub fn sight_distance(&self) -> f64 {
         let (left, right) = self.half_widths(0.0);
         (2.0 * left.max(right)).clamp(5.0, 15.0).min(self.length())
     }
 
-    /// Outward heading near the junction: of the chord to the sight distance.
+    /// Outward heading near the junction, measured along the chord to the sight distance.
     pub fn bearing(&self) -> f64 {
         let far = self.outward.pose(self.sight_distance()).position;
         heading_of(far - self.outward.start().position)
     }
 
-    /// The arm's end when cut back by `trim`, with its sign.
+    /// Returns the end of the arm when cut back by `trim`, with its sign.
     pub fn cut(&self, trim: f64, sign: Sign) -> ArmEnd {
         ArmEnd {
             road: self.road_id,
@@ -281,18 +281,18 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// The drivable lanes at a cut, left to right in the direction of driving.
+    /// The drivable lanes at a cut, left to right in driving direction.
     pub fn lanes(&self, trim: f64, side: DrivingSide, entering: bool) -> Vec<ArmLane> {
         let s = self.road_s(trim);
-        // The section next to the junction counts even if the cut falls exactly on its border.
+        // The section next to the junction is used even if the cut falls exactly on its border.
         let inside = match self.end {
             RoadEnd::Start => s + 1e-6,
             RoadEnd::End => s - 1e-6,
         };
         let section = self.road.section_at(inside);
         let bands = self.road.lane_bands(section, s);
-        // Vehicles that enter the junction at the road's end drive towards growing s, those that enter
-        // it at the road's start towards s = 0; those that leave do the opposite.
+        // Vehicles that enter the junction at the road's end drive towards growing s, and at the road's start
+        // towards s = 0; leaving vehicles drive the other direction.
         let toward_growing_s = (self.end == RoadEnd::End) == entering;
         let mut lanes: Vec<_> = section
             .lanes
@@ -329,15 +329,15 @@ impl<'a> Arm<'a> {
         lanes
     }
 
-    /// How far the middle of a lane turns away from the reference line at a distance along the road, rad to
-    /// the left: where lanes open or close beside it, or widen.
+    /// Angle by which the middle of a lane turns away from the reference line at a distance along the road,
+    /// rad to the left; not zero where lanes open, close or widen beside it.
     fn drift(&self, section: &LaneSection, s: f64, lane: i8) -> f64 {
         let centre = |s: f64| {
             let bands = self.road.lane_bands(section, s);
             let place = section.lanes.iter().position(|other| other.id == lane);
             place.map_or(0.0, |place| bands[place].centre)
         };
-        // Within the section: before and behind it lanes of the same id may lie elsewhere.
+        // Stay within the section, because lanes of the same id may lie elsewhere in the next ones.
         let inside = match self.end {
             RoadEnd::Start => s + DRIFT_STEP,
             RoadEnd::End => s - DRIFT_STEP,
@@ -348,7 +348,7 @@ impl<'a> Arm<'a> {
     }
 }
 
-/// Whether all lanes of a road are as wide at its end as at its start.
+/// Whether all lanes of a road keep their width from start to end.
 fn has_constant_widths(road: &Road) -> bool {
     let is_constant = |polys: &[Poly3]| match polys {
         [] => true,
@@ -362,10 +362,10 @@ fn has_constant_widths(road: &Road) -> bool {
     is_constant(&road.lane_offset) && lanes.all(|lane| is_constant(&lane.width))
 }
 
-/// Sorts arms counter-clockwise by the bearing of a point on their centre some way out.
+/// Sorts arms counter-clockwise by the bearing of a point on their centre some distance out.
 ///
-/// At the node itself curved arms would swap their order. Ties are settled farther out and at
-/// last by (road, end), so the order is total.
+/// At the node itself curved arms would swap their order. Ties are resolved farther out and at last by (road,
+/// end), so the order is total.
 pub(super) fn sort_counter_clockwise(arms: &mut [Arm<'_>], centre: DVec2) {
     let tie = 0.5f64.to_radians();
     let mut keyed: Vec<_> = arms
@@ -377,15 +377,15 @@ pub(super) fn sort_counter_clockwise(arms: &mut [Arm<'_>], centre: DVec2) {
             .then(first.road_id.cmp(&second.road_id))
             .then(first.end.cmp(&second.end))
     });
-    // The list is cut open where the gap is widest: nearly tied arms are then neighbours in it.
+    // The circular list is cut where the gap is widest, so that nearly tied arms are neighbours in it.
     let gap = |i: usize| {
         let before = (i + keyed.len() - 1) % keyed.len();
         (keyed[i].0[0] - keyed[before].0[0]).rem_euclid(std::f64::consts::TAU)
     };
     let widest = (0..keyed.len()).max_by(|&a, &b| gap(a).total_cmp(&gap(b)).then(b.cmp(&a)));
     keyed.rotate_left(widest.unwrap_or(0));
-    // Neighbours that are nearly tied are compared farther out. One pass of swaps keeps the
-    // result independent of the order of input, because the first sort is total.
+    // Neighbours that are nearly tied are compared farther out. One pass of swaps keeps the result
+    // independent of the order of input, because the first sort is total.
     for i in 1..keyed.len() {
         if wrap_angle(keyed[i].0[0] - keyed[i - 1].0[0]).abs() < tie {
             let farther = |k: usize| wrap_angle(keyed[i].0[k] - keyed[i - 1].0[k]);

@@ -1,7 +1,7 @@
-//! What lies beside the carriageway of a junction: kerbs and pavements.
+//! Borders of the carriageway of a junction: kerbs and pavements.
 //!
 //! ```text
-//!      |  outer  .'  line          A pavement is carried round a corner as an offset of the same
+//!      |  outer  .'  line          A pavement follows a corner as an offset of the same
 //!      |       .'   _______         arc: with the radius R of the carriageway's corner and the width w
 //!      |     .'   .'                of the pavement, its outer line is the arc with R - w around the
 //!      |    |   .'  kerb            same centre, and the kerb is a line along the carriageway.
@@ -17,16 +17,16 @@ use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{heading_of, polygon as shape, unit};
 
-/// Narrower than this is no pavement, m.
+/// Pavements narrower than this are ignored, m.
 const MIN_PAVEMENT: f64 = 0.05;
-/// Radius of the outer line of a pavement where the corner's is smaller than the pavement is wide, m.
+/// Radius of the outer line of a pavement where the corner's radius is smaller than the pavement's width, m.
 const OUTER_RADIUS: f64 = 0.3;
-/// Distance between an arc and its chords where a pavement is looked at closely, m.
+/// Distance between an arc and its chords where a pavement is checked closely, m.
 const FINE_TOLERANCE: f64 = 0.01;
-/// Chords of an outer line whose distance from the kerb changes along the arc.
+/// Number of chords of an outer line whose distance from the kerb changes along the arc.
 const CHORDS: usize = 16;
 
-/// What lies beside the carriageway between an arm and the next one counter-clockwise.
+/// Kerb and pavement beside the carriageway between an arm and the next one counter-clockwise.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Border {
     /// Where the carriageway meets a raised pavement, from the arm to the next one; empty where there
@@ -51,14 +51,14 @@ impl Border {
         polygon(&self.pavement, tolerance)
     }
 
-    /// A pavement between a kerb line and an outer line that run the same way; none if they cross.
+    /// Makes a pavement from a kerb line and an outer line in the same direction; empty if they cross.
     fn of(kerb: Vec<OutlineEdge>, outer: Vec<OutlineEdge>) -> Self {
         let (Some(first), Some(last)) = (kerb.first(), kerb.last()) else {
             return Self::default();
         };
         let mut ring = Path::from(first.from());
         for edge in &outer {
-            // Outer lines may have gaps, or begin beside the kerb: a line closes each.
+            // Outer lines may have gaps, or begin beside the kerb, so a line closes each gap.
             ring.line_to(edge.from());
             match *edge {
                 OutlineEdge::Line { to, .. } => ring.line_to(to),
@@ -77,8 +77,8 @@ impl Border {
     }
 }
 
-/// Whether edges enclose an area without crossing each other, whether their arcs are drawn coarsely or
-/// finely: arcs that hardly touch cross in one of them only.
+/// Whether edges enclose an area without crossing each other, with their arcs drawn coarsely as well as
+/// finely: arcs that barely touch cross in only one of them.
 fn is_area(edges: &[OutlineEdge]) -> bool {
     [ARC_TOLERANCE, FINE_TOLERANCE]
         .into_iter()
@@ -88,7 +88,7 @@ fn is_area(edges: &[OutlineEdge]) -> bool {
         })
 }
 
-/// The borders after each arm of a junction, for the sides of its outline; none without sides.
+/// Returns the border after each arm of a junction for the sides of its outline; none without sides.
 pub(super) fn borders(arms: &[Arm<'_>], trims: &[f64], sides: &[Flow]) -> Vec<Border> {
     if let ([arm], [side]) = (arms, sides) {
         return vec![dead_end(arm, trims[0], side)];
@@ -108,9 +108,9 @@ pub(super) fn borders(arms: &[Arm<'_>], trims: &[f64], sides: &[Flow]) -> Vec<Bo
     sides.iter().enumerate().map(between).collect()
 }
 
-/// The pavements on both ends of a side.
+/// Widths of the pavements at both ends of a side.
 ///
-/// An arm without a pavement ends its neighbour's: that is carried round at its own width, and cut off
+/// An arm without a pavement ends its neighbour's, which keeps its own width around the corner and is cut off
 /// at 45 degrees beyond the foot of the arc.
 struct Widths {
     /// Width at the arm and at the next one, m.
@@ -161,7 +161,7 @@ impl Widths {
         }
     }
 
-    /// Where the kerb begins and ends: at the cuts, or where a pavement is cut off beyond `last`.
+    /// The points where the kerb begins and ends: at the cuts, or where a pavement is cut off beyond `last`.
     fn ends(
         &self,
         Pair { arm, next }: Pair<&Arm<'_>>,
@@ -172,7 +172,7 @@ impl Widths {
             if own {
                 trim
             } else {
-                // As far beyond the foot as the pavement is wide: it is cut off at 45 degrees.
+                // As far beyond the foot as the pavement is wide, so that it is cut off at 45 degrees.
                 (last + width).min(arm.length())
             }
         };
@@ -200,11 +200,11 @@ impl Widths {
         Border::of(kerb.edges, lines(outer))
     }
 
-    /// A pavement round a corner.
+    /// A pavement around a corner.
     fn around_corner(&self, arms: Pair<&Arm<'_>>, trims: Pair<f64>, fillet: &Fillet) -> Border {
         let inner = self.width.map(|width| fillet.radius - width);
-        // Where the arc is too small to have an offset inside, the outer lines have a small corner of
-        // their own.
+        // Where the arc is too small to have an offset inside, the outer lines get a small corner of their
+        // own.
         let outer = if inner.arm.min(inner.next) >= OUTER_RADIUS {
             Some((*fillet, fillet.radius))
         } else {
@@ -224,7 +224,7 @@ impl Widths {
         if is_beyond(self.own.arm, corner.feet.arm, trims.arm)
             || is_beyond(self.own.next, corner.feet.next, trims.next)
         {
-            // The pavements of both arms meet beyond the cuts: they cover the rest.
+            // The pavements of both arms meet beyond the cuts, so they cover the rest.
             let apex = cuts_cross(arms, trims);
             return Border::of(kerb, lines(apex.into_iter().collect()));
         }
@@ -244,8 +244,8 @@ impl Widths {
         if !border.pavement.is_empty() {
             return border;
         }
-        // A corner of the outer lines lies on the carriageway where one pavement is narrow and the
-        // other as wide as the arc: a line that keeps off the kerb's arc cannot.
+        // Where one pavement is narrow and the other as wide as the arc, a corner of the outer lines would
+        // lie on the carriageway. A line that keeps its distance from the kerb's arc would not.
         let outer = self.changing(arms, ends, fillet);
         Border::of(border.kerb, outer.edges)
     }
@@ -288,7 +288,7 @@ fn cuts_cross(Pair { arm, next }: Pair<&Arm<'_>>, trims: Pair<f64>) -> Option<DV
     }
     let gap = b.position - a.position;
     let (along, next_along) = (gap.perp_dot(v) / cross, gap.perp_dot(u) / cross);
-    // Both lines run away from the carriageway: only ahead on both is the place beside it.
+    // Both lines run away from the carriageway; the intersection is valid only if it lies ahead on both.
     (along > 0.0 && next_along > 0.0).then(|| a.position + along * u)
 }
 
@@ -320,7 +320,7 @@ fn dead_end(arm: &Arm<'_>, trim: f64, side: &Flow) -> Border {
     Border::of(side.edges.clone(), outer.edges)
 }
 
-/// Lines through points; of one point a line without length, so that it is not lost.
+/// Lines through points; a single point gives a line without length, so that it is not lost.
 fn lines(points: Vec<DVec2>) -> Vec<OutlineEdge> {
     if let [point] = points[..] {
         return vec![OutlineEdge::Line {
@@ -336,7 +336,7 @@ fn lines(points: Vec<DVec2>) -> Vec<OutlineEdge> {
     lines.collect()
 }
 
-/// From 0 to 1 without a kink at either end.
+/// Smooth step from 0 to 1 without a kink at either end.
 fn smoothstep(share: f64) -> f64 {
     share * share * (3.0 - 2.0 * share)
 }

@@ -1,12 +1,13 @@
-//! Which connections of a junction cannot be driven at once, and where on them.
+//! Conflicts: the connections of a junction that cannot be driven at the same time, with the intervals on
+//! them.
 //!
 //! ```text
 //!            |  b  |
 //!            |     |          Two connections conflict where their swept areas meet:
 //!      ------+#####+------    on `a` between the two edges of the hatched square, and on
-//!   a   ---> |#####|          `b` likewise. Connections that leave one lane do not
-//!      ------+#####+------    conflict, since vehicles on it follow each other; those
-//!            |  ^  |          that end in one lane always do.
+//!   a   ---> |#####|          `b` likewise. Connections from the same lane do not
+//!      ------+#####+------    conflict, since vehicles on it follow each other;
+//!            |  ^  |          connections into the same lane always do.
 //! ```
 
 use super::sweep::{BESIDE, Boxes};
@@ -16,39 +17,39 @@ use roadwright_geometry::centre_line::{CentreLines, LineSpan};
 use roadwright_geometry::{DVec2, ReferenceLine};
 use std::cell::OnceCell;
 
-/// Vehicles keep this far from each other, with what they drive beside their line, m.
+/// Clearance between vehicles, including their deviation from the line, m.
 const MARGIN: f64 = 0.4;
-/// Lanes beside each other are no conflict however narrow they are: of two connections that share a
-/// road, only what is closer than this share of the distance between their lanes there counts, and where
-/// bodies touch that swing out (`sweep.rs`).
+/// Adjacent lanes never conflict, however narrow they are. Connections that share a road conflict only where
+/// they are closer than this share of the distance between their lanes there, or where bodies that swing out
+/// touch (`sweep.rs`).
 const LANE_SHARE: f64 = 0.95;
-/// Bodies in lanes beside each other may overlap so much, m. A car of ordinary size, 1.8 m wide and 3.55 m
-/// before its rear axle, needs 0.1 m less in its own lane than [`Body::CAR`] and swings out 0.1 m less: two
-/// of those keep 0.1 m between them, which those need who do not keep to their line by the centimetre.
+/// Overlap allowed between bodies in adjacent lanes, m. A car of ordinary size, 1.8 m wide and 3.55 m long
+/// before its rear axle, needs 0.1 m less in its own lane than [`Body::CAR`] and swings out 0.1 m less. Two
+/// such cars keep 0.1 m between them, enough for drivers that do not follow their line exactly.
 const SLIM: f64 = 0.2;
-/// Lanes that are nearer to each other than this are too narrow for two who meet in a bend, m.
+/// Lanes closer to each other than this are too narrow for two vehicles that meet in a bend, m.
 const NARROW: f64 = 2.8;
-/// Who meets another one there keeps so far from it, m.
+/// Gap between vehicles that meet there, m.
 pub const ABREAST: f64 = 0.3;
 /// Bodies that swing out less than this keep to their lanes, m.
 const STEADY: f64 = 0.5;
-/// Lengthens the squared clearance, m^2: points are about a metre apart, so the nearest place of a
-/// line lies up to half a metre beside its nearest point, and 0.5^2 is missing.
+/// Added to the squared clearance, m^2. Points are about a metre apart, so the nearest position on a line
+/// lies up to half a metre beside its nearest point, which hides 0.5^2.
 const SAMPLING: f64 = 0.25;
-/// No conflict in the table of pairs.
+/// Marks pairs without a conflict in the table.
 const NONE: u32 = u32::MAX;
 
 /// A stretch of a connection, m from its start.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Interval {
-    /// Where it begins.
+    /// Start of the stretch.
     pub from: f64,
-    /// Where it ends.
+    /// End of the stretch.
     pub to: f64,
 }
 
 impl Interval {
-    /// The least interval that holds both.
+    /// Returns the smallest interval that contains both.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
             from: self.from.min(other.from),
@@ -61,14 +62,14 @@ impl Interval {
     }
 }
 
-/// Two connections that cannot be driven at once.
+/// Two connections that cannot be driven at the same time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Conflict {
-    /// The connections, as indices into [`Junction::paths`]; the first is the larger one.
+    /// The connections, as indices into [`Junction::paths`]; the first has the larger index.
     pub paths: (ConnectionIndex, ConnectionIndex),
-    /// Where on each of them the other one is met.
+    /// The interval on each of them where it meets the other.
     pub intervals: (Interval, Interval),
-    /// Whether they end in one lane: from where they meet vehicles follow each other.
+    /// Whether they end in the same lane, so that vehicles follow each other from where they meet.
     pub is_merge: bool,
 }
 
@@ -84,9 +85,9 @@ pub struct Conflict {
 pub struct Body {
     /// Width, m.
     pub width: f64,
-    /// How far the front is before the rear axle, m.
+    /// Length from the rear axle to the front, m.
     pub front: f64,
-    /// How far the rear is behind the rear axle, m.
+    /// Length from the rear axle to the rear, m.
     pub rear: f64,
 }
 
@@ -104,24 +105,25 @@ impl Body {
         rear: 2.2,
     };
 
-    /// Whether it swings out farther or is wider than a car: conflicts of cars are not enough for it.
+    /// Whether it swings out farther or is wider than a car, so that conflicts computed for cars are not
+    /// enough.
     pub fn exceeds_car(self) -> bool {
         self.front > Self::CAR.front || self.width > Self::CAR.width
     }
 
-    /// From its front to its rear, m.
+    /// Length from front to rear, m.
     pub fn length(self) -> f64 {
         self.front + self.rear
     }
 
-    /// How far it swings out on a connection, m.
+    /// Distance by which it swings out on a connection, m.
     fn swing(self, path: &ConnectingPath) -> f64 {
         self.swing_at(path.min_radius())
     }
 
-    /// How far it swings out where its way has a radius, m; 0 where that is infinite.
+    /// Distance by which it swings out on a path of the given radius, m; 0 if that is infinite.
     pub fn swing_at(self, radius: f64) -> f64 {
-        // The outer side of the rear axle, from the centre of the bend; infinite on a straight way.
+        // Outer side of the rear axle, from the centre of the bend; infinite on a straight path.
         let side = radius + 0.5 * self.width;
         if side.is_finite() {
             (side * side + self.front * self.front).sqrt() - side
@@ -135,29 +137,29 @@ impl Body {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Conflicts {
     paths: usize,
-    /// Row by row the index in `list` of the conflict of two paths, or [`NONE`].
+    /// Row by row, the index in `list` of the conflict of two paths, or [`NONE`].
     table: Vec<u32>,
     list: Vec<Conflict>,
     /// Whether a path conflicts with any other.
     contested: Vec<bool>,
-    /// Pairs that leave one lane, the first smaller than the second, with the lengths that the two
-    /// run together, m.
+    /// Pairs that start in the same lane, the smaller index first, with the lengths that the two run
+    /// together, m.
     partings: Vec<((ConnectionIndex, ConnectionIndex), (f64, f64))>,
-    /// Those of them that meet once more after they have parted, and where.
+    /// The pairs among them that meet again after they have diverged, with the intervals.
     again: Vec<((ConnectionIndex, ConnectionIndex), (Interval, Interval))>,
 }
 
-/// A connection as points in a box.
+/// A connection as points within a bounding box.
 struct Swept<'a> {
     curve: &'a ReferenceLine,
     span: LineSpan,
     low: DVec2,
     high: DVec2,
-    /// How far the body swings out on it, m.
+    /// Distance by which the body swings out on it, m.
     swing: f64,
-    /// The lanes that it leads from and into, and where they end.
+    /// The lanes that it leads from and into, with the positions where they end.
     ends: [(LaneEnd, DVec2); 2],
-    /// The body along it, made when it is asked for: most connections are not tight.
+    /// Boxes of the body along it, computed on demand because most connections are not tight.
     boxes: OnceCell<Boxes>,
 }
 
@@ -168,8 +170,8 @@ impl Swept<'_> {
 }
 
 impl Conflicts {
-    /// Finds the conflicts of cars in a junction from its layout alone. O(pairs of paths that come near
-    /// each other times their points).
+    /// Finds the conflicts of cars in a junction from its layout alone. O(pairs of nearby paths times their
+    /// points).
     pub fn of(junction: &Junction) -> Self {
         Self::of_bodies(junction, Body::CAR)
     }
@@ -196,17 +198,18 @@ impl Conflicts {
                     ConnectionIndex::from_index(i),
                 );
                 let both = swept[i].as_ref().zip(swept[j].as_ref());
-                // From one lane vehicles come one behind the other: they are never there at once.
+                // Vehicles from the same lane come one behind the other, so they are never there at the same
+                // time.
                 if paths[i].from == paths[j].from {
-                    // In the order of the key: j, the smaller one, comes first.
+                    // The key holds the smaller index first, so j comes before i.
                     let fork = both.map(|(a, b)| Fork::of(b, a, body, &lines));
                     conflicts.add_fork((first, second), fork.unwrap_or_default());
                     continue;
                 }
                 let met = both.and_then(|(a, b)| meeting(a, b, body, &lines));
-                // Into one lane they must take turns, wherever they meet.
+                // Connections into the same lane take turns, wherever they meet.
                 let is_merge = paths[i].to == paths[j].to;
-                // Without a curve nothing is met: ways of no length take turns at their start.
+                // Without a curve there is no interval; connections of no length take turns at their start.
                 let met = met.or(is_merge.then(Default::default));
                 if let Some(intervals) = met {
                     conflicts.add(Conflict {
@@ -241,7 +244,7 @@ impl Conflicts {
         self.list.push(conflict);
     }
 
-    /// Where the table has a pair.
+    /// Index of a pair in the table.
     #[inline]
     fn place(&self, a: ConnectionIndex, b: ConnectionIndex) -> usize {
         a.index() * self.paths + b.index()
@@ -253,7 +256,7 @@ impl Conflicts {
         self.table[self.place(a, b)] != NONE
     }
 
-    /// Where two paths meet, on the first and on the second; `None` if they do not. O(1).
+    /// The intervals where two paths meet, on the first and on the second; `None` if they do not. O(1).
     #[inline]
     pub fn between(&self, a: ConnectionIndex, b: ConnectionIndex) -> Option<(Interval, Interval)> {
         let number = self.table[self.place(a, b)];
@@ -261,7 +264,7 @@ impl Conflicts {
         Some(in_order(conflict.intervals, conflict.paths.0 == a))
     }
 
-    /// Whether two paths end in one lane. O(1).
+    /// Whether two paths end in the same lane. O(1).
     #[inline]
     pub fn is_merge(&self, a: ConnectionIndex, b: ConnectionIndex) -> bool {
         let number = self.table[self.place(a, b)];
@@ -280,8 +283,8 @@ impl Conflicts {
         self.contested[path.index()]
     }
 
-    /// How far a path runs together with another one from the same lane, m from its start; 0 if they
-    /// come from different lanes. O(log pairs).
+    /// Length over which a path runs together with another one from the same lane, m from its start; 0 if
+    /// they come from different lanes. O(log pairs).
     pub fn parting(&self, path: ConnectionIndex, other: ConnectionIndex) -> f64 {
         let pair = (path.min(other), path.max(other));
         let found = self.partings.binary_search_by_key(&pair, |entry| entry.0);
@@ -290,22 +293,22 @@ impl Conflicts {
         })
     }
 
-    /// Where two paths from one lane meet once more after they have parted, on the first and on the second:
-    /// one swings out so far for a sharp turn that it comes back over the other. Vehicles pass there in the
-    /// order in which they came. `None` for others. O(log pairs).
+    /// The intervals where two paths from the same lane meet again after they have diverged, on the first and
+    /// on the second: one swings out so far for a sharp turn that it comes back over the other. Vehicles pass
+    /// there in order of arrival. `None` for other pairs. O(log pairs).
     pub fn again(&self, a: ConnectionIndex, b: ConnectionIndex) -> Option<(Interval, Interval)> {
         let pair = (a.min(b), a.max(b));
         let found = self.again.binary_search_by_key(&pair, |entry| entry.0);
         Some(in_order(self.again[found.ok()?].1, pair.0 == a))
     }
 
-    /// All pairs from different lanes, in the order of their paths.
+    /// All conflicts between paths from different lanes, in the order of the paths.
     pub fn list(&self) -> &[Conflict] {
         &self.list
     }
 }
 
-/// What is said of two paths, turned round unless the first one of them is asked for first.
+/// Swaps the values of two paths unless the first path was asked for first.
 #[inline]
 fn in_order<T>((first, second): (T, T), is_first: bool) -> (T, T) {
     if is_first {
@@ -315,8 +318,7 @@ fn in_order<T>((first, second): (T, T), is_first: bool) -> (T, T) {
     }
 }
 
-/// Whether a bus along one of two paths and a car along the other one would touch. O(length of one times that
-/// of the other).
+/// Whether a bus on one of two paths and a car on the other one would touch. O(product of their lengths).
 pub fn touches_bus(one: &ConnectingPath, other: &ConnectingPath) -> bool {
     let (Some(one), Some(other)) = (&one.curve, &other.curve) else {
         return false;
@@ -347,7 +349,7 @@ fn sweep<'a>(path: &'a ConnectingPath, body: Body, lines: &mut CentreLines) -> O
     })
 }
 
-/// Where two connections meet: where their lines come close, and wherever else bodies touch.
+/// Finds where two connections meet: where their lines come close, and wherever else bodies touch.
 fn meeting(
     a: &Swept<'_>,
     b: &Swept<'_>,
@@ -363,27 +365,26 @@ fn meeting(
     a.boxes(body).meeting(b.boxes(body), depth, near)
 }
 
-/// Whether lanes so far apart, m, are too narrow for two bodies, which are beside each other all the same.
+/// Whether lanes at a distance, m, are too narrow for two bodies but still lie side by side.
 fn are_narrow(between: f64, body: Body) -> bool {
     between <= body.width + 2.0 * BESIDE
 }
 
-/// How close two connections may come to each other whose lanes are so far apart on a road that they
-/// share, m.
+/// Clearance that two connections need if their lanes on a shared road are `between` apart, m.
 fn clearance(a: &Swept<'_>, b: &Swept<'_>, body: Body, between: f64) -> f64 {
     let clearance = body.width + MARGIN + a.swing + b.swing;
-    // A bus that swings out into the lane beside it does meet who is there.
+    // A bus that swings out into the adjacent lane meets vehicles there.
     if body.front > Body::CAR.front && a.swing.max(b.swing) > STEADY {
         return clearance;
     }
     if between < NARROW && are_oncoming(a, b) {
-        // Of the two only the one on the inside of the bend swings towards the other.
+        // Only the vehicle on the inside of the bend swings towards the other one.
         return body.width + ABREAST + a.swing.max(b.swing);
     }
     clearance.min(LANE_SHARE * between)
 }
 
-/// Whether two connections lead from the same road into the same other one in opposite directions.
+/// Whether two connections lead between the same two roads in opposite directions.
 fn are_oncoming(a: &Swept<'_>, b: &Swept<'_>) -> bool {
     let end = |lane: LaneEnd| (lane.road, lane.end);
     let [(a_from, _), (a_to, _)] = a.ends;
@@ -391,7 +392,7 @@ fn are_oncoming(a: &Swept<'_>, b: &Swept<'_>) -> bool {
     (end(a_from), end(a_to)) == (end(b_to), end(b_from))
 }
 
-/// The least distance between lanes of two connections on a road that they share, m.
+/// Smallest distance between the lanes of two connections on a shared road, m.
 fn lane_distance(a: &Swept<'_>, b: &Swept<'_>) -> f64 {
     let mut least = f64::INFINITY;
     for (lane, place) in a.ends {
@@ -405,7 +406,7 @@ fn lane_distance(a: &Swept<'_>, b: &Swept<'_>) -> f64 {
     least
 }
 
-/// Where two centre lines come closer than a clearance.
+/// Finds where two centre lines come closer than a clearance.
 fn within(
     a: &Swept<'_>,
     b: &Swept<'_>,
@@ -417,8 +418,8 @@ fn within(
     met.on(a.span, b.span)
 }
 
-/// Calls `near` with the points of two centre lines that are closer to each other than a clearance, in the
-/// order of those of the first, then of the second.
+/// Calls `near` with the points of two centre lines that are closer to each other than a clearance, ordered
+/// by the points of the first line, then of the second.
 fn pairs_within(
     a: &Swept<'_>,
     b: &Swept<'_>,
@@ -427,7 +428,7 @@ fn pairs_within(
     mut near: impl FnMut(usize, usize),
 ) {
     let limit = clearance * clearance + SAMPLING;
-    // Boxes first: in a large junction most pairs are far apart.
+    // Bounding boxes first, because in a large junction most pairs are far apart.
     let reach = DVec2::splat(limit.sqrt());
     if (a.low - reach).cmpgt(b.high).any() || (b.low - reach).cmpgt(a.high).any() {
         return;
@@ -442,8 +443,8 @@ fn pairs_within(
     }
 }
 
-/// The first and the last point of two lines where they come close. Two paths that meet twice get one
-/// interval around both places: too careful between them, and never too bold.
+/// The first and the last point of each of two lines where they come close. Two paths that meet twice get one
+/// interval around both places, which is cautious in between.
 #[derive(Debug, Default)]
 struct Around(Option<[usize; 4]>);
 
@@ -463,19 +464,19 @@ impl Around {
     }
 }
 
-/// Two connections from one lane.
+/// Two connections from the same lane.
 ///
 /// ```text
 ///               .---.
-///     ---.-----'-----\---->     The one that turns sharply swings out first: both run together, part,
-///      lane           |         and meet again where it comes back over the other.
-///                     v
+///     ---.-----'-----\---->     The one that turns sharply swings out first: both run together,
+///      lane           |         diverge, and meet again where it comes back over the other.
+///                      v
 /// ```
 #[derive(Debug, Default)]
 struct Fork {
-    /// How far each runs together with the other one, m.
+    /// Length over which each runs together with the other one, m.
     together: (f64, f64),
-    /// Where they meet once more.
+    /// The intervals where they meet again.
     again: Option<(Interval, Interval)>,
 }
 
@@ -485,7 +486,7 @@ impl Fork {
         let clearance = clearance(a, b, body, between);
         let mut pairs = Vec::new();
         pairs_within(a, b, clearance, lines, |i, j| pairs.push((i, j)));
-        // Until one of them is away from the other for the first time.
+        // Up to the point where one of them first leaves the other.
         let last = |mut points: Vec<usize>| {
             points.sort_unstable();
             let further = |last, point| if point == last + 1 { point } else { last };
@@ -502,7 +503,7 @@ impl Fork {
             last_a as f64 * a.span.spacing,
             last_b as f64 * b.span.spacing,
         );
-        // Into lanes beside each other the rear of who bends tightly is longer in the way.
+        // Into adjacent lanes, the rear of the vehicle in the tighter bend blocks the other one for longer.
         if between.is_finite() && !are_narrow(between, body) && again.is_none() {
             let met = a.boxes(body).meeting(b.boxes(body), SLIM, None);
             if let Some((on_a, on_b)) = met {

@@ -1,18 +1,18 @@
-//! What rules a junction, and what each of its arms is told.
+//! Control of a junction, and the sign of each of its arms.
 //!
-//! A person may decide it ([`JunctionRules`](crate::JunctionRules)); otherwise it follows from the
-//! roads that meet:
+//! The user may decide it ([`JunctionRules`](crate::JunctionRules)); otherwise it follows from the roads that
+//! meet:
 //!
 //! | the roads | the control |
 //! | --- | --- |
 //! | a ring of one-way roads, driven around its island | [`Control::Roundabout`] |
-//! | some are of a higher class | [`Control::Priority`]; if it is only one arm, the major road goes on in the arm that continues it best |
+//! | some are of a higher class | [`Control::Priority`]; if it is only one arm, the major road continues in the best-aligned other arm |
 //! | equal, from [`RoadClass::Collector`] on, three arms, two in line | [`Control::Priority`] of the two |
 //! | equal, all one-way, two become one | [`Control::Zipper`] |
 //! | equal, from [`RoadClass::Residential`] on, in a country of all-way stops | [`Control::AllWayStop`] |
 //! | others | [`Control::Uncontrolled`] |
 //!
-//! Traffic signals are always a decision: of a person, or of the data that were imported.
+//! Traffic signals are never derived: they come from the user or from imported data.
 
 use super::Arm;
 use crate::driving_side::DrivingSide;
@@ -24,10 +24,10 @@ use roadwright_geometry::math::wrap_angle;
 use std::f64::consts::PI;
 
 named! {
-    /// What an arm is told at its stop line.
+    /// Sign that faces the traffic of an arm at its stop line.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Sign {
-        /// Nothing.
+        /// No sign.
         #[default]
         None = "none",
         /// Give way.
@@ -42,7 +42,7 @@ named! {
 /// Two arms within this of a straight line continue each other, rad.
 const IN_LINE: f64 = 45.0 * PI / 180.0;
 
-/// An arm, as far as right of way depends on it.
+/// An arm with what right of way depends on.
 struct Approach {
     road: RoadId,
     bearing: f64,
@@ -51,14 +51,14 @@ struct Approach {
     leaves: bool,
 }
 
-/// What a person has decided.
+/// Decisions of the user that affect the control.
 pub(super) struct Decided<'a> {
     pub(super) control: Option<Control>,
-    /// The roads that go first; empty: those that follow from the roads.
+    /// The major roads; if empty, they follow from the roads.
     pub(super) major: &'a [RoadId],
-    /// Whether its signals flash or are off: then it is ruled by signs.
+    /// Whether its signals flash or are off, so that signs apply.
     pub(super) has_signs: bool,
-    /// Whether streets of the same rank meet at all-way stops.
+    /// Whether streets of equal rank meet at all-way stops.
     pub(super) has_all_way_stops: bool,
 }
 
@@ -102,7 +102,7 @@ pub(super) fn control(
         Control::Signals => all(Sign::Signal),
     };
     for (sign, approach) in signs.iter_mut().zip(&approaches) {
-        // Nobody comes from there who could obey.
+        // No vehicle that could obey a sign enters from there.
         if !approach.enters {
             *sign = Sign::None;
         }
@@ -121,8 +121,8 @@ fn approach(arm: &Arm<'_>, side: DrivingSide) -> Approach {
     }
 }
 
-/// Order of classes at a junction. Slip roads end at lesser roads than they come from: they give
-/// way to all but service roads.
+/// Rank of a class at a junction. A slip road ends at roads of lower class than the one it comes from, so it
+/// gives way to all but service roads.
 fn rank(class: RoadClass) -> u8 {
     match class {
         RoadClass::Path => 0,
@@ -161,13 +161,13 @@ fn derived(approaches: &[Approach], has_all_way_stops: bool) -> Control {
     }
 }
 
-/// Which arms belong to the road that goes first.
+/// Whether each arm belongs to the major road.
 fn majors(approaches: &[Approach]) -> Vec<bool> {
     let highest = approaches.iter().map(|arm| arm.rank).max();
     let is_high = |i: usize| Some(approaches[i].rank) == highest;
     let high: Vec<usize> = (0..approaches.len()).filter(|&i| is_high(i)).collect();
     let pair = match high[..] {
-        // It goes on somewhere: in the arm that lies most nearly opposite.
+        // The major road continues in the arm that lies most nearly opposite.
         [only] => (0..approaches.len())
             .filter(|&i| i != only)
             .min_by(|&a, &b| {
@@ -175,7 +175,7 @@ fn majors(approaches: &[Approach]) -> Vec<bool> {
                 bend(a).total_cmp(&bend(b)).then(a.cmp(&b))
             })
             .map(|partner| (only, partner)),
-        // All alike: the two that are in line.
+        // All are equal: the two that are in line are major.
         _ if high.len() == approaches.len() => best_pair(approaches),
         _ => return (0..approaches.len()).map(is_high).collect(),
     };
@@ -184,7 +184,7 @@ fn majors(approaches: &[Approach]) -> Vec<bool> {
         .collect()
 }
 
-/// The two arms that continue each other best, if any two do.
+/// Finds the two arms that continue each other best, if any two do.
 fn best_pair(approaches: &[Approach]) -> Option<(usize, usize)> {
     let n = approaches.len();
     let pairs = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b)));
@@ -194,7 +194,7 @@ fn best_pair(approaches: &[Approach]) -> Option<(usize, usize)> {
         .min_by(|one, other| size(one).total_cmp(&size(other)))
 }
 
-/// By how much the way from one arm into another differs from straight on, rad.
+/// Angle by which the connection from one arm into another deviates from straight on, rad.
 fn bend(a: &Approach, b: &Approach) -> f64 {
     wrap_angle(a.bearing - b.bearing + PI).abs()
 }

@@ -22,67 +22,67 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
 use std::f64::consts::{PI, TAU};
 
-/// Below this angle two arms part like a gore, not at a corner.
+/// Below this angle two arms diverge at a gore instead of a corner.
 const GORE_ANGLE: f64 = 35.0 * PI / 180.0;
-/// Within this of a straight line there is no corner: edges are joined smoothly.
+/// Within this of a straight line there is no corner; the edges are joined smoothly.
 const STRAIGHT: f64 = 8.0 * PI / 180.0;
-/// Within this of a straight line two arms that meet nobody else are a gentle bend.
+/// Within this of a straight line two arms without others form a gentle bend.
 const GENTLE: f64 = 22.5 * PI / 180.0;
-/// Least radius of the way around a corner that cars take, m: what a car can drive.
+/// Smallest radius at which cars turn a corner, m: the tightest turn of a car.
 const CAR_RADIUS: f64 = U_TURN_RADIUS;
-/// The same where two bus lanes meet, m: what a bus can drive.
+/// The same where two bus lanes meet, m: the tightest turn of a bus.
 const BUS_RADIUS: f64 = 6.0;
 /// Radius of a corner with bus lanes, m.
 const BUS_CORNER: f64 = 8.0;
-/// Radius of the corner between a road and the ring of a roundabout, m, where the ring is not smaller:
-/// then it is this share of the ring's.
+/// Radius of the corner between a road and the ring of a roundabout, m. On a smaller ring it is a share of
+/// the ring's radius.
 const RING_CORNER: f64 = 11.0;
 const RING_SHARE: f64 = 0.75;
 /// Radius of a corner between fast main roads, m.
 const RURAL_CORNER: f64 = 12.0;
-/// From this speed limit on a main road is a rural one, m/s.
+/// Main roads with at least this speed limit count as rural, m/s.
 const RURAL_SPEED: f64 = 70.0 / 3.6;
-/// Radius of the nose between two arms that part like a gore, m.
+/// Radius of the nose at a gore, m.
 const NOSE_RADIUS: f64 = 0.6;
-/// Trim of a gore whose arms do not part, m.
+/// Trim of a gore whose arms never diverge, m.
 const GORE_TRIM: f64 = 25.0;
-/// Longest trim of a gore, m: two arms of two lanes have parted before at 5 degrees.
+/// Longest trim of a gore, m. Two arms of two lanes at 5 degrees have diverged by then.
 const LONGEST_GORE: f64 = 90.0;
-/// Part of an arm that a gore may use where its edges part.
+/// Share of an arm that a gore may use up to the point where its edges diverge.
 const GORE_SHARE: f64 = 0.6;
-/// Between places at which edges of a gore are looked at, m.
+/// Distance between the points at which edges of a gore are checked, m.
 const GORE_STEP: f64 = 1.0;
-/// Edges part within this from the last such place that lies on the other arm, m.
+/// Edges diverge within this distance of the last checked point that lies on the other arm, m.
 const NEAR_OVERLAP: f64 = 10.0;
-/// Longest trim at all, m. Edges that are nearly parallel meet far out.
+/// Longest trim of any kind, m. Edges that are nearly parallel meet far out.
 const MAX_TRIM: f64 = 200.0;
-/// Radius that a bend between two arms is given, m.
+/// Radius of the bend between two arms, m.
 const BEND_RADIUS: f64 = 20.0;
-/// Least radius of a bend's inner kerb, m: a car has to get round it in its lane.
+/// Smallest radius of a bend's inner kerb, m, so that a car can turn within its lane.
 const MIN_BEND_RADIUS: f64 = 5.0;
-/// Smallest radius at which turning back is offered, m: what a car can drive.
+/// Smallest radius at which U-turns are offered, m: the tightest turn of a car.
 pub const U_TURN_RADIUS: f64 = 4.5;
-/// Space beyond the path of a vehicle that turns round in a dead end, m.
+/// Clearance beside the path of a vehicle that turns round in a dead end, m.
 const TURNING_MARGIN: f64 = 1.5;
-/// From the middle of signals on a road that goes on to their stop lines, m.
+/// Distance from signals on a continuing road to their stop lines, m.
 pub(super) const CROSSING: f64 = 2.5;
 /// Shortest taper, m.
 const MIN_TAPER: f64 = 0.15;
 
-/// What stands between an arm and the next one counter-clockwise.
+/// The corner between an arm and the next one counter-clockwise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Corner {
     /// Distance along this arm at which the edges meet, m.
     pub distance: f64,
     /// Distance along the next arm at which the edges meet, m.
     pub next_distance: f64,
-    /// Radius that the class of the roads asks for, m; 0 where there is no kerb to round.
+    /// Radius that the road classes call for, m; 0 where there is no kerb to round.
     pub wanted_radius: f64,
     /// Radius that fits, m.
     pub radius: f64,
-    /// Distance along this arm of the arc's foot, m; that of the meeting point without an arc.
+    /// Distance along this arm of the arc's foot, m, or of the meeting point without an arc.
     pub foot: f64,
-    /// Distance along the next arm of the arc's foot, m.
+    /// Distance along the next arm of the arc's foot, m, or of the meeting point without an arc.
     pub next_foot: f64,
 }
 
@@ -99,30 +99,31 @@ impl Corner {
     }
 }
 
-/// What is decided and asked of all corners of a junction.
+/// Demands on all corners of a junction, decided or derived.
 pub(super) struct CornerDemands<'a> {
-    /// How far from the node vehicles stop where the road only goes on, m, if anything stops them there.
+    /// Distance from the node at which vehicles stop where the road only continues, m; `None` if nothing
+    /// stops them.
     pub(super) held_back: Option<f64>,
-    /// The corners whose radius a person has decided.
+    /// Corners whose radius the user has set.
     pub(super) decided: &'a [CornerRule],
-    /// The least radius of corners that are derived, m.
+    /// Lower limit for derived radii, m.
     pub(super) least: f64,
 }
 
-/// What is asked of the radius of one corner.
+/// Demands on the radius of one corner.
 #[derive(Clone, Copy)]
 struct Radius {
-    /// The one that a person has decided, m.
+    /// Radius set by the user, m.
     decided: Option<f64>,
-    /// The least one that is derived, m.
+    /// Lower limit for a derived radius, m.
     least: f64,
 }
 
-/// Radii of a corner.
+/// Radii to aim for at a corner.
 struct Radii {
-    /// The one that the roads ask for, m.
+    /// Radius that the roads call for, m.
     wanted: f64,
-    /// The one that vehicles need which turn around the corner, m.
+    /// Radius that turning vehicles need, m.
     needed: f64,
 }
 
@@ -139,15 +140,15 @@ pub(super) struct Fillet {
 }
 
 impl Fillet {
-    /// The arc of a radius beside lines that run `beyond` metres outside the edges; `None` if no
-    /// circle of that radius touches both.
+    /// Returns the arc of the given radius beside lines that run `beyond` metres outside the edges; `None` if
+    /// no circle of that radius touches both.
     pub(super) fn between(
         Pair { arm, next }: Pair<&Arm<'_>>,
         beyond: Pair<f64>,
         radius: f64,
     ) -> Option<Self> {
-        // A circle touches a line where its centre is a radius off: the centre is where the lines
-        // a radius farther out meet.
+        // The centre of a circle that touches a line lies one radius away from it, so the centre is where the
+        // lines one radius farther out meet.
         let meeting = edges_meet(arm, next, beyond.map(|beyond| beyond + radius))?;
         meeting.is_exact.then_some(Self {
             feet: meeting.distances,
@@ -156,8 +157,8 @@ impl Fillet {
         })
     }
 
-    /// The arc of the largest radius up to a wanted one whose feet are within limits; `None` if there
-    /// is none of 5 cm.
+    /// Returns the arc of the largest radius up to `wanted` whose feet are within the limits; `None` if not
+    /// even one of 5 cm fits.
     pub(super) fn within(arms: Pair<&Arm<'_>>, wanted: f64, limits: Pair<f64>) -> Option<Self> {
         let fits = |radius: f64| {
             Self::between(arms, Pair::both(0.0), radius).filter(|fillet| {
@@ -167,10 +168,10 @@ impl Fillet {
         if let Some(fillet) = fits(wanted) {
             return Some(fillet);
         }
-        // Feet move out with the radius: halve the interval in which the largest one lies.
+        // Feet move out as the radius grows, so the largest radius that fits is found by bisection.
         let (mut low, mut high): (f64, f64) = (0.05, wanted);
         let mut best = fits(low.min(wanted))?;
-        // 24 halvings of 20 m leave about a micrometre, in which trims are stored.
+        // 24 halvings of 20 m leave about a micrometre, the unit in which trims are stored.
         for _ in 0..24 {
             let middle = 0.5 * (low + high);
             match fits(middle) {
@@ -182,7 +183,7 @@ impl Fillet {
     }
 }
 
-/// The corner after each arm (arms counter-clockwise); none for a single arm.
+/// Returns the corner after each arm (arms counter-clockwise); none for a single arm.
 pub(super) fn corners(
     arms: &[Arm<'_>],
     side: DrivingSide,
@@ -220,7 +221,7 @@ pub(super) fn corners(
         .collect()
 }
 
-/// How far arm `i` is cut back: what the corners on both of its sides ask for, m.
+/// Distance by which arm `i` is cut back, m: what the corners on both of its sides demand.
 pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], i: usize) -> f64 {
     if corners.is_empty() {
         return turning_space(&arms[i]);
@@ -231,11 +232,11 @@ pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], i: usize) -> f64 {
     (demand.min(MAX_TRIM) * 1e6).round() / 1e6
 }
 
-/// What the lanes of arm `i` need that go on in another arm with a slight bend while arms of other nodes of the
-/// junction stand between the two on both sides, so that no corner cuts them back, m.
+/// Length that arm `i` needs, m, where its lanes continue with a slight bend in an arm that is not its
+/// neighbour. Other nodes' arms lie between the two on both sides, so no corner cuts them back.
 fn bend_onwards(arms: &[Arm<'_>], i: usize) -> f64 {
     let arm = &arms[i];
-    // Neighbours have a corner.
+    // Neighbours are left out because they have a corner.
     let others = (2..arms.len().saturating_sub(1)).map(|ahead| &arms[(i + ahead) % arms.len()]);
     let bends = others.map(|other| {
         let angle = (other.bearing() - arm.bearing()).rem_euclid(TAU);
@@ -246,14 +247,15 @@ fn bend_onwards(arms: &[Arm<'_>], i: usize) -> f64 {
     space.min(arm.share())
 }
 
-/// What two arms need so that their lanes can bend from one into the other, m: a metre for each radian and lane.
+/// Length that two arms need so that their lanes can bend from one into the other, m: a metre for each radian
+/// and lane.
 fn bend_space(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> f64 {
-    // Of the one with more of them, so that the mirror image has the same taper.
+    // The larger number of lanes counts, so that the mirror image has the same taper.
     let lanes = |arm: &Arm<'_>| arm.road.section_at(arm.road_s(0.0)).lanes.len();
     (angle - PI).abs() * lanes(arm).max(lanes(next)) as f64
 }
 
-/// How much of a dead end is needed to turn round in: 0 where the road is too narrow for a car.
+/// Length of a dead end that is needed to turn round, m; 0 where the road is too narrow for a car.
 fn turning_space(arm: &Arm<'_>) -> f64 {
     let section = arm.road.section_at(arm.road_s(0.0));
     let bands = arm.road.lane_bands(section, arm.road_s(0.0));
@@ -262,7 +264,7 @@ fn turning_space(arm: &Arm<'_>) -> f64 {
         .iter()
         .zip(&bands)
         .filter(|(lane, _)| lane.kind.is_drivable());
-    // From the middle of the outermost lane on one side one turns round into that on the other: the
+    // A vehicle turns from the middle of the outermost lane on one side into that on the other, so the
     // distance between the two is the diameter.
     let places = drivable.filter(|(lane, _)| lane.direction == LaneDirection::Standard);
     let (mut right, mut left) = (0.0f64, 0.0f64);
@@ -281,7 +283,7 @@ fn turning_space(arm: &Arm<'_>) -> f64 {
     room
 }
 
-/// The least radius of a corner where one of two arms is part of a ring, m; 0 elsewhere.
+/// Smallest corner radius where one of two arms is part of a ring, m; 0 elsewhere.
 fn at_ring(arms: Pair<&Arm<'_>>, is_ring: Pair<bool>) -> f64 {
     let ring = match (is_ring.arm, is_ring.next) {
         (true, false) => arms.arm,
@@ -292,24 +294,24 @@ fn at_ring(arms: Pair<&Arm<'_>>, is_ring: Pair<bool>) -> f64 {
     RING_CORNER.min(RING_SHARE / bend.max(1e-6))
 }
 
-/// The corner from the left edge of `arm` to the right edge of `next`, with the radius that a person has
-/// decided, m, or that of the roads, which is never less than `least`.
+/// Returns the corner from the left edge of `arm` to the right edge of `next`. A radius set by the user wins;
+/// otherwise it is the radius that the roads call for, at least `least`.
 ///
 /// By the angle between them, counter-clockwise from `arm`:
 ///
 /// ```text
-///   0 .. 35 degrees     gore: arms part slowly; a narrow nose, and a limit of the trim
+///   0 .. 35 degrees     gore: the arms diverge slowly; a narrow nose and a limited trim
 ///   35 .. 172           fillet
 ///   172 .. 188          no corner: arms in line, the far side of a T
 ///   188 .. 325          none: the outside of a bend, where edges do not meet ahead
-///   325 .. 360          a gore whose arms have changed places
+///   325 .. 360          a gore whose arms have swapped sides
 /// ```
 fn between(arm: &Arm<'_>, next: &Arm<'_>, side: DrivingSide, radius: Radius) -> Corner {
     let angle = (next.bearing() - arm.bearing()).rem_euclid(TAU);
     if (angle - PI).abs() < STRAIGHT || is_in_line(arm, next) {
         return taper(arm, next, angle);
     }
-    // Arms of a merged junction need not start at one point, so their order can invert.
+    // Arms of a merged junction need not start at the same point, so their order can be reversed.
     let inverted = angle > TAU - GORE_ANGLE;
     if angle > PI && !inverted {
         return Corner::plain(0.0, 0.0);
@@ -320,7 +322,7 @@ fn between(arm: &Arm<'_>, next: &Arm<'_>, side: DrivingSide, radius: Radius) -> 
     let Some(meeting) = edges_meet(arm, next, Pair::both(0.0)) else {
         return shared_stretch(arm, next);
     };
-    // Nearly in line and of other widths, edges meet far out or behind the node.
+    // Nearly in line and of different widths, edges meet far out or behind the node.
     if (angle - PI).abs() < GENTLE && !meeting.is_exact {
         return taper(arm, next, angle);
     }
@@ -328,19 +330,19 @@ fn between(arm: &Arm<'_>, next: &Arm<'_>, side: DrivingSide, radius: Radius) -> 
     fillet(Pair { arm, next }, meeting.distances, angle, radii)
 }
 
-/// The first stretch of two arms that start in parallel and part later, or never.
+/// Returns the corner of two arms that start in parallel and diverge later, or never.
 fn shared_stretch(arm: &Arm<'_>, next: &Arm<'_>) -> Corner {
     let shared = |arm: &Arm<'_>| GORE_TRIM.min(arm.share());
     Corner::plain(shared(arm), shared(next))
 }
 
-/// The corner of two arms that part like a gore: where their edges part, for beside each other on arms that have
-/// not parted vehicles would touch.
+/// Returns the corner of two arms that diverge at a gore. It lies where their edges diverge, because vehicles
+/// side by side on arms that still overlap would touch.
 fn gore(Pair { arm, next }: Pair<&Arm<'_>>, radius: f64) -> Corner {
     let fits = |arm: &Arm<'_>, at: f64| at <= LONGEST_GORE.min(GORE_SHARE * arm.length());
     let fitting = |parting: &Parting| fits(arm, parting.at.arm) && fits(next, parting.at.next);
     if let Some(Parting { at, have_crossed }) = parting(arm, next).filter(fitting) {
-        // Once they have changed places their other edges part: there is no nose between these.
+        // Once the arms have swapped sides their other edges diverge, so there is no nose between these.
         return match have_crossed {
             true => Corner::plain(at.arm, at.next),
             false => nose(Pair { arm, next }, at, LONGEST_GORE, radius),
@@ -349,22 +351,23 @@ fn gore(Pair { arm, next }: Pair<&Arm<'_>>, radius: f64) -> Corner {
     let Some(meeting) = edges_meet(arm, next, Pair::both(0.0)) else {
         return shared_stretch(arm, next);
     };
-    // At the limit angle the carriageways have parted after widths / sin(angle); twice as far is enough down
-    // to about half of that angle.
+    // At the limit angle the carriageways have diverged after widths / sin(angle); twice that distance is
+    // enough down to about half of that angle.
     let widths = arm.half_widths(0.0).0 + next.half_widths(0.0).1;
     let cap = GORE_TRIM.min(2.0 * widths / sin(GORE_ANGLE));
     nose(Pair { arm, next }, meeting.distances, cap, radius)
 }
 
-/// Where two arms part for good.
+/// The point from which two arms no longer overlap.
 struct Parting {
-    /// Distances along both, m.
+    /// Distances along both arms, m.
     at: Pair<f64>,
-    /// Whether they have changed places before.
+    /// Whether the arms have swapped sides before.
     have_crossed: bool,
 }
 
-/// Where two arms lie on each other no more; `None` if that is farther out than the longest gore, or nowhere.
+/// Finds the point from which two arms no longer overlap; `None` if it is farther out than the longest gore,
+/// or never reached.
 fn parting(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Parting> {
     let near = last_overlap(arm, next)?;
     [false, true].into_iter().find_map(|have_crossed| {
@@ -384,7 +387,7 @@ fn parting(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Parting> {
     })
 }
 
-/// The last places, in steps along two arms, at which they lie on each other, m.
+/// The last points along two arms, in steps, at which they overlap, m.
 fn last_overlap(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Pair<f64>> {
     let (own, other) = (both_edges(arm), both_edges(next));
     let below = |[left, right]: &[Pose; 2]| {
@@ -404,7 +407,7 @@ fn last_overlap(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Pair<f64>> {
     })
 }
 
-/// The left and the right edge of an arm, in steps, as far as the longest gore.
+/// Poses on the left and right edges of an arm, in steps, up to the longest gore.
 fn both_edges(arm: &Arm<'_>) -> Vec<[Pose; 2]> {
     let count = (arm.length().min(LONGEST_GORE) / GORE_STEP) as usize;
     let places = (0..=count).map(|i| i as f64 * GORE_STEP);
@@ -412,14 +415,14 @@ fn both_edges(arm: &Arm<'_>) -> Vec<[Pose; 2]> {
     places.map(edges).collect()
 }
 
-/// Whether two arms leave one place in opposite directions, however they bend farther out.
+/// Whether two arms leave one point in opposite directions, whatever bends follow farther out.
 fn is_in_line(arm: &Arm<'_>, next: &Arm<'_>) -> bool {
     let (a, b) = (arm.outward.start(), next.outward.start());
     let turn = (wrap_angle(a.heading - b.heading).abs() - PI).abs();
     turn < STRAIGHT && (a.position - b.position).length() < 0.5
 }
 
-/// The corner of two arms that part like a gore: rounded only where they have parted within `cap`.
+/// Returns the corner of a gore, rounded only if the arms have diverged within `cap`.
 fn nose(arms: Pair<&Arm<'_>>, distances: Pair<f64>, cap: f64, wanted_radius: f64) -> Corner {
     let limits = arms.map(|arm| cap.min(arm.share()));
     let fillet = Fillet::within(arms, wanted_radius, limits);
@@ -437,8 +440,8 @@ fn nose(arms: Pair<&Arm<'_>>, distances: Pair<f64>, cap: f64, wanted_radius: f64
     }
 }
 
-/// The radius that the roads ask for, never less than `least`, and the one that vehicles need which turn around the
-/// corner, m. Where a person has decided, that radius, and turns are not looked after.
+/// Returns the radius that the roads call for, at least `least`, and the radius that turning vehicles need,
+/// m. A radius set by the user wins, even if vehicles cannot make the turn.
 fn radii(
     Pair { arm, next }: Pair<&Arm<'_>>,
     angle: f64,
@@ -462,9 +465,8 @@ fn radii(
     if is_rural {
         base = base.max(RURAL_CORNER);
     }
-    // Sharp corners get a smaller kerb radius than blunt ones: the tangent is radius / tan(angle / 2),
-    // and with one radius for all a sharp corner would cut its arms back many times as far. For a
-    // base radius of 8 m:
+    // Sharp corners get a smaller kerb radius than blunt ones. The tangent is radius / tan(angle / 2), so the
+    // same radius would cut the arms of a sharp corner back many times as far. For a base radius of 8 m:
     //   60 degrees: 4.8 m, tangent 8.3 m; 90 degrees: 8 m, 8 m; 120 degrees: 11 m, 6.4 m.
     let blunt = if angle <= PI / 3.0 {
         0.6
@@ -481,7 +483,7 @@ fn radii(
     }
 }
 
-/// Whether two arms that meet nobody else at this angle, rad, are a gentle bend.
+/// Whether two arms without others that meet at this angle, rad, form a gentle bend.
 pub(super) fn is_gentle(angle: f64) -> bool {
     PI - angle.abs() < GENTLE
 }
@@ -491,11 +493,11 @@ fn has_bus_lane(arm: &Arm<'_>) -> bool {
     lanes.iter().any(|lane| lane.kind == LaneType::Bus)
 }
 
-/// The kerb radius at which the lanes beside the kerb are joined by a way of at least `path_radius`;
-/// `None` if nobody turns around this corner.
+/// Returns the kerb radius at which the lanes beside the kerb are joined by a path with a radius of at least
+/// `path_radius`; `None` if no lane turns this corner.
 ///
 /// ```text
-///   lane  :  | kerb         With d the distance from the kerb to the middle of the lane, the way
+///   lane  :  | kerb         With d the distance from the kerb to the middle of the lane, the path
 ///      :  :  |              leaves its lane at the foot of the kerb's arc, radius / tan(angle / 2)
 ///     .'  .' '._____        plus what d adds before the kerb's edges meet.
 ///   ..'  :     d
@@ -508,19 +510,19 @@ fn turning_radius(
     side: DrivingSide,
     path_radius: f64,
 ) -> Option<f64> {
-    // Right-hand traffic comes in on the left of an arm, seen outward.
+    // In right-hand traffic vehicles enter on the left of an arm, seen outward.
     let arm_enters = side == DrivingSide::Right;
     let d = inset(arm, Flank::Left, side, !arm_enters)?;
     let next_d = inset(next, Flank::Right, side, arm_enters)?;
-    // How much nearer to the node the middles of the lanes meet than the edges do. With u along the
-    // arm and v along the next one, m and n their left normals, from s u - d m = t v + next_d n:
-    // own = -s, other = -t.
+    // Distance by which the middles of the lanes meet nearer to the node than the edges do. With u along the
+    // arm and v along the next one, m and n their left normals, from s u - d m = t v + next_d n: own = -s,
+    // other = -t.
     let (own, other) = (
         (next_d + d * cos(angle)) / sin(angle),
         (d + next_d * cos(angle)) / sin(angle),
     );
     let tangent = path_radius * unit_tangent(PI - angle);
-    // The way that has to begin farther out decides for both.
+    // The path that has to begin farther out decides for both.
     Some((tangent - own.min(other)) * tan(0.5 * angle))
 }
 
@@ -535,8 +537,8 @@ fn inset(arm: &Arm<'_>, flank: Flank, side: DrivingSide, out: bool) -> Option<f6
     distances.min_by(f64::total_cmp)
 }
 
-/// A corner rounded by an arc of the radius that is wanted, or by the smaller one that fits; where cars get round
-/// no corner that fits, by one that takes more of its arms.
+/// Returns a corner rounded by an arc of the wanted radius, or of the largest one that fits. If no car could
+/// turn a corner that fits, the arc takes up more of its arms.
 fn fillet(
     arms: Pair<&Arm<'_>>,
     distances: Pair<f64>,
@@ -555,7 +557,7 @@ fn fillet(
     }
 }
 
-/// A corner rounded by an arc that takes no more of its arms than they have to give.
+/// Returns a corner rounded by an arc that takes up no more of its arms than `given`.
 fn fillet_within(
     arms: Pair<&Arm<'_>>,
     distances: Pair<f64>,
@@ -564,15 +566,15 @@ fn fillet_within(
     given: Pair<f64>,
 ) -> Corner {
     let (distance, next_distance) = (distances.arm, distances.next);
-    // Where the edges meet is taken in any case, however short the arm is.
+    // The corner extends at least to the point where the edges meet, however short the arm is.
     let limits = Pair {
         arm: distance.max(given.arm),
         next: next_distance.max(given.next),
     };
     let exact = Fillet::within(arms, wanted_radius, limits);
-    // Where the arms do not start at one point there may be no such circle: the arc between straight
-    // edges then says how far the arms are cut back.
-    // A foot lies radius / tan(angle / 2) beyond the meeting of the edges: so much of an arm is
+    // Where the arms do not start at one point there may be no such circle. The arc between straight edges
+    // then determines how far the arms are cut back.
+    // A foot lies radius / tan(angle / 2) beyond the point where the edges meet, and that much of an arm is
     // left.
     let room = (limits.arm - distance).min(limits.next - next_distance);
     let radius = exact.map_or(wanted_radius.min(room * tan(0.5 * angle)), |f| f.radius);
@@ -589,10 +591,10 @@ fn fillet_within(
     }
 }
 
-/// Two arms in line, perhaps of other widths.
+/// Returns the corner of two arms in line, possibly of different widths.
 fn taper(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> Corner {
     let (a, b) = (arm.half_widths(0.0).0, next.half_widths(0.0).1);
-    // Pavements that differ are joined at 45 degrees at most.
+    // Pavements of different widths are joined at 45 degrees at most.
     let pavements = (arm.pavements(0.0).0 - next.pavements(0.0).1).abs();
     // Longer for a sharper bend; a step in width is spread over five times its size.
     let wanted = MIN_TAPER
@@ -603,7 +605,7 @@ fn taper(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> Corner {
     Corner::plain(held(arm), held(next))
 }
 
-/// The corner of a bend: two arms only.
+/// Returns the corner of a bend between two arms without others.
 fn bend(
     arm: &Arm<'_>,
     next: &Arm<'_>,
@@ -616,7 +618,7 @@ fn bend(
     }
     let straightness = (angle - PI).abs();
     if straightness < GENTLE {
-        // The tangent of an arc of that radius: a gentle bend is smoothed, not given a corner.
+        // The tangent of an arc of that radius; a gentle bend is smoothed instead of given a corner.
         let wanted = BEND_RADIUS * tan(0.5 * straightness);
         let tapered = taper(arm, next, angle);
         let held = |arm: &Arm<'_>, d: f64| d.max(wanted).min(arm.share());
@@ -625,7 +627,8 @@ fn bend(
             held(next, tapered.next_distance),
         );
     }
-    // The outside of the bend: the corner on its inside cuts both arms back far enough.
+    // On the outside of the bend nothing is needed, because the corner on its inside cuts both arms back far
+    // enough.
     if angle > PI {
         return Corner::plain(0.0, 0.0);
     }
@@ -646,7 +649,7 @@ fn bend(
     }
 }
 
-/// Whether two arms are one road in all but name: same place, heading and lanes.
+/// Whether two arms could be one road: same position, heading and lanes.
 pub(super) fn continues(arm: &Arm<'_>, next: &Arm<'_>) -> bool {
     let (a, b) = (arm.outward.start(), next.outward.start());
     let same_place = (a.position - b.position).length() < 1e-3;
@@ -661,21 +664,21 @@ pub(super) fn continues(arm: &Arm<'_>, next: &Arm<'_>) -> bool {
     same_place && straight && same_edges && same_pavements && lanes(arm) == lanes(next)
 }
 
-/// Where two edges meet.
+/// The point where two edges meet.
 struct Meeting {
-    /// Distances along both arms, held inside each.
+    /// Distances along both arms, clamped to their lengths.
     distances: Pair<f64>,
-    /// The place, or the middle between the two places if the edges stay apart.
+    /// The point, or the middle between the closest points if the edges stay apart.
     point: DVec2,
-    /// Whether they do meet within both arms.
+    /// Whether they meet within both arms.
     is_exact: bool,
 }
 
-/// Where the lines `beyond` metres outside the left edge of one arm and the right edge of the next
-/// meet. An arm that is shorter than the corner needs is used up: the layout sees to it.
+/// Finds where the lines `beyond` metres outside the left edge of one arm and the right edge of the next
+/// meet. An arm that is shorter than the corner needs is used up; the layout deals with that.
 ///
-/// Newton's method on the true offset curves from the node outward; exact in one step for
-/// straight arms. `None` if the edges run parallel.
+/// Newton's method on the true offset curves from the node outward; exact in one step for straight arms.
+/// `None` if the edges run parallel.
 fn edges_meet(arm: &Arm<'_>, next: &Arm<'_>, beyond: Pair<f64>) -> Option<Meeting> {
     let flanks = Pair {
         arm: Flank::Left,
@@ -684,7 +687,7 @@ fn edges_meet(arm: &Arm<'_>, next: &Arm<'_>, beyond: Pair<f64>) -> Option<Meetin
     flanks_meet(Pair { arm, next }, flanks, beyond, Pair::both(0.0))
 }
 
-/// Where the lines `beyond` metres outside one edge of each of two arms meet near given distances.
+/// Finds where the lines `beyond` metres outside one edge of each of two arms meet near given distances.
 fn flanks_meet(
     Pair { arm, next }: Pair<&Arm<'_>>,
     flanks: Pair<Flank>,
@@ -699,14 +702,14 @@ fn flanks_meet(
         let b = next.beside(next_flank, next_distance, beyond.next);
         let (u, v) = (a.forward(), b.forward());
         let cross = u.perp_dot(v);
-        // Sine of the angle between the edges: within a twentieth of a degree they are parallel.
+        // Sine of the angle between the edges; within a twentieth of a degree they count as parallel.
         if cross.abs() < 1e-3 {
             return None;
         }
         // a + step u = b + next_step v, the crossing of the two tangents, by Cramer's rule.
         let gap = b.position - a.position;
-        // A point beside a bend moves faster or slower than its distance grows; not by more than
-        // three times, or steps would be lost where the bend is as tight as the edge is far.
+        // A point beside a bend moves faster or slower than its distance grows. The ratio is clamped to
+        // three, or Newton's steps would vanish where the bend is as tight as the edge is far.
         let pace = |arm: &Arm<'_>, flank, distance, beyond| {
             arm.stretch_beside(flank, distance, beyond).clamp(0.3, 3.0)
         };

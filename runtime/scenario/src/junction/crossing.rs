@@ -1,4 +1,4 @@
-//! Crossings for people on foot: a strip over the carriageway of an arm, and where vehicles drive over
+//! Pedestrian crossings: a strip over the carriageway of an arm, and where vehicles drive over
 //! it.
 //!
 //! ```text
@@ -11,7 +11,7 @@
 //!        right kerb  u = 0
 //! ```
 //!
-//! Where a road only goes on, the strip lies around the node itself, with a stop line on either side.
+//! Where a road only continues, the strip lies around the node itself, with a stop line on either side.
 
 use super::arm::Arm;
 use super::conflicts::{Body, Interval};
@@ -26,24 +26,24 @@ use crate::road::{Road, RoadEnd};
 use glam::DVec2;
 use roadwright_geometry::{Pose, ReferenceLine};
 
-/// Width of a strip where nothing else is decided, m: two can pass two.
+/// Default width of a strip, m: two pedestrians can pass two others.
 pub const CROSSING_WIDTH: f64 = 3.6;
-/// The same where one drives faster than `FAST`, m: a wider one is seen from farther away.
+/// Default width where the speed limit is above `FAST`, m; a wider strip is visible from farther away.
 pub const FAST_CROSSING_WIDTH: f64 = 4.0;
 /// 60 km/h, m/s; limits are kept in hundredths.
 const FAST: f64 = 60.0 / 3.6 + 0.005;
-/// From the feet of the corners to the strip, m.
+/// Distance from the feet of the corners to the strip, m.
 const SETBACK: f64 = 0.4;
-/// From the strip to the stop line, m.
+/// Distance from the strip to the stop line, m.
 const GAP: f64 = 1.0;
-/// Part of an arm that corner, strip and gap may take: the junction at its other end may have a
-/// crossing too, and something has to be left between them.
+/// Share of an arm that corner, strip and gap may take up. The junction at its other end may have a crossing
+/// too, and some road has to remain between them.
 const ARM_SHARE: f64 = 0.42;
-/// A median is an island to wait on from this width on, m.
+/// Smallest width of a median that serves as a refuge island, m.
 const LEAST_ISLAND: f64 = 1.5;
-/// Space beside a body that counts as driven over, m.
+/// Clearance beside a body that counts as driven over, m.
 const BESIDE: f64 = 0.3;
-/// From one place of a body that is looked at to the next, m.
+/// Distance between sampled poses of a body, m.
 const STEP: f64 = 0.25;
 
 /// A crossing over an arm of a junction.
@@ -51,45 +51,46 @@ const STEP: f64 = 0.25;
 pub struct Crossing {
     /// The road that is crossed.
     pub road: RoadId,
-    /// Which end of it.
+    /// The end of the road that is crossed.
     pub end: RoadEnd,
-    /// In the middle of the strip on the right kerb, seen outward, heading along the road outward.
+    /// Middle of the strip on the right kerb, seen outward, heading outward along the road.
     pub right_kerb: Pose,
-    /// From kerb to kerb, m.
+    /// Length from kerb to kerb, m.
     pub length: f64,
     /// Extent along the road, m.
     pub width: f64,
-    /// Where people can wait between the kerbs, m from the right kerb, in that order.
+    /// Islands where pedestrians can wait between the kerbs, m from the right kerb, in that order.
     pub islands: Vec<Interval>,
-    /// The paths that lead over it, in their order.
+    /// The connections that lead over it, in order.
     pub covered: Vec<Covered>,
-    /// People who come to each side in an hour, if that is decided for this crossing.
+    /// Pedestrians who arrive at each side per hour; `None` if the scenario does not set it for this
+    /// crossing.
     pub people: Option<f64>,
 }
 
-/// A path that leads over a crossing.
+/// A connection that leads over a crossing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Covered {
-    /// Its index in the junction.
+    /// Index of the connection in the junction.
     pub path: ConnectionIndex,
-    /// What a car takes.
+    /// Space that a car occupies.
     pub car: Taken,
-    /// What a bus or lorry takes.
+    /// Space that a bus or lorry occupies.
     pub long: Taken,
 }
 
-/// What a vehicle takes of a crossing.
+/// The space that a vehicle occupies on a crossing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Taken {
-    /// Of the way of people, m from the right kerb.
+    /// Across the road, m from the right kerb.
     pub across: Interval,
-    /// On the path, m from its start: where the front comes to the strip, and where the rear has left
-    /// it.
+    /// Along the connection, m from its start: from where the front reaches the strip to where the rear has
+    /// left it.
     pub along: Interval,
 }
 
 impl Crossing {
-    /// Where people walk: their place so far from the right kerb, m.
+    /// Position of a pedestrian at a distance from the right kerb, m.
     pub fn place(&self, across: f64) -> DVec2 {
         self.right_kerb.point(0.0, across)
     }
@@ -102,20 +103,20 @@ impl Crossing {
         starts.zip(ends).map(|(from, to)| Interval { from, to })
     }
 
-    /// The longest way between two places to wait, m.
+    /// Longest stretch between two places to wait, m.
     pub fn longest_stretch(&self) -> f64 {
         let lengths = self.stretches().map(|stretch| stretch.to - stretch.from);
         lengths.fold(0.0, f64::max)
     }
 }
 
-/// What is decided about an arm.
+/// Returns what the scenario decides about an arm.
 fn rule_for<'a>(arm: &Arm<'_>, rules: &'a [CrossingRule]) -> Option<&'a CrossingRule> {
     rules.iter().find(|rule| rule.road == arm.road_id)
 }
 
-/// How wide a crossing over a road is if nobody says so, m: [`CROSSING_WIDTH`], or
-/// [`FAST_CROSSING_WIDTH`] where one may drive faster than 60 km/h.
+/// Default width of a crossing over a road, m: [`CROSSING_WIDTH`], or [`FAST_CROSSING_WIDTH`] where the speed
+/// limit is above 60 km/h.
 pub fn crossing_width(road: &Road) -> f64 {
     match road.speed_limit > FAST {
         true => FAST_CROSSING_WIDTH,
@@ -127,12 +128,12 @@ fn width_of(arm: &Arm<'_>, rule: &CrossingRule) -> f64 {
     rule.width.unwrap_or_else(|| crossing_width(arm.road))
 }
 
-/// What a crossing adds to the trim of its arm, m.
+/// Length that a crossing adds to the trim of its arm, m.
 fn depth(arm: &Arm<'_>, rule: &CrossingRule) -> f64 {
     SETBACK + width_of(arm, rule) + GAP
 }
 
-/// The arm with a crossing, where a road only goes on: then the strip lies around the node.
+/// The arm with a crossing where a road only continues; the strip then lies around the node.
 fn around_node<'a>(
     arms: &[Arm<'_>],
     rules: &'a [CrossingRule],
@@ -141,20 +142,20 @@ fn around_node<'a>(
     if !corner::continues(arm, next) {
         return None;
     }
-    // Of two that are named the first road counts: both are the same strip.
+    // If both arms have a rule the first road counts, because both mean the same strip.
     let named = (0..2).filter_map(|i| Some((i, rule_for(&arms[i], rules)?)));
     named.min_by_key(|&(i, _)| (arms[i].road_id, i))
 }
 
-/// How far arms are held back where a road only goes on and people cross it at the node, m; `None`
-/// where they do not.
+/// Distance by which arms are held back for a crossing at a node where a road only continues, m; `None`
+/// without one.
 pub(super) fn held(arms: &[Arm<'_>], rules: &[CrossingRule]) -> Option<f64> {
     let (i, rule) = around_node(arms, rules)?;
-    // Half of the strip lies on either side of the node; there are no corners to keep off.
+    // Half of the strip lies on either side of the node, and there are no corners to keep clear of.
     Some(0.5 * width_of(&arms[i], rule) + GAP)
 }
 
-/// How far arm `i` is cut back, m: for its corners, and for its crossing as far as there is room.
+/// Distance by which arm `i` is cut back, m: for its corners, and for its crossing if there is room.
 pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], rules: &[CrossingRule], i: usize) -> f64 {
     let base = corner::trim(arms, corners, i);
     if arms.len() < 2 || around_node(arms, rules).is_some() {
@@ -163,7 +164,7 @@ pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], rules: &[CrossingRule],
     let Some(rule) = rule_for(&arms[i], rules) else {
         return base;
     };
-    // Without room the arm is cut as if there were none; `crossings` finds that out and flags it.
+    // Without room the arm is cut as if there were no crossing; `crossings` detects and flags that.
     let wanted = base + depth(&arms[i], rule);
     if wanted > ARM_SHARE * arms[i].length() {
         return base;
@@ -172,8 +173,8 @@ pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], rules: &[CrossingRule],
     (wanted * 1e6).round() / 1e6
 }
 
-/// The crossings of a junction with its arms cut, in the order of the arms; those for which there is
-/// no room are flagged.
+/// Returns the crossings of a junction with its arms cut, in order of the arms, and flags those for which
+/// there is no room.
 pub(super) fn crossings(
     arms: &[Arm<'_>],
     trims: &[f64],
@@ -253,7 +254,7 @@ fn islands(arm: &Arm<'_>, middle: f64, right: f64) -> Vec<Interval> {
     let medians = medians.filter(|(lane, _)| lane.kind == LaneType::Median);
     let mut islands: Vec<Interval> = medians
         .map(|(_, band)| {
-            // Bands count to the left of the road; at its end, seen outward, that is to the right.
+            // Bands count to the left of the road, which at its end, seen outward, is the right.
             let at = sign * band.centre + right;
             Interval {
                 from: at - 0.5 * band.width,
@@ -262,7 +263,7 @@ fn islands(arm: &Arm<'_>, middle: f64, right: f64) -> Vec<Interval> {
         })
         .collect();
     islands.sort_by(|a, b| a.from.total_cmp(&b.from));
-    // Two lanes of median side by side, as of either side of the reference line, are one island.
+    // Two median lanes side by side, one on each side of the reference line, form one island.
     islands.dedup_by(|next, island| {
         let is_one = next.from < island.to + 0.05;
         if is_one {
@@ -283,8 +284,8 @@ fn arm_width(arm: &Arm<'_>, distance: f64) -> f64 {
     left + right
 }
 
-/// What a body takes of a crossing that drives along a curve with its rear axle; `None` if it does not
-/// come there.
+/// Returns the space that a body occupies on a crossing while its rear axle follows a curve; `None` if it
+/// does not reach it.
 fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken> {
     let length = curve.length();
     // From before the front comes to the curve until after the rear has left it.
@@ -296,7 +297,7 @@ fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken
         let Some(across) = overlap(crossing, &outline(curve, length, s, body)) else {
             continue;
         };
-        // Beside each place the next one, so that nothing between two of them is missed.
+        // Each pose is joined with the next one, so that nothing between the two is missed.
         let along = Interval {
             from: s + body.front - STEP,
             to: s - body.rear + STEP,
@@ -322,7 +323,7 @@ fn outline(curve: &ReferenceLine, length: f64, s: f64, body: Body) -> [DVec2; 4]
     .map(|(ahead, left)| on_curve.point(beyond + ahead, left))
 }
 
-/// What of the way across lies under a convex area that reaches into the strip, m from the right kerb.
+/// Part of the crossing under a convex area that reaches into the strip, m from the right kerb.
 fn overlap(crossing: &Crossing, corners: &[DVec2; 4]) -> Option<Interval> {
     let half = 0.5 * crossing.width;
     let mut found: Option<Interval> = None;
@@ -331,13 +332,14 @@ fn overlap(crossing: &Crossing, corners: &[DVec2; 4]) -> Option<Interval> {
         let b = crossing
             .right_kerb
             .to_local(corners[(i + 1) % corners.len()]);
-        // What of the edge lies between the lines that bound the strip.
+        // Part of the edge between the lines that bound the strip.
         let (low, high) = (a.x.min(b.x), a.x.max(b.x));
         if high < -half || low > half {
             continue;
         }
         for x in [a.x.clamp(-half, half), b.x.clamp(-half, half)] {
-            // An edge along the way across has no one place on a line: both of its ends count.
+            // An edge parallel to the walking direction meets a line nowhere or everywhere, so both of its
+            // ends count.
             let share = if (b.x - a.x).abs() < 1e-9 {
                 [0.0, 1.0]
             } else {

@@ -6,17 +6,18 @@ use roadwright_geometry::cubic::Cubic;
 use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
 use roadwright_geometry::{MIN_SEGMENT, Pose, ReferenceLine, Segment};
 
-/// Share of the turn that each of the two spirals takes. It costs 20 % of the radius of a pure
-/// arc and lets the steering wheel follow.
+/// Share of the turn that each of the two spirals takes. It costs 20 % of the radius of a pure arc and gives
+/// the steering wheel time to turn.
 const SPIRAL_SHARE: f64 = 0.15;
-/// Curvatures of two lanes count as that of the arc between them if they differ by less than this share.
+/// The curvatures of two lanes count as equal to that of the arc between them if they differ by less than
+/// this share.
 const SAME_BEND: f64 = 0.2;
 /// Sharper turns have no useful meeting point of their tangents.
 const MAX_TURN: f64 = 150.0 * std::f64::consts::PI / 180.0;
-/// Longest distance between the ends of a path, m. No junction is that large; where a road does not
-/// end where it should, there is no path.
+/// Longest distance between the ends of a path, m. No junction is that large. If a road ends in the wrong
+/// place, there is no path.
 const LONGEST: f64 = 300.0;
-/// How closely an end must be met, m.
+/// Tolerance for meeting an end, m.
 const END_TOLERANCE: f64 = 1e-6;
 
 /// A smooth curve from one pose to another, made of OpenDRIVE's records; `None` if there is none, or
@@ -28,8 +29,8 @@ pub fn connecting_curve(start: Pose, end: Pose) -> Option<ReferenceLine> {
     connecting_bend(start, 0.0, end, 0.0)
 }
 
-/// The same between lanes that are bent where they end and begin, 1/m: lanes of one bend are joined by its
-/// arc, without spirals to a straight line and back, so that a ring stays round.
+/// The same between lanes that are curved at their ends, 1/m. Lanes of equal curvature are joined by its arc,
+/// without spirals to a straight line and back, so that a ring stays round.
 pub(super) fn connecting_bend(
     start: Pose,
     bent_before: f64,
@@ -56,8 +57,8 @@ pub(super) fn connecting_bend(
     smooth.or_else(|| cubic(start, end).filter(|line| meets(line, end)))
 }
 
-/// Whether a line ends where it should: quadrature and Newton's method are exact enough almost always,
-/// and a path that misses its lane would make vehicles jump.
+/// Whether a line ends where it should. Quadrature and Newton's method are nearly always exact enough, but a
+/// path that misses its lane would make vehicles jump.
 fn meets(line: &ReferenceLine, end: Pose) -> bool {
     let reached = line.end();
     (reached.position - end.position).length() < END_TOLERANCE
@@ -76,7 +77,7 @@ fn meets(line: &ReferenceLine, end: Pose) -> bool {
 ///          |<--- first --->|
 /// ```
 ///
-/// A bend that goes on as it began has no spirals.
+/// A bend that continues the curvature of both lanes has no spirals.
 fn rounded_turn(
     start: Pose,
     end: DVec2,
@@ -109,7 +110,7 @@ fn rounded_turn(
         return ReferenceLine::new(start, segments.collect()).ok();
     }
     let spiral_turn = SPIRAL_SHARE * size;
-    // At unit radius first; everything scales with the radius afterwards.
+    // Computed at unit radius first; everything scales with the radius afterwards.
     let spiral = unit_spiral(spiral_turn);
     let unit_tangent = unit_tangent(size);
     let radius = tangent / unit_tangent;
@@ -141,14 +142,14 @@ fn unit_spiral(turn: f64) -> f64 {
     2.0 * turn
 }
 
-/// How long the tangents of a turn by `size` are, from their ends to their meeting point, if its arc
-/// has unit radius.
+/// Length of the tangents of a turn by `size`, from their ends to their meeting point, if its arc has unit
+/// radius.
 pub(super) fn unit_tangent(size: f64) -> f64 {
     let spiral_turn = SPIRAL_SHARE * size;
     let spiral = unit_spiral(spiral_turn);
     let reach = displacement(0.0, 0.0, 1.0 / spiral, spiral);
-    // As surveyors have it: against a plain arc, the spiral shifts the arc inward by `shift` and
-    // begins `lead` earlier, so the tangent of the whole is (R + shift) tan(turn / 2) + lead.
+    // As in surveying: compared with a plain arc, the spiral shifts the arc inward by `shift` and begins
+    // `lead` earlier, so the tangent of the whole is (R + shift) tan(turn / 2) + lead.
     let shift = reach.y - (1.0 - cos(spiral_turn));
     let lead = reach.x - sin(spiral_turn);
     (1.0 + shift) * tan(0.5 * size) + lead
@@ -204,7 +205,7 @@ mod tests {
         let line = connecting_bend(ends.0, bend, ends.1, bend).unwrap();
         assert!((line.length() - 0.7 * 18.0).abs() < 1e-6);
         assert!((line.max_curvature() - bend).abs() < 1e-9);
-        // From a straight lane, or into one, there are spirals to turn the wheel in.
+        // From a straight lane, or into one, there are spirals so that the wheel can turn.
         for (before, after) in [(0.0, bend), (bend, 0.0), (-bend, bend)] {
             let line = connecting_bend(ends.0, before, ends.1, after).unwrap();
             assert!(line.max_curvature() > 1.1 * bend);

@@ -1,17 +1,16 @@
-//! Direct junctions: where roads of one direction join or part, and each lane goes straight on in a
-//! lane of its own.
+//! Direct junctions: roads of one direction merge or diverge, and each lane continues in a lane of its own.
 //!
 //! ```text
 //!   -----------------------------------------
 //!    road 1     ->            :    road 2   ->
 //!   - - - - - - - - - - - - - : - - - - - - -     No lane ends or begins at the node, so nothing is
-//!               ->            :             ->    cut back, nobody gives way, and there is nothing
-//!   ------------________------: - - - - - - -     but what lies between the roads until they have
-//!     .....------ gore        :             ->    parted: the gore.
+//!               ->            :             ->    cut back and no vehicle gives way. All that is built
+//!   ------------________------: - - - - - - -     is the gore, the area between the roads until they
+//!     .....------ gore        :             ->    have diverged.
 //!   --  road 3  ->       -----:--------------
 //! ```
 //!
-//! That is how slip roads join a motorway and leave it ([OpenDRIVE 1.8], direct junctions).
+//! Slip roads join and leave motorways like this ([OpenDRIVE 1.8], direct junctions).
 
 use super::arm::{Arm, ArmLane, Flank};
 use super::links::lane_end;
@@ -22,33 +21,32 @@ use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use std::f64::consts::PI;
 
-/// Lanes continue each other if their ends are no farther apart, m, and differ no more in heading,
-/// rad.
+/// Largest gap between the ends of lanes that continue each other, m, and largest difference in heading, rad.
 const GAP: f64 = 0.02;
 const BEND: f64 = 1e-2;
-/// Edges that begin so close together have a gore between them, m.
+/// Edges that begin this close together have a gore between them, m.
 const TOUCH: f64 = 0.3;
-/// How far roads have parted where a gore ends, m: there the verge begins with a round nose.
+/// Distance between the roads at which a gore ends, m; the verge begins there with a round nose.
 const PARTED: f64 = 3.6;
 /// Longest gore, m.
 const LONGEST: f64 = 150.0;
-/// Distance of points along a gore, m.
+/// Distance between points along a gore, m.
 const STEP: f64 = 2.0;
 
-/// The paved triangle between two roads that part slowly.
+/// The paved triangle between two roads that diverge slowly.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gore {
-    /// Both roads.
+    /// The two roads.
     pub roads: (RoadId, RoadId),
-    /// Its left edge and its right one, from where the roads have parted to the tip, m. Both have as
-    /// many points, which lie opposite each other.
+    /// Its left and right edges, from where the roads have diverged to the tip, m. Both have the same number
+    /// of points, which lie opposite each other.
     pub left: Vec<DVec2>,
-    /// See `left`.
+    /// The right edge; see `left`.
     pub right: Vec<DVec2>,
 }
 
-/// The pairs of lanes that continue each other, by arm, if the arms form a direct junction: at least
-/// three, each driven one way, and every lane has exactly one that continues it.
+/// Returns the pairs of lanes that continue each other, by arm, if the arms form a direct junction: at least
+/// three arms, each one-way, and every lane has exactly one continuation.
 pub(super) fn pairs(arms: &[Arm<'_>], side: DrivingSide) -> Option<Vec<[(usize, ArmLane); 2]>> {
     if arms.len() < 3 {
         return None;
@@ -68,19 +66,19 @@ pub(super) fn pairs(arms: &[Arm<'_>], side: DrivingSide) -> Option<Vec<[(usize, 
     let mut pairs = Vec::with_capacity(from.len());
     for (i, lane) in from {
         let next = to.iter().position(|(_, next)| continues(&lane, next))?;
-        // Taken out: each lane continues one only. The order of the rest does not matter.
+        // Removed because each lane continues only one other. The order of the rest does not matter.
         pairs.push([(i, lane), to.swap_remove(next)]);
     }
     Some(pairs)
 }
 
-/// Whether lanes lead the same way, side by side: those of streets that cross do not.
+/// Whether lanes lead in the same direction side by side, unlike those of crossing streets.
 fn are_parallel(lanes: &[(usize, ArmLane)]) -> bool {
     lanes.iter().enumerate().all(|(i, (_, lane))| {
         lanes[..i].iter().all(|(_, other)| {
             let bend = wrap_angle(lane.pose.heading - other.pose.heading).abs();
             let apart = (lane.pose.position - other.pose.position).length();
-            // Side by side they are half of both widths apart; a fifth less is allowed.
+            // Adjacent lanes are half of both widths apart; a fifth less is accepted.
             bend < BEND && apart > 0.4 * (lane.width + other.width)
         })
     })
@@ -92,7 +90,7 @@ fn continues(lane: &ArmLane, next: &ArmLane) -> bool {
     gap < GAP && bend < BEND && lane.access == next.access
 }
 
-/// The connecting paths of a direct junction, ordered by (from, to): they have no length.
+/// Returns the connecting paths of a direct junction, ordered by (from, to). They have no length.
 pub(super) fn paths(arms: &[Arm<'_>], pairs: &[[(usize, ArmLane); 2]]) -> Vec<ConnectingPath> {
     let path = |[(a, from), (b, to)]: &[(usize, ArmLane); 2]| ConnectingPath {
         from: lane_end(&arms[*a], from.id),
@@ -108,7 +106,7 @@ pub(super) fn paths(arms: &[Arm<'_>], pairs: &[[(usize, ArmLane); 2]]) -> Vec<Co
     paths
 }
 
-/// The gores of a direct junction: between each two arms that leave the node side by side.
+/// Returns the gores of a direct junction, between arms that leave the node side by side.
 pub(super) fn gores(arms: &[Arm<'_>]) -> Vec<Gore> {
     let mut gores = Vec::new();
     for arm in arms {
@@ -124,7 +122,7 @@ pub(super) fn gores(arms: &[Arm<'_>]) -> Vec<Gore> {
     gores
 }
 
-/// The gore between the left edge of an arm and the right edge of the next one, seen outward.
+/// Returns the gore between the left edge of an arm and the right edge of the next one, seen outward.
 fn gore(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Gore> {
     let reach = LONGEST.min(0.9 * arm.length()).min(0.9 * next.length());
     let opposite = |s: f64| {
@@ -138,7 +136,7 @@ fn gore(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Gore> {
         (left - right).length() >= PARTED
     })?;
     let count = (parted / STEP).round() as u32;
-    // From far to near; what is left of the gore seen from the tip is right seen towards it.
+    // From far to near. The left side of the gore seen from the tip is its right side seen towards the tip.
     let (right, left) = (0..=count)
         .rev()
         .map(|i| opposite(STEP * f64::from(i)))

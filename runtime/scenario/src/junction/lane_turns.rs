@@ -1,4 +1,4 @@
-//! Ways through a junction that a person has added, whatever the rules of turning say.
+//! Turns through a junction that the user has added, whatever the rules of turning allow.
 
 use super::arm::{Arm, ArmLane};
 use super::links::{STRAIGHT, U_TURN, connecting_path, lane_end, road_lane};
@@ -7,13 +7,13 @@ use super::{ConnectingPath, Flag, LinkKind, Site, Turn};
 use crate::junction_rules::{LaneTurn, RoadLane, TurnRules};
 use roadwright_geometry::math::wrap_angle;
 
-/// Whether a way from a lane is added.
+/// Whether a turn from a lane is added.
 pub(super) fn leads_on(turns: &TurnRules, from: RoadLane) -> bool {
     turns.add.iter().any(|turn| turn.from == from)
 }
 
-/// The ways that are added from the lanes of arm `index`, but for those that are known already; or that
-/// no curve leads so. `ways_on` says how one turns to which arm by the rules.
+/// Returns the added turns from the lanes of arm `index` that are not known already, or a flag for a turn
+/// that no curve can make. `exits` gives the turn to each arm according to the rules.
 pub(super) fn added(
     site: &Site<'_>,
     arms: &[Arm<'_>],
@@ -24,7 +24,7 @@ pub(super) fn added(
     let arm = &arms[index];
     let mut added = Vec::new();
     for (from, turn) in wanted(site, arm, entering, known) {
-        // A loop ends twice at one junction: each end at which the lane leaves it counts.
+        // A loop ends at the same junction twice; each end at which the lane leaves it counts.
         for (i, to_arm) in arms.iter().enumerate() {
             let lanes = to_arm.lanes(trims[i], site.side, false);
             let leaving = lanes
@@ -59,7 +59,7 @@ fn wanted<'a>(
     known: &'a [LaneTurn],
 ) -> impl Iterator<Item = (&'a ArmLane, LaneTurn)> {
     let mut all = site.rules.turns.add.clone();
-    // Nodes of a merged junction may say the same.
+    // Nodes of a merged junction may name the same turn.
     all.sort_unstable();
     all.dedup();
     all.into_iter().filter_map(move |turn| {
@@ -69,7 +69,7 @@ fn wanted<'a>(
     })
 }
 
-/// Which way a change of heading turns, rad, positive to the left.
+/// The turn that a change of heading makes, rad, positive to the left.
 fn turn_of(change: f64) -> Turn {
     if change.abs() > U_TURN {
         Turn::UTurn

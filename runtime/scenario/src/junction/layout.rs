@@ -6,10 +6,10 @@
 //!    |      |                 |  |        they are merged, and the road is internal to the result.
 //! ```
 //!
-//! A merged junction has more arms, so it may want more of the roads beside it and use up another
-//! one: merging goes on in rounds until none is used up. A cluster is a set of nodes that are merged;
-//! it is known by its smallest node, its root. A person may say that a road is internal whatever its
-//! length; that comes first.
+//! A merged junction has more arms, so it may want more of the roads beside it and use up another one.
+//! Merging therefore runs in rounds until no road is used up. A cluster is a set of nodes that are merged,
+//! identified by its smallest node, its root. The user may declare a road internal whatever its length; such
+//! roads are merged first.
 
 mod after_edit;
 mod clusters;
@@ -33,27 +33,27 @@ use roadwright_geometry::math::wrap_angle;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What must remain of a road between its junctions, m. A larger value merges more
-/// junctions, a smaller one leaves lanelets shorter than a vehicle.
+/// Length that must remain of a road between its junctions, m. A larger value merges more junctions, a
+/// smaller one leaves lanelets shorter than a vehicle.
 const MIN_REMAINDER: f64 = 2.0;
-/// From this length on a road between two bends is never taken into them, m: made one, two right angles that
-/// turn one way and the other would be no way that can be driven.
+/// A road between two bends that is at least this long is never absorbed, m. If two opposite right angles
+/// became one junction, no path through it could be driven.
 const BETWEEN_BENDS: f64 = 8.0;
 /// Largest extent of a merged junction, m. Without a limit a dense grid of short streets would grow
 /// into one junction.
 pub(crate) const MAX_CLUSTER: f64 = 60.0;
 /// A road is straight if it is no longer than this times the distance between its ends.
 const STRAIGHT: f64 = 1.1;
-/// Rounds of merging; each round only looks at what the last one changed. What is still used up
-/// after the last one is squeezed.
+/// Rounds of merging; each round only looks at what the last one changed. Roads that are still used up after
+/// the last one are squeezed.
 const MAX_ROUNDS: usize = 8;
 
-/// How much of a road's reference line its junctions take, m.
+/// Lengths of a road's reference line that its junctions take up, m.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Trim {
-    /// At s = 0.
+    /// Trim at s = 0.
     pub start: f64,
-    /// At the end.
+    /// Trim at the end.
     pub end: f64,
 }
 
@@ -77,37 +77,37 @@ impl Trim {
 /// The junctions of a network and what they leave of its roads.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Layout {
-    /// Junctions, ordered by their first node. Road ends and simple continuations are junctions
-    /// too: they have no outline. Layouts share those that an edit did not change.
+    /// Junctions, ordered by their first node. Road ends and simple continuations are junctions too, without
+    /// an outline. Layouts share the junctions that an edit did not change.
     pub junctions: Vec<Arc<Junction>>,
     /// Index of the junction of each node.
     pub junction_of: BTreeMap<NodeId, usize>,
     /// Trims of the roads that remain.
     pub trims: BTreeMap<RoadId, Trim>,
-    /// Roads that lie wholly inside a merged junction.
+    /// Roads that lie entirely inside a merged junction.
     pub internal: BTreeSet<RoadId>,
     /// Roads that are the rings of roundabouts.
     pub rings: BTreeSet<RoadId>,
-    /// Trims of the roads that were squeezed.
+    /// Trim limits of the roads that were squeezed.
     limits: BTreeMap<RoadId, Trim>,
 }
 
 impl Layout {
-    /// The part of a road between its junctions, m; `None` for one inside a junction.
+    /// Returns the part of a road between its junctions, m; `None` for a road inside a junction.
     pub fn remaining(&self, id: RoadId, road: &Road) -> Option<(f64, f64)> {
         let trim = self.trims.get(&id)?;
         Some((trim.start, road.length() - trim.end))
     }
 
-    /// The junction that a node is part of.
+    /// Returns the junction that a node is part of.
     pub fn junction_at(&self, node: NodeId) -> Option<&Arc<Junction>> {
         self.junctions.get(*self.junction_of.get(&node)?)
     }
 
-    /// For each junction of another layout the index of the same one here, if the two layouts share it;
-    /// `None` for those that were laid out again. O(junctions of both).
+    /// For each junction of another layout, the index of the same junction here if the two layouts share it;
+    /// `None` for junctions that were rebuilt. O(junctions of both).
     pub fn shared_by(&self, other: &Self) -> Vec<Option<usize>> {
-        // Both stand by growing first nodes.
+        // Both lists are ordered by first nodes.
         let mut own = (0..).zip(&self.junctions).peekable();
         let shared = |junction: &Arc<Junction>| {
             let first = junction.nodes.first();
@@ -122,17 +122,17 @@ impl Layout {
 
 /// Lays out all junctions of a network.
 ///
-/// A road that its two junctions would use up is taken into one merged junction (if that stays
-/// within 60 m; otherwise its cuts are squeezed and flagged). O(roads log roads) for roads of
-/// bounded degree. Of a driving side alone, it is the layout by the law of no country in particular.
+/// A road that its two junctions would use up is absorbed into one merged junction, if that stays within 60
+/// m; otherwise its trims are squeezed and flagged. O(roads log roads) for roads of bounded degree. Given
+/// only a driving side, it uses the law of no particular country.
 pub fn layout(network: &RoadNetwork, custom: impl Into<Custom>) -> Layout {
     let mut planner = Planner::new(network, custom.into());
     planner.merge_short_roads();
     planner.finish(None)
 }
 
-/// The index of the junction of each node; an edit that makes no other junctions of the nodes leaves it as it
-/// was before.
+/// Index of the junction of each node; the map of `before` is reused if the edit leaves the nodes of all
+/// junctions as they are.
 fn numbers(junctions: &[Arc<Junction>], before: Option<&Layout>) -> BTreeMap<NodeId, usize> {
     let has_same_nodes = |layout: &&Layout| {
         let nodes = layout.junctions.iter().map(|junction| &junction.nodes);
@@ -195,11 +195,11 @@ impl<'a> Planner<'a> {
         arms
     }
 
-    /// What a road leads to at a node. What is decided there does not matter: it is decided for all nodes of a
-    /// junction, and must not part them.
+    /// Returns what a road leads to at a node. The control decided there is ignored: it applies to all nodes
+    /// of a junction and must not separate them.
     fn far_end(&self, id: NodeId) -> FarEnd {
         let ends = self.network.ends_at(id);
-        // Over a road within a junction nobody crosses.
+        // Pedestrians do not cross a road inside a junction.
         let is_plain = |node: &Node| node.rules.crossings.is_empty();
         let bearing = |(id, end)| Some(Arm::new(id, self.network.road(id)?, end).bearing());
         match ends[..] {
@@ -224,8 +224,8 @@ impl<'a> Planner<'a> {
         positions.map(|node| node.position()).sum::<DVec2>() / members.len() as f64
     }
 
-    /// Takes roads that are too short for their junctions into them, until none is left; begins
-    /// with those at all clusters but those that are kept.
+    /// Absorbs roads that are shorter than their trims until none is left, starting at all clusters that are
+    /// not kept.
     fn merge_short_roads(&mut self) {
         let mut dirty = self.merge_named(&self.clusters.open().collect());
         for _ in 0..MAX_ROUNDS {
@@ -270,7 +270,7 @@ impl<'a> Planner<'a> {
                 (used > 0.0 && used > length - MIN_REMAINDER).then_some((length, id))
             })
             .collect();
-        // The shortest has the best reason to go; its merge may save or doom the others.
+        // The shortest road goes first, because its merge may save or use up the others.
         short.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         short.into_iter().map(|(_, id)| id).collect()
     }
@@ -285,7 +285,7 @@ impl<'a> Planner<'a> {
             let (a, b) = (self.root(road.from), self.root(road.to));
             let is_bend = |root| self.arms(root).len() == 2;
             let is_between_bends = road.length() >= BETWEEN_BENDS && is_bend(a) && is_bend(b);
-            // A ring keeps its junctions to itself: what lies beside it is a junction of its own.
+            // A ring keeps its junctions separate from those beside it.
             let is_beside_ring = self.is_on_ring(a) || self.is_on_ring(b);
             match is_between_bends || is_beside_ring || !self.can_be_internal(id, road) {
                 true => self.squeeze(id),
@@ -295,7 +295,7 @@ impl<'a> Planner<'a> {
         self.with_chords(changed)
     }
 
-    /// The clusters of nodes, with the roads inside that lead from one of its nodes to another.
+    /// Returns the clusters of nodes, after absorbing roads that lead from one of their nodes to another.
     fn with_chords(&mut self, nodes: impl IntoIterator<Item = NodeId>) -> BTreeSet<NodeId> {
         let roots = self.roots(nodes);
         for &root in &roots {
@@ -306,8 +306,8 @@ impl<'a> Planner<'a> {
         roots
     }
 
-    /// Takes in the roads that lead straight from a node of a cluster to another one: the ways through the
-    /// junction lie on them.
+    /// Absorbs the roads that lead straight from one node of a cluster to another one, because the paths
+    /// through the junction lie on them.
     fn take_in_chords(&mut self, root: NodeId) {
         let network = self.network;
         for arm in self.arms(root) {
@@ -322,10 +322,11 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Merges the clusters of nodes that name a road as internal; returns all given ones as they are then.
+    /// Merges the clusters of nodes that declare a road internal; returns the resulting clusters of all given
+    /// nodes.
     fn merge_named(&mut self, nodes: &BTreeSet<NodeId>) -> BTreeSet<NodeId> {
         let network = self.network;
-        // Listed before: roots go while others are merged with them.
+        // Collected first, because roots disappear while clusters are merged.
         let listed = nodes.iter().flat_map(|&root| self.members(root));
         let listed: Vec<NodeId> = listed.copied().collect();
         for node in listed {
@@ -343,20 +344,20 @@ impl<'a> Planner<'a> {
         self.with_chords(nodes.iter().copied())
     }
 
-    /// The clusters of nodes: a root that was merged away is no longer one.
+    /// Returns the clusters of nodes; a root that was merged into another cluster no longer counts.
     fn roots(&self, nodes: impl IntoIterator<Item = NodeId>) -> BTreeSet<NodeId> {
         nodes.into_iter().map(|node| self.root(node)).collect()
     }
 
-    /// Whether a road can lie within one junction: that is no larger than 60 m and takes no ring apart.
+    /// Whether a road can lie inside one junction, which may not exceed 60 m or break up a ring.
     fn can_be_internal(&self, id: RoadId, road: &Road) -> bool {
         let (a, b) = (self.root(road.from), self.root(road.to));
-        // The road itself may wind farther than the nodes are apart.
+        // The road itself may wind farther than its nodes are apart.
         let is_long = road.length() > MAX_CLUSTER || self.extent(a, b) > MAX_CLUSTER;
         !is_long && !self.breaks_ring(id, a, b)
     }
 
-    /// Makes one cluster of those at the ends of a road, which is internal then; its root.
+    /// Merges the clusters at the ends of a road, which becomes internal; returns the root.
     fn take_in(&mut self, id: RoadId, road: &Road) -> NodeId {
         self.internal.insert(id);
         self.trims.remove(&id);
@@ -364,21 +365,21 @@ impl<'a> Planner<'a> {
         self.clusters.union(from, to)
     }
 
-    /// Whether merging two clusters over a road would take a ring apart: traffic goes around its
-    /// island, however small it is.
+    /// Whether merging two clusters over a road would break up a ring. Traffic keeps going around its island,
+    /// however small it is.
     fn breaks_ring(&self, road: RoadId, a: NodeId, b: NodeId) -> bool {
         let is_mini = |root: NodeId| {
             let mut rules = self.rules_of_nodes(root);
             rules.any(|rules| rules.control == Some(Control::MiniRoundabout))
         };
-        // Two mini roundabouts have an island each.
+        // Each mini roundabout has its own island.
         if is_mini(a) && is_mini(b) {
             return true;
         }
         self.rings.contains(&road) || (self.is_on_ring(a) && self.is_on_ring(b))
     }
 
-    /// Whether a ring goes through a cluster.
+    /// Whether a ring passes through a cluster.
     fn is_on_ring(&self, root: NodeId) -> bool {
         let mut nodes = self.members(root).iter();
         nodes.any(|&node| {
@@ -387,7 +388,7 @@ impl<'a> Planner<'a> {
         })
     }
 
-    /// Largest distance between two nodes of the clusters together, m.
+    /// Largest distance between two nodes of both clusters together, m.
     fn extent(&self, a: NodeId, b: NodeId) -> f64 {
         let positions: Vec<_> = [a, b]
             .iter()
@@ -398,7 +399,7 @@ impl<'a> Planner<'a> {
         (high - low).length()
     }
 
-    /// Limits the trims of a road so that something of it remains.
+    /// Limits the trims of a road so that some of it remains.
     fn squeeze(&mut self, id: RoadId) {
         let Some(length) = self.network.road(id).map(Road::length) else {
             return;
@@ -406,8 +407,8 @@ impl<'a> Planner<'a> {
         let Some(trim) = self.trims.get(&id) else {
             return;
         };
-        // In proportion: of 12 m with trims of 8 and 9 m, 10 m are shared as 4.7 and 5.3 m. A road
-        // shorter than the remainder keeps nine tenths of itself.
+        // In proportion: of 12 m with trims of 8 and 9 m, 10 m are shared as 4.7 and 5.3 m. A road shorter
+        // than the remainder keeps nine tenths of itself.
         let used = trim.start + trim.end;
         let room = (length - MIN_REMAINDER).max(0.1 * length);
         let share = (room / used).min(1.0);
@@ -418,11 +419,11 @@ impl<'a> Planner<'a> {
         self.limits.insert(id, limit);
     }
 
-    /// Builds all junctions but those that are kept.
+    /// Builds all junctions that are not kept.
     fn finish(mut self, kept: Option<Kept<'_>>) -> Layout {
         let roots: Vec<NodeId> = self.clusters.open().collect();
         let mut junctions: Vec<Arc<Junction>> = roots.into_iter().map(|r| self.built(r)).collect();
-        // Both lists are in order, which this sort finds out and makes use of.
+        // Both lists are ordered, which this sort detects and exploits.
         junctions.extend(kept.iter().flat_map(Kept::junctions).cloned());
         junctions.sort_by_key(|junction| junction.nodes[0]);
         Layout {
@@ -435,8 +436,8 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Builds the junction of a cluster and notes what it cuts off its arms; the trims of a junction that is
-    /// kept are known.
+    /// Builds the junction of a cluster and records what it cuts off its arms; the trims of a kept junction
+    /// are known.
     fn built(&mut self, root: NodeId) -> Arc<Junction> {
         let junction = self.build(root);
         for arm in &junction.arms {
@@ -445,9 +446,9 @@ impl<'a> Planner<'a> {
         Arc::new(junction)
     }
 
-    /// What is decided about a cluster: signals at any of its nodes rule all of it, else what the
-    /// smallest node says that says anything. Nodes that say the same name their major roads together;
-    /// turn restrictions are each node's own; crossings, turns of lanes and corners are those of all.
+    /// Combines the rules of a cluster. Signals at any of its nodes control all of it; otherwise the smallest
+    /// node with a control decides. Nodes with the same control name their major roads together. Turn
+    /// restrictions stay with each node; crossings, lane turns and corners of all nodes apply.
     fn rules(&self, root: NodeId) -> JunctionRules {
         let (crossings, turns, corners) =
             (self.crossings(root), self.turns(root), self.corners(root));
@@ -474,7 +475,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The crossings of a cluster: those that its nodes name over roads that leave it.
+    /// Crossings of a cluster: the ones that its nodes define over roads that leave it.
     fn crossings(&self, root: NodeId) -> Vec<CrossingRule> {
         let rules = self.rules_of_nodes(root);
         let all = rules.flat_map(|rules| rules.crossings.iter().copied());
@@ -482,7 +483,7 @@ impl<'a> Planner<'a> {
             .collect()
     }
 
-    /// What is decided about the ways from lane to lane at all nodes of a cluster.
+    /// Turns from lane to lane that the rules at all nodes of a cluster add or remove.
     fn turns(&self, root: NodeId) -> TurnRules {
         let mut all = TurnRules::default();
         for rules in self.rules_of_nodes(root) {
@@ -492,7 +493,7 @@ impl<'a> Planner<'a> {
         all
     }
 
-    /// The corners that all nodes of a cluster decide about.
+    /// Corner rules of all nodes of a cluster.
     fn corners(&self, root: NodeId) -> Vec<CornerRule> {
         let rules = self.rules_of_nodes(root);
         rules
@@ -500,7 +501,7 @@ impl<'a> Planner<'a> {
             .collect()
     }
 
-    /// What is decided at each node of a cluster.
+    /// The rules of each node of a cluster.
     fn rules_of_nodes(&self, root: NodeId) -> impl Iterator<Item = &JunctionRules> {
         let nodes = self.members(root).iter();
         nodes.filter_map(move |&id| Some(&self.network.node(id)?.rules))
@@ -522,8 +523,8 @@ impl<'a> Planner<'a> {
         build(&site, self.arms(root))
     }
 
-    /// Who may drive from one arm of a cluster into another over the roads inside it, in their directions and
-    /// within the turn restrictions.
+    /// Vehicles that may drive from one arm of a cluster into another over the roads inside it, subject to
+    /// their directions and the turn restrictions.
     fn allows(
         &self,
         root: NodeId,
@@ -534,7 +535,7 @@ impl<'a> Planner<'a> {
         if leads_for(VehicleClass::Car) {
             return Some(LaneAccess::All);
         }
-        // Buses may drive over lanes of their own.
+        // Buses may use bus lanes.
         let has_inside = self.members(root).len() > 1;
         (has_inside && leads_for(VehicleClass::Bus)).then_some(LaneAccess::Buses)
     }
@@ -551,9 +552,9 @@ impl<'a> Planner<'a> {
         let (Some(start), Some(goal)) = (node_of(from), node_of(to)) else {
             return false;
         };
-        // A search over pairs of node and road by which it was reached: a turn restriction depends on
-        // both. In a junction of one node the first look decides.
-        // Restrictions by way of roads inside depend on all that was driven on the way here.
+        // Searches pairs of node and road by which it was reached, because a turn restriction depends on
+        // both. In a junction of one node the first step decides. Via restrictions depend on the whole route
+        // driven so far.
         let via = self.via_rules(root);
         let mut seen: BTreeSet<(NodeId, RoadId, Followed)> = BTreeSet::new();
         let begun = via.after(&Followed::default(), from.0).unwrap_or_default();
@@ -590,7 +591,7 @@ impl<'a> Planner<'a> {
         false
     }
 
-    /// The restrictions by way of roads that are kept at the nodes of a cluster.
+    /// The via restrictions that are stored at the nodes of a cluster.
     fn via_rules(&self, root: NodeId) -> ViaRules {
         let nodes = self.members(root).iter().copied();
         ViaRules::of(self.network, nodes, |_| true)
@@ -609,7 +610,7 @@ impl<'a> Planner<'a> {
         };
         let forbidden = own().any(|r| r.kind == RestrictionKind::No && r.to == to);
         let mut only = own().filter(|r| r.kind == RestrictionKind::Only).peekable();
-        // "Only to that road" forbids all others; several such rules allow each of their roads.
+        // "Only to that road" prohibits all others; several such rules allow each of their roads.
         let elsewhere = only.peek().is_some() && !only.any(|r| r.to == to);
         !forbidden && !elsewhere
     }

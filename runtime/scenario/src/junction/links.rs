@@ -1,16 +1,16 @@
 //! Lane links: which lane leads through a junction into which.
 //!
 //! ```text
-//!     entering lanes 0 1 2, from left to right, where all three ways are open
+//!     entering lanes 0 1 2, from left to right, where all three turns are possible
 //!
 //!     left      from lane 0                 into the leftmost lane
 //!     ahead     from all lanes              each into the lane that lies ahead of it
 //!     right     from lane 2                 into the rightmost lane
 //! ```
 //!
-//! A lane with arrows turns as they say, as far as there is such a way. Then nothing is left hanging: a lane without a link gets one ([`LinkKind::Merge`]), a lane beyond
-//! the junction that nothing leads into gets one ([`LinkKind::Fan`]). Bus lanes and
-//! others are linked each among themselves, by the same rules.
+//! A lane with arrows follows them where the junction offers such a turn. Afterwards, a lane without a link
+//! gets one ([`LinkKind::Merge`]), and so does a lane beyond the junction that nothing leads into
+//! ([`LinkKind::Fan`]). Bus lanes and other lanes are linked separately by the same rules.
 
 use super::arm::{Arm, ArmLane};
 use super::corner::U_TURN_RADIUS;
@@ -24,35 +24,36 @@ use crate::road::RoadEnd;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, ReferenceLine};
 
-/// Ahead if turning by less, whatever else there is, rad.
+/// A turn by less counts as ahead, whatever else there is, rad.
 pub(super) const STRAIGHT: f64 = 30.0 * std::f64::consts::PI / 180.0;
-/// The only arm within this is ahead, rad.
+/// A single arm within this angle counts as ahead, rad.
 const NEARLY_STRAIGHT: f64 = 45.0 * std::f64::consts::PI / 180.0;
-/// Turning by more is turning back, rad.
+/// A turn by more is a U-turn, rad.
 pub(super) const U_TURN: f64 = 170.0 * std::f64::consts::PI / 180.0;
 
-/// A street that lies farther beside another one is the next street, and not its other carriageway, m.
+/// A street that lies farther to the side than this is another street and not the other carriageway of this
+/// one, m.
 const NEXT_STREET: f64 = 20.0;
 
-/// Most lanes that a junction connects, entering and leaving together. A large one of a real town
-/// has sixty; links are found in the square of it.
+/// Maximum number of lanes that a junction connects, entering and leaving together. A large real one has
+/// sixty, and finding links is quadratic in it.
 pub(crate) const MAX_LANES: usize = 200;
-/// Longest sum of all connections of a junction, m. A large one of a real town has two kilometres;
-/// conflicts are found in the square of it.
+/// Maximum total length of all connections of a junction, m. A large real one has two kilometres, and finding
+/// conflicts is quadratic in it.
 pub(crate) const MAX_CONNECTIONS: f64 = 8_000.0;
 
-/// A way out of the junction, seen from one arm.
+/// An exit of the junction, seen from one arm.
 struct Exit {
     arm: usize,
     lanes: Vec<ArmLane>,
     /// Change of heading, rad, positive to the left.
     change: f64,
     turn: Turn,
-    /// Who may leave by it.
+    /// Vehicles that may leave by it.
     access: LaneAccess,
 }
 
-/// One lane link before it has its curve: indices into the lanes of both arms.
+/// A lane link before it has its curve, as indices into the lanes of both arms.
 struct Link {
     from: usize,
     exit: usize,
@@ -60,8 +61,8 @@ struct Link {
     kind: LinkKind,
 }
 
-/// All connecting paths of a junction, ordered by (from, to); none where there would be more than
-/// any junction has.
+/// Returns all connecting paths of a junction, ordered by (from, to); none if there would be more than any
+/// real junction has.
 pub(super) fn paths(
     site: &Site<'_>,
     arms: &[Arm<'_>],
@@ -112,7 +113,7 @@ fn all_paths(
                 exits[link.exit].lanes[link.to].id,
             ),
         };
-        // Before the look for lanes without an exit: what a person takes away may leave none.
+        // Before the search for lanes without an exit, because the user may have removed all links of a lane.
         links.retain(|link| !site.rules.turns.remove.contains(&turn(link)));
         let known: Vec<LaneTurn> = links.iter().map(turn).collect();
         for (from, lane) in entering.iter().enumerate() {
@@ -121,14 +122,14 @@ fn all_paths(
             if !leads_on && arms.len() > 1 {
                 flags.push(Flag::NoExit(lane_end(arm, lane.id)));
             }
-            // Where roads only go on, arrows are about the junction beyond.
+            // Where roads only continue, arrows refer to the junction beyond.
             if arms.len() > 2 {
                 let turns: Turns = exits.iter().map(|exit| exit.turn).collect();
                 let missing = lane.turns.iter().filter(|turn| !turns.contains(*turn));
                 flags.extend(missing.map(|turn| Flag::NoSuchTurn(lane_end(arm, lane.id), turn)));
             }
         }
-        // Lanes whose only ways led back and have no room.
+        // Lanes whose only links were U-turns for which there is no room.
         let has_links = |from: usize| links.iter().any(|link| link.from == from);
         let mut left_alone: Vec<bool> = (0..entering.len()).map(has_links).collect();
         for link in links {
@@ -140,7 +141,7 @@ fn all_paths(
                     access: path.access.and(exit.access),
                     ..path
                 }),
-                // A narrow dead end offers no way back: nothing to report.
+                // A narrow dead end offers no U-turn, and there is nothing to report.
                 None if exit.turn == Turn::UTurn => continue,
                 None => flags.push(Flag::NoCurve(
                     lane_end(arm, from.id),
@@ -187,7 +188,7 @@ pub(super) fn lane_end(arm: &Arm<'_>, lane: i8) -> LaneEnd {
     }
 }
 
-/// The arms by which a vehicle may leave that enters from arm `index` in a pose.
+/// Returns the exits of a vehicle that enters from arm `index` in the given pose.
 fn exits(
     site: &Site<'_>,
     arms: &[Arm<'_>],
@@ -203,7 +204,7 @@ fn exits(
         .filter_map(|(i, arm)| {
             let lanes = arm.lanes(trims[i], site.side, false);
             let change = change(pose, lanes.first()?.pose);
-            // Back into the same road only where it is the only arm, or round an island.
+            // Back into the same road only if it is the only arm, or around an island.
             let back = i == index;
             let is_offered = !back || arms.len() == 1 || goes_round;
             let possible = is_offered && (back || arms.len() > 1);
@@ -223,8 +224,8 @@ fn exits(
     exits
 }
 
-/// Change of heading from one pose to another, rad, positive to the left. Who gets into a street beside the
-/// own one that leads back has turned to that side, twice, and not back.
+/// Change of heading from one pose to another, rad, positive to the left. Entering a distant parallel street
+/// in the opposite direction counts as two turns to that side, not as a U-turn.
 fn change(from: Pose, to: Pose) -> f64 {
     let change = wrap_angle(to.heading - from.heading);
     let beside = roadwright_geometry::unit(from.heading).perp_dot(to.position - from.position);
@@ -234,19 +235,19 @@ fn change(from: Pose, to: Pose) -> f64 {
     change
 }
 
-/// Says which exit is ahead and which are to the sides.
+/// Decides which exit is ahead and which are to the sides.
 fn classify(exits: &mut Vec<Exit>, goes_round: bool) {
     let is_back = |exit: &Exit| exit.turn == Turn::UTurn || exit.change.abs() > U_TURN;
-    // Turning back is offered only where there is no other exit, or round an island.
+    // A U-turn is offered only where there is no other exit, or around an island.
     if !goes_round && exits.iter().any(|exit| !is_back(exit)) {
         exits.retain(|exit| !is_back(exit));
     }
     let size = |exit: &Exit| exit.change.abs();
-    // A single road that leaves at 40 degrees is the continuation of this one; of two such roads
-    // neither is, unless one of them leaves at less than 30.
+    // A single road that leaves at 40 degrees is the continuation of this one. Of two such roads neither is,
+    // unless one of them leaves at less than 30.
     let near = exits.iter().filter(|e| size(e) < NEARLY_STRAIGHT).count();
     let limit = if near == 1 { NEARLY_STRAIGHT } else { STRAIGHT };
-    // Ahead is the arm with the least turn; others as straight as it part to the sides.
+    // The arm with the smallest turn is ahead; others that are as straight count as turns to the sides.
     let ahead = (0..exits.len())
         .filter(|&i| size(&exits[i]) < limit)
         .min_by(|&a, &b| size(&exits[a]).total_cmp(&size(&exits[b])));
@@ -263,11 +264,12 @@ fn classify(exits: &mut Vec<Exit>, goes_round: bool) {
     }
 }
 
-/// The lane links of one arm: the rules of turning, then what they leave without a way.
+/// Returns the lane links of one arm: by the rules of turning first, then for the lanes that these leave
+/// without a link.
 fn links(entering: &[ArmLane], exits: &[Exit], side: DrivingSide) -> Vec<Link> {
     let mut links = Vec::new();
-    // Apart from each other, so that a bus lane at the kerb takes no turn away from the lane beside
-    // it: which lane is outermost is counted among its own kind.
+    // Each kind of lane is linked separately, so that a bus lane at the kerb takes no turn away from the lane
+    // beside it. The outermost lane is determined within its own kind.
     for access in [LaneAccess::All, LaneAccess::Buses] {
         let own = |lanes: &[ArmLane]| -> Vec<usize> {
             (0..lanes.len())
@@ -288,8 +290,8 @@ fn links(entering: &[ArmLane], exits: &[Exit], side: DrivingSide) -> Vec<Link> {
     links
 }
 
-/// The lanes from which a turn is made, left to right: as their arrows say, and those without arrows
-/// by the rules of turning. Arrows that show no way that is there say nothing.
+/// Returns the lanes from which a turn is made, left to right. Lanes with arrows follow them; the others
+/// follow the rules of turning. Arrows that match no turn here are ignored.
 fn lanes_for(
     lanes: &[usize],
     entering: &[ArmLane],
@@ -305,7 +307,7 @@ fn lanes_for(
     lanes.iter().copied().filter(is_chosen).collect()
 }
 
-/// The lanes from which a turn is made without arrows, left to right: the outermost for a turn, all
+/// Returns the lanes without arrows from which a turn is made, left to right: the outermost for a turn, all
 /// for ahead, and a fair share where there is nothing ahead.
 fn usual_lanes_for(lanes: &[usize], turn: Turn, present: Turns, side: DrivingSide) -> &[usize] {
     let n = lanes.len();
@@ -315,7 +317,7 @@ fn usual_lanes_for(lanes: &[usize], turn: Turn, present: Turns, side: DrivingSid
     let [left, ahead, right] =
         [Turn::Left, Turn::Straight, Turn::Right].map(|turn| present.contains(turn));
     match turn {
-        // Round an island: from the lane that is nearest to it.
+        // Around an island, the lane nearest to it turns back.
         Turn::UTurn if left || ahead || right => match side {
             DrivingSide::Right => &lanes[..1],
             DrivingSide::Left => &lanes[n - 1..],
@@ -324,7 +326,7 @@ fn usual_lanes_for(lanes: &[usize], turn: Turn, present: Turns, side: DrivingSid
         Turn::Left if ahead => &lanes[..1],
         Turn::Right if ahead => &lanes[n - 1..],
         Turn::Left | Turn::Right if !(left && right) => lanes,
-        // A T-junction: the side of the road that crosses the other stream gets the odd lane.
+        // At a T-junction the side whose turn crosses the opposing stream gets the odd lane.
         Turn::Left | Turn::Right => {
             let to_left = match side {
                 DrivingSide::Right => n.div_ceil(2),
@@ -339,7 +341,7 @@ fn usual_lanes_for(lanes: &[usize], turn: Turn, present: Turns, side: DrivingSid
     }
 }
 
-/// Links lanes of one movement: turns from their own side, ahead by lateral place.
+/// Links the lanes of one movement: turns from their own side, ahead by lateral position.
 fn map_lanes(
     links: &mut Vec<Link>,
     exit_index: usize,
@@ -353,8 +355,8 @@ fn map_lanes(
     if n == 0 || m == 0 {
         return;
     }
-    // Lane i leads to lane i + shift. A left turn is counted from the left (lane 0 into lane 0), a
-    // right turn from the right: from 2 lanes into 3 the shift is 1, so the last leads to the last.
+    // Lane i leads to lane i + shift. A left turn counts from the left (lane 0 into lane 0), a right turn
+    // from the right: from 2 lanes into 3 the shift is 1, so the last leads to the last.
     let shift = match exit.turn {
         Turn::Left | Turn::UTurn => 0,
         Turn::Right => m as isize - n as isize,
@@ -379,7 +381,7 @@ fn map_lanes(
             push(lane, to[target as usize], kind);
         }
     }
-    // Lanes that open beyond the junction are reached from the nearest linked lane.
+    // Lanes that open beyond the junction are linked from the nearest linked lane.
     for (j, &lane) in to.iter().enumerate() {
         let source = j as isize - shift;
         if source < 0 {
@@ -390,7 +392,7 @@ fn map_lanes(
     }
 }
 
-/// The shift that keeps lanes going ahead in line: most links, then least lateral jump.
+/// Returns the shift that keeps lanes ahead in line: most links first, then smallest lateral jump.
 fn straight_shift(
     entering: &[ArmLane],
     exit: &Exit,
@@ -407,15 +409,16 @@ fn straight_shift(
             if (0..m).contains(&j) {
                 let a = &entering[from[i as usize]];
                 let b = &exit.lanes[to[j as usize]];
-                // Sideways, as the driver sees it: how deep the junction is does not matter.
+                // Only the lateral offset seen by the driver counts; the depth of the junction does not
+                // matter.
                 sum += a.pose.to_local(b.pose.position).y.abs();
                 count += 1;
             }
         }
         (-count, sum / count.max(1) as f64)
     };
-    // All shifts that link at least one pair of lanes: from 3 lanes into 2 they are -2 to 1, and of
-    // those 0 and -1 link two lanes each; the smaller jump decides.
+    // All shifts that link at least one pair of lanes. From 3 lanes into 2 these are -2 to 1, of which 0 and
+    // -1 link two lanes each, so the smaller jump decides.
     (1 - n..m)
         .min_by(|&a, &b| {
             let (count_a, jump_a) = jump(a);
@@ -431,8 +434,8 @@ fn straight_shift(
         .unwrap_or(0)
 }
 
-/// Settles ties by the lane nearer to the kerb, so that left-hand junctions mirror right-hand
-/// ones. Lanes are numbered from the left.
+/// Breaks ties in favour of the lane nearer to the kerb, so that left-hand junctions mirror right-hand ones.
+/// Lanes are numbered from the left.
 fn kerb_first<T: Ord>(a: T, b: T, side: DrivingSide) -> std::cmp::Ordering {
     match side {
         DrivingSide::Right => b.cmp(&a),
@@ -453,8 +456,8 @@ fn add_merges(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side:
             .min_by(|&a, &b| exits[a].change.abs().total_cmp(&exits[b].change.abs()));
         let Some(exit) = best else { continue };
         let lanes = &exits[exit].lanes;
-        // By share of the width: the rightmost of three lanes is at 5/6 and merges into the right one
-        // of two, which is at 3/4.
+        // Compared by share of the width: the rightmost of three lanes is at 5/6 and merges into the right
+        // one of two, which is at 3/4.
         let place = |i: usize, n: usize| (i as f64 + 0.5) / n as f64;
         let wanted = place(from, entering.len());
         let to = (0..lanes.len())
@@ -510,7 +513,7 @@ fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], sid
     }
 }
 
-/// A link with its curve, round an island if there is one; `None` if no curve can be driven.
+/// Returns a link with its curve, around the island if there is one; `None` if no drivable curve exists.
 pub(super) fn connecting_path(
     arm: &Arm<'_>,
     from: &ArmLane,
@@ -522,16 +525,15 @@ pub(super) fn connecting_path(
 ) -> Option<ConnectingPath> {
     let gap = (to.pose.position - from.pose.position).length();
     let bent = wrap_angle(to.pose.heading - from.pose.heading).abs();
-    // Roads that continue each other may differ by a milliradian: a centimetre at their edge.
+    // Roads that continue each other may differ by a milliradian, which is a centimetre at their edge.
     let around = round.and_then(|round| round.curve(arm, from, to_arm, to));
     let curve = if around.is_some() {
         around
     } else if gap < 0.02 && bent < 1e-2 {
         None
     } else {
-        // The bend of the middle of a lane follows from that of the reference line.
-        // With the radius R = 1 / curvature of the line it is 1 / (R - lateral), lateral being to
-        // the left.
+        // The curvature of the middle of a lane follows from that of the reference line. With the radius R =
+        // 1 / curvature of the line it is 1 / (R - lateral), where lateral is positive to the left.
         let bend = |lane: &ArmLane| lane.curvature / (1.0 - lane.curvature * lane.lateral);
         Some(connecting_bend(from.pose, bend(from), to.pose, bend(to))?)
     };

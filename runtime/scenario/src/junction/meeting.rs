@@ -1,10 +1,10 @@
-//! How two ways through a junction meet.
+//! How two connections of a junction meet.
 //!
 //! ```text
 //!     diverge        merge          cross          graze
-//!       /            \                 |           )   (     The bodies on them touch,
-//!    --+--            --+--          --+--          ) (      their lines do not: two who
-//!                                      |           )   (     turn left before each other.
+//!       /            \                 |           )   (     The bodies on them touch, their
+//!    --+--            --+--          --+--          ) (      lines do not: two vehicles that
+//!                                      |           )   (     turn left past each other.
 //! ```
 
 use super::ConnectingPath;
@@ -12,26 +12,26 @@ use crate::named::named;
 use glam::DVec2;
 use roadwright_geometry::polygon::segments_cross;
 
-/// Lines are compared as chords that lie so near to them, m.
+/// Tolerance of the chords by which lines are compared, m.
 const TOLERANCE: f64 = 0.02;
 
 named! {
-    /// How two ways through a junction meet.
+    /// How two connections of a junction meet.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Meeting {
-        /// They come from one lane: vehicles on it follow each other.
+        /// They start in the same lane, so vehicles on it follow each other.
         Diverge = "diverge",
-        /// They end in one lane.
+        /// They end in the same lane.
         Merge = "merge",
         /// Their lines cross.
         Cross = "cross",
-        /// Bodies on them touch, and their lines do not cross.
+        /// Bodies on them touch, although their lines do not cross.
         Graze = "graze",
     }
 }
 
 impl Meeting {
-    /// How two ways meet, of which it is known that they do. O(points^2).
+    /// Determines how two connections meet that are known to conflict. O(points^2).
     pub fn of(one: &ConnectingPath, other: &ConnectingPath) -> Self {
         if one.from == other.from {
             return Self::Diverge;

@@ -1,16 +1,16 @@
-//! Mini roundabouts: a junction of one node whose ways go round a painted island.
+//! Mini roundabouts: a junction of one node whose paths go round a painted island.
 //!
 //! ```text
 //!              |   :   |
-//!           __.'   :   '.__         The ring is the circle that vehicles drive: as large as the kerbs
-//!              .--<--.              leave room for, around the place that is farthest from them. A way
-//!     - - -   /  (o)  ^   - - -     leaves its lane for the ring, follows it and leaves it again; who
-//!           __ '-->--'  __          turns to the near side only cuts the corner.
+//!           __.'   :   '.__         The ring is the circle that vehicles follow: as large as the kerbs
+//!              .--<--.              leave room for, around the point that is farthest from them. A path
+//!     - - -   /  (o)  ^   - - -     leaves its lane for the ring, follows it and leaves it again; a turn
+//!           __ '-->--'  __          to the near side only cuts the corner.
 //!             '.   :   .'
 //!              |   :   |
 //! ```
 //!
-//! A T has a straight far side: there the ring lies nearer to the stem, as islands of built ones do.
+//! A T has a straight far side. Its ring lies nearer to the stem, as at real mini roundabouts.
 
 use super::Corner;
 use super::arm::{Arm, ArmLane};
@@ -23,56 +23,57 @@ use glam::DVec2;
 use roadwright_geometry::{Pose, ReferenceLine, Segment, heading_of, unit};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// Radius of the ring where there is room, m: at more it would be a roundabout of its own roads.
+/// Radius of the ring where there is room, m; a larger ring would be built from roads of its own.
 const MAX_RADIUS: f64 = 6.5;
-/// Streets with more lanes each way are too wide for one, lanes: ways from all of them to one ring cross each other
-/// where others wait.
+/// Maximum number of lanes per direction. On wider streets paths from all lanes to a single ring would cross
+/// each other where other vehicles wait.
 const MOST_LANES: usize = 2;
-/// Smaller ones cannot be driven round, m: there is no ring then.
+/// Smallest radius of a ring, m; a car cannot follow a smaller one.
 const LEAST_RADIUS: f64 = 4.0;
-/// Corners are made no larger once the ring has this radius, m.
+/// Radius of the ring, m, from which corners are not enlarged any further.
 const ENOUGH: f64 = 5.0;
-/// What the body of a car that follows the ring needs outside of it, m: half of its width, how far its
-/// front swings out at 5 m, and a hand's breadth.
+/// Space that the body of a car on the ring needs outside of it, m: half its width, the swing-out of its
+/// front at 5 m, and a margin.
 const OUTSIDE: f64 = 2.1;
-/// Radii of corners that are tried, from the smallest on, m; as `corner_radius` of the class is meant.
+/// Corner radii to try, smallest first, m; used like `corner_radius` of the class.
 pub(super) const CORNERS: [f64; 4] = [6.0, 8.0, 11.0, 15.0];
 /// Radius of the painted island, m: 4 m across at most ([DMRB CD 116], section 5).
 const ISLAND: f64 = 2.0;
-/// How much smaller than the ring the island is at least, m: the inner wheels keep off it.
+/// Smallest difference between the radii of the ring and the island, m, so that the inner wheels keep clear
+/// of it.
 const BESIDE_ISLAND: f64 = 1.9;
-/// The ring is joined, and left, so far beyond the middle of an arm as this share of the angle to the
-/// next one, and no farther than `JOIN`, rad.
+/// Share of the angle to the next arm at which the ring is joined or left beyond the middle of an arm;
+/// limited to `JOIN`, rad.
 const JOIN_SHARE: f64 = 0.6;
 const JOIN: f64 = 55.0 * PI / 180.0;
-/// A shorter way along the ring is none: the corner is cut, rad.
+/// A shorter arc on the ring is skipped and the path cuts the corner, rad.
 const LEAST_ARC: f64 = 3.0 * PI / 180.0;
-/// The ring is joined, and left, on a bend of this radius at least, m, where that can be done: else so far
-/// on that it can, in steps of `SHIFT`, rad.
+/// Smallest radius of the bend that joins or leaves the ring, m. If it is not reached, the join moves on in
+/// steps of `SHIFT`, rad, until it is.
 const LEAST_BEND: f64 = LEAST_RADIUS;
 const SHIFT: f64 = 2.0 * PI / 180.0;
-/// Distance of the points of a kerb by which the ring is placed, m.
+/// Distance between the points of a kerb that determine the place of the ring, m.
 const STEP: f64 = 0.25;
 
 /// The ring of a mini roundabout.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MiniRing {
-    /// Its middle, m.
+    /// Centre of the ring, m.
     pub centre: DVec2,
     /// Radius of the circle that vehicles follow, m.
     pub radius: f64,
-    /// Radius of the painted island, m. Long vehicles drive over it.
+    /// Radius of the painted island, m. Long vehicles may drive over it.
     pub island: f64,
 }
 
 impl MiniRing {
-    /// Whether corners need not be larger for it.
+    /// Whether the ring has enough room without larger corners.
     pub(super) fn is_roomy(&self) -> bool {
         self.radius >= ENOUGH
     }
 
-    /// The ring between the kerbs of cut arms; `None` if there is no room for one, or if a street has more than
-    /// two lanes each way.
+    /// Returns the ring between the kerbs of cut arms; `None` if there is no room for one, or if a street has
+    /// more than two lanes in each direction.
     pub(super) fn within(
         centre: DVec2,
         arms: &[Arm<'_>],
@@ -80,7 +81,7 @@ impl MiniRing {
         corners: &[Corner],
     ) -> Option<Self> {
         let has_few_lanes = |(arm, trim): (&Arm<'_>, &f64)| {
-            // By either side: which of them enter does not count.
+            // The driving side passed here does not matter, because both directions are counted.
             let lanes = [true, false].map(|enters| arm.lanes(*trim, DrivingSide::Right, enters));
             lanes.iter().all(|lanes| lanes.len() <= MOST_LANES)
         };
@@ -115,10 +116,10 @@ fn kerbs(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner]) -> Vec<DVec2> {
     kerbs
 }
 
-/// A place that is as far from some points as one near `start` can be.
+/// Finds a point near `start` that is as far from the given points as possible.
 ///
-/// It is where they push it that repel it with the ninth power of their nearness: nearly only the
-/// nearest count, and unlike the true farthest place it is moved little by what lies farther out.
+/// The points repel it with the ninth power of their nearness, so hardly any but the nearest count. Unlike
+/// the true farthest point, the result hardly moves with points farther out.
 fn farthest_from(points: &[DVec2], start: DVec2) -> DVec2 {
     let mut at = start;
     // 60 steps of at most 0.5 m, each a tenth shorter: 5 m in all, the last less than a millimetre.
@@ -141,7 +142,7 @@ fn farthest_from(points: &[DVec2], start: DVec2) -> DVec2 {
     at
 }
 
-/// The ways round a ring.
+/// The paths around a ring.
 pub(super) struct Round {
     pub(super) ring: MiniRing,
     /// 1 where it is driven counter-clockwise, else -1.
@@ -153,11 +154,11 @@ pub(super) struct Round {
 struct Joined {
     road: RoadId,
     end: RoadEnd,
-    /// Where it lies, seen from the middle of the ring, rad.
+    /// Bearing from the middle of the ring, rad.
     bearing: f64,
-    /// How far beyond it in the direction of driving the ring is joined, rad.
+    /// Angle beyond the arm, in driving direction, at which the ring is joined, rad.
     join: f64,
-    /// How far before it the ring is left, rad.
+    /// Angle before the arm at which the ring is left, rad.
     leave: f64,
 }
 
@@ -170,7 +171,7 @@ impl Round {
         let bearings: Vec<f64> = (arms.iter().zip(trims))
             .map(|(arm, &trim)| heading_of(middle(arm, trim) - ring.centre))
             .collect();
-        // The least angle from one arm on to another one.
+        // Smallest angle from one arm to the next.
         let gap = |from: usize, turn: f64| {
             let others = (0..arms.len()).filter(|&other| other != from);
             let gaps =
@@ -197,7 +198,7 @@ impl Round {
         self.arms.iter().find(is_it)
     }
 
-    /// The pose on the ring in a direction, rad.
+    /// The pose on the ring at an angle, rad.
     fn on_ring(&self, angle: f64) -> Pose {
         Pose {
             position: self.ring.centre + self.ring.radius * unit(angle),
@@ -205,8 +206,8 @@ impl Round {
         }
     }
 
-    /// The way from a lane of one arm into one of another; `None` if it does not follow the ring, or
-    /// none that could be driven does.
+    /// Returns the path from a lane of one arm into one of another; `None` if it would not follow the ring,
+    /// or could not be driven.
     pub(super) fn curve(
         &self,
         arm: &Arm<'_>,
@@ -217,7 +218,7 @@ impl Round {
         let (start, end) = (self.arm(arm)?, self.arm(to_arm)?);
         let between = (self.turn * (end.bearing - start.bearing)).rem_euclid(TAU);
         let is_back = arm.road_id == to_arm.road_id && arm.end == to_arm.end;
-        // Back into the same arm it is once all around.
+        // Back into the same arm is one full turn.
         let between = if is_back { TAU } else { between };
         let most = between - LEAST_ARC;
         if start.join + end.leave > most {
@@ -244,12 +245,12 @@ impl Round {
     }
 }
 
-/// The angle nearest to a wished one, from 0 to another, rad, at which a bend is wide enough, and the bend;
-/// where it is nowhere, the widest one.
+/// Returns the angle nearest to a wanted one, between 0 and `most`, rad, at which the bend is wide enough,
+/// with the bend; if there is none, the angle with the widest bend.
 ///
 /// ```text
 ///              .--<--.
-///      (o)    ^       '      At the wished place, a, the lane meets the ring at an angle, and the bend
+///      (o)    ^       '      At the wanted angle, a, the lane meets the ring at an angle, and the bend
 ///           ring       : b   onto it would be a kink. From b on it can be driven.
 ///                     .' |
 ///                    a   | lane

@@ -1,9 +1,9 @@
 //! Junctions, derived from the roads that meet at a node.
 //!
-//! [`build`] is a pure function from the untrimmed ends of the roads to a [`Junction`]: how far each
-//! road is cut back, the outline, and a connecting path for every lane link. It reads no earlier
-//! result, so building twice gives the same bits. [`layout`](fn@layout) applies it to a whole network
-//! and merges nodes whose roads would be used up by their junctions.
+//! [`build`] is a pure function from the untrimmed ends of the roads to a [`Junction`]: how far each road is
+//! cut back, the outline, and a connecting path for every lane link. It uses no earlier result, so building
+//! twice gives the same bits. [`layout`](fn@layout) applies it to a whole network and merges nodes whose
+//! roads would be used up by their junctions.
 //!
 //! | step | file |
 //! | --- | --- |
@@ -75,22 +75,22 @@ use crate::road::RoadEnd;
 use glam::DVec2;
 use roadwright_geometry::ReferenceLine;
 
-/// A road end as it enters a junction.
+/// The end of a road where it enters a junction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArmEnd {
     /// The road.
     pub road: RoadId,
-    /// Which end of it.
+    /// The end of the road that meets the junction.
     pub end: RoadEnd,
-    /// How much of the reference line the junction takes, m.
+    /// Length of the reference line that the junction takes up, m.
     pub trim: f64,
     /// Where the cut meets the left edge of the carriageway, seen outward from the junction, m.
     pub left_cut: DVec2,
     /// Where the cut meets the right edge of the carriageway, seen outward, m.
     pub right_cut: DVec2,
-    /// What who comes from there is told.
+    /// Sign that faces traffic entering from this arm.
     pub sign: Sign,
-    /// How fast the road may be driven, m/s.
+    /// Speed limit of the road, m/s.
     pub speed_limit: f64,
 }
 
@@ -105,35 +105,35 @@ pub struct LaneEnd {
     pub lane: i8,
 }
 
-/// How a lane link came to be.
+/// How a lane link was derived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkKind {
-    /// By the rules of turning.
+    /// Follows from the rules of turning.
     Normal,
-    /// To an extra lane that opens beyond the junction: less preferred.
+    /// Leads to an extra lane that opens beyond the junction; less preferred.
     Fan,
-    /// From a lane that would have no exit.
+    /// Gives an exit to a lane that would have none.
     Merge,
-    /// Back to where it came from.
+    /// Leads back into the road it comes from.
     UTurn,
 }
 
-/// The way from one lane through a junction into another.
+/// The path from one lane through a junction into another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConnectingPath {
     /// Lane that enters the junction.
     pub from: LaneEnd,
     /// Lane that leaves it.
     pub to: LaneEnd,
-    /// Which way it turns.
+    /// Direction of the turn.
     pub turn: Turn,
-    /// How it came to be.
+    /// How the link was derived.
     pub kind: LinkKind,
     /// Centre line; `None` where the lanes meet without a gap.
     pub curve: Option<ReferenceLine>,
     /// Width at the start and at the end, m.
     pub width: (f64, f64),
-    /// Who may use it.
+    /// Vehicles that may use it.
     pub access: LaneAccess,
 }
 
@@ -146,71 +146,72 @@ impl ConnectingPath {
     }
 }
 
-/// Something about a junction that its author should know.
+/// A problem of a junction that its author should know about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Flag {
-    /// The outline is a makeshift hull: corners or edges overlap.
+    /// The outline is only a hull because corners or edges overlap.
     Degraded,
-    /// A road is shorter than the junctions at its ends need; its cuts were squeezed in.
+    /// A road is shorter than the junctions at its ends need; its trims were reduced.
     Squeezed(RoadId),
-    /// A lane that enters has no way on.
+    /// An entering lane has no exit.
     NoExit(LaneEnd),
-    /// It has more lanes, or longer connections, than any junction of a real town: none is made.
+    /// The junction has more lanes, or longer connections, than any real one; none are built.
     TooManyLanes,
     /// There is no room for the ring of a mini roundabout, or a street has too many lanes for one.
     NoRoomForRing,
     /// There is no room for a crossing over a road.
     NoRoomForCrossing(RoadId),
-    /// An arrow on a lane shows a way that is not there.
+    /// A lane has an arrow for a turn that the junction does not offer.
     NoSuchTurn(LaneEnd, Turn),
-    /// Some lanes could not be joined by a smooth curve.
+    /// No smooth curve joins these lanes.
     NoCurve(LaneEnd, LaneEnd),
 }
 
-/// What is built where roads meet.
+/// A junction as built where roads meet: trims, outline, connections and control.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Junction {
-    /// The nodes it stands for; more than one if short roads between them were taken in.
+    /// The nodes it covers; several if short roads between them were absorbed.
     pub nodes: Vec<NodeId>,
-    /// Middle, m.
+    /// Centre, m.
     pub centre: DVec2,
-    /// The road ends, counter-clockwise.
+    /// The arms (road ends), counter-clockwise.
     pub arms: Vec<ArmEnd>,
     /// Corner after each arm, towards the next one counter-clockwise.
     pub corners: Vec<Corner>,
-    /// Outline of the carriageway, counter-clockwise; empty where roads only continue.
+    /// Outline of the carriageway, counter-clockwise; empty where roads only continue into each other.
     pub outline: Vec<OutlineEdge>,
-    /// The lanes of ways that the outline does not hold, each counter-clockwise, m: they are carriageway too.
+    /// Lanes of connections that reach outside the outline, each counter-clockwise, m; they are carriageway
+    /// too.
     pub strips: Vec<Vec<DVec2>>,
-    /// Kerb and pavement after each arm, towards the next one counter-clockwise; empty without an
-    /// outline, and where that is makeshift.
+    /// Kerb and pavement after each arm, towards the next one counter-clockwise; empty without an outline, or
+    /// if the outline is only a hull.
     pub borders: Vec<Border>,
-    /// What is paved between roads that part slowly; only direct junctions have any.
+    /// Paved areas between roads that diverge at a small angle; only direct junctions have them.
     pub gores: Vec<Gore>,
-    /// Whether each lane goes straight on in a lane of its own: then nobody gives way.
+    /// Whether each lane continues in a lane of its own, so that no vehicle has to give way.
     pub is_direct: bool,
     /// Lane links with their curves, ordered by (from, to).
     pub paths: Vec<ConnectingPath>,
-    /// The ring that its ways follow; only mini roundabouts have one.
+    /// The ring that its paths follow; only mini roundabouts have one.
     pub ring: Option<MiniRing>,
-    /// The islands between entry and exit of its arms, in their order; only roundabouts have any.
+    /// Splitter islands between entry and exit of its arms, in order of the arms; only roundabouts have them.
     pub splitters: Vec<Splitter>,
-    /// Where people on foot cross its arms, in the order of the arms.
+    /// Pedestrian crossings over its arms, in order of the arms.
     pub crossings: Vec<Crossing>,
-    /// What says who goes first.
+    /// How right of way is controlled.
     pub control: Control,
-    /// How its signals run, as far as that is decided.
+    /// The signal plan, as far as the scenario decides it.
     pub plan: SignalPlan,
-    /// Which side is driven on.
+    /// The driving side.
     pub side: DrivingSide,
-    /// By which law.
+    /// The traffic law that applies.
     pub law: RoadLaw,
-    /// What to know about it.
+    /// Problems found while building it.
     pub flags: Vec<Flag>,
 }
 
 impl Junction {
-    /// The connections with their indices, in order.
+    /// Returns the connections with their indices, in order.
     pub fn numbered_paths(
         &self,
     ) -> impl ExactSizeIterator<Item = (ConnectionIndex, &ConnectingPath)> + Clone {
@@ -222,7 +223,7 @@ impl Junction {
         self.arms.len() > 2 && !self.is_direct
     }
 
-    /// Whether it matters who goes first: streams cross or merge, signals stand there, or people cross.
+    /// Whether right of way matters here: streams cross or merge, there are signals, or pedestrians cross.
     pub fn is_ruled(&self) -> bool {
         self.is_crossing() || self.control == Control::Signals || !self.crossings.is_empty()
     }
@@ -238,22 +239,22 @@ impl Junction {
     }
 }
 
-/// What shapes a junction besides its arms.
+/// Everything apart from its arms that shapes a junction.
 #[derive(Clone)]
 pub struct Site<'a> {
-    /// The nodes it stands for.
+    /// The nodes it covers.
     pub nodes: Vec<NodeId>,
-    /// Middle, m: the node's position, or the mean of several.
+    /// Centre, m: the node's position, or the mean of several.
     pub centre: DVec2,
     /// The driving side.
     pub side: DrivingSide,
-    /// The law of the road.
+    /// The traffic law.
     pub law: RoadLaw,
-    /// What is decided about it.
+    /// Rules that the scenario sets for the junction.
     pub rules: JunctionRules,
     /// Whether a road belongs to the ring of a roundabout.
     pub is_ring: &'a dyn Fn(RoadId) -> bool,
-    /// Who may turn from one arm into another, if anybody.
+    /// Vehicles that may turn from one arm into another; `None` if the turn is prohibited.
     pub allows: &'a dyn Fn((RoadId, RoadEnd), (RoadId, RoadEnd)) -> Option<LaneAccess>,
     /// Upper limits of the trims by (road, end), where a road is too short for its junctions.
     pub limits: &'a dyn Fn(RoadId, RoadEnd) -> Option<f64>,
@@ -264,7 +265,7 @@ pub struct Site<'a> {
 /// Arms may come in any order. O(arms^2 + lanes^2). Never fails: what cannot be built well is
 /// flagged.
 pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
-    // Everything below depends on the order of the arms: a corner stands between one and the next.
+    // Everything below depends on the order of the arms, because a corner lies between one and the next.
     arm::sort_counter_clockwise(&mut arms, site.centre);
     let rules = &site.rules.crossings;
     let direct = direct_pairs(&arms, site.side, &site.rules);
@@ -293,7 +294,7 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
         }
         None => None,
     };
-    // Paths before the outline: it has to hold the lanes that are driven.
+    // Paths come before the outline because it has to contain the lanes that are driven.
     let paths = match &direct {
         Some(pairs) => direct::paths(&arms, pairs),
         None => links::paths(site, &arms, &trims, round.as_ref(), &mut flags),
@@ -323,7 +324,7 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
     };
     let splitters = match control {
         Control::Roundabout | Control::MiniRoundabout => {
-            // Over all of a mini roundabout one can drive.
+            // All of a mini roundabout can be driven over.
             let may_raise = control == Control::Roundabout;
             splitter::splitters(&arms, &trims, site.side, &paths, may_raise)
         }
@@ -335,7 +336,7 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
         .map(|(arm, (&trim, sign))| arm.cut(trim, sign))
         .collect();
     let gores = direct.as_ref().map(|_| direct::gores(&arms));
-    // In an order that does not depend on that of the arms.
+    // Sorted, so that the order does not depend on that of the arms.
     flags.sort_unstable();
     Junction {
         nodes: site.nodes.clone(),
@@ -359,7 +360,7 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
     }
 }
 
-/// The pairs of lanes of a direct junction, unless somebody has decided that vehicles stop there.
+/// Returns the lane pairs of a direct junction, unless the scenario makes vehicles stop there.
 fn direct_pairs(
     arms: &[Arm<'_>],
     side: DrivingSide,
@@ -372,13 +373,13 @@ fn direct_pairs(
     is_plain.then(|| direct::pairs(arms, side)).flatten()
 }
 
-/// Whether the ways of a junction are to follow a ring.
+/// Whether the paths of a junction follow a ring.
 fn is_mini(arms: &[Arm<'_>], rules: &JunctionRules) -> bool {
     arms.len() > 2 && rules.control == Some(Control::MiniRoundabout)
 }
 
-/// The corner after each arm (arms counter-clockwise). A direct junction cuts nothing back. At a mini
-/// roundabout corners are as large as its ring needs.
+/// Returns the corner after each arm (arms counter-clockwise). A direct junction cuts nothing back. The
+/// corners of a mini roundabout are as large as its ring needs.
 fn corners(
     centre: DVec2,
     arms: &[Arm<'_>],
@@ -405,7 +406,8 @@ fn corners(
     }
 }
 
-/// The smallest corners at which the ring of a mini roundabout has room, or those at which it has most.
+/// Returns the smallest corners at which the ring of a mini roundabout fits, or those that leave most room
+/// for it.
 fn corners_of_mini(
     centre: DVec2,
     arms: &[Arm<'_>],
@@ -430,7 +432,7 @@ fn corners_of_mini(
     best.map_or_else(|| with_least(0.0), |(_, corners)| corners)
 }
 
-/// How far arms are held back where a road only goes on, m: for signals, or for who crosses it there.
+/// Distance by which arms are held back where a road only continues, m: for signals, or for a crossing.
 fn held_back(arms: &[Arm<'_>], rules: &JunctionRules) -> Option<f64> {
     let for_signals = (rules.control == Some(Control::Signals)).then_some(corner::CROSSING);
     let for_people = crossing::held(arms, &rules.crossings);

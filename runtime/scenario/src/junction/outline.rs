@@ -19,7 +19,7 @@ use glam::DVec2;
 use roadwright_geometry::math::{acos, wrap_angle};
 use roadwright_geometry::{Pose, heading_of, polygon, unit};
 
-/// One edge of an outline, from the end of the one before it.
+/// One edge of an outline, starting at the end of the previous one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum OutlineEdge {
     /// A straight line.
@@ -29,7 +29,7 @@ pub enum OutlineEdge {
         /// Its end, m.
         to: DVec2,
     },
-    /// A circular arc, the shorter way round: a rounded kerb.
+    /// A circular arc, the shorter of the two possible: a rounded kerb.
     Arc {
         /// Its start, m.
         from: DVec2,
@@ -42,7 +42,7 @@ pub enum OutlineEdge {
     },
 }
 
-/// Largest distance between an arc and its polygon, m, where nobody asks for another one.
+/// Default for the largest distance between an arc and its polygon, m.
 pub(super) const ARC_TOLERANCE: f64 = 0.05;
 /// Largest distance between a smooth side and its points, m.
 const SIDE_TOLERANCE: f64 = 0.01;
@@ -91,7 +91,7 @@ impl OutlineEdge {
             } => {
                 let start = heading_of(from - centre);
                 let turn = wrap_angle(heading_of(to - centre) - start);
-                // The chord of an angle leaves its arc by radius (1 - cos(angle / 2)).
+                // The chord of an angle deviates from its arc by radius (1 - cos(angle / 2)).
                 let sag = (tolerance / radius.max(1e-6)).clamp(1e-6, 1.0);
                 let step = 2.0 * acos(1.0 - sag);
                 let count = (turn.abs() / step).ceil().clamp(1.0, 256.0) as usize;
@@ -111,10 +111,10 @@ pub(super) fn polygon(outline: &[OutlineEdge], tolerance: f64) -> Vec<DVec2> {
     points.collect()
 }
 
-/// How far the lane of a path may reach beyond the outline, m: a kerb is not a wall.
+/// Distance by which the lane of a path may reach beyond the outline, m; a kerb is not a wall.
 const BAND_SLACK: f64 = 0.6;
 
-/// Lanes that leave the outline are wider on either side, m: they lie on each other then, with no gap between
+/// Lanes that leave the outline are widened on either side, m, so that they overlap without gaps between
 /// chords.
 const STRIP_BEYOND: f64 = 0.1;
 
@@ -130,18 +130,17 @@ pub(super) struct Flow {
 pub(super) enum Shape {
     /// By an arc.
     Arc(Fillet),
-    /// They go on in each other at the node.
+    /// They continue into each other at the node.
     Joined,
-    /// By a smooth curve from cut to cut, or by a line.
+    /// By a smooth curve or a line from cut to cut.
     Free,
 }
 
-/// The outline around cut arms, the sides that it is made of, and whether it is a makeshift one (then
-/// it has no sides).
+/// The outline around cut arms, its sides, and whether it is only a hull (which has no sides).
 pub(super) struct Outline {
     pub(super) edges: Vec<OutlineEdge>,
     pub(super) sides: Vec<Flow>,
-    /// The lanes of paths that it does not hold.
+    /// Lanes of paths that reach outside it.
     pub(super) strips: Vec<Vec<DVec2>>,
     pub(super) degraded: bool,
 }
@@ -157,12 +156,12 @@ impl Outline {
     }
 }
 
-/// The outline around cut arms.
+/// Returns the outline around cut arms.
 ///
-/// An outline has to be simple and should hold the lanes of all paths. Tried in order: corners with
-/// their radii, halved radii, no radii; if none holds all lanes the first simple one is taken, with strips
-/// for the lanes that leave it, and at last the convex hull of cuts and paths. A junction without an area (roads that continue each
-/// other) has none.
+/// An outline has to be simple and should contain the lanes of all paths. Tried in order: corners with their
+/// radii, halved radii, no radii. If none contains all lanes, the first simple one is used with strips for
+/// the lanes that leave it. The last resort is the convex hull of cuts and paths. A junction without an area
+/// (roads that continue each other) has none.
 pub(super) fn outline(
     arms: &[Arm<'_>],
     trims: &[f64],
@@ -175,9 +174,9 @@ pub(super) fn outline(
     if trims.iter().all(|&trim| trim == 0.0) {
         return Outline::of(Vec::new(), Vec::new());
     }
-    // Of the outlines that are tried, in order of beauty, the first that is simple and holds the edges
-    // of all driven lanes is taken. Where arms meet at odd angles, smooth sides and the arcs of
-    // neighbouring corners can cross each other; smaller radii draw an arc back to its corner.
+    // Of the candidate outlines, best-looking first, the first one that is simple and contains the edges of
+    // all driven lanes is used. Where arms meet at odd angles, smooth sides and the arcs of neighbouring
+    // corners can cross each other; smaller radii pull an arc back to its corner.
     let driven: Vec<DVec2> = paths.iter().flat_map(band).collect();
     let mut simple = None;
     for (share, sides) in [
@@ -209,13 +208,15 @@ pub(super) fn outline(
     }
 }
 
-/// Whether an outline holds a place; 15 cm of slack, as points of both are within tolerances of their curves.
+/// Whether an outline contains a point; 15 cm of slack, as points of both are within tolerances of their
+/// curves.
 fn holds(outline: &[DVec2], place: DVec2) -> bool {
     polygon::distance(outline, place) < 0.15
 }
 
-/// The lanes of the paths whose middle leaves an outline, counter-clockwise: in junctions of many nodes ways
-/// lead over the roads between them, which no corner knows of. Lanes that only cut a corner spoil its arc.
+/// The lanes of the paths whose middle leaves an outline, counter-clockwise. In junctions of many nodes paths
+/// lead over the roads between them, which no corner accounts for. Lanes that only cut a corner are left out
+/// because they would spoil its arc.
 fn strips(outline: &[DVec2], paths: &[ConnectingPath]) -> Vec<Vec<DVec2>> {
     let leaves = |path: &&ConnectingPath| {
         let middle = path
@@ -232,7 +233,8 @@ fn strips(outline: &[DVec2], paths: &[ConnectingPath]) -> Vec<Vec<DVec2>> {
     paths.iter().filter(leaves).filter_map(lane).collect()
 }
 
-/// The convex hull of all cuts and driven lanes: it holds everything, and looks like nothing built.
+/// Returns the convex hull of all cuts and driven lanes: it contains everything, but resembles no real
+/// junction.
 fn hull(arms: &[Arm<'_>], trims: &[f64], driven: Vec<DVec2>) -> Vec<OutlineEdge> {
     let cuts = arms
         .iter()
@@ -259,18 +261,19 @@ fn band(path: &ConnectingPath) -> Vec<DVec2> {
     edges.rev().flatten().collect()
 }
 
-/// Both edges of a path's lane, so far outside of them, m: the right one, and the left one. `None` without a curve.
+/// Both edges of a path's lane, moved out by `beyond`, m: the right one, then the left one. `None` without a
+/// curve.
 fn edges(path: &ConnectingPath, beyond: f64) -> Option<[Vec<DVec2>; 2]> {
     let curve = path.curve.as_ref()?;
-    // Inside of a tight bend the edge would fold over.
+    // On the inside of a tight bend the edge would fold over.
     let half = (0.5 * path.width.0.min(path.width.1) + beyond)
         .min(0.8 * path.min_radius())
         .max(0.0);
     Some([-half, half].map(|lateral| curve.sample(ARC_TOLERANCE, lateral)))
 }
 
-/// The end of a road: a half circle from edge to edge of the carriageway. Where vehicles turn round,
-/// it begins at the cut and holds the place that they need.
+/// The end of a road: a half circle from edge to edge of the carriageway. Where vehicles turn round, it
+/// begins at the cut and contains the area that they need.
 fn dead_end(arm: &Arm<'_>, trim: f64) -> Outline {
     let (left, right) = (arm.left_edge(trim), arm.right_edge(trim));
     let centre = 0.5 * (left.position + right.position);
@@ -278,8 +281,8 @@ fn dead_end(arm: &Arm<'_>, trim: f64) -> Outline {
     if radius < 0.05 {
         return Outline::of(Vec::new(), Vec::new());
     }
-    // Two quarters, since an arc is the shorter way round: of a half circle both ways are as long.
-    // The edges head outward along the road, so the far point lies behind them.
+    // Two quarters, because an arc is the shorter of two possible and the two halves of a circle are equally
+    // long. The edges head outward along the road, so the far point lies behind them.
     let mut side = Path::from(left.position);
     side.arc_to(centre - radius * left.forward(), centre, radius);
     side.arc_to(right.position, centre, radius);
@@ -295,12 +298,12 @@ fn dead_end(arm: &Arm<'_>, trim: f64) -> Outline {
     Outline::of(edges, vec![side])
 }
 
-/// The edges of the carriageway between the cuts of neighbouring arms, with their wanted corners.
+/// Returns the edges of the carriageway between the cuts of neighbouring arms, with their wanted corners.
 pub(super) fn sides(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner]) -> Vec<Flow> {
     trace(arms, trims, corners, 1.0, Sides::Smooth).sides
 }
 
-/// The outline with the given share of the corner radii.
+/// Traces the outline with the given share of the corner radii.
 fn trace(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner], share: f64, sides: Sides) -> Outline {
     let mut edges = Vec::new();
     let mut traced = Vec::with_capacity(arms.len());
@@ -357,8 +360,7 @@ fn side(
     if sides == Sides::Smooth {
         path.lines_to(smooth_side(from.reversed(), to));
     } else if corner.wanted_radius > 0.0 && distance <= trims.arm && next_distance <= trims.next {
-        // The corner point as both arms see it; the two places differ where the edges do not quite
-        // meet.
+        // The corner point as seen from both arms; the two points differ where the edges do not quite meet.
         let edge = arm.left_edge(distance).position;
         path.line_to(0.5 * (edge + next.right_edge(next_distance).position));
     }
@@ -369,8 +371,8 @@ fn side(
     }
 }
 
-/// Along the left edge of an arm to the foot of an arc, around it, and along the right edge of the next
-/// arm; all of it `beyond` metres outside the edges.
+/// Follows the left edge of an arm to the foot of an arc, the arc, and the right edge of the next arm, all
+/// `beyond` metres outside the edges.
 pub(super) fn around(
     Pair { arm, next }: Pair<&Arm<'_>>,
     distances: Pair<f64>,
@@ -388,8 +390,8 @@ pub(super) fn around(
     path
 }
 
-/// Along the left edge of an arm to its node and on along the right edge of the next one, as far outside
-/// as `beyond` says for the distance from the first cut.
+/// Follows the left edge of an arm to its node and then the right edge of the next one, as far outside as
+/// `beyond` returns for the distance from the first cut.
 pub(super) fn through(
     Pair { arm, next }: Pair<&Arm<'_>>,
     trims: Pair<f64>,
@@ -397,7 +399,7 @@ pub(super) fn through(
 ) -> Vec<DVec2> {
     let mut points = arm.along(Flank::Left, trims.arm, 0.0, |s| beyond(trims.arm - s));
     let after = next.along(Flank::Right, 0.0, trims.next, |s| beyond(trims.arm + s));
-    // Edges meet within a centimetre: one point for both, or the path would step back.
+    // Edges meet within a centimetre: one point stands for both, or the path would step back.
     if let Some(last) = points.last_mut() {
         *last = 0.5 * (*last + after[0]);
     }
@@ -405,17 +407,17 @@ pub(super) fn through(
     points
 }
 
-/// Whether the edge of an arm goes on in that of the next one at their node.
+/// Whether the edge of an arm continues in that of the next one at their node.
 fn goes_on(Pair { arm, next }: Pair<&Arm<'_>>) -> bool {
-    // Both head outward: where one edge goes on in the other their headings are opposite.
+    // Both head outward: where one edge continues in the other their headings are opposite.
     let (edge, next_edge) = (arm.left_edge(0.0), next.right_edge(0.0));
     let turn = wrap_angle(edge.heading - next_edge.heading).abs();
     (edge.position - next_edge.position).length() < 0.01 && std::f64::consts::PI - turn < 0.01
 }
 
-/// The curve between two edges that face each other, if there is a short one.
+/// Returns the curve between two edges that face each other, if there is a short one.
 ///
-/// One that is much longer than its chord makes a loop or a belly: the straight line is better.
+/// A curve much longer than its chord makes a loop or a bulge, and the straight line is better.
 pub(super) fn smooth_side(from: Pose, to: Pose) -> Vec<DVec2> {
     let chord = (to.position - from.position).length();
     if chord < 0.1 {

@@ -1,20 +1,19 @@
-//! Who gives way to whom in a junction, connection by connection.
+//! Right of way in a junction, for each pair of connections.
 //!
-//! Of two connections in conflict at most one gives way; the first of these rules that speaks
-//! decides:
+//! Of two conflicting connections at most one gives way. The first of these rules that applies decides:
 //!
-//! 1. Who turns back gives way.
-//! 2. Who has a sign gives way to who has none.
-//! 3. Of two that come towards each other, who turns across the other's way gives way.
-//! 4. Who has the other one on the nearer side gives way: on the right in right-hand traffic.
+//! 1. A vehicle that makes a U-turn gives way.
+//! 2. A vehicle that faces a sign gives way to one that does not.
+//! 3. Of two oncoming vehicles, the one that turns across the other's path gives way.
+//! 4. A vehicle gives way to one on its near side: on the right in right-hand traffic.
 //!
-//! At a mini roundabout who enters gives way to whoever comes past its entry, and to nobody else.
-//! At an all-way stop and where lanes become one, nobody gives way: who came first goes first.
+//! At a mini roundabout an entering vehicle gives way only to vehicles that pass its entry. At an all-way
+//! stop and at a zipper merge no connection gives way: the first to arrive goes first.
 //!
 //! ```text
 //!             |  b  |
 //!             |  :  |          In right-hand traffic b comes from the left of a: b has a on its
-//!   ----------+  :  +---       right and gives way (4). c turns left across the way of a and
+//!   ----------+  :  +---       right and gives way (4). c turns left across the path of a and
 //!     a ......:..:......>      gives way (3). With a yield sign for b only the sign counts (2).
 //!             |  :  |
 //!   ----------+  v  +---
@@ -30,41 +29,42 @@ use roadwright_geometry::heading_of;
 use roadwright_geometry::math::wrap_angle;
 use std::f64::consts::{PI, TAU};
 
-/// Arms that are this far apart face each other, by where they lie or by where they lead, rad.
+/// Arms at least this far apart face each other, by their bearings or by their headings, rad.
 const ONCOMING: f64 = 135.0 * PI / 180.0;
 
-/// Critical gaps, s: the shortest time to the next vehicle on the other way in which half of all
-/// drivers go. [HCM 2000], exhibit 17-5, two lanes.
+/// Critical gaps, s: the time to the next conflicting vehicle at which half of all drivers accept the gap.
+/// [HCM 2000], exhibit 17-5, two lanes.
 const GAP_NEAR_TURN: f64 = 6.2;
 const GAP_STRAIGHT: f64 = 6.5;
 const GAP_FAR_TURN: f64 = 7.1;
 const GAP_FAR_TURN_FROM_MAJOR: f64 = 4.1;
-/// The same for entering a roundabout, s. By [HCM 2016], equation 22-1, it is 5.0 s between two vehicles in
-/// the ring. Here it begins when one sets out from its stop line some metres before it, while the first
-/// of the two still passes: with 3.2 s from there as many get in as by that equation.
+/// Critical gap for entering a roundabout, s. By [HCM 2016], equation 22-1, it is 5.0 s between two vehicles
+/// in the ring. Here the gap begins when a vehicle sets out from its stop line some metres before the ring,
+/// while the first of the two still passes. With 3.2 s from there, as many vehicles enter as by that
+/// equation.
 const GAP_ROUNDABOUT: f64 = 3.2;
 
 /// Follow-up times, s: from the departure of one vehicle at a sign to that of the next one in its queue,
-/// which looks for itself, while nobody comes. [HCM 2000], exhibit 17-5.
+/// which also has to look, while there is no conflicting traffic. [HCM 2000], exhibit 17-5.
 const FOLLOW_UP_NEAR_TURN: f64 = 3.3;
 const FOLLOW_UP_STRAIGHT: f64 = 4.0;
 const FOLLOW_UP_FAR_TURN: f64 = 3.5;
 
-/// Where another arm lies, seen from one.
+/// Position of another arm as seen from an arm.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Seen {
     Same,
     Oncoming,
-    /// On the side from which vehicles go first.
+    /// On the side that has priority.
     NearSide,
     FarSide,
 }
 
-/// Who gives way to whom in one junction.
+/// Right of way between the connections of one junction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RightOfWay {
     control: Control,
-    /// Row by row a bit for each path that the row's path gives way to.
+    /// Row by row, a bit for each path that the row's path gives way to.
     rows: Vec<u64>,
     words: usize,
     /// Whether any bit is set.
@@ -75,16 +75,15 @@ pub struct RightOfWay {
     gaps: Vec<f64>,
     /// The follow-up time of each path, s.
     follow_ups: Vec<f64>,
-    /// Whether one may turn along each path at a red light; empty where nobody may.
+    /// Whether each path may turn at a red light; empty where none may.
     on_red: Vec<bool>,
 }
 
-/// The shortest time to the next vehicle with green before which half of all drivers turn to the near side
-/// at a red light, s: that of a stop sign. [HCM 2000], exhibit 17-5.
+/// Critical gap of a near-side turn at a red light, s: that of a stop sign. [HCM 2000], exhibit 17-5.
 pub const GAP_ON_RED: f64 = GAP_NEAR_TURN;
 
 impl RightOfWay {
-    /// Finds it from the layout of a junction. O(pairs of paths in conflict).
+    /// Derives right of way from the layout of a junction. O(pairs of conflicting paths).
     pub fn of(junction: &Junction, conflicts: &Conflicts) -> Self {
         let arms = Arms::new(junction);
         let n = junction.paths.len();
@@ -93,7 +92,7 @@ impl RightOfWay {
         for conflict in conflicts.list() {
             let (a, b) = (conflict.paths.0.index(), conflict.paths.1.index());
             let (one, other) = (&junction.paths[a], &junction.paths[b]);
-            // At most one of the two: if each waited for the other, both would stand.
+            // At most one of the two gives way, because otherwise both would wait for each other.
             if arms.gives_way(one, other) {
                 // Row a, bit b: a gives way to b.
                 rows[a * words + b / 64] |= 1 << (b % 64);
@@ -117,12 +116,12 @@ impl RightOfWay {
         }
     }
 
-    /// What says who goes first.
+    /// Returns the control of the junction.
     pub fn control(&self) -> Control {
         self.control
     }
 
-    /// Whether who is on one path gives way to who is on another. O(1).
+    /// Whether traffic on one path gives way to traffic on another. O(1).
     #[inline]
     pub fn gives_way(&self, path: ConnectionIndex, other: ConnectionIndex) -> bool {
         let row = path.index() * self.words;
@@ -145,40 +144,38 @@ impl RightOfWay {
             .any(|word| *word != 0)
     }
 
-    /// What who comes along a path is told.
+    /// Returns the sign that faces traffic on a path.
     #[inline]
     pub fn sign(&self, path: ConnectionIndex) -> Sign {
         self.signs[path.index()]
     }
 
-    /// Whether who comes along a path may turn at a red light: after a stop, giving way to all whose ways
-    /// meet its own.
+    /// Whether traffic on a path may turn at a red light after a stop, giving way to all conflicting traffic.
     #[inline]
     pub fn may_turn_on_red(&self, path: ConnectionIndex) -> bool {
         self.on_red.get(path.index()).is_some_and(|may| *may)
     }
 
-    /// The time to the next vehicle that lets who comes along a path go before it, s.
+    /// Critical gap of traffic on a path, s.
     #[inline]
     pub fn critical_gap(&self, path: ConnectionIndex) -> f64 {
         self.gaps[path.index()]
     }
 
-    /// The time after which the next one in a queue at a sign goes along a path, s; 0 without a sign and
-    /// into a roundabout.
+    /// Follow-up time of a queue at a sign on a path, s; 0 without a sign and into a roundabout.
     #[inline]
     pub fn follow_up(&self, path: ConnectionIndex) -> f64 {
         self.follow_ups[path.index()]
     }
 }
 
-/// The arms of a junction, as far as right of way depends on them.
+/// The arms of a junction with what right of way depends on.
 pub(super) struct Arms<'a> {
     junction: &'a Junction,
-    /// Where they lie, seen from the middle of the junction, rad.
+    /// Bearings seen from the middle of the junction, rad.
     bearings: Vec<f64>,
-    /// Where they lead where the junction ends, rad. In merged junctions that is another direction: the arms
-    /// of a street that goes straight on lie beside the middle.
+    /// Outward headings at the cuts, rad. In merged junctions they differ from the bearings, because the arms
+    /// of a straight street may lie to one side of the middle.
     headings: Vec<f64>,
 }
 
@@ -197,7 +194,7 @@ impl<'a> Arms<'a> {
         }
     }
 
-    /// Where an arm leads, rad.
+    /// Outward heading of an arm, rad.
     pub(super) fn heading(&self, arm: usize) -> f64 {
         self.headings[arm]
     }
@@ -213,18 +210,18 @@ impl<'a> Arms<'a> {
             .map_or(Sign::None, |arm| self.junction.arms[arm].sign)
     }
 
-    /// How fast the road that a path comes from may be driven, m/s.
+    /// Speed limit of the road that a path comes from, m/s.
     pub(super) fn speed_limit(&self, path: &ConnectingPath) -> f64 {
         let arm = self.index(path).map(|arm| &self.junction.arms[arm]);
         arm.map_or(0.0, |arm| arm.speed_limit)
     }
 
-    /// Whether a path turns across the way of oncoming vehicles.
+    /// Whether a path turns across oncoming traffic.
     pub(super) fn is_far_turn(&self, path: &ConnectingPath) -> bool {
         path.turn == Turn::far(self.junction.side)
     }
 
-    /// Whether a path turns to the side on which one drives.
+    /// Whether a path turns to the driving side.
     fn is_near_turn(&self, path: &ConnectingPath) -> bool {
         path.turn == Turn::near(self.junction.side)
     }
@@ -253,7 +250,7 @@ impl<'a> Arms<'a> {
         }
     }
 
-    /// Whether one path goes round a mini roundabout past the arm that another one comes from.
+    /// Whether one path of a mini roundabout passes the arm that another one comes from.
     fn passes_entry(&self, path: &ConnectingPath, other: &ConnectingPath) -> bool {
         let index = |lane: LaneEnd| {
             let mut arms = self.junction.arms.iter();
@@ -272,17 +269,17 @@ impl<'a> Arms<'a> {
                 DrivingSide::Left => (-turn).rem_euclid(TAU),
             }
         };
-        // Back into its own arm it is once all around.
+        // Back into its own arm a path passes all entries.
         to == from || around(entry) < around(to)
     }
 
-    /// Whether one of two paths in conflict gives way to the other.
+    /// Whether the first of two conflicting paths gives way to the other.
     fn gives_way(&self, path: &ConnectingPath, other: &ConnectingPath) -> bool {
         if matches!(self.junction.control, Control::AllWayStop | Control::Zipper) {
             return false;
         }
         if self.junction.control == Control::MiniRoundabout {
-            // Of two who come past the entry of each other it is the one who is there first.
+            // If each passes the other's entry, the first to arrive goes first.
             return self.passes_entry(other, path) && !self.passes_entry(path, other);
         }
         let turns_back = |path: &ConnectingPath| path.turn == Turn::UTurn;
@@ -321,7 +318,7 @@ impl<'a> Arms<'a> {
     fn follow_up(&self, path: &ConnectingPath) -> f64 {
         match (self.sign(path), path.turn) {
             (Sign::None | Sign::Signal, _) => 0.0,
-            // 2.6 s into a roundabout ([HCM 2016], equation 22-1): it takes longer to move up.
+            // 2.6 s into a roundabout ([HCM 2016], equation 22-1), but moving up to the line takes longer.
             _ if self.is_roundabout() => 0.0,
             (_, Turn::Straight) => FOLLOW_UP_STRAIGHT,
             (_, Turn::UTurn) => FOLLOW_UP_FAR_TURN,

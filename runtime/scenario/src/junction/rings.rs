@@ -3,7 +3,7 @@
 //! ```text
 //!            |  ^
 //!        .--<+<--.        Right-hand traffic drives around counter-clockwise. Where a
-//!       v         ^       road leaves the ring, the ring is the way that bends most
+//!       v         ^       road leaves the ring, the ring is the road that bends most
 //!    ---+  island +---    to the inside; no bend of it is as sharp as the corner of
 //!       v         ^       a block, and it is about as round as a circle.
 //!        '-->+>--'
@@ -18,18 +18,18 @@ use roadwright_geometry::{Pose, polygon};
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::PI;
 
-/// Most roads of a ring: the largest real ones have a score of arms.
+/// Maximum number of roads of a ring; the largest real ones have about twenty arms.
 const MAX_ROADS: usize = 48;
-/// Length of the ring, m: radii of 5 to 130 m.
+/// Length of the ring, m, for radii of 5 to 130 m.
 const LENGTH: std::ops::Range<f64> = 30.0..820.0;
-/// The sharpest bend at a node, rad: blocks of one-way streets have corners of 90 degrees.
+/// Sharpest bend at a node, rad; blocks of one-way streets have corners of 90 degrees.
 const MAX_BEND: f64 = 70.0 * PI / 180.0;
-/// The least share of the area of a circle of the same length: a square has 0.785.
+/// Smallest share of the area of a circle of the same length; a square has 0.785.
 const ROUNDNESS: f64 = 0.7;
-/// Distance between the points of a ring by which its area is found, m.
+/// Distance between the points of a ring from which its area is computed, m.
 const SAMPLING: f64 = 2.0;
 
-/// A one-way road in its direction of driving.
+/// A one-way road in driving direction.
 struct OneWay {
     road: RoadId,
     is_forward: bool,
@@ -72,18 +72,18 @@ pub(super) fn rings(network: &RoadNetwork, side: DrivingSide) -> BTreeSet<RoadId
     rings
 }
 
-/// Whether a road is driven in one direction only.
+/// Whether a road has lanes in one direction only.
 pub(super) fn is_one_way(road: &Road, side: DrivingSide) -> bool {
     let [forward, backward] = directions(road, side);
     forward != backward
 }
 
-/// Whether a road is driven along its line, and against it.
+/// Whether a road has lanes along its line, and against it.
 fn directions(road: &Road, side: DrivingSide) -> [bool; 2] {
     [true, false].map(|forward| road.lanes_driven(0.0, forward, side) > 0)
 }
 
-/// Whether two roads are the same as far as rings go: where they lead, and which way they are driven.
+/// Whether two roads are equal as far as rings are concerned: same course and same driving directions.
 pub(super) fn is_driven_alike(a: &Road, b: &Road, side: DrivingSide) -> bool {
     (a.from, a.to) == (b.from, b.to)
         && directions(a, side) == directions(b, side)
@@ -111,7 +111,7 @@ fn one_way(id: RoadId, road: &Road, side: DrivingSide) -> Option<OneWay> {
     })
 }
 
-/// The one-way road that leaves most to the inside of a ring.
+/// Finds the one-way road that bends most towards the inside of a ring.
 fn innermost(
     road: &OneWay,
     leaving: &[usize],
@@ -123,16 +123,15 @@ fn innermost(
     leaving
         .iter()
         .filter(|i| bend(i).abs() < MAX_BEND)
-        // Of equal bends the road with the smaller number, whatever the order of the list.
+        // Of equal bends the road with the smaller number wins, whatever the order of the list.
         .max_by(|a, b| bend(a).total_cmp(&bend(b)).then(b.cmp(a)))
         .copied()
 }
 
-/// The chain from a road on, if it closes at that road.
+/// The chain that starts with a road, if it closes at that road.
 fn ring_from(first: usize, next: &[Option<usize>]) -> Option<Vec<usize>> {
     let mut ring = vec![first];
-    // A chain that runs into a ring from outside never comes back to its own first road: the limit
-    // ends it.
+    // A chain that runs into a ring from outside never returns to its own first road, so the limit ends it.
     while ring.len() <= MAX_ROADS {
         let last = *ring.last()?;
         match next[last]? {
@@ -143,7 +142,7 @@ fn ring_from(first: usize, next: &[Option<usize>]) -> Option<Vec<usize>> {
     None
 }
 
-/// Whether a closed chain is driven around its inside and is round.
+/// Whether a closed chain is driven in the right direction and is round.
 fn is_roundabout(
     ring: &[usize],
     roads: &[OneWay],
@@ -173,7 +172,7 @@ fn is_roundabout(
         points.extend((0..count).map(pose));
     }
     let area = side.around() * polygon::signed_area(&points);
-    // A circle of this length has the area length^2 / (4 pi). Driven the wrong way round the area
-    // is negative.
+    // A circle of this length has the area length^2 / (4 pi). Driven in the wrong direction the area is
+    // negative.
     LENGTH.contains(&length) && area > ROUNDNESS * length * length / (4.0 * PI)
 }

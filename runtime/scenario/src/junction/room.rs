@@ -1,36 +1,36 @@
-//! Where one can wait between two junctions.
+//! Room to wait between two junctions.
 
 use super::Layout;
 use crate::ids::RoadId;
 use crate::network::RoadNetwork;
 use crate::road::RoadEnd;
 
-/// What a car takes that waits at a line, m: its length of 4.5 m, and 2 m behind it.
+/// Road length that a car waiting at a line takes up, m: its length of 4.5 m and 2 m behind it.
 const ROOM_TO_WAIT: f64 = 6.5;
 
-/// How much road lies before the cut at an end of a road, m: infinite where there is room for every line.
+/// Length of road before the cut at an end of a road, m; infinite where there is room for any stop line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoomToWait(f64);
 
 impl RoomToWait {
-    /// Whether a car can wait at a line that is set back by so many metres: it takes 6.5 m, its length of
-    /// 4.5 m and 2 m behind it. Where none can, signals and signs at the junction behind hold for both
-    /// junctions, and there is no line.
+    /// Whether a car can wait at a line that is set back by the given number of metres. It takes up 6.5 m,
+    /// which is its length of 4.5 m and 2 m behind it. Where none can wait, there is no line, and the signals
+    /// and signs of the junction behind apply to both junctions.
     pub fn fits_car(self, setback: f64) -> bool {
         self.0 - setback >= ROOM_TO_WAIT
     }
 
-    /// Whether there is room for every line, however far it is set back.
+    /// Whether there is room for any stop line, however far it is set back.
     pub fn is_ample(self) -> bool {
         self.0.is_infinite()
     }
 }
 
 impl Layout {
-    /// How much road lies before the cut at an end of a road: up to the junction or the crossing for
-    /// people on foot behind, over nodes at which roads only go on. Not looked at farther than a car and
-    /// what lines can be set back: ample where the road is longer, comes from a dead end, or is the ring of
-    /// a roundabout, in which vehicles may stand anywhere.
+    /// Length of road before the cut at an end of a road: back to the previous junction or pedestrian
+    /// crossing, across nodes at which roads only continue. The search stops at the length of a car plus the
+    /// longest setback. The room is ample where the road is longer, comes from a dead end, or is the ring of
+    /// a roundabout, on which vehicles may stop anywhere.
     pub fn room_before(&self, network: &RoadNetwork, end: (RoadId, RoadEnd)) -> RoomToWait {
         RoomToWait(self.metres_before(network, end))
     }
@@ -38,8 +38,7 @@ impl Layout {
     fn metres_before(&self, network: &RoadNetwork, (road, end): (RoadId, RoadEnd)) -> f64 {
         let mut room = 0.0;
         let (mut id, mut from) = (road, end);
-        // Each round adds a road; short ones in a circle of nodes where roads only go on come to an end by
-        // their length.
+        // Each round adds a road. Even a loop of short roads ends, because its length adds up.
         while room < FARTHEST {
             let Some(road) = network.road(id) else {
                 return f64::INFINITY;
@@ -68,7 +67,7 @@ impl Layout {
     }
 }
 
-/// How far is looked, m: a car and the most that a line is set back, 7 m.
+/// Farthest distance searched, m: a car and the longest setback of a line, 7 m.
 const FARTHEST: f64 = 15.0;
-/// Less than a piece of road can be, m: so that looking comes to an end.
+/// Smaller than any piece of road, m, so that the search ends.
 const LEAST_PIECE: f64 = 0.1;

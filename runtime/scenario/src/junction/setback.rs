@@ -1,9 +1,9 @@
-//! How far before the junction vehicles stop: stop lines are set back out of the way of those who turn.
+//! Set-back stop lines, which leave room for turning vehicles.
 //!
 //! ```text
 //!            ____        The front of a bus that turns into a street swings over the lane that leads
-//!        .-'  bus \      out of it. Who waits there stops before that, as where buses turn in real
-//!      /    .----. |     streets: the line lies a few metres before the cut of the arm.
+//!        .-'  bus \      out of it. Vehicles waiting there stop before that area, as in real streets
+//!      /    .----. |     where buses turn: the line lies a few metres before the cut of the arm.
 //!     |   /  |   '-'
 //!     |  |   |=====| <- line
 //! ```
@@ -13,28 +13,28 @@ use super::{ConnectingPath, Junction, LaneEnd};
 use glam::DVec2;
 use roadwright_geometry::Pose;
 
-/// Half of the width of who waits, with 0.25 m: so far from its way is a car that turns, at most, if its
-/// driver follows the bend.
+/// Half the width of the waiting vehicle plus 0.25 m, the largest distance of a turning car from its path if
+/// its driver follows the bend.
 const HALF: f64 = 1.15;
-/// What remains between who turns and who waits, m.
+/// Gap between the turning and the waiting vehicle, m.
 const GAP: f64 = 0.4;
-/// Lines are not set back farther, m: there are better ways for such a bus.
+/// Maximum setback, m; a bus that needs more should use another street.
 const MOST: f64 = 7.0;
-/// From one place of a bus that is looked at to the next, m, and of the points of its side.
+/// Distance between the sampled poses of a bus, m, and between the points of its sides.
 const STEP: f64 = 0.25;
 const ALONG: f64 = 0.5;
 
 impl Junction {
-    /// How far before the cut of its arm the stop line of each lane lies that leads in, m, where buses need
-    /// it; lanes that none swings over are left out. In the order of the lanes.
-    /// O(lanes * paths * their lengths).
+    /// Distance from the cut of the arm back to the stop line of each entering lane, m, where turning buses
+    /// need it. Lanes that no bus swings over are left out. In the order of the lanes. O(lanes * paths *
+    /// their lengths).
     pub fn setbacks(&self) -> Vec<(LaneEnd, f64)> {
         self.setbacks_for(Body::LONG)
     }
 
-    /// The same where only cars drive. Mostly corners leave them room; where arms meet at an angle, or
-    /// corners are tight, cars that turn come within a hand's breadth of who waits, and none keeps to its
-    /// way by the centimetre.
+    /// The same for cars only. Corners usually leave them room. Where arms meet at an angle, or corners are
+    /// tight, turning cars come within 0.1 m of waiting ones, and drivers do not follow their path that
+    /// exactly.
     pub fn setbacks_of_cars(&self) -> Vec<(LaneEnd, f64)> {
         self.setbacks_for(Body::CAR)
     }
@@ -48,7 +48,7 @@ impl Junction {
         }
         lanes.sort_by_key(|(lane, _)| *lane);
         lanes.dedup_by_key(|(lane, _)| *lane);
-        // Walked once, not for each lane anew.
+        // Sampled once instead of for each lane.
         let paths = self
             .paths
             .iter()
@@ -65,7 +65,7 @@ impl Junction {
     }
 }
 
-/// A way through the junction: the arm that it comes from, and places along it.
+/// A connection as driven: the arm that it comes from, and poses along it.
 struct DrivenPath {
     from: LaneEnd,
     places: Vec<Pose>,
@@ -83,9 +83,9 @@ impl DrivenPath {
     }
 }
 
-/// How far before its end bodies swing over a lane, m.
+/// Distance before its end over which bodies swing over a lane, m.
 fn swept(paths: &[DrivenPath], lane: LaneEnd, end: Pose, body: Body) -> f64 {
-    // Whoever comes from the same arm is behind its own line, and turns away from there.
+    // Vehicles from the same arm start behind its own line and turn away from there.
     let others = paths
         .iter()
         .filter(|path| (path.from.road, path.from.end) != (lane.road, lane.end));
@@ -95,8 +95,8 @@ fn swept(paths: &[DrivenPath], lane: LaneEnd, end: Pose, body: Body) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// Whether a body may swing over the lane that ends at a pose: not where its middle is so far beside the
-/// lane or beyond its end that no part of it does, which is nearly everywhere.
+/// Whether a body may swing over the lane that ends at a pose. A quick test: nearly always its middle is too
+/// far beside the lane or beyond its end.
 fn may_swing_over(place: &Pose, end: Pose, body: Body) -> bool {
     let reach = 0.5 * DVec2::new(body.length(), body.width).length();
     let middle = end.to_local(place.point(0.5 * (body.front - body.rear), 0.0));
@@ -104,7 +104,7 @@ fn may_swing_over(place: &Pose, end: Pose, body: Body) -> bool {
     is_over && (place.point(0.5 * body.front, 0.0) - end.position).length() <= body.front + MOST
 }
 
-/// How far before the end of a lane the sides of a body come over it, m.
+/// Distance before the end of a lane up to which the sides of a body cover it, m.
 fn depth(place: &Pose, end: Pose, body: Body) -> f64 {
     let along = (body.length() / ALONG).ceil() as usize;
     let mut depth: f64 = 0.0;

@@ -1,11 +1,12 @@
-//! Splitter islands: what nobody drives over between the entry and the exit of a roundabout's arm.
+//! Splitter islands: the areas between the entry and the exit of a roundabout's arm that no vehicle drives
+//! over.
 //!
 //! ```text
 //!        | in : out |
 //!        |    :     |  <- cut         Entry and exit bend away from each other towards the ring. The
-//!        |   / \    |                 island is what their lanes, the bodies of cars that drive them,
-//!       /   /   \    \                and those on the ring leave between them. Where it is wide enough
-//!      /   '-----'    \               it is raised as far as buses keep off it; else it is painted.
+//!        |   / \    |                 island is the area left between their lanes, the bodies of cars
+//!       /   /   \    \                on them, and vehicles on the ring. Where it is wide enough it is
+//!      /   '-----'    \               raised, as far as buses keep clear of it; else it is painted.
 //!     .   ring  ->     .
 //! ```
 
@@ -20,31 +21,33 @@ use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, ReferenceLine, polygon};
 
-/// What bodies keep off painted islands, m, and off raised ones.
+/// Clearance of bodies from painted islands, m, and from raised ones.
 const BESIDE_PAINT: f64 = 0.05;
 const BESIDE_KERB: f64 = 0.35;
-/// From one place of a body that is looked at to the next, m.
+/// Distance between sampled poses of a body, m.
 const STEP: f64 = 0.25;
-/// Points of a side of a body are so close, m.
+/// Distance between points along the side of a body, m.
 const BESIDE_STEP: f64 = 0.5;
-/// Extent of the rows and columns by which islands are found, m.
+/// Size of the rows and columns of the grid in which islands are found, m.
 const CELL: f64 = 0.25;
-/// What of a bus must not come over a kerb: up to its front wheels. What is before them swings over it.
+/// Part of a bus that must not cross a kerb: up to its front wheels. The overhang before them may swing over
+/// it.
 const WHEELS: Body = Body {
     width: Body::LONG.width,
     front: 5.2,
     rear: 1.0,
 };
-/// Three points whose triangle is not larger than this lie on a line, whatever the last bit says, m^2.
+/// Three points whose triangle is not larger than this count as collinear, so that rounding does not matter,
+/// m^2.
 const STRAIGHT: f64 = 1e-9;
-/// Where it is narrower there is no island, m: the line between the lanes ends there.
+/// Narrower than this there is no island, m; the line between the lanes ends there.
 const LEAST_WIDTH: f64 = 0.2;
-/// Smaller ones are left out: painted, and raised, length in m.
+/// Islands shorter than this are left out, m: painted and raised.
 const LEAST_LENGTH: f64 = 1.5;
 const LEAST_RAISED: f64 = 2.5;
-/// Who turns back enters on so much of the way, and leaves on as much.
+/// Share of a U-turn at its start that counts as entry, and at its end as exit.
 const AROUND: f64 = 0.3;
-/// A raised island is as wide as this at its end towards the ring at least, m.
+/// Smallest width of a raised island at its end towards the ring, m.
 const LEAST_END: f64 = 1.2;
 
 /// The island between the entry and the exit of an arm of a roundabout.
@@ -52,11 +55,11 @@ const LEAST_END: f64 = 1.2;
 pub struct Splitter {
     /// The road of the arm.
     pub road: RoadId,
-    /// Which end of it.
+    /// The end of the road.
     pub end: RoadEnd,
-    /// What is painted around it, counter-clockwise, m. Cars keep off it.
+    /// Outline of the painted island, counter-clockwise, m. Cars keep clear of it.
     pub paint: Vec<DVec2>,
-    /// The raised part inside, counter-clockwise, m; empty where wheels of buses would drive over it.
+    /// Outline of the raised part inside, counter-clockwise, m; empty where wheels of buses would cross it.
     pub raised: Vec<DVec2>,
 }
 
@@ -86,32 +89,32 @@ pub(super) fn splitters(
     arms.filter_map(of_arm).collect()
 }
 
-/// An arm seen from its cut: x towards the ring, y from the entry to the exit. In left-hand traffic that is in the
-/// mirror, so that islands are the same to the bit.
+/// Frame of an arm with its origin at the cut: x towards the ring, y from the entry to the exit. Left-hand
+/// traffic is mirrored, so that the islands are bitwise the same.
 struct Frame {
     at: Pose,
     road: RoadId,
     end: RoadEnd,
     /// 1 where y is to the left of x, else -1.
     mirror: f64,
-    /// How far the middle of the ring may be, m.
+    /// Largest possible distance to the middle of the ring, m.
     depth: f64,
 }
 
-/// What is free between entry and exit: for each row from the cut on x and its right and left end, in the
+/// Free area between entry and exit: for each row from the cut on its x and its right and left end, in the
 /// frame of the arm.
 struct Free(Vec<(f64, f64, f64)>);
 
 impl Free {
-    /// How wide it is at its end towards the ring, m.
+    /// Width at its end towards the ring, m.
     fn end_width(&self) -> f64 {
         self.0.last().map_or(0.0, |(_, right, left)| left - right)
     }
 }
 
 impl Frame {
-    /// `None` where one cannot both enter and leave, or lanes of one direction lie between those of the
-    /// other.
+    /// Returns `None` where the arm lacks an entry or an exit, or lanes of one direction lie between those of
+    /// the other.
     fn of(arm: &Arm<'_>, trim: f64, side: DrivingSide) -> Option<Self> {
         let (entering, leaving) = (arm.lanes(trim, side, true), arm.lanes(trim, side, false));
         let inner = |lanes: &[ArmLane]| match side {
@@ -122,7 +125,7 @@ impl Frame {
         let mirror = side.around();
         let entry_edge = entry.pose.point(0.0, 0.5 * mirror * entry.width);
         let exit_edge = exit.pose.point(0.0, 0.5 * mirror * exit.width);
-        // Where an island opens before the ring, entry and exit lead away from each other already.
+        // An island that opens before the ring makes entry and exit diverge already at the cut.
         let apart = wrap_angle(exit.pose.reversed().heading - entry.pose.heading);
         let at = Pose {
             position: 0.5 * (entry_edge + exit_edge),
@@ -137,7 +140,7 @@ impl Frame {
         })
     }
 
-    /// What the paths leave free between them; `None` if it is too little.
+    /// Returns the area that the paths leave free between them; `None` if it is too small.
     fn free(
         &self,
         paths: &[ConnectingPath],
@@ -157,7 +160,7 @@ impl Frame {
                 (false, false) => Some(Role::Passes),
             };
             self.sweep(curve, path.width, body, |share, point| {
-                // Who turns back enters first, comes past in front, and leaves.
+                // A vehicle that makes a U-turn enters first, passes in front, and leaves.
                 let back = match share {
                     ..AROUND => Role::Enters,
                     share if share > 1.0 - AROUND => Role::Leaves,
@@ -169,8 +172,8 @@ impl Frame {
         limits.free(beside, least_length)
     }
 
-    /// Gives all places that a body covers which drives along a curve with its rear axle, and what its
-    /// lane covers, to `add`, in this frame; with how much of the curve is behind the rear axle there.
+    /// Calls `add` with each point, in this frame, that a body or its lane covers while its rear axle follows
+    /// a curve, and with the share of the curve behind the rear axle there.
     fn sweep(
         &self,
         curve: &ReferenceLine,
@@ -202,21 +205,21 @@ impl Frame {
         }
     }
 
-    /// A place in this frame.
+    /// Transforms a point into this frame.
     fn seen(&self, place: DVec2) -> DVec2 {
         let local = self.at.to_local(place);
         DVec2::new(local.x, self.mirror * local.y)
     }
 
-    /// The outline, with sides that do not follow the steps of the rows.
+    /// Returns the outline, with sides that do not follow the steps of the rows.
     fn shape(&self, Free(rows): &Free) -> Vec<DVec2> {
-        // Rows are known by their middles; the first one begins at the cut.
+        // Rows are stored by their middles; the first one begins at the cut.
         let cut = rows
             .first()
             .filter(|row| row.0 < CELL)
             .map(|row| (0.0, row.1, row.2));
         let rows = || cut.iter().chain(rows);
-        // Seen from the middle both sides are pushed in, as far as their highest places ask for.
+        // Seen from the middle both sides are pushed inwards as far as their highest points require.
         let right = majorant(rows().map(|&(x, right, _)| DVec2::new(x, right)));
         let left = majorant(rows().map(|&(x, _, left)| DVec2::new(x, -left)));
         let left = left.into_iter().rev().map(|p| DVec2::new(p.x, -p.y));
@@ -231,7 +234,7 @@ impl Frame {
     }
 }
 
-/// The corners of the least line that lies above points of growing x and bends to the right only.
+/// Corners of the lowest line above points of growing x that bends to the right only.
 fn majorant(points: impl Iterator<Item = DVec2>) -> Vec<DVec2> {
     let mut line: Vec<DVec2> = Vec::new();
     for point in points {
@@ -245,7 +248,8 @@ fn majorant(points: impl Iterator<Item = DVec2>) -> Vec<DVec2> {
     line
 }
 
-/// The row or column of a distance. What lies on the border of two is in the farther one, whatever the last bit says.
+/// Row or column of a distance. A point on the border of two belongs to the farther one, so that rounding
+/// does not matter.
 fn cell(distance: f64) -> f64 {
     (distance / CELL + 1e-6).floor()
 }
@@ -258,11 +262,11 @@ enum Role {
     Passes,
 }
 
-/// What is driven over, by rows across the arm.
+/// Areas that are driven over, by rows across the arm.
 struct Limits {
-    /// For each row how far entry and exit reach: the right limit and the left one, m.
+    /// For each row the extent of entry and exit: the right limit and the left one, m.
     rows: Vec<(f64, f64)>,
-    /// What others cover.
+    /// Points that other paths cover.
     passed: Vec<DVec2>,
 }
 
@@ -287,7 +291,7 @@ impl Limits {
                 return;
             }
         };
-        // Beside its own row the next ones: samples may fall between.
+        // The neighbouring rows are marked too, because samples may fall between.
         let row = row as isize;
         for near in row - 1..=row + 1 {
             let Some((right, left)) = usize::try_from(near)
@@ -304,7 +308,8 @@ impl Limits {
         }
     }
 
-    /// The free rows from the cut on, up to what others drive over; `None` if there are too few.
+    /// Returns the free rows from the cut on, up to the area that others drive over; `None` if there are too
+    /// few.
     fn free(&self, beside: f64, least_length: f64) -> Option<Free> {
         let mut rows: Vec<(f64, f64, f64)> = Vec::new();
         for (i, &(right, left)) in self.rows.iter().enumerate() {
@@ -324,7 +329,7 @@ impl Limits {
         if rows.is_empty() {
             return None;
         }
-        // How far towards the ring one comes in each column.
+        // How far towards the ring each column is free.
         let columns = ((high - low) / CELL).ceil() as usize + 1;
         let nearest = rows[0].0;
         let mut ends = vec![rows[rows.len() - 1].0; columns];
@@ -341,7 +346,7 @@ impl Limits {
                 }
             }
         }
-        // What lies behind a row that somebody passes over is no part of the island.
+        // Rows behind the first one that a vehicle passes over are no part of the island.
         let reach = |right: f64, left: f64| {
             let column = |y: f64| (cell(y - low).max(0.0) as usize).min(columns - 1);
             let own = &ends[column(right)..=column(left)];

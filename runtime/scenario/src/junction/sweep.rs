@@ -1,10 +1,10 @@
-//! Where bodies that drive through a junction touch: boxes along two ways, one against the other.
+//! Finds where bodies that drive through a junction touch, by comparing boxes along two connections.
 //!
 //! ```text
-//!         |   :   |         How near two centre lines come tells nearly always where bodies meet that
-//!         | b :   |         drive along them. Not here: the front of `a`, which turns tightly, swings
-//!     ----+ | :.-.+         over the lane beside its own before its rear axle is there; and who drives
-//!           v .-' /         along close to the end of another arm meets the bodies that reach back
+//!         |   :   |         The distance between two centre lines nearly always shows where bodies on
+//!         | b :   |         them meet. Not here: the front of `a`, which turns tightly, swings over
+//!     ----+ | :.-.+         the lane beside its own before its rear axle gets there. Vehicles that
+//!           v .-' /         pass close to the end of another arm also meet bodies that reach back
 //!     ----- .'  a           into it.
 //! ```
 
@@ -12,29 +12,30 @@ use super::conflicts::{Body, Interval};
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, Pose, ReferenceLine};
 
-/// From one place of a body that is looked at to the next, m, where its way is not so tight that it
-/// would turn by more than an angle, rad, in between; and the least.
+/// Longest distance between sampled poses of a body, m; the angle, rad, by which it may turn in between on a
+/// tight path; and the shortest distance, m.
 const STEP: f64 = 0.5;
 const TURNS: f64 = 0.15;
 const LEAST_STEP: f64 = 0.05;
-/// What bodies keep on either side, m: for what lies between two places, and for drivers who do not keep
-/// to their line by the centimetre.
+/// Clearance on either side of bodies, m. It covers the gaps between sampled poses, and drivers that do not
+/// follow their line exactly.
 pub(super) const BESIDE: f64 = 0.05;
 
-/// A body at places along a way, from where its front comes to the way until its rear has left it.
+/// Boxes of a body along a connection, from where its front reaches the connection until its rear has left
+/// it.
 pub(super) struct Boxes {
     all: Vec<OrientedBox>,
-    /// The corners of the area that holds their centres.
+    /// Corners of the area that contains their centres.
     low: DVec2,
     high: DVec2,
-    /// The most that the centres of two that follow each other are apart, m.
+    /// Longest distance between the centres of consecutive boxes, m.
     most_between: f64,
-    /// Radius of the circle that holds one of them, m.
+    /// Radius of the circle that contains one box, m.
     radius: f64,
     body: Body,
-    /// From one to the next, m.
+    /// Distance from one box to the next, m.
     step: f64,
-    /// Of the way, m.
+    /// Length of the connection, m.
     length: f64,
 }
 
@@ -69,8 +70,8 @@ impl Boxes {
         }
     }
 
-    /// The places on this way and on another one where bodies overlap by more than a depth, m, with those
-    /// that are known; `None` if there are none. O(boxes of one times those of the other).
+    /// Returns the intervals on this connection and on another one where bodies overlap by more than a depth,
+    /// m, joined with those already known; `None` if there are none. O(product of the numbers of boxes).
     pub(super) fn meeting(
         &self,
         other: &Self,
@@ -81,8 +82,7 @@ impl Boxes {
         let mut met = known;
         let mut i = 0;
         while let Some(one) = self.all.get(i) {
-            // Most boxes are far apart: the next one that can be near is as many boxes away as this one
-            // lacks metres.
+            // Most boxes are far apart, so the search skips as many boxes as the missing metres allow.
             let lacks = (one.centre - one.centre.clamp(other.low, other.high)).length() - reach;
             if lacks >= 0.0 {
                 i += 1 + (lacks / self.most_between) as usize;
@@ -91,8 +91,8 @@ impl Boxes {
             met = self.meeting_of(i, other, depth, met);
             i += 1;
         }
-        // Who is in a place for less than its own length is in it until its rear has passed where its
-        // front came in.
+        // A vehicle that is in an interval for less than its own length is in it until its rear has passed
+        // the point where its front came in.
         let whole = |place: Interval| Interval {
             to: place.to.max(place.from),
             ..place
@@ -100,7 +100,7 @@ impl Boxes {
         met.map(|(own, theirs)| (whole(own), whole(theirs)))
     }
 
-    /// The same for one box of this way.
+    /// The same for one box of this connection.
     fn meeting_of(
         &self,
         number: usize,
@@ -110,7 +110,7 @@ impl Boxes {
     ) -> Option<(Interval, Interval)> {
         let reach = self.radius + other.radius;
         let (one, own) = (&self.all[number], self.place(number));
-        // Most of those that are near are known.
+        // Most of the boxes nearby are already known.
         let known = met.filter(|(places, _)| places.holds(own));
         let known = known.map_or(0..0, |(_, theirs)| other.inside(theirs));
         let mut j = 0;
@@ -133,7 +133,7 @@ impl Boxes {
         met
     }
 
-    /// The numbers of the boxes whose places lie in an interval.
+    /// The numbers of the boxes whose intervals lie in the given one.
     fn inside(&self, interval: Interval) -> std::ops::Range<usize> {
         let count = self.all.len();
         let numbers = |s: f64| (s / self.step) as usize;
@@ -148,10 +148,10 @@ impl Boxes {
         first.min(end)..end.min(count)
     }
 
-    /// What of the way the body takes that is at one of the places, and up to the next ones, m.
+    /// Interval of the connection that the body covers at one pose, and up to the next ones, m.
     #[inline]
     fn place(&self, number: usize) -> Interval {
-        // Its front is as far along the way as its rear axle is from where it began.
+        // Its front is as far along the connection as its rear axle is from its first pose.
         let front = self.step * number as f64;
         Interval {
             from: (front - self.step).clamp(0.0, self.length),
@@ -160,7 +160,7 @@ impl Boxes {
     }
 }
 
-/// A rear axle at `s` of a curve, or on the lanes in line with it.
+/// Pose of a rear axle at `s` of a curve, or on the lanes in line with it.
 fn pose(curve: &ReferenceLine, length: f64, s: f64) -> Pose {
     let (on_curve, beyond) = on_curve(curve, length, s);
     Pose {
@@ -169,8 +169,8 @@ fn pose(curve: &ReferenceLine, length: f64, s: f64) -> Pose {
     }
 }
 
-/// The pose of a curve that is nearest to `s` along it and the lanes in line with it, and how far ahead of
-/// that `s` is, m.
+/// Returns the pose at `s`, clamped to the curve, and how far ahead of that pose `s` is on the lanes in line
+/// with it, m.
 pub(super) fn on_curve(curve: &ReferenceLine, length: f64, s: f64) -> (Pose, f64) {
     let nearest = s.clamp(0.0, length);
     (curve.pose(nearest), s - nearest)

@@ -23,7 +23,7 @@ use roadwright_geometry::{Pose, Segment, polygon, unit};
 use std::collections::BTreeSet;
 
 const RIGHT: DrivingSide = DrivingSide::Right;
-/// Radius of the ways around corners that cars drive, as they are made, m, less what is rounded away.
+/// Radius of the paths that are built around corners for cars, m, less the rounding.
 const LEAST_RADIUS: f64 = U_TURN_RADIUS - 1e-3;
 
 /// A straight road outward from the origin.
@@ -52,7 +52,7 @@ fn junction_of(roads: &[Road], side: DrivingSide) -> Junction {
     decided(roads, side, None)
 }
 
-/// A site about which nothing is decided, and where all turns are allowed.
+/// A site without rules at which all turns are allowed.
 fn site(side: DrivingSide) -> Site<'static> {
     Site {
         nodes: vec![NodeId(0)],
@@ -72,7 +72,7 @@ fn arms_of(roads: &[Road]) -> Vec<Arm<'_>> {
     roads.iter().zip(1..).map(arm).collect()
 }
 
-/// The junction where roads begin, with rules of its own.
+/// The junction at the starts of roads, with the given rules.
 fn built(roads: &[Road], side: DrivingSide, rules: JunctionRules) -> Junction {
     let site = Site {
         rules,
@@ -89,7 +89,7 @@ fn decided(roads: &[Road], side: DrivingSide, control: Option<Control>) -> Junct
     built(roads, side, rules)
 }
 
-/// Straight roads between nodes (their places by id): of each its id, its nodes, and its lanes forward and
+/// Straight roads between nodes (positions by id): id and nodes of the road, and its lanes forward and
 /// backward.
 type Street = (u32, u32, u32, (usize, usize));
 
@@ -118,7 +118,7 @@ fn random_roads(gaps: &[f64], lanes: &[(usize, usize, f64)], side: DrivingSide) 
         .map(|(gap, &(forward, backward, width))| {
             bearing += 360.0 * gap / total;
             let section = CrossSection::driving(forward, backward, width);
-            // Half of them have pavements of many widths.
+            // Half of the roads have pavements of various widths.
             let section = if width > 3.4 {
                 section.with_border(crate::LaneType::Sidewalk, 5.0 * (width - 3.3))
             } else {
@@ -149,7 +149,7 @@ fn mirrored(road: &Road) -> Road {
     mirrored
 }
 
-/// A junction of residential streets with one lane each way at some bearings.
+/// A junction of residential streets with one lane in each direction at some bearings.
 fn ruled(
     bearings: &[f64],
     side: DrivingSide,
@@ -193,7 +193,7 @@ fn signals(junction: &Junction, speed: f64) -> Signals {
     Signals::of(&junction, &Conflicts::of(&junction)).unwrap()
 }
 
-/// A network of one-way roads along a ring, with an arm at each node; `way` is +1 for
+/// A network of one-way roads along a ring with an arm at each node. `sense` is +1 for counter-clockwise.
 /// counter-clockwise.
 fn ring(radius: f64, arms: u32, sense: f64, side: DrivingSide) -> crate::RoadNetwork {
     let mut network = crate::RoadNetwork::default();

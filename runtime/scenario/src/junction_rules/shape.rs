@@ -1,13 +1,14 @@
-//! What a person has decided about the ways through a junction and its corners.
+//! Rules for the turns through a junction and for its corners, set by the user.
 
 use crate::ids::RoadId;
 use crate::quantity::{CornerRadius, Quantity, check_keys, inside};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Turns that may be named for one node, each way: of a junction with 200 lanes most lead nowhere.
+/// Maximum number of turns added or removed per node. Even in a junction with 200 lanes few pairs of lanes
+/// are connected.
 const MAX_TURNS: usize = 1000;
-/// Corners that may be named for one node: as many as arms of any junction of a real town.
+/// Maximum number of corners per node: as many as the arms of any real junction.
 const MAX_CORNERS: usize = 64;
 
 /// A lane of a road, by its id in the lane section at the junction.
@@ -22,57 +23,57 @@ pub struct RoadLane {
     pub lane: i8,
 }
 
-/// A way from one lane through a junction into another.
+/// A turn from one lane through a junction into another.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(deny_unknown_fields)]
 pub struct LaneTurn {
-    /// The lane that leads into the junction.
+    /// The lane that enters the junction.
     pub from: RoadLane,
-    /// The lane that leads out of it.
+    /// The lane that leaves the junction.
     pub to: RoadLane,
 }
 
-/// Ways that a junction has, or has not, whatever the rules of turning say.
+/// Turns that a junction offers or not, whatever the rules of turning give.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TurnRules {
-    /// Ways that it has, those that restrictions forbid included.
+    /// Turns that are added, including ones that restrictions prohibit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub add: Vec<LaneTurn>,
-    /// Ways that it has not.
+    /// Turns that are removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remove: Vec<LaneTurn>,
 }
 
 impl TurnRules {
-    /// Whether nothing is said.
+    /// Whether it changes nothing.
     pub fn is_empty(&self) -> bool {
         self.add.is_empty() && self.remove.is_empty()
     }
 
-    /// Gives a junction a way, whatever else is said about it.
+    /// Adds a turn to a junction; an earlier removal is dropped.
     pub fn add(&mut self, turn: LaneTurn) {
         self.forget(turn);
         self.add.push(turn);
         self.add.sort_unstable();
     }
 
-    /// Takes a way from a junction, whatever else is said about it.
+    /// Removes a turn from a junction; an earlier addition is dropped.
     pub fn remove(&mut self, turn: LaneTurn) {
         self.forget(turn);
         self.remove.push(turn);
         self.remove.sort_unstable();
     }
 
-    /// Leaves a way to the rules of turning.
+    /// Leaves a turn to the rules of turning.
     pub fn forget(&mut self, turn: LaneTurn) {
         self.add.retain(|other| *other != turn);
         self.remove.retain(|other| *other != turn);
     }
 
-    /// The same between other lanes; a way without one of its lanes is dropped.
+    /// Returns the same turns between other lanes; a turn without one of its lanes is dropped.
     pub(super) fn moved(&self, place: impl Fn(RoadLane) -> Option<RoadLane>) -> Self {
         let moved = |turns: &[LaneTurn]| {
             let turns = turns.iter().filter_map(|turn| {
@@ -114,12 +115,12 @@ pub struct CornerRule {
     pub road: RoadId,
     /// ... and the next road counter-clockwise.
     pub next: RoadId,
-    /// Radius of the edge of the carriageway, m; as much of it as there is room for.
+    /// Radius of the edge of the carriageway, m; reduced if there is not enough room.
     pub radius: Quantity<CornerRadius>,
 }
 
 impl CornerRule {
-    /// Whether it is about the corner from one road to the next one counter-clockwise.
+    /// Whether it applies to the corner from one road to the next one counter-clockwise.
     pub(crate) fn is_between(&self, road: RoadId, next: RoadId) -> bool {
         (self.road, self.next) == (road, next)
     }

@@ -1,10 +1,10 @@
-//! The lane graph of an edited network: what has not changed is copied, and lanelets of before are
+//! The lane graph of an edited network: unchanged lanelets are copied, and lanelets from before the edit are
 //! found again.
 //!
-//! An edit in a city changes a handful of roads out of thousands. Sampling centre lines is what a
-//! graph costs, so lanelets whose roads are the same are copied with their points. The result must
-//! be equal to a graph made from nothing, lanelet by lanelet: a property test holds the two
-//! together (`tests/incremental.rs`), which is why copies are added in the same order as new ones.
+//! An edit in a city changes a handful of roads out of thousands. Sampling centre lines dominates the cost of
+//! a graph, so lanelets whose roads are unchanged are copied with their points. The result must equal a graph
+//! made from scratch, lanelet by lanelet. A property test compares the two (`tests/incremental.rs`), which is
+//! why copies are added in the same order as new ones.
 
 use super::build::Builder;
 use super::{LaneGraph, Lanelet, LaneletIndex, LaneletKind, NO_LANELET, PathLanelets};
@@ -16,17 +16,17 @@ use crate::road::Road;
 use crate::scenario::Scenario;
 use std::ops::Range;
 
-/// The centre lines of an edited network are those of before with new ones behind them, until the new ones are
-/// this share of all. Then those that are still used are copied.
+/// The centre lines of an edited network are those from before with new ones appended, until the new ones
+/// exceed this share of all. Then the lines that are still used are copied.
 const MOST_OWN_LINES: f64 = 0.1;
 
-/// The lanelet of before that one is a copy of, by what [`LaneGraph::after_edit`] says of all.
+/// Returns the earlier lanelet that a lanelet is a copy of, given the result of [`LaneGraph::after_edit`].
 #[inline]
 pub fn copied(copies: &[LaneletIndex], id: LaneletIndex) -> Option<LaneletIndex> {
     Some(copies[id.index()]).filter(|&copy| copy != NO_LANELET)
 }
 
-/// A network before an edit, with what was made of it.
+/// A network before an edit, with its derived data.
 #[derive(Clone, Copy)]
 pub struct Before<'a> {
     /// The roads.
@@ -38,10 +38,10 @@ pub struct Before<'a> {
 }
 
 impl Before<'_> {
-    /// Whether a road was the same, and is cut back by its junctions as it was.
+    /// Whether a road is the same as before and its junctions cut it back in the same places.
     ///
-    /// Copies of a scenario share their roads, so it is enough to compare addresses: a road that
-    /// was replaced by an equal one is sampled again, which costs time and changes nothing.
+    /// Copies of a scenario share their roads, so comparing addresses is enough. A road that was replaced by
+    /// an equal one is sampled again, which costs time but changes nothing.
     pub(super) fn has_same(&self, id: RoadId, road: &Road, remaining: (f64, f64)) -> bool {
         let old = self.network.road(id);
         old.is_some_and(|old| {
@@ -51,9 +51,9 @@ impl Before<'_> {
 }
 
 impl LaneGraph {
-    /// The lanelets of an edited scenario: equal to those of [`new`](Self::new), with those of roads
-    /// and junctions that the edit did not change copied. Says for each lanelet which one of before
-    /// it is a copy of; [`NO_LANELET`] for none. The driving side is the same.
+    /// Makes the lanelets of an edited scenario. The result equals that of [`new`](Self::new); lanelets of
+    /// roads and junctions that the edit did not change are copied. Also returns, for each lanelet, the
+    /// earlier one that it is a copy of, or [`NO_LANELET`]. The driving side must be the same.
     pub fn after_edit(
         scenario: &Scenario,
         layout: &Layout,
@@ -62,9 +62,9 @@ impl LaneGraph {
         Self::build(scenario, layout, Some(before))
     }
 
-    /// For each lanelet the one of an edited network that is the same piece of lane, or the
-    /// connection between the same lanes; [`NO_LANELET`] if it is gone. Shapes may differ.
-    /// O(lanelets log lanes).
+    /// For each lanelet, its counterpart in an edited network: the same piece of lane, or the connection
+    /// between the same lanes; [`NO_LANELET`] if it no longer exists. Shapes may differ. O(lanelets log
+    /// lanes).
     ///
     /// ```text
     ///   before   A --(c)--> B        A and B are found by road, lane and section; c is the
@@ -77,7 +77,7 @@ impl LaneGraph {
         found
     }
 
-    /// The pieces of lane of an edited network: same road, same lane, same section.
+    /// Finds the pieces of lane in an edited network: same road, same lane, same section.
     fn find_lanes(&self, edited: &Self, found: &mut [LaneletIndex]) {
         let section = |graph: &Self, id: LaneletIndex| match graph.lanelet(id).kind {
             LaneletKind::Lane { section, .. } => section,
@@ -93,8 +93,8 @@ impl LaneGraph {
         }
     }
 
-    /// The connections of an edited network, by the counterparts of the lanes that they join:
-    /// junctions and paths have other numbers after an edit.
+    /// Finds the connections in an edited network by the counterparts of the lanes that they join, because an
+    /// edit changes the indices of junctions and paths.
     fn find_connections(&self, edited: &Self, found: &mut [LaneletIndex]) {
         for (id, lanelet) in self.numbered() {
             if !lanelet.is_connection() {
@@ -119,9 +119,9 @@ impl LaneGraph {
 }
 
 impl Builder {
-    /// Makes room for about as much as there was before.
+    /// Reserves about as much space as the graph before needed.
     pub(super) fn expect(&mut self, before: &LaneGraph) {
-        // A little more than before: an edit adds a few lanelets, and growing would copy all of them.
+        // A little more than before, because an edit adds a few lanelets, and growing would copy all of them.
         self.lanelets.reserve(before.lanelets.len() + 64);
         self.copies.reserve(before.lanelets.len() + 64);
         self.links.reserve(before.links.len() / 2 + 64);
@@ -132,7 +132,7 @@ impl Builder {
         self.copy_of = vec![NO_LANELET; before.lanelets.len()];
     }
 
-    /// Adds a copy of a lanelet of before.
+    /// Adds a copy of an earlier lanelet.
     fn push_copy(
         &mut self,
         id: LaneletIndex,
@@ -149,11 +149,11 @@ impl Builder {
         copy
     }
 
-    /// Adds the lanelets of a road as they were before.
+    /// Adds copies of the earlier lanelets of a road.
     pub(super) fn copy_road(&mut self, road: RoadId, before: &LaneGraph) {
         let ids = before.index.of_road(road);
         let first = LaneletIndex::from_index(self.lanelets.len());
-        // Neighbours are lanelets of the same road, which keep their distance to each other.
+        // Neighbours are lanelets of the same road, which keep their distances from each other.
         let moved = |beside: LaneletIndex| match beside {
             NO_LANELET => NO_LANELET,
             beside => LaneletIndex::new(beside.number() - ids.start.number() + first.number()),
@@ -175,8 +175,8 @@ impl Builder {
         }
     }
 
-    /// Adds the connections of junction `number` as they were before, where their paths were a
-    /// range of all; says no, and adds none, if a road there is not a copy.
+    /// Adds copies of the earlier connections of junction `number`, given the range of their paths. Returns
+    /// false and adds none if a road there is not a copy.
     pub(super) fn copy_connections(
         &mut self,
         number: JunctionIndex,
@@ -185,13 +185,13 @@ impl Builder {
     ) -> bool {
         let paths = &before.paths[paths];
         let copied = |id: LaneletIndex| id == NO_LANELET || self.copy_of[id.index()] != NO_LANELET;
-        // A path that led nowhere may lead somewhere now.
+        // A path without a lanelet at one end may have one now.
         let is_copied = |path: &PathLanelets| path.from != NO_LANELET && copied(path.from);
-        // All or none: lanelets of one junction stand in the order of its paths.
+        // All or none, because the lanelets of a junction are in the order of its paths.
         if !paths.iter().all(|path| is_copied(path) && copied(path.to)) {
             return false;
         }
-        // In the order of paths, as new ones are added.
+        // In the order of paths, like new ones.
         for path in paths {
             let (from, to) = (
                 self.copy_of[path.from.index()],
@@ -212,7 +212,7 @@ impl Builder {
     }
 }
 
-/// Where the paths of each junction begin among all, and where they end.
+/// Index of the first path of each junction among all paths, and the total.
 pub(super) fn first_paths(layout: &Layout) -> Vec<usize> {
     let mut firsts = vec![0];
     for junction in &layout.junctions {

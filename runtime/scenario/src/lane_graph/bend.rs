@@ -1,32 +1,32 @@
-//! How fast bends are driven.
+//! Speeds in bends.
 
 use roadwright_geometry::centre_line::CentreLine;
 
 /// Comfortable lateral acceleration in bends, m/s^2.
 const LATERAL_ACCELERATION: f64 = 2.5;
-/// Slowest speed that a bend asks for, m/s.
+/// Lower limit of the speed in bends, m/s.
 const SLOWEST: f64 = 2.0;
 
-/// Bends count over this to both sides, m: a kink between two lanes that go on straight is no bend, however
-/// sharp it is.
+/// Length to both sides over which bends are averaged, m, so that a kink between two lanes that continue
+/// straight is no bend, however sharp it is.
 pub const BEND_REACH: f64 = 3.0;
 
-/// The speed at which a bend of a curvature, 1/m, is driven with comfort, m/s: v^2 times the curvature is the
-/// lateral acceleration, so 10 m of radius allow 5 m/s.
+/// Comfortable speed in a bend of a curvature, 1/m, in m/s. The lateral acceleration is v^2 times the
+/// curvature, so a radius of 10 m allows 5 m/s.
 pub fn bend_speed(curvature: f64) -> f64 {
     let speed = (LATERAL_ACCELERATION / curvature.abs().max(1e-6)).sqrt();
     speed.max(SLOWEST)
 }
 
-/// The speeds at which a line is driven by its bends and a limit, m/s, at each of its points.
+/// Speeds along a line, m/s, at each of its points, limited by its bends and a speed limit.
 fn bend_speeds(line: CentreLine<'_>, limit: f64) -> impl Iterator<Item = f64> {
     let curvatures = line.curvatures(BEND_REACH);
     curvatures.map(move |curvature| limit.min(bend_speed(curvature)))
 }
 
-/// The mean of those speeds over the time that it takes, m/s.
+/// Mean of these speeds over the travel time, m/s.
 pub(super) fn free_speed(line: CentreLine<'_>, limit: f64) -> f64 {
-    // Each point stands for half of the piece before it and half of the one behind it, which are equally long.
+    // Each point stands for half of the pieces before and behind it, which are equally long.
     let points = line.count();
     let weight = |point: usize| {
         if point == 0 || point + 1 == points {
@@ -74,7 +74,7 @@ mod tests {
         // A degree and a half within a third of a metre: an arc of 13 m radius would be driven at 6 m/s.
         let kinked = street(&[(0.0, 0.0), (100.0, 0.0), (200.0, 2.6)]);
         assert!((slowest_connection(&kinked) - 14.0).abs() < 1e-9);
-        // A corner is one.
+        // A corner is a bend.
         let corner = slowest_connection(&street(&[(0.0, 0.0), (100.0, 0.0), (100.0, 90.0)]));
         assert!((3.0..6.0).contains(&corner), "{corner}");
     }

@@ -23,22 +23,22 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Limits of the lanes of all roads together, m, and of the points of all centre lines. Roads beyond
-/// them have no lanelets, so that one wrong number does not fill the memory.
+/// Limits of the total length of lanes, m, and of the number of points of all centre lines. Roads beyond them
+/// get no lanelets, so that one wrong number does not fill the memory.
 const MOST_LANE: f64 = 2e7;
 const MOST_POINTS: usize = 10_000_000;
-/// Shorter lanes offer no lane change, m: a car could not get straight again.
+/// Shorter lanes offer no lane change, m, because a car could not straighten up in time.
 const MIN_LANE_CHANGE: f64 = 15.0;
-/// Two lanes of opposite directions that are narrower than this have no buses, m: one is 2.55 m wide, and
-/// reaches over its lane by ten centimetres to both sides at most.
+/// Two lanes of opposite directions narrower than this are closed to buses, m. A bus is 2.55 m wide and may
+/// overhang its lane by ten centimetres on either side.
 const NARROW_FOR_BUSES: f64 = Body::LONG.width - 0.2;
-/// A lane begins where another ends if their middles are nearer to each other than this there, m.
+/// A lane begins where another ends if their centres are closer to each other than this, m.
 const SAME_PLACE: f64 = 0.5;
 /// Lanes shorter than this between their junctions are dropped, m.
 const MIN_LANELET: f64 = 0.05;
 
 impl LaneGraph {
-    /// The lanelets of a scenario, with those of `before` copied where nothing changed, and for each
+    /// Makes the lanelets of a scenario, copying those of `before` that are unchanged, and returns for each
     /// the lanelet that it is a copy of.
     pub(super) fn build(
         scenario: &Scenario,
@@ -55,7 +55,7 @@ impl LaneGraph {
             let Some((start, end)) = layout.remaining(id, road) else {
                 continue;
             };
-            // Later roads may be shorter and still find room; the first that does not is named.
+            // Later roads may be shorter and still fit, but only the first that does not is reported.
             if !builder.has_room(road, end - start) {
                 builder.left_out = builder.left_out.or(Some(id));
                 continue;
@@ -78,30 +78,30 @@ impl LaneGraph {
     }
 }
 
-/// A lane graph that is being put together.
+/// A lane graph under construction.
 #[derive(Default)]
 pub(super) struct Builder {
     pub(super) lanelets: Vec<Lanelet>,
     pub(super) lines: CentreLines,
-    /// Whether the lines are those of before, and new ones behind them.
+    /// Whether the lines are those from before, with new ones appended.
     pub(super) continues_lines: bool,
-    /// Pairs of a lanelet and one that follows it, in the order of each one's successors.
+    /// Pairs of a lanelet and a successor, in the order of each lanelet's successors.
     pub(super) links: Vec<(LaneletIndex, LaneletIndex)>,
-    /// Made when all roads are there.
+    /// Made once all roads have been added.
     index: LaneIndex,
     of_internal: BTreeMap<(RoadId, i8), LaneletIndex>,
     pub(super) paths: Vec<PathLanelets>,
-    /// For each junction whether all its connections are copies.
+    /// For each junction, whether all its connections are copies.
     pub(super) copied_junctions: Vec<bool>,
-    /// Lanes so far, m.
+    /// Total length of lanes so far, m.
     lane_length: f64,
-    /// Points of their centre lines, and of those of connections.
+    /// Number of points of their centre lines, including those of connections.
     point_count: usize,
     left_out: Option<RoadId>,
     via_rules: ViaRules,
-    /// For each lanelet the one of before that it is a copy of.
+    /// For each lanelet, the earlier one that it is a copy of.
     pub(super) copies: Vec<LaneletIndex>,
-    /// For each lanelet of before its copy.
+    /// For each earlier lanelet, its copy.
     pub(super) copy_of: Vec<LaneletIndex>,
 }
 
@@ -118,13 +118,13 @@ impl Builder {
         id
     }
 
-    /// Whether there is room for the lanes of a road of a length, m; counts them if so.
+    /// Whether the lanes of a road of a length, m, still fit within the limits; counts them if so.
     fn has_room(&mut self, road: &Road, length: f64) -> bool {
         let lanes = |section: &LaneSection| {
             let lanes = section.lanes.iter();
             lanes.filter(|lane| lane.kind.is_drivable()).count()
         };
-        // The widest section over the whole length: an upper bound that costs nothing.
+        // The widest section over the whole length, which is a cheap upper bound.
         let most = road.lane_sections.iter().map(lanes).max().unwrap_or(0);
         let wanted = self.lane_length + most as f64 * length;
         let has_room = wanted <= MOST_LANE && self.point_count <= MOST_POINTS;
@@ -134,7 +134,7 @@ impl Builder {
         has_room
     }
 
-    /// The lanelets of a road, one for each drivable lane of each section.
+    /// Adds the lanelets of a road, one for each drivable lane of each section.
     ///
     /// ```text
     ///        junction |<------- span ------->| junction
@@ -147,8 +147,8 @@ impl Builder {
                 span.0.max(section.s.get()),
                 span.1.min(road.section_end(index)),
             );
-            // A section that a junction covers, or all but a sliver of it, has no lanelets: lanes
-            // then join across it, or end.
+            // A section that lies within a junction, or all but a sliver of it, has no lanelets; lanes then
+            // join across it, or end.
             if part.1 - part.0 < MIN_LANELET {
                 continue;
             }
@@ -165,8 +165,8 @@ impl Builder {
         }
     }
 
-    /// The lanelet of a lane in a part of a section, by its place from left to right;
-    /// [`NO_LANELET`] if it cannot be driven on.
+    /// Adds the lanelet of a lane in a part of a section, by its position from left to right; [`NO_LANELET`]
+    /// if the lane is not drivable.
     fn add_lane(
         &mut self,
         (id, road): (RoadId, &Road),
@@ -202,18 +202,19 @@ impl Builder {
             left: NO_LANELET,
             right: NO_LANELET,
             beside: [NO_LANELET; 2],
-            // Descending for lanes against the reference line, so that the share of a lanelet is
-            // the share of its span for both.
+            // Descending for lanes against the reference line, so that positions are proportional to the span
+            // in both directions.
             road_span: if forward { (from, to) } else { (to, from) },
         })
     }
 
-    /// Neighbouring lanes of one direction, and which of them one may change to; `ids` run from left to right seen along the road.
+    /// Links neighbouring lanes of one direction and determines the permitted lane changes; `ids` run from
+    /// left to right seen along the road.
     ///
     /// ```text
     ///   lane  2   <----  a      left of `a` in driving direction is `b`: against the road, sides
     ///   lane  1   <----  b      are swapped
-    ///   ------ line ------      b and c are driven against each other: no neighbours
+    ///   ------ line ------      b and c have opposite directions, so they are no neighbours
     ///   lane -1   ---->  c
     /// ```
     fn link_neighbours(&mut self, ids: &[(bool, LaneChange, LaneletIndex)]) {
@@ -223,7 +224,7 @@ impl Builder {
                 continue;
             }
             // The right edge of one and the left edge of the other are the same line, so they are about
-            // equally long; on the inside of a bend the shorter one decides.
+            // equally long. On the inside of a bend the shorter one decides.
             if self.lanelet(a).length().min(self.lanelet(b).length()) < MIN_LANE_CHANGE {
                 continue;
             }
@@ -242,8 +243,8 @@ impl Builder {
         }
     }
 
-    /// Keeps buses off two lanes that are driven against each other and too narrow for one: a bus would
-    /// reach over the kerb, or over the lane of those who come the other way, all along.
+    /// Closes two lanes of opposite directions to buses if they are too narrow, because a bus would overhang
+    /// the kerb or the oncoming lane all along.
     fn close_narrow(&mut self, ids: &[(bool, LaneChange, LaneletIndex)]) {
         for pair in ids.windows(2) {
             let [(a_forward, _, a), (b_forward, _, b)] = [pair[0], pair[1]];
@@ -262,20 +263,20 @@ impl Builder {
         }
     }
 
-    /// Lanes that continue in the next lane section: in the lane that begins where they end, or else in
+    /// Links lanes that continue in the next lane section: to the lane that begins where they end, or else to
     /// that of the same id.
     ///
     /// ```text
-    ///      1 ------------ 2 ---------     Where a median opens, lanes lie where they lay, with other
+    ///      1 ------------ 2 ---------     Where a median opens, lanes keep their position but get other
     ///                     1 <median>      ids. A lane that opens beside another begins elsewhere, with
     ///     -1 ------------ -2 --------     no width yet.
     /// ```
     ///
-    /// Where the direction of a lane changes between sections nothing follows. O(lanelets * lanes of a
+    /// Where the direction of a lane changes between sections there is no successor. O(lanelets * lanes of a
     /// section).
     fn link_sections(&mut self) {
         let mut links = std::mem::take(&mut self.links);
-        // Lanelets of roads stand by road and section so far, and no connection is among them.
+        // At this stage lanelets of roads are ordered by road and section, without connections.
         let mut before: Option<Range<LaneletIndex>> = None;
         for here in runs(&self.lanelets, Lanelet::section) {
             if let Some(before) = before.replace(here.clone()) {
@@ -286,7 +287,7 @@ impl Builder {
         self.links = links;
     }
 
-    /// Links lanelets of one section that end at another one to those that begin there.
+    /// Links lanelets that end at the border of a section to the lanelets that begin there.
     fn link(
         &self,
         ending: &Range<LaneletIndex>,
@@ -315,8 +316,8 @@ impl Builder {
         }
     }
 
-    /// Whether one lanelet begins where another ends, along their road, and is driven in the same direction:
-    /// a section between them may have no such lane, or lie inside a junction.
+    /// Whether one lanelet begins where another ends, along their road and in the same direction. They may
+    /// not touch, because a section between them may lack the lane, or lie inside a junction.
     fn sections_touch(&self, from: LaneletIndex, to: LaneletIndex) -> bool {
         let (from, to) = (self.lanelet(from), self.lanelet(to));
         let goes_up = |lanelet: &Lanelet| lanelet.road_span.1 > lanelet.road_span.0;
@@ -326,14 +327,14 @@ impl Builder {
             && goes_up(from) == goes_up(to)
     }
 
-    /// Whether a lanelet begins in the place where another ends.
+    /// Whether a lanelet begins at the position where another ends.
     fn lies_on(&self, from: LaneletIndex, to: LaneletIndex) -> bool {
         let line = |id: LaneletIndex| self.lines.line(self.lanelet(id).line);
         let end = line(from).pose(self.lanelet(from).length()).position;
         (line(to).pose(0.0).position - end).length() < SAME_PLACE
     }
 
-    /// The connections of all junctions, and what follows what across them.
+    /// Adds the connections of all junctions and the links across them.
     fn add_connections(
         &mut self,
         network: &RoadNetwork,
@@ -364,14 +365,14 @@ impl Builder {
                     let between = self.add_connection(j, p, path, from, to);
                     self.connect(from, to, between);
                 } else {
-                    // Noted all the same: paths are found by their number (`copy_connections`).
+                    // Recorded as well, because paths are found by their index (`copy_connections`).
                     self.paths.push(PathLanelets::NONE);
                 }
             }
         }
     }
 
-    /// The lanelet of a path by the numbers of junction and path; [`NO_LANELET`] where the lanes
+    /// Adds the lanelet of a path, given the indices of junction and path; [`NO_LANELET`] where the lanes
     /// meet without a gap.
     fn add_connection(
         &mut self,
@@ -388,7 +389,7 @@ impl Builder {
         let Some(line) = path.curve.as_ref().and_then(push) else {
             return NO_LANELET;
         };
-        // The faster limit of the two roads, since the slower one begins with its own lanelet, and the
+        // The higher limit of the two roads, because the slower one begins with its own lanelet, and the
         // upper layer.
         let (a, b) = (self.lanelet(from), self.lanelet(to));
         let limit = a.speed_limit.max(b.speed_limit);
@@ -404,7 +405,7 @@ impl Builder {
             speed_limit: limit,
             free_speed,
             access: path.access,
-            // Known when all roads of the junction are (`open_junctions`).
+            // Set when all roads of the junction are known (`open_junctions`).
             road_access: RoadAccess::All,
             layer: a.layer.max(b.layer),
             successors: Links::default(),
@@ -418,7 +419,8 @@ impl Builder {
 
     /// Gives each connection the most open access of the drivable roads at its junction.
     ///
-    /// Copies have it: an edit that changes the access of a road lays out the junctions at its ends again.
+    /// Copies have it already, because an edit that changes the access of a road rebuilds the junctions at
+    /// its ends.
     fn open_junctions(&mut self, network: &RoadNetwork, layout: &Layout) {
         let most_open = |junction: &Arc<Junction>| {
             let roads = junction
@@ -441,7 +443,7 @@ impl Builder {
         }
     }
 
-    /// Notes what a path leads from and to, over a lanelet of its own or straight on.
+    /// Records the link that a path makes, over a lanelet of its own or directly.
     pub(super) fn connect(&mut self, from: LaneletIndex, to: LaneletIndex, between: LaneletIndex) {
         if between == NO_LANELET {
             self.links.push((from, to));
@@ -451,7 +453,7 @@ impl Builder {
         self.paths.push(PathLanelets { from, to, between });
     }
 
-    /// The lanelet of a lane next to a junction.
+    /// Returns the lanelet of a lane next to a junction.
     fn lanelet_at(
         &self,
         network: &RoadNetwork,
@@ -476,10 +478,10 @@ impl Builder {
         (section as usize == wanted).then_some(id)
     }
 
-    /// Lays the links of all lanelets out in one array, successors first, then predecessors.
+    /// Stores the links of all lanelets in one array, successors first, then predecessors.
     ///
-    /// Planners walk these lists millions of times; one array and a range for each lanelet keep
-    /// them together in memory.
+    /// Planners walk these lists millions of times; one array and a range for each lanelet keep them together
+    /// in memory.
     fn finish(mut self, identity: u64) -> (LaneGraph, Vec<LaneletIndex>) {
         let count = self.lanelets.len();
         if !self.continues_lines {
@@ -497,8 +499,8 @@ impl Builder {
             identity,
         };
         let successors = listed(&mut graph.links, count, &self.links);
-        // Predecessors by growing id: links are noted in the order of their starts, and a fixed
-        // order of predecessors must not depend on what was copied from an earlier graph.
+        // Predecessors by growing id. Links are recorded in the order of their starts, and the order of
+        // predecessors must not depend on what was copied from an earlier graph.
         let mut back: Vec<_> = self.links.iter().map(|&(from, to)| (to, from)).collect();
         back.sort_unstable();
         let predecessors = listed(&mut graph.links, count, &back);
@@ -510,15 +512,15 @@ impl Builder {
     }
 }
 
-/// Appends the second members of links to `all`, those with one first member together and in their
-/// order; returns where those of each of `count` lanelets lie.
+/// Appends the second members of links to `all`, grouped by first member and in order; returns the range of
+/// each of `count` lanelets.
 fn listed(
     all: &mut Vec<LaneletIndex>,
     count: usize,
     links: &[(LaneletIndex, LaneletIndex)],
 ) -> Vec<Links> {
     let mut lists = vec![Links::default(); count];
-    // A counting sort: how many, then where each list begins, then the members.
+    // A counting sort: the counts, then the start of each list, then the members.
     for &(id, _) in links {
         lists[id.index()].count += 1;
     }
@@ -538,8 +540,7 @@ fn listed(
     lists
 }
 
-/// Points on the centre of a lane between two distances, in the direction of driving, and its mean
-/// width.
+/// Points on the centre of a lane between two distances, in driving direction, and its mean width.
 fn lane_points(
     road: &Road,
     section: usize,
@@ -555,7 +556,7 @@ fn lane_points(
         .iter()
         .map(|&s| {
             let band = road.lane_bands(section, s)[place];
-            // Over the points, which lie closer together in bends, and not over the length.
+            // Averaged over the points, which are closer together in bends, rather than over the length.
             width += band.width / distances.len() as f64;
             road.reference_line.point(s, band.centre)
         })
@@ -566,7 +567,7 @@ fn lane_points(
     (points, width)
 }
 
-/// Distances along a road at which a lane of a section is sampled, growing, both ends included.
+/// Distances along a road at which a lane of a section is sampled, ascending, both ends included.
 fn lane_distances(road: &Road, section: &LaneSection, from: f64, to: f64) -> Vec<f64> {
     let widths_vary = |lane: &crate::road::Lane| {
         lane.width.len() > 1
@@ -574,10 +575,10 @@ fn lane_distances(road: &Road, section: &LaneSection, from: f64, to: f64) -> Vec
             || lane.width[0].c != 0.0
             || lane.width[0].d != 0.0
     };
-    // Where the lane moves sideways against the reference line, points of the line are too few: on a
-    // straight there are two. A point a metre is as fine as centre lines are.
+    // Where the lane moves sideways relative to the reference line, the points of the line are too few: on a
+    // straight there are two. One point per metre is as fine as centre lines are.
     let shifts = road.lane_offset.len() > 1 || section.lanes.iter().any(widths_vary);
-    // Both ends exactly, so that lanelets of one lane touch at the border of their sections.
+    // Both ends exactly, so that lanelets of a lane touch at the border of their sections.
     let mut distances = vec![from];
     distances.extend(
         road.reference_line

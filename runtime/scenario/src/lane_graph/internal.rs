@@ -1,10 +1,10 @@
-//! Places on roads within junctions: such a road has no lanelets, but one can want to start or arrive there.
+//! Places on internal roads, which have no lanelets although trips may start or end there.
 //!
 //! ```text
 //!            |  |
-//!     -------'  '---.......---'  '-----       The lane of a place lies under a connection that is driven the
-//!      from  ==>  x  connection  ==>  to      same way. What begins where that ends stands for it: who wants
-//!     -------.  .---.......---.  .-----       to `x` drives through and arrives just beyond the junction.
+//!     -------'  '---.......---'  '-----       The lane of a place lies under a connection that is driven in the
+//!      from  ==>  x  connection  ==>  to      same direction. The lanelet behind the connection stands for it: a
+//!     -------.  .---.......---.  .-----       trip to `x` drives through and arrives just beyond the junction.
 //! ```
 
 use super::after_edit::Before;
@@ -20,13 +20,13 @@ use roadwright_geometry::math::wrap_angle;
 use std::collections::BTreeMap;
 use std::f64::consts::FRAC_PI_4;
 
-/// A connection lies on a lane if its middle is so near to that of the lane, m, and it leads the same way within
-/// an eighth of a turn.
+/// Largest distance between the middles of a connection and of the lane it lies on, m; their directions may
+/// differ by an eighth of a turn.
 const ON_LANE: f64 = 2.0;
 
 impl Builder {
-    /// For each lane of a road within a junction what stands for places on it; copied where all connections
-    /// of the junction are. O(lanes within junctions * connections of theirs).
+    /// For each lane of an internal road, the lanelet that stands for places on it; copied where all
+    /// connections of the junction are. O(lanes within junctions * connections of these).
     pub(super) fn connections_out(
         &self,
         network: &RoadNetwork,
@@ -60,7 +60,7 @@ impl Builder {
         found
     }
 
-    /// What stood for the lanes of a road before.
+    /// The lanelets that stood for the lanes of a road before.
     fn copied_connections_out(
         &self,
         road: RoadId,
@@ -70,7 +70,7 @@ impl Builder {
         lanes.map(|(&lane, &to)| (lane, self.copy_of[to.index()]))
     }
 
-    /// The lanelet behind the connection that lies nearest to a place and leads the same way.
+    /// Returns the lanelet behind the connection that lies nearest to a pose and leads in the same direction.
     fn connection_out(&self, paths: std::ops::Range<usize>, pose: Pose) -> Option<LaneletIndex> {
         let near = self.paths[paths].iter().filter_map(|path| {
             if path.between == NO_LANELET {
@@ -87,7 +87,7 @@ impl Builder {
     }
 }
 
-/// The drivable lanes half way along a road, with the middle of each in the direction of driving.
+/// The drivable lanes at the middle of a road, with the pose of each lane's centre in driving direction.
 fn middles(road: &Road, side: DrivingSide) -> impl Iterator<Item = (i8, Pose)> + '_ {
     let s = 0.5 * road.length();
     let section = road.section_at(s);

@@ -4,7 +4,7 @@ use super::{Lanelet, LaneletIndex, LaneletKind, runs};
 use crate::ids::RoadId;
 use std::ops::Range;
 
-/// Which lanelets the lanes of each road are made of. Found by a binary search over the roads.
+/// The lanelets of each road's lanes, found by binary search over the roads.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LaneIndex {
     /// The roads that have lanelets, by growing id.
@@ -18,7 +18,7 @@ pub(super) struct LaneIndex {
 #[derive(Debug, Clone)]
 struct RoadLanes {
     road: RoadId,
-    /// Its lanelets stand in a row: they were added together.
+    /// Its lanelets are consecutive because they were added together.
     lanelets: Range<LaneletIndex>,
     /// Its drivable lanes by growing id.
     lanes: Range<u32>,
@@ -32,8 +32,8 @@ struct LaneLanelets {
 }
 
 impl LaneIndex {
-    /// The index of lanelets that stand by growing road, and for each road in the order of its lane sections;
-    /// connections are left out. O(lanelets).
+    /// Makes the index of lanelets that are ordered by road, and for each road by lane section; connections
+    /// are left out. O(lanelets).
     pub(super) fn new(lanelets: &[Lanelet]) -> Self {
         let mut index = Self::default();
         for own in runs(lanelets, Lanelet::road) {
@@ -92,7 +92,7 @@ impl LaneIndex {
         self.named(lanes.unwrap_or_default())
     }
 
-    /// The lanelets of a lane in the order of lane sections; none if it is not there.
+    /// The lanelets of a lane in the order of lane sections; none if the lane does not exist.
     pub(super) fn of_lane(&self, (road, lane): (RoadId, i8)) -> &[LaneletIndex] {
         let mut lanes = self.lanes_of(road);
         let found = lanes.find(|(id, _)| *id == lane);

@@ -1,8 +1,7 @@
-//! The drivable lanes as lanelets: what a vehicle follows, and what comes after what.
+//! The drivable lanes as lanelets with their successors.
 //!
-//! A lanelet is the stretch of one lane between two junctions (or borders of lane sections), or a
-//! connection through a junction. Lanelets are numbered densely; all look-ups are by index into
-//! arrays.
+//! A lanelet is the stretch of one lane between two junctions (or borders of lane sections), or a connection
+//! through a junction. Lanelets are numbered densely; all look-ups are by index into arrays.
 //!
 //! ```text
 //!                    |     |
@@ -12,8 +11,8 @@
 //!                    |  v  |
 //! ```
 //!
-//! `build.rs` makes the graph, `after_edit.rs` makes that of an edited network out of an earlier
-//! one, `reach.rs` says what can be reached from where.
+//! `build.rs` makes the graph, `after_edit.rs` derives that of an edited network from an earlier one,
+//! `reach.rs` determines which lanelets can be reached from others.
 
 mod after_edit;
 mod bend;
@@ -43,7 +42,7 @@ use std::ops::Range;
 /// Stands for no lanelet.
 pub const NO_LANELET: LaneletIndex = LaneletIndex::new(u32::MAX);
 
-/// What a lanelet is part of.
+/// The road or junction that a lanelet belongs to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LaneletKind {
     /// A lane of a road.
@@ -61,7 +60,7 @@ pub enum LaneletKind {
         junction: JunctionIndex,
         /// Index of the path in the junction.
         path: ConnectionIndex,
-        /// Which way it turns.
+        /// Direction of the turn.
         turn: Turn,
     },
 }
@@ -73,18 +72,17 @@ struct Links {
     count: u32,
 }
 
-/// A stretch of lane that vehicles follow one behind the other.
+/// A stretch of lane on which vehicles follow each other.
 ///
-/// Its centre line, successors and predecessors lie in the [`LaneGraph`], which all lanelets share.
+/// Its centre line, successors and predecessors are stored in the [`LaneGraph`], which all lanelets share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lanelet {
-    /// What it is part of.
+    /// The lane or connection that it represents.
     pub kind: LaneletKind,
     line: LineSpan,
     /// Speed limit, m/s; of a connection the higher one of its two roads.
     pub speed_limit: f64,
-    /// How fast it is driven on average where nobody is in the way, m/s: the speed limit, but for bends of
-    /// connections.
+    /// Average speed without traffic, m/s: the speed limit, but lower on connections with bends.
     pub free_speed: f64,
     successors: Links,
     predecessors: Links,
@@ -92,25 +90,25 @@ pub struct Lanelet {
     pub left: LaneletIndex,
     /// Lane to the right that a vehicle can change to, or [`NO_LANELET`].
     pub right: LaneletIndex,
-    /// The lanes of the same direction to its left and to its right, be there a line that must not be
-    /// crossed or not; [`NO_LANELET`] where there is none.
+    /// Adjacent lanes of the same direction to its left and to its right, whether or not the line between may
+    /// be crossed; [`NO_LANELET`] where there is none.
     pub beside: [LaneletIndex; 2],
-    /// Who may use it.
+    /// Vehicles that may use it.
     pub access: LaneAccess,
-    /// Who may drive on its road. A connection has the most open access of all roads that meet at
-    /// its junction: whoever crosses a public street is on it for a moment.
+    /// Access to its road. A connection has the most open access of all roads that meet at its junction,
+    /// because crossing a public street includes being on it for a moment.
     pub road_access: RoadAccess,
     /// Level: vehicles on other levels pass above or below.
     pub layer: i8,
     /// Mean width, m.
     pub width: f64,
-    /// Distances along the road at the start and at the end, m; the first is the larger one where the
-    /// lane is driven against the reference line. 0 for connections.
+    /// Distances along the road at its start and at its end, m; the first is the larger one where the lane is
+    /// driven against the reference line. 0 for connections.
     pub road_span: (f64, f64),
 }
 
 impl Lanelet {
-    /// The distance along its road at a distance `s` along it, m; 0 for connections.
+    /// Distance along its road at a distance `s` along the lanelet, m; 0 for connections.
     pub fn road_s(&self, s: f64) -> f64 {
         let share = (s / self.length().max(1e-9)).clamp(0.0, 1.0);
         let (start, end) = self.road_span;
@@ -123,13 +121,13 @@ impl Lanelet {
         self.line.length()
     }
 
-    /// How long a distance along it takes where nobody is in the way, s.
+    /// Time that a distance along it takes without traffic, s.
     #[inline]
     pub fn free_time(&self, distance: f64) -> f64 {
         distance / self.free_speed
     }
 
-    /// Where its points lie among those of all lanelets.
+    /// Range of its points among those of all lanelets.
     #[inline]
     pub fn line_span(&self) -> LineSpan {
         self.line
@@ -140,7 +138,7 @@ impl Lanelet {
         matches!(self.kind, LaneletKind::Connection { .. })
     }
 
-    /// The road of a piece of lane.
+    /// The road of the lanelet; `None` for a connection.
     pub fn road(&self) -> Option<RoadId> {
         match self.kind {
             LaneletKind::Lane { road, .. } => Some(road),
@@ -148,7 +146,7 @@ impl Lanelet {
         }
     }
 
-    /// The road and the section of a piece of lane.
+    /// The road and the section of the lanelet; `None` for a connection.
     pub(crate) fn section(&self) -> Option<(RoadId, u16)> {
         match self.kind {
             LaneletKind::Lane { road, section, .. } => Some((road, section)),
@@ -158,8 +156,8 @@ impl Lanelet {
 
     /// Distance along the lanelet, m, that corresponds to a distance along the road.
     ///
-    /// By proportion: a lane on the inside of a bend is shorter than its road. On a lanelet that is
-    /// bent in one part and straight in another the result is a little off.
+    /// Computed by proportion, because a lane on the inside of a bend is shorter than its road. If a lanelet
+    /// is bent in one part and straight in another the result is slightly off.
     pub fn from_road(&self, road_s: f64) -> f64 {
         let (start, end) = self.road_span;
         let share = (road_s - start) / (end - start);
@@ -167,7 +165,7 @@ impl Lanelet {
     }
 }
 
-/// The runs of lanelets that have something in common: those of one road, and of one section, stand in a row.
+/// Runs of consecutive lanelets with an equal key, such as those of one road or section.
 pub(crate) fn runs<K: PartialEq>(
     lanelets: &[Lanelet],
     of: impl Fn(&Lanelet) -> K,
@@ -188,18 +186,18 @@ pub struct LaneGraph {
     lines: CentreLines,
     /// Successors and predecessors of all lanelets.
     links: Vec<LaneletIndex>,
-    /// Those of lanes by road and lane.
+    /// Lanelets of lanes by road and lane.
     index: LaneIndex,
-    /// What stands for the lanes of roads within junctions.
+    /// Lanelets that stand for the lanes of internal roads.
     of_internal: BTreeMap<(RoadId, i8), LaneletIndex>,
-    /// The paths of all junctions, those of one after those of another.
+    /// The paths of all junctions, junction by junction.
     paths: Vec<PathLanelets>,
     left_out: Option<RoadId>,
     via_rules: ViaRules,
     identity: u64,
 }
 
-/// What a path of a junction leads from and to.
+/// The lanelets that a path of a junction joins.
 #[derive(Debug, Clone, Copy)]
 struct PathLanelets {
     from: LaneletIndex,
@@ -209,7 +207,7 @@ struct PathLanelets {
 }
 
 impl PathLanelets {
-    /// A path one of whose lanes has no lanelet at the junction.
+    /// A path of which one lane has no lanelet at the junction.
     const NONE: Self = Self {
         from: NO_LANELET,
         to: NO_LANELET,
@@ -223,8 +221,8 @@ impl LaneGraph {
         Self::build(scenario, layout, None).0
     }
 
-    /// A number that no other graph of this process has; copies share it. For caches: nothing that
-    /// is computed may depend on it.
+    /// An identifier that no other graph of this process has, except copies. For caches only; no result may
+    /// depend on it.
     pub fn identity(&self) -> u64 {
         self.identity
     }
@@ -246,25 +244,25 @@ impl LaneGraph {
         LaneletIndex::up_to(self.lanelets.len())
     }
 
-    /// One lanelet.
+    /// Returns a lanelet.
     #[inline]
     pub fn lanelet(&self, id: LaneletIndex) -> &Lanelet {
         &self.lanelets[id.index()]
     }
 
-    /// The centre line of a lanelet, in the direction of driving.
+    /// Returns the centre line of a lanelet, in driving direction.
     #[inline]
     pub fn line(&self, id: LaneletIndex) -> CentreLine<'_> {
         self.lines.line(self.lanelets[id.index()].line)
     }
 
-    /// A centre line by where its points lie ([`Lanelet::line_span`]).
+    /// Returns a centre line by the range of its points ([`Lanelet::line_span`]).
     #[inline]
     pub fn line_at(&self, span: LineSpan) -> CentreLine<'_> {
         self.lines.line(span)
     }
 
-    /// Whether the points of lanelets that are copies lie where they lay in another graph
+    /// Whether copied lanelets have their points in the same places as in another graph
     /// ([`Lanelet::line_span`]).
     pub fn shares_lines_with(&self, other: &Self) -> bool {
         self.lines.share_with(&other.lines)
@@ -282,12 +280,12 @@ impl LaneGraph {
         self.linked(self.lanelets[id.index()].predecessors)
     }
 
-    /// The restrictions by way of roads that routes keep; those within one junction are in its paths.
+    /// The via restrictions that routes have to obey; those within one junction are reflected in its paths.
     pub fn via_rules(&self) -> &ViaRules {
         &self.via_rules
     }
 
-    /// What a vehicle has followed that begins on a lanelet.
+    /// State of via restrictions for a vehicle that begins on a lanelet.
     pub fn followed_on(&self, id: LaneletIndex) -> Followed {
         let road = self.lanelet(id).road().or_else(|| {
             let before = self.predecessors(id).first();
@@ -297,7 +295,8 @@ impl LaneGraph {
         after.unwrap_or_default()
     }
 
-    /// What a vehicle has followed that drives from one lanelet onto the next; `None` if it must not.
+    /// State of via restrictions for a vehicle that drives from one lanelet onto the next; `None` if that is
+    /// prohibited.
     pub fn followed_onto(
         &self,
         followed: &Followed,
@@ -312,7 +311,7 @@ impl LaneGraph {
         }
     }
 
-    /// Whether lanelets one after the other keep all restrictions by way of roads.
+    /// Whether a sequence of lanelets obeys all via restrictions.
     pub fn keeps_via_rules(&self, route: &[LaneletIndex]) -> bool {
         let Some(&first) = route.first().filter(|_| !self.via_rules.is_empty()) else {
             return true;
@@ -324,8 +323,8 @@ impl LaneGraph {
         pairs.try_fold(self.followed_on(first), onto).is_some()
     }
 
-    /// Lanelets from which a vehicle can change onto one. A line may be crossed from one side only, so
-    /// these are not always those that it can change to.
+    /// Lanelets from which a vehicle can change to one. A line may be crossable from one side only, so these
+    /// are not always the ones that it can change to.
     pub fn changing_onto(&self, id: LaneletIndex) -> impl Iterator<Item = LaneletIndex> + '_ {
         let beside = self.lanelet(id).beside.into_iter();
         beside.filter(move |&other| {
@@ -341,8 +340,8 @@ impl LaneGraph {
         &self.links[links.first as usize..(links.first + links.count) as usize]
     }
 
-    /// The first road whose lanes were left out because there were too many metres of lanes: 20,000
-    /// km, or ten million points of centre lines, are the most.
+    /// The first road whose lanes were left out because the lanes exceed 20,000 km, or their centre lines ten
+    /// million points.
     pub fn left_out(&self) -> Option<RoadId> {
         self.left_out
     }
@@ -352,17 +351,17 @@ impl LaneGraph {
         self.index.lanes_of(road)
     }
 
-    /// The lanelet at a place, and the distance along it; `None` if no drivable lane is there.
+    /// The lanelet at a place, and the distance along it; `None` if there is no drivable lane.
     ///
-    /// A place within a junction stands for the nearest part of its lane; where a road lies within one as a
-    /// whole, for the start of the lane behind the junction to which who drives over the place comes.
+    /// A place inside a junction stands for the nearest part of its lane. On an internal road it stands for
+    /// the start of the lane behind the junction that traffic over the place reaches.
     pub fn locate(&self, place: &LanePlace) -> Option<(LaneletIndex, f64)> {
         let lane = (place.road, place.lane);
         let lanelets = self.index.of_lane(lane);
         if lanelets.is_empty() {
             return self.of_internal.get(&lane).map(|&behind| (behind, 0.0));
         }
-        // The place may lie inside a junction: then it is moved to the nearest part of the lane.
+        // The place may lie inside a junction, in which case it moves to the nearest part of the lane.
         let miss = |id: &&LaneletIndex| {
             let (a, b) = self.lanelet(**id).road_span;
             (a.min(b) - place.s).max(place.s - a.max(b)).max(0.0)

@@ -1,14 +1,14 @@
-//! What can be reached from where.
+//! Reachability of lanelets.
 //!
-//! Whether a road may be driven can depend on how it was come to: who enters private ground may not
-//! leave it again on the other side. So a lanelet is looked at twice where access is restricted:
-//! once by who has only left roads so far, once by who is arriving ([`TripPart`]).
+//! Whether a road may be driven can depend on the roads before it: a vehicle that enters private ground may
+//! not leave it again on the other side. Where access is restricted a lanelet is therefore visited up to
+//! twice, once for each part of the trip ([`TripPart`]).
 
 use super::{LaneGraph, LaneletIndex, NO_LANELET};
 use crate::access::{RoadAccess, TripPart, VehicleClass};
 use std::collections::VecDeque;
 
-/// What can be reached, by the part of the trip.
+/// Reachable lanelets, by the part of the trip.
 struct Reached {
     leaving: Vec<bool>,
     arriving: Vec<bool>,
@@ -28,7 +28,7 @@ impl Reached {
             .collect()
     }
 
-    /// Notes a lanelet; says whether it is new.
+    /// Records a lanelet; returns whether it is new.
     fn note(&mut self, id: LaneletIndex, part: TripPart) -> bool {
         let seen = match part {
             TripPart::Leaving => &mut self.leaving[id.index()],
@@ -38,9 +38,9 @@ impl Reached {
     }
 }
 
-/// Whoever begins nearer to the end of its lane than this, m, has no room to change to another one there.
+/// A vehicle that starts nearer than this to the end of its lane has no room to change lanes there, m.
 pub const ROOM_TO_CHANGE: f64 = 5.0;
-/// Room for each change of lanes that has to be made on one road, so that it is made in traffic, m.
+/// Length that each lane change on a road needs in traffic, m.
 pub const ROOM_FOR_CHANGE: f64 = 18.0;
 
 impl LaneGraph {
@@ -58,8 +58,8 @@ impl LaneGraph {
         before.chain(self.changing_onto(id))
     }
 
-    /// Lanelets to which a trip can lead from one, lane changes included: bus lanes and the access
-    /// of roads are respected. The one that it begins on is among them. O(lanelets).
+    /// The lanelets that a trip can reach from one, lane changes included; bus lanes and the access of roads
+    /// are respected. The first lanelet is included. O(lanelets).
     pub fn reachable_from(&self, start: LaneletIndex, class: VehicleClass) -> Vec<bool> {
         let mut reached = Reached::none(self.lanelets.len());
         reached.note(start, TripPart::Leaving);
@@ -67,8 +67,8 @@ impl LaneGraph {
         reached.any()
     }
 
-    /// The same for a trip that does not begin with a change of lane, since it begins less than
-    /// [`ROOM_TO_CHANGE`] before the end of its lane. O(lanelets).
+    /// The same for a trip that begins less than [`ROOM_TO_CHANGE`] before the end of its lane and so cannot
+    /// change lanes there. O(lanelets).
     pub fn reachable_straight_on(&self, start: LaneletIndex, class: VehicleClass) -> Vec<bool> {
         let mut reached = Reached::none(self.lanelets.len());
         let begins = (start, TripPart::Leaving);
@@ -76,31 +76,31 @@ impl LaneGraph {
         let ahead = ahead.filter_map(|&next| self.enter(begins, next, class, &mut reached));
         let open = ahead.collect();
         self.spread_from(open, &mut reached, class);
-        // Last: who comes round to it may change lanes there.
+        // Recorded last, so that a trip that returns to it may change lanes there.
         reached.note(start, TripPart::Leaving);
         reached.any()
     }
 
-    /// Whether a trip can lead from the end of a lanelet round to its beginning. O(lanelets).
+    /// Whether a trip can return from the end of a lanelet to its beginning. O(lanelets).
     pub fn leads_round(&self, start: LaneletIndex, class: VehicleClass) -> bool {
         let mut reached = Reached::none(self.lanelets.len());
         self.spread(&mut reached, start, class);
         reached.any()[start.index()]
     }
 
-    /// Lanelets from which a trip can lead to one, lane changes included; the one that it ends on is
-    /// among them. O(lanelets).
+    /// The lanelets from which a trip can reach a goal, lane changes included; the goal is included.
+    /// O(lanelets).
     pub fn reaching(&self, goal: LaneletIndex, class: VehicleClass) -> Vec<bool> {
         let mut reached = Reached::none(self.lanelets.len());
         let mut open = VecDeque::new();
-        // A trip may come to the goal in either part, and both are looked back from.
+        // A trip may reach the goal in either part, so the search starts from both.
         for part in [TripPart::Leaving, TripPart::Arriving] {
             reached.note(goal, part);
             open.push_back((goal, part));
         }
         while let Some((id, part)) = open.pop_front() {
             let lanelet = self.lanelet(id);
-            // The goal itself too: nobody can drive onto it who may not.
+            // The check includes the goal itself, which vehicles without access cannot enter.
             if !lanelet.access.admits(class) {
                 continue;
             }
@@ -114,11 +114,11 @@ impl LaneGraph {
                 }
             }
         }
-        // Trips begin with leaving.
+        // Trips begin in the leaving part.
         reached.leaving
     }
 
-    /// Notes all that a trip can lead to that begins on a lanelet.
+    /// Records everything that a trip from a lanelet can reach.
     fn spread(&self, reached: &mut Reached, start: LaneletIndex, class: VehicleClass) {
         self.spread_from([(start, TripPart::Leaving)].into(), reached, class);
     }
@@ -136,8 +136,8 @@ impl LaneGraph {
         }
     }
 
-    /// Notes that a trip leads from a lanelet onto the next one; `None` if it may not, or has been noted: each
-    /// lanelet once for each part, so that a search ends.
+    /// Records that a trip drives from a lanelet onto the next one. `None` if it may not, or if that was
+    /// recorded before: each lanelet counts once per part, so that the search ends.
     fn enter(
         &self,
         (from, part): (LaneletIndex, TripPart),
@@ -147,13 +147,13 @@ impl LaneGraph {
     ) -> Option<(LaneletIndex, TripPart)> {
         let lanelet = self.lanelet(next);
         let onto = part.onto(self.lanelet(from).road_access, lanelet.road_access);
-        // The lanelet that it begins on is not asked: who stands there stands there.
+        // The access of the first lanelet is not checked, because the vehicle is already there.
         let onto = onto.filter(|_| lanelet.access.admits(class))?;
         reached.note(next, onto).then_some((next, onto))
     }
 
-    /// The largest set of lanelets from each of which every other one can be reached, without bus
-    /// lanes and roads that are not for all; ascending. O(lanelets).
+    /// The largest set of lanelets that can all reach each other, without bus lanes and roads with restricted
+    /// access; ascending. O(lanelets).
     pub fn main_component(&self) -> Vec<LaneletIndex> {
         let is_open = |id: LaneletIndex| {
             let lanelet = self.lanelet(id);
@@ -179,7 +179,7 @@ impl LaneGraph {
         let mut lanelets: Vec<LaneletIndex> = largest
             .into_iter()
             .map(|n| LaneletIndex::from_index(n.index()))
-            // Where there is no way round at all, the largest set is one lanelet, any one.
+            // Without any loop the largest set is a single lanelet, whichever.
             .filter(|&id| is_open(id))
             .collect();
         lanelets.sort_unstable();

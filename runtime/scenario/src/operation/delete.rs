@@ -1,4 +1,4 @@
-//! Deleting objects, with all that cannot exist without them.
+//! Deletes objects together with everything that cannot exist without them.
 
 use super::Objects;
 use super::users::{with_places, with_rules};
@@ -8,11 +8,11 @@ use crate::ids::{NodeId, ObjectId, RoadId};
 use crate::scenario::Scenario;
 use std::collections::BTreeSet;
 
-/// The edit that deletes objects.
+/// Returns the edit that deletes objects.
 ///
-/// With a node its roads are deleted; with a road the agents that start on it, the flows from or
-/// to it, and the nodes at which nothing else ends. Destinations and way-points on a deleted road
-/// are dropped. Ids that do not exist are ignored.
+/// A node takes its roads with it. A road takes the agents that start on it, the flows from or to it, and the
+/// nodes at which no other road ends. Destinations and way-points on a deleted road are dropped. Ids that do
+/// not exist are ignored.
 pub fn deleted(scenario: &Scenario, objects: &Objects) -> Edit {
     let network = scenario.network();
     let mut roads = BTreeSet::new();
@@ -42,8 +42,8 @@ pub fn deleted(scenario: &Scenario, objects: &Objects) -> Edit {
         .collect();
     let left = |place: &Place| (!stands_on(place, &roads)).then_some(*place);
     let followers = with_places(scenario, left).into_iter();
-    // Agents and flows that are deleted themselves have their edit already; a second one would fail
-    // as they are gone.
+    // Agents and flows that are deleted themselves have their edit already; a second one would fail because
+    // they no longer exist.
     edits.extend(
         followers
             .filter(|(object, _)| !objects.contains(object))
@@ -58,7 +58,7 @@ pub fn deleted(scenario: &Scenario, objects: &Objects) -> Edit {
     Edit::Batch(edits)
 }
 
-/// Nodes at which nothing ends once the roads are gone.
+/// Nodes at which no road ends once the given roads are deleted.
 fn bare_nodes(scenario: &Scenario, roads: &BTreeSet<RoadId>) -> BTreeSet<NodeId> {
     let network = scenario.network();
     roads
@@ -78,7 +78,7 @@ fn stands_on(place: &Place, roads: &BTreeSet<RoadId>) -> bool {
     matches!(place, Place::Lane(at) if roads.contains(&at.road))
 }
 
-/// The edit that deletes an object that no other object needs, if it exists.
+/// Returns the edit that deletes an object that no other object needs, if it exists.
 fn taken_out(scenario: &Scenario, object: ObjectId) -> Option<Edit> {
     if !scenario.contains(object) {
         return None;

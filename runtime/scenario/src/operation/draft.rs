@@ -1,16 +1,16 @@
-//! A change in several steps, each of which looks at what the ones before have made.
+//! A change in several steps, each of which sees the results of the steps before it.
 
 use crate::edit::{Edit, EditError};
 use crate::scenario::Scenario;
 
-/// A scenario while it is changed, and the edits so far.
+/// A scenario under modification, with the edits so far.
 pub(super) struct Draft {
     after: Scenario,
     edits: Vec<Edit>,
 }
 
 impl Draft {
-    /// Begins with a scenario as it is.
+    /// Starts with a copy of a scenario.
     pub(super) fn of(scenario: &Scenario) -> Self {
         Self {
             after: scenario.clone(),
@@ -18,19 +18,19 @@ impl Draft {
         }
     }
 
-    /// How it is now.
+    /// The scenario after the steps so far.
     pub(super) fn now(&self) -> &Scenario {
         &self.after
     }
 
-    /// One more step.
+    /// Applies another step.
     pub(super) fn apply(&mut self, edit: Edit) -> Result<(), EditError> {
         self.after.apply(edit.clone())?;
         self.edits.push(edit);
         Ok(())
     }
 
-    /// All steps as one.
+    /// Returns all steps as a single edit.
     pub(super) fn edit(self) -> Edit {
         Edit::Batch(self.edits)
     }

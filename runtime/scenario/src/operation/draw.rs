@@ -1,7 +1,7 @@
-//! Drawing roads: what a new road does to the ones it meets.
+//! Drawing roads: the effect of a new road on the roads it meets.
 //!
-//! These functions look at a scenario and return the [`Edit`] that makes the change, so a tool
-//! can show it before it is applied.
+//! These functions inspect a scenario and return the [`Edit`] that makes the change, so that a tool can show
+//! it before it is applied.
 
 mod flare;
 mod roundabout;
@@ -28,17 +28,17 @@ use thiserror::Error;
 
 /// Ends closer to a node or road than this join it, m.
 pub const JOIN_DISTANCE: f64 = 0.5;
-/// A cut closer to an end than this uses the end itself, m: no slivers.
+/// A cut closer to an end than this uses the end itself, m, to avoid slivers.
 const MIN_PIECE: f64 = 1.0;
 
-/// What a new road is like.
+/// Properties of a new road.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RoadStyle {
     /// Street name.
     pub name: String,
     /// Importance.
     pub class: RoadClass,
-    /// Level; roads on other levels are passed over or under.
+    /// Level; the road passes over or under roads on other levels.
     pub layer: i8,
     /// Speed limit, m/s.
     pub speed_limit: f64,
@@ -46,7 +46,7 @@ pub struct RoadStyle {
     pub section: CrossSection,
 }
 
-/// Why a road cannot be drawn or cut.
+/// Reason why a road cannot be drawn or cut.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum DrawError {
     /// The road does not exist.
@@ -68,18 +68,17 @@ pub enum DrawError {
     /// A road ends within a metre of the ring of a roundabout.
     #[error("{0} ends on the ring: make the ring a little larger or smaller")]
     RingMeetsEnd(RoadId),
-    /// The scenario takes no such change.
+    /// The scenario rejects the change.
     #[error(transparent)]
     Edit(#[from] EditError),
 }
 
-/// The edit that draws a road along a line.
+/// Returns the edit that draws a road along a line.
 ///
-/// An end within [`JOIN_DISTANCE`] of a node joins it; where the line ends on a road or
-/// crosses one on its layer, that road is cut and a node is inserted. A one-way road that ends on a
-/// fast one-way road at a small angle, or begins there, becomes a slip road: a lane beside the others
-/// opens for it. If an end misses the node that
-/// it joins by more than a millimetre, the outer third of the road is bent onto it.
+/// An end within [`JOIN_DISTANCE`] of a node joins it. Where the line ends on a road or crosses one on its
+/// layer, that road is cut and a node is inserted. A one-way road that begins or ends on a fast one-way road
+/// at a small angle becomes a slip road, for which an auxiliary lane opens. If an end misses the node that it
+/// joins by more than a millimetre, the outer third of the road is bent onto it.
 ///
 /// # Errors
 /// If the line is too short or a piece of a cut road would have no valid geometry.
@@ -105,8 +104,8 @@ pub fn road(
     let mut drawing = Drawing::new(scenario);
     let mut cuts = drawing.crossings(line, style.layer);
     cuts.retain(|cut| cut.own_s > MIN_PIECE && cut.own_s < line.length() - MIN_PIECE);
-    // After the crossings, which are looked for in the network as it is; before the stops, which
-    // leave cuts beside these nodes to them.
+    // After the crossings, which are searched in the existing network, and before the stops, which leave cuts
+    // beside these nodes to them.
     let start = drawing.end_node(line.start().position, style.layer);
     let end = drawing.end_node(line.end().position, style.layer);
     let stops = drawing.stops(line.length(), start, end, &cuts);
@@ -114,10 +113,9 @@ pub fn road(
     drawing.finish()
 }
 
-/// The edit that cuts a road at distance `s`, with a new node there.
+/// Returns the edit that cuts a road at distance `s`, with a new node there.
 ///
-/// The first part keeps the id. Agents, flows and rules of junctions follow the part that they
-/// stand on.
+/// The first part keeps the id. Agents, flows and rules of junctions follow the part that they belong to.
 ///
 /// # Errors
 /// If the road does not exist or a part would be shorter than a metre.
@@ -157,7 +155,7 @@ struct Drawing<'a> {
     new_nodes: BTreeMap<NodeId, DVec2>,
     /// Cuts of existing roads: distance and the node there.
     cuts: BTreeMap<RoadId, Vec<(f64, NodeId)>>,
-    /// The pieces of cut roads: where each starts on the old road, and its id.
+    /// The pieces of cut roads: the start of each on the old road, and its id.
     pieces: BTreeMap<RoadId, Vec<(f64, RoadId)>>,
 }
 
@@ -197,7 +195,7 @@ impl<'a> Drawing<'a> {
         id
     }
 
-    /// The node for an end of the new road: one that is there, one on a road, or a new one.
+    /// Returns the node for an end of the new road: an existing one, one on a road, or a new one.
     fn end_node(&mut self, point: DVec2, layer: i8) -> NodeId {
         let network = self.scenario.network();
         let existing = network.nodes().map(|(id, node)| (id, node.position()));
@@ -206,7 +204,7 @@ impl<'a> Drawing<'a> {
             .map(|(id, position)| ((position - point).length(), id))
             .filter(|(distance, _)| *distance <= JOIN_DISTANCE)
             .min_by(|a, b| a.0.total_cmp(&b.0));
-        // A node wins over a road: at its ends every road is near its node as well.
+        // A node wins over a road, because near its ends a road is near its node as well.
         if let Some((_, id)) = near {
             return id;
         }
@@ -214,7 +212,7 @@ impl<'a> Drawing<'a> {
             .roads()
             .filter(|(_, road)| road.layer == layer && is_near(road, point))
             .map(|(id, road)| {
-                // Without its bounds, every road would be projected on, which costs far more than a
+                // Without the bounds every road would be projected onto, which costs far more than a
                 // comparison.
                 let foot = Projector::new(road.reference_line.clone()).closest(point);
                 let miss = (road.reference_line.pose(foot.s).position - point).length();
@@ -228,7 +226,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// The node at a distance along an existing road: its end if that is close, else a cut.
+    /// Returns the node at a distance along an existing road: its end if that is close, or a cut.
     fn node_on(&mut self, id: RoadId, s: f64) -> NodeId {
         let Some(road) = self.scenario.network().road(id) else {
             return self.new_node(DVec2::ZERO);
@@ -249,7 +247,7 @@ impl<'a> Drawing<'a> {
         node
     }
 
-    /// Where the line crosses roads on its layer, by growing distance along the line.
+    /// The crossings of the line with roads on its layer, by growing distance along the line.
     fn crossings(&self, line: &ReferenceLine, layer: i8) -> Vec<Crossing> {
         let own = sampled(line);
         let own_box = polygon::bounds(&own.iter().map(|(_, p)| *p).collect::<Vec<_>>());
@@ -264,7 +262,7 @@ impl<'a> Drawing<'a> {
                 continue;
             }
             for (own_s, s) in crossing_distances(&own, &sampled(&road.reference_line)) {
-                // Polylines miss the lines by up to 5 cm; the node is to lie on both.
+                // Polylines deviate from the lines by up to 5 cm, but the node has to lie on both lines.
                 let (own_s, s) = refine(line, &road.reference_line, own_s, s);
                 found.push(Crossing { own_s, road: id, s });
             }
@@ -283,15 +281,15 @@ impl<'a> Drawing<'a> {
     ) -> Vec<(f64, NodeId)> {
         let mut stops = vec![(0.0, start)];
         for cut in cuts {
-            // Too close to the last stop: the existing road is not cut in vain.
+            // Too close to the last stop, so the existing road need not be cut.
             if stops
                 .last()
                 .is_some_and(|last| cut.own_s - last.0 <= MIN_PIECE)
             {
                 continue;
             }
-            // Near the end of the crossed road this is its node, which may be a stop already: two
-            // roads that end there are crossed at the same node.
+            // Near the end of the crossed road this is its node, which may already be a stop if two roads
+            // that end there are crossed at the same node.
             let node = self.node_on(cut.road, cut.s);
             if node != end && stops.iter().all(|stop| stop.1 != node) {
                 stops.push((cut.own_s, node));
@@ -331,7 +329,7 @@ impl<'a> Drawing<'a> {
         Ok(())
     }
 
-    /// The piece with its ends on its nodes: as it is if it meets them, else joined by a clothoid.
+    /// Returns the piece with its ends on its nodes: unchanged if it meets them, or joined by a clothoid.
     fn attach(
         &self,
         piece: &ReferenceLine,
@@ -340,11 +338,11 @@ impl<'a> Drawing<'a> {
     ) -> Result<ReferenceLine, GeometryError> {
         let (start, end) = (piece.start(), piece.end());
         let (first, last) = (self.position(from), self.position(to));
-        // The worse of both ends decides: one that is off bends the piece.
+        // The worse end decides: if one end is off, the piece is bent.
         let misses = (start.position - first)
             .length()
             .max((end.position - last).length());
-        // A miss below a millimetre cannot be seen; the piece keeps its lines and arcs.
+        // A gap below a millimetre is invisible, so the piece keeps its lines and arcs.
         if misses < 1e-3 {
             return Ok(piece.clone());
         }
@@ -352,19 +350,19 @@ impl<'a> Drawing<'a> {
             position,
             ..pose
         };
-        // The middle of the piece stays; its outer parts are bent onto the nodes.
+        // The middle of the piece stays, and its outer parts are bent onto the nodes.
         let (a, b) = (piece.length() / 3.0, piece.length() * 2.0 / 3.0);
         let head = ReferenceLine::join(moved(start, first), piece.pose(a))?;
         let tail = ReferenceLine::join(piece.pose(b), moved(end, last))?;
         head.joined(&piece.slice(a, b)?)?.joined(&tail)
     }
 
-    /// Cuts the existing roads and moves what stands on them.
+    /// Cuts the existing roads and moves the objects on them.
     fn finish(mut self) -> Result<Edit, DrawError> {
         let cuts = std::mem::take(&mut self.cuts);
         for (id, mut at) in cuts {
-            // Cuts were collected first and are made once: a road crossed twice is cut in three at
-            // once, and distances along the uncut road hold for all of them.
+            // Cuts are collected first and made at once: a road crossed twice is cut in three at once, and
+            // distances along the uncut road are valid for all of them.
             at.sort_by(|a, b| a.0.total_cmp(&b.0));
             self.cut_road(id, &at)?;
         }
@@ -372,7 +370,7 @@ impl<'a> Drawing<'a> {
         let places = with_places(self.scenario, |place| Some(self.on_piece(place)));
         self.edits.extend(rules);
         self.edits.extend(places.into_iter().map(|(_, edit)| edit));
-        // All pieces of a road are in its group.
+        // All pieces of a road join its group.
         let pieces = self.pieces.iter().flat_map(|(old, pieces)| {
             let new = pieces.iter().map(|piece| piece.1);
             new.filter(move |new| new != old).map(|new| (new, *old))
@@ -385,9 +383,9 @@ impl<'a> Drawing<'a> {
     /// The piece of a cut road that ends at a node; the road itself if it is not cut.
     fn piece_at(&self, road: RoadId, node: NodeId) -> RoadId {
         let old = self.scenario.network().road(road);
-        // The first piece keeps the id and the start of the road, so only its end has another name.
-        // A loop starts and ends at one node; its rules then go to the last piece. Rules about a merged
-        // junction may stand at another one of its nodes: the nearer end is meant.
+        // The first piece keeps the id and the start of the road, so only the end has another id. A loop
+        // starts and ends at one node; its rules then go to the last piece. Rules of a merged junction may be
+        // stored at another one of its nodes, so the nearer end is used.
         let ends_here = |old: &Road| {
             let to = |end: NodeId| (self.position(end) - self.position(node)).length();
             old.to == node || (old.from != node && to(old.to) < to(old.from))
@@ -398,7 +396,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// A place, on the piece of its road that it now lies on.
+    /// The place on the piece of its road that it now lies on.
     fn on_piece(&self, place: &Place) -> Place {
         let Place::Lane(at) = place else {
             return *place;
@@ -424,12 +422,12 @@ impl<'a> Drawing<'a> {
         let side = self.scenario.about().driving_side;
         let mut pieces = Vec::new();
         for (i, pair) in stops.windows(2).enumerate() {
-            // The first piece keeps the id, so that what names the road needs no change in the
-            // common case of a cut beyond it.
+            // The first piece keeps the id, so that references to the road need no change in the common case
+            // of a cut beyond them.
             let piece_id = if i == 0 { id } else { self.new_road_id() };
             let mut piece = piece_of(road, pair[0].0, pair[1].0)?;
             (piece.from, piece.to) = (pair[0].1, pair[1].1);
-            // Arrows are about the junctions that were there.
+            // Arrows belong to the existing junctions.
             let (is_first, is_last) = (i == 0, i + 2 == stops.len());
             let leads_there = |lane: &Lane| {
                 if lane.is_forward(side) {
@@ -444,7 +442,7 @@ impl<'a> Drawing<'a> {
                 }
             }
             self.edits.push(Edit::Road(piece_id, Some(Box::new(piece))));
-            // By growing distance: `on_piece` looks them up by halves.
+            // By growing distance, because `on_piece` uses binary search.
             pieces.push((pair[0].0, piece_id));
         }
         self.pieces.insert(id, pieces);
@@ -457,14 +455,14 @@ fn is_near(road: &Road, point: DVec2) -> bool {
     point.cmpge(low).all() && point.cmple(high).all()
 }
 
-/// The part of a road between two distances, nodes not yet set.
+/// Returns the part of a road between two distances, without nodes.
 fn piece_of(road: &Road, from: f64, to: f64) -> Result<Road, GeometryError> {
     let mut piece = road.clone();
     piece.reference_line = road.reference_line.slice(from, to)?;
     piece.lane_offset = cut_polynomials(&road.lane_offset, from, to);
     let sections = road.lane_sections.iter().enumerate();
-    // Of sections at 0, 40 and 90 m the piece from 30 to 70 m keeps the first two, at 0 and 10 m.
-    // The last micrometre is no section: a cut at a section's start rounds to either side of it.
+    // Of sections at 0, 40 and 90 m the piece from 30 to 70 m keeps the first two, at 0 and 10 m. The last
+    // micrometre is no section, because a cut at a section's start rounds to either side of it.
     let sections = sections.filter_map(|(i, section)| {
         let (start, end) = (section.s.max(from), road.section_end(i).min(to));
         (end - start > 1e-6).then(|| section_part(section, start, end, from))
@@ -493,8 +491,8 @@ fn crossing_distances(a: &[(f64, DVec2)], b: &[(f64, DVec2)]) -> Vec<(f64, f64)>
             let (u, v) = (p[1].1 - p[0].1, q[1].1 - q[0].1);
             let cross = u.perp_dot(v);
             let gap = q[0].1 - p[0].1;
-            // p0 + i u = q0 + j v, solved with the cross product. Parallel chords divide by 0; the
-            // result is infinite or not a number and lies in neither range.
+            // p0 + i u = q0 + j v, solved with the cross product. Parallel chords divide by 0; the result is
+            // infinite or NaN and lies in neither range.
             let (i, j) = (gap.perp_dot(v) / cross, gap.perp_dot(u) / cross);
             if (0.0..=1.0).contains(&i) && (0.0..=1.0).contains(&j) {
                 let along = |w: &[(f64, DVec2)], t: f64| w[0].0 + t * (w[1].0 - w[0].0);
@@ -505,13 +503,13 @@ fn crossing_distances(a: &[(f64, DVec2)], b: &[(f64, DVec2)]) -> Vec<(f64, f64)>
     found
 }
 
-/// The exact crossing near a guess, by Newton's method: both lines are replaced by their tangents.
+/// Finds the exact crossing near a guess by Newton's method, replacing both lines by their tangents.
 fn refine(a: &ReferenceLine, b: &ReferenceLine, mut s: f64, mut t: f64) -> (f64, f64) {
     for _ in 0..6 {
         let (p, q) = (a.pose(s), b.pose(t));
         let (u, v) = (p.forward(), q.forward());
         let cross = u.perp_dot(v);
-        // Tangents that run alike have no crossing to go to: the guess stays as it is.
+        // Parallel tangents have no crossing, so the guess stays as it is.
         if cross.abs() < 1e-6 {
             break;
         }

@@ -11,18 +11,18 @@ use crate::ids::{
 use crate::scenario::{About, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A scenario of the objects alone: roads with their nodes, agents and flows whose roads are in
-/// it, vehicle types and stacks that they need.
+/// Returns a scenario of the given objects alone: roads with their nodes, agents and flows whose roads are
+/// among them, and the vehicle types and stacks that they need.
 pub fn copied(scenario: &Scenario, objects: &Objects) -> Scenario {
     let mut copy = Scenario::default();
     for edit in copies(scenario, objects) {
         copy.apply(edit)
-            .expect("what a scenario holds, with all that it names, fits an empty one");
+            .expect("objects of a scenario, with everything that they name, fit an empty one");
     }
     for (&id, group) in &scenario.groups {
         let members = group.members().iter().copied();
         let group = group.with_members(members.filter(|member| copy.contains(*member)));
-        // One of many, copied alone, is no group.
+        // A member copied alone does not form a group.
         if group.members().len() > 1 {
             copy.groups.insert(id, group);
         }
@@ -30,18 +30,18 @@ pub fn copied(scenario: &Scenario, objects: &Objects) -> Scenario {
     copy
 }
 
-/// The edits that put copies of objects into an empty scenario.
+/// Returns the edits that put copies of objects into an empty scenario.
 ///
-/// What others refer to comes first, since each edit is checked by itself: vehicle types and stacks
-/// before agents, nodes before roads, roads before the agents on them.
+/// Objects come before those that refer to them, because each edit is checked separately: vehicle types and
+/// stacks before agents, nodes before roads, roads before the agents on them.
 fn copies(scenario: &Scenario, objects: &Objects) -> Vec<Edit> {
     let has_road = |id: RoadId| objects.contains(&ObjectId::Road(id));
     let on_copy = |place: &Place| match place {
         Place::Lane(at) => has_road(at.road),
         Place::Ground(_) => true,
     };
-    // An agent needs its start. A flow needs both of its places: without a destination it is no
-    // flow, while an agent without one can still stand there.
+    // An agent needs its start. A flow needs both of its places, because it makes no sense without a
+    // destination, while an agent without one can still stand there.
     let agents: Vec<_> = scenario
         .agents
         .iter()
@@ -53,7 +53,7 @@ fn copies(scenario: &Scenario, objects: &Objects) -> Vec<Edit> {
         .filter(|(id, _)| objects.contains(&ObjectId::Flow(**id)))
         .filter(|(_, flow)| flow.places().into_iter().all(on_copy))
         .collect();
-    // The driving side is part of the copy: the lanes of its roads mean nothing without it.
+    // The driving side is part of the copy, because the lanes of its roads mean nothing without it.
     let mut edits = vec![Edit::About(Box::new(About {
         driving_side: scenario.about().driving_side,
         ..About::default()
@@ -124,7 +124,7 @@ fn road_copies(scenario: &Scenario, has: impl Fn(RoadId) -> bool) -> Vec<Edit> {
     let ends: BTreeSet<NodeId> = chosen()
         .flat_map(|(_, road)| [road.from, road.to])
         .collect();
-    // What names roads is copied only with all of them.
+    // Rules are copied only if all roads that they name are.
     let nodes = network.nodes().filter(|(id, _)| ends.contains(id));
     let nodes = nodes.map(|(id, node)| {
         let mut node = node.clone();
@@ -135,7 +135,7 @@ fn road_copies(scenario: &Scenario, has: impl Fn(RoadId) -> bool) -> Vec<Edit> {
     nodes.chain(roads).collect()
 }
 
-/// The edit that adds all of `piece` to a scenario under new ids, moved by `motion`, and the new
+/// Returns the edit that adds all of `piece` to a scenario under new ids, moved by `motion`, and the new
 /// objects.
 ///
 /// Vehicle types and stacks that the scenario already has under the same key are not replaced.
@@ -151,9 +151,9 @@ pub fn pasted(
         scenario.network().next_node_id().0,
         scenario.network().next_road_id().0,
     );
-    // New ids follow the largest one in use, in the order of the old ones: a piece with the roads
-    // 3, 7 and 8, pasted where road 20 is the last, brings the roads 21, 22 and 23. So a piece can
-    // be pasted any number of times, and the same paste gives the same ids.
+    // New ids follow the largest one in use, in the order of the old ones: a piece with the roads 3, 7 and 8,
+    // pasted where road 20 is the last, becomes the roads 21, 22 and 23. So a piece can be pasted any number
+    // of times, and the same paste gives the same ids.
     let mut pasting = Pasting {
         scenario,
         piece,
@@ -181,10 +181,10 @@ struct Pasting<'a> {
     nodes: BTreeMap<NodeId, NodeId>,
     roads: BTreeMap<RoadId, RoadId>,
     edits: Vec<Edit>,
-    /// What the paste adds, so that a tool can select it. Nodes are not in it: they follow their
+    /// The new objects, so that a tool can select them. Nodes are not included, because they follow their
     /// roads.
     objects: Objects,
-    /// The new objects by what they are in the piece.
+    /// The new objects by their ids in the piece.
     names: BTreeMap<ObjectId, ObjectId>,
 }
 
@@ -195,8 +195,8 @@ impl Pasting<'_> {
             let mut node = node.clone();
             let p = self.motion.point(node.position());
             (*node.x, *node.y) = (p.x, p.y);
-            // The text of a piece may come from anywhere: rules that name roads which are
-            // not in it are left out.
+            // The text of a piece may come from anywhere, so rules that name roads outside the piece are left
+            // out.
             node.rules = node.rules.on_roads(|road| roads.get(&road).copied());
             self.edits.push(Edit::Node(self.nodes[&id], Some(node)));
         }
@@ -320,10 +320,10 @@ impl Pasting<'_> {
         self.edits.push(edit);
     }
 
-    /// A place on a lane follows its road by name, one on the ground by the motion.
+    /// A place on a lane follows its road's new id, one on the ground follows the motion.
     fn pasted_place(&self, place: &Place) -> Place {
         match *place {
-            // Present: a piece is a scenario, in which no place names a road that is not there.
+            // The lookup cannot fail, because no place in a scenario names a road that does not exist.
             Place::Lane(at) => Place::lane(self.roads[&at.road], at.lane, at.s.get()),
             Place::Ground(ground) => self.motion.ground(ground),
         }

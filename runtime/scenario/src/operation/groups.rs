@@ -1,4 +1,4 @@
-//! Groups of objects: making and dissolving them, and what becomes of them when roads change.
+//! Groups of objects: making and dissolving them, and keeping them when roads change.
 
 use super::Objects;
 use crate::edit::Edit;
@@ -7,11 +7,11 @@ use crate::ids::{GroupId, ObjectId, RoadId};
 use crate::scenario::Scenario;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Fewer objects are no group.
+/// Minimum number of members of a group.
 const LEAST_MEMBERS: usize = 2;
 
-/// The edit that makes a group of objects, and its id. Those that were in other groups leave them:
-/// an object is in one group at most. `None` for less than two objects, nodes not counted.
+/// Returns the edit that makes a group of objects, and its id. Objects leave the groups that they were in,
+/// because an object is in at most one group. `None` for fewer than two objects, not counting nodes.
 pub fn grouped(scenario: &Scenario, objects: &Objects) -> Option<(Edit, GroupId)> {
     let id = scenario.next_group_id();
     let name = format!("Group {}", id.0);
@@ -34,7 +34,7 @@ pub fn grouped(scenario: &Scenario, objects: &Objects) -> Option<(Edit, GroupId)
     Some((Edit::Batch(edits), id))
 }
 
-/// The edit that dissolves the groups of objects, and how many they are.
+/// Returns the edit that dissolves the groups of objects, and the number of groups.
 pub fn dissolved(scenario: &Scenario, objects: &Objects) -> (Edit, usize) {
     let groups: BTreeSet<GroupId> = objects
         .iter()
@@ -45,7 +45,7 @@ pub fn dissolved(scenario: &Scenario, objects: &Objects) -> (Edit, usize) {
     (Edit::Batch(edits.collect()), count)
 }
 
-/// Objects with all that are in a group with one of them, as far as it exists.
+/// Returns the objects together with the existing members of their groups.
 pub fn with_groups(scenario: &Scenario, objects: &Objects) -> Objects {
     let mut all = objects.clone();
     for group in scenario.groups.values() {
@@ -57,7 +57,7 @@ pub fn with_groups(scenario: &Scenario, objects: &Objects) -> Objects {
     all
 }
 
-/// Members of groups that do not exist, as files that were written by hand may have them.
+/// Members of groups that do not exist, which hand-written files may contain.
 pub fn lost_members(scenario: &Scenario) -> Vec<(GroupId, ObjectId)> {
     let groups = scenario.groups.iter();
     let lost = groups.flat_map(|(id, group)| {
@@ -68,7 +68,7 @@ pub fn lost_members(scenario: &Scenario) -> Vec<(GroupId, ObjectId)> {
     lost.collect()
 }
 
-/// The edit that takes members which do not exist out of groups, with groups in which none is left.
+/// Returns the edit that removes members that do not exist from groups, and groups that become empty.
 pub fn without_lost_members(scenario: &Scenario) -> Edit {
     let changed = scenario.groups.iter().filter_map(|(id, group)| {
         let there = group.members().iter().copied();
@@ -79,7 +79,7 @@ pub fn without_lost_members(scenario: &Scenario) -> Edit {
     Edit::Batch(changed.collect())
 }
 
-/// Edits that put roads into the groups of others: each new road with the one that it comes from.
+/// Returns edits that put each new road into the groups of the road that it comes from.
 pub(super) fn joining(scenario: &Scenario, roads: &BTreeMap<RoadId, RoadId>) -> Vec<Edit> {
     let mut groups: BTreeMap<GroupId, Vec<ObjectId>> = BTreeMap::new();
     for (new, old) in roads {
@@ -95,8 +95,7 @@ pub(super) fn joining(scenario: &Scenario, roads: &BTreeMap<RoadId, RoadId>) -> 
     groups.into_iter().filter_map(edit).collect()
 }
 
-/// The edit that keeps the group of two roads that have become the first one, in its group or else in
-/// that of the second.
+/// Returns the edit that keeps the first of two merged roads in its group, or else in that of the second.
 pub(super) fn merged(scenario: &Scenario, first: RoadId, second: RoadId) -> Option<Edit> {
     let (first, second) = (ObjectId::Road(first), ObjectId::Road(second));
     let id = scenario.group_of(first).or(scenario.group_of(second))?;

@@ -1,9 +1,9 @@
-//! Lane sections that are cut, and lanes that open on a stretch of a road.
+//! Cutting lane sections, and opening lanes on a stretch of a road.
 
 use crate::road::{Lane, LaneSection, Poly3, Road, RoadEnd};
 
-/// The part of a lane section between two distances along its road; `origin` is where the new
-/// road starts.
+/// Returns the part of a lane section between two distances along its road; `origin` is the start of the new
+/// road.
 pub(super) fn section_part(
     section: &LaneSection,
     start: f64,
@@ -11,7 +11,7 @@ pub(super) fn section_part(
     origin: f64,
 ) -> LaneSection {
     let cut = |lane: &Lane| Lane {
-        // Widths count from the start of the section, not of the road.
+        // Widths are measured from the start of the section, not of the road.
         width: cut_polynomials(&lane.width, start - section.s, end - section.s),
         ..lane.clone()
     };
@@ -21,10 +21,10 @@ pub(super) fn section_part(
     }
 }
 
-/// The polynomials that hold between two distances, measured from the first of them.
+/// Returns the polynomials that apply between two distances, measured from the first of them.
 pub(super) fn cut_polynomials(list: &[Poly3], from: f64, to: f64) -> Vec<Poly3> {
-    // The polynomial that holds at `from` starts before it and is measured from `from` on; later
-    // ones only have their start shifted.
+    // The polynomial that applies at `from` starts before it and is rebased to `from`; later ones only have
+    // their start shifted.
     let first = list
         .partition_point(|poly| poly.s <= from)
         .saturating_sub(1);
@@ -44,14 +44,14 @@ pub(super) fn cut_polynomials(list: &[Poly3], from: f64, to: f64) -> Vec<Poly3> 
         .collect()
 }
 
-/// Gives a stretch of a road, which lies in one section, other lanes.
+/// Replaces the lanes on a stretch of a road within one section.
 ///
 /// ```text
 ///     |---------- one section ----------|      becomes     |------|-- lanes --|------|
 ///            from           to
 /// ```
 pub(super) fn replace_lanes(road: &mut Road, (from, to): (f64, f64), lanes: Vec<Lane>) {
-    // By the middle: at either end the next section may begin.
+    // Looked up by the middle, because the next section may begin at either end.
     let place = road.section_index(0.5 * (from + to));
     let (end, plain) = (road.section_end(place), road.lane_sections[place].clone());
     let rest = |from: f64, to: f64| (to - from > 1e-6).then(|| section_part(&plain, from, to, 0.0));
@@ -67,8 +67,8 @@ pub(super) fn replace_lanes(road: &mut Road, (from, to): (f64, f64), lanes: Vec<
         .splice(place..=place, parts.into_iter().flatten());
 }
 
-/// The stretch of a road that reaches so far from the node at one of its ends, m, if it lies in one lane
-/// section and at least `behind` metres remain beyond it.
+/// Returns the stretch of a road up to the given distance, m, from the node at one of its ends, if it lies in
+/// one lane section and at least `behind` metres remain beyond it.
 pub(super) fn beside_node(
     road: &Road,
     end: RoadEnd,
@@ -84,8 +84,7 @@ pub(super) fn beside_node(
     (length >= reach + behind && is_one_section()).then_some((from, to))
 }
 
-/// The width of a lane beside a node, at one end of a road: full for a length, m, and none a taper farther
-/// from the node.
+/// Width of a lane beside a node, at one end of a road: full over a length, m, and tapering to zero beyond.
 pub(super) fn width_beside_node(width: f64, full: f64, taper: f64, end: RoadEnd) -> Vec<Poly3> {
     match end {
         RoadEnd::Start => {

@@ -1,4 +1,4 @@
-//! Making one road of two that meet.
+//! Merging two roads that meet into one.
 
 use super::roads::{BENT_SHARE, from_the_other_end, turned_round};
 use super::users::{with_lane_rules, with_places};
@@ -14,7 +14,7 @@ use crate::scenario::Scenario;
 use crate::turn::Turns;
 use roadwright_geometry::ReferenceLine;
 
-/// The edit that makes one road of the two that meet at a node.
+/// Returns the edit that merges the two roads that meet at a node.
 ///
 /// The road with the smaller id stays; the lanes of both must be the same at the node.
 ///
@@ -25,7 +25,7 @@ pub fn merged(scenario: &Scenario, node: NodeId) -> Result<Edit, OperationError>
     let (first, second) = (pair.first, pair.second);
     let road = pair.merged_road(scenario.about().driving_side)?;
     let places = with_places(scenario, |place| Some(pair.merged_place(place)));
-    // Those at the node itself are deleted with it.
+    // Rules at the node itself are deleted with it.
     let rules = with_lane_rules(scenario, |at, lane| {
         Some(if at == node {
             lane
@@ -34,7 +34,7 @@ pub fn merged(scenario: &Scenario, node: NodeId) -> Result<Edit, OperationError>
         })
     });
     let mut edits: Vec<_> = places.into_iter().map(|(_, edit)| edit).collect();
-    // The second road goes first: where it ends there may be no room for one end more.
+    // The second road is deleted first, because the node where it ends may have no room for another road end.
     edits.push(Edit::Road(second, None));
     edits.push(Edit::Road(first, Some(Box::new(road))));
     edits.push(Edit::Node(node, None));
@@ -44,21 +44,21 @@ pub fn merged(scenario: &Scenario, node: NodeId) -> Result<Edit, OperationError>
     Ok(Edit::Batch(edits))
 }
 
-/// Two roads that meet at a node, with copies that run the same way through it.
+/// Two roads that meet at a node, with copies that run through it in the same direction.
 ///
 /// ```text
-///   stored      o---first-->N<--second---o      both end at N: the second one is turned round
+///   stored      o---first-->N<--second---o      both end at N: the second one is reversed
 ///   as a pair   o---head--->N---tail---->o      seam: the distance of N along the result
 /// ```
 struct Pair {
     first: RoadId,
     second: RoadId,
-    /// Whether the first road starts at the node, so that its copy runs the other way.
+    /// Whether the first road starts at the node, so that its copy is reversed.
     first_is_turned: bool,
     /// Whether the second road ends at the node.
     second_is_turned: bool,
-    /// Lengths as stored, m. A turned line sums its segments in another order, so its length may
-    /// differ in the last bit.
+    /// Lengths as stored, m. A reversed line sums its segments in another order, so its length may differ in
+    /// the last bit.
     first_length: f64,
     second_length: f64,
     /// The first road, ending at the node.
@@ -68,7 +68,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// The roads at a node, if they are two and can be one.
+    /// Returns the roads at a node if there are exactly two that can be merged.
     fn at(network: &RoadNetwork, node: NodeId) -> Option<Self> {
         let ends = network.ends_at(node);
         let &[(first, first_end), (second, second_end)] = ends.as_slice() else {
@@ -101,8 +101,8 @@ impl Pair {
         pair.fits().then_some(pair)
     }
 
-    /// Whether lanes run on through the node, and the roads lie on one layer and are for the same
-    /// people. Widths may differ: the result has a lane section on either side of the seam then.
+    /// Whether lanes continue through the node, and the roads have the same layer and access. Widths may
+    /// differ; the result then has a lane section on either side of the seam.
     fn fits(&self) -> bool {
         let lanes = |road: &Road, s: f64| -> Vec<_> {
             let lanes = &road.section_at(s).lanes;
@@ -119,7 +119,7 @@ impl Pair {
     }
 
     fn merged_road(&self, side: DrivingSide) -> Result<Road, OperationError> {
-        // Arrows about the node go with it.
+        // Arrows that refer to the node are removed with it.
         let head = without_arrows(&self.head, |lane| lane.is_forward(side));
         let tail = &without_arrows(&self.tail, |lane| !lane.is_forward(side));
         let mut road = head.clone();
@@ -130,7 +130,7 @@ impl Pair {
         Ok(road)
     }
 
-    /// What a lane of either road is called once they are one.
+    /// Returns the id of a lane of either road after merging.
     fn merged_lane(&self, RoadLane { road, lane }: RoadLane) -> RoadLane {
         let is_turned = match road {
             road if road == self.first => self.first_is_turned,
@@ -143,10 +143,10 @@ impl Pair {
         }
     }
 
-    /// Where a place is once the roads are one.
+    /// Returns a place after merging.
     ///
-    /// With 100 m and 60 m, both ending at the node: lane -1 of the second road at s = 20, which is
-    /// 40 m from the node, becomes lane 1 of the first road at s = 140.
+    /// With 100 m and 60 m, both ending at the node: lane -1 of the second road at s = 20, which is 40 m from
+    /// the node, becomes lane 1 of the first road at s = 140.
     fn merged_place(&self, place: &Place) -> Place {
         let (first, seam) = (self.first, self.seam());
         match place {
@@ -165,9 +165,9 @@ impl Pair {
 
 /// Continues the lateral shift of lane 0 beyond the seam with that of the tail.
 fn append_lane_offset(road: &mut Road, tail: &Road, seam: f64) {
-    // An empty list means 0 everywhere. One constant on both sides holds for the whole already.
-    // Otherwise both lists have to be spelled out, a constant 0 for an empty one: a polynomial
-    // holds until the next one starts, so the head's last would run on over the tail.
+    // An empty list means 0 everywhere. One constant on both sides covers the whole already. Otherwise both
+    // lists are written out, with a constant 0 for an empty one: a polynomial applies until the next one
+    // starts, so the head's last one would continue over the tail.
     if road.lane_offset != tail.lane_offset || !is_constant(&tail.lane_offset) {
         if road.lane_offset.is_empty() {
             road.lane_offset.push(Poly3::constant(0.0));
@@ -186,7 +186,7 @@ fn append_lane_offset(road: &mut Road, tail: &Road, seam: f64) {
     }
 }
 
-/// The road without the arrows of some of its lanes.
+/// Returns the road without the arrows of some of its lanes.
 fn without_arrows(road: &Road, of: impl Fn(&Lane) -> bool) -> Road {
     let mut road = road.clone();
     for section in &mut road.lane_sections {
@@ -197,7 +197,7 @@ fn without_arrows(road: &Road, of: impl Fn(&Lane) -> bool) -> Road {
     road
 }
 
-/// Whether two lists of lanes are the same but for their arrows.
+/// Whether two lists of lanes are equal except for their arrows.
 fn are_alike(a: &[Lane], b: &[Lane]) -> bool {
     let is_alike = |(a, b): (&Lane, &Lane)| {
         let a = Lane {
@@ -211,9 +211,9 @@ fn are_alike(a: &[Lane], b: &[Lane]) -> bool {
 
 /// Adds the lane sections of the tail, unless they only continue the last one of the head.
 fn append_lane_sections(road: &mut Road, tail: &Road, seam: f64) {
-    // Splitting a plain road and merging its parts gives one section again, not two equal ones.
-    // Widths that change along the road count from the start of their section, so such a section
-    // cannot be left out even where the lists look the same.
+    // Splitting a plain road and merging its parts gives one section again instead of two equal ones. Widths
+    // that change along the road are measured from the start of their section, so such a section cannot be
+    // left out even if the lists look the same.
     let plain = tail
         .lane_sections
         .iter()
@@ -225,7 +225,7 @@ fn append_lane_sections(road: &mut Road, tail: &Road, seam: f64) {
             (road.lane_sections.last_mut(), tail.lane_sections.first())
         && are_alike(&last.lanes, &first.lanes)
     {
-        // A lane has arrows on one side of the seam at most: towards the end that it leads to.
+        // A lane has arrows on at most one side of the seam: towards the end that it leads to.
         for (lane, of_tail) in last.lanes.iter_mut().zip(&first.lanes) {
             if lane.turns.is_empty() {
                 lane.turns = of_tail.turns;
@@ -233,7 +233,7 @@ fn append_lane_sections(road: &mut Road, tail: &Road, seam: f64) {
         }
         return;
     }
-    // The whole road has the limit of its head: lanes of the tail keep their own.
+    // The whole road gets the limit of its head, so lanes of the tail keep their own limit.
     let differs = tail.speed_limit != road.speed_limit;
     let sections = tail.lane_sections.iter().cloned().map(|mut section| {
         section.s += seam;
@@ -254,7 +254,7 @@ fn is_constant(list: &[Poly3]) -> bool {
     }
 }
 
-/// The second line from where the first one ends: a heading that differs is bent in.
+/// Returns the second line starting at the end of the first one; a different heading is bent in.
 fn tail_line(head: &Road, tail: &Road) -> Result<ReferenceLine, OperationError> {
     let (end, line) = (head.reference_line.end(), &tail.reference_line);
     let turn = roadwright_geometry::math::wrap_angle(line.start().heading - end.heading);
@@ -262,19 +262,18 @@ fn tail_line(head: &Road, tail: &Road) -> Result<ReferenceLine, OperationError> 
     if turn.abs() < 1e-9 && gap < 1e-6 {
         return Ok(line.clone());
     }
-    // Reference lines have a continuous heading, so a kink at the node is taken up by the first
-    // part of the tail:
+    // Reference lines have a continuous heading, so the first part of the tail absorbs a kink at the node:
     //
     //     ---head--->N                      ---head--->.
     //                 \ tail     becomes                `\ bend
-    //                  \                                  \  rest of the tail, where it was
+    //                  \                                  \  rest of the tail, unchanged
     //
     // At most 30 m are bent, so that a long tail keeps its place.
     let bent = (BENT_SHARE * line.length()).min(30.0);
     let bend = ReferenceLine::join(end, line.pose(bent))?;
     let chord = (line.pose(bent).position - end.position).length();
     if bend.length() > 2.0 * chord {
-        // The roads meet at a corner and not in a line: a clothoid between them would loop.
+        // The roads meet at a corner instead of in line, so a clothoid between them would loop.
         return Err(roadwright_geometry::GeometryError::NoJoin.into());
     }
     Ok(bend.joined(&line.slice(bent, line.length())?)?)

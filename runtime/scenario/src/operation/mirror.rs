@@ -1,14 +1,14 @@
 //! Mirroring objects.
 //!
-//! The mirror image of a network is one of the other driving side. So that its vehicles keep to the
-//! side that the scenario says, lanes are not simply mirrored:
+//! The mirror image of a network has the other driving side. To keep the scenario's driving side, lanes are
+//! not simply mirrored:
 //!
-//! - A road with lanes both ways has its carriageway where the mirror image has it, and its lanes
-//!   in the same order as before: two lanes to the junction and one away from it stay that.
-//!   What lies outside of the carriageway (pavements, parking) changes sides.
-//! - A one-way road is mirrored lane by lane and is driven the other way: so the carriageways of a
-//!   motorway change places, slip roads lead off where they led on, and rings go round as they must.
-//!   Trips that cannot be driven any more go the other way as well.
+//! - The carriageway of a two-way road lies where the mirror image has it, and its lanes keep their order:
+//!   two lanes towards the junction and one away from it stay as they are. Anything outside the carriageway
+//!   (pavements, parking) changes sides.
+//! - A one-way road is mirrored lane by lane and its direction is reversed. So the carriageways of a motorway
+//!   swap places, entry slip roads become exits, and rings keep the right direction. Trips that can no longer
+//!   be driven are reversed as well.
 
 mod lanes;
 mod rules;
@@ -29,7 +29,7 @@ use roadwright_geometry::{Pose, ReferenceLine, polygon};
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::PI;
 
-/// A mirror that stands upright on the map.
+/// A mirror line on the map.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Mirror {
     /// Left becomes right at the line with this x, m.
@@ -63,7 +63,7 @@ impl Mirror {
         })?)
     }
 
-    /// Corners of a mirrored outline, which goes round the same way as before.
+    /// Corners of a mirrored outline, in the original winding direction.
     fn ring(self, points: &[DVec2]) -> Vec<DVec2> {
         points.iter().rev().map(|p| self.point(*p)).collect()
     }
@@ -84,19 +84,18 @@ impl Mirror {
     }
 }
 
-/// What mirroring does.
+/// Result of mirroring.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mirrored {
-    /// The edit. Empty if nothing of the objects can be mirrored.
+    /// The edit. Empty if none of the objects can be mirrored.
     pub edit: Edit,
-    /// Nodes of which rules had to be left out, because they make no sense in the mirror: those of
-    /// single turns in the stages of signals, and what was decided about a lane that is now driven
-    /// the other way.
+    /// Nodes whose rules had to be left out because they make no sense in the mirror: those for single turns
+    /// in signal stages, and those for a lane whose direction is now reversed.
     pub changed_rules: BTreeSet<NodeId>,
 }
 
-/// The middle of the box around objects as they would be mirrored, m. `None` for objects that only
-/// follow others, such as an agent on a lane.
+/// The middle of the box around the objects that would be mirrored, m. `None` for objects that only follow
+/// others, such as an agent on a lane.
 pub fn middle(scenario: &Scenario, objects: &Objects) -> Option<DVec2> {
     let nodes = motion::moved_nodes(scenario, objects);
     let network = scenario.network();
@@ -116,7 +115,7 @@ pub fn middle(scenario: &Scenario, objects: &Objects) -> Option<DVec2> {
     Some(0.5 * (low + high))
 }
 
-/// Points around an object that has a place of its own.
+/// Points around an object that has a position of its own.
 fn outline(scenario: &Scenario, object: ObjectId) -> Vec<DVec2> {
     let ground = |place: &Place| match place {
         Place::Ground(ground) => Some(ground.position()),
@@ -143,13 +142,13 @@ fn outline(scenario: &Scenario, object: ObjectId) -> Vec<DVec2> {
     found.unwrap_or_default()
 }
 
-/// The edit that mirrors objects.
+/// Returns the edit that mirrors objects.
 ///
-/// As in [`moved`](super::moved), the nodes of a road go with it, a road between two of them is
-/// mirrored even if it was not chosen itself, and roads with one end there keep their other end.
+/// As in [`moved`](super::moved), the nodes of a road are mirrored with it, a road between two of them is
+/// mirrored even if it is not selected itself, and roads with one end there keep their other end.
 ///
 /// # Errors
-/// If a road cannot take the shape that it would get.
+/// If a road cannot take the resulting shape.
 pub fn mirrored(
     scenario: &Scenario,
     objects: &Objects,
@@ -183,18 +182,18 @@ pub fn mirrored(
 struct Reflection<'a> {
     scenario: &'a Scenario,
     mirror: Mirror,
-    /// Roads that are mirrored as a whole.
+    /// Roads that are mirrored completely.
     roads: BTreeSet<RoadId>,
-    /// What becomes of them.
+    /// Their mirror images.
     images: BTreeMap<RoadId, Road>,
-    /// Those of them that are driven the other way afterwards.
+    /// Roads among them whose direction is reversed.
     turned: BTreeSet<RoadId>,
-    /// Roads that only follow with one end: lengths before and after, m.
+    /// Roads that follow with one end only: lengths before and after, m.
     stretched: BTreeMap<RoadId, (f64, f64)>,
 }
 
 impl Reflection<'_> {
-    /// Edits of the roads at mirrored nodes.
+    /// Returns the edits of the roads at mirrored nodes.
     fn roads(&mut self, nodes: &BTreeSet<NodeId>) -> Result<Vec<Edit>, OperationError> {
         let side = self.scenario.about().driving_side;
         let mut edits = Vec::new();
@@ -224,7 +223,7 @@ impl Reflection<'_> {
         Ok(edits)
     }
 
-    /// Edits of the nodes, and those of which rules were left out.
+    /// Returns the edits of the nodes, and the nodes whose rules were left out.
     fn nodes(&self, nodes: &BTreeSet<NodeId>) -> (Vec<Edit>, BTreeSet<NodeId>) {
         let mut changed = BTreeSet::new();
         let edit = |&id: &NodeId| {
@@ -246,7 +245,7 @@ impl Reflection<'_> {
         (nodes.iter().filter_map(edit).collect(), changed)
     }
 
-    /// The edit of an object that has a place of its own.
+    /// Returns the edit of an object that has a position of its own.
     fn thing(&self, object: ObjectId) -> Option<Edit> {
         let (scenario, mirror) = (self.scenario, self.mirror);
         match object {

@@ -1,7 +1,7 @@
-//! What a person does to objects of a scenario: draw, move, turn, delete, copy, reshape.
+//! Operations on the objects of a scenario: draw, move, turn, delete, copy, reshape.
 //!
-//! These functions look at a scenario and return the [`Edit`](crate::Edit) that makes the change,
-//! so a tool can show it before it is applied.
+//! These functions inspect a scenario and return the [`Edit`](crate::Edit) that makes the change, so that a
+//! tool can show it before it is applied.
 
 mod delete;
 mod draft;
@@ -39,7 +39,7 @@ use thiserror::Error;
 /// A set of objects.
 pub type Objects = BTreeSet<crate::ids::ObjectId>;
 
-/// Why an operation cannot be done.
+/// Reason why an operation cannot be carried out.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum OperationError {
     /// The road does not exist.
@@ -52,33 +52,33 @@ pub enum OperationError {
     NotTwoRoads(NodeId),
     /// No arm of a junction can have a turn lane.
     #[error(
-        "no road at {0} can have a turn lane: it takes one lane that leads both across the oncoming traffic \
+        "no road at {0} can have a turn lane: it needs one lane that leads both across the oncoming traffic \
          and elsewhere, and room for it"
     )]
     NoTurnLanes(NodeId),
-    /// There is no other crossing that a road leads to from a junction.
+    /// No other junction can be reached from a junction by one road.
     #[error("no road leads from here to another junction; select two junctions that a road joins")]
     NoJunctionNear,
-    /// There cannot be a slip lane from one road into another one.
+    /// There is no room for a slip lane from one road into another one.
     #[error(
-        "there is no room for a slip lane from {0} to {1}: it takes a turn to the near side, and some 30 m of \
+        "there is no room for a slip lane from {0} to {1}: it needs a turn to the near side, and some 30 m of \
          both roads without other junctions"
     )]
     NoSlipLane(RoadId, RoadId),
-    /// A road is to lie within a junction, where nobody can begin or end.
+    /// A road that would become internal is used by trips, which cannot begin or end within a junction.
     #[error(
         "agents or flows begin, pass or end on {0}, which would lie within the junction; move them first"
     )]
     RoadIsUsed(RoadId),
-    /// Two junctions cannot be one.
+    /// Two junctions cannot be merged.
     #[error(
         "{one} and {other} cannot be one junction: a road of at most 60 m has to join them, the whole has to fit \
          into 60 m, and no roundabout may lose its ring"
     )]
     CannotMergeJunctions {
-        /// A node of the one.
+        /// A node of one junction.
         one: NodeId,
-        /// A node of the other.
+        /// A node of the other junction.
         other: NodeId,
     },
     /// The new shape has no valid geometry.

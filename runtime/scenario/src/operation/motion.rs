@@ -14,12 +14,12 @@ use roadwright_geometry::math::{sin_cos, wrap_angle};
 use roadwright_geometry::{Pose, ReferenceLine};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A turn about a point, then a shift.
+/// A rotation about a point, followed by a shift.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Motion {
-    /// Point that is turned about, m.
+    /// Centre of the rotation, m.
     pub centre: DVec2,
-    /// Turn, rad counter-clockwise.
+    /// Rotation, rad counter-clockwise.
     pub angle: f64,
     /// Shift, m.
     pub shift: DVec2,
@@ -34,7 +34,7 @@ impl Motion {
         }
     }
 
-    /// A turn about a point, rad.
+    /// A rotation about a point, rad.
     pub fn turn(centre: DVec2, angle: f64) -> Self {
         Self {
             centre,
@@ -46,7 +46,7 @@ impl Motion {
     /// The moved point.
     pub fn point(&self, p: DVec2) -> DVec2 {
         if self.angle == 0.0 {
-            // Not by way of sine and cosine: a shift of whole metres leaves whole metres.
+            // Without sine and cosine, so that a shift by whole metres gives whole metres.
             return p + self.shift;
         }
         let (sin, cos) = sin_cos(self.angle);
@@ -58,15 +58,14 @@ impl Motion {
         wrap_angle(heading + self.angle)
     }
 
-    /// The line moved as it is.
+    /// Returns the line moved rigidly.
     pub(super) fn line(&self, line: &ReferenceLine) -> Result<ReferenceLine, OperationError> {
         let start = line.start();
         let moved = Pose {
             position: self.point(start.position),
             heading: self.heading(start.heading),
         };
-        // Segments hold lengths and curvatures only, so moving the start moves the whole line
-        // rigidly.
+        // Segments consist of lengths and curvatures only, so moving the start moves the whole line rigidly.
         Ok(ReferenceLine::new(moved, line.segments().to_vec())?)
     }
 
@@ -125,7 +124,7 @@ impl Motion {
         Place::ground(p.x, p.y, self.heading(place.heading.get()))
     }
 
-    /// Moves a place on open ground. One on a lane follows its road and is left alone.
+    /// Moves a place on open ground. A place on a lane follows its road and is left alone.
     fn move_ground(&self, place: &mut Place) {
         if let Place::Ground(ground) = *place {
             *place = self.ground(ground);
@@ -133,14 +132,14 @@ impl Motion {
     }
 }
 
-/// The edit that moves objects.
+/// Returns the edit that moves objects.
 ///
-/// The nodes of a moved road move too; roads with one end at a moved node keep their other end and
-/// are bent in between, as locally as their shape allows. Places on lanes move with their road;
-/// places on open ground that belong to a moved agent move with it.
+/// The nodes of a moved road move too. Roads with one end at a moved node keep their other end and are bent
+/// in between, as locally as their shape allows. Places on lanes move with their road; places on open ground
+/// that belong to a moved agent move with it.
 ///
 /// # Errors
-/// If a road cannot take the shape that it would get.
+/// If a road cannot take the resulting shape.
 pub fn moved(
     scenario: &Scenario,
     objects: &Objects,
@@ -165,11 +164,11 @@ pub fn moved(
         if !from && !to {
             continue;
         }
-        // Road B is moved, with it its nodes n and m; A and C follow with one end:
+        // Road B is moved together with its nodes n and m; A and C follow with one end:
         //
         //   o---A---n===B===m---C---o        A, C: bent        B: moved rigidly
         //
-        // A road between two moved nodes is moved rigidly even if it was not chosen itself.
+        // A road between two moved nodes is moved rigidly even if it is not selected itself.
         let line = if from && to {
             motion.line(&road.reference_line)?
         } else {

@@ -1,9 +1,9 @@
-//! Junctions near each other: made one by a person, or taken apart again.
+//! Junctions close to each other: merging them by hand, and splitting them again.
 //!
 //! ```text
 //!    |           |                |           |
 //!  --A----30 m---B--   becomes  --[A         B]--    The roads between them stay in the file. Their
-//!    |           |                |           |      nodes say that they lie within the junction.
+//!    |           |                |           |      nodes declare them internal to the junction.
 //! ```
 
 use super::OperationError;
@@ -17,15 +17,15 @@ use crate::road::Road;
 use crate::scenario::Scenario;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Neighbours of a junction that are tried, the nearest first.
+/// Number of neighbours of a junction to try, nearest first.
 const TRIED: usize = 4;
 
-/// The edit that makes one junction of those that nodes belong to; of a single one and the nearest
-/// crossing that it can be merged with. Lays the network out: O(roads log roads).
+/// Returns the edit that merges the junctions of the given nodes; if there is only one, it is merged with the
+/// nearest junction that fits. Lays the network out: O(roads log roads).
 ///
 /// # Errors
-/// If no road leads from one to the other, somebody begins, passes or ends on one that does, or the junction
-/// would be larger than 60 m or take apart the ring of a roundabout.
+/// If no road leads from one to the other, if a trip begins, passes or ends on one that does, or if the
+/// junction would be larger than 60 m or break up the ring of a roundabout.
 pub fn merged_junctions(
     scenario: &Scenario,
     nodes: &BTreeSet<NodeId>,
@@ -62,7 +62,7 @@ pub fn merged_junctions(
     near.merged(&chosen).ok_or_else(|| refused(first, last))
 }
 
-/// The edit that takes a junction apart where a person has merged it; `None` if nobody has.
+/// Returns the edit that splits a junction that the user merged; `None` if it was not merged by hand.
 pub fn parted_junctions(scenario: &Scenario, node: NodeId) -> Option<Edit> {
     let layout = layout(scenario.network(), scenario.about());
     let junction = layout.junction_at(node)?;
@@ -94,7 +94,7 @@ impl Near<'_> {
         self.layout.junction_of.get(&node).copied()
     }
 
-    /// Roads from one junction to another one, with both.
+    /// Roads from one junction to another one, with the indices of both.
     fn roads_between(&self) -> impl Iterator<Item = (RoadId, &Road, [usize; 2])> {
         self.network().roads().filter_map(|(id, road)| {
             let ends = [self.junction(road.from)?, self.junction(road.to)?];
@@ -102,7 +102,7 @@ impl Near<'_> {
         })
     }
 
-    /// The crossings that one road leads to from a junction, by the length of that.
+    /// The junctions that one road leads to from a junction, by the length of the road.
     fn neighbours(&self, of: usize) -> Vec<usize> {
         let mut found: Vec<(f64, usize)> = self
             .roads_between()
@@ -122,7 +122,7 @@ impl Near<'_> {
         found.into_iter().map(|(_, other)| other).collect()
     }
 
-    /// The edit that makes some junctions one, if they can be.
+    /// Returns the edit that merges junctions, if possible.
     fn merged(&self, junctions: &BTreeSet<usize>) -> Option<Edit> {
         let mut named: BTreeMap<NodeId, Vec<RoadId>> = BTreeMap::new();
         for (id, road) in self.between(junctions) {
@@ -140,7 +140,7 @@ impl Near<'_> {
         self.makes_one(&edit, junctions).then_some(edit)
     }
 
-    /// Roads between some junctions that may lie within one of them.
+    /// Roads between the given junctions that may become internal.
     fn between(&self, junctions: &BTreeSet<usize>) -> impl Iterator<Item = (RoadId, &Road)> {
         let all = self.roads_between();
         let fits = |road: &Road, id: &RoadId| {
@@ -152,8 +152,8 @@ impl Near<'_> {
         .map(|(id, road, _)| (id, road))
     }
 
-    /// A road between some junctions on which agents or flows begin, pass or end: within a junction there is
-    /// no such place.
+    /// A road between the given junctions on which agents or flows begin, pass or end, which is impossible
+    /// within a junction.
     fn used_between(&self, junctions: &BTreeSet<usize>) -> Option<RoadId> {
         let mut roads = self.between(junctions).map(|(id, _)| id);
         roads.find(|&id| {
@@ -165,7 +165,7 @@ impl Near<'_> {
         })
     }
 
-    /// Whether junctions are one after an edit.
+    /// Whether the given junctions are merged after an edit.
     fn makes_one(&self, edit: &Edit, junctions: &BTreeSet<usize>) -> bool {
         let mut after = self.scenario.clone();
         if after.apply(edit.clone()).is_err() {

@@ -17,18 +17,18 @@ use roadwright_geometry::stroke::{StrokeOptions, fit};
 use roadwright_geometry::{Pose, ReferenceLine};
 use std::collections::BTreeMap;
 
-/// Share of a line that is bent when its end is moved and it has no points of intersection.
+/// Share of a line without points of intersection that is bent when its end is moved.
 pub(super) const BENT_SHARE: f64 = 1.0 / 3.0;
 
-/// The line with its start (or end) moved to where `to` says; the other end stays.
+/// Returns the line with its start (or end) moved to the pose `to`; the other end stays.
 pub(super) fn with_end_at(
     line: &ReferenceLine,
     start: bool,
     to: impl Fn(DVec2) -> DVec2,
 ) -> Result<ReferenceLine, OperationError> {
-    // A line of straights and curves is moved by its first point of intersection: only the straight
-    // and the curve next to the end change, and radii stay where legs leave room. Other lines, and
-    // those whose curves do not fit any more, are bent over a third of their length:
+    // A line of straights and curves is moved by its first point of intersection: only the straight and the
+    // curve next to the end change, and radii stay where legs leave room. Other lines, and lines whose curves
+    // no longer fit, are bent over a third of their length:
     //
     //   o--.                            o'-.
     //       `--.____________     to         `-.___________
@@ -50,9 +50,9 @@ pub(super) fn with_end_at(
         position: to(line.start().position),
         heading: line.start().heading,
     };
-    // A join of two poses that face away from each other winds round. One of four times the length
-    // of the road is such a detour (100 m more: short roads may be pulled far), and a straight line
-    // is what the hand that moved the end expects.
+    // A join of two poses that face away from each other winds round. If it is four times as long as the road
+    // (plus 100 m, because short roads may be pulled far), it is such a detour, and the user expects a
+    // straight line instead.
     let head = ReferenceLine::join(from, line.pose(bent));
     let head = match head {
         Ok(head) if head.length() < 4.0 * line.length() + 100.0 => head,
@@ -61,7 +61,7 @@ pub(super) fn with_end_at(
     Ok(head.joined(&line.slice(bent, line.length())?)?)
 }
 
-/// The road along another line, its lane sections stretched to the new length.
+/// Returns the road along another line, with its lane sections stretched to the new length.
 pub(super) fn fitted(road: &Road, line: ReferenceLine) -> Road {
     // Lane sections and widths keep their share of the road: a taper from 40 to 60 m of 100 m runs
     // from 60 to 90 m of 150 m.
@@ -82,10 +82,10 @@ pub(super) fn fitted(road: &Road, line: ReferenceLine) -> Road {
     road
 }
 
-/// A polynomial over a distance that has become `scale` times as long.
+/// Stretches a polynomial to `scale` times its length.
 fn stretched(poly: &Poly3, scale: f64) -> Poly3 {
-    // The value at scale * s is to be the old one at s: each power of the distance is divided by
-    // the scale once more.
+    // The value at scale * s has to be the old one at s, so each power of the distance is divided by the
+    // scale once more.
     Poly3 {
         s: (poly.s * scale).into(),
         a: poly.a,
@@ -95,7 +95,7 @@ fn stretched(poly: &Poly3, scale: f64) -> Poly3 {
     }
 }
 
-/// Edits of the agents and flows on roads that have been stretched: they keep their share of it.
+/// Edits of the agents and flows on stretched roads, whose places keep their share of the length.
 pub(super) fn stretched_places(
     scenario: &Scenario,
     stretched: &BTreeMap<RoadId, (f64, f64)>,
@@ -115,7 +115,7 @@ pub(super) fn stretched_places(
     edits.map(|(_, edit)| edit).collect()
 }
 
-/// The edit that gives a road another line; its nodes go where the line ends.
+/// Returns the edit that gives a road another line; its nodes move to the ends of the line.
 ///
 /// Other roads at these nodes follow with their ends.
 ///
@@ -137,7 +137,7 @@ pub fn reshaped(
         let Some(node) = network.node(node_id) else {
             continue;
         };
-        // Rounding of the line's end is no move: neighbours keep their exact shape.
+        // Rounding of the line's end does not count as a move, so neighbours keep their exact shape.
         if (node.position() - position).length() < 1e-6 {
             continue;
         }
@@ -178,8 +178,8 @@ fn follow(
     Ok(())
 }
 
-/// The edit that lets a road run the other way: s counts from the other end and lanes are mirrored,
-/// so that nothing moves and all agents drive as before.
+/// Returns the edit that reverses a road: s counts from the other end and lanes are mirrored, so that nothing
+/// moves and all agents drive as before.
 ///
 /// # Errors
 /// If the road does not exist.
@@ -188,7 +188,7 @@ pub fn reversed(scenario: &Scenario, id: RoadId) -> Result<Edit, OperationError>
         .network()
         .road(id)
         .ok_or(OperationError::NoSuchRoad(id))?;
-    // Restrictions name roads and nodes, not ends of roads: they hold as they are.
+    // Restrictions name roads and nodes instead of ends of roads, so they stay valid.
     let length = road.length();
     let mut edits = vec![Edit::Road(id, Some(Box::new(turned_round(road))))];
     let places = with_places(scenario, |place| {
@@ -205,12 +205,12 @@ pub fn reversed(scenario: &Scenario, id: RoadId) -> Result<Edit, OperationError>
     Ok(Edit::Batch(edits))
 }
 
-/// The same place on a road that runs the other way.
+/// Returns the same place on the reversed road.
 pub(super) fn from_the_other_end(at: &LanePlace, road: RoadId, length: f64) -> Place {
     Place::lane(road, -at.lane, (length - at.s).clamp(0.0, length))
 }
 
-/// The road as it is when it runs the other way.
+/// Returns the reversed road.
 pub(super) fn turned_round(road: &Road) -> Road {
     let length = road.length();
     let mut turned = road.clone();
@@ -223,8 +223,8 @@ pub(super) fn turned_round(road: &Road) -> Road {
             let mut section = road.lane_sections[index].clone();
             let end = road.section_end(index);
             let span = end - section.s;
-            // A section that ran from 30 to 50 m of 80 m runs from 30 to 50 m still, as 80 - 50 =
-            // 30; one from 0 to 30 m runs from 50 to 80 m.
+            // A section from 30 to 50 m of 80 m stays from 30 to 50 m, as 80 - 50 = 30; one from 0 to 30 m
+            // becomes one from 50 to 80 m.
             section.s = (length - end).into();
             for lane in &mut section.lanes {
                 // Left of the line becomes right of it. Standard lanes stay standard: side and
@@ -236,7 +236,7 @@ pub(super) fn turned_round(road: &Road) -> Road {
             section
         })
         .collect();
-    // Not 1e-15: lanes are only valid if the first section starts at exactly 0.
+    // Exactly 0 instead of 1e-15, because lanes are only valid if the first section starts at 0.
     if let Some(first) = turned.lane_sections.first_mut() {
         first.s = 0.0.into();
     }
@@ -249,8 +249,8 @@ fn mirrored(list: &[Poly3], length: f64, sign: f64) -> Vec<Poly3> {
         .rev()
         .map(|i| {
             let end = list.get(i + 1).map_or(length, |next| next.s.get());
-            // p(u) from the polynomial's end, run through backwards: p(-u), so odd powers change
-            // sign. Widths keep their sign, the lane offset changes it (left becomes right).
+            // p(u) from the polynomial's end, traversed backwards: p(-u), so odd powers change sign. Widths
+            // keep their sign; the lane offset changes it (left becomes right).
             let at_end = list[i].rebased(end);
             Poly3 {
                 s: ((length - end).max(0.0)).into(),
@@ -263,8 +263,8 @@ fn mirrored(list: &[Poly3], length: f64, sign: f64) -> Vec<Poly3> {
         .collect()
 }
 
-/// The edit that redraws a road with as few lines and arcs as stay about within `tolerance`
-/// metres (half as much again at most); an empty one if it is as simple as that already.
+/// Returns the edit that redraws a road with as few lines and arcs as stay roughly within `tolerance` metres
+/// (at most half as much again); an empty one if the road cannot be simplified further.
 ///
 /// # Errors
 /// If the road does not exist or cannot be fitted.
@@ -273,12 +273,12 @@ pub fn simplified(scenario: &Scenario, id: RoadId, tolerance: f64) -> Result<Edi
         .network()
         .road(id)
         .ok_or(OperationError::NoSuchRoad(id))?;
-    // The fit sees points alone, so it does not matter what the line was made of.
+    // The fit uses points alone, so the segments of the line do not matter.
     let samples = road.reference_line.sample(0.05, 0.0);
     let options = StrokeOptions {
         tolerance,
         spacing: 1.0,
-        // No bend much tighter than the tightest one that is there; a straight road gets 900 m.
+        // No bend may be much tighter than the tightest existing one; a straight road gets 900 m.
         min_radius: 0.9 / road.reference_line.max_curvature().max(1e-3),
     };
     let line = fit(&samples, &options)?.line;
@@ -287,23 +287,23 @@ pub fn simplified(scenario: &Scenario, id: RoadId, tolerance: f64) -> Result<Edi
         let foot = projector.closest(*point);
         (line.pose(foot.s).position - *point).length()
     };
-    // The fit keeps to the tolerance about; a road that it misses by more is better left as it is.
+    // The fit keeps to the tolerance only roughly; a road that it misses by more is left as it is.
     if samples.iter().map(miss).fold(0.0, f64::max) > 1.5 * tolerance {
         return Ok(Edit::Batch(Vec::new()));
     }
-    // As many records or more are no simplification, however close they are.
+    // The same number of segments or more is no simplification, however close the fit is.
     if line.segments().len() >= road.reference_line.segments().len() {
         return Ok(Edit::Batch(Vec::new()));
     }
     Ok(Edit::Road(id, Some(Box::new(fitted(road, line)))))
 }
 
-/// The edit that gives a lane section other lanes, listed from left to right.
+/// Returns the edit that replaces the lanes of a lane section, listed from left to right.
 ///
-/// Ids are assigned again: `left` lanes lie to the left of the reference line, the rest to its
-/// right. Lanes that were there, recognised by their ids, keep their direction and the places on
-/// them; a new lane has the id 0. Agents that start on a deleted lane are deleted with it, as are
-/// flows from or to it; goals there are dropped.
+/// Ids are assigned anew: `left` lanes lie to the left of the reference line, the rest to its right. Existing
+/// lanes, recognised by their ids, keep their direction and the places on them; a new lane has the id 0.
+/// Agents that start on a deleted lane are deleted with it, as are flows from or to it; goals there are
+/// dropped.
 ///
 /// # Errors
 /// If the road does not exist.
@@ -321,7 +321,7 @@ pub fn with_lanes(
     let Some(own) = changed.lane_sections.get_mut(section) else {
         return Err(missing);
     };
-    // Old id to new one; a lane that is not in the new list keeps `None`: it is gone.
+    // Old id to new one; a lane that is missing from the new list keeps `None`, because it is deleted.
     let mut new_ids: BTreeMap<i8, Option<i8>> =
         own.lanes.iter().map(|lane| (lane.id, None)).collect();
     own.lanes = lanes
@@ -344,7 +344,7 @@ pub fn with_lanes(
     };
     let places = with_places(scenario, moved);
     let mut edits: Vec<_> = places.into_iter().map(|(_, edit)| edit).collect();
-    // Turns of lanes at the ends of the road follow; those of a deleted lane are deleted with it.
+    // Lane turns at the ends of the road follow; those of a deleted lane are deleted with it.
     let last = road.lane_sections.len() - 1;
     edits.extend(with_lane_rules(scenario, |node, at| {
         let is_at_section =
@@ -369,9 +369,9 @@ fn renumbered(mut lane: Lane, index: usize, left: usize, side: DrivingSide) -> L
     } else {
         -((index - left) as i8) - 1
     };
-    // The side of the reference line says which way a lane is driven. A lane that changed sides
-    // because the line moved across it becomes a contraflow lane, so that its traffic goes on as
-    // before; a new lane (id 0) takes the direction of its side.
+    // The side of the reference line determines the direction of a lane. A lane that changed sides because
+    // the line moved across it becomes a contraflow lane, so that its traffic continues as before. A new lane
+    // (id 0) gets the direction of its side.
     if old != 0 && lane.kind.is_drivable() && lane.is_forward(side) != forward {
         lane.direction = match lane.direction {
             LaneDirection::Standard => LaneDirection::Reversed,

@@ -1,4 +1,4 @@
-//! Edits of signals: who decides about all of them, and when the cycles of some begin.
+//! Edits of signals: the controller of all of them, and the offsets of some.
 
 use crate::edit::Edit;
 use crate::ids::NodeId;
@@ -7,8 +7,8 @@ use crate::junction_rules::{Control, SignalControllerSetting};
 use crate::network::RoadNetwork;
 use crate::scenario::Scenario;
 
-/// Lets a module, or a mode of that name, decide about all signals that rule their junctions. A plan that
-/// names the module already keeps its parameters.
+/// Returns the edit that lets a module, or the mode of that name, control all signals that rule their
+/// junctions. A plan that names the module already keeps its parameters.
 pub fn controlled_by(scenario: &Scenario, module: &str) -> Edit {
     let nodes = scenario.network().nodes();
     let with_signals = nodes.filter(|(_, node)| {
@@ -30,17 +30,17 @@ pub fn controlled_by(scenario: &Scenario, module: &str) -> Edit {
     Edit::Batch(edits.collect())
 }
 
-/// The node whose rules say who goes first at a junction: of a merged one signals at any node rule all of
-/// it, else it is the first one that says something, or its first.
+/// Returns the node whose rules control a junction: the first one with signals, or else the first one that
+/// decides right of way, or else the first node.
 pub fn ruling_node(network: &RoadNetwork, junction: &Junction) -> Option<NodeId> {
     network
         .deciding_node(&junction.nodes)
         .or(junction.nodes.first().copied())
 }
 
-/// The edit that lets the first stage of junctions start at other times, s; the rest of their plans stays. A
-/// junction that shares its programme with others beside it goes by itself from then on: with the cycle that
-/// is given for it, s, so that it keeps step.
+/// Returns the edit that gives the first stage of junctions other start times, s; the rest of their plans
+/// stays. A junction that shared its programme with neighbours gets its own from then on, with the given
+/// cycle, s, so that it keeps step.
 pub fn with_offsets<'a>(
     scenario: &Scenario,
     offsets: impl IntoIterator<Item = (&'a Junction, f64, Option<f64>)>,

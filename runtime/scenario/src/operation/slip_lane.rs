@@ -1,11 +1,11 @@
-//! Slip lanes: who turns to the near side leaves the junction to one side, round an island.
+//! Slip lanes: traffic that turns to the near side bypasses the junction, around an island.
 //!
 //! ```text
 //!        | |                  | |
 //!   -----   -----        -----   --o--      The roads are cut before and behind the junction, and a
-//!   -----   -----        --o--  .-'--       lane leads from one cut to the other. At its end one
-//!        | |                '. /|           gives way. The junction itself has this turn no more.
-//!        | |                  o |
+//!   -----   -----        --o--  .-'--       lane leads from one cut to the other. Its traffic gives
+//!        | |                '. /|           way at the end. The junction itself no longer offers
+//!        | |                  o |           this turn.
 //! ```
 
 use super::draft::Draft;
@@ -25,30 +25,31 @@ use roadwright_geometry::{Pose, ReferenceLine};
 use std::f64::consts::{FRAC_PI_4, PI};
 use std::ops::RangeInclusive;
 
-/// Between roads that meet at other angles there is no room for an island, rad.
+/// Angles between roads at which there is room for an island, rad.
 const ANGLES: RangeInclusive<f64> = FRAC_PI_4..=2.4;
-/// Angle at which a slip lane leaves its road and comes to the other one, rad; a third of the turn where that
-/// is less.
+/// Angle at which a slip lane leaves its road and meets the other one, rad; a third of the turn if that is
+/// less.
 const LEAVING: f64 = 0.5;
-/// Width of the lane, m: buses turn there.
+/// Width of the lane, m, so that buses can turn.
 const WIDTH: f64 = 4.5;
-/// How far from the stop lines of the junction it begins and ends, m: the nearest that fits.
+/// Distances from the stop lines at which the lane may begin and end, m; the shortest that fits is used.
 const BEYOND: [f64; 8] = [15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 50.0, 60.0];
-/// What has to remain of the roads behind, and of the lane between its ends, m.
+/// Length that has to remain of the roads behind, and of the lane between its ends, m.
 const BEHIND: f64 = 5.0;
-/// Where a road has been cut already, the place may lie so much nearer, m.
+/// An existing cut may be nearer by this much, m.
 const SHORTER: f64 = 5.0;
 /// Sharpest bend at its ends, m.
 const RADIUS: f64 = 10.0;
-/// Nobody drives faster there, m/s.
+/// Highest speed limit of a slip lane, m/s.
 const FASTEST: f64 = 30.0 / 3.6;
 
-/// The edit that splits off a lane for those who come from one road and turn to the near side into another one.
+/// Returns the edit that adds a slip lane for traffic that comes from one road and turns to the near side
+/// into another one.
 ///
 /// Lays the network out: O(roads log roads).
 ///
 /// # Errors
-/// If one cannot turn so there, or there is no room for the lane between what else is there.
+/// If there is no such turn, or no room for the lane between other objects.
 pub fn slip_lane(
     scenario: &Scenario,
     node: NodeId,
@@ -78,28 +79,28 @@ pub fn slip_lane(
     lanes.next().ok_or(refused)
 }
 
-/// Where a slip lane is to be.
+/// The junction and arms of a slip lane.
 struct Site<'a> {
     scenario: &'a Scenario,
     layout: &'a Layout,
     junction: &'a Junction,
     node: NodeId,
-    /// Those that it leads from and to.
+    /// The arms that it leads from and to.
     arms: (&'a ArmEnd, &'a ArmEnd),
 }
 
-/// A place where a road has been cut.
+/// A point at which a road has been cut.
 struct Cut {
-    /// The part at the junction, and the other one.
+    /// The part next to the junction, and the other one.
     inner: RoadId,
     outer: RoadId,
     node: NodeId,
-    /// On the line of the road, away from the junction.
+    /// Pose on the line of the road, facing away from the junction.
     pose: Pose,
 }
 
 impl Site<'_> {
-    /// The edit for a lane that begins and ends so far from the stop lines, m, if that fits.
+    /// Returns the edit for a lane that begins and ends at a distance from the stop lines, m, if that fits.
     fn lane(&self, beyond: f64) -> Option<Edit> {
         let mut draft = Draft::of(self.scenario);
         let from = self.cut(&mut draft, self.arms.0, beyond)?;
@@ -108,7 +109,7 @@ impl Site<'_> {
         let style = style(draft.now(), &from)?;
         let drawn = road(draft.now(), &line(&from, &to)?, &style).ok()?;
         draft.apply(drawn).ok()?;
-        // Not with what else may lie in the way.
+        // The lane must not join other roads that may lie in between.
         let drawn = draft.now().network().road(slip)?;
         if (drawn.from, drawn.to) != (from.node, to.node) {
             return None;
@@ -123,8 +124,7 @@ impl Site<'_> {
         fits.then(|| draft.edit())
     }
 
-    /// A place beyond the stop line of a road, cut there; or its far end, where the road has been cut for
-    /// another slip lane.
+    /// Cuts a road beyond its stop line, or returns its far end if it has been cut for another slip lane.
     fn cut(&self, draft: &mut Draft, arm: &ArmEnd, beyond: f64) -> Option<Cut> {
         let network = draft.now().network();
         let road = network.road(arm.road)?;
@@ -155,7 +155,8 @@ impl Site<'_> {
         })
     }
 
-    /// The far end of a road, if it lies about so far beyond its stop line, m, and the road goes on there.
+    /// Returns the far end of a road, if it lies about the given distance beyond its stop line, m, and the
+    /// road continues there.
     fn far_end(&self, road: &Road, arm: &ArmEnd, beyond: f64) -> Option<Cut> {
         if road.length() - arm.trim < beyond - SHORTER {
             return None;
@@ -168,7 +169,7 @@ impl Site<'_> {
         let mut paths = junction.paths.iter();
         let ahead = paths.find(|path| (path.from.road, path.turn) == (arm.road, Turn::Straight))?;
         let network = self.scenario.network();
-        // All others are slip lanes that begin or end here, and nobody has decided anything else.
+        // All others are slip lanes that begin or end here, and there are no other rules.
         let is_slip = |end: &ArmEnd| {
             let sections = network.road(end.road).map(|road| &road.lane_sections);
             sections.is_some_and(|all| all.iter().all(|section| section.lanes.len() == 1))
@@ -194,7 +195,7 @@ impl Site<'_> {
         layout_after_edit(before, after.network(), self.scenario.about())
     }
 
-    /// Whether the junctions are as they should be afterwards.
+    /// Whether the junctions are as required after the edit.
     fn fits(&self, after: &Scenario, slip: RoadId, from: &Cut, to: &Cut) -> bool {
         let layout = self.layout_after(after);
         let at = |node: NodeId| layout.junction_at(node);
@@ -242,7 +243,7 @@ fn style(after: &Scenario, from: &Cut) -> Option<RoadStyle> {
     })
 }
 
-/// The line from one cut to the other one.
+/// Returns the line from one cut to the other one.
 fn line(from: &Cut, to: &Cut) -> Option<ReferenceLine> {
     let driven = wrap_angle(from.pose.heading + PI);
     let turn = wrap_angle(to.pose.heading - driven);
@@ -261,8 +262,8 @@ fn line(from: &Cut, to: &Cut) -> Option<ReferenceLine> {
     ReferenceLine::join(start, end).ok()
 }
 
-/// Who comes by a slip lane gives way, and nobody drives into it but from the road that it leads off, nor from
-/// it but into the one that it leads to.
+/// Traffic from a slip lane gives way. Vehicles enter it only from the road that it leaves, and leave it only
+/// into the road that it leads to.
 fn rules(after: &Scenario, slip: RoadId, from: &Cut, to: &Cut) -> Option<Edit> {
     let network = after.network();
     let never = |from, to| Restriction {

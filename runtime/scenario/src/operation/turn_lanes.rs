@@ -1,10 +1,10 @@
-//! Turn lanes: a second lane before a junction for those who turn across the oncoming traffic.
+//! Turn lanes: a second lane before a junction for traffic that turns across oncoming traffic.
 //!
 //! ```text
 //!    --------------------------------------|
-//!       <-                                 |        The lane at the middle is for them alone then; one opens
-//!    - - - - - - - - - - - - - - - - - - - |        beside it, on the outside, for all others. What lies
-//!       ->                           <-'   |        beside the road, pavements or cycle lanes, goes round it.
+//!       <-                                 |        The lane at the middle is reserved for the turn, and a lane
+//!    - - - - - - - - - - - - - - - - - - - |        for all other traffic opens on the outside. Pavements and
+//!       ->                           <-'   |        cycle lanes beside the road are moved outwards.
 //!    ----------.    - - - - - - - - - - - -|
 //!               '.        ->          -+-> |
 //!                 '------------------------|
@@ -27,15 +27,15 @@ use std::collections::BTreeMap;
 
 /// Length of the taper of a turn lane, m.
 const TAPER: f64 = 20.0;
-/// What has to remain of a road behind a turn lane, m.
+/// Length that has to remain of a road behind a turn lane, m.
 const BEHIND: f64 = 10.0;
-/// The stop line moves back by so much where a road becomes wider by a lane, m.
+/// Distance by which the stop line moves back where a road becomes wider by a lane, m.
 const SET_BACK: f64 = 4.0;
 
-/// A stretch of a road that gets one more lane.
+/// A stretch of a road that gets an additional lane.
 #[derive(Clone, Copy)]
 struct Stretch {
-    /// m along the road.
+    /// Start of the stretch, m along the road.
     from: f64,
     to: f64,
     /// The end of the road at the junction.
@@ -44,10 +44,10 @@ struct Stretch {
     sign: i8,
 }
 
-/// The edit that gives each arm of a junction with one lane towards it, from which one may turn across the
-/// oncoming traffic as well as elsewhere, a lane for that, so long, m.
+/// Returns the edit that adds turn lanes of the given length, m. Each arm of a junction with a single lane
+/// towards it, from which vehicles turn across oncoming traffic as well as elsewhere, gets one.
 ///
-/// Arrows say which lane is for whom. Agents and flows on lanes that get other ids follow them.
+/// Arrows mark the use of each lane. Agents and flows on lanes that get other ids follow them.
 ///
 /// # Errors
 /// If no arm can have one: its road is too short, has several lanes already, or leads nowhere else.
@@ -89,7 +89,8 @@ pub fn turn_lanes(scenario: &Scenario, node: NodeId, length: f64) -> Result<Edit
     Ok(Edit::Batch(edits))
 }
 
-/// Where the lane of an arm goes, if there is room for one, and one lane leads to the junction so far.
+/// Returns the stretch for a turn lane on an arm, if there is room for one, and a single lane leads to the
+/// junction so far.
 fn stretch(road: &Road, arm: &ArmEnd, length: f64, side: DrivingSide) -> Option<Stretch> {
     let reach = arm.trim + SET_BACK + length + TAPER;
     let (from, to) = beside_node(road, arm.end, reach, BEHIND)?;
@@ -98,7 +99,7 @@ fn stretch(road: &Road, arm: &ArmEnd, length: f64, side: DrivingSide) -> Option<
     let driven = |lane: &&Lane| matches!(lane.kind, LaneType::Driving | LaneType::Bus);
     let mut coming = lanes.iter().filter(comes).filter(driven);
     let only = coming.next().filter(|_| coming.next().is_none())?;
-    // The lane beside the middle of the road, which is not driven against the hand of traffic.
+    // The lane beside the middle of the road, unless it is a contraflow lane.
     let is_inner = only.id.abs() == 1 && only.direction == LaneDirection::Standard;
     is_inner.then_some(Stretch {
         from,
@@ -108,7 +109,7 @@ fn stretch(road: &Road, arm: &ArmEnd, length: f64, side: DrivingSide) -> Option<
     })
 }
 
-/// The road with a lane more on a stretch, for those who do not turn to the far side.
+/// Returns the road with an additional lane on a stretch, for traffic that does not turn to the far side.
 fn with_lane(road: &Road, stretch: Stretch, far: Turn, elsewhere: Turns) -> Road {
     let mut road = road.clone();
     let (from, to) = (stretch.from, stretch.to);
@@ -117,7 +118,7 @@ fn with_lane(road: &Road, stretch: Stretch, far: Turn, elsewhere: Turns) -> Road
     let mut width = 0.0;
     for lane in &mut lanes {
         if lane.id == stretch.sign {
-            // As wide as the lane that was there alone.
+            // As wide as the existing lane.
             width = Poly3::value_in(&lane.width, 0.0);
             lane.turns = Turns::NONE.with(far, true);
         } else if lane.id.signum() == stretch.sign {
@@ -133,7 +134,7 @@ fn with_lane(road: &Road, stretch: Stretch, far: Turn, elsewhere: Turns) -> Road
     road
 }
 
-/// A place on a lane that has another id now.
+/// A place on a lane whose id has changed.
 fn followed(place: &Place, wider: &BTreeMap<RoadId, Stretch>) -> Place {
     let Place::Lane(LanePlace { road, lane, s }) = *place else {
         return *place;

@@ -1,4 +1,4 @@
-//! Turns of a junction that a person takes away, and gives back.
+//! Turns of a junction that the user removes or restores.
 
 use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
@@ -7,11 +7,11 @@ use crate::junction_rules::{LaneTurn, RoadLane};
 use crate::restriction::{Restriction, RestrictionKind};
 use crate::scenario::Scenario;
 
-/// The edit that forbids to drive from one road into another at a junction, said at one of its nodes; `None`
-/// if it does not exist.
+/// Returns the edit that prohibits driving from one road into another at the junction of a node; `None` if
+/// the node does not exist.
 ///
-/// A turn restriction; in a merged junction, where roads end at several nodes and streets within lead round,
-/// each way from lane to lane is taken out.
+/// It is a turn restriction. In a merged junction, where roads end at several nodes and internal streets
+/// offer other routes, each turn from lane to lane is removed.
 pub fn without_turn(
     scenario: &Scenario,
     junction: &Junction,
@@ -40,8 +40,8 @@ pub fn without_turn(
     Some(Edit::Node(node, Some(changed)))
 }
 
-/// The edit that allows again to drive from one road into another at a junction, whichever of its nodes says
-/// that it is forbidden; `None` if none does.
+/// Returns the edit that permits driving from one road into another at a junction again, whichever of its
+/// nodes prohibits it; `None` if none does.
 pub fn with_turn(
     scenario: &Scenario,
     junction: &Junction,

@@ -1,4 +1,4 @@
-//! Agents, flows and rules of junctions that refer to roads: what has to change when roads do.
+//! Agents, flows and rules of junctions that refer to roads, and have to change with them.
 
 use crate::agents::Place;
 use crate::edit::Edit;
@@ -7,19 +7,19 @@ use crate::junction_rules::RoadLane;
 use crate::network::Node;
 use crate::scenario::Scenario;
 
-/// Edits of the agents and flows whose places change; `moved` returns `None` for a place that is
+/// Returns the edits of the agents and flows whose places change; `moved` returns `None` for a place that is
 /// deleted.
 ///
-/// An agent that starts at a deleted place is deleted too, as are flows from or to it; goals there
-/// are dropped.
+/// An agent that starts at a deleted place is deleted too, as are flows from or to it; goals there are
+/// dropped.
 pub(super) fn with_places(
     scenario: &Scenario,
     moved: impl Fn(&Place) -> Option<Place>,
 ) -> Vec<(ObjectId, Edit)> {
     let mut edits = Vec::new();
     for (&id, agent) in scenario.agents() {
-        // A way-point less only shortens the trip, and an agent without a destination ends at its
-        // last way-point. Without a start there is no agent.
+        // Without a way-point the trip is only shorter, and an agent without a destination ends at its last
+        // way-point. Without a start there is no agent.
         let mut changed = agent.clone();
         changed.via = agent.via.iter().filter_map(&moved).collect();
         changed.destination = agent.destination.as_ref().and_then(&moved);
@@ -27,8 +27,8 @@ pub(super) fn with_places(
             changed.start = start;
             Box::new(changed)
         });
-        // Agents that stay as they are get no edit: an operation on one road of a town of 10,000
-        // agents yields the edits of those on it, and undo is as short.
+        // Unchanged agents get no edit: in a town of 10,000 agents an operation on one road yields only the
+        // edits of agents on it, and undo is as short.
         if kept.as_deref() != Some(agent) {
             edits.push((ObjectId::Agent(id), Edit::Agent(id, kept)));
         }
@@ -49,7 +49,7 @@ pub(super) fn with_places(
     edits
 }
 
-/// Edits of the nodes in whose rules roads get other names; what names a road that gets `None` is
+/// Returns the edits of the nodes whose rules name renamed roads; entries for a road that gets `None` are
 /// dropped.
 pub(super) fn with_rules(
     scenario: &Scenario,
@@ -63,7 +63,7 @@ pub(super) fn with_rules(
     })
 }
 
-/// The same where lanes get other ids as well; rules about whole roads ask for lane 0.
+/// The same where lane ids change as well; rules about whole roads ask for lane 0.
 pub(super) fn with_lane_rules(
     scenario: &Scenario,
     place: impl Fn(NodeId, RoadLane) -> Option<RoadLane>,

@@ -1,18 +1,17 @@
-//! What the numbers of a vehicle have to be to each other.
+//! Relations between the numbers of a vehicle.
 
 use super::{FORMAT, Gearbox, Trailer, VERSION, VehicleFile};
 
 /// Shortest wheelbase, m.
 const SHORTEST_WHEELBASE: f64 = 0.1;
-/// A yaw inertia within these shares of mass x wheelbase^2 is that of a vehicle; common ones have a
-/// quarter.
+/// Plausible range of the yaw inertia, as a share of mass x wheelbase^2; common vehicles have a quarter.
 const INERTIA: [f64; 2] = [0.02, 5.0];
-/// A smaller ratio drives nothing.
+/// Smallest ratio of a gear that drives.
 const LEAST_RATIO: f64 = 1e-3;
-/// Most wheels.
+/// Maximum number of wheels.
 const MOST_WHEELS: usize = 32;
 
-/// A key, and what is wrong with it.
+/// A key, and the problem with it.
 type Fault = (String, String);
 
 fn fault<T>(key: impl Into<String>, message: impl Into<String>) -> Result<T, Fault> {
@@ -20,7 +19,7 @@ fn fault<T>(key: impl Into<String>, message: impl Into<String>) -> Result<T, Fau
 }
 
 impl VehicleFile {
-    /// The first key whose value does not fit the others, and why.
+    /// Returns the first key whose value does not fit the others, and why.
     pub(crate) fn check(&self) -> Result<(), Fault> {
         if self.format != FORMAT {
             return fault("format", format!("expected \"{FORMAT}\""));
@@ -41,7 +40,7 @@ impl VehicleFile {
         self.check_trailers()
     }
 
-    /// A track runs around at least two wheels.
+    /// Checks that a track runs around at least two wheels.
     fn check_tracks(&self) -> Result<(), Fault> {
         if self.tracks.is_none() {
             return Ok(());
@@ -72,7 +71,7 @@ impl VehicleFile {
         if self.articulation.is_none() {
             return fault(
                 "articulation",
-                "there are trailers, and nothing says where they are joined on",
+                "there are trailers, but no point at which they are coupled",
             );
         }
         if self.trailers.len() > Trailer::MOST {
@@ -133,7 +132,7 @@ impl VehicleFile {
         Ok(())
     }
 
-    /// Numbers of wheels that a key names.
+    /// Checks the wheel numbers that a key lists.
     fn check_numbers(&self, key: &str, numbers: &[u8]) -> Result<(), Fault> {
         let count = self.wheels.positions.len();
         match numbers.iter().find(|number| usize::from(**number) >= count) {

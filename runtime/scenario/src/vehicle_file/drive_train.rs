@@ -7,14 +7,14 @@ use crate::quantity::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How torque is read between the points of a curve.
+/// Interpolation of torque between the points of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Interpolation {
     /// Straight lines, [Gerdelan 2011] equation 11.1.
     #[default]
     Linear,
-    /// A monotone cubic: smooth, and nowhere above or below the points beside it.
+    /// A monotone cubic: smooth, and never above or below the adjacent points.
     Smooth,
 }
 
@@ -22,41 +22,41 @@ pub enum Interpolation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Engine {
-    /// Torque at full throttle: pairs of rpm and N m, rpm growing. Below the first its torque is
-    /// held, above the last one there is none (rev limit).
+    /// Torque at full throttle: pairs of rpm and N m, with rpm ascending. Below the first point its torque
+    /// applies; above the last one there is none (rev limit).
     pub torque_curve_rpm_nm: Quantity<TorqueCurve, Vec<(f64, f64)>>,
-    /// How torque is read between the points.
+    /// Interpolation between the points.
     #[serde(default, skip_serializing_if = "crate::defaults::is_default")]
     pub interpolation: Interpolation,
-    /// Of crankshaft and flywheel, kg m^2.
+    /// Moment of inertia of crankshaft and flywheel, kg m^2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inertia: OptionalQuantity<Inertia>,
 }
 
-/// A gear. Neutral is not in the list: every gearbox has it.
+/// A gear. Neutral is not listed, because every gearbox has it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Gear {
-    /// What it is called: `R`, `1`, `2`.
+    /// Name: `R`, `1`, `2`.
     pub name: String,
-    /// Turns of the engine for one of the output; negative backwards, never 0.
+    /// Engine turns per output turn; negative for reverse, never 0.
     pub ratio: Quantity<GearRatio>,
-    /// How many wheels it drives: of four, two are the rear ones (0 and 1).
+    /// Number of wheels that it drives: of four, two are the rear ones (0 and 1).
     pub wheels: u8,
 }
 
-/// How a differential shares torque.
+/// How a differential distributes torque.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Differential {
     /// Equal torques: the wheel with the least grip limits both.
     #[default]
     Open,
-    /// Equal speeds: each wheel gives what it can.
+    /// Equal speeds: each wheel transmits what its grip allows.
     Locked,
 }
 
-/// Gearbox, final drive and what decides about gears.
+/// Gearbox, final drive and shift points.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Gearbox {
@@ -64,14 +64,14 @@ pub struct Gearbox {
     pub gears: Vec<Gear>,
     /// Ratio of the final drive.
     pub final_drive: Quantity<FinalDrive>,
-    /// How it shares torque between the wheels.
+    /// How it distributes torque between the wheels.
     #[serde(default, skip_serializing_if = "crate::defaults::is_default")]
     pub differential: Differential,
-    /// Share of the engine's torque that comes through.
+    /// Share of the engine's torque that reaches the wheels.
     pub efficiency: Quantity<Share>,
-    /// The automatic gearbox shifts up here.
+    /// Engine speed at which the automatic gearbox shifts up, rpm.
     pub up_rpm: Quantity<Rpm>,
-    /// It shifts down here.
+    /// Engine speed at which it shifts down, rpm.
     pub down_rpm: Quantity<Rpm>,
 }
 
@@ -79,7 +79,7 @@ pub struct Gearbox {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Brakes {
-    /// Foot brake of one wheel at its circumference, N, limited by grip.
+    /// Force of the foot brake at the circumference of one wheel, N, limited by grip.
     pub foot: Quantity<Force>,
     /// Numbers of the wheels that the hand brake holds, up to their grip.
     #[serde(default = "rear_wheels")]
@@ -90,15 +90,15 @@ fn rear_wheels() -> Vec<u8> {
     vec![0, 1]
 }
 
-/// Resistance of air and rolling.
+/// Air and rolling resistance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Resistance {
     /// Drag coefficient.
     pub drag: Quantity<Drag>,
-    /// Area on which the air presses, m^2.
+    /// Frontal area, m^2.
     pub area: Quantity<Size>,
-    /// Rolling resistance of the whole vehicle over its speed, N s/m.
+    /// Rolling resistance of the whole vehicle divided by its speed, N s/m.
     pub rolling: Quantity<Force>,
     /// Density of the air, kg/m^3.
     #[serde(default = "air")]

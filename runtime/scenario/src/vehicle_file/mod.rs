@@ -1,8 +1,8 @@
 //! Vehicle files: `NAME.vehicle.json`.
 //!
-//! One file holds what every level of dynamics needs of a vehicle; each level reads its part, and
-//! [`VehicleFile::missing`] names the keys that a level would need and the file has not. The keys are
-//! the rows of [Gerdelan 2011], table B.2, and those of tyres that slip.
+//! One file contains what every level of dynamics needs of a vehicle. Each level reads its part, and
+//! [`VehicleFile::missing`] lists the keys that a level needs but the file lacks. The keys are the rows of
+//! [Gerdelan 2011], table B.2, and those of tyres that slip.
 
 mod check;
 mod drive_train;
@@ -30,21 +30,21 @@ use std::path::Path;
 pub const FORMAT: &str = "roadwright-vehicle";
 /// Version of the format.
 pub const VERSION: u32 = 1;
-/// What names of vehicle files end with.
+/// Ending of the names of vehicle files.
 pub const EXTENSION: &str = ".vehicle.json";
-/// Largest vehicle file that is read, bytes: one has about two thousand.
+/// Largest vehicle file that is read, bytes; typical files have two thousand.
 pub const LARGEST: u64 = roadwright_files::MEBIBYTE;
 
-/// Where a vehicle type comes from.
+/// The file that a vehicle type comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileReference {
     /// Path of its file, from the folder of the scenario.
     pub path: String,
     /// Hash of the file's text, see [`hash`].
     pub hash: String,
-    /// The hash that the scenario kept, if that is another one: the file has been changed since.
+    /// The hash stored in the scenario, if it differs because the file has changed since.
     pub was: Option<String>,
-    /// What the file says.
+    /// The contents of the file.
     pub vehicle: VehicleFile,
 }
 
@@ -59,9 +59,9 @@ pub struct VehicleFile {
     /// Version of the format.
     #[schemars(range(min = 1, max = VERSION))]
     pub version: u32,
-    /// What it is called.
+    /// Name of the vehicle.
     pub name: String,
-    /// Where its numbers come from.
+    /// Sources of its numbers.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
     /// Dimensions and masses.
@@ -70,7 +70,7 @@ pub struct VehicleFile {
     pub wheels: Wheels,
     /// Steering.
     pub steering: Steering,
-    /// What drivers can count on.
+    /// Limits that drivers rely on.
     pub performance: Performance,
     /// Springs and anti-sway bars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,23 +84,23 @@ pub struct VehicleFile {
     /// Brakes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brakes: Option<Brakes>,
-    /// Resistance of air and rolling.
+    /// Air and rolling resistance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resistance: Option<Resistance>,
-    /// Where another vehicle is joined on.
+    /// Coupling for a towed vehicle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub articulation: Option<Articulation>,
-    /// What is joined on there, from front to back.
+    /// Trailers coupled there, from front to back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trailers: Vec<Trailer>,
-    /// How it slides.
+    /// Constants of the sliding car.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sliding: Option<Sliding>,
     /// Continuous tracks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracks: Option<Tracks>,
-    /// Limits of manoeuvres on the proving ground by their names, in the units of these: they go before
-    /// those that follow from the numbers above.
+    /// Limits of manoeuvres on the proving ground by name, in their units; they override those that follow
+    /// from the numbers above.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub limits: BTreeMap<String, f64>,
 }
@@ -132,19 +132,20 @@ impl VehicleFile {
         })
     }
 
-    /// All trailers, kg.
+    /// Mass of all trailers, kg.
     pub fn towed_mass(&self) -> f64 {
         self.trailers
             .iter()
             .fold(0.0, |sum, trailer| sum + trailer.mass)
     }
 
-    /// Where the first trailer is joined on, m ahead of the middle of the body.
+    /// Position of the coupling of the first trailer, m ahead of the middle of the body.
     pub fn coupling(&self) -> Option<f64> {
         self.articulation.as_ref().map(|joint| joint.anchor[0])
     }
 
-    /// How high above level ground that is, m. Trailers are as high in front: they are towed level.
+    /// Height of the coupling above level ground, m. Trailers are equally high in front, because they are
+    /// towed level.
     pub fn coupling_height(&self) -> Option<f64> {
         let body = &self.body;
         let middle = body.ground_clearance + 0.5 * body.height;
@@ -152,13 +153,13 @@ impl VehicleFile {
         Some(middle + joint.anchor[2])
     }
 
-    /// Body and wheels, kg.
+    /// Mass of body and wheels, kg.
     pub fn mass(&self) -> f64 {
         self.body.mass + self.wheels.mass * self.wheels.positions.len() as f64
     }
 
-    /// Moment of inertia about the vertical axis, kg m^2: the one that is given, or that of the box in
-    /// which the mass is even and of wheels as points.
+    /// Moment of inertia about the vertical axis, kg m^2: the given one, or that of the mass box with uniform
+    /// density plus the wheels as points.
     pub fn yaw_inertia(&self) -> f64 {
         let Body {
             length,
@@ -177,8 +178,8 @@ impl VehicleFile {
         })
     }
 
-    /// Mean place of the axles along the vehicle, m ahead of the middle of the body: the front one is
-    /// that of the wheels that steer, the rear one that of the others.
+    /// Mean positions of the axles along the vehicle, m ahead of the middle of the body: first that of the
+    /// steered wheels, then that of the others.
     pub fn axles(&self) -> (f64, f64) {
         let mean = |steers: bool| {
             let places = (0u8..)
@@ -192,10 +193,11 @@ impl VehicleFile {
         (mean(true), mean(false))
     }
 
-    /// The keys that a level needs and this vehicle has not; none: the level can serve it.
+    /// The keys that a level needs but this vehicle lacks; if there are none, the vehicle can be driven at
+    /// that level.
     pub fn missing(&self, level: DynamicsLevel) -> Vec<&'static str> {
         match level {
-            // What these need no file may leave out.
+            // Everything that these levels need is mandatory in files.
             DynamicsLevel::OneTrack | DynamicsLevel::Lane => Vec::new(),
             DynamicsLevel::DynamicOneTrack => self.missing_of_tyres(&[]),
             DynamicsLevel::Sliding if self.sliding.is_some() => Vec::new(),
@@ -206,7 +208,7 @@ impl VehicleFile {
         }
     }
 
-    /// What tyres that slip miss, and of `others`.
+    /// The keys missing for tyres that slip, and of `others`.
     fn missing_of_tyres(&self, others: &[(&'static str, bool)]) -> Vec<&'static str> {
         let needed = [
             ("wheels.friction", self.wheels.friction.is_some()),
@@ -216,7 +218,7 @@ impl VehicleFile {
             ),
             ("body.centre_height", self.body.centre_height.is_some()),
         ];
-        // Half a drive train drives nothing.
+        // An incomplete drive train drives nothing.
         let train = self.drive_train();
         let whole = train.iter().all(|(_, given)| *given);
         let none = train.iter().all(|(_, given)| !*given);
@@ -226,7 +228,7 @@ impl VehicleFile {
         absent.map(|(key, _)| *key).collect()
     }
 
-    /// The parts of a drive train, and whether they are given.
+    /// The parts of a drive train, and whether each is given.
     pub fn drive_train(&self) -> [(&'static str, bool); 4] {
         [
             ("engine", self.engine.is_some()),
@@ -245,7 +247,7 @@ impl VehicleFile {
     }
 }
 
-/// Hash of a vehicle file's text, as scenarios keep it: XXH3, 16 hexadecimal digits.
+/// Hash of a vehicle file's text, as stored in scenarios: XXH3, 16 hexadecimal digits.
 pub fn hash(text: &str) -> String {
     format!("{:016x}", twox_hash::XxHash3_64::oneshot(text.as_bytes()))
 }

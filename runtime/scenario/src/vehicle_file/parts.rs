@@ -1,4 +1,4 @@
-//! Parts of a vehicle: body, wheels, steering, suspension, and what joins vehicles.
+//! Parts of a vehicle: body, wheels, steering, suspension, and couplings.
 
 use crate::quantity::{
     Acceleration, CorneringStiffness, Force, Friction, Inertia, Mass, Offset, OptionalQuantity,
@@ -14,26 +14,27 @@ pub type Point = Quantity<Offset, [f64; 3]>;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Body {
-    /// Over all, m.
+    /// Overall length, m.
     pub length: Quantity<Size>,
-    /// Over all, m.
+    /// Overall width, m.
     pub width: Quantity<Size>,
-    /// Of the body itself, m.
+    /// Height of the body itself, m.
     pub height: Quantity<Size>,
-    /// From the ground to the body, m.
+    /// Clearance between the ground and the body, m.
     pub ground_clearance: Quantity<Size>,
-    /// Without wheels, kg.
+    /// Mass without wheels, kg.
     pub mass: Quantity<Mass>,
-    /// Length, width and height of the box in which the mass is even, m; without it that is the body.
+    /// Length, width and height of the box over which the mass is uniform, m; by default that of the body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mass_box: OptionalQuantity<Size, [f64; 3]>,
     /// Height of the centre of gravity of the whole vehicle above the ground, m.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub centre_height: OptionalQuantity<Size>,
-    /// Of the whole vehicle about its vertical axis, kg m^2; without it that of the mass box.
+    /// Moment of inertia of the whole vehicle about its vertical axis, kg m^2; by default that of the mass
+    /// box.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub yaw_inertia: OptionalQuantity<Inertia>,
-    /// Coefficient of friction of the body, when it touches something.
+    /// Coefficient of friction of the body in contacts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub friction: OptionalQuantity<Friction>,
     /// Softness of the body in contacts: ODE's constraint-force mix.
@@ -41,58 +42,58 @@ pub struct Body {
     pub softness: OptionalQuantity<Share>,
 }
 
-/// How lateral forces of tyres grow with slip.
+/// How lateral tyre forces grow with slip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TyreModel {
     /// Up to friction times load (brush model).
     #[default]
     Saturating,
-    /// In proportion to the slip angle, without end.
+    /// In proportion to the slip angle, without limit.
     Linear,
 }
 
-/// What wheels are at level `rigid`.
+/// Shape of the wheels at level `rigid`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WheelShape {
-    /// Rays along the springs: they weigh nothing by themselves and pass through what lies about.
+    /// Rays along the springs, without mass of their own; they pass through loose objects.
     #[default]
     Ray,
-    /// Spheres with a mass of their own, which roll over what lies about.
+    /// Spheres with a mass of their own, which roll over loose objects.
     Sphere,
 }
 
-/// Wheels and their tyres; all of a vehicle are alike.
+/// Wheels and their tyres; all wheels of a vehicle are equal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wheels {
-    /// m.
+    /// Radius, m.
     pub radius: Quantity<Size>,
-    /// Of one wheel, kg.
+    /// Mass of one wheel, kg.
     pub mass: Quantity<Mass>,
-    /// Middles at rest under load, m: forward, to the left, up from the middle of the body.
+    /// Centres at rest under load, m: forward, to the left, up from the middle of the body.
     pub positions: Quantity<Offset, Vec<[f64; 3]>>,
     /// Coefficient of friction of the tyres on the reference ground (asphalt).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub friction: OptionalQuantity<Friction>,
-    /// Cornering stiffness over load, 1/rad.
+    /// Cornering stiffness divided by load, 1/rad.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cornering_stiffness: OptionalQuantity<CorneringStiffness>,
     /// How lateral forces grow with slip.
     #[serde(default, skip_serializing_if = "crate::defaults::is_default")]
     pub tyre: TyreModel,
-    /// What they are at level `rigid`.
+    /// Shape at level `rigid`.
     #[serde(default, skip_serializing_if = "crate::defaults::is_default")]
     pub shape: WheelShape,
-    /// Stiffness of a tyre against the ground, N/m, for spheres; what gives way by 2 cm under the static
-    /// load unless given.
+    /// Stiffness of a tyre against the ground, N/m, for spheres; by default it deflects by 2 cm under the
+    /// static load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radial_stiffness: OptionalQuantity<TyreRate>,
     /// Softness of the tyres in contacts: ODE's constraint-force mix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub softness: OptionalQuantity<Share>,
-    /// Share of the speed of an impact with which a wheel bounces, for spheres; 0.5 unless given.
+    /// Share of the impact speed with which a wheel bounces, for spheres; by default 0.5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounce: OptionalQuantity<Share>,
 }
@@ -101,34 +102,34 @@ pub struct Wheels {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Steering {
-    /// Numbers of the wheels that steer; those at the front.
+    /// Numbers of the steered wheels, usually those at the front.
     pub wheels: Vec<u8>,
-    /// Numbers of wheels that steer the other way.
+    /// Numbers of wheels that steer in the opposite direction.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inverted: Vec<u8>,
     /// Steering lock, rad.
     pub lock: Quantity<SteeringLock>,
-    /// How fast the wheels are turned, rad/s.
+    /// Steering rate of the wheels, rad/s.
     pub rate: Quantity<Acceleration>,
-    /// Of the motor that turns the wheels, N m.
+    /// Torque of the motor that turns the wheels, N m.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub torque_nm: OptionalQuantity<Force>,
 }
 
-/// Springs, the same at each wheel; without this part wheels are joined rigidly.
+/// Springs, the same at each wheel; without this part the wheels are attached rigidly.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Suspension {
-    /// Of one wheel, N/m.
+    /// Spring rate of one wheel, N/m.
     pub spring: Quantity<SpringRate>,
-    /// Of one wheel, N s/m.
+    /// Damping rate of one wheel, N s/m.
     pub damping: Quantity<SpringRate>,
     /// Force of the anti-sway bars on a wheel per metre of difference between left and right, N/m.
     #[serde(default)]
     pub anti_sway: Quantity<SpringRate>,
 }
 
-/// What drivers can count on: limits of the levels without an engine.
+/// Limits that drivers rely on, which apply at the levels without an engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Performance {
@@ -140,37 +141,37 @@ pub struct Performance {
     pub max_braking: Quantity<Acceleration>,
 }
 
-/// Where another vehicle is joined on.
+/// Coupling for a towed vehicle.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Articulation {
-    /// Place of the universal joint, m: forward, to the left, up from the middle of the body.
+    /// Position of the universal joint, m: forward, to the left, up from the middle of the body.
     pub anchor: Point,
 }
 
-/// How a sliding car slides: constants of [Adam 2007], appendix A.
+/// Constants of a sliding car, from [Adam 2007], appendix A.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sliding {
-    /// Air resistance over the square of the speed, N s^2/m^2 (`DRAG`).
+    /// Air resistance divided by the square of the speed, N s^2/m^2 (`DRAG`).
     pub drag: Quantity<SpringRate>,
-    /// Rolling resistance over the speed, N s/m (`RESISTANCE`).
+    /// Rolling resistance divided by the speed, N s/m (`RESISTANCE`).
     pub resistance: Quantity<SpringRate>,
-    /// Cornering stiffness of the front axle over its load, 1/rad (`CAF` without its sign).
+    /// Cornering stiffness of the front axle divided by its load, 1/rad (`CAF` without its sign).
     pub front_stiffness: Quantity<CorneringStiffness>,
-    /// Cornering stiffness of the rear axle over its load, 1/rad (`CAR` without its sign).
+    /// Cornering stiffness of the rear axle divided by its load, 1/rad (`CAR` without its sign).
     pub rear_stiffness: Quantity<CorneringStiffness>,
-    /// Largest lateral force of an axle over its load (`MAXGRIP`).
+    /// Largest lateral force of an axle divided by its load (`MAXGRIP`).
     pub grip: Quantity<Friction>,
 }
 
-/// Continuous tracks: the wheels of a side are driven together.
+/// Continuous tracks: the wheels of each side are driven together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tracks {
-    /// Torque with which a side is turned against the other one, N m.
+    /// Torque that turns one side against the other, N m.
     pub torque_nm: Quantity<Force>,
-    /// Speed of the sides against each other where the vehicle turns on the spot, m/s.
+    /// Relative speed of the two sides when the vehicle turns on the spot, m/s.
     #[serde(default = "pivot_speed")]
     pub pivot_speed: Quantity<Speed>,
 }

@@ -1,11 +1,11 @@
-//! The vehicles that come with the program.
+//! The vehicles shipped with the program.
 
-/// A vehicle that comes with the program.
+/// A vehicle shipped with the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShippedVehicle {
     /// Its name: that of its file, without the extension.
     pub name: &'static str,
-    /// Its file as the shipped scenarios name it.
+    /// Its file as named in the shipped scenarios.
     pub path: &'static str,
     /// The text of its file.
     pub text: &'static str,
@@ -13,7 +13,7 @@ pub struct ShippedVehicle {
 
 macro_rules! shipped {
     ($($name:literal)*) => {
-        /// The vehicles that come with the program, by name.
+        /// The vehicles shipped with the program, by name.
         pub const SHIPPED: &[ShippedVehicle] = &[$(ShippedVehicle {
             name: $name,
             path: concat!("vehicles/", $name, ".vehicle.json"),

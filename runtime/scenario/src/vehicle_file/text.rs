@@ -5,7 +5,7 @@ use crate::json_text::{FileError, TextError, Writer};
 use std::path::Path;
 
 impl VehicleFile {
-    /// The text of its file: a part on a line each, as those of the files that ship.
+    /// The text of its file: one part per line, as in the files that ship.
     pub fn to_text(&self) -> String {
         let mut out = Writer::new();
         out.value("format", &self.format);
@@ -35,19 +35,19 @@ impl VehicleFile {
         out.finish()
     }
 
-    /// Holds its numbers to what a file may say: ranges, and what they have to be to each other.
+    /// Checks its numbers as in a file: ranges, and relations between them.
     ///
     /// # Errors
-    /// As reading its text: the first key that is wrong, and why.
+    /// As when reading its text: the first invalid key, and why.
     pub fn checked(&self) -> Result<(), TextError> {
-        // A number that is none would be written as nothing, and be missed under another name.
+        // A number that is not finite would be written as null and reported under another name.
         Self::from_text(&self.to_text()).map(|_| ())
     }
 
-    /// Writes it to a file: beside it first, so that a crash leaves the old one or the new one.
+    /// Writes it to a file in one step, so that after a crash either the old or the new file is complete.
     ///
     /// # Errors
-    /// If it is not what a file may say, or the file cannot be written.
+    /// If it is not valid, or the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), FileError> {
         let text = self.to_text();
         Self::from_text(&text).map_err(|error| FileError::Text {
@@ -71,7 +71,7 @@ mod tests {
             let text = file.to_text();
             let again = VehicleFile::from_text(&text).unwrap();
             assert_eq!(again, file, "{}", shipped.name);
-            // A part on a line each: so files can be compared.
+            // One part per line, so that files can be compared.
             assert!(
                 text.lines().count() > 8 && text.ends_with("\n}\n"),
                 "{text}"
@@ -94,7 +94,7 @@ mod tests {
         assert!(wrong.save(&path).is_err() && !path.exists());
         wrong.body.mass = f64::NAN.into();
         assert!(wrong.checked().is_err());
-        // What is wrong only beside other numbers.
+        // Values that are wrong only in combination.
         let mut wrong = jeep.clone();
         wrong.gearbox.as_mut().unwrap().gears[1].ratio = 1.0.into();
         let error = wrong.checked().unwrap_err();

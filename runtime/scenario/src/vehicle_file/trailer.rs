@@ -8,84 +8,83 @@ use crate::quantity::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `coupling_to_axle` is the middle of the axles up to so much, m.
+/// Largest difference between `coupling_to_axle` and the middle of the axles, m.
 const OFF_MEAN: f64 = 0.05;
 
-/// A trailer: it is joined to the `articulation` of the vehicle, or to the trailer before it.
+/// A trailer, coupled to the `articulation` of the vehicle or to the trailer before it.
 ///
-/// Places are metres ahead of its own coupling, so what is behind it is negative.
+/// Positions are metres ahead of its own coupling, so those behind it are negative.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Trailer {
-    /// What it is called.
+    /// Name of the trailer.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Of its body, m.
+    /// Length of its body, m.
     pub length: Quantity<Size>,
-    /// Over all, m.
+    /// Overall width, m.
     pub width: Quantity<Size>,
-    /// Over all, m.
+    /// Overall height, m.
     pub height: Quantity<Size>,
-    /// kg.
+    /// Mass, kg.
     pub mass: Quantity<Mass>,
-    /// From its coupling back to its axle, or to the middle of its axles, m.
+    /// Distance from its coupling back to its axle, or to the middle of its axles, m.
     pub coupling_to_axle: Quantity<Size>,
     /// Front end of its body, m ahead of the coupling; negative behind it.
     pub front: Quantity<Offset>,
-    /// Where the next trailer is joined on, m ahead of the coupling; without it, at the rear end of the
-    /// body.
+    /// Coupling for the next trailer, m ahead of the coupling; by default at the rear end of the body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hitch: OptionalQuantity<Offset>,
-    /// What holds it to what tows it.
+    /// Joint between it and the towing vehicle.
     #[serde(default, skip_serializing_if = "TrailerJoint::is_universal")]
     pub joint: TrailerJoint,
-    /// Its centre of gravity, m ahead of the coupling: negative behind it; without it, in the middle of
-    /// the body. What it is ahead of the axle is the share of the weight that the coupling carries.
+    /// Its centre of gravity, m ahead of the coupling, so negative behind it; by default in the middle of the
+    /// body. Its distance ahead of the axle determines the share of the weight that the coupling carries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub centre: OptionalQuantity<Offset>,
-    /// Of its centre of gravity above the ground, m; without it, 0.38 of the height.
+    /// Height of its centre of gravity above the ground, m; by default 0.38 of the height.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub centre_height: OptionalQuantity<Size>,
-    /// Of its body above the ground, m; without it, 0.12 of the height.
+    /// Height of its body above the ground, m; by default 0.12 of the height.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ground_clearance: OptionalQuantity<Size>,
-    /// Its axles, m ahead of the coupling, from front to back; without it one, at `coupling_to_axle`, which is
-    /// the mean of them. They share alike what the coupling does not carry.
+    /// Its axles, m ahead of the coupling, from front to back; by default one at `coupling_to_axle`, which is
+    /// their mean. They share equally the load that the coupling does not carry.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub axles: Quantity<Offset, Vec<f64>>,
-    /// Between the middles of the wheels of an axle, m; without it, 82 % of the width.
+    /// Distance between the centres of the wheels of an axle, m; by default 82 % of the width.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub track: OptionalQuantity<Size>,
-    /// Its wheels, where they are not like those of its vehicle.
+    /// Its wheels, if they differ from those of its vehicle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wheels: Option<TrailerWheels>,
-    /// Spring and damper of a wheel, and bars of an axle; without it those of a passenger car (1.5 Hz) for
-    /// what a wheel carries.
+    /// Spring and damper of a wheel, and anti-sway bars of an axle; by default those of a passenger car (1.5
+    /// Hz) for the load of a wheel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension: Option<Suspension>,
-    /// The most that its foot brake gives, N a wheel, 0 for none; without it, it brakes as hard as what tows
-    /// it.
+    /// Largest force of its foot brake, N per wheel, 0 for none; by default it brakes as hard as the towing
+    /// vehicle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brakes: OptionalQuantity<Force>,
-    /// Largest angle to what tows it, rad: there bodies touch.
+    /// Largest angle to the towing vehicle, rad, at which the bodies touch.
     #[serde(default = "Trailer::common_lock")]
     pub lock: Quantity<SteeringLock>,
 }
 
-/// Wheels of a trailer; what is not given is that of its vehicle's.
+/// Wheels of a trailer; missing values are those of its vehicle.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrailerWheels {
-    /// m.
+    /// Radius, m.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radius: OptionalQuantity<Size>,
-    /// Of one, kg. It is part of the mass of the trailer.
+    /// Mass of one wheel, kg. It is part of the mass of the trailer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mass: OptionalQuantity<Mass>,
     /// Coefficient of friction of the tyres on dry asphalt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub friction: OptionalQuantity<Friction>,
-    /// Cornering stiffness over load, 1/rad.
+    /// Cornering stiffness divided by load, 1/rad.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cornering_stiffness: OptionalQuantity<CorneringStiffness>,
 }
@@ -94,10 +93,10 @@ pub struct TrailerWheels {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TrailerJoint {
-    /// It turns and pitches, and rolls with what tows it: a fifth wheel, the joint of a bus.
+    /// Turns and pitches, but rolls with the towing vehicle: a fifth wheel, the joint of a bus.
     #[default]
     Universal,
-    /// It rolls as well: a ball hitch.
+    /// Rolls as well: a ball hitch.
     Ball,
 }
 
@@ -109,10 +108,10 @@ impl TrailerJoint {
 }
 
 impl Trailer {
-    /// Most trailers of a vehicle.
+    /// Maximum number of trailers of a vehicle.
     pub const MOST: usize = 8;
 
-    /// The largest angle where a file says none, rad.
+    /// Default for the largest angle, rad.
     pub fn common_lock() -> Quantity<SteeringLock> {
         1.5.into()
     }
@@ -136,10 +135,10 @@ impl Trailer {
         }
     }
 
-    /// Most axles of a trailer.
+    /// Maximum number of axles of a trailer.
     pub const MOST_AXLES: usize = 8;
 
-    /// Key and reason of the first number about its axles, wheels and springs that cannot be; `radius` is
+    /// Returns the key and problem of the first invalid number of its axles, wheels and springs; `radius` is
     /// that of the wheels of its vehicle, m.
     pub(super) fn check_axles(&self, radius: f64) -> Result<(), (String, String)> {
         let fault = |key: String, message: String| Err((key, message));
@@ -200,13 +199,13 @@ impl Trailer {
         match &self.suspension {
             Some(suspension) if suspension.spring <= 0.0 => fault(
                 "suspension.spring".into(),
-                "a trailer on no spring lies on the ground: expected more than 0 N/m".into(),
+                "a trailer without springs lies on the ground: expected more than 0 N/m".into(),
             ),
             _ => Ok(()),
         }
     }
 
-    /// Key and reason of the first number about its body that cannot be.
+    /// Returns the key and problem of the first invalid number of its body.
     pub(super) fn check_body(&self) -> Result<(), (&'static str, String)> {
         if let Some(centre) = self.centre.get()
             && (centre < self.rear() || centre > self.front || centre > 0.0)
@@ -238,7 +237,7 @@ impl Trailer {
         }
     }
 
-    /// Where the next trailer is joined on, m ahead of the coupling.
+    /// Position of the coupling for the next trailer, m ahead of its own coupling.
     pub fn next_coupling(&self) -> f64 {
         self.hitch.unwrap_or(self.rear())
     }

@@ -1,4 +1,4 @@
-//! Scenarios that several tests use.
+//! Scenarios shared by several tests.
 #![allow(dead_code, reason = "each test binary uses some of these")]
 
 use roadwright_geometry::math::Stream;
@@ -24,7 +24,7 @@ pub(crate) fn draw(scenario: &mut Scenario, from: (f64, f64), to: (f64, f64), st
     scenario.apply(edit).unwrap();
 }
 
-/// Lets a lane lead to another one no more, by the numbers of their roads and lanes; the first road ends there.
+/// Disconnects a lane from another one, by the numbers of their roads and lanes; the first road ends there.
 pub(crate) fn end_lane(scenario: &mut Scenario, from: (u32, i8), to: (u32, i8)) {
     let on = |(road, lane): (u32, i8)| RoadLane {
         road: RoadId(road),
@@ -104,8 +104,9 @@ pub(crate) fn crate_at(x: f64, y: f64) -> Obstacle {
     }
 }
 
-/// Flows of cars from each end of the map to each other one, so many an hour on each way, that begin and end so
-/// far from these ends, m. In right-hand traffic, on the lanes beside the middles of the roads.
+/// Flows of cars from each end of the map to each other one, with the given hourly rate on each route and
+/// distance of their places from these ends, m. In right-hand traffic, on the lanes beside the middles of the
+/// roads.
 pub(crate) fn flows_between_ends(
     scenario: &Scenario,
     from_end: f64,
@@ -158,16 +159,16 @@ pub(crate) fn flows_between_ends(
 /// A leg of a junction: a road that begins or ends there.
 #[derive(Debug, Clone)]
 pub(crate) struct Leg {
-    /// Seen from the junction, rad.
+    /// Bearing from the junction, rad.
     pub(crate) bearing: f64,
-    /// 1/m, to the left of who leaves.
+    /// Curvature, 1/m, to the left when leaving.
     pub(crate) curvature: f64,
     pub(crate) style: RoadStyle,
     /// Whether the road is drawn towards the junction.
     pub(crate) inward: bool,
 }
 
-/// Roads of 150 m that meet in one place.
+/// Roads of 150 m that meet at one point.
 #[derive(Debug, Clone)]
 pub(crate) struct Star {
     pub(crate) side: DrivingSide,
@@ -179,7 +180,7 @@ const LEG: f64 = 150.0;
 
 impl Star {
     /// 2 to 9 legs, `least_gap` to 355 degrees apart, 3 to 30 m wide, drawn towards the junction or away from
-    /// it; where all are 40 degrees apart a third of them bend.
+    /// it; if all are 40 degrees apart a third of them bend.
     pub(crate) fn random(random: &mut Stream, least_gap: f64) -> Self {
         let side = [DrivingSide::Right, DrivingSide::Left][random.next_index(2)];
         let wanted = 2 + random.next_index(8);
@@ -229,8 +230,8 @@ impl Star {
         Self { side, legs }
     }
 
-    /// The star with its middle at a place, turned by an angle, drawn in an order of its legs; with the roads
-    /// in the order of the legs.
+    /// The star with its centre at a point, rotated by an angle, its legs drawn in the given order; returns
+    /// the roads in the order of the legs.
     pub(crate) fn scenario(
         &self,
         (at, turn): (DVec2, f64),
@@ -266,7 +267,7 @@ impl Star {
         (scenario, roads)
     }
 
-    /// The star as it is, at the origin.
+    /// The star unchanged, at the origin.
     pub(crate) fn plain(&self) -> (Scenario, Vec<RoadId>) {
         let order: Vec<usize> = (0..self.legs.len()).collect();
         self.scenario((DVec2::ZERO, 0.0), &order)

@@ -1,10 +1,10 @@
-//! The course `arena`: from a circle of 300 m into its middle.
+//! The course `arena`: from a circle of 300 m to its centre.
 //!
-//! [Gerdelan 2011], section 9.4: a vehicle starts on a circle of 300 m around its goal, anywhere on it
-//! and with any heading, and drives over hills and between trees and buildings of many sizes to the
-//! goal among the three largest buildings. A drive ends within 6 m of the goal or after 3 minutes.
-//! The arena itself is the same for all seeds, as in the source; place and heading of the start are
-//! drawn. Hills are there to be seen: no level of dynamics slows down on them yet.
+//! [Gerdelan 2011], section 9.4: a vehicle starts on a circle of 300 m around its goal, at any point and with
+//! any heading. It drives over hills and between trees and buildings of many sizes to the goal among the
+//! three largest buildings. A drive ends within 6 m of the goal or after 3 minutes. The arena itself is the
+//! same for all seeds, as in the source; the position and heading of the start are drawn. The hills are only
+//! visual: no level of dynamics slows down on them yet.
 
 use super::draft::{Draft, Trip};
 use super::{Course, Ends, Kind};
@@ -15,9 +15,9 @@ use std::f64::consts::{PI, TAU};
 
 /// Distance of the start from the goal, m.
 const RADIUS: f64 = 300.0;
-/// s.
+/// Time limit, s.
 const TIME: f64 = 180.0;
-/// Which of the possible arenas it is.
+/// Seed that selects one of the possible arenas.
 const ARENA: u64 = 94;
 /// Buildings stand in a ring between these distances from the goal, m.
 const INNERMOST: f64 = 45.0;
@@ -43,7 +43,7 @@ pub(super) fn course() -> Course {
 pub(super) fn draft(seed: u64) -> Draft {
     let mut draft = Draft::new("arena", seed, TIME);
     draft.apply(Edit::Terrain(Some(Box::new(hills()))));
-    // Those of the source are seen and slow nobody down.
+    // The hills of the source are visible but slow down no vehicle.
     let settings = draft.scenario.settings();
     draft.apply(Edit::Settings(Settings {
         slopes: false,
@@ -110,10 +110,10 @@ fn trees(draft: &mut Draft) {
     }
 }
 
-/// A place in the ring that is built over, evenly by area.
+/// A position in the built-up ring, uniform by area.
 fn in_ring(stream: &mut Stream) -> DVec2 {
     let (inner, outer) = (INNERMOST * INNERMOST, OUTERMOST * OUTERMOST);
-    // By the square of the distance: drawn by the distance itself, places would crowd in the middle.
+    // By the square of the distance, because drawing the distance itself would crowd positions in the middle.
     let distance = stream.next_in(inner, outer).sqrt();
     distance * unit(stream.next_in(-PI, PI))
 }

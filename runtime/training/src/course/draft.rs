@@ -1,4 +1,4 @@
-//! A scenario of a course while it is put together; every change goes through the one door.
+//! A scenario of a course under construction; all changes are edits.
 
 use super::{Course, CourseError, Setup};
 use roadwright_geometry::math::Stream;
@@ -7,13 +7,13 @@ use roadwright_scenario::{
     About, Agent, AgentId, Edit, EditError, Obstacle, Place, Scenario, Settings, Shape, Stack,
 };
 
-/// Time step of courses on open ground, s: that of the controllers, which are asked at 30 Hz.
+/// Time step of courses on open ground, s: that of the controllers, which run at 30 Hz.
 const TIME_STEP: f64 = 1.0 / 30.0;
 
-/// A trip of an agent, before it is known who drives and with what.
+/// A trip of an agent, before its vehicle and driver are known.
 pub(super) struct Trip {
     pub(super) start: Place,
-    /// Whether it is the middle of the vehicle that starts there, and not its rear axle.
+    /// Whether the middle of the vehicle starts there instead of its rear axle.
     pub(super) starts_by_middle: bool,
     pub(super) via: Vec<Place>,
     pub(super) destination: Place,
@@ -25,12 +25,12 @@ pub(super) struct Trip {
 pub(super) struct Draft {
     pub(super) scenario: Scenario,
     trips: Vec<Trip>,
-    /// The first edit that was refused.
+    /// The first edit that failed.
     error: Option<EditError>,
 }
 
 impl Draft {
-    /// An empty world that runs for a time, s.
+    /// Makes an empty world with a run duration, s.
     pub(super) fn new(name: &str, seed: u64, duration: f64) -> Self {
         let mut draft = Self::of(Scenario::new(name));
         draft.apply(Edit::About(Box::new(About {
@@ -46,7 +46,7 @@ impl Draft {
         draft
     }
 
-    /// A world that is there.
+    /// A draft of an existing scenario.
     pub(super) fn of(scenario: Scenario) -> Self {
         Self {
             scenario,
@@ -65,7 +65,7 @@ impl Draft {
         self.add_obstacle(name, shape, height, None);
     }
 
-    /// An obstacle that can be pushed, of a mass, kg.
+    /// Adds an obstacle that can be pushed, of a mass, kg.
     pub(super) fn loose_obstacle(&mut self, name: &str, shape: Shape, height: f64, mass: f64) {
         self.add_obstacle(name, shape, height, Some(mass));
     }
@@ -90,7 +90,7 @@ impl Draft {
         self.apply(Edit::Settings(Settings { seed, ..settings }));
     }
 
-    /// Puts what a setup says of the run itself into the scenario: for all agents, as the options of a run do.
+    /// Applies the run settings of a setup to the scenario: for all agents, like the options of a run.
     pub(super) fn set_run(&mut self, seed: u64, setup: &Setup) {
         let settings = self.scenario.settings();
         let dt = setup.dt.unwrap_or(settings.dt.get());
@@ -101,8 +101,8 @@ impl Draft {
             dynamics,
             ..settings
         }));
-        // Agents and flows may name a level of their own, which would go before that of the settings:
-        // it is taken from them if the setup names one.
+        // Agents and flows may name a level of their own, which would override that of the settings, so it is
+        // removed if the setup names one.
         if setup.dynamics.is_none() {
             return;
         }
@@ -116,7 +116,7 @@ impl Draft {
         }
     }
 
-    /// Puts drivers into vehicles of a type, and them onto their trips.
+    /// Assigns vehicles of a type and drivers to the trips.
     pub(super) fn finish(
         mut self,
         course: &Course,
@@ -170,7 +170,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Deals out drivers among the agents and flows that are there.
+    /// Distributes drivers among the existing agents and flows.
     pub(super) fn give_drivers(
         &mut self,
         course: &Course,
@@ -194,10 +194,11 @@ impl Draft {
         self.check(course)
     }
 
-    /// Leaves one plain driver for all agents and flows: what remains is what is driven, whoever drives it.
+    /// Leaves one plain driver for all agents and flows, so that the rest describes what is driven, whoever
+    /// drives it.
     pub(super) fn forget_drivers(&mut self, course: &Course) -> Result<(), CourseError> {
         let stacks: Vec<_> = self.scenario.stacks().keys().cloned().collect();
-        // All get the same stack first: one that is in use cannot be taken out.
+        // All get the same stack first, because a stack in use cannot be deleted.
         let plain = [Stack::default()];
         self.give_drivers(course, 0, &plain)?;
         for key in stacks.into_iter().filter(|key| *key != driver_key(0)) {
@@ -206,7 +207,7 @@ impl Draft {
         self.check(course)
     }
 
-    /// Gives all stacks that are there the modules and fitnesses of a setup.
+    /// Gives all existing stacks the modules and fitnesses of a setup.
     pub(super) fn dress_stacks(
         &mut self,
         course: &Course,
@@ -249,14 +250,14 @@ impl Draft {
         }
     }
 
-    /// The scenario, if no edit was refused.
+    /// Returns the scenario, unless an edit failed.
     pub(super) fn sound(self, course: &Course) -> Result<Scenario, CourseError> {
         self.check(course)?;
         Ok(self.scenario)
     }
 }
 
-/// A place on open ground, moved back along its heading, m.
+/// A place on open ground, moved back along its heading by a distance, m.
 fn moved_back(place: Place, distance: f64) -> Place {
     match place {
         Place::Ground(at) => {
@@ -267,7 +268,7 @@ fn moved_back(place: Place, distance: f64) -> Place {
     }
 }
 
-/// What the key of the stack of a driver begins with.
+/// Prefix of the key of a driver's stack.
 const DRIVER: &str = "driver_";
 
 /// The key of the stack of a driver.
@@ -275,20 +276,19 @@ fn driver_key(number: usize) -> String {
     format!("{DRIVER}{number}")
 }
 
-/// Which driver has a stack of this key; 0 for a stack that is none of ours.
+/// Returns the driver that has a stack of this key; 0 for other stacks.
 pub(crate) fn driver_of(stack: &str) -> usize {
     let number = stack.strip_prefix(DRIVER);
     number.and_then(|n| n.parse().ok()).unwrap_or_default()
 }
 
-/// Who drives which of `agents`: every driver as often as the others, one more or less, in an order
-/// drawn from the seed.
+/// Assigns a driver to each of `agents`. Each driver gets the same number of agents, give or take one, in an
+/// order drawn from the seed.
 fn deal(seed: u64, agents: usize, drivers: usize) -> Vec<usize> {
-    // Dealt in turn and then shuffled: each driver gets as many agents as any other, but for one, and
-    // who is where is luck.
+    // Dealt in turn and then shuffled: the counts differ by at most one, and the positions are random.
     let mut dealt: Vec<usize> = (0..agents).map(|agent| agent % drivers.max(1)).collect();
     let mut stream = Stream::new(seed, "drivers", 0);
-    // Fisher and Yates: from the end, each place gets one of those before it or its own.
+    // Fisher-Yates shuffle: starting at the end, each element is swapped with one before it or itself.
     for place in (1..agents).rev() {
         dealt.swap(place, stream.next_index(place + 1));
     }

@@ -1,36 +1,36 @@
-//! What ends a drive.
+//! End conditions of a drive.
 
 use roadwright_scenario::DynamicsLevel;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How often it is looked whether a drive has ended, s of simulated time.
+/// Interval of the checks for the end of a drive, s of simulated time.
 pub(crate) const LOOK: f64 = 0.1;
 
-/// What ends the drives of a course. Arriving at the last goal always does.
+/// End conditions of the drives of a course. Arriving at the last goal always ends a drive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ends {
     /// Time after which a drive is over, s.
     pub time: f64,
     /// Distance after which a drive is complete, m; `None`: it is complete when it arrives.
     pub mileage: Option<f64>,
-    /// A vehicle whose middle is closer to the goal than this has arrived, m; `None`: as everywhere.
+    /// A vehicle whose middle is closer to the goal than this has arrived, m; `None` for the default rule.
     pub goal_radius: Option<f64>,
     /// Roll of the body to either side beyond which it has tipped over, rad.
     pub roll: Option<f64>,
-    /// What counts as being stuck.
+    /// When a vehicle counts as stuck.
     pub stuck: Option<Stuck>,
-    /// Whether touching an obstacle or vehicle is being stuck at once, where bodies would pass through
+    /// Whether touching an obstacle or vehicle counts as being stuck at once, where bodies would pass through
     /// each other.
     pub contact: bool,
 }
 
-/// A vehicle is stuck if it is no farther than a distance from where it was a time ago.
+/// A vehicle is stuck if it is within a distance of its position some time ago.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stuck {
-    /// m.
+    /// Distance, m.
     pub distance: f64,
-    /// s.
+    /// Time, s.
     pub time: f64,
 }
 
@@ -40,23 +40,23 @@ pub struct Stuck {
 pub enum End {
     /// It arrived at its last goal.
     Arrived,
-    /// It has driven as far as is asked.
+    /// It covered the required distance.
     Mileage,
-    /// Its time was over.
+    /// Its time ran out.
     Time,
-    /// It was taken off the road.
+    /// It was removed from the road.
     Removed,
     /// The vehicle tipped over.
     RolledOver,
-    /// It did not get on.
+    /// It got stuck.
     Stuck,
-    /// It touched something that its body would have passed through.
+    /// It touched an object that its body would have passed through.
     Struck,
-    /// What it balanced was still upright when its time was over.
+    /// The pole was still upright when time ran out.
     Held,
-    /// What it balanced fell.
+    /// The pole fell.
     Fell,
-    /// The vehicle and its trailer folded up.
+    /// The vehicle and its trailer jackknifed.
     Jackknifed,
 }
 
@@ -89,25 +89,25 @@ impl fmt::Display for End {
     }
 }
 
-/// What is known of a drive when it is looked at.
+/// State of a drive at a check.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Moment {
     /// Distance driven, m.
     pub(crate) mileage: f64,
     /// Time driven, s.
     pub(crate) time: f64,
-    /// From the middle of the body straight to the goal, m.
+    /// Straight distance from the middle of the body to the goal, m.
     pub(crate) to_goal: f64,
     /// Roll of the body, rad.
     pub(crate) roll: f64,
-    /// From where it was as long ago as being stuck takes, m; `None` if it has not driven so long.
+    /// Distance from its position one stuck time ago, m; `None` if it has not driven for that long.
     pub(crate) moved: Option<f64>,
-    /// Whether it touches something that its body would pass through.
+    /// Whether it touches an object that its body would pass through.
     pub(crate) struck: bool,
 }
 
 impl Moment {
-    /// A vehicle that has just set out.
+    /// A vehicle that has just started.
     #[cfg(test)]
     const START: Self = Self {
         mileage: 0.0,
@@ -120,7 +120,7 @@ impl Moment {
 }
 
 impl Ends {
-    /// After a time, s, or on arriving.
+    /// Ends after a time, s, or on arrival.
     pub(crate) const fn after(time: f64) -> Self {
         Self {
             time,
@@ -132,20 +132,20 @@ impl Ends {
         }
     }
 
-    /// Whether drives can end while their vehicles go on.
+    /// Whether drives can end while their vehicles continue.
     pub(crate) fn leaves_vehicles(&self) -> bool {
         self.mileage.is_some() || self.looks_closely()
     }
 
-    /// Whether it takes more than times and distances to tell.
+    /// Whether more than times and distances has to be checked.
     pub(crate) fn looks_closely(&self) -> bool {
         self.goal_radius.is_some() || self.roll.is_some() || self.stuck.is_some() || self.contact
     }
 
-    /// How a drive that is under way ends, if it does. Failures come in the order of [Gerdelan 2011],
-    /// algorithm 2, so whoever is at the goal when his time is over has not arrived.
+    /// Returns how a drive ends at this moment, if it does. Failures are checked in the order of [Gerdelan
+    /// 2011], algorithm 2, so a vehicle that reaches the goal when its time runs out has not arrived.
     pub(crate) fn end_of(&self, moment: &Moment) -> Option<End> {
-        // The mileage completes a drive: whoever has it is done, whatever else the same look shows.
+        // Reaching the mileage completes a drive, whatever else the same check shows.
         if self
             .mileage
             .is_some_and(|mileage| moment.mileage >= mileage)
@@ -162,7 +162,7 @@ impl Ends {
         if moved.is_some_and(|(stuck, moved)| moved <= stuck.distance) {
             return Some(End::Stuck);
         }
-        // Times are products of steps: half of the looking interval is far from both neighbours.
+        // Times are multiples of the step; half the check interval is far from both neighbours.
         if moment.time >= self.time - 0.5 * LOOK {
             return Some(End::Time);
         }
@@ -173,7 +173,7 @@ impl Ends {
     }
 }
 
-/// Whether bodies that move with a level pass through others.
+/// Whether bodies pass through others at a level of dynamics.
 pub(crate) fn passes_through(level: DynamicsLevel) -> bool {
     match level {
         DynamicsLevel::Lane
@@ -194,7 +194,7 @@ mod tests {
             mileage: Some(300.0),
             ..Ends::after(60.0)
         };
-        // (distance, time) -> end: a table, one line for each case.
+        // (distance, time) -> end: one line per case.
         for (mileage, time, end) in [
             (0.0, 0.0, None),
             (299.9, 59.9, None),

@@ -1,9 +1,9 @@
 //! The course `forest`: 120 m through a lattice of posts.
 //!
-//! [Gerdelan 2011], chapter 12: 21 columns and 10 rows of posts of 2 x 2 x 10 m and a tonne, 10 m apart,
-//! each moved by up to 4 m along both axes, so that there are clusters and gaps. The field is twice as
-//! wide as it is long, so that nobody drives around it. The middle of the vehicle starts at the origin,
-//! 10 m before the lattice and heading along it; the goal is 120 m ahead.
+//! [Gerdelan 2011], chapter 12: 21 columns and 10 rows of posts of 2 x 2 x 10 m and a tonne, 10 m apart, each
+//! moved by up to 4 m along both axes, so that there are clusters and gaps. The field is twice as wide as it
+//! is long, so that no vehicle drives around it. The middle of the vehicle starts at the origin, 10 m before
+//! the lattice and heading along it; the goal is 120 m ahead.
 
 use super::draft::{Draft, Trip};
 use super::{Course, Ends, Kind, Stuck};
@@ -13,7 +13,7 @@ use roadwright_scenario::{Place, Shape};
 /// Posts across and along the field.
 const COLUMNS: usize = 21;
 const ROWS: usize = 10;
-/// Between posts before they are moved, and by how much they are, m.
+/// Distance between posts, and the largest shift of a post, m.
 const SPACING: f64 = 10.0;
 const SHIFT: f64 = 4.0;
 /// Side and height of a post, m, and its mass, kg.
@@ -22,7 +22,7 @@ const HEIGHT: f64 = 10.0;
 const MASS: f64 = 1000.0;
 /// Distance of the goal, m.
 const GOAL: f64 = 120.0;
-/// s.
+/// Time limit, s.
 const TIME: f64 = 60.0;
 
 pub(super) fn course() -> Course {
@@ -55,7 +55,7 @@ pub(super) fn draft(seed: u64) -> Draft {
     for row in 0..ROWS {
         for column in 0..COLUMNS {
             let x = SPACING * (row + 1) as f64 + stream.next_in(-SHIFT, SHIFT);
-            // Columns on both sides of the straight way from the start to the goal.
+            // Columns on both sides of the straight line from the start to the goal.
             let y = SPACING * column as f64 - middle + stream.next_in(-SHIFT, SHIFT);
             draft.loose_obstacle("post", post(x, y), HEIGHT, MASS);
         }

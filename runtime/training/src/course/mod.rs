@@ -1,4 +1,4 @@
-//! Courses: scenarios that are made of a seed, with what ends a drive and how it is rated.
+//! Courses: scenarios generated from a seed, with end conditions and a rating.
 
 mod arena;
 mod draft;
@@ -22,29 +22,29 @@ use roadwright_simulation::{Ground, SimulationError};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Courses from this seed on are for judging: no value that ships was chosen on them. Rules made by hand were
-/// chosen on seeds from 1 on, and experiments breed there.
+/// First seed for evaluation: no shipped value was chosen on courses from this seed on. Rules made by hand
+/// were chosen on seeds from 1 on, where experiments breed as well.
 pub const UNSEEN_SEED: u64 = 300_001;
 
-/// A course: what is driven, until when, and how that is rated.
+/// A course: a scenario, its end conditions and its rating.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Course {
     /// Its name on the command line.
     pub name: String,
-    /// What it is, in one sentence.
+    /// Description in one sentence.
     pub doc: String,
-    /// Vehicle type of its drivers unless a setup says otherwise.
+    /// Default vehicle type of its drivers.
     pub vehicle: &'static str,
-    /// Controller of its drivers unless a setup says otherwise.
+    /// Default controller of its drivers.
     pub driver: &'static str,
-    /// Fitness of a drive unless a setup says otherwise.
+    /// Default fitness of a drive.
     pub fitness: &'static str,
-    /// What ends a drive.
+    /// End conditions of a drive.
     pub ends: Ends,
     kind: Kind,
 }
 
-/// Where the scenario of a course comes from.
+/// Source of the scenario of a course.
 #[derive(Debug, Clone, PartialEq)]
 enum Kind {
     ObstacleStream,
@@ -54,11 +54,11 @@ enum Kind {
     Parking,
     Pendulum,
     TrailerReverse,
-    /// A scenario of one's own, the same for all seeds but for what its run draws at random.
+    /// A user's scenario, the same for all seeds except for the random draws of its run.
     Own(Box<Scenario>),
 }
 
-/// Why a course cannot be driven.
+/// Reason why a course cannot be driven.
 #[derive(Debug, Error)]
 pub enum CourseError {
     /// No course has that name.
@@ -66,7 +66,7 @@ pub enum CourseError {
     Unknown {
         /// The name.
         name: String,
-        /// The names there are.
+        /// The available names.
         known: String,
     },
     /// The scenario does not know the vehicle.
@@ -76,15 +76,15 @@ pub enum CourseError {
         course: String,
         /// The key asked for.
         vehicle: String,
-        /// The keys there are.
+        /// The available keys.
         known: String,
     },
-    /// The setup asks for what cannot be.
+    /// The setup does not fit the course.
     #[error("course {course}: {what}")]
     Setup {
         /// The course.
         course: String,
-        /// What is wrong.
+        /// The problem.
         what: &'static str,
     },
     /// The scenario of the course cannot be put together.
@@ -92,7 +92,7 @@ pub enum CourseError {
     Scenario {
         /// The course.
         course: String,
-        /// What is wrong.
+        /// The problem.
         error: String,
     },
     /// The scenario cannot be run.
@@ -102,12 +102,12 @@ pub enum CourseError {
         course: String,
         /// Its seed.
         seed: u64,
-        /// Why.
+        /// The reason.
         error: Box<SimulationError>,
     },
-    /// A score is no number.
+    /// A score is not a number.
     #[error(
-        "course {course}, seed {seed}: the fitness \"{fitness}\" says {score}, which is no number"
+        "course {course}, seed {seed}: the fitness \"{fitness}\" returns {score}, which is not a number"
     )]
     NoNumber {
         /// The course.
@@ -116,7 +116,7 @@ pub enum CourseError {
         seed: u64,
         /// The fitness.
         fitness: String,
-        /// What it said.
+        /// The score.
         score: f64,
     },
     /// A module failed in a run that was needed.
@@ -153,7 +153,7 @@ impl Course {
         ]
     }
 
-    /// A built-in course by its name.
+    /// Returns a built-in course by its name.
     ///
     /// # Errors
     /// If there is none of that name.
@@ -170,14 +170,14 @@ impl Course {
     /// The fitness of courses that have no score of their own.
     pub const GENERAL_FITNESS: &'static str = "crash_and_speed";
 
-    /// Whether its drivers have a destination that they can reach. Where they have none, drives end by mileage or
-    /// time only.
+    /// Whether its drivers have a destination that they can reach. Otherwise drives end by mileage or time
+    /// only.
     pub fn has_arrival(&self) -> bool {
         !matches!(self.kind, Kind::ObstacleStream)
     }
 
-    /// A scenario of one's own as a course: its agents drive until they arrive or its time is over.
-    /// Seeds are those of its run: they change what is drawn at random, such as who comes from flows.
+    /// Makes a course of a user's scenario: its agents drive until they arrive or its time runs out. Seeds
+    /// are those of its run, so they change only random draws, such as the vehicles of flows.
     pub fn own(name: &str, scenario: Scenario) -> Self {
         Self {
             name: name.into(),
@@ -190,7 +190,7 @@ impl Course {
         }
     }
 
-    /// The scenario of a seed, with the vehicles and drivers of a setup. The same arguments give the
+    /// Returns the scenario of a seed, with the vehicles and drivers of a setup. The same arguments give the
     /// same scenario.
     ///
     /// # Errors
@@ -212,16 +212,16 @@ impl Course {
         draft.finish(self, seed, vehicle, &drivers)
     }
 
-    /// As [`Course::scenario`], with the time step and the model of motion of the setup in it: it runs by itself
-    /// as the course does.
+    /// As [`Course::scenario`], including the time step and the level of dynamics of the setup, so that it
+    /// runs like the course without further options.
     ///
     /// # Errors
-    /// As [`Course::scenario`], and if the course computes its vehicle itself, beside the simulation.
+    /// As [`Course::scenario`], and if the course computes its vehicle itself, outside the simulation.
     pub fn whole_scenario(&self, seed: u64, setup: &Setup) -> Result<Scenario, CourseError> {
         if self.is_manoeuvre() {
             return Err(CourseError::Setup {
                 course: self.name.clone(),
-                what: "it computes its vehicle itself, beside the simulation: there is no world to be seen",
+                what: "it computes its vehicle itself, outside the simulation, so there is no world to show",
             });
         }
         let mut draft = Draft::of(self.scenario(seed, setup)?);
@@ -229,7 +229,7 @@ impl Course {
         draft.sound(self)
     }
 
-    /// A course that computes its vehicle itself has one level.
+    /// Rejects other levels of dynamics for a course that computes its vehicle itself.
     fn check_dynamics(&self, setup: &Setup) -> Result<(), CourseError> {
         let level = setup.dynamics.unwrap_or(DynamicsLevel::OneTrack);
         if !self.is_manoeuvre() || level == DynamicsLevel::OneTrack {
@@ -242,7 +242,7 @@ impl Course {
         })
     }
 
-    /// The stacks of a setup; the course's own without any.
+    /// The stacks of a setup; the course's own if it has none.
     fn drivers(&self, setup: &Setup) -> Result<Vec<Stack>, CourseError> {
         let default = [Stack::with_controller(self.driver)];
         let stacks: &[Stack] = if setup.drivers.is_empty() {
@@ -259,18 +259,18 @@ impl Course {
         matches!(self.kind, Kind::OldTown).then(old_town::ground)
     }
 
-    /// Hash of what is driven, until when, whoever drives it: 16 hexadecimal digits. Results of two drivers are
-    /// compared if it is the same.
+    /// Hash of the course without its drivers: scenario and end conditions; 16 hexadecimal digits. Results of
+    /// two drivers are compared if it is equal.
     ///
     /// # Errors
-    /// If its scenario cannot be put together.
+    /// If its scenario cannot be generated.
     pub fn hash(&self) -> Result<String, CourseError> {
-        // Of drawn courses the first drawing: whoever changes how they are drawn changes it as well.
+        // For drawn courses the first drawing, which changes whenever the drawing procedure does.
         let mut draft = Draft::of(match &self.kind {
             Kind::Own(scenario) => (**scenario).clone(),
             _ => self.scenario(0, &Setup::default())?,
         });
-        // Names, texts, seeds and drivers make no other course.
+        // Names, texts, seeds and drivers do not make a different course.
         draft.set_seed(0);
         draft.apply(Edit::About(Box::default()));
         draft.forget_drivers(self)?;
@@ -278,19 +278,19 @@ impl Course {
         Ok(crate::experiment::digits(text.as_bytes()))
     }
 
-    /// Whether a controller can be compared with others here: those that are made for a manoeuvre know nothing of
-    /// lanes and goals, and drive only where they belong.
+    /// Whether a controller can be compared with others here. Controllers made for a manoeuvre know nothing
+    /// of lanes and goals, so they drive only on their own course.
     pub fn is_for(&self, controller: &str) -> bool {
         let special = |course: &Self| course.is_manoeuvre() && course.driver == controller;
         self.driver == controller || !Self::all().iter().any(special)
     }
 
-    /// Whether it is a scenario of one's own.
+    /// Whether it is a user's scenario.
     pub fn is_own(&self) -> bool {
         matches!(self.kind, Kind::Own(_))
     }
 
-    /// A scenario of one's own, with other vehicles and drivers if the setup names any.
+    /// Returns a user's scenario, with other vehicles and drivers if the setup names any.
     fn own_scenario(
         &self,
         scenario: &Scenario,
@@ -302,7 +302,7 @@ impl Course {
         if let Some(vehicle) = &setup.vehicle {
             draft.give_vehicle(self, vehicle)?;
         }
-        // Without drivers of the setup the scenario's own ones stay, with its modules and fitnesses.
+        // Without drivers in the setup the scenario keeps its own, with the setup's modules and fitnesses.
         if setup.drivers.is_empty() {
             draft.dress_stacks(self, setup)?;
         } else {

@@ -1,9 +1,8 @@
-//! The course `obstacle-stream`: way-points without end among obstacles and each other.
+//! The course `obstacle-stream`: endless way-points among obstacles and other vehicles.
 //!
-//! [Gerdelan 2011], section 10.6: vehicles are scattered over ground that is strewn with obstacles of
-//! many shapes and sizes, with long walls and rows, and drive to one random way-point after the other.
-//! A drive is 300 m of mileage or 60 s. Who has driven as far goes on, so that the ground stays as
-//! full as it is.
+//! [Gerdelan 2011], section 10.6: vehicles are scattered over ground with obstacles of many shapes and sizes,
+//! with long walls and rows, and drive to one random way-point after another. A drive is 300 m of mileage or
+//! 60 s. Vehicles that have finished continue, so that the ground stays equally full.
 
 use super::draft::{Draft, Trip};
 use super::{Course, Ends, Kind};
@@ -12,24 +11,24 @@ use roadwright_geometry::{DVec2, unit};
 use roadwright_scenario::{Place, Shape};
 use std::f64::consts::TAU;
 
-/// Agents, as many as the source trains at once.
+/// Number of agents, as many as the source trains at once.
 const AGENTS: usize = 40;
-/// Half of the side of the square that way-points lie in, m.
+/// Half the side of the square of way-points, m.
 const HALF: f64 = 160.0;
 /// A drive ends after this distance, m, or this time, s.
 const MILEAGE: f64 = 300.0;
 const TIME: f64 = 60.0;
-/// The fastest vehicle type drives so fast, m/s: nobody gets to the end of his way-points in time.
+/// Speed of the fastest vehicle type, m/s; no vehicle reaches its last way-point in time.
 const FASTEST: f64 = 50.0;
-/// Next way-points are at least so far away, m.
+/// Smallest distance to the next way-point, m.
 const LEG: f64 = 60.0;
-/// Starts are so far apart from each other, m, and starts and way-points from obstacles.
+/// Smallest distance between starts, m, and of starts and way-points from obstacles.
 const APART: f64 = 14.0;
 const CLEAR: f64 = 8.0;
-/// A place is drawn so many times at most; what is found then is as good as it gets.
+/// Maximum number of tries to draw a position; then the last one is used.
 const DRAWS: usize = 200;
 
-/// What stands about: how many, and of which size, m.
+/// Number of each kind of obstacle, and their sizes, m.
 const BOXES: usize = 45;
 const DISCS: usize = 30;
 const WALLS: usize = 8;
@@ -40,7 +39,7 @@ const POST_SPACING: f64 = 9.0;
 pub(super) fn course() -> Course {
     Course {
         name: "obstacle-stream".into(),
-        doc: "40 vehicles drive to way-points without end, among boxes, walls, rows of posts and each \
+        doc: "40 vehicles drive to endless way-points among boxes, walls, rows of posts and each \
               other; a drive is 300 m or 60 s."
             .into(),
         vehicle: "willys_mb",
@@ -75,13 +74,13 @@ pub(super) fn draft(seed: u64) -> Draft {
     draft
 }
 
-/// The way of an agent: longer than anybody drives in the time.
+/// The trip of an agent, longer than any vehicle drives in the time.
 fn trip(seed: u64, agent: u64, start: DVec2, shapes: &[Shape]) -> Trip {
     let mut stream = Stream::new(seed, "way-points", agent);
     let heading = stream.next_in(-0.5 * TAU, 0.5 * TAU);
     let (mut length, mut here, mut goals) = (0.0, start, Vec::new());
-    // So many way-points that not even the fastest comes to the last one: a drive has to end by mileage
-    // or time.
+    // Enough way-points that not even the fastest vehicle reaches the last one, because a drive has to end by
+    // mileage or time.
     while length < FASTEST * TIME {
         let next = clear_place(&mut stream, shapes, |place| (place - here).length() >= LEG);
         length += (next - here).length();
@@ -97,11 +96,11 @@ fn trip(seed: u64, agent: u64, start: DVec2, shapes: &[Shape]) -> Trip {
     }
 }
 
-/// A random place away from all obstacles that passes a test.
+/// A random position away from all obstacles that passes a test.
 fn clear_place(stream: &mut Stream, shapes: &[Shape], accept: impl Fn(DVec2) -> bool) -> DVec2 {
     let mut draw = || DVec2::new(stream.next_in(-HALF, HALF), stream.next_in(-HALF, HALF));
     let is_clear = |place: DVec2| shapes.iter().all(|shape| shape.distance(place) >= CLEAR);
-    // After so many tries the last place is taken as it is: a crowded field must not hang a training.
+    // After too many tries the last position is used, because a crowded field must not hang a training.
     let mut place = draw();
     for _ in 0..DRAWS {
         if accept(place) && is_clear(place) {
@@ -112,7 +111,7 @@ fn clear_place(stream: &mut Stream, shapes: &[Shape], accept: impl Fn(DVec2) -> 
     place
 }
 
-/// What stands about.
+/// The obstacles.
 fn shapes(seed: u64) -> Vec<Shape> {
     let mut stream = Stream::new(seed, "obstacles", 0);
     let mut shapes = Vec::new();
@@ -154,7 +153,7 @@ fn a_box(stream: &mut Stream, (length, width): (f64, f64)) -> Shape {
     }
 }
 
-/// A row of posts with gaps that a vehicle fits through.
+/// A row of posts with gaps wide enough for a vehicle.
 fn row(stream: &mut Stream, shapes: &mut Vec<Shape>) {
     let (first, heading) = (anywhere(stream), stream.next_in(-0.5 * TAU, 0.5 * TAU));
     for post in 0..POSTS_IN_ROW {

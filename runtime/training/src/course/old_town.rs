@@ -1,8 +1,7 @@
 //! The course `old-town`: random trips through the streets of the scenario of that name.
 //!
-//! Streets, junctions, signs and houses are those of the shipped scenario and the same for all seeds.
-//! Who drives from where to where is drawn from the seed: places on different lanes, at least 200 m
-//! apart, that a way leads between.
+//! Streets, junctions, signs and houses are those of the shipped scenario and the same for all seeds. The
+//! trips are drawn from the seed: places on different lanes, at least 200 m apart and joined by a route.
 
 use super::draft::{Draft, Trip};
 use super::{Course, Ends, Kind};
@@ -14,32 +13,32 @@ use roadwright_simulation::Ground;
 use std::sync::{Arc, OnceLock};
 
 const TOWN: &str = include_str!("../../../../scenarios/old-town.scenario.json");
-/// Agents of a run.
+/// Number of agents of a run.
 const AGENTS: usize = 60;
-/// s; about twice as long as a trip takes.
+/// Time limit, s; about twice the duration of a trip.
 const TIME: f64 = 180.0;
-/// Trips lead at least so far, m, as the crow flies.
+/// Smallest straight distance between start and destination, m.
 const TRIP: f64 = 200.0;
-/// Starts on one lane are so far apart, m, and so far from its ends.
+/// Smallest distance between starts on one lane, m, and from its ends.
 const APART: f64 = 18.0;
 const FROM_END: f64 = 12.0;
-/// Shorter lanes are no place to start or to arrive, m.
+/// Smallest length of lanes for starts and destinations, m.
 const SHORTEST: f64 = 40.0;
-/// A trip is drawn so many times at most.
+/// Maximum number of tries to draw a trip.
 const DRAWS: usize = 10_000;
 
-/// What is the same for all seeds.
+/// Data that is the same for all seeds.
 struct Town {
     scenario: Scenario,
     ground: Arc<Ground>,
-    /// Lanelets to start on and to arrive on; all can be reached from each other.
+    /// Lanelets for starts and destinations; all can be reached from each other.
     lanelets: Vec<LaneletIndex>,
 }
 
 pub(super) fn course() -> Course {
     Course {
         name: "old-town".into(),
-        doc: "60 vehicles find their ways through the streets of an old town, each on a random trip; they \
+        doc: "60 vehicles drive through the streets of an old town, each on a random trip; they \
               have 3 minutes."
             .into(),
         vehicle: "car",
@@ -87,7 +86,7 @@ pub(super) fn draft(seed: u64) -> Draft {
     draft
 }
 
-/// The town, made once: it is what all runs have in common.
+/// The town, made once and shared by all runs.
 fn town() -> &'static Town {
     static TOWN_ONCE: OnceLock<Town> = OnceLock::new();
     TOWN_ONCE.get_or_init(|| {
@@ -95,11 +94,10 @@ fn town() -> &'static Town {
         let agents: Vec<_> = scenario.agents().keys().copied().collect();
         for id in agents {
             let gone = scenario.apply(Edit::Agent(id, None));
-            gone.expect("nobody needs an agent");
+            gone.expect("no object needs an agent");
         }
         let ground = Ground::new(&scenario);
-        // From any street of the main component each other one can be reached, so every trip that is
-        // drawn has a route.
+        // All streets of the main component can be reached from each other, so every drawn trip has a route.
         let mut lanelets = ground.graph().main_component();
         lanelets.retain(|&id| is_place(&scenario, ground.graph(), id));
         Town {
@@ -110,7 +108,7 @@ fn town() -> &'static Town {
     })
 }
 
-/// Whether trips begin and end on a lanelet: a long one of a street for all.
+/// Whether trips begin and end on a lanelet: a long one of a public street.
 fn is_place(scenario: &Scenario, graph: &LaneGraph, id: LaneletIndex) -> bool {
     let lanelet = graph.lanelet(id);
     let road = lanelet
@@ -135,8 +133,8 @@ impl Town {
     fn place(&self, (id, s): (LaneletIndex, f64)) -> Option<Place> {
         let lanelet = self.ground.graph().lanelet(id);
         let (from, to) = lanelet.road_span;
-        // A place is given along its road: lanelets may run against it, and be longer or shorter than
-        // it in bends.
+        // A place is given along its road, because lanelets may have the opposite direction, and be longer or
+        // shorter in bends.
         match lanelet.kind {
             LaneletKind::Lane { road, lane, .. } => Some(Place::lane(
                 road,

@@ -1,27 +1,27 @@
-//! What can be chosen about a course.
+//! Options of a course.
 
 use super::{Course, CourseError};
 use roadwright_scenario::{DynamicsLevel, ModuleSetting, Slot, Stack};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Who drives a course, with what. The default is what the course says.
+/// Vehicles, drivers and ratings of a course. By default those of the course.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setup {
     /// Key of the vehicle type of all drivers.
     pub vehicle: Option<String>,
-    /// With which model bodies move.
+    /// Level of dynamics of the bodies.
     pub dynamics: Option<DynamicsLevel>,
     /// Time step, s.
     pub dt: Option<f64>,
-    /// The drivers. Where there are fewer than agents, each gets as many as the others (one more or
-    /// less), which ones is drawn at random from the seed.
+    /// The drivers. If there are fewer than agents, each gets the same number of agents, give or take one,
+    /// assigned at random from the seed.
     pub drivers: Vec<Stack>,
-    /// Modules that all drivers use instead of their own, by the name of the slot. A module that a
-    /// driver has already keeps its parameters.
+    /// Modules that all drivers use instead of their own, by the name of the slot. If a driver already has a
+    /// module, it keeps its parameters.
     pub modules: BTreeMap<String, Vec<ModuleSetting>>,
-    /// How drives are rated; the first one is the fitness of the drive.
+    /// Ratings of drivers; the first one is the fitness of the drive.
     pub fitness: Option<Vec<ModuleSetting>>,
 }
 
@@ -40,7 +40,7 @@ impl Setup {
         first.map_or_else(|| course.fitness.into(), |setting| setting.module.clone())
     }
 
-    /// A stack with the modules and fitnesses of this setup.
+    /// Returns a stack with the modules and fitnesses of this setup.
     pub(super) fn dress(&self, course: &Course, stack: &Stack) -> Result<Stack, CourseError> {
         let wrong = |what| CourseError::Setup {
             course: course.name.clone(),
@@ -49,17 +49,17 @@ impl Setup {
         let mut dressed = stack.clone();
         for (name, settings) in &self.modules {
             let slot = Slot::from_name(name)
-                .ok_or_else(|| wrong("its setup names a slot that is none"))?;
+                .ok_or_else(|| wrong("its setup names a slot that does not exist"))?;
             let own = stack.settings(slot);
-            // A module that the stack has already keeps its tuning: a setup chooses modules, and does
-            // not reset them.
+            // A module that the stack already has keeps its tuning, because a setup selects modules without
+            // resetting them.
             let tuned = settings.iter().map(|setting| {
                 let known = own.iter().find(|own| own.module == setting.module);
                 known.unwrap_or(setting).clone()
             });
             if !dressed.set(slot, tuned.collect()) {
                 return Err(wrong(
-                    "its setup puts more or fewer modules into a slot than fit",
+                    "its setup puts too many or too few modules into a slot",
                 ));
             }
         }

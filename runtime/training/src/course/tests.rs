@@ -136,7 +136,7 @@ fn modules_of_a_setup_go_before_those_of_stacks_and_have_to_fit() {
         scenario.stacks()["driver_0"].controller.clone()
     };
     assert_eq!(controller(&with("controller", &["idm"])).module, "idm");
-    // The same module keeps its parameters: a choice of modules resets none.
+    // The same module keeps its parameters, because selecting modules does not reset them.
     let same = controller(&with("controller", &["fuzzy_driver"]));
     assert_eq!(same.parameters["avoid_steering_gain"], 2.5);
     for (slot, modules) in [
@@ -190,7 +190,7 @@ fn the_forest_has_210_posts_and_a_start_that_is_clear() {
                 let moved = (DVec2::new(x.get(), y.get()) - lattice).abs();
                 assert!(moved.x <= 4.0 && moved.y <= 4.0, "{number}: {moved}");
             }
-            // The longest vehicle stands clear of all posts.
+            // The longest vehicle starts clear of all posts.
             let front = start.point(kind.front(), 0.0);
             let clear = scenario.obstacles().values();
             assert!(

@@ -1,8 +1,8 @@
-//! Experiments: one measure over many seeds, until enough has been seen.
+//! Experiments: one measurement over many seeds, until the result is precise enough.
 //!
-//! Rows depend on the head of an experiment and on nothing else: not on the number of threads, on
-//! pauses, or on the machine. They are computed in parallel, folded in the order of seeds, and the
-//! stopping rule is asked after each of them; rows that were computed beyond its end are thrown away.
+//! Rows depend on the head of an experiment alone, not on the number of threads, on pauses, or on the
+//! machine. They are computed in parallel and processed in the order of seeds. The stopping rule is evaluated
+//! after each row; rows that were computed beyond the end are discarded.
 
 mod pairs;
 mod paths;
@@ -27,36 +27,36 @@ use roadwright_agent::{Fitness, Registry};
 use serde::Serialize;
 use thiserror::Error;
 
-/// Runs that a thread does between two looks at the stopping rule.
+/// Number of runs per thread between two evaluations of the stopping rule.
 const RUNS_A_THREAD: usize = 4;
 
 /// Number of runs after which an experiment gives up if all of them failed.
 const GIVE_UP: usize = 30;
 
-/// A measure that is repeated over seeds.
+/// A measurement that is repeated over seeds.
 pub struct RunSeries<'a> {
     /// The course.
     pub course: &'a Course,
-    /// Who drives it, with what.
+    /// Vehicles, drivers and ratings.
     pub setup: &'a Setup,
-    /// The modules that there are.
+    /// The available modules.
     pub modules: &'a Registry,
     /// The first seed; the others follow it.
     pub first_seed: u64,
-    /// What ends it.
+    /// The stopping rule.
     pub stop: Stop,
-    /// The results that a rule about differences compares with; no other rule asks for them.
+    /// The results that a rule about differences compares with; other rules do not need them.
     pub against: Option<&'a Results>,
     /// Level of intervals.
     pub level: f64,
-    /// How many runs are done at the same time.
+    /// Number of runs at the same time.
     pub threads: usize,
 }
 
 /// A run with its mileage log.
 type Logged = (Measured, Vec<MileageMark>);
 
-/// Why an experiment cannot be done.
+/// Reason why an experiment cannot be carried out.
 #[derive(Debug, Error)]
 pub enum ExperimentError {
     /// Its course cannot be driven.
@@ -65,8 +65,8 @@ pub enum ExperimentError {
     /// Its stopping rule cannot be used.
     #[error(transparent)]
     Stop(#[from] StopError),
-    /// Seeds end before the runs do.
-    #[error("seed {first}: there are no {runs} seeds from there on")]
+    /// The seeds run out before the runs are complete.
+    #[error("seed {first}: there are not {runs} seeds from there on")]
     Seeds {
         /// The first seed.
         first: u64,
@@ -76,68 +76,66 @@ pub enum ExperimentError {
     /// Threads cannot be started.
     #[error("cannot start {0} threads")]
     Threads(usize),
-    /// There is nothing to compare with on a seed.
-    #[error(
-        "seed {0}: the results that are compared with have no such row; name others, or fewer runs"
-    )]
+    /// The results to compare with have no row for a seed.
+    #[error("seed {0}: the results to compare with have no such row; choose others, or fewer runs")]
     NoPartner(u64),
     /// A module failed in every run.
     #[error("all {runs} runs failed, so there is no result; in the first one {reason}")]
     AllFailed {
         /// Runs that were done.
         runs: usize,
-        /// Why the first one failed.
+        /// Why the first run failed.
         reason: String,
     },
-    /// Rows were made with other modules from outside, or other builds of them.
+    /// Rows were made with other external modules, or other builds of them.
     #[error("the results were made {0}")]
     Modules(String),
-    /// The results that it is to go on with are those of another experiment.
-    #[error("the results are of another experiment: {what} is {theirs} there, and {ours} here")]
+    /// The results to continue are those of another experiment.
+    #[error("the results are of another experiment: {what} is {theirs} there, but {ours} here")]
     Other {
-        /// What differs.
+        /// The aspect that differs.
         what: &'static str,
-        /// In the results.
+        /// Its value in the results.
         theirs: String,
-        /// In this experiment.
+        /// Its value in this experiment.
         ours: String,
     },
 }
 
-/// Looks on, and may end an experiment before it is finished.
+/// An observer that may stop an experiment early.
 pub trait Watcher: Sync {
-    /// Asked before each run, from any thread.
+    /// Returns whether to continue; called before each run, from any thread.
     fn goes_on(&self) -> bool {
         true
     }
 
-    /// Told of the rows so far, and how many there will be as far as one can tell.
+    /// Reports the rows so far, and the expected total.
     fn progress(&self, _: &Results, _: u64) {}
 
-    /// Whether it wants to be told of the mileage logs of runs.
+    /// Whether it wants the mileage logs of runs.
     fn wants_marks(&self) -> bool {
         false
     }
 
-    /// Told of the mileage log of a run by its seed, in the order of seeds.
+    /// Receives the mileage log of a run by its seed, in the order of seeds.
     fn marks(&self, _: u64, _: &[MileageMark]) {}
 }
 
-/// Nobody looks on.
+/// No observer.
 impl Watcher for () {}
 
 impl RunSeries<'_> {
-    /// What it is.
+    /// Returns the head of the experiment.
     ///
     /// # Errors
-    /// If it cannot be done.
+    /// If it cannot be carried out.
     pub fn head(&self) -> Result<Head, ExperimentError> {
         self.stop.check()?;
         if !(self.level > 0.0 && self.level < 1.0) {
             return Err(StopError::Level(self.level).into());
         }
         let runs = self.stop.most();
-        // Checked for the most runs, since where the rule stops shows only on the way.
+        // Checked for the maximum number of runs, because the actual number is known only at the end.
         if self.first_seed.checked_add(runs).is_none() {
             return Err(ExperimentError::Seeds {
                 first: self.first_seed,
@@ -157,7 +155,7 @@ impl RunSeries<'_> {
             ),
             setup: self.setup.clone(),
             modules: Vec::new(),
-            // One that is not there is told with the first run, as for any other module.
+            // A missing module is reported by the first run, like any other.
             lower_is_better: entry.is_none_or(|entry| entry.make().logic.lower_is_better()),
             fitness,
             first_seed: self.first_seed,
@@ -167,10 +165,11 @@ impl RunSeries<'_> {
         })
     }
 
-    /// Runs it to its end, or until the watcher says no; goes on with earlier results if there are any.
+    /// Runs the experiment to its end, or until the watcher stops it; continues earlier results if there are
+    /// any.
     ///
     /// # Errors
-    /// If it cannot be done, or the earlier results are of another experiment.
+    /// If it cannot be carried out, or the earlier results are of another experiment.
     pub fn run(
         &self,
         earlier: Option<Results>,
@@ -178,19 +177,19 @@ impl RunSeries<'_> {
     ) -> Result<Results, ExperimentError> {
         let head = self.head()?;
         let mut results = Results::new(head);
-        // What the stopping rule looks at.
+        // Input of the stopping rule.
         let mut fitness = Moments::default();
         self.check_partners()?;
         if let Some(earlier) = earlier {
             same(&results.head, &earlier.head)?;
             same_direction(&results.head, &earlier.head)?;
             results.head.modules.clone_from(&earlier.head.modules);
-            // Before the first run, because a finished experiment has none.
+            // Before the first run, because a finished experiment has no further run.
             if !earlier.fitnesses().is_empty() {
                 let ours = builds(self.course, self.setup, self.modules, self.first_seed)?;
                 same_modules(&results.head, &ours)?;
             }
-            // Earlier rows go through the rule again, in their order: the sums have the same bits as
+            // Earlier rows pass through the rule again, in order, so that the sums have the same bits as
             // without a pause, and rows beyond the end are dropped.
             for row in earlier.rows {
                 if self.push(&mut results, &mut fitness, row) {
@@ -209,7 +208,7 @@ impl RunSeries<'_> {
         Ok(results)
     }
 
-    /// Runs batch by batch until the stopping rule is content.
+    /// Runs batch by batch until the stopping rule is satisfied.
     fn run_batches(
         &self,
         results: &mut Results,
@@ -218,8 +217,8 @@ impl RunSeries<'_> {
     ) -> Result<(), ExperimentError> {
         while results.stopped.is_none() {
             let done = results.rows.len() as u64;
-            // Each batch waits for its slowest run. Several runs a thread make up for that; more would
-            // be thrown away when the rule stops in the middle of a batch.
+            // Each batch waits for its slowest run. Several runs per thread compensate for that; with more,
+            // too many would be discarded when the rule stops in the middle of a batch.
             let size = (self.threads.max(1) * RUNS_A_THREAD) as u64;
             let next = done..(done + size).min(self.stop.most());
             let wants_marks = watcher.wants_marks();
@@ -232,13 +231,13 @@ impl RunSeries<'_> {
                 })
                 .collect();
             for measured in batch {
-                // What comes after one that was not run is not in a row with the others.
+                // Rows after a missing one would not be consecutive.
                 let Some((measured, marks)) = measured.transpose()? else {
                     return Ok(());
                 };
                 if measured.row.failed.is_none() {
                     watcher.marks(measured.row.seed, &marks);
-                    // The first run with a result says which modules made it.
+                    // The first run with a result determines the modules of the head.
                     if fitness.count() == 0 && results.fitnesses().is_empty() {
                         results.head.modules = measured.modules;
                     } else {
@@ -255,7 +254,7 @@ impl RunSeries<'_> {
         Ok(())
     }
 
-    /// A rule about differences needs a partner for each seed that it may come to.
+    /// Checks that a rule about differences has a partner for each seed that it may reach.
     fn check_partners(&self) -> Result<(), ExperimentError> {
         if !self.stop.looks_at_differences() {
             return Ok(());
@@ -267,10 +266,10 @@ impl RunSeries<'_> {
             .map_or(Ok(()), |seed| Err(ExperimentError::NoPartner(seed)))
     }
 
-    /// The row of the results that are compared with on a seed.
+    /// The row of the results to compare with for a seed.
     fn partner(&self, seed: u64) -> Option<&RunRow> {
         let other = self.against?;
-        // Rows are one for each seed in their order, which the reader of results has checked.
+        // There is one row per seed, in order, which the reader of results has checked.
         let index = seed.checked_sub(other.head.first_seed)?;
         other.rows.get(usize::try_from(index).ok()?)
     }
@@ -290,9 +289,10 @@ impl RunSeries<'_> {
         results.stopped.is_some()
     }
 
-    /// Tells the stopping rule of the next row. Returns whether and why it stops there.
+    /// Passes the next row to the stopping rule. Returns whether and why it stops there.
     fn tell(&self, fitness: &mut Moments, row: &RunRow) -> Option<Stopped> {
-        // There is a row to compare with for each seed: that was checked before the first run. It may have failed.
+        // There is a row to compare with for each seed, which was checked before the first run. It may have
+        // failed.
         let partner = if self.stop.looks_at_differences() {
             self.partner(row.seed).and_then(|row| row.fitness)
         } else {
@@ -306,16 +306,16 @@ impl RunSeries<'_> {
     }
 }
 
-/// Whether an experiment may still come to something.
+/// Fails if an experiment cannot succeed any more.
 fn check_some_succeed(results: &Results) -> Result<(), ExperimentError> {
-    // In the order of seeds, so where it gives up is the same for any number of threads.
+    // In the order of seeds, so that the point of giving up does not depend on the number of threads.
     if results.rows.len() < GIVE_UP {
         return Ok(());
     }
     check_any_succeeded(results)
 }
 
-/// Whether an experiment has a row that did not fail.
+/// Fails if all rows of an experiment have failed.
 fn check_any_succeeded(results: &Results) -> Result<(), ExperimentError> {
     let first = results.rows.first();
     let is_failed = |row: &RunRow| row.failed.is_some();
@@ -328,7 +328,7 @@ fn check_any_succeeded(results: &Results) -> Result<(), ExperimentError> {
     }
 }
 
-/// Holds the builds of modules from outside to those that the rows before were made with.
+/// Checks that the external modules have the same builds as when the earlier rows were made.
 fn same_modules(head: &Head, modules: &[String]) -> Result<(), ExperimentError> {
     match other_builds(&head.modules, modules) {
         None => Ok(()),
@@ -336,8 +336,8 @@ fn same_modules(head: &Head, modules: &[String]) -> Result<(), ExperimentError> 
     }
 }
 
-/// Compares the modules from outside that a file was made with, each with its build, with those in use. Returns
-/// the difference in words that follow "made", or `None` if they are the same.
+/// Compares the external modules that a file was made with, including their builds, with those in use.
+/// Returns the difference as words that follow "made", or `None` if they are the same.
 pub(crate) fn other_builds(made_with: &[String], modules: &[String]) -> Option<String> {
     let without = |ours: &[String], theirs: &[String]| -> Vec<String> {
         ours.iter()
@@ -351,12 +351,12 @@ pub(crate) fn other_builds(made_with: &[String], modules: &[String]) -> Option<S
         (true, true) => return None,
         (true, false) => format!("without {ours}, which is used here"),
         (false, true) => format!("with {theirs}, which is not used here"),
-        (false, false) => format!("with {theirs}, and {ours} is used here"),
+        (false, false) => format!("with {theirs}, but {ours} is used here"),
     };
     Some(words)
 }
 
-/// Whether the same direction is better in two heads.
+/// Whether two heads agree on which direction is better.
 fn same_direction(ours: &Head, theirs: &Head) -> Result<(), ExperimentError> {
     let word = |head: &Head| {
         if head.lower_is_better {
@@ -368,9 +368,9 @@ fn same_direction(ours: &Head, theirs: &Head) -> Result<(), ExperimentError> {
     differ("the better direction", word(theirs), word(ours))
 }
 
-/// Whether two heads are of one experiment, but for the builds of modules, which the runs tell.
+/// Checks that two heads are of the same experiment, except for the builds of modules, which the runs report.
 fn same(ours: &Head, theirs: &Head) -> Result<(), ExperimentError> {
-    // Results of versions that did not write it say nothing about it.
+    // Results of earlier versions do not contain it.
     let unknown = String::new();
     let ours_if_known = if theirs.course_hash.is_empty() {
         &unknown
@@ -417,7 +417,7 @@ fn same(ours: &Head, theirs: &Head) -> Result<(), ExperimentError> {
     Ok(())
 }
 
-/// A setting of a setup as it stands in files.
+/// A setting of a setup as written in files.
 fn setting(value: &impl Serialize) -> String {
     match serde_json::to_string(value).as_deref() {
         Ok("null") => "not set".into(),

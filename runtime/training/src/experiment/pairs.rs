@@ -1,27 +1,27 @@
-//! Results against each other, in pairs of the same seed.
+//! Comparison of results in pairs of the same seed.
 
 use super::results::{Head, Results};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-/// Why results say nothing about each other.
+/// Reason why results cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("they are of different {what}, {first} and {other}, and say nothing about each other")]
+#[error("they are of different {what}, {first} and {other}, so they cannot be compared")]
 pub struct Incomparable {
-    /// What is different.
+    /// The aspect that differs.
     pub what: &'static str,
-    /// What the first are of.
+    /// Its value in the first results.
     pub first: String,
-    /// What the others are of.
+    /// Its value in the other results.
     pub other: String,
 }
 
-/// Whether results can be compared. Courses are told by their hashes: two files of one scenario that differ in
-/// their stacks are one course.
+/// Checks whether results can be compared. Courses are identified by their hashes, so two files of a scenario
+/// that differ only in their stacks are the same course.
 ///
 /// # Errors
-/// If they are of different courses, fitnesses or versions: whatever the drivers are, they say nothing about each
-/// other.
+/// If they are of different courses, fitnesses or versions, in which case a comparison means nothing,
+/// whatever the drivers are.
 pub fn check_comparable(first: &Head, other: &Head) -> Result<(), Incomparable> {
     let hashes_known = !first.course_hash.is_empty() && !other.course_hash.is_empty();
     let is_same_course = if hashes_known {
@@ -57,8 +57,8 @@ pub fn check_comparable(first: &Head, other: &Head) -> Result<(), Incomparable> 
     Ok(())
 }
 
-/// Fitnesses of both on the seeds on which both have a result, in the order of the others' rows. Rows that failed
-/// have none.
+/// Returns the fitnesses of both on the seeds on which both have a result, in the order of the others' rows.
+/// Failed rows are left out.
 ///
 /// # Errors
 /// If they cannot be compared.

@@ -1,4 +1,4 @@
-//! The ways that the drives of results took: they are driven once more, and looked at.
+//! Paths of the drives of results, which are driven again for this.
 
 use super::results::Results;
 use crate::course::{Course, CourseError};
@@ -11,10 +11,10 @@ use roadwright_simulation::World;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-/// Points of a way are at least so far apart, m.
+/// Smallest distance between the points of a path, m.
 const SPACING: f64 = 1.0;
 
-/// The way of one drive.
+/// The path of one drive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DrivePath {
     /// Seed of the run.
@@ -23,43 +23,43 @@ pub struct DrivePath {
     pub agent: u64,
     /// Whether the drive was completed.
     pub is_complete: bool,
-    /// Where the vehicle was, m, at least a metre apart.
+    /// Positions of the vehicle, m, at least a metre apart.
     pub points: Vec<DVec2>,
 }
 
-/// The ways of several runs on one course.
+/// The paths of several runs on one course.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunPaths {
     /// The scenario of the first run.
     pub scenario: Scenario,
     /// Runs that were driven.
     pub runs: usize,
-    /// Runs whose row is not that of the results: another version has made them, or other modules.
+    /// Runs whose row differs from that of the results, because another version or other modules made them.
     pub differing: usize,
-    /// The ways, in the order of seeds and agents.
+    /// The paths, in the order of seeds and agents.
     pub paths: Vec<DrivePath>,
 }
 
-/// Why there are no ways.
+/// Reason why there are no paths.
 #[derive(Debug, Error)]
 pub enum PathsError {
-    /// The course is a scenario of one's own, which results do not hold.
-    #[error("the results do not hold their scenario {0}, so they cannot be driven again")]
+    /// The course is a user's scenario, which results do not contain.
+    #[error("the results do not contain their scenario {0}, so they cannot be driven again")]
     Own(String),
     /// The course cannot be driven.
     #[error(transparent)]
     Course(#[from] CourseError),
-    /// Nobody waits for it any more.
-    #[error("it was given up")]
+    /// The caller cancelled it.
+    #[error("it was cancelled")]
     GivenUp,
 }
 
 impl RunPaths {
-    /// Drives the first runs of results once more, on the threads of the current pool; `note` is told of each that
-    /// is done, and says whether to go on.
+    /// Drives the first runs of results again, on the threads of the current pool. `note` is called after
+    /// each run and returns whether to continue.
     ///
     /// # Errors
-    /// If the course is not built in or computes its vehicle itself, or if it was given up.
+    /// If the course is not built in or computes its vehicle itself, or if it was cancelled.
     pub fn of(
         results: &Results,
         most: usize,
@@ -71,10 +71,9 @@ impl RunPaths {
             return Err(PathsError::Own(head.course.clone()));
         }
         let course = Course::named(&head.course)?;
-        // For the map behind the ways: what stands about on a drawn course is that of the first seed
-        // only.
+        // For the map behind the paths. On a drawn course the obstacles are those of the first seed only.
         let scenario = course.whole_scenario(head.first_seed, &head.setup)?;
-        // A run that failed has no drives to be looked at.
+        // A failed run has no drives to show.
         let rows = results.rows.iter().filter(|row| row.failed.is_none());
         let rows: Vec<&RunRow> = rows.take(most).collect();
         let runs: Vec<Result<_, PathsError>> = rows
@@ -102,7 +101,7 @@ impl RunPaths {
     }
 }
 
-/// Where vehicles have been, by agent.
+/// Positions of vehicles so far, by agent.
 #[derive(Default)]
 struct Trail(BTreeMap<u64, Vec<DVec2>>);
 
@@ -172,7 +171,7 @@ mod tests {
             );
             assert!(path.points.len() > 20);
             let steps = path.points.windows(2).map(|pair| pair[0].distance(pair[1]));
-            // A tenth of a second is what lies between two looks.
+            // A tenth of a second passes between two checks.
             assert!(
                 steps
                     .clone()
@@ -180,7 +179,7 @@ mod tests {
             );
         }
         assert_eq!(again(&results, 2).runs, 2);
-        // A row that is another one is told of.
+        // A row that differs is reported.
         results.rows[1].hash = "0".into();
         assert_eq!(again(&results, 10).differing, 1);
     }
@@ -192,11 +191,11 @@ mod tests {
             found.unwrap_err().to_string()
         };
         let mut results = results("arena");
-        assert!(error(&results, false).contains("given up"));
+        assert!(error(&results, false).contains("cancelled"));
         results.head.course = "spoon".into();
         assert!(error(&results, true).contains("no course is called"));
         results.head.is_own = true;
-        assert!(error(&results, true).contains("do not hold their scenario"));
+        assert!(error(&results, true).contains("do not contain their scenario"));
         results.head.is_own = false;
         results.head.course = "pendulum".into();
         assert!(error(&results, true).contains("computes its vehicle"));

@@ -1,4 +1,4 @@
-//! The table that an experiment leaves behind, as a file that is checked when it is read.
+//! The table of results of an experiment, as a file that is checked when it is read.
 
 use super::stop::{Stop, Stopped};
 use crate::course::Setup;
@@ -8,26 +8,26 @@ use std::fmt::Write;
 use thiserror::Error;
 
 const FORMAT: &str = "roadwright-results";
-/// Version that is written. Files of version 1 had no seal: their hash covers the rows only.
+/// Version that is written. Files of version 1 had no seal; their hash covers the rows only.
 const VERSION: u32 = 2;
 
-/// What an experiment is: everything that its rows depend on.
+/// The definition of an experiment: everything that its rows depend on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Head {
-    /// Name of the course, or of the file of a scenario of one's own.
+    /// Name of the course, or of the file of a user's scenario.
     pub course: String,
-    /// Hash of the course without its drivers, 16 hexadecimal digits: results with the same one are compared.
+    /// Hash of the course without its drivers, 16 hexadecimal digits; results are comparable if it is equal.
     /// Empty in results of versions that did not write it.
     #[serde(default)]
     pub course_hash: String,
-    /// Whether the course is a scenario of one's own.
+    /// Whether the course is a user's scenario.
     pub is_own: bool,
     /// Hash of the scenario of the first seed, 16 hexadecimal digits.
     pub scenario_hash: String,
-    /// Who drives, with what.
+    /// Vehicles, drivers and ratings.
     pub setup: Setup,
-    /// Modules from outside, with their builds; built-in ones are those of the version.
+    /// External modules with their builds; built-in ones are those of the version.
     pub modules: Vec<String>,
     /// Id of the fitness.
     pub fitness: String,
@@ -35,7 +35,7 @@ pub struct Head {
     pub lower_is_better: bool,
     /// The first seed; the others follow it.
     pub first_seed: u64,
-    /// What ends the experiment.
+    /// The stopping rule.
     pub stop: Stop,
     /// Level of intervals.
     pub level: f64,
@@ -49,27 +49,27 @@ pub struct Head {
 pub struct Results {
     format: String,
     version: u32,
-    /// What it is.
+    /// Definition of the experiment.
     pub head: Head,
-    /// On what kind of machine it was made; rows do not depend on it.
+    /// The machine that made it; rows do not depend on it.
     pub machine: String,
-    /// Why it ended; absent while it is not finished.
+    /// Reason why it ended; absent while it is not finished.
     pub stopped: Option<Stopped>,
     /// Hash of all rows, 16 hexadecimal digits.
     pub hash: String,
     /// Hash of everything else in the file and the rows, 64 hexadecimal digits. Empty in files of version 1.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub seal: String,
-    /// One row for each seed, in their order.
+    /// One row per seed, in order.
     pub rows: Vec<RunRow>,
 }
 
-/// A run that is no result.
+/// A run without a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FailedRun {
     /// Its seed.
     pub seed: u64,
-    /// Which module failed, when, and why.
+    /// Module that failed, time, and reason.
     pub reason: String,
 }
 
@@ -79,30 +79,32 @@ impl std::fmt::Display for FailedRun {
     }
 }
 
-/// Why a file is no results.
+/// Reason why a file cannot be read as results.
 #[derive(Debug, Error)]
 pub enum ResultsError {
-    /// It is not written as results are. Not a source of the error, whose words would be said twice then.
-    #[error("no results that can be read: {0}")]
+    /// Its syntax is not that of results. Not a source of the error, because its message would be repeated.
+    #[error("cannot be read as results: {0}")]
     Syntax(String),
-    /// It is something else.
+    /// It is another kind of file.
     #[error("this is {0}, not results")]
     Other(&'static str),
-    /// It is something else that is not known here.
+    /// It is a file of an unknown format.
     #[error("this is a file of the format \"{0}\", not results")]
     Format(String),
-    /// A newer program has made it.
-    #[error("version {0} is newer than {VERSION}, which this program knows: use a newer one")]
+    /// A newer program wrote it.
+    #[error(
+        "version {0} is newer than {VERSION}, the newest that this program reads; use a newer program"
+    )]
     Newer(u32),
     /// The version has never existed.
     #[error("version {0} of the format has never existed: the file was changed")]
     NoVersion(u32),
     /// It has a seal, which its version does not have.
     #[error(
-        "it has a seal, and files of version 1 have none: its version was changed after it had been written"
+        "it has a seal, but files of version 1 have none: its version was changed after it had been written"
     )]
     SealOfLater,
-    /// The stopping rule cannot be. Not a source of the error, whose words would be said twice then.
+    /// The stopping rule is invalid. Not a source of the error, because its message would be repeated.
     #[error("head.stop: {0}")]
     Stop(String),
     /// A row does not fit the others.
@@ -112,26 +114,24 @@ pub enum ResultsError {
         number: usize,
         /// Its seed.
         seed: u64,
-        /// What is wrong.
+        /// The problem.
         what: &'static str,
     },
     /// The rows were changed after they had been written.
-    #[error(
-        "the rows have the hash {found} and not {written}, as the file says: they were changed"
-    )]
+    #[error("the rows have the hash {found}, but the file states {written}: they were changed")]
     Changed {
-        /// The hash of the rows.
+        /// The computed hash of the rows.
         found: String,
-        /// The one in the file.
+        /// The hash in the file.
         written: String,
     },
     /// Something was changed after the file had been written.
-    #[error("the seal does not fit: something in the file was changed after it had been written")]
+    #[error("the seal does not match: something in the file was changed after it had been written")]
     Seal,
 }
 
 impl Results {
-    /// Rows that were made otherwise, as results: all that were planned.
+    /// Makes results of existing rows that cover the whole plan.
     pub fn of_rows(head: Head, rows: Vec<RunRow>) -> Self {
         let mut results = Self::new(head);
         results.rows = rows;
@@ -140,7 +140,7 @@ impl Results {
         results
     }
 
-    /// Results without a row yet.
+    /// Results without rows.
     pub(super) fn new(head: Head) -> Self {
         Self {
             format: FORMAT.into(),
@@ -154,15 +154,15 @@ impl Results {
         }
     }
 
-    /// Notes the hashes of rows and file as they are, in the current version of the format.
+    /// Computes the hashes of rows and file, in the current version of the format.
     pub(super) fn seal(&mut self) {
         self.version = VERSION;
         self.hash = hash_of(&self.rows);
         self.seal = self.seal_of();
     }
 
-    /// The hash of everything in the file, 64 hexadecimal digits. Fields that are added to the format must leave
-    /// nothing behind where they have their default, otherwise files that were sealed before do not fit any more.
+    /// Hash of everything in the file, 64 hexadecimal digits. Fields that are added to the format must not be
+    /// written when they have their default, otherwise the seals of earlier files would no longer fit.
     fn seal_of(&self) -> String {
         let all = (
             self.version,
@@ -174,12 +174,12 @@ impl Results {
         blake3::hash(json(&all).as_bytes()).to_hex().to_string()
     }
 
-    /// Version of the format that it was written in.
+    /// Version of the format in which it was written.
     pub fn version(&self) -> u32 {
         self.version
     }
 
-    /// Whether a hash covers everything in the file. It covers only the rows in files of version 1.
+    /// Whether a hash covers everything in the file. In files of version 1 it covers only the rows.
     pub fn is_sealed(&self) -> bool {
         self.version >= 2
     }
@@ -189,7 +189,7 @@ impl Results {
         self.rows.iter().filter_map(|row| row.fitness).collect()
     }
 
-    /// Rows that failed, in the order of seeds: each with its seed and its reason.
+    /// Failed rows in the order of seeds, each with its seed and reason.
     pub fn failures(&self) -> Vec<FailedRun> {
         let failed = self.rows.iter().filter_map(|row| {
             let reason = row.failed.clone()?;
@@ -201,12 +201,13 @@ impl Results {
         failed.collect()
     }
 
-    /// Reads results, also some whose rows do not have the hash that they say.
+    /// Reads results, even if their rows do not have the stated hash.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// The problem with them.
     pub fn parse(text: &str) -> Result<Self, ResultsError> {
-        /// The rest may not even parse where the format is another one, and the message would be of no use.
+        /// Parsed first, because in another format the rest may not even parse, and the message would be
+        /// useless.
         #[derive(Deserialize)]
         struct Header {
             format: Option<String>,
@@ -251,28 +252,28 @@ impl Results {
             .fold(0usize, |sum, &n| sum.saturating_add(n));
         let complete = row.ends.iter().filter(|(end, _)| end.is_complete());
         let complete = complete.fold(0usize, |sum, (_, &n)| sum.saturating_add(n));
-        // Wrapping, since a file may hold any first seed, and reading it must not panic.
+        // Wrapping, because a file may contain any first seed, and reading it must not panic.
         if row.seed != self.head.first_seed.wrapping_add(index as u64) {
-            Err("its seed is not the one after that of the row before")
+            Err("its seed does not follow that of the previous row")
         } else if let Some(reason) = &row.failed {
             let is_bare = *row == RunRow::failed(row.seed, reason.clone());
-            let has_figures = "it failed, and has figures nevertheless";
+            let has_figures = "it failed, but has figures nevertheless";
             is_bare.then_some(()).ok_or(has_figures)
         } else if row.drives == 0 || ended != row.drives {
-            Err("there are not as many ends as drives")
+            Err("the number of ends differs from the number of drives")
         } else if complete != row.completed {
-            Err("there are not as many completed drives as ends that complete one")
+            Err("the number of completed drives does not match the ends")
         } else if !row.fitness.is_some_and(f64::is_finite) || !row.time.is_finite() {
-            Err("its fitness or time is no number")
+            Err("its fitness or time is not a number")
         } else {
             Ok(())
         }
     }
 
-    /// Whether the hashes fit the rows and the file.
+    /// Checks the hashes of the rows and the file.
     ///
     /// # Errors
-    /// If they are not.
+    /// If they do not match.
     pub fn check_hash(&self) -> Result<(), ResultsError> {
         let found = hash_of(&self.rows);
         if found != self.hash {
@@ -287,7 +288,7 @@ impl Results {
         Ok(())
     }
 
-    /// The results as a file, with the hashes of rows and file as they are.
+    /// Returns the results as a file, with the hashes as they are.
     pub fn to_text(&self) -> String {
         let mut sealed = self.clone();
         sealed.seal();
@@ -300,14 +301,14 @@ impl Results {
             ("stopped", json(&sealed.stopped)),
             ("hash", json(&sealed.hash)),
             ("seal", json(&sealed.seal)),
-            // A row stands on a line of its own, so that files can be compared.
+            // One row per line, so that files can be compared.
             ("rows", format!("[\n{}\n]", rows.join(",\n"))),
         ];
         let lines = lines.map(|(key, value)| format!("\"{key}\": {value}"));
         format!("{{\n{}\n}}\n", lines.join(",\n"))
     }
 
-    /// The rows as a table with one line for each.
+    /// Returns the rows as a table with one line each.
     pub fn to_csv(&self) -> String {
         let mut text = String::from(
             "course,scenario_hash,roadwright,seed,drives,completed,fitness,time_s,ends,hash,failed\n",
@@ -319,7 +320,7 @@ impl Results {
                 .map(|(end, count)| format!("{end}:{count}"))
                 .collect();
             let (hash, version) = (&head.scenario_hash, &head.roadwright);
-            // A row that failed has no figures.
+            // A failed row has no figures.
             let number = |number: Option<f64>| number.map_or_else(String::new, |n| n.to_string());
             let (fitness, time) = (number(row.fitness), number(row.fitness.map(|_| row.time)));
             let failed = row.failed.as_deref().map_or_else(String::new, quoted);
@@ -338,7 +339,7 @@ impl Results {
     }
 }
 
-/// A text as a field of a table, which may hold anything: quoted as RFC 4180 says.
+/// Quotes a text as a field of a table as RFC 4180 specifies.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }

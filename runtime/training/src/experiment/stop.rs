@@ -1,57 +1,57 @@
-//! When an experiment has seen enough.
+//! Stopping rules of experiments.
 
 use crate::statistics::{AsymptoticSequence, Moments};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use thiserror::Error;
 
-/// Runs before a rule that watches may stop: fewer do not tell a standard error.
+/// Minimum number of runs for an adaptive rule; with fewer a standard error is unreliable.
 pub const MIN_RUNS: u64 = 30;
-/// Runs after which a rule that watches gives up.
+/// Maximum number of runs for an adaptive rule.
 pub const MAX_RUNS: u64 = 1000;
-/// Most runs of an experiment.
+/// Maximum number of runs of an experiment.
 pub const MOST_RUNS: u64 = 1_000_000;
 
-/// What ends an experiment.
+/// The condition that ends an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Stop {
-    /// A number of runs, fixed before.
+    /// A fixed number of runs.
     Runs {
-        /// How many.
+        /// Number of runs.
         runs: u64,
     },
     /// The standard error of the mean fitness.
     StandardError {
-        /// It is small enough, in the unit of the fitness.
+        /// Target, in the unit of the fitness.
         at_most: f64,
-        /// Not before so many runs.
+        /// Minimum number of runs.
         min_runs: u64,
-        /// After so many runs in any case.
+        /// Maximum number of runs.
         max_runs: u64,
     },
     /// The width of the interval of the mean fitness.
     Width {
-        /// It is small enough, in the unit of the fitness.
+        /// Target, in the unit of the fitness.
         at_most: f64,
-        /// Not before so many runs.
+        /// Minimum number of runs.
         min_runs: u64,
-        /// After so many runs in any case.
+        /// Maximum number of runs.
         max_runs: u64,
     },
     /// Whether it is better or worse than other results on the same seeds.
     Difference {
-        /// Hash of the rows that it is compared with, as a number.
+        /// Hash of the rows to compare with, as a number.
         #[serde(with = "digits")]
         against: u64,
-        /// Not before so many runs.
+        /// Minimum number of runs.
         min_runs: u64,
-        /// After so many runs in any case.
+        /// Maximum number of runs.
         max_runs: u64,
     },
 }
 
-/// A hash is 16 hexadecimal digits in files.
+/// Writes a hash as 16 hexadecimal digits in files.
 mod digits {
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -70,24 +70,26 @@ mod digits {
     }
 }
 
-/// Why a stopping rule cannot be used.
+/// Reason why a stopping rule cannot be used.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum StopError {
     /// A number of runs is out of range.
     #[error("{0} runs: expected 1 to {MOST_RUNS}")]
     Runs(u64),
-    /// The bounds are the wrong way round.
-    #[error("at least {min} and at most {max} runs: the first must not be larger, and 2 or more")]
+    /// The bounds are in the wrong order.
+    #[error(
+        "at least {min} and at most {max} runs: the first must not be larger than the second, and be at least 2"
+    )]
     Bounds {
-        /// Least.
+        /// Minimum.
         min: u64,
-        /// Most.
+        /// Maximum.
         max: u64,
     },
-    /// Nothing can be so exact.
+    /// The target is not a positive number.
     #[error("{0}: a standard error or width to stop at must be a number above 0")]
     AtMost(f64),
-    /// An interval needs a level.
+    /// The level of the interval is out of range.
     #[error("level {0}: expected above 0 and below 1")]
     Level(f64),
 }
@@ -125,10 +127,10 @@ impl fmt::Display for Stop {
 }
 
 impl Stop {
-    /// Whether it can be used.
+    /// Checks whether the rule can be used.
     ///
     /// # Errors
-    /// What is out of range.
+    /// The value that is out of range.
     pub fn check(&self) -> Result<(), StopError> {
         match *self {
             Self::Runs { runs } => in_range(runs),
@@ -152,7 +154,7 @@ impl Stop {
         }
     }
 
-    /// Most runs.
+    /// Maximum number of runs.
     pub fn most(&self) -> u64 {
         match *self {
             Self::Runs { runs } => runs,
@@ -162,8 +164,8 @@ impl Stop {
         }
     }
 
-    /// Whether it looks at results on the way, so that intervals have to stay valid while one watches;
-    /// then from how many runs on.
+    /// The number of runs from which the rule looks at intermediate results, so that intervals have to stay
+    /// valid under continuous monitoring; `None` for a fixed number of runs.
     pub fn watches_from(&self) -> Option<u64> {
         match *self {
             Self::Runs { .. } => None,
@@ -173,13 +175,13 @@ impl Stop {
         }
     }
 
-    /// Whether it looks at the differences to other results, and not at the fitness alone.
+    /// Whether it looks at differences to other results instead of the fitness alone.
     pub fn looks_at_differences(&self) -> bool {
         matches!(self, Self::Difference { .. })
     }
 
-    /// How far from its aim what it looks at, with this spread, still is: 1 and less is there. `None` before
-    /// it may stop, and for a fixed number of runs.
+    /// Ratio of the monitored quantity to its target, given the spread so far: the rule stops at 1 or less.
+    /// `None` before it may stop, and for a fixed number of runs.
     fn excess(&self, fitness: &Moments, level: f64) -> Option<f64> {
         let (is, at_most, min_runs) = match *self {
             Self::Runs { .. } => return None,
@@ -189,7 +191,7 @@ impl Stop {
             Self::Width {
                 at_most, min_runs, ..
             } => {
-                // Tightest where it may stop first: before that nobody looks.
+                // Tightest at the first possible stop, because the sequence is not looked at before.
                 let sequence = AsymptoticSequence::new(level, min_runs);
                 let interval = sequence.interval(fitness)?;
                 (interval.width(), at_most, min_runs)
@@ -197,12 +199,11 @@ impl Stop {
             Self::Difference { min_runs, .. } => {
                 let sequence = AsymptoticSequence::new(level, min_runs);
                 let interval = sequence.interval(fitness)?;
-                // Below 1 as soon as 0 lies outside; equal results are never told apart.
+                // Below 1 as soon as 0 lies outside the interval; equal results are never told apart.
                 let mean = fitness.mean().abs().max(f64::MIN_POSITIVE);
                 let excess = 0.5 * interval.width() / mean;
                 let is_apart = !interval.contains(0.0);
-                // Rounding may put the quotient on the other side of 1 than the interval, which has the
-                // last word.
+                // Rounding may put the ratio on the other side of 1 than the interval, which decides.
                 let excess = if is_apart {
                     excess.min(1.0)
                 } else {
@@ -214,9 +215,8 @@ impl Stop {
         (fitness.count() >= min_runs).then_some(is / at_most)
     }
 
-    /// Whether the runs so far, in the order of seeds, are enough, and why. `done` counts the runs that failed as
-    /// well, which have no fitness: they are no observations, but an experiment ends after its last run all the
-    /// same.
+    /// Whether the runs so far, in the order of seeds, are enough, and why. `done` includes failed runs,
+    /// which have no fitness: they are no observations, but the experiment still ends after its last run.
     pub fn verdict(&self, fitness: &Moments, done: u64, level: f64) -> Option<Stopped> {
         if self
             .excess(fitness, level)
@@ -227,11 +227,11 @@ impl Stop {
         (done >= self.most()).then_some(Stopped::Runs)
     }
 
-    /// How many runs it will probably take, from those so far.
+    /// Estimates the total number of runs from those so far.
     pub fn expected(&self, fitness: &Moments, level: f64) -> u64 {
         let least = self.watches_from().unwrap_or(self.most());
         let needed = match self.excess(fitness, level) {
-            // Errors and widths shrink as one over the root of the number.
+            // Errors and widths shrink with the square root of the number.
             Some(excess) => (fitness.count() as f64 * excess * excess).ceil() as u64,
             None => least,
         };
@@ -250,13 +250,13 @@ fn in_range(runs: u64) -> Result<(), StopError> {
     fits.then_some(()).ok_or(StopError::Runs(runs))
 }
 
-/// Why an experiment is over.
+/// Reason why an experiment has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stopped {
-    /// It is as exact as was asked for.
+    /// The target was reached.
     Reached,
-    /// All its runs were done.
+    /// All its runs were completed.
     Runs,
 }
 
@@ -309,7 +309,7 @@ mod tests {
         };
         assert_eq!(verdict(width, &spread(100)), None);
         assert_eq!(verdict(width, &spread(200)), Some(Stopped::Runs));
-        // All equal: exact at once, and still not before the least number of runs.
+        // All values are equal: exact at once, but not before the minimum number of runs.
         let equal = |count| Moments::of(&vec![3.0; count]);
         assert_eq!(verdict(error, &equal(29)), None);
         assert_eq!(verdict(error, &equal(30)), Some(Stopped::Reached));
@@ -330,7 +330,8 @@ mod tests {
         assert_eq!(serde_json::from_str::<Stop>(&text).unwrap(), rule);
         let bad = text.replace("00000000000000ab", "z");
         assert!(serde_json::from_str::<Stop>(&bad).is_err());
-        // Differences of 0 and 1 by turns are 0.5 on average; of -1 and 1 nothing is to be seen.
+        // Differences that alternate between 0 and 1 are 0.5 on average; with -1 and 1 there is no visible
+        // difference.
         assert_eq!(verdict(rule, &spread(9)), None);
         assert_eq!(verdict(rule, &spread(60)), Some(Stopped::Reached));
         let even = |count: i64| {

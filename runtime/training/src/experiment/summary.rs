@@ -1,4 +1,4 @@
-//! What an experiment says: a mean with its error bar.
+//! Summary of an experiment: means with error bars.
 
 use super::results::{FailedRun, Results};
 use super::stop::{Stop, Stopped};
@@ -18,9 +18,9 @@ pub struct Estimate {
     pub standard_deviation: f64,
     /// Standard error of the mean.
     pub standard_error: f64,
-    /// Interval of the mean, low and high; none of one run.
+    /// Interval of the mean, low and high; `None` for a single run.
     pub interval: Option<[f64; 2]>,
-    /// How the interval was made.
+    /// Method of the interval.
     pub method: Option<Method>,
     /// Its level.
     pub level: f64,
@@ -45,16 +45,16 @@ impl Estimate {
     }
 }
 
-/// What the rows of an experiment say together.
+/// Summary of the rows of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     /// The course.
     pub course: String,
-    /// Runs that have a result; each is one seed and one observation.
+    /// Runs with a result; each is one seed and one observation.
     pub runs: u64,
-    /// Runs that have none, because a module failed. No figure here counts them.
+    /// Runs without a result because a module failed. The figures here leave them out.
     pub failed: usize,
-    /// The first seed. The others follow it, and `runs` and `failed` together count all seeds that were tried.
+    /// The first seed. The others follow it; `runs` and `failed` together count all seeds that were tried.
     pub first_seed: u64,
     /// Drives in all runs.
     pub drives: usize,
@@ -72,17 +72,17 @@ pub struct Summary {
     pub interquartile_mean: f64,
     /// Mean time of the drives of a run, s.
     pub time: f64,
-    /// Why the experiment ended; absent if it is not finished.
+    /// Reason why the experiment ended; absent if it is not finished.
     pub stopped: Option<Stopped>,
     /// Hash of all rows.
     pub hash: String,
-    /// The runs that failed, in the order of seeds.
+    /// The failed runs, in the order of seeds.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailedRun>,
 }
 
 impl Summary {
-    /// The summary of results; `None` without any row that has not failed.
+    /// Returns the summary of results; `None` if every row has failed.
     pub fn of(results: &Results) -> Option<Self> {
         let head = &results.head;
         let rows = results.rows.iter().filter(|row| row.failed.is_none());
@@ -116,7 +116,7 @@ impl Summary {
     }
 }
 
-/// The interval of a mean: one that may be watched if the experiment was watched.
+/// The interval of a mean; valid under monitoring if the experiment was monitored.
 fn fitness_interval(moments: &Moments, stop: Stop, level: f64) -> Option<Interval> {
     match stop.watches_from() {
         None => student_t(moments, level),
@@ -124,8 +124,8 @@ fn fitness_interval(moments: &Moments, stop: Stop, level: f64) -> Option<Interva
     }
 }
 
-/// The share that was completed. Drives of one run are no trials apart from each other, so Wilson's
-/// interval is for runs of one drive.
+/// The share of completed drives. Drives of one run are not independent trials, so Wilson's interval is used
+/// only for runs of one drive.
 fn share_estimate(rows: &[&RunRow], stop: Stop, level: f64) -> Estimate {
     let share = |row: &&RunRow| row.completed as f64 / row.drives.max(1) as f64;
     let shares: Vec<f64> = rows.iter().map(share).collect();
@@ -136,7 +136,7 @@ fn share_estimate(rows: &[&RunRow], stop: Stop, level: f64) -> Estimate {
         let completed: usize = rows.iter().map(|row| row.completed).sum();
         wilson(completed as u64, rows.len() as u64, level)
     } else {
-        // Shares lie between 0 and 1, and may be watched so.
+        // Shares lie between 0 and 1, for which a betting sequence is valid under monitoring.
         let mut sequence = BettingSequence::new(level);
         shares.iter().for_each(|&share| sequence.push(share));
         Some(sequence.interval())

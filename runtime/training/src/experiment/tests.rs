@@ -4,7 +4,7 @@ use roadwright_scenario::{ModuleSetting, Stack};
 use roadwright_simulation::builtin_modules;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A short course: the arena with half a minute.
+/// A short course: the arena with a limit of half a minute.
 fn short() -> Course {
     let mut course = Course::named("arena").unwrap();
     course.ends.time = 20.0;
@@ -49,7 +49,7 @@ const WATCHED: Stop = Stop::StandardError {
     max_runs: 60,
 };
 
-/// Says no after so many runs.
+/// A watcher that stops after a number of runs.
 struct After(AtomicUsize);
 
 impl Watcher for After {
@@ -71,7 +71,7 @@ fn rows_and_the_decision_to_stop_are_the_same_for_any_number_of_threads() {
         assert_eq!(one.rows.len() as u64, Summary::of(&one).unwrap().runs);
     }
     let watched = lab.experiment(WATCHED, 3).run(None, &()).unwrap();
-    // It stopped at the first number that is good enough, which is no end of a batch.
+    // It stopped at the first number of runs that is good enough, which is not the end of a batch.
     let fitnesses = watched.fitnesses();
     let error = |count: usize| Moments::of(&fitnesses[..count]).standard_error();
     let count = watched.rows.len();
@@ -92,13 +92,13 @@ fn an_interrupted_experiment_goes_on_to_the_same_rows() {
             .run(None, &After(AtomicUsize::new(runs)));
         let part = part.unwrap();
         assert_eq!((part.rows.len(), part.stopped), (runs, None));
-        // Through the file, as people do.
+        // Through the file, as users do.
         let read = Results::parse(&part.to_text()).unwrap();
         assert_eq!(read, part);
         let done = lab.experiment(WATCHED, 2).run(Some(read), &()).unwrap();
         assert_eq!(done, whole);
     }
-    // One that is finished is not run again.
+    // Finished results are not run again.
     let again = lab
         .experiment(WATCHED, 2)
         .run(Some(whole.clone()), &After(AtomicUsize::new(0)));
@@ -245,9 +245,9 @@ fn files_of_version_1_are_read_and_say_what_their_hash_does_not_cover() {
     let old = Results::parse(&old).unwrap();
     assert!(old.check_hash().is_ok() && !old.is_sealed() && results.is_sealed());
     assert_eq!(experiment.check(&old).unwrap(), Vec::<String>::new());
-    // Going on with one writes the current version.
+    // Continuing such results writes the current version.
     assert_eq!(experiment.run(Some(old.clone()), &()).unwrap(), results);
-    // The head is under no hash there, and under the seal here.
+    // There the head is covered by no hash; here the seal covers it.
     for (mut results, is_found) in [(old, false), (results, true)] {
         results.head.level = 0.5;
         assert_eq!(results.check_hash().is_err(), is_found);
@@ -265,7 +265,7 @@ fn a_draw_is_a_sample_and_its_risk_is_that_of_an_urn() {
     assert_eq!(order, draw(40, 7));
     assert_ne!(order, draw(40, 8));
     let near = |is: f64, expected: f64| assert!((is - expected).abs() < 1e-12, "{is} {expected}");
-    // One forged row of 30, five drawn: 25 of 30 rows are not.
+    // One forged row of 30, five drawn: it escapes in 25 of 30 cases.
     near(escape_chance(30, 1, 5), 25.0 / 30.0);
     // 20 of 30: 10 over 5 of 30 over 5.
     near(escape_chance(30, 20, 5), 252.0 / 142_506.0);
@@ -319,15 +319,15 @@ fn rows_that_failed_are_counted_and_are_in_no_figure() {
         failed.ends_with(",3,0,0,,,,,\"com.example.x failed at 0.2 s (panic)\""),
         "{failed}"
     );
-    // One that has figures nevertheless is no row.
+    // A failed row with figures is rejected.
     let text = failing.to_text();
     let forged = text.replacen("\"fitness\":null", "\"fitness\":1.5", 1);
     let error = Results::parse(&forged).unwrap_err().to_string();
     assert!(
-        error.contains("row 3 (seed 3): it failed, and has figures"),
+        error.contains("row 3 (seed 3): it failed, but has figures"),
         "{error}"
     );
-    // Failing again is what a failed row has to do: this module does not fail.
+    // A failed row has to fail again, but this module does not fail.
     let different = experiment.run_again(&read, &all_of(&read), &()).unwrap();
     assert_eq!(different.len(), 2);
 }
@@ -343,8 +343,8 @@ fn damaged_results_are_refused_with_reasons() {
     assert_eq!(Results::parse(&text).unwrap(), results);
     let cut = &text[..text.len() / 2];
     let error = |text: &str| Results::parse(text).unwrap_err().to_string();
-    assert!(error(cut).contains("no results that can be read"));
-    assert!(error("").contains("no results that can be read"));
+    assert!(error(cut).contains("cannot be read as results"));
+    assert!(error("").contains("cannot be read as results"));
     for (format, expected) in [
         ("scenario", "this is a scenario, not results"),
         ("training", "this is the record of a training, not results"),

@@ -1,4 +1,4 @@
-//! Whether results are what their experiment gives: their head, their end, and their rows.
+//! Verification of results against their experiment: head, end and rows.
 
 use super::{ExperimentError, Results, RunSeries, Stop, Watcher};
 use crate::measure::{RunRow, measure};
@@ -6,43 +6,45 @@ use crate::statistics::Moments;
 use rayon::prelude::*;
 use roadwright_geometry::math::Stream;
 
-/// Rows that are run again at least, if there are as many.
+/// Minimum number of rows to run again, if there are as many.
 const LEAST: usize = 5;
-/// Highest chance that a forged tenth of the rows escapes a sample that [`enough_rows`] sizes.
+/// Highest probability that a forged tenth of the rows escapes a sample sized by [`enough_rows`].
 const RISK: f64 = 0.05;
 
-/// A row that did not come out as it was written.
+/// A row that differs when it is run again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
-    /// As it was written.
+    /// The row in the file.
     pub written: RunRow,
-    /// As it came out.
+    /// The row as run again.
     pub found: RunRow,
 }
 
-/// A field of a file that running its rows again says nothing about.
+/// A field of a file that running the rows again does not check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotChecked {
     /// Its name.
     pub field: &'static str,
-    /// Why it cannot be checked.
+    /// Reason why it cannot be checked.
     pub why: &'static str,
 }
 
-/// Draws an order of `count` rows with a seed. The first `n` of it are a sample of `n` rows without replacement.
+/// Draws an order of `count` rows with a seed. Its first `n` rows are a sample of `n` rows without
+/// replacement.
 ///
-/// The seed has to come from whoever verifies: a forger who knows it forges the rows that are not drawn.
+/// The seed has to be chosen by the verifier, because a forger who knows it would forge the rows that are not
+/// drawn.
 pub fn draw(count: usize, seed: u64) -> Vec<usize> {
     let mut stream = Stream::new(seed, "verify", 0);
     let mut rows: Vec<usize> = (0..count).collect();
-    // Fisher and Yates from the front: each place takes one of the rows that are left.
+    // Fisher-Yates shuffle from the front: each position takes one of the remaining rows.
     for place in 0..count {
         rows.swap(place, place + stream.next_index(count - place));
     }
     rows
 }
 
-/// The chance, 0 to 1, that none of `forged` rows out of `count` is among `sampled` rows that are drawn without
+/// Probability, 0 to 1, that none of `forged` rows out of `count` is among `sampled` rows drawn without
 /// replacement (hypergeometric).
 pub fn escape_chance(count: usize, forged: usize, sampled: usize) -> f64 {
     let forged = forged.min(count);
@@ -54,13 +56,13 @@ pub fn escape_chance(count: usize, forged: usize, sampled: usize) -> f64 {
     (0..sampled).map(factor).product()
 }
 
-/// A tenth of some rows, one at least.
+/// A tenth of a number of rows, at least one.
 pub fn tenth(count: usize) -> usize {
     count.div_ceil(10)
 }
 
-/// The smallest number of rows of `count`, five at least, of which a forged tenth escapes with a chance of 5 % at
-/// most.
+/// The smallest number of rows of `count`, at least five, from which a forged tenth escapes with a
+/// probability of at most 5 %.
 pub fn enough_rows(count: usize) -> usize {
     let is_enough = |sampled: &usize| escape_chance(count, tenth(count), *sampled) <= RISK;
     let enough = (LEAST.min(count)..count).find(is_enough);
@@ -76,8 +78,8 @@ pub fn not_checked(results: &Results) -> Vec<NotChecked> {
         },
         NotChecked {
             field: "first_seed, stop",
-            why: "these are choices, and the rows fit them; whether they were made before the runs is not in the \
-                  file",
+            why: "these are choices that the rows match; the file does not show whether they were made before the \
+                  runs",
         },
     ];
     let is_used = matches!(
@@ -93,24 +95,24 @@ pub fn not_checked(results: &Results) -> Vec<NotChecked> {
     if results.rows.iter().any(|row| row.failed.is_some()) {
         fields.push(NotChecked {
             field: "failed",
-            why: "runs that failed have to fail again, but when and how may depend on the machine",
+            why: "failed runs have to fail again, but when and how may depend on the machine",
         });
     }
     if results.head.course_hash.is_empty() {
         fields.push(NotChecked {
             field: "course_hash",
-            why: "the version that wrote the file did not know it",
+            why: "the version that wrote the file did not have it",
         });
     }
     fields
 }
 
 impl RunSeries<'_> {
-    /// Compares the head of results, and where they end, with what this experiment makes of them. Returns what is
-    /// wrong, in words. Runs nothing.
+    /// Compares the head and the end of results with those of this experiment. Returns the errors as
+    /// messages. Runs nothing.
     ///
     /// # Errors
-    /// If the results are of another experiment, or it cannot be done.
+    /// If the results are of another experiment, or it cannot be carried out.
     pub fn check(&self, results: &Results) -> Result<Vec<String>, ExperimentError> {
         let (ours, theirs) = (self.head()?, &results.head);
         super::same(&ours, theirs)?;
@@ -118,7 +120,7 @@ impl RunSeries<'_> {
         if ours.lower_is_better != theirs.lower_is_better {
             let word = |lower: bool| if lower { "lower" } else { "higher" };
             wrong.push(format!(
-                "lower_is_better: {} is better in the file, and {} in the fitness {}",
+                "lower_is_better: {} is better in the file, but {} in the fitness {}",
                 word(theirs.lower_is_better),
                 word(ours.lower_is_better),
                 ours.fitness
@@ -134,7 +136,7 @@ impl RunSeries<'_> {
         Ok(wrong)
     }
 
-    /// Error at the end of the rows: they do not end where the stopping rule ends them, or for another reason.
+    /// Error at the end of the rows: they end elsewhere than the stopping rule would, or for another reason.
     fn check_end(&self, results: &Results) -> Option<String> {
         let rows = &results.rows;
         if rows.is_empty() {
@@ -143,13 +145,13 @@ impl RunSeries<'_> {
         if let Stop::Difference { against, .. } = self.stop {
             let Some(other) = self.against else {
                 return Some(
-                    "the stopping rule compares with other results: where it stopped cannot be checked without them"
+                    "the stopping rule compares with other results, so its end cannot be checked without them"
                         .into(),
                 );
             };
             if u64::from_str_radix(&other.hash, 16) != Ok(against) {
                 return Some(format!(
-                    "the stopping rule compares with results of the hash {against:016x}, and not {}",
+                    "the stopping rule compares with results of the hash {against:016x}, not {}",
                     other.hash
                 ));
             }
@@ -164,21 +166,21 @@ impl RunSeries<'_> {
             match stopped {
                 Some(_) if !is_last => {
                     return Some(format!(
-                        "the stopping rule ends with row {}, and there are {}",
+                        "the stopping rule ends with row {}, but there are {}",
                         index + 1,
                         rows.len()
                     ));
                 }
                 None if is_last && results.stopped.is_none() => {
                     return Some(format!(
-                        "it is not finished: there are {} rows, and the stopping rule asks for more",
+                        "it is not finished: there are {} rows, but the stopping rule requires more",
                         rows.len()
                     ));
                 }
                 _ if is_last && stopped != results.stopped => {
                     let word = |stopped| match stopped {
                         None => "not finished",
-                        Some(super::Stopped::Reached) => "as exact as was asked for",
+                        Some(super::Stopped::Reached) => "as precise as requested",
                         Some(super::Stopped::Runs) => "all runs done",
                     };
                     return Some(format!(
@@ -227,13 +229,13 @@ impl RunSeries<'_> {
     }
 }
 
-/// Whether a row came out as it was written. When and how a module fails may depend on the machine, so a run that
-/// failed has to fail again, but not with the same words.
+/// Whether a row equals the one in the file. When and how a module fails may depend on the machine, so a
+/// failed run has to fail again, but not with the same message.
 fn is_same(written: &RunRow, found: &RunRow) -> bool {
     if written.failed.is_some() {
         return found.failed.is_some();
     }
-    // 0 and -0 are equal as numbers; bit by bit they are not.
+    // 0 and -0 are equal as numbers, but their bits differ.
     let bits = |row: &RunRow| (row.fitness.map(f64::to_bits), row.time.to_bits());
     found == written && bits(found) == bits(written)
 }

@@ -1,9 +1,9 @@
-//! Who is judged next, and what follows from the judgement: ask and tell.
+//! The ask-and-tell interface of breeding: candidates to evaluate, and their results.
 //!
-//! A breeder knows nothing of runs. It is **asked** for the candidates of a generation, somebody
-//! judges them anywhere, and it is **told** what came of it. Its draws come from streams of
-//! (seed, generation, number of the individual), so it has no other state than its pool and the
-//! number of the generation: told the same, it asks the same.
+//! A breeder knows nothing of runs. It is **asked** for the candidates of a generation, the caller evaluates
+//! them anywhere, and the breeder is **told** the results. Its draws come from streams of (seed, generation,
+//! number of the individual), so its only state is its pool and the number of the generation: given the same
+//! results, it asks for the same candidates.
 
 use super::cross_entropy::Learning;
 use super::genes::{Chromosome, Genome};
@@ -13,112 +13,112 @@ use roadwright_geometry::math::{Stream, mix64};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Somebody who is to be judged.
+/// An individual to be evaluated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
     /// Its genes.
     pub genes: Chromosome,
-    /// When it was bred.
+    /// The generation and number with which it was bred.
     pub birth: Birth,
 }
 
-/// How a generation is made.
+/// Method that makes a generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// Crossing over and mutation of the best.
+    /// Crossover and mutation of the best.
     #[default]
     Genetic,
-    /// A distribution for each gene, which moves to what the best have ([Rubinstein 1999]).
+    /// A distribution for each gene, which moves towards the values of the best ([Rubinstein 1999]).
     CrossEntropy,
     /// Uniform random individuals: a baseline.
     Random,
-    /// The best with one gene moved by one level, one gene after the other, up and down
-    /// ([Gerdelan 2011], section 9.3): a baseline.
+    /// The best with one gene moved by one level, one gene after another, up and down ([Gerdelan 2011],
+    /// section 9.3): a baseline.
     HillClimbing,
     /// Covariance matrix adaptation ([Hansen 2016]): a baseline.
     CmaEs,
 }
 
-/// Where training begins.
+/// Starting point of training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Start {
-    /// From the values that the stack has.
+    /// The values of the stack.
     #[default]
     Stack,
-    /// From uniform random values.
+    /// Uniform random values.
     Random,
 }
 
-/// Whether the best are judged again in each generation.
+/// Whether the best are evaluated again in each generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Elite {
-    /// On the courses of each generation: a lucky individual does not stay.
+    /// They are, on the courses of each generation, so that a lucky individual does not stay.
     #[default]
     Rerun,
-    /// Their first judgement stays, as in the source.
+    /// They are not: the first evaluation stays, as in the source.
     Keep,
 }
 
-/// How breeding is done.
+/// Settings of breeding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plan {
-    /// How a generation is made.
+    /// Method that makes a generation.
     pub method: Method,
     /// The operators; methods other than the genetic one use `p` and `n` of them.
     pub operators: Operators,
-    /// How fast the distributions of the cross-entropy method move.
+    /// Learning rates of the cross-entropy method.
     pub learning: Learning,
-    /// Where training begins.
+    /// Starting point of training.
     pub start: Start,
-    /// Whether the best are judged again.
+    /// Whether the best are evaluated again.
     pub elite: Elite,
     /// Seed of all draws.
     pub seed: u64,
 }
 
-/// Asks for candidates and is told how good they are.
+/// Proposes candidates and learns from their fitness.
 pub trait Breeder: Send + Sync {
-    /// The candidates of the next generation. The same until the breeder is told.
+    /// Returns the candidates of the next generation; the same until `tell` is called.
     fn ask(&mut self) -> Vec<Candidate>;
 
-    /// Says how good they are, in their order: the mean of the scores, lower is better. `None` is
-    /// one that is not fit for judging: it never gets into the pool.
+    /// Takes their fitness, in order: the mean of the scores, lower is better. `None` marks a candidate that
+    /// cannot be judged, which never enters the pool.
     fn tell(&mut self, fitness: &[Option<f64>]);
 
     /// The best so far.
     fn pool(&self) -> &Pool;
 
-    /// Whom it would send to drive after what it was told: the best of the pool, unless the method knows
-    /// somebody better founded. Champions are chosen among them.
+    /// The individual that it would choose now: the best of the pool, unless the method has a better-founded
+    /// one. Champions are chosen among these.
     fn leader(&self) -> Option<Chromosome> {
         self.pool().best().map(|best| best.genes.clone())
     }
 
-    /// How often it had begun anew before the generation that it was told about last.
+    /// Number of restarts before the last completed generation.
     fn beginning(&self) -> u32 {
         0
     }
 
-    /// Generations that it was told about.
+    /// Number of generations told so far.
     fn generation(&self) -> u32;
 }
 
-/// The breeder of all methods but those with a distribution.
+/// The breeder of all methods without a distribution.
 #[derive(Debug, Clone)]
 pub struct Nursery<'a> {
     genome: &'a Genome,
     plan: Plan,
     pool: Pool,
     generation: u32,
-    /// Single changes that hill climbing has tried.
+    /// Number of single changes that hill climbing has tried.
     climbed: usize,
 }
 
 impl<'a> Nursery<'a> {
-    /// A breeder that has not begun.
+    /// Makes a breeder at its start.
     pub fn new(genome: &'a Genome, plan: Plan) -> Self {
         Self {
             genome,
@@ -129,7 +129,7 @@ impl<'a> Nursery<'a> {
         }
     }
 
-    /// Children of the next generation.
+    /// Number of children of the next generation.
     fn children(&self) -> usize {
         let Operators { n, first, .. } = self.plan.operators;
         let has_parents = self.plan.start == Start::Stack || !self.pool.members().is_empty();
@@ -137,8 +137,8 @@ impl<'a> Nursery<'a> {
     }
 
     fn child(&self, birth: Birth) -> Chromosome {
-        // A stream for each child, by its birth: a child depends on its parents and its place only, and
-        // asking twice gives the same ones. `tell` relies on it.
+        // A stream for each child, by its birth, so that a child depends only on its parents and its number,
+        // and asking twice gives the same children. `tell` relies on it.
         let mut stream = Stream::new(
             mix64(self.plan.seed ^ mix64(u64::from(birth.generation))),
             "breeding",
@@ -161,15 +161,15 @@ impl<'a> Nursery<'a> {
         }
     }
 
-    /// The best with one gene moved by one level.
+    /// Returns the best with one gene moved by one level.
     fn step_of(&self, birth: Birth, stream: &mut Stream) -> Chromosome {
         let mut genes = match (self.pool.best(), self.plan.start) {
             (Some(best), _) => best.genes.clone(),
             (None, Start::Stack) => self.genome.start(),
             (None, Start::Random) => return self.genome.random(stream),
         };
-        // Two changes for each gene, up and down, one after the other through all of them and round
-        // again. `climbed` goes on counting where the generation before ended.
+        // Two changes for each gene, up and down, one after another through all of them and round again.
+        // `climbed` continues where the previous generation ended.
         let change = self.climbed + birth.number as usize;
         let index = change / 2 % genes.len();
         let gene = &self.genome.genes()[index];
@@ -187,8 +187,8 @@ impl<'a> Nursery<'a> {
     }
 }
 
-/// Those who are judged beside the new ones: the pool again, and in the first generation the values
-/// that training begins with.
+/// Individuals that are evaluated besides the new ones: the pool again, and in the first generation the
+/// starting values of training.
 pub(super) fn elite(genome: &Genome, plan: &Plan, pool: &Pool, generation: u32) -> Vec<Candidate> {
     if generation == 0 {
         let start = (plan.start == Start::Stack).then(|| Candidate {
@@ -227,7 +227,7 @@ impl Breeder for Nursery<'_> {
     }
 
     fn tell(&mut self, fitness: &[Option<f64>]) {
-        // Before the pool changes: asked again, the candidates are those that the fitnesses are of.
+        // Before the pool changes, so that asking again gives the candidates that the fitnesses belong to.
         let (asked, children) = (self.ask(), self.children());
         self.pool.begin_generation(self.plan.elite);
         for (candidate, fitness) in asked.into_iter().zip(fitness) {
@@ -343,7 +343,7 @@ mod tests {
         let mut nursery = Nursery::new(&genome, plan);
         assert_eq!(nursery.ask().len(), 50);
         nursery.tell(&[None; 50]);
-        assert_eq!(nursery.ask().len(), 50, "still nobody");
+        assert_eq!(nursery.ask().len(), 50, "still no pool");
         let mut fitness = [None; 50];
         fitness[49] = Some(3.0);
         nursery.tell(&fitness);

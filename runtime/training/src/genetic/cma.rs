@@ -1,10 +1,9 @@
-//! Covariance matrix adaptation [Hansen 2016] as a baseline, by the crate `cmaes`.
+//! Covariance matrix adaptation [Hansen 2016] as a baseline, using the crate `cmaes`.
 //!
-//! The crate calls an objective function while it samples. To be asked and told, a generation is
-//! sampled by a new instance of the same seed that is told all earlier generations again, and whose
-//! answers to the last one are thrown away. So there is nothing to save, and a training is resumed as
-//! with any other breeder. The cost grows with the square of the generations, but 50 of them with 36
-//! genes take milliseconds.
+//! The crate calls an objective function while it samples. For ask and tell, a generation is sampled by a new
+//! instance of the same seed that is told all earlier generations again, and whose answers to the last one
+//! are discarded. So there is nothing to save, and a training is resumed as with any other breeder. The cost
+//! grows with the square of the number of generations, but 50 of them with 36 genes take milliseconds.
 
 use super::breeder::{Breeder, Candidate, Plan, Start, elite};
 use super::genes::{Chromosome, Genome};
@@ -12,22 +11,22 @@ use super::pool::{Birth, Individual, Pool};
 use cmaes::{CMAESOptions, DVector};
 use std::cell::RefCell;
 
-/// First standard deviation, in parts of the range of a gene: as the tutorial proposes for boxes.
+/// Initial standard deviation as a share of the range of a gene, as the tutorial proposes for boxes.
 const SIGMA: f64 = 0.3;
 
-/// A breeder that samples from a normal distribution and moves it to where the better ones were.
+/// A breeder that samples from a normal distribution and moves it towards the better samples.
 ///
-/// Ranges are scaled to 0 to 1; values outside are held, and whole numbers rounded.
+/// Ranges are scaled to 0 to 1; values outside are clamped, and whole numbers rounded.
 pub struct CmaEs<'a> {
     genome: &'a Genome,
     plan: Plan,
     pool: Pool,
-    /// What it was told about its samples, generation by generation.
+    /// Fitness of its samples, generation by generation.
     told: Vec<Vec<f64>>,
 }
 
 impl<'a> CmaEs<'a> {
-    /// A breeder that has not begun.
+    /// Makes a breeder at its start.
     ///
     /// # Errors
     /// If generations are too small for the method.
@@ -43,10 +42,10 @@ impl<'a> CmaEs<'a> {
         })
     }
 
-    /// The samples of the next generation.
+    /// Returns the samples of the next generation.
     fn sample(&self) -> Vec<Chromosome> {
-        // Instances of one seed ask the same questions in the same order. As long as there are answers,
-        // an earlier generation is repeated; the first question without one begins the new generation.
+        // Instances of one seed ask for the same values in the same order. While answers are available, an
+        // earlier generation is repeated; the first request without one begins the new generation.
         let told = self.told.iter().flatten().copied();
         let answers = RefCell::new(told);
         let samples = RefCell::new(Vec::new());
@@ -63,9 +62,8 @@ impl<'a> CmaEs<'a> {
         let mut state = options
             .build(objective)
             .expect("genes, generations and step were checked");
-        // What it says about being done is not heeded: the experiment says when to stop.
-        // Once for each generation that is known, and once more for the new one, whose answers of 0 are
-        // thrown away with the instance.
+        // Its own termination is ignored, because the experiment decides when to stop. One iteration for each
+        // known generation, and one for the new one, whose answers of 0 are discarded with the instance.
         for _ in 0..=self.told.len() {
             let _ = state.next();
         }
@@ -73,7 +71,7 @@ impl<'a> CmaEs<'a> {
         samples.into_inner()
     }
 
-    /// Where the distribution begins, scaled.
+    /// Mean of the initial distribution, scaled.
     fn begin(&self) -> Vec<f64> {
         let genes = self.genome.genes().iter();
         genes
@@ -106,10 +104,10 @@ impl Breeder for CmaEs<'_> {
     fn tell(&mut self, fitness: &[Option<f64>]) {
         let asked = self.ask();
         self.pool.begin_generation(self.plan.elite);
-        // The elite stands before the samples and is judged again only for the pool: the crate has to
-        // be told of its own samples, all of them and in their order.
+        // The elite precedes the samples and is evaluated again only for the pool, because the crate has to
+        // be told all of its own samples in order.
         let samples = fitness.len().saturating_sub(self.plan.operators.n);
-        // Only the order counts: who is unfit is worse than all others.
+        // Only the order counts, so unfit candidates are worse than all others.
         let worst = fitness.iter().flatten().copied().fold(0.0, f64::max);
         let told = fitness[samples..].iter();
         self.told

@@ -1,11 +1,11 @@
-//! The cross-entropy method [Rubinstein 1999]: every gene has a distribution over its values, children are drawn
-//! from all of them, and the distributions move to what the best of a generation have.
+//! The cross-entropy method [Rubinstein 1999]: every gene has a distribution over its values, children are
+//! drawn from all of them, and the distributions move towards the values of the best of a generation.
 //!
-//! Where an individual has luck on few courses, a whole generation has less: what it says of a gene is a mean over
-//! all who have it. So this method learns from many children who drive little, where breeding from a few parents
-//! keeps whoever was lucky, with all genes that he happens to have.
+//! On few courses a single individual may be lucky, but hardly a whole generation: its verdict on a value is
+//! a mean over all individuals that have it. So this method learns from many children that drive little,
+//! whereas breeding from a few parents keeps a lucky individual with all genes that it happens to have.
 //!
-//! Of the best the first counts most: weights fall with the logarithm of the rank, as in [Hansen 2016].
+//! The first of the best counts most: weights fall with the logarithm of the rank, as in [Hansen 2016].
 
 use super::breeder::{Breeder, Candidate, Elite, Plan, Start};
 use super::genes::{Chromosome, Gene, Genome};
@@ -15,24 +15,26 @@ use roadwright_geometry::math::{Stream, ln, mix64};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// More values than this a gene may not have: each has its probability.
+/// Maximum number of values of a gene, because each has its own probability.
 const MOST_LEVELS: f64 = 1000.0;
-/// Probability of the value that the stack has, if that is where it starts; the rest is uniform.
+/// Probability of the stack's value, if training starts from the stack; the rest is uniform.
 const TRUST: f64 = 0.5;
 
-/// How fast distributions follow the best.
+/// Rates at which distributions follow the best.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Learning {
-    /// Share of a distribution that a generation makes new, above 0 and up to 1: with 1 it forgets all before.
+    /// Share of a distribution that a generation replaces, above 0 and up to 1; with 1 it forgets everything
+    /// before.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub rate: f64,
-    /// Probability that no value of a gene falls below, 0 to 0.1, before all are put to a sum of 1: what was
-    /// lost can be found again.
+    /// Lower limit of the probability of a value, 0 to 0.1, before the sum is normalised to 1, so that a lost
+    /// value can be found again.
     #[schemars(range(min = 0.0, max = 0.1))]
     pub least: f64,
-    /// Generations after which it begins anew with what it began with, 2 to 100000; absent: never. Where it ends
-    /// is partly luck, and the champion is chosen among the last of all beginnings.
+    /// Generations after which it restarts from the initial distribution, 2 to 100000; absent for never. The
+    /// end of a search depends partly on luck, and the champion is chosen among the last individuals of all
+    /// restarts.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 2, max = 100_000))]
     pub restart: Option<u32>,
@@ -49,7 +51,7 @@ impl Default for Learning {
 }
 
 impl Learning {
-    /// How often it has begun anew before a generation, from 1, and its number since then, from 1.
+    /// Returns the number of the restart that a generation belongs to, and its number within it, both from 1.
     pub fn beginning(self, generation: u32) -> (u32, u32) {
         let before = generation.saturating_sub(1);
         match self.restart {
@@ -58,10 +60,10 @@ impl Learning {
         }
     }
 
-    /// Whether all values are in their ranges.
+    /// Checks that all values are in their ranges.
     ///
     /// # Errors
-    /// Which is not, and what was expected.
+    /// The value that is not, and what was expected.
     pub fn validate(&self) -> Result<(), String> {
         // Written so that NaN is out of range too.
         if !(self.rate > 0.0 && self.rate <= 1.0) {
@@ -93,7 +95,7 @@ impl Distribution {
         Self(vec![1.0 / count as f64; count])
     }
 
-    /// Half at the value before training, or its nearest step, half uniform.
+    /// Half at the initial value, or its nearest step, and half uniform.
     fn around_start(gene: &Gene) -> Self {
         let mut distribution = Self::uniform(gene);
         distribution.0.iter_mut().for_each(|p| *p *= 1.0 - TRUST);
@@ -104,7 +106,7 @@ impl Distribution {
     fn draw(&self, stream: &mut Stream) -> usize {
         let mut left = stream.next_unit();
         let last = self.0.len() - 1;
-        // The last one takes what rounding leaves over.
+        // The last one takes the rounding error.
         for (level, probability) in self.0[..last].iter().enumerate() {
             if left < *probability {
                 return level;
@@ -125,7 +127,7 @@ impl Distribution {
         best
     }
 
-    /// Moves to the values that the best have, each with its weight; the weights' sum is 1.
+    /// Moves towards the values of the best, each with its weight; the weights add up to 1.
     fn follow(&mut self, best: &[(usize, f64)], learning: Learning) {
         for probability in &mut self.0 {
             *probability *= 1.0 - learning.rate;
@@ -143,7 +145,7 @@ impl Distribution {
     }
 }
 
-/// Values that a gene can have.
+/// Number of values that a gene can have.
 fn levels(gene: &Gene) -> usize {
     ((gene.max - gene.min) / gene.step).round() as usize + 1
 }
@@ -154,23 +156,24 @@ fn level_of(gene: &Gene, value: f64) -> usize {
 }
 
 fn value_of(gene: &Gene, level: usize) -> f64 {
-    // Rounding may lift the last step over the end, which would be no value of the gene.
+    // Rounding may lift the last step beyond the end, which would not be a value of the gene.
     (gene.min + level as f64 * gene.step).min(gene.max)
 }
 
-/// A breeder that draws from a distribution for each gene. The best `p` of a generation move them.
+/// A breeder that draws from a distribution for each gene. The best `p` of a generation move the
+/// distributions.
 pub struct CrossEntropy<'a> {
     genome: &'a Genome,
     plan: Plan,
     distributions: Vec<Distribution>,
-    /// Whether they are more than where training begins.
+    /// Whether the distributions differ from the initial ones.
     has_learned: bool,
     pool: Pool,
     generation: u32,
 }
 
 impl<'a> CrossEntropy<'a> {
-    /// A breeder that has not begun.
+    /// Makes a breeder at its start.
     ///
     /// # Errors
     /// If a gene has too many values.
@@ -178,7 +181,7 @@ impl<'a> CrossEntropy<'a> {
         let is_fine = |gene: &&Gene| (gene.max - gene.min) / gene.step >= MOST_LEVELS;
         if let Some(gene) = genome.genes().iter().find(is_fine) {
             return Err(format!(
-                "method: cross_entropy has a probability for each value, and {} has more than {MOST_LEVELS}: \
+                "method: cross_entropy needs a probability for each value, but {} has more than {MOST_LEVELS}: \
                  use another method, or leave it out of the genes",
                 gene.name()
             ));
@@ -195,7 +198,7 @@ impl<'a> CrossEntropy<'a> {
         Ok(breeder)
     }
 
-    /// Begins, or begins anew.
+    /// Starts, or restarts.
     fn begin(&mut self) {
         let begin = match self.plan.start {
             Start::Stack => Distribution::around_start,
@@ -205,7 +208,7 @@ impl<'a> CrossEntropy<'a> {
         self.has_learned = false;
     }
 
-    /// Begins anew if it is time. Asking is where it is seen: until then the one that has ended leads.
+    /// Restarts if it is due. This happens in `ask`, so that until then the finished search leads.
     fn begin_if_due(&mut self) {
         let (times, number) = self.plan.learning.beginning(self.generation + 1);
         if times > 0 && number == 1 {
@@ -213,7 +216,7 @@ impl<'a> CrossEntropy<'a> {
         }
     }
 
-    /// The most probable individual, once there is anything to go by.
+    /// The most probable individual, once something has been learned.
     fn mode(&self) -> Option<Chromosome> {
         let is_something = self.has_learned || self.plan.start == Start::Stack;
         let genes = self.genome.genes().iter().zip(&self.distributions);
@@ -224,8 +227,8 @@ impl<'a> CrossEntropy<'a> {
         })
     }
 
-    /// Children of the next generation. As long as fewer than p are fit there are `first`: distributions that
-    /// follow a handful take over all that those few happen to have.
+    /// Number of children of the next generation. As long as fewer than p are fit there are `first`, because
+    /// distributions that follow a handful of individuals take over everything that these happen to have.
     fn children(&self) -> usize {
         let Operators { p, n, first, .. } = self.plan.operators;
         let is_many = self.has_learned && self.pool.members().len() >= p;
@@ -247,13 +250,14 @@ impl<'a> CrossEntropy<'a> {
             .collect()
     }
 
-    /// Moves the distributions to the best of a generation, best first.
+    /// Moves the distributions towards the best of a generation, best first.
     fn learn(&mut self, best: &[Individual]) {
         if best.is_empty() {
             return;
         }
         self.has_learned = true;
-        // Few say less than many: where fewer than p were fit, less is learned from them, down to half.
+        // Few individuals are less reliable than many: if fewer than p were fit, less is learned from them,
+        // down to half.
         let share = best.len() as f64 / self.plan.operators.p as f64;
         let learning = Learning {
             rate: self.plan.learning.rate * share.sqrt().max(0.5),
@@ -269,7 +273,7 @@ impl<'a> CrossEntropy<'a> {
     }
 }
 
-/// Weights by rank: log(count + 1/2) - log(rank), put to a sum of 1.
+/// Weights by rank: log(count + 1/2) - log(rank), normalised to a sum of 1.
 fn weights(count: usize) -> Vec<f64> {
     let most = ln(count as f64 + 0.5);
     let weights: Vec<f64> = (1..=count as u32)
@@ -288,7 +292,7 @@ impl Breeder for CrossEntropy<'_> {
             generation: self.generation + 1,
             number,
         };
-        // The most probable one is a child like the others, and the first of them.
+        // The most probable individual is the first of the children.
         let genes = |number: u32| match &mode {
             Some(mode) if number == 0 => mode.clone(),
             _ => self.draw(number),
@@ -302,7 +306,7 @@ impl Breeder for CrossEntropy<'_> {
 
     fn tell(&mut self, fitness: &[Option<f64>]) {
         let asked = self.ask();
-        // The best are those of this generation: what those before have said is in the distributions.
+        // The best are those of this generation, because earlier ones are reflected in the distributions.
         self.pool.begin_generation(Elite::Rerun);
         for (candidate, fitness) in asked.into_iter().zip(fitness) {
             if let Some(fitness) = *fitness {
@@ -389,12 +393,12 @@ mod tests {
         breeder.tell(&[None; 100]);
         assert_eq!(breeder.leader(), None);
         let second = breeder.ask();
-        assert_eq!(second.len(), 100, "still nobody to learn from");
+        assert_eq!(second.len(), 100, "still no individuals to learn from");
         assert_ne!(first, second);
         let mut fitness = [None; 100];
         fitness[3] = Some(1.0);
         breeder.tell(&fitness);
-        // One of six: what he has is now more probable than the rest, and not certain.
+        // One of six: its values are now more probable than the rest, but not certain.
         assert_eq!(breeder.leader().unwrap(), second[3].genes);
         let third = breeder.ask();
         assert_eq!(third.len(), 100, "one is too few to be founded on");
@@ -403,7 +407,7 @@ mod tests {
             genes.filter(|(a, b)| a == b).count()
         };
         let mean = third[1..].iter().map(alike).sum::<usize>() as f64 / 99.0;
-        // Of 36 genes 0.3 + 0.7 / 5 are his.
+        // Of 36 genes 0.3 + 0.7 / 5 have its values.
         assert!((13.0..19.0).contains(&mean), "{mean}");
     }
 
@@ -415,7 +419,7 @@ mod tests {
         assert_eq!(asked.len(), 60);
         assert_eq!(asked[0].genes, genome.start());
         assert_ne!(asked[1].genes, genome.start());
-        assert_eq!(breeder.leader(), None, "nobody has been judged");
+        assert_eq!(breeder.leader(), None, "no candidate has been judged");
     }
 
     #[test]
@@ -478,7 +482,7 @@ mod tests {
             assert_eq!(breeder.beginning(), generation / 5);
             leaders.push(breeder.leader().unwrap().iter().sum::<f64>());
         }
-        // Better and better, and from the beginning again.
+        // It improves, and after each restart begins again.
         assert!(
             leaders[4] < leaders[0] && leaders[9] < leaders[5],
             "{leaders:?}"

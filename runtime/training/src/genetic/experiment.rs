@@ -1,4 +1,5 @@
-//! Experiment files: `NAME.experiment.json`, what is trained, on what, and when it is enough.
+//! Experiment files: `NAME.experiment.json`, which define what is trained, on which courses, and when to
+//! stop.
 
 use super::breeder::{Elite, Method, Plan, Start};
 use super::cross_entropy::Learning;
@@ -22,23 +23,23 @@ pub const FORMAT: &str = "roadwright-experiment";
 /// Version of the format.
 pub const VERSION: u32 = 1;
 
-/// Fewer drives or test courses than this tell little ([Gerdelan 2011], table 10.4).
+/// Minimum number of drives or test courses for a meaningful result ([Gerdelan 2011], table 10.4).
 const FEW: usize = 30;
 
-/// The fitness of experiments that name none, on scenarios and on courses without a score of their own on which
-/// drives can arrive: it counts contacts, time above the limit and drives that do not arrive.
+/// Default fitness of experiments on scenarios, and on courses without a score of their own on which drives
+/// can arrive. It counts contacts, time above the speed limit and drives that do not arrive.
 pub const DEFAULT_FITNESS: &str = "safe_arrival";
 
 /// Largest experiment file that is read, bytes.
 pub const LARGEST: u64 = 16 * roadwright_files::MEBIBYTE;
 
-/// Something by its name, or as it stands in scenarios.
+/// An item given by name, or in full as in scenarios.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum NameOr<T> {
     /// Its name.
     Name(String),
-    /// Itself.
+    /// The item in full.
     Own(Box<T>),
 }
 
@@ -63,7 +64,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for NameOr<T> {
             }
         }
 
-        // Not derived: errors of untagged enums do not say which key is wrong.
+        // Not derived, because errors of untagged enums do not name the invalid key.
         deserializer.deserialize_any(Either(PhantomData))
     }
 }
@@ -76,43 +77,43 @@ impl<T: JsonSchema> JsonSchema for NameOr<T> {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let own = generator.subschema_for::<T>();
         json_schema!({
-            "description": "A name, or an object as it stands in scenarios.",
+            "description": "A name, or an object as in scenarios.",
             "anyOf": [{"type": "string"}, own]
         })
     }
 }
 
-/// Seeds of courses: ranges with both ends, which may not overlap.
+/// Seeds of courses: ranges with both ends included, which may not overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Seeds {
-    /// Courses that generations are judged on.
+    /// Courses on which generations are evaluated.
     pub train: [u64; 2],
-    /// Courses that the champion is chosen on.
+    /// Courses on which the champion is chosen.
     pub validate: [u64; 2],
-    /// Courses that the champion is judged on, and nobody before him.
+    /// Courses on which the champion is judged, not used by any individual before.
     pub test: [u64; 2],
 }
 
-/// Which courses a generation gets.
+/// Selection of the courses of a generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Courses {
-    /// The next ones of the range for each generation, from the beginning again after its end.
+    /// The next ones of the range for each generation, starting again after its end.
     #[default]
     Fresh,
     /// The first ones of the range for all, as in the source.
     Fixed,
 }
 
-/// When training ends; what comes first counts.
+/// End of training; the first condition that is met counts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stop {
-    /// After so many generations, 1 to 100000.
+    /// Number of generations, 1 to 100000.
     #[schemars(range(min = 1, max = 100_000))]
     pub generations: u32,
-    /// When the best of the pool is this good.
+    /// Fitness of the best of the pool at which training ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitness: Option<f64>,
 }
@@ -128,75 +129,75 @@ pub struct Experiment {
     /// Version of the format.
     #[schemars(range(min = 1, max = VERSION))]
     pub version: u32,
-    /// What it is about, for people.
+    /// Description for readers.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
-    /// A built-in course; or else `scenario`.
+    /// A built-in course; alternatively `scenario`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub course: Option<String>,
-    /// A scenario file, from the folder of this one on; or else `course`.
+    /// A scenario file, relative to the folder of this file; alternatively `course`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
-    /// Vehicle type of all drivers; absent: the course's.
+    /// Vehicle type of all drivers; by default that of the course.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vehicle: Option<String>,
-    /// With which model bodies move; absent: as the course says.
+    /// Level of dynamics of the bodies; by default that of the course.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dynamics: Option<DynamicsLevel>,
-    /// Whose parameters are trained: a stack of the scenario, on a course one of those that new scenarios
-    /// have, or one of its own.
+    /// Stack whose parameters are trained: one of the scenario, or on a course one that new scenarios have,
+    /// or one in full.
     pub stack: NameOr<Stack>,
-    /// Which parameters are genes: `module.parameter`, `module.*` or `module.prefix*`.
+    /// Parameters that are genes: `module.parameter`, `module.*` or `module.prefix*`.
     pub genes: Vec<String>,
-    /// The fitness module that scores drives, with its weights if they are not 1. Whether lower or higher
-    /// is better the module says. Absent: the course's where that has a score of its own or no drive can arrive, else
-    /// `safe_arrival`.
+    /// The fitness module that scores drives, with its weights if they are not 1. The module defines whether
+    /// lower or higher is better. By default that of the course if it has a score of its own or no drive can
+    /// arrive, else `safe_arrival`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitness: Option<NameOr<ModuleSetting>>,
     /// Seeds of the courses.
     pub seeds: Seeds,
-    /// How a generation is made.
+    /// Method that makes a generation.
     #[serde(default)]
     pub method: Method,
-    /// Where training begins.
+    /// Starting point of training.
     #[serde(default)]
     pub start: Start,
     /// The genetic operators.
     #[serde(default)]
     pub operators: Operators,
-    /// How fast the distributions of the method `cross_entropy` move.
+    /// Learning rates of the method `cross_entropy`.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub learning: Learning,
-    /// Which courses a generation gets.
+    /// Selection of the courses of a generation.
     #[serde(default)]
     pub courses: Courses,
-    /// Whether the best are judged again in each generation.
+    /// Whether the best are evaluated again in each generation.
     #[serde(default)]
     pub elite: Elite,
-    /// Whether individuals end as soon as they cannot win, and how that is told; absent: all drive all
-    /// courses.
+    /// Ends individuals as soon as they cannot win; if absent, all drive all courses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub racing: Option<Racing>,
-    /// Whether all drive a few courses, the better ones more, and only the best of them all, and in how many
-    /// rounds; absent: all drive all courses. It takes the place of `racing`.
+    /// Lets all individuals drive a few courses, the better ones more, and only the best all of them; if
+    /// absent, all drive all courses. Cannot be combined with `racing`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub halving: Option<Halving>,
     /// Seed of all draws of breeding.
     #[serde(default = "one")]
     pub seed: u64,
-    /// Drives of each individual in a generation, 1 to 100000: at least so many, in whole runs of the course.
+    /// Minimum number of drives of each individual in a generation, 1 to 100000, rounded up to whole runs of
+    /// the course.
     #[schemars(range(min = 1, max = 100_000))]
     pub runs: usize,
-    /// How many more drives generations get than the one before; absent: none. The better the pool, the more it
-    /// takes to tell who is better still.
+    /// Growth of the number of drives from generation to generation; absent for none. The better the pool,
+    /// the more drives are needed to detect further progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
-    /// Factor on the time step while breeding, 1 to 8: drives are cheaper and less exact. Champions are judged
-    /// at 1.
+    /// Factor on the time step while breeding, 1 to 8: drives become cheaper and less exact. Champions are
+    /// judged at 1.
     #[serde(default = "uncompressed", skip_serializing_if = "is_uncompressed")]
     #[schemars(range(min = 1.0, max = 8.0))]
     pub time_compression: f64,
-    /// When training ends.
+    /// End of training.
     pub stop: Stop,
 }
 
@@ -216,14 +217,14 @@ fn is_uncompressed(factor: &f64) -> bool {
     *factor == 1.0
 }
 
-/// How the drives of an individual grow from generation to generation.
+/// Growth of the number of drives per individual from generation to generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Growth {
-    /// So many more in each generation, 1 to 10000.
+    /// Increase per generation, 1 to 10000.
     #[schemars(range(min = 1, max = 10_000))]
     pub runs: usize,
-    /// Until there are so many, 1 to 100000.
+    /// Upper limit, 1 to 100000.
     #[schemars(range(min = 1, max = 100_000))]
     pub most: usize,
 }
@@ -236,7 +237,7 @@ impl Experiment {
     /// Reads an experiment from the text of its file.
     ///
     /// # Errors
-    /// If it is none: where, what is wrong, and what was expected.
+    /// If it is invalid: the position, the problem, and what was expected.
     pub fn from_text(text: &str) -> Result<Self, TextError> {
         let mut experiment: Self = from_json(text)?;
         match experiment.fault() {
@@ -253,8 +254,9 @@ impl Experiment {
         }
     }
 
-    /// An experiment on a course with a stack, by their names, before anything else is decided: no genes, seeds
-    /// that do not overlap, and drives and courses by the guideline of [Gerdelan 2011], table 10.4.
+    /// Makes an experiment on a course with a stack, by their names, with defaults for everything else: no
+    /// genes, seeds that do not overlap, and drives and courses by the guideline of [Gerdelan 2011], table
+    /// 10.4.
     pub fn new(course: &str, stack: &str) -> Self {
         let mut experiment = Self {
             format: FORMAT.into(),
@@ -293,8 +295,8 @@ impl Experiment {
         experiment
     }
 
-    /// Names the fitness of an experiment that names none, unless its course has a score of its own or nobody can
-    /// arrive on it. Records of older versions name none, and mean that of the course.
+    /// Sets the default fitness of an experiment without one, unless its course has a score of its own or no
+    /// drive can arrive on it. Records of older versions without a fitness mean that of the course.
     fn name_fitness(&mut self) {
         let course = self.course.as_deref();
         let takes_course_fitness = course.is_some_and(|name| {
@@ -314,7 +316,7 @@ impl Experiment {
         text
     }
 
-    /// What is wrong with its values, if anything is: a key and why.
+    /// Returns the first invalid key and the problem, if there is any.
     pub fn fault(&self) -> Option<(&'static str, String)> {
         if self.format != FORMAT {
             let message = format!("\"{}\": expected \"{FORMAT}\"", self.format);
@@ -344,7 +346,7 @@ impl Experiment {
             return Some(("halving", message));
         }
         if self.racing.is_some() && self.halving.is_some() {
-            let message = "expected either racing or halving: both say who ends early";
+            let message = "expected either racing or halving, because both end individuals early";
             return Some(("halving", message.into()));
         }
         if !(1..=100_000).contains(&self.runs) {
@@ -377,27 +379,28 @@ impl Experiment {
         Some(("seeds", message))
     }
 
-    /// What is allowed, but tells little: a code and why.
+    /// Returns the values that are allowed but of little use: a code and the reason.
     pub fn warnings(&self) -> Vec<(&'static str, String)> {
         let mut found = Vec::new();
         let runs = self.growth.map_or(self.runs, |growth| growth.most);
-        // What a whole generation says of a gene is a mean over many individuals.
+        // With this method the verdict on a gene is a mean over many individuals.
         if runs < FEW && self.method != Method::CrossEntropy {
-            let why =
-                format!("runs: {runs} drives judge an individual by luck: {FEW} are the guideline");
+            let why = format!(
+                "runs: with {runs} drives a fitness is mostly luck: the guideline is {FEW}"
+            );
             found.push(("few-runs", why));
         }
         let [first, last] = self.seeds.test;
         let tests = u128::from(last.saturating_sub(first)) + 1;
         if tests < FEW as u128 {
             let why =
-                format!("seeds.test: {tests} courses give a wide interval: take {FEW} or more");
+                format!("seeds.test: {tests} courses give a wide interval: use {FEW} or more");
             found.push(("few-tests", why));
         }
         found
     }
 
-    /// How breeding is done.
+    /// Returns the settings of breeding.
     pub fn plan(&self) -> Plan {
         Plan {
             method: self.method,
@@ -409,10 +412,10 @@ impl Experiment {
         }
     }
 
-    /// Runs of each individual of a generation, from 1, if a run has so many drives.
+    /// Number of runs of each individual of a generation, numbered from 1, given the drives of a run.
     pub fn runs_of(&self, generation: u32, drives: usize) -> usize {
         let first = self.runs;
-        // Who begins anew learns from few drives again.
+        // After a restart the number of drives starts small again.
         let generation = match self.method {
             Method::CrossEntropy => self.learning.beginning(generation).1,
             _ => generation,
@@ -426,14 +429,14 @@ impl Experiment {
         wanted.div_ceil(drives.max(1))
     }
 
-    /// Courses of a generation, from 1, of runs with so many drives: all its individuals get the same.
+    /// Courses of a generation, numbered from 1, given the drives of a run; the same for all its individuals.
     pub fn courses_of(&self, generation: u32, drives: usize) -> Vec<u64> {
         let [first, last] = self.seeds.train;
         let range = u128::from(last - first) + 1;
         let count = self.runs_of(generation, drives);
         let earlier = u128::from(generation.saturating_sub(1));
-        // Fresh courses follow those of all generations before, and begin anew where the range ends. In
-        // 128 bits, since generations times runs may exceed 64.
+        // Fresh courses follow those of all earlier generations, and start again at the end of the range. In
+        // 128 bits, because generations times runs may exceed 64.
         let begin = match (self.courses, self.growth) {
             (Courses::Fixed, _) => 0,
             (Courses::Fresh, None) => earlier * count as u128,
@@ -454,7 +457,7 @@ pub fn schema() -> String {
     text
 }
 
-/// Most seeds of a range that champions are chosen and judged on.
+/// Maximum number of seeds in the ranges on which champions are chosen and judged.
 const MOST: u64 = 100_000;
 
 impl Seeds {
@@ -480,7 +483,7 @@ impl Seeds {
             for (other, [low, high]) in &named[..index] {
                 if first <= high && low <= last {
                     return Some(format!(
-                        "{other} and {name} overlap: whoever is judged must not have trained there"
+                        "{other} and {name} overlap: individuals must not be judged where they have trained"
                     ));
                 }
             }
@@ -494,7 +497,7 @@ impl Seeds {
     }
 }
 
-/// The line of a key of the outermost object, from 1; 0 if it is not there.
+/// The line of a key of the outermost object, from 1; 0 if it does not exist.
 fn line_of(text: &str, key: &str) -> usize {
     let quoted = format!("\"{key}\"");
     let place = text.lines().position(|line| {
@@ -532,8 +535,8 @@ mod tests {
         let experiment = Experiment::from_text(TEXT).unwrap();
         assert_eq!(experiment.operators, Operators::default());
         assert_eq!(experiment.plan().elite, Elite::Rerun);
-        // One that names no fitness gets one that does not reward speeding, unless no drive can arrive; what is named
-        // stays.
+        // An experiment without a fitness gets one that does not reward speeding, unless no drive can arrive;
+        // an explicit one stays.
         assert_eq!(experiment.fitness, None);
         let arrives = TEXT.replace("obstacle-stream", "old-town");
         assert_eq!(
@@ -667,7 +670,7 @@ mod tests {
         assert_eq!(runs, [30, 40, 45, 45]);
         assert_eq!(experiment.courses_of(3, 1)[0], 70);
         assert_eq!(experiment.runs_of(u32::MAX, 1), 45);
-        // Anew after every third generation, which only the cross-entropy method can.
+        // Restarts after every third generation, which only the cross-entropy method can do.
         experiment.learning.restart = Some(3);
         assert_eq!(experiment.runs_of(4, 1), 45);
         experiment.method = Method::CrossEntropy;

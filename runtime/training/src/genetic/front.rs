@@ -1,8 +1,8 @@
-//! What one cannot have all of at once: drivers beside each other in several measures, and which of them nobody
-//! beats in all (the Pareto front).
+//! Trade-offs: drivers compared in several measures, and the drivers that none beats in all of them (the
+//! Pareto front).
 //!
-//! Who is fast comes closer to what it drives past, and who takes care takes time. Training looks at one number;
-//! this says what was paid for it.
+//! A fast driver passes closer to obstacles, and a careful one takes longer. Training looks at a single
+//! number; the front shows what it cost.
 
 use super::genes::Chromosome;
 use super::problem::{LEVEL, Problem};
@@ -13,37 +13,37 @@ use crate::statistics::{holm, paired};
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// A difference less probable than this by chance alone is sure.
+/// Probability below which a difference is certain rather than chance.
 const DOUBT: f64 = 1.0 - LEVEL;
 
-/// One of the things that drivers are compared in.
+/// A measure in which drivers are compared.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Objective {
     /// Its name: that of a fitness, `felled` or `roll_margin`.
     pub name: String,
-    /// What it is, with its unit.
+    /// Description with its unit.
     pub doc: String,
     /// Whether a lower value is better.
     pub lower_is_better: bool,
 }
 
-/// What a driver had on the courses, before he is compared.
+/// Results of a driver on the courses, before the comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Driven {
-    /// Who it is.
+    /// Name of the driver.
     pub name: String,
     /// Drives in its runs.
     pub drives: usize,
     /// How many of them were completed.
     pub completed: usize,
-    /// For each objective its value on each course; all drivers have the same courses in the same order.
+    /// Values of each objective on each course; all drivers have the same courses in the same order.
     pub values: Vec<Vec<f64>>,
 }
 
-/// Where a driver stands.
+/// Position of a driver in the comparison.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Standing {
-    /// Who it is.
+    /// Name of the driver.
     pub name: String,
     /// Runs, each on a course of its own.
     pub runs: usize,
@@ -53,35 +53,36 @@ pub struct Standing {
     pub completed: usize,
     /// Mean of each objective with its interval.
     pub estimates: Vec<Estimate>,
-    /// Who is no worse in any mean and better in one; of several the first one. `None`: it is on the front.
+    /// A driver that is no worse in any mean and better in one; of several the first one. `None` if this
+    /// driver is on the front.
     pub beaten_by: Option<String>,
-    /// Whether one of them is better by more than chance, course by course: p < 0.05 in one of the objectives
-    /// after Holm's correction for all of them.
+    /// Whether one of the drivers that beat it is better by more than chance, course by course: p < 0.05 in
+    /// one of the objectives after Holm's correction for all of them.
     pub is_sure: bool,
 }
 
-/// Drivers beside each other.
+/// A comparison of drivers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Front {
-    /// What they are compared in.
+    /// The objectives of the comparison.
     pub objectives: Vec<Objective>,
-    /// Those on the front first, and among both the better ones in the first objective.
+    /// Drivers on the front first, and within each part the better ones in the first objective.
     pub drivers: Vec<Standing>,
     /// Courses that were left out because a module failed on them.
     pub failed: usize,
 }
 
-/// What becomes of courses on which a module failed.
+/// Treatment of courses on which a module failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failed {
-    /// There is no comparison then, because failures are not random.
+    /// The comparison is refused, because failures are not random.
     Refuse,
-    /// They are left out, for all drivers.
+    /// These courses are left out for all drivers.
     LeaveOut,
 }
 
 impl Front {
-    /// Compares drivers. Takes time in the square of their number.
+    /// Compares drivers. O(square of their number).
     pub fn of(objectives: Vec<Objective>, drivers: &[Driven]) -> Self {
         let lower: Vec<bool> = objectives.iter().map(|one| one.lower_is_better).collect();
         let costs: Vec<Vec<Vec<f64>>> = drivers.iter().map(|one| costs(one, &lower)).collect();
@@ -117,7 +118,7 @@ impl Front {
     }
 }
 
-/// The values of a driver so that less is better.
+/// Values of a driver, with signs such that lower is better.
 fn costs(driver: &Driven, lower_is_better: &[bool]) -> Vec<Vec<f64>> {
     let all = driver.values.iter().zip(lower_is_better);
     let cost = |(values, &lower): (&Vec<f64>, &bool)| {
@@ -133,7 +134,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// Whether the first is no worse in any mean and better in one.
+/// Whether the first driver is no worse in any mean and better in one.
 fn beats(first: &[Vec<f64>], second: &[Vec<f64>]) -> bool {
     let pairs = first.iter().zip(second);
     let differences: Vec<f64> = pairs.map(|(a, b)| mean(a) - mean(b)).collect();
@@ -141,29 +142,30 @@ fn beats(first: &[Vec<f64>], second: &[Vec<f64>]) -> bool {
         && differences.iter().any(|&difference| difference < 0.0)
 }
 
-/// Whether any of those who beat a driver does so by more than chance.
+/// Whether any of the drivers that beat a driver is better by more than chance.
 fn is_sure<'a>(others: impl Iterator<Item = &'a Vec<Vec<f64>>>, own: &[Vec<f64>]) -> bool {
     let mut p = Vec::new();
     for other in others {
         for (theirs, own) in other.iter().zip(own) {
             let pairs: Vec<(f64, f64)> = theirs.iter().copied().zip(own.iter().copied()).collect();
-            // One course tells nothing.
+            // A single course is no evidence.
             p.push(paired(&pairs, LEVEL).map_or(1.0, |difference| difference.p));
         }
     }
     holm(&p).into_iter().any(|p| p < DOUBT)
 }
 
-/// The first run that failed, with its seed and its reason.
+/// Seed and reason of the first run that failed.
 fn first_failure(runs: &[Measured]) -> Option<(u64, String)> {
     let mut rows = runs.iter().map(|run| &run.row);
     rows.find_map(|row| Some((row.seed, row.failed.clone()?)))
 }
 
 impl Problem {
-    /// Drives courses with some genes each, on the threads of the current pool, and compares them in the fitness
-    /// and, where bodies can lean and fell what is in their way, in how many obstacles they felled and how much
-    /// they could have leaned further without ending the drive. `note` is told of each driver that is done.
+    /// Drives courses with several sets of genes, on the threads of the current pool, and compares them. The
+    /// measures are the fitness and, where bodies can lean and fell obstacles, the number of felled obstacles
+    /// and how much further the vehicle could have leaned without ending the drive. `note` is called after
+    /// each driver.
     ///
     /// # Errors
     /// If a course cannot be driven, or a module failed on one that is not left out, or on all.
@@ -175,7 +177,7 @@ impl Problem {
         note: &(dyn Fn() + Sync),
     ) -> Result<Front, CourseError> {
         let mut all: Vec<Vec<Measured>> = Vec::new();
-        // Courses on which nobody has failed so far.
+        // Courses on which no module has failed so far.
         let mut is_sound = vec![true; courses.len()];
         for (name, genes) in drivers {
             let runs: Result<Vec<Measured>, CourseError> = courses
@@ -195,7 +197,7 @@ impl Problem {
                     reason,
                 });
             }
-            // Nobody looks at single drives, and there may be many.
+            // Single drives are dropped, because they are not used and there may be many.
             let rows = runs.into_iter().map(|run| Measured {
                 drives: Vec::new(),
                 ..run
@@ -307,7 +309,7 @@ mod tests {
 
     #[test]
     fn what_may_be_chance_is_not_sure() {
-        // Better by 0.1 on average, with 20 from course to course.
+        // Better by 0.1 on average, with a variation of 20 between courses.
         let drivers = [
             driven("a", [30.0, 50.0, 30.0, 50.0], [1.0; 4]),
             driven("b", [50.0, 30.0, 50.0, 30.4], [1.0; 4]),

@@ -7,13 +7,13 @@ use roadwright_scenario::{ModuleSetting, Slot, Stack};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-/// Steps in the range of a number: a mutation of one level moves it by a twentieth of its range.
+/// Steps in the range of a number, so that one level of mutation moves it by a twentieth of its range.
 const STEPS_OF_NUMBERS: f64 = 20.0;
 
 /// The values of all genes, in the order of their [`Genome`].
 pub type Chromosome = Vec<f64>;
 
-/// Parameters by module and key, as a stack takes them.
+/// Parameters by module and key, as used in stacks.
 pub type Preset = BTreeMap<String, BTreeMap<String, f64>>;
 
 /// A parameter that training may change.
@@ -29,15 +29,15 @@ pub struct Gene {
     pub min: f64,
     /// Largest value.
     pub max: f64,
-    /// By how much one level of mutation moves it: 1 for whole numbers and words.
+    /// Change per level of mutation: 1 for whole numbers and words.
     pub step: f64,
     /// Whether its values are whole numbers.
     pub is_whole: bool,
     /// Value before training: the stack's, or else the module's default.
     pub start: f64,
-    /// What its values stand for; empty if they are numbers.
+    /// Terms that its values stand for; empty if they are numbers.
     pub words: &'static [&'static str],
-    /// Which rule of the fuzzy driver it is, if it is one.
+    /// The rule of the fuzzy driver that it represents, if it is one.
     pub rule: Option<RulePlace>,
 }
 
@@ -73,7 +73,7 @@ impl Gene {
         format!("{}.{}", self.module, self.key)
     }
 
-    /// A value in words: the term, or the number.
+    /// Describes a value by its term, or else as a number.
     pub fn in_words(&self, value: f64) -> String {
         match self.words.get(value as usize) {
             Some(word) => (*word).to_owned(),
@@ -81,51 +81,51 @@ impl Gene {
         }
     }
 
-    /// A uniform value of its range; numbers are drawn among their steps.
+    /// Draws a uniform value of its range; numbers are drawn among their steps.
     pub fn random(&self, stream: &mut Stream) -> f64 {
-        // On the steps of the gene and not anywhere between: the same values that mutation leads to, so
-        // that short numbers stand in files.
+        // On the steps of the gene, the same values that mutation leads to, so that the numbers in files are
+        // short.
         let levels = ((self.max - self.min) / self.step).round() as usize + 1;
         let value = self.min + stream.next_index(levels) as f64 * self.step;
-        // Rounding may lift the last step over the end, which would be no value of the gene.
+        // Rounding may lift the last step beyond the end, which would not be a value of the gene.
         value.min(self.max)
     }
 
-    /// The nearest value that the parameter can have.
+    /// The nearest value that the parameter can take.
     pub fn nearest(&self, value: f64) -> f64 {
         let value = if self.is_whole { value.round() } else { value };
         value.clamp(self.min, self.max)
     }
 }
 
-/// Why genes cannot be chosen, or a chromosome cannot be read.
+/// Reason why genes cannot be chosen, or a chromosome cannot be read.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum GeneError {
-    /// A pattern is not of the form that is asked for.
-    #[error("\"{0}\" is no gene: expected module.parameter, or module.* for all of a module")]
+    /// A pattern does not have the required form.
+    #[error("\"{0}\" is not a gene: expected module.parameter, or module.* for all of a module")]
     Form(String),
     /// The stack has no such module.
     #[error("gene \"{pattern}\": the stack uses no module \"{module}\"; it has: {known}")]
     NoModule {
-        /// What was asked for.
+        /// The pattern.
         pattern: String,
-        /// The module that is missing.
+        /// The missing module.
         module: String,
-        /// The modules that there are.
+        /// The available modules.
         known: String,
     },
     /// The module has no such parameter.
     #[error("gene \"{pattern}\": {module} has no such parameter; it has: {known}")]
     NoParameter {
-        /// What was asked for.
+        /// The pattern.
         pattern: String,
         /// The module.
         module: String,
-        /// The parameters that there are.
+        /// The available parameters.
         known: String,
     },
     /// A range cannot be searched.
-    #[error("gene \"{0}\": its range is empty or without end, so there is nothing to train")]
+    #[error("gene \"{0}\": its range is empty or infinite, so there is nothing to train")]
     Range(String),
     /// There are no genes.
     #[error("no genes are named, so there is nothing to train")]
@@ -143,9 +143,9 @@ pub enum GeneError {
     Value {
         /// Its number, from 0.
         number: usize,
-        /// Its name.
+        /// Name of the gene.
         name: String,
-        /// What stands there.
+        /// The text that was found.
         found: String,
         /// Smallest value.
         min: f64,
@@ -161,13 +161,13 @@ pub struct Genome {
 }
 
 impl Genome {
-    /// The genes that patterns choose among the parameters of a stack's modules.
+    /// Returns the genes that patterns select among the parameters of a stack's modules.
     ///
-    /// A pattern is `module.parameter`, `module.*`, or `module.prefix*`. Genes come in the order of
-    /// slots and of the module's own list, whatever the order of the patterns; none comes twice.
+    /// A pattern is `module.parameter`, `module.*`, or `module.prefix*`. Genes come in the order of slots and
+    /// of the module's own list, whatever the order of the patterns, and only once.
     ///
     /// # Errors
-    /// If a pattern chooses nothing, or a parameter's range cannot be searched.
+    /// If a pattern selects nothing, or a parameter's range cannot be searched.
     pub fn choose(
         patterns: &[String],
         stack: &Stack,
@@ -183,7 +183,7 @@ impl Genome {
         Self::new(genes)
     }
 
-    /// Genes as they are given.
+    /// Makes a genome of the given genes.
     ///
     /// # Errors
     /// If there are none, or a range cannot be searched.
@@ -193,7 +193,7 @@ impl Genome {
         }
         let bad = |gene: &&Gene| {
             let range = gene.max - gene.min;
-            // Written so that NaN is refused too.
+            // Written so that NaN is rejected too.
             !(range.is_finite() && range > 0.0)
         };
         match genes.iter().find(bad) {
@@ -218,15 +218,14 @@ impl Genome {
         genes.map(|gene| gene.random(stream)).collect()
     }
 
-    /// Whether each gene is one digit.
+    /// Whether the value of each gene is one digit.
     fn is_digits(&self) -> bool {
-        // One digit for each gene is how the source prints chromosomes; any wider gene needs blanks
-        // between.
+        // One digit per gene is how the source prints chromosomes; wider genes need spaces between them.
         let is_digit = |gene: &Gene| gene.is_whole && gene.min >= 0.0 && gene.max <= 9.0;
         self.genes.iter().all(is_digit)
     }
 
-    /// A chromosome as text: a row of digits if each gene is one ([Gerdelan 2011], table 10.3), else
+    /// Returns a chromosome as text: a row of digits if each gene is one ([Gerdelan 2011], table 10.3), else
     /// numbers with spaces between.
     pub fn print(&self, chromosome: &[f64]) -> String {
         let values = chromosome.iter().map(|value| value.to_string());
@@ -234,10 +233,10 @@ impl Genome {
         values.collect::<Vec<_>>().join(between)
     }
 
-    /// Reads what [`Genome::print`] has printed.
+    /// Reads the output of [`Genome::print`].
     ///
     /// # Errors
-    /// If it is of another length, or a value is out of range.
+    /// If it has another length, or a value is out of range.
     pub fn read(&self, text: &str) -> Result<Chromosome, GeneError> {
         let parts: Vec<String> = if self.is_digits() {
             text.trim().chars().map(String::from).collect()
@@ -281,11 +280,11 @@ impl Genome {
         preset
     }
 
-    /// Puts the values into the stack that the genes were chosen from.
+    /// Writes the values to the stack from which the genes were chosen.
     pub fn apply(&self, chromosome: &[f64], stack: &mut Stack) {
         for (gene, &value) in self.genes.iter().zip(chromosome) {
-            // A module may stand in a slot more than once, such as a fitness with other weights; a gene
-            // is for all of them.
+            // A slot may contain a module more than once, such as a fitness with other weights; a gene
+            // applies to all of them.
             let settings = stack.settings_mut(gene.slot).iter_mut();
             for setting in settings.filter(|setting| setting.module == gene.module) {
                 setting.parameters.insert(gene.key.to_owned(), value);
@@ -293,7 +292,7 @@ impl Genome {
         }
     }
 
-    /// The values in words: rule tables as they are printed, then what is not a rule.
+    /// Describes the values: first the rule tables in printed form, then the other genes.
     pub fn in_words(&self, chromosome: &[f64]) -> String {
         let mut text = String::new();
         for (table, controller) in CHROMOSOME.iter().enumerate() {
@@ -311,7 +310,7 @@ impl Genome {
                     let at = |(place, word): &(RulePlace, String)| {
                         ((place.row, place.column) == (row, column)).then(|| word.clone())
                     };
-                    // A rule that is not trained stays the stack's.
+                    // A rule that is not trained keeps the value of the stack.
                     rules.iter().find_map(at).unwrap_or_else(|| "-".into())
                 };
                 let line = format!("  {angle:<8}{:<12}{:<12}{}", word(0), word(1), word(2));
@@ -326,7 +325,7 @@ impl Genome {
         text
     }
 
-    /// The rules of a table among the genes, in words.
+    /// The rules of a table among the genes, described by their terms.
     fn rules_of<'a>(
         &'a self,
         table: usize,
@@ -340,7 +339,7 @@ impl Genome {
     }
 }
 
-/// Puts values into all modules of a stack that they are for; its other parameters stay.
+/// Sets values in all modules of a stack that they belong to; its other parameters stay.
 ///
 /// # Errors
 /// The first module that the stack does not use.
@@ -362,15 +361,15 @@ pub fn put_preset(preset: &Preset, stack: &mut Stack) -> Result<(), String> {
     Ok(())
 }
 
-/// All parameters of a stack's modules as genes, in the order of slots and of the modules' own lists. A module
-/// that is used twice counts once.
+/// Returns all parameters of a stack's modules as genes, in the order of slots and of the modules' own lists.
+/// A module that is used twice counts once.
 pub fn parameters(stack: &Stack, registry: &Registry) -> Vec<Gene> {
     let mut all: Vec<Gene> = Vec::new();
     for slot in Slot::ALL {
         let infos = infos(registry, slot.kind());
         for setting in stack.settings(slot) {
-            // Genes are told apart by module and parameter, so a module that stands twice gives its
-            // genes once, from where it stands first.
+            // Genes are identified by module and parameter, so a repeated module gives its genes only once,
+            // at its first position.
             if all.iter().any(|gene| gene.module == setting.module) {
                 continue;
             }
@@ -381,22 +380,22 @@ pub fn parameters(stack: &Stack, registry: &Registry) -> Vec<Gene> {
     all
 }
 
-/// The parameters of the modules of a kind; of two with one id those of the first.
+/// The parameters of the modules of a kind; if two share an id, those of the first.
 fn infos(
     registry: &Registry,
     kind: ModuleKind,
 ) -> BTreeMap<&'static str, &'static [ParameterInfo]> {
     let mut infos = BTreeMap::new();
     for (info, parameters) in registry.infos(kind) {
-        // The first of an id counts, as when a world looks for its modules.
+        // The first module with an id wins, as when a world looks up its modules.
         infos.entry(info.id).or_insert(parameters);
     }
     infos
 }
 
-/// Marks the genes that a pattern chooses.
+/// Marks the genes that a pattern selects.
 fn mark(pattern: &str, all: &[Gene], chosen: &mut [bool]) -> Result<(), GeneError> {
-    // Ids of scripts and plugins may have dots themselves; keys have none.
+    // Ids of scripts and plugins may contain dots, but keys cannot.
     let Some((module, key)) = pattern.rsplit_once('.') else {
         return Err(GeneError::Form(pattern.into()));
     };
@@ -408,7 +407,7 @@ fn mark(pattern: &str, all: &[Gene], chosen: &mut [bool]) -> Result<(), GeneErro
         .collect();
     if own.is_empty() {
         let mut known: Vec<&str> = all.iter().map(|gene| gene.module.as_str()).collect();
-        // Genes of one module stand side by side, so neighbours are enough.
+        // Genes of one module are adjacent, so comparing neighbours is enough.
         known.dedup();
         return Err(GeneError::NoModule {
             pattern: pattern.into(),
@@ -477,7 +476,7 @@ mod tests {
     fn what_chooses_nothing_or_cannot_be_read_says_why() {
         let error = |patterns: &[&str]| genome(patterns).unwrap_err().to_string();
         assert!(error(&["fuzzy_driver"]).contains("expected module.parameter"));
-        assert!(error(&[".x"]).contains("is no gene"));
+        assert!(error(&[".x"]).contains("is not a gene"));
         assert!(
             error(&["idm.headway"]).contains("it has: route"),
             "{}",

@@ -1,11 +1,12 @@
-//! Successive halving: all drive a few courses, the better ones more, and only the best of them all.
+//! Successive halving: all individuals drive a few courses, the better ones more, and only the best all of
+//! them.
 //!
-//! [Jamieson 2016], with a share that goes on in place of a half. Who is bad is mostly seen to be so on one
-//! course; who is best is only told by many. So runs are spent where it is close: with three rounds and a third
-//! that goes on, a generation costs a third of what it costs if everybody drives all courses.
+//! After [Jamieson 2016], with a configurable share instead of a half. A bad individual usually shows on one
+//! course, but finding the best one takes many. So runs are spent where it is close: with three rounds and a
+//! share of a third, a generation costs a third of what it costs if all drive all courses.
 //!
-//! The pool drives beside the new ones and is judged by the same rounds. What is decided is decided on the same
-//! courses in the same order, so the number of threads does not matter.
+//! The pool drives along with the new individuals and is evaluated in the same rounds. All decisions are made
+//! on the same courses in the same order, so the number of threads does not matter.
 
 use super::breeder::Candidate;
 use super::judge::{Evaluate, Judgement, Runs, drive_on, is_fit};
@@ -13,16 +14,16 @@ use super::pool::Birth;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How many are left after each round, and how many rounds there are.
+/// Number of rounds, and the share of individuals left after each.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Halving {
-    /// Rounds, 2 to 10: all courses have been driven at the end of the last one.
+    /// Number of rounds, 2 to 10; after the last one all courses have been driven.
     #[serde(default = "default_rounds")]
     #[schemars(range(min = 2, max = 10))]
     pub rounds: u32,
-    /// Share of those under way that goes on to the next round, 0.05 to 0.95; as many as there are parents do at
-    /// least. The round before has driven the same share of the courses.
+    /// Share of the remaining individuals that advances to the next round, 0.05 to 0.95, but at least as many
+    /// as there are parents. Each round drives the same share of the courses of the next one.
     #[serde(default = "default_share")]
     #[schemars(range(min = 0.05, max = 0.95))]
     pub share: f64,
@@ -46,10 +47,10 @@ impl Default for Halving {
 }
 
 impl Halving {
-    /// Whether all values are in their ranges.
+    /// Checks that all values are in their ranges.
     ///
     /// # Errors
-    /// Which is not, and what was expected.
+    /// The value that is not, and what was expected.
     pub fn validate(&self) -> Result<(), String> {
         if !(2..=10).contains(&self.rounds) {
             let found = self.rounds;
@@ -65,8 +66,8 @@ impl Halving {
         Ok(())
     }
 
-    /// How many courses of all have been driven at the end of each round, growing. Rounds for which there are too
-    /// few courses are left out.
+    /// Number of courses driven by the end of each round, ascending. Rounds for which there are too few
+    /// courses are left out.
     fn courses_driven(&self, all: usize) -> Vec<usize> {
         let mut driven = vec![all];
         let mut left = all as f64;
@@ -79,15 +80,15 @@ impl Halving {
         driven
     }
 
-    /// How many of those under way go on.
+    /// Number of the remaining individuals that advance.
     fn go_on(&self, under_way: usize, places: usize) -> usize {
         let share = (under_way as f64 * self.share).ceil() as usize;
         share.max(places).min(under_way)
     }
 }
 
-/// Judges candidates on courses as [`judge`](super::judge()) does, but only the better ones go on from round to
-/// round, the best `places` at least.
+/// Evaluates candidates on courses as [`judge`](super::judge()) does, but only the better ones advance from
+/// round to round, at least the best `places`.
 pub fn halve(
     evaluate: &dyn Evaluate,
     candidates: &[Candidate],
@@ -106,8 +107,8 @@ pub fn halve(
         if end == courses.len() {
             break;
         }
-        // All under way have driven the same courses: their sums rank them as their means do. Of equals the
-        // older goes on, as it would stay in the pool.
+        // All remaining individuals have driven the same courses, so their sums rank them like their means.
+        // Of equals the older one advances, as it would stay in the pool.
         let rank = |number: usize| -> (f64, Birth) {
             let scores = runs[number].iter().flatten().map(|run| run.score);
             (scores.sum(), candidates[number].birth)
@@ -136,7 +137,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Scores the gene, and on course 1 something else; 13 fails on course 2, 16 stands.
+    /// Scores the gene, and on course 1 another value; 13 fails on course 2, 16 stands still.
     #[derive(Default)]
     struct Counts(AtomicUsize);
 
@@ -196,14 +197,14 @@ mod tests {
         let courses: Vec<u64> = (1..=9).collect();
         let halving = Halving::default();
         let judged = halve(&counts, &candidates(&genes), &courses, (halving, 3));
-        // 13 leads after the first course and fails on the second; 16 is out at once.
+        // 13 leads after the first course and fails on the second; 16 is dropped at once.
         assert!(judged[0].failure.is_some() && !judged[0].raced_out);
         assert!(judged[1].ended_early && !judged[1].raced_out);
         let fitness: Vec<_> = judged.iter().map(Judgement::fitness).collect();
         assert_eq!(
             fitness,
             [None, None, Some(17.0), Some(18.0), None, None],
-            "three went on after the first course, and 13 was one of them"
+            "three advanced after the first course, and 13 was one of them"
         );
     }
 
@@ -221,7 +222,7 @@ mod tests {
         };
         let one = with(1);
         let whole: Vec<usize> = (0..30).filter(|&i| !one[i].raced_out).collect();
-        // 30, then 10: there are two rounds, since a ninth of four courses is none.
+        // 30, then 10: there are two rounds, because a ninth of four courses is none.
         assert_eq!(whole, (0..10).collect::<Vec<_>>());
         assert_eq!(one, with(3));
     }
@@ -233,7 +234,7 @@ mod tests {
         let judged = halve(&counts, &candidates(&[1.0, 2.0]), &[], (halving, 1));
         assert!(judged.iter().all(|judged| judged.fitness().is_none()));
         assert!(halve(&counts, &[], &[1], (halving, 1)).is_empty());
-        // One course: all drive it, and nobody is dropped.
+        // With a single course all drive it, and none is dropped.
         let judged = halve(&counts, &candidates(&[1.0, 2.0]), &[1], (halving, 1));
         assert!(judged.iter().all(|judged| judged.fitness().is_some()));
     }

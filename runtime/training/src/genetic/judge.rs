@@ -1,4 +1,4 @@
-//! Judging: candidates drive courses, in parallel, and are scored by what came of it.
+//! Evaluation: candidates drive courses in parallel and are scored.
 
 use super::breeder::Candidate;
 use crate::course::End;
@@ -7,45 +7,45 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// One run of a candidate on a course.
+/// A run of a candidate on a course.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CandidateRun {
-    /// Mean score of its drives; lower is better, so the score of a fitness of which more is better has its
-    /// sign changed.
+    /// Mean score of its drives; lower is better, so if higher is better for the fitness, its sign is
+    /// changed.
     pub score: f64,
     /// Drives that were rated.
     pub drives: usize,
     /// Drives that were completed.
     pub completed: usize,
-    /// A hash over what could be seen of the run; 0 if there is nothing to see.
+    /// A hash of the visible state during the run; 0 if nothing is visible.
     pub hash: u64,
-    /// Whether the run was ended before its time because hardly anybody got anywhere.
+    /// Whether the run was ended early because hardly any vehicle moved.
     pub ended_early: bool,
-    /// The run as `bench` reports it, where there is a course.
+    /// The run as `bench` reports it, if there is a course.
     pub row: Option<RunRow>,
-    /// How its drives were driven, whatever the fitness; known of runs that judge a champion.
+    /// Driving behaviour in its drives, regardless of the fitness; only for runs that judge a champion.
     pub manners: Option<Manners>,
 }
 
-/// How drives were driven, whatever their fitness says of it.
+/// Driving behaviour in drives, regardless of the fitness.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manners {
-    /// Drives that were looked at.
+    /// Drives that were observed.
     pub drives: usize,
     /// Drives that arrived at their destination.
     pub arrived: usize,
-    /// Contacts with obstacles and other vehicles in all of them.
+    /// Total number of contacts with obstacles and other vehicles.
     pub contacts: f64,
     /// Mean share of their time more than 5 % above the speed limit, 0 to 1.
     pub above_limit: f64,
 }
 
 impl Manners {
-    /// Ids of the fitnesses that tell it, which are asked beside that of an experiment.
+    /// Ids of the fitnesses that measure it, which run beside that of the experiment.
     pub(super) const TOLD_BY: [&'static str; 2] = ["contacts", "time_above_limit"];
 
-    /// Sums up the scores of those fitnesses; `None` if a drive lacks one.
+    /// Sums up the scores of these fitnesses; `None` if a drive lacks one.
     pub(super) fn of(drives: &[DriveRow]) -> Option<Self> {
         let mut all = Self::default();
         for drive in drives {
@@ -66,7 +66,7 @@ impl Manners {
         (all.drives > 0).then_some(all)
     }
 
-    /// Those of the drives of both.
+    /// Combines the drives of both.
     pub fn with(self, other: Self) -> Self {
         let drives = self.drives + other.drives;
         let share = |of: &Self| of.above_limit * of.drives as f64;
@@ -97,10 +97,10 @@ pub trait Evaluate: Sync {
     /// Runs the values of genes on the course of a seed.
     ///
     /// # Errors
-    /// What went wrong with the modules, for people. It costs the candidate, not the training.
+    /// The failure of a module, as a message. It costs the candidate, not the training.
     fn run(&self, genes: &[f64], course: u64) -> Result<CandidateRun, String>;
 
-    /// The same for judging a champion: without what makes breeding cheaper and less exact.
+    /// The same for judging a champion: without shortcuts that make breeding cheaper and less exact.
     ///
     /// # Errors
     /// As [`Evaluate::run`].
@@ -108,34 +108,34 @@ pub trait Evaluate: Sync {
         self.run(genes, course)
     }
 
-    /// Drives of a run, as far as that is known before; 1 or more.
+    /// Number of drives of a run, as far as known in advance; at least 1.
     fn drives_of_a_run(&self) -> usize {
         1
     }
 
-    /// Whether a lower fitness is better. If not, scores are those of the fitness with their sign changed.
+    /// Whether a lower fitness is better. If not, scores have the opposite sign.
     fn lower_is_better(&self) -> bool {
         true
     }
 
-    /// A hash of what is driven on: a training is not resumed on something else.
+    /// A hash of the course, so that a training is not resumed on another one.
     fn hash(&self) -> u64 {
         0
     }
 
-    /// Modules from outside that drive, each with its build: a training is not resumed with others.
+    /// External modules that drive, each with its build, so that a training is not resumed with others.
     fn modules(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// What is known of a candidate after its runs.
+/// Results of a candidate.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Judgement {
     /// Score of each run, in the order of the courses.
     pub scores: Vec<f64>,
-    /// Drives in all of them.
+    /// Drives in all runs.
     pub drives: usize,
     /// Whether it was ended early as unfit ([Gerdelan 2011], section 10.6).
     #[serde(default)]
@@ -143,16 +143,17 @@ pub struct Judgement {
     /// Whether it was ended because it could not win any more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub raced_out: bool,
-    /// Whether a person has struck it out.
+    /// Whether the user has struck it out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub struck_out: bool,
-    /// Why it could not be run, if it could not.
+    /// Reason why it could not be run, if it could not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
 
 impl Judgement {
-    /// Mean of the scores; `None` of who is unfit, has lost, was struck out or could not be run.
+    /// Mean of the scores; `None` for a candidate that is unfit, has lost, was struck out or could not be
+    /// run.
     pub fn fitness(&self) -> Option<f64> {
         let is_out = self.ended_early || self.raced_out || self.struck_out;
         let is_rated = !is_out && self.failure.is_none();
@@ -162,7 +163,7 @@ impl Judgement {
         Some(self.scores.iter().sum::<f64>() / self.scores.len() as f64)
     }
 
-    /// Puts the runs of one candidate together, in the order of the courses.
+    /// Combines the runs of one candidate, in the order of the courses.
     pub(super) fn of(runs: impl Iterator<Item = Result<CandidateRun, String>>) -> Self {
         let mut judgement = Self::default();
         for run in runs {
@@ -173,7 +174,7 @@ impl Judgement {
                     judgement.ended_early |= run.ended_early;
                 }
                 Err(failure) => {
-                    // The first failure says enough: the others mostly say the same.
+                    // The first failure is enough, because the others are usually the same.
                     judgement.failure.get_or_insert(failure);
                 }
             }
@@ -182,9 +183,9 @@ impl Judgement {
     }
 }
 
-/// Judges candidates on courses, all on the same ones. Everybody drives the first course first; who
-/// is unfit there is spared the others. Runs are shared out among the threads of the current pool,
-/// and put together in the order of candidates and courses: the result is the same for any number.
+/// Evaluates candidates, all on the same courses. All drive the first course first; candidates that are unfit
+/// there skip the others. Runs are distributed among the threads of the current pool, and combined in the
+/// order of candidates and courses, so the result does not depend on the number of threads.
 pub fn judge(evaluate: &dyn Evaluate, candidates: &[Candidate], courses: &[u64]) -> Vec<Judgement> {
     let (first, others) = courses.split_at(courses.len().min(1));
     let mut runs = vec![Runs::new(); candidates.len()];
@@ -196,19 +197,20 @@ pub fn judge(evaluate: &dyn Evaluate, candidates: &[Candidate], courses: &[u64])
     judged.collect()
 }
 
-/// A run, or why it is none: the seed of the course, which module failed, when, and why.
+/// A run, or the reason for its failure: the seed of the course, the module, the time, and why.
 pub type RunOrFailure = Result<CandidateRun, String>;
 
-/// What came of the courses that a candidate has driven so far, in their order.
+/// Runs of a candidate so far, in the order of the courses.
 pub(super) type Runs = Vec<RunOrFailure>;
 
-/// Whether somebody has set out on all courses so far, and has not failed.
+/// Whether a candidate has moved on all courses so far, without a failure.
 pub(super) fn is_fit(runs: &Runs) -> bool {
     runs.iter()
         .all(|run| run.as_ref().is_ok_and(|run| !run.ended_early))
 }
 
-/// Lets those under way drive further courses, in parallel, and adds their runs in the order of the courses.
+/// Lets the remaining candidates drive further courses, in parallel, and adds their runs in the order of the
+/// courses.
 pub(super) fn drive_on(
     evaluate: &dyn Evaluate,
     candidates: &[Candidate],
@@ -249,21 +251,21 @@ pub fn run_each(evaluate: &dyn Evaluate, genes: &[f64], courses: &[u64]) -> Vec<
     runs.collect()
 }
 
-/// One run of breeding.
+/// A run for breeding.
 fn run(evaluate: &dyn Evaluate, genes: &[f64], course: u64) -> Result<CandidateRun, String> {
     guarded(course, || evaluate.run(genes, course))
 }
 
-/// One run; a panic or a score that is no number is a failure of the modules.
+/// Runs a closure; a panic or a score that is not a number is a failure of the modules.
 fn guarded(
     course: u64,
     run: impl Fn() -> Result<CandidateRun, String>,
 ) -> Result<CandidateRun, String> {
-    // Nothing is shared with a run that is given up.
+    // A failed run shares nothing with others.
     let run = catch_unwind(AssertUnwindSafe(run));
     let run = run.map_err(|_| format!("a module panicked on course {course}"))??;
     if run.score.is_nan() {
-        return Err(format!("the score of course {course} is no number"));
+        return Err(format!("the score of course {course} is not a number"));
     }
     Ok(run)
 }
@@ -285,7 +287,7 @@ mod tests {
         genes.iter().enumerate().map(candidate).collect()
     }
 
-    /// Says gene x course; gene 13 fails, 14 panics, 15 gives NaN, 16 stands.
+    /// Returns gene x course; gene 13 fails, 14 panics, 15 gives NaN, 16 stands still.
     struct Times(AtomicUsize);
 
     impl Evaluate for Times {
@@ -323,9 +325,9 @@ mod tests {
         assert_eq!(judged[0].drives, 6);
         assert_eq!(judged[1].failure.as_deref(), Some("no luck"));
         assert!(judged[2].failure.as_ref().unwrap().contains("panicked"));
-        assert!(judged[3].failure.as_ref().unwrap().contains("no number"));
+        assert!(judged[3].failure.as_ref().unwrap().contains("not a number"));
         assert!(judged[4].ended_early && judged[4].failure.is_none());
-        // 6 on the first course; three go on.
+        // 6 on the first course; three continue.
         assert_eq!(times.0.load(Ordering::SeqCst), 6 + 3 * 2);
     }
 

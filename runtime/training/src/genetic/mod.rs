@@ -1,12 +1,12 @@
-//! The genetic fuzzy system: parameters that describe themselves are bred.
+//! The genetic fuzzy system: breeds parameters that describe themselves.
 //!
-//! | part | what it holds |
+//! | part | contents |
 //! | --- | --- |
-//! | `genes.rs` | genes, chromosomes as text and in words, presets |
+//! | `genes.rs` | genes, chromosomes as text and described by terms, presets |
 //! | `patterns.rs` | chosen genes as the patterns of experiment files |
-//! | `operators.rs` | crossing over, mutation, bounds, repair |
+//! | `operators.rs` | crossover, mutation, bounds, repair |
 //! | `pool.rs` | the best individuals |
-//! | `breeder.rs` | who is judged next: ask and tell |
+//! | `breeder.rs` | candidates and their results: ask and tell |
 //! | `cross_entropy.rs` | a distribution for each gene, behind the same ask and tell |
 //! | `cma.rs` | a baseline behind the same ask and tell |
 //! | `judge.rs` | candidates drive courses in parallel |
@@ -15,17 +15,17 @@
 //! | `experiment.rs` | experiment files |
 //! | `training.rs` | the run manager: generations, champion |
 //! | `verdict.rs` | the champion and the values before training on the test courses |
-//! | `verify.rs` | whether a record is what its experiment gives |
+//! | `verify.rs` | verification of a record against its experiment |
 //! | `workers.rs` | the threads of a training |
 //! | `record.rs` | the checkpoint file |
 //! | `problem.rs` | the genes of a stack, and its runs on a course |
-//! | `front.rs` | drivers beside each other in several measures |
+//! | `front.rs` | comparison of drivers in several measures |
 //! | `study.rs` | parameter studies |
 //! | `sum_of_genes.rs` | the controlled benchmark |
 //!
-//! The contract: the same experiment and seed give the same pool, bit for bit, with any number of
-//! threads, and when it was stopped and resumed at any moment. Draws come from counter-based streams,
-//! runs are put together in the order of candidates and courses, and nothing reads the clock.
+//! The contract: the same experiment and seed give the same pool, bit for bit, with any number of threads,
+//! and when it is stopped and resumed at any moment. Draws come from counter-based streams, runs are combined
+//! in the order of candidates and courses, and nothing reads the clock.
 
 mod breeder;
 mod cma;

@@ -1,4 +1,4 @@
-//! Genetic operators: crossing over, mutation, bounds, repair of conflicting rules.
+//! Genetic operators: crossover, mutation, bounds, repair of conflicting rules.
 
 use super::genes::{Chromosome, Gene, Genome};
 use roadwright_control::fuzzy::RulePlace;
@@ -6,32 +6,32 @@ use roadwright_geometry::math::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What happens to a gene that a mutation takes out of its range.
+/// Treatment of a gene that a mutation moves out of its range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Bounds {
-    /// It is held at the end of the range.
+    /// It is clamped to the end of the range.
     #[default]
     Clamp,
-    /// It comes in again at the other end.
+    /// It re-enters at the other end.
     Wrap,
-    /// It is turned back at the end.
+    /// It is reflected at the end.
     Reflect,
 }
 
 impl Bounds {
-    /// A value put back into the range of a gene.
+    /// Returns a value moved back into the range of a gene.
     pub fn put_back(self, gene: &Gene, value: f64) -> f64 {
         let (min, max) = (gene.min, gene.max);
         let range = max - min;
         let value = match self {
             Self::Clamp => value,
-            // Behind the last whole value comes the first, one step further.
+            // The last whole value is followed by the first, one step further.
             Self::Wrap if gene.is_whole => min + (value - min).rem_euclid(range + 1.0),
             Self::Wrap if (min..=max).contains(&value) => value,
             Self::Wrap => min + (value - min).rem_euclid(range),
             Self::Reflect => {
-                // To and fro over twice the range: 0 to `range` counts up from the lower end, the rest
+                // A triangle wave over twice the range: 0 to `range` counts up from the lower end, the rest
                 // comes back down.
                 let along = (value - min).rem_euclid(2.0 * range);
                 min + along.min(2.0 * range - along)
@@ -45,26 +45,27 @@ impl Bounds {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Operators {
-    /// Parents: the best so many are kept and bred from, 1 to 1000.
+    /// Number of parents, 1 to 1000: the best individuals, which are kept and bred from.
     #[schemars(range(min = 1, max = 1000))]
     pub p: usize,
     /// Children in each generation, 1 to 10000.
     #[schemars(range(min = 1, max = 10000))]
     pub n: usize,
-    /// Children in generations without parents, where that is more than `n`, up to 100000: a random start
-    /// finds somebody who sets out at all. With the method `cross_entropy` in all until `p` are fit.
+    /// Children in generations without parents, if that is more than `n`, up to 100000, so that a random
+    /// start finds individuals that move at all. With the method `cross_entropy` it is the total until `p`
+    /// are fit.
     #[serde(skip_serializing_if = "is_zero")]
     #[schemars(range(min = 0, max = 100_000))]
     pub first: usize,
     /// Probability that a gene mutates, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub r: f64,
-    /// Most levels that a mutation moves a gene, 0 to 1000.
+    /// Maximum number of levels that a mutation moves a gene, 0 to 1000.
     #[schemars(range(min = 0, max = 1000))]
     pub m: u32,
-    /// What happens at the ends of a range.
+    /// Treatment of values beyond the ends of a range.
     pub bounds: Bounds,
-    /// Whether the rules of children are put in order along distance and angle.
+    /// Whether the rules of children are sorted along distance and angle.
     pub repair: bool,
 }
 
@@ -88,10 +89,10 @@ fn is_zero(number: &usize) -> bool {
 }
 
 impl Operators {
-    /// Whether all values are in their ranges.
+    /// Checks that all values are in their ranges.
     ///
     /// # Errors
-    /// Which is not, and what was expected.
+    /// The value that is not, and what was expected.
     pub fn validate(&self) -> Result<(), String> {
         if !(1..=1000).contains(&self.p) {
             return Err(format!("p: {} is out of range: expected 1 to 1000", self.p));
@@ -118,7 +119,7 @@ impl Operators {
         Ok(())
     }
 
-    /// A child: each gene is that of a random parent, and with probability `r` a uniform whole number
+    /// Returns a child: each gene is that of a random parent, and with probability `r` a uniform whole number
     /// of levels in -m..=m is added to it. Without parents it is random.
     pub fn breed(&self, genome: &Genome, parents: &[&[f64]], stream: &mut Stream) -> Chromosome {
         let mut child = if parents.is_empty() {
@@ -150,26 +151,26 @@ impl Operators {
         if stream.next_unit() >= self.r {
             return value;
         }
-        // From -m to m levels, 0 among them: a mutation may leave the gene as it is.
+        // From -m to m levels including 0, so a mutation may leave the gene unchanged.
         let levels = stream.next_index(2 * self.m as usize + 1) as f64 - f64::from(self.m);
         self.bounds.put_back(gene, value + levels * gene.step)
     }
 }
 
-/// Whether outputs grow with the distance, and whether they grow with the angle, by table of the
-/// chromosome: turns towards a way-point grow with both, speeds fall with the angle to it; turns away
-/// from an obstacle fall with both, speeds grow.
+/// Whether outputs grow with the distance, and whether they grow with the angle, by table of the chromosome.
+/// Turns towards a way-point grow with both, and speeds fall with the angle to it; turns away from an
+/// obstacle fall with both, and speeds grow.
 const GROWS: [(bool, bool); 4] = [(true, true), (true, false), (false, false), (true, true)];
 
-/// Puts the rules of tables in order along distance and angle, so that none contradicts its
-/// neighbours: a nearer obstacle never gives a gentler turn ([Gerdelan 2011], section 9.3). Tables
-/// that are only partly trained stay as they are.
+/// Sorts the rules of tables along distance and angle, so that none contradicts its neighbours: a nearer
+/// obstacle never gives a gentler turn ([Gerdelan 2011], section 9.3). Tables that are only partly trained
+/// stay unchanged.
 pub fn repair(genome: &Genome, chromosome: &mut [f64]) {
     for (table, (by_distance, by_angle)) in GROWS.into_iter().enumerate() {
         let Some(places) = places(genome, table) else {
             continue;
         };
-        // Sorting the columns of a table whose rows are sorted leaves the rows sorted.
+        // Sorting the columns of a table with sorted rows leaves the rows sorted.
         for row in places {
             sort(chromosome, row, by_distance);
         }
@@ -278,7 +279,7 @@ mod tests {
             .iter()
             .find(|g| g.key == "rule_route_steer_mid_medium")
             .unwrap();
-        // Seven terms and seven levels: with wrapping, each value is as likely as another.
+        // Seven terms and seven levels, so with wrapping all values are equally likely.
         let mut counts = [0; 7];
         let mut stream = Stream::new(5, "t", 0);
         for _ in 0..70_000 {

@@ -2,16 +2,16 @@
 
 use super::genes::Gene;
 
-/// Keys of the rules of fuzzy controllers begin so: they are mostly trained together.
+/// Prefix of the keys of fuzzy rules, which are usually trained together.
 const RULES: &str = "rule_";
 
-/// The patterns that choose some genes of all, which are those of a stack
-/// ([`parameters`](super::parameters)): `module.*` where all of a module are chosen, `module.rule_*` where all of
+/// Returns the patterns that select the chosen genes among those of a stack
+/// ([`parameters`](super::parameters)): `module.*` if all of a module are chosen, `module.rule_*` if all of
 /// its rules are, else one by one.
 pub fn patterns_of(all: &[Gene], is_chosen: impl Fn(&Gene) -> bool) -> Vec<String> {
     let mut patterns = Vec::new();
     let mut modules: Vec<&str> = all.iter().map(|gene| gene.module.as_str()).collect();
-    // Genes of one module stand side by side.
+    // Genes of one module are adjacent.
     modules.dedup();
     for module in modules {
         let own: Vec<&Gene> = all.iter().filter(|gene| gene.module == module).collect();

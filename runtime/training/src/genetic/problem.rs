@@ -1,4 +1,4 @@
-//! What is trained, on what: the genes of a stack, and runs of it on a course.
+//! A training problem: the genes of a stack, and its runs on a course.
 
 use super::breeder::Method;
 use super::experiment::{Experiment, NameOr};
@@ -16,46 +16,46 @@ use std::collections::BTreeMap;
 use std::hash::Hasher;
 use thiserror::Error;
 
-/// Whoever is trained has to get somewhere in this time, s: [Gerdelan 2011], section 10.6, ends individuals
-/// that stand or only tremble, and section 12.3 takes half a metre in 12 s for standing.
+/// Time within which an individual has to move, s: [Gerdelan 2011], section 10.6, ends individuals that stand
+/// or only tremble, and section 12.3 counts half a metre in 12 s as standing.
 const PATIENCE: f64 = 12.0;
-/// m.
+/// Distance that counts as moving, m.
 const SOMEWHERE: f64 = 0.5;
-/// If fewer than this share of the vehicles do, the individual is unfit: in a jam many stand, but not all.
+/// If less than this share of the vehicles move, the individual is unfit; in a jam many stand, but not all.
 const FEW: f64 = 0.1;
 
-/// More children than this share that equal their parent are worth a warning.
+/// Share of children equal to their parent above which a warning is given.
 const MANY_CLONES: f64 = 0.5;
 
-/// Level of intervals.
+/// Level of confidence intervals.
 pub const LEVEL: f64 = 0.95;
 
-/// Why an experiment cannot be begun.
+/// Reason why an experiment cannot start.
 #[derive(Debug, Error)]
 pub enum ProblemError {
-    /// The course is not there, or its vehicle.
+    /// The course or its vehicle does not exist.
     #[error(transparent)]
     Course(Box<CourseError>),
-    /// The genes are not there.
+    /// The genes do not exist.
     #[error(transparent)]
     Genes(#[from] GeneError),
-    /// The stack is not there.
+    /// The stack does not exist.
     #[error("stack: no stack is called \"{name}\"; there are: {known}")]
     NoStack {
         /// The name.
         name: String,
-        /// The names there are.
+        /// The available names.
         known: String,
     },
     /// The stack cannot be run.
     #[error(transparent)]
     Simulation(Box<SimulationError>),
-    /// The experiment is about a scenario, which was not given.
+    /// The experiment uses a scenario, which was not given.
     #[error("scenario: it was not given")]
     NoScenario,
 }
 
-/// An experiment with all that it needs to be run.
+/// An experiment with everything needed to run it.
 pub struct Problem {
     course: Course,
     setup: Setup,
@@ -65,22 +65,22 @@ pub struct Problem {
     drives: usize,
     hash: u64,
     lower_is_better: bool,
-    /// Modules from outside, with their builds.
+    /// External modules with their builds.
     builds: Vec<String>,
-    /// Time step while breeding, s; the course's without.
+    /// Time step while breeding, s; `None` for that of the course.
     breeding_dt: Option<f64>,
 }
 
-/// Where the course of an individual ends.
+/// The end of the course of an individual.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CourseEnd {
-    /// Steps of the world until all drives have ended.
+    /// Number of steps of the world until all drives have ended.
     pub steps: u64,
-    /// How many drives ended how.
+    /// Number of drives by how they ended.
     pub ends: BTreeMap<End, usize>,
 }
 
-// In boxes: both are large, and seldom there.
+// Boxed, because both are large and rare.
 impl From<CourseError> for ProblemError {
     fn from(error: CourseError) -> Self {
         Self::Course(Box::new(error))
@@ -94,11 +94,11 @@ impl From<SimulationError> for ProblemError {
 }
 
 impl Problem {
-    /// Prepares an experiment; `scenario` is the one that it names, if it names one. All its agents
-    /// drive with the stack that is trained.
+    /// Prepares an experiment. `scenario` is the one that it names, if any; all its agents drive with the
+    /// trained stack.
     ///
     /// # Errors
-    /// If course, vehicle, stack, modules or genes are not there.
+    /// If the course, vehicle, stack, modules or genes do not exist.
     pub fn new(
         experiment: &Experiment,
         scenario: Option<Scenario>,
@@ -123,7 +123,7 @@ impl Problem {
             fitness: Some(vec![fitness]),
             ..Setup::default()
         };
-        // The first course is made as a trial: what is wrong for all shows before anybody is bred.
+        // The first course is generated as a trial, so that general errors show before anything is bred.
         let trial = course.scenario(experiment.seeds.train[0], &setup)?;
         let world = World::new(&trial, modules, &RunOptions::default())?;
         let id = setup.first_fitness(&course);
@@ -135,7 +135,7 @@ impl Problem {
             drives: trial.agents().len().max(1),
             hash: hasher.finish(),
             builds: builds_of(&world),
-            // Longer steps while breeding only: champions are chosen and judged with the step of the
+            // Longer steps only while breeding; champions are chosen and judged with the step of the
             // scenario.
             breeding_dt: (experiment.time_compression > 1.0)
                 .then(|| trial.settings().dt * experiment.time_compression),
@@ -153,8 +153,8 @@ impl Problem {
         &self.genome
     }
 
-    /// Runs of some genes on courses from a seed on, each on the next one, as results that `bench` could have
-    /// made. `None` if one of the runs has neither a row nor failed.
+    /// Runs a set of genes on successive courses, starting at a seed, as results equal to those of `bench`.
+    /// `None` if one of the runs has neither a row nor failed.
     ///
     /// # Errors
     /// If the course cannot be driven with them.
@@ -181,7 +181,7 @@ impl Problem {
         let row = |(seed, run): (u64, &RunOrFailure)| match run {
             Ok(run) => run.row.clone(),
             Err(reason) => {
-                // Failures of runs begin with their seeds, which rows have for themselves.
+                // Failure messages begin with the seed, which rows have as a field.
                 let known = format!("seed {seed}: ");
                 let reason = reason.strip_prefix(&known).unwrap_or(reason);
                 Some(RunRow::failed(seed, reason.to_owned()))
@@ -191,17 +191,18 @@ impl Problem {
         Ok(rows.map(|rows| Results::of_rows(head, rows)))
     }
 
-    /// The world in which some genes drive a course, as a scenario: run as it is, it is step by step the run that
-    /// they are scored by when champions are judged, and goes on where that ends: see [`end_of`](Self::end_of).
+    /// Returns the world in which a set of genes drives a course, as a scenario. Run as it is, it is step by
+    /// step the run by which champions are judged, and continues where that ends: see
+    /// [`end_of`](Self::end_of).
     ///
     /// # Errors
-    /// If the course cannot be put together, or computes its vehicle itself.
+    /// If the course cannot be generated, or computes its vehicle itself.
     pub fn scenario_of(&self, genes: &[f64], course: u64) -> Result<Scenario, ProblemError> {
         Ok(self.course.whole_scenario(course, &self.setup_of(genes))?)
     }
 
-    /// Where the course ends for some genes, driven as champions are judged: the world of
-    /// [`scenario_of`](Self::scenario_of) is that run up to this step.
+    /// Returns the end of the course for a set of genes, driven as champions are judged. The world of
+    /// [`scenario_of`](Self::scenario_of) equals that run up to this step.
     ///
     /// # Errors
     /// If the course cannot be driven with them.
@@ -213,7 +214,7 @@ impl Problem {
         })
     }
 
-    /// A course driven with some genes, as champions are judged.
+    /// Drives a course with a set of genes, as champions are judged.
     ///
     /// # Errors
     /// If the course cannot be driven with them.
@@ -226,7 +227,7 @@ impl Problem {
         self.setup.first_fitness(&self.course)
     }
 
-    /// The stack that is trained, with some genes.
+    /// The trained stack, with a set of genes.
     pub fn stack(&self, genes: &[f64]) -> Stack {
         let mut stack = self.stack.clone();
         self.genome.apply(genes, &mut stack);
@@ -238,7 +239,7 @@ impl Problem {
         self.lower_is_better
     }
 
-    /// The setup in which some genes drive.
+    /// The setup with which a set of genes drives.
     fn setup_of(&self, genes: &[f64]) -> Setup {
         Setup {
             drivers: vec![self.stack(genes)],
@@ -246,8 +247,8 @@ impl Problem {
         }
     }
 
-    /// The same with fitnesses behind that of the experiment that tell how it drives. They score, and change
-    /// nothing of the drive.
+    /// The same with further fitnesses that measure driving behaviour. They score without affecting the
+    /// drive.
     fn watched_setup_of(&self, genes: &[f64]) -> Setup {
         let mut setup = self.setup_of(genes);
         let asked: Vec<String> = setup
@@ -265,7 +266,7 @@ impl Problem {
         setup
     }
 
-    /// Of settings of breeding that say little: a code and why.
+    /// Returns warnings about settings of breeding: a code and the reason.
     pub fn warnings(&self, experiment: &Experiment) -> Vec<(&'static str, String)> {
         let clones = experiment.operators.clones(&self.genome);
         let breeds = experiment.method == Method::Genetic && clones > MANY_CLONES;
@@ -284,7 +285,8 @@ impl Problem {
     }
 }
 
-/// The stack that an experiment trains: a controller's name stands for the built-in modules around it.
+/// Returns the stack that an experiment trains; a controller's name stands for the built-in modules around
+/// it.
 ///
 /// # Errors
 /// If neither the scenario nor the program has it.
@@ -297,7 +299,7 @@ pub fn stack_of(
         NameOr::Own(stack) => return Ok((**stack).clone()),
         NameOr::Name(name) => name,
     };
-    // A course has no stacks of its own; new scenarios have one for each way of driving.
+    // A course has no stacks of its own, but new scenarios have one for each driving style.
     let fresh = Scenario::new("stacks");
     let stacks = scenario.unwrap_or(&fresh).stacks();
     let controllers = modules
@@ -317,7 +319,7 @@ pub fn stack_of(
 }
 
 impl Problem {
-    /// A run in which a module failed says nothing of the genes, whichever module it was.
+    /// A run in which a module failed, whichever it was, says nothing about the genes.
     fn drive(&self, setup: &Setup, course: u64) -> Result<CandidateRun, String> {
         let mut watch = Watch::default();
         let goes_on = &mut |world: &World| watch.goes_on(world);
@@ -376,10 +378,10 @@ impl Evaluate for Problem {
     }
 }
 
-/// Notices that hardly anybody sets out. Who gets stuck later has driven, and is scored.
+/// Detects that hardly any vehicle moves. Vehicles that get stuck later have driven, and are scored.
 #[derive(Default)]
 struct Watch {
-    /// Where vehicles were at the first look, by agent.
+    /// Positions of vehicles at the first check, by agent.
     starts: Vec<(u64, DVec2)>,
     has_looked: bool,
     is_stuck: bool,
@@ -388,7 +390,7 @@ struct Watch {
 impl Watch {
     fn goes_on(&mut self, world: &World) -> bool {
         let is_time = world.time() >= PATIENCE;
-        // Between the first look and the end of patience there is nothing to see.
+        // Between the first check and the time limit there is nothing to check.
         if self.has_looked || (!is_time && !self.starts.is_empty()) {
             return true;
         }
@@ -400,7 +402,7 @@ impl Watch {
         }
         let (mut known, mut moved) = (0, 0);
         for (agent, place) in places {
-            // Vehicles of a snapshot are in the order of ids.
+            // Vehicles of a snapshot are sorted by id.
             let start = self
                 .starts
                 .binary_search_by_key(&agent, |(agent, _)| *agent);
@@ -436,7 +438,7 @@ mod tests {
         assert_eq!(run, problem.run(&start, 3).unwrap());
         assert_ne!(run.hash, problem.run(&start, 4).unwrap().hash);
         let mut gentle = start.clone();
-        // No way-point ahead is worth more than a fifth of the speed.
+        // With no way-point ahead, a fifth of the speed is the limit.
         gentle[9..18].fill(1.0);
         assert_ne!(run.hash, problem.run(&gentle, 3).unwrap().hash);
         assert!(!run.ended_early && run.drives == 1);
@@ -463,7 +465,7 @@ mod tests {
             let world = World::new(&scenario, &problem.modules, &RunOptions::default());
             let mut session = roadwright_simulation::Session::new(world.unwrap());
             assert!(seen.len() > 10);
-            // It ends when its only drive does.
+            // It ends when its only drive ends.
             let whole = measure(&problem.course, &setup, &problem.modules, 7).unwrap();
             let end = problem.end_of(&gentle, 7).unwrap();
             assert_eq!(end.ends, whole.row.ends);

@@ -1,13 +1,14 @@
-//! Racing: an individual ends as soon as it cannot win any more.
+//! Racing: an individual ends as soon as it can no longer win.
 //!
-//! Those who were bred before, and stand to be beaten, drive all courses first. The new ones follow on the
-//! same courses in the same order, a few at a time, and whoever could not get among the best even if he
-//! drove the rest as well as anybody can is spared it. Nothing else changes: the pool is, bit for bit, that
-//! of a training without racing, and it does not depend on the number of threads.
+//! The individuals from earlier generations, which have to be beaten, drive all courses first. The new ones
+//! follow on the same courses in the same order, a block at a time. A new individual skips the remaining
+//! courses if it could not get among the best even with the best possible score on each of them. Nothing else
+//! changes: the pool is, bit for bit, that of a training without racing, and it does not depend on the number
+//! of threads.
 //!
-//! With `doubt` those are spared the rest as well who were worse, course by course, than whom they have to
-//! beat, as far as one can tell. That may lose somebody who would have won; it decides on the same courses in
-//! the same order too, so the number of threads does not matter either.
+//! With `doubt`, individuals also skip the rest if they were significantly worse, course by course, than the
+//! one they have to beat. That may lose an individual that would have won. It is decided on the same courses
+//! in the same order too, so the number of threads does not matter either.
 
 use super::breeder::Candidate;
 use super::judge::{Evaluate, Judgement, Runs, drive_on, judge};
@@ -15,20 +16,21 @@ use crate::statistics::{Moments, student_t};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How individuals race.
+/// Settings of racing.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Racing {
-    /// Score that no run can be better than, such as the time of the straight way at the allowed speed. The
-    /// closer to what is possible, the sooner it is decided; worse than that, and it decides wrongly.
+    /// Lower bound of the score of a run, such as the time of the straight route at the speed limit. The
+    /// closer to what is possible, the sooner a race is decided; a bound that is too high decides wrongly.
     #[serde(default)]
     pub least: f64,
-    /// Courses that are driven between two decisions, 1 to 1000.
+    /// Number of courses between two decisions, 1 to 1000.
     #[serde(default = "default_block")]
     #[schemars(range(min = 1, max = 1000))]
     pub block: usize,
-    /// Who was worse than the last of the pool on the courses so far, and would be by chance with less than
-    /// this probability, is out as well, above 0 and below 0.5. Absent: only who cannot win any more.
+    /// Probability below which the worse scores of an individual on the courses so far, compared with the
+    /// last of the pool, are no longer taken for chance, so that it is dropped; above 0 and below 0.5. If
+    /// absent, only individuals that cannot win are dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 0.5))]
     pub doubt: Option<f64>,
@@ -39,10 +41,10 @@ fn default_block() -> usize {
 }
 
 impl Racing {
-    /// Whether all values are in their ranges.
+    /// Checks that all values are in their ranges.
     ///
     /// # Errors
-    /// Which is not, and what was expected.
+    /// The value that is not, and what was expected.
     pub fn validate(&self) -> Result<(), String> {
         if !(1..=1000).contains(&self.block) {
             let found = self.block;
@@ -51,7 +53,7 @@ impl Racing {
             ));
         }
         if !self.least.is_finite() {
-            return Err(format!("least: {} is no number", self.least));
+            return Err(format!("least: {} is not a number", self.least));
         }
         if let Some(doubt) = self.doubt.filter(|doubt| !(*doubt > 0.0 && *doubt < 0.5)) {
             return Err(format!(
@@ -62,16 +64,16 @@ impl Racing {
     }
 }
 
-/// Judges candidates on courses as [`judge`] does, but ends those who cannot get among the best
-/// `places`. Without that many who were bred before, nobody can be told to have lost, and all drive.
+/// Evaluates candidates on courses as [`judge`] does, but ends those that cannot get among the best `places`.
+/// With fewer earlier individuals none can be known to have lost, and all drive.
 pub fn race(
     evaluate: &dyn Evaluate,
     candidates: &[Candidate],
     courses: &[u64],
     (racing, places): (Racing, usize),
 ) -> Vec<Judgement> {
-    // Scores are as low as a drive is good; what anybody can reach at best is given as a fitness, and
-    // turned with it.
+    // Lower scores are better; the best possible value is given as a fitness, so its sign is changed like
+    // that of scores.
     let racing = Racing {
         least: if evaluate.lower_is_better() {
             racing.least
@@ -83,7 +85,7 @@ pub fn race(
     let newest = candidates.iter().map(|c| c.birth.generation).max();
     let is_new = |candidate: &Candidate| Some(candidate.birth.generation) == newest;
     let (new, old): (Vec<Candidate>, Vec<Candidate>) = candidates.iter().cloned().partition(is_new);
-    // Those who were bred before drive everything first: without their means there is nothing to beat.
+    // Earlier individuals drive everything first, because their means have to be beaten.
     let mut olds = judge(evaluate, &old, courses);
     let mut ranked: Vec<(f64, &[f64])> = olds
         .iter()
@@ -115,12 +117,12 @@ pub fn race(
     back.collect()
 }
 
-/// The race of those who are new.
+/// The race of the new individuals.
 struct Race<'a> {
     evaluate: &'a dyn Evaluate,
     courses: &'a [u64],
     racing: Racing,
-    /// Fitness of the worst who would have to go, and his scores by course.
+    /// Fitness of the worst that would be replaced, and its scores by course.
     to_beat: f64,
     scores: &'a [f64],
 }
@@ -129,8 +131,8 @@ impl Race<'_> {
     fn run(&self, candidates: &[Candidate]) -> Vec<Judgement> {
         let mut runs = vec![Runs::new(); candidates.len()];
         let mut under_way: Vec<usize> = (0..candidates.len()).collect();
-        // One block of all who are left, then the next: whoever is out is out at the same place for any
-        // number of threads.
+        // One block for all remaining individuals, then the next, so that individuals are dropped at the same
+        // point for any number of threads.
         for block in self.courses.chunks(self.racing.block) {
             drive_on(self.evaluate, candidates, &under_way, block, &mut runs);
             under_way.retain(|&number| self.can_win(&runs[number]));
@@ -145,7 +147,7 @@ impl Race<'_> {
         judged.collect()
     }
 
-    /// Whether somebody could still get below what has to be beaten.
+    /// Whether an individual could still get below the fitness to beat.
     fn can_win(&self, runs: &Runs) -> bool {
         let mut sum = 0.0;
         for run in runs {
@@ -156,20 +158,20 @@ impl Race<'_> {
         }
         let left = self.courses.len() - runs.len();
         sum += left as f64 * self.racing.least;
-        // At a tie he drives on: equal fitness is decided by birth, in the pool and not here.
+        // At a tie it continues, because equal fitness is decided by birth, in the pool.
         sum / self.courses.len() as f64 <= self.to_beat && !self.is_beaten(runs)
     }
 
-    /// Whether somebody was worse, course by course, than whom he has to beat, beyond doubt.
+    /// Whether an individual was significantly worse, course by course, than the one it has to beat.
     fn is_beaten(&self, runs: &Runs) -> bool {
         let Some(doubt) = self.racing.doubt else {
             return false;
         };
-        // Courses come in the same order for all, so the runs so far are on the first ones of `scores`.
-        // A judgement without failure has a score for each.
+        // Courses have the same order for all, so the runs so far are on the first ones of `scores`. A result
+        // without failure has a score for each.
         let pairs = runs.iter().flatten().zip(self.scores);
         let differences: Vec<f64> = pairs.map(|(run, score)| run.score - score).collect();
-        // One side of the interval: below 0 he may still be better.
+        // One-sided: below 0 it may still be better.
         let interval = student_t(&Moments::of(&differences), 1.0 - 2.0 * doubt);
         interval.is_some_and(|interval| interval.low > 0.0)
     }
@@ -182,7 +184,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Scores the gene on every course and counts the runs; 13 fails on course 2, 16 stands.
+    /// Scores the gene on every course and counts the runs; 13 fails on course 2, 16 stands still.
     #[derive(Default)]
     struct Counts(AtomicUsize);
 
@@ -229,12 +231,12 @@ mod tests {
         let judged = race(&counts, &all, &courses, (RACING, 2));
         let fitness: Vec<_> = judged.iter().map(Judgement::fitness).collect();
         assert_eq!(fitness, [Some(2.0), None, Some(4.0), Some(3.0), None, None]);
-        // To beat is 4 on 10 courses: 9 on each is too much after 5, which is seen after 6.
+        // The value to beat is 4 on 10 courses: 9 on each is too much after 5, which is detected after 6.
         assert!(judged[1].raced_out && judged[1].scores.len() == 6);
         assert!(!judged[4].raced_out && judged[4].failure.is_some());
         assert!(!judged[5].raced_out && judged[5].ended_early);
         assert_eq!(counts.0.load(Ordering::SeqCst), 10 + 10 + 10 + 6 + 2 + 2);
-        // Who knows that no run is below 2 sees it after 4: 36 + 12 is more than 40.
+        // With a lower bound of 2 per run it is detected after 4: 36 + 12 is more than 40.
         let sharp = Racing {
             least: 2.0,
             ..RACING
@@ -253,9 +255,10 @@ mod tests {
             ..RACING
         };
         let judged = race(&counts, &all, &courses, (doubting, 2));
-        // 4.5 on each course against 4: it could still win, and it is plain after two that it does not.
+        // 4.5 on each course against 4: it could still win, but after two courses it is clear that it will
+        // not.
         assert!(judged[2].raced_out && judged[2].scores.len() == 2);
-        // Who is better, or the same, drives all.
+        // An individual that is better, or equal, drives all courses.
         assert!(judged[3..].iter().all(|judged| judged.scores.len() == 10));
         let patient = race(&counts, &all, &courses, (RACING, 2));
         assert_eq!(patient[2].scores.len(), 10);

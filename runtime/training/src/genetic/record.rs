@@ -1,8 +1,8 @@
-//! What a training has done so far, as a file: each generation with its candidates and their scores.
+//! The record of a training, as a file: each generation with its candidates and their scores.
 //!
-//! The record is the checkpoint. Breeders draw from counter-based streams and keep nothing that does
-//! not follow from what they were told, so a training is resumed by telling a new breeder all of it
-//! again; nothing is driven twice, and a record that does not fit is found out.
+//! The record is the checkpoint. Breeders draw from counter-based streams and have no state beyond what they
+//! were told, so a training is resumed by telling a new breeder all generations again. Nothing is driven
+//! twice, and a record that does not match is detected.
 
 use super::breeder::{Breeder, Candidate};
 use super::experiment::Experiment;
@@ -17,45 +17,46 @@ use thiserror::Error;
 /// The value of the key `format` in every record.
 pub const FORMAT: &str = "roadwright-training";
 
-/// Version of the format that is written. The hash of records of version 1 covers their generations only.
+/// Version of the format that is written. The hash of records of version 1 covers only their generations.
 pub const VERSION: u32 = 2;
 
-/// Largest record that is read, bytes: thousands of generations.
+/// Largest record that is read, bytes; enough for thousands of generations.
 pub const LARGEST: u64 = 512 * roadwright_files::MEBIBYTE;
 
-/// One candidate of a generation with what came of it.
+/// A candidate of a generation with its results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Judged {
     /// Its genes, as [`Genome::print`] prints them.
     pub genes: String,
-    /// Generation and number that it was bred as.
+    /// Generation and number with which it was bred.
     pub birth: (u32, u32),
-    /// What came of it.
+    /// Its results.
     pub judgement: Judgement,
 }
 
-/// Who won a training that is over.
+/// The winner of a finished training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedChampion {
-    /// His genes, as [`Genome::print`] prints them.
+    /// Its genes, as [`Genome::print`] prints them.
     pub genes: String,
-    /// His values by module and key.
+    /// Its values by module and key.
     pub preset: Preset,
-    /// Each gene before and after training, in words.
+    /// Each gene before and after training, described by its terms.
     pub changes: Vec<(String, String)>,
-    /// Score on each test course; `None` where a module failed.
+    /// Score on each test course; `None` if a module failed.
     pub held_out: Vec<Option<f64>>,
-    /// The same of the values before training.
+    /// The same for the values before training.
     pub start: Vec<Option<f64>>,
-    /// How the champion drove on the test courses; older versions did not write it.
+    /// Driving behaviour of the champion on the test courses; earlier versions did not write it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manners: Option<Manners>,
 }
 
 impl RecordedChampion {
-    /// The champion with some genes, and scores on the test courses of him and of the values before training.
+    /// Makes the champion of a set of genes, with the scores on the test courses, its own and those of the
+    /// values before training.
     pub fn new(
         genome: &Genome,
         champion: &[f64],
@@ -76,7 +77,7 @@ impl RecordedChampion {
         }
     }
 
-    /// Test courses on which he or the values before training failed.
+    /// Number of test courses on which the champion or the values before training failed.
     pub fn failures(&self) -> usize {
         let scores = self.held_out.iter().chain(&self.start);
         scores.filter(|score| score.is_none()).count()
@@ -101,30 +102,30 @@ pub struct Record {
     pub experiment: Experiment,
     /// Names of the genes, in the order of chromosomes.
     pub genes: Vec<String>,
-    /// Hash of what the candidates drive on, 16 hexadecimal digits.
+    /// Hash of the course, 16 hexadecimal digits.
     pub course_hash: String,
-    /// Modules from outside that its drives were driven with, each with its build; `None` in records of programs
-    /// that did not write it.
+    /// External modules used in its drives, each with its build; `None` in records of versions that did not
+    /// write it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modules: Option<Vec<String>>,
-    /// Hash of everything in the record, 64 hexadecimal digits: a damaged record is neither resumed, compared nor
-    /// applied. In records of version 1 it covers the generations only and has 16 digits.
+    /// Hash of everything in the record, 64 hexadecimal digits; a damaged record is neither resumed, compared
+    /// nor applied. In records of version 1 it covers only the generations and has 16 digits.
     pub hash: String,
     /// The generations in order.
     pub generations: Vec<Generation>,
-    /// Who won, once the training is over.
+    /// The winner, once the training has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub champion: Option<RecordedChampion>,
 }
 
-/// Why a record cannot be read or resumed.
+/// Reason why a record cannot be read or resumed.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum RecordError {
-    /// It is no record.
-    #[error("it is no record of a training: {0}")]
+    /// The text is not a record.
+    #[error("it is not the record of a training: {0}")]
     Text(String),
     /// It was made by another version.
-    #[error("version {0} of the format is not known: a newer Roadwright has made it")]
+    #[error("version {0} of the format is unknown: a newer Roadwright has written it")]
     Version(u32),
     /// The version has never existed.
     #[error("version {0} of the format has never existed: it was changed")]
@@ -139,22 +140,22 @@ pub enum RecordError {
     Experiment {
         /// Key of the experiment.
         key: &'static str,
-        /// What is wrong.
+        /// The problem.
         message: String,
     },
-    /// It was made with other modules from outside, or other builds of them.
+    /// It was made with other external modules, or other builds of them.
     #[error("it was made {0}; only the same builds resume or verify it")]
     Modules(String),
-    /// It is not what was written.
-    #[error("it does not have the hash that stands in it: it was damaged or changed")]
+    /// Its contents do not match its hash.
+    #[error("its contents do not match its hash: it was damaged or changed")]
     Damaged,
     /// It is of another experiment.
     #[error("it is the record of another experiment: {0} is different; use another --out")]
     Other(&'static str),
-    /// A generation is not what the experiment asks for.
+    /// A generation does not match what the experiment asks for.
     #[error(
         "generation {generation} is not what the experiment asks for: another version of \
-         Roadwright or of a module has made the record; begin anew with another --out"
+         Roadwright or of a module has made the record; start again with another --out"
     )]
     Generation {
         /// Its number, from 1.
@@ -163,7 +164,7 @@ pub enum RecordError {
 }
 
 impl Record {
-    /// The record of a training that has not begun.
+    /// Makes the record of a training at its start.
     pub fn new(experiment: &Experiment, genome: &Genome, evaluate: &dyn Evaluate) -> Self {
         Self {
             format: FORMAT.into(),
@@ -190,9 +191,9 @@ impl Record {
         self.generations.push(generation.collect());
     }
 
-    /// Strikes an individual of the last generation out by its birth: it counts as unfit from now on, so it is
-    /// neither kept nor bred from. The training is then no longer what its experiment alone makes of it; resume
-    /// it with the record. Returns whether there was somebody to strike out.
+    /// Strikes out an individual of the last generation, given its birth: it counts as unfit from now on, so
+    /// it is neither kept nor bred from. The training then no longer follows from its experiment alone;
+    /// resume it with the record. Returns whether there was such an individual.
     pub fn strike_out(&mut self, birth: (u32, u32)) -> bool {
         let last = self.generations.last_mut().into_iter().flatten();
         let mut own = last.filter(|judged| judged.birth == birth && !judged.judgement.struck_out);
@@ -203,19 +204,19 @@ impl Record {
         })
     }
 
-    /// How many individuals were struck out by hand.
+    /// Number of individuals that were struck out by hand.
     pub fn struck_out(&self) -> usize {
         let all = self.generations.iter().flatten();
         all.filter(|judged| judged.judgement.struck_out).count()
     }
 
-    /// Whether its hash covers everything in it. It covers the generations only in records of version 1.
+    /// Whether its hash covers everything in it. In records of version 1 it covers only the generations.
     pub fn is_sealed(&self) -> bool {
         self.version >= 2
     }
 
-    /// The hash of everything in it. Fields that are added to the format must leave nothing behind where they have
-    /// their default, otherwise records that were written before do not fit any more.
+    /// The hash of everything in it. Fields that are added to the format must not be written when they have
+    /// their default, otherwise the hashes of earlier records would no longer fit.
     fn seal(&self) -> String {
         let all = (
             self.version,
@@ -246,7 +247,7 @@ impl Record {
     /// Reads a record from the text of its file.
     ///
     /// # Errors
-    /// If it is none, is damaged, or is of a newer version.
+    /// If it is not a record, is damaged, or is of a newer version.
     pub fn from_text(text: &str) -> Result<Self, RecordError> {
         #[derive(Deserialize)]
         struct Header {
@@ -254,8 +255,8 @@ impl Record {
             version: u32,
         }
         let no_record = |error: serde_json::Error| RecordError::Text(error.to_string());
-        // The header first, by itself: of another format or version the rest may not even parse, and
-        // the message would be of no use.
+        // The header is read separately first, because in another format or version the rest may not even
+        // parse, and the message would be useless.
         let header: Header = serde_json::from_str(text).map_err(no_record)?;
         if header.format != FORMAT {
             let message = format!("its format is \"{}\", not \"{FORMAT}\"", header.format);
@@ -278,7 +279,7 @@ impl Record {
         if record.hash != hash {
             return Err(RecordError::Damaged);
         }
-        // The rules that the experiment had to obey when it was a file: what breaks them is refused before anything
+        // The experiment has to obey the rules of experiment files; violations are rejected before anything
         // is bred, driven or allocated.
         if let Some((key, message)) = record.experiment.fault() {
             return Err(RecordError::Experiment { key, message });
@@ -286,7 +287,7 @@ impl Record {
         Ok(record)
     }
 
-    /// Refuses fields that only later versions have.
+    /// Rejects fields that only later versions have.
     fn check_first_version(&self) -> Result<(), RecordError> {
         if !self.roadwright.is_empty() {
             return Err(RecordError::FieldOfLater("roadwright"));
@@ -297,15 +298,15 @@ impl Record {
         Ok(())
     }
 
-    /// Whether the record can go on as another one begins, with the same builds of modules: only when to stop may
-    /// have changed.
+    /// Checks that a training at its start can continue this record, with the same builds of modules; only
+    /// the stopping condition may differ.
     ///
     /// # Errors
-    /// What is different.
+    /// The difference.
     pub fn check_same(&self, fresh: &Self) -> Result<(), RecordError> {
         let mut experiment = self.experiment.clone();
-        // These two may change without changing what was bred: training may go on for longer, and a
-        // text may be mended.
+        // These two may change without affecting what was bred: training may run for longer, and a text may
+        // be corrected.
         experiment.stop = fresh.experiment.stop;
         experiment.about.clone_from(&fresh.experiment.about);
         if experiment != fresh.experiment {
@@ -315,9 +316,9 @@ impl Record {
             return Err(RecordError::Other("the list of genes"));
         }
         if self.course_hash != fresh.course_hash {
-            return Err(RecordError::Other("what is driven on"));
+            return Err(RecordError::Other("the course"));
         }
-        // A record that does not say its builds can only be held to what it says.
+        // If a record does not state builds they cannot be compared.
         let builds = self.modules.as_deref().zip(fresh.modules.as_deref());
         let other = builds.and_then(|(theirs, ours)| other_builds(theirs, ours));
         other.map_or(Ok(()), |words| Err(RecordError::Modules(words)))
@@ -326,7 +327,7 @@ impl Record {
     /// Tells a new breeder all generations again.
     ///
     /// # Errors
-    /// If it asks for others.
+    /// If it asks for other candidates.
     pub fn replay(&self, genome: &Genome, breeder: &mut dyn Breeder) -> Result<(), RecordError> {
         for (index, generation) in self.generations.iter().enumerate() {
             let told = tell_again(genome, breeder, generation);
@@ -338,15 +339,15 @@ impl Record {
     }
 }
 
-/// Tells a breeder a generation that is in a record. Returns the candidates that it asked for, `None` if they are
-/// not those of the record.
+/// Tells a breeder a generation of a record. Returns the candidates that it asked for, or `None` if they
+/// differ from those of the record.
 pub(super) fn tell_again(
     genome: &Genome,
     breeder: &mut dyn Breeder,
     generation: &Generation,
 ) -> Option<Vec<Candidate>> {
     let asked = breeder.ask();
-    // The genes as they are printed: what a file says is what is compared.
+    // Genes are compared as printed, because that is what a file contains.
     let is_same = |(candidate, judged): (&Candidate, &Judged)| {
         let (generation, number) = judged.birth;
         let birth = Birth { generation, number };

@@ -1,9 +1,9 @@
-//! Parameter studies on the controlled benchmark, with error bars over seeds, beside what
-//! [Gerdelan 2011] says about its figures 10.7 to 10.12 and tables 10.3 and 10.4.
+//! Parameter studies on the controlled benchmark, with error bars over seeds, compared with the statements of
+//! [Gerdelan 2011] on its figures 10.7 to 10.12 and tables 10.3 and 10.4.
 //!
-//! The source's figures 10.9 to 10.11 were driven; here all are bred on the sum of the genes, where
-//! nothing but breeding counts. Their data are not printed, so only what the text says of them is
-//! compared; where ours is different, the report says so, and nothing is tuned to agree.
+//! The source drove vehicles for its figures 10.9 to 10.11; here all lines are bred on the sum of the genes,
+//! where nothing but breeding counts. The source does not print its data, so only the statements in its text
+//! are compared. Where ours differ, the report says so, and nothing is tuned to agree.
 
 use super::breeder::{Breeder, Elite, Method, Nursery, Plan, Start};
 use super::cma::CmaEs;
@@ -15,14 +15,14 @@ use rayon::prelude::*;
 use roadwright_simulation::Statistic;
 use serde::Serialize;
 
-/// A study: lines of a figure, bred until so many individuals were judged.
+/// A study: lines of a figure, bred until a number of individuals have been evaluated.
 #[derive(Debug, Clone)]
 pub struct Study {
     /// Its name on the command line.
     pub name: &'static str,
-    /// Figure or table of the source; empty if it is ours.
+    /// Figure or table of the source; empty if the study is ours.
     pub of: &'static str,
-    /// What it shows, in one sentence.
+    /// Description in one sentence.
     pub doc: &'static str,
     evaluations: usize,
     lines: Vec<Line>,
@@ -36,14 +36,14 @@ struct Line {
     operators: Operators,
 }
 
-/// What came of a line.
+/// Result of a line.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LineResult {
     /// Its label in the figure.
     pub label: String,
     /// Points of its learning curve.
     pub points: Vec<Point>,
-    /// Mean height of the curve over its points: the lower, the faster it learns.
+    /// Mean height of the curve over its points: lower means faster learning.
     pub average: Statistic,
     /// Its last point.
     #[serde(skip)]
@@ -53,9 +53,9 @@ pub struct LineResult {
 /// A point of a learning curve: the best fitness so far, over the seeds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Point {
-    /// Individuals judged so far, at most.
+    /// Maximum number of individuals evaluated so far.
     pub evaluations: usize,
-    /// Whole generations in them.
+    /// Number of complete generations among them.
     pub generation: usize,
     /// Best fitness of the pool, with its spread over the seeds.
     pub fitness: Statistic,
@@ -63,29 +63,29 @@ pub struct Point {
     pub best_of_generation: Statistic,
 }
 
-/// What the source says, and whether ours agrees.
+/// A statement of the source, and whether our result agrees.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Statement {
-    /// What is said.
+    /// The statement.
     pub says: String,
-    /// Whether ours agrees.
+    /// Whether our result agrees.
     pub holds: bool,
-    /// Ours.
+    /// Our result.
     pub found: String,
 }
 
-/// What came of a study.
+/// Result of a study.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StudyResult {
     /// Its name.
     pub study: &'static str,
     /// Figure or table of the source.
     pub of: &'static str,
-    /// Seeds that each line was bred with.
+    /// Number of seeds with which each line was bred.
     pub seeds: usize,
     /// Its lines.
     pub lines: Vec<LineResult>,
-    /// What the source says of it.
+    /// Statements of the source on it.
     pub statements: Vec<Statement>,
 }
 
@@ -100,7 +100,7 @@ pub struct GenerationRow {
     pub fitness: f64,
 }
 
-/// Generations that table 10.3 prints.
+/// Generations printed in table 10.3.
 const PRINTED: [u32; 18] = [
     5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 25, 50, 75, 100, 200, 500, 999,
 ];
@@ -170,7 +170,7 @@ pub fn studies() -> Vec<Study> {
         Study {
             name: "guidelines",
             of: "table 10.4",
-            doc: "Whether the guideline values are the best: each beside a smaller and a larger one.",
+            doc: "Whether the guideline values are the best: each compared with a smaller and a larger one.",
             evaluations: 400,
             lines: [
                 with("guideline".into(), &|_| ()),
@@ -187,7 +187,7 @@ pub fn studies() -> Vec<Study> {
         Study {
             name: "baselines",
             of: "",
-            doc: "Breeding beside random search, hill climbing and CMA-ES, on the same number of individuals.",
+            doc: "Breeding compared with random search, hill climbing and CMA-ES, on the same number of individuals.",
             evaluations: 400,
             lines: [
                 ("genetic", Method::Genetic),
@@ -203,8 +203,8 @@ pub fn studies() -> Vec<Study> {
 }
 
 impl Study {
-    /// Breeds all lines with so many seeds, on the threads of the current pool. The same for any
-    /// number of them.
+    /// Breeds all lines with a number of seeds, on the threads of the current pool; the result does not
+    /// depend on the number of threads.
     pub fn run(&self, seeds: usize) -> StudyResult {
         let genome = sum_of_genes::genome();
         let marks = self.marks();
@@ -248,7 +248,7 @@ impl Study {
         }
     }
 
-    /// Numbers of individuals at which the curves are read: ten, at whole generations of all lines.
+    /// Numbers of individuals at which the curves are sampled: ten, at whole generations of all lines.
     fn marks(&self) -> Vec<usize> {
         // Lines are compared at the same numbers of individuals; at the first mark even the line with
         // the largest generations has finished one.
@@ -273,7 +273,7 @@ fn curve(genome: &Genome, line: &Line, seed: u64, marks: &[usize]) -> Curve {
     let (mut evaluated, mut best) = (0, f64::NAN);
     let mut curve = Curve::new();
     for &mark in marks {
-        // Only whole generations count: a line never has more individuals at a mark than the mark says.
+        // Only complete generations count, so a line never has more individuals than the mark.
         while evaluated + line.operators.n <= mark {
             best = breed(&mut *breeder);
             evaluated += line.operators.n;
@@ -290,13 +290,13 @@ fn plan(method: Method, operators: Operators, seed: u64) -> Plan {
         operators,
         learning: Learning::default(),
         start: Start::Random,
-        // The fitness has no noise: judging again would change nothing.
+        // The fitness has no noise, so evaluating again would change nothing.
         elite: Elite::Keep,
         seed,
     }
 }
 
-/// One generation on the benchmark; returns the fitness of its best.
+/// Runs one generation on the benchmark; returns the fitness of its best.
 fn breed(breeder: &mut dyn Breeder) -> f64 {
     let asked = breeder.ask();
     let sums: Vec<f64> = asked.iter().map(|c| c.genes.iter().sum()).collect();
@@ -329,7 +329,7 @@ pub fn chromosomes(seed: u64) -> Vec<GenerationRow> {
     rows
 }
 
-/// How much higher the second is than the first, and the standard error of that.
+/// Difference of the second to the first, with its standard error.
 fn difference(first: &Statistic, second: &Statistic) -> (f64, f64) {
     let square = |statistic: &Statistic| statistic.standard_error * statistic.standard_error;
     (
@@ -341,8 +341,7 @@ fn difference(first: &Statistic, second: &Statistic) -> (f64, f64) {
 /// Whether the first ends lower by more than two standard errors.
 fn ends_lower(first: &LineResult, second: &LineResult) -> bool {
     let (difference, error) = difference(&first.last, &second.last);
-    // Two standard errors of the difference: about one chance in 40 to be called lower without being
-    // so.
+    // Two standard errors of the difference: about one chance in 40 of a false claim.
     difference > 2.0 * error
 }
 
@@ -352,7 +351,7 @@ fn is_faster(first: &LineResult, second: &LineResult) -> bool {
     difference > 2.0 * error
 }
 
-/// A mean of each line with its standard error.
+/// Formats a mean of each line with its standard error.
 fn means(lines: &[LineResult], of: fn(&LineResult) -> &Statistic) -> String {
     let mean = |line: &LineResult| {
         let Statistic {
@@ -393,7 +392,7 @@ fn compare_learning(lines: &[LineResult]) -> Vec<Statement> {
             "learning is quick at first and follows a law of diminishing returns",
             share > 0.5,
             format!(
-                "{:.0} % of the way from chance to the end is made in the first tenth",
+                "{:.0} % of the improvement from chance to the end is made in the first tenth",
                 100.0 * share
             ),
         ),
@@ -439,7 +438,7 @@ fn compare_ranges(lines: &[LineResult]) -> Vec<Statement> {
     let slower = |line: &&LineResult| is_faster(&lines[1], line);
     vec![
         statement(
-            "ranges of 1 to 2 are enough: no other ends lower than m = 2",
+            "ranges of 1 to 2 are enough: no other range ends lower than m = 2",
             !lines.iter().any(|line| ends_lower(line, &lines[1])),
             ends(lines),
         ),
@@ -484,7 +483,7 @@ fn compare_parents(lines: &[LineResult]) -> Vec<Statement> {
 
 fn compare_guidelines(lines: &[LineResult]) -> Vec<Statement> {
     vec![statement(
-        "n = 4, m = 3 and r = 0.2 are the values to begin with: none of the others ends lower",
+        "n = 4, m = 3 and r = 0.2 are good initial values: none of the others ends lower",
         !lines[1..].iter().any(|line| ends_lower(line, &lines[0])),
         ends(lines),
     )]
@@ -526,7 +525,7 @@ mod tests {
     fn without_mutation_nothing_is_learnt_and_with_it_much() {
         let result = run("mutation-probability", 40);
         assert!(result.statements[0].holds, "{:?}", result.statements);
-        // Positive control of the comparison: the control is not better than itself.
+        // Positive control of the comparison: the control line is not better than itself.
         assert!(!ends_lower(&result.lines[0], &result.lines[0]));
         assert!(!ends_lower(&result.lines[0], &result.lines[2]));
         assert!(is_faster(&result.lines[2], &result.lines[0]));

@@ -10,7 +10,7 @@ const COUNT: usize = 36;
 /// Largest value of a gene: five output terms.
 const LARGEST: f64 = 4.0;
 
-/// 36 genes of 0 to 4, which begin in the middle.
+/// 36 genes of 0 to 4, which start in the middle.
 pub fn genome() -> Genome {
     let gene = Gene {
         slot: Slot::Controller,

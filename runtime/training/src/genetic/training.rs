@@ -1,4 +1,4 @@
-//! The run manager: asks the breeder, has candidates judged, keeps the record, chooses a champion.
+//! The run manager: asks the breeder, has candidates evaluated, keeps the record, chooses a champion.
 
 use super::breeder::{Breeder, Candidate, Method, Nursery, Start};
 use super::cma::CmaEs;
@@ -14,15 +14,15 @@ use serde::Serialize;
 use std::fmt;
 use thiserror::Error;
 
-/// Champions are chosen among so many of those that led the pool, the latest ones.
+/// Number of recent leaders of the pool among which the champion is chosen.
 const FINALISTS: usize = 10;
 
-/// A generation as it is reported.
+/// Report of a generation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GenerationReport {
     /// Its number, from 1.
     pub generation: usize,
-    /// Fitness of the best of the generation; none if nobody was fit for judging.
+    /// Fitness of the best of the generation; `None` if no candidate could be judged.
     pub best: Option<f64>,
     /// Mean fitness of the generation.
     pub mean: Option<f64>,
@@ -34,10 +34,10 @@ pub struct GenerationReport {
     pub raced_out: usize,
     /// Individuals whose modules failed.
     pub failed: usize,
-    /// Individuals that a person has struck out.
+    /// Individuals that the user has struck out.
     #[serde(skip_serializing_if = "is_zero")]
     pub struck_out: usize,
-    /// Drives.
+    /// Number of drives.
     pub runs: usize,
     /// Genes of the best of the pool.
     pub genes: Option<String>,
@@ -51,29 +51,29 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// The champion and how he did.
+/// The champion and its results.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Champion {
-    /// His genes.
+    /// Its genes.
     pub genes: Chromosome,
-    /// Mean score on the validation courses that he was chosen on; lower is better.
+    /// Mean score on the validation courses on which it was chosen; lower is better.
     pub validation: f64,
-    /// How many were tried there.
+    /// Number of finalists tried there.
     pub finalists: usize,
-    /// Why some of them could not be chosen: drives on validation courses on which a module failed.
+    /// Reasons why some finalists could not be chosen: drives on validation courses on which a module failed.
     pub failed_finalists: Vec<String>,
-    /// His runs on the held-out test courses, in their order. One on which a module failed is no result.
+    /// Its runs on the held-out test courses, in order. A run in which a module failed is no result.
     pub held_out: Vec<RunOrFailure>,
-    /// The same of the values before training.
+    /// The same for the values before training.
     pub start: Vec<RunOrFailure>,
 }
 
-/// An individual that could not be judged because a module failed.
+/// An individual that could not be evaluated because a module failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedIndividual {
     /// Number of the generation, from 1.
     pub generation: usize,
-    /// On which course which module failed, when, and why.
+    /// Course, module, time and reason of the failure.
     pub reason: String,
 }
 
@@ -84,15 +84,15 @@ impl fmt::Display for FailedIndividual {
     }
 }
 
-/// Why training cannot go on.
+/// Reason why training cannot continue.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum TrainingError {
     /// The record cannot be resumed.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// Nobody was fit for judging.
+    /// No candidate could be judged.
     #[error(
-        "nobody was fit to be champion in {0} generations: {1}; train for longer, or begin from a stack \
+        "no individual was fit to be champion in {0} generations: {1}; train for longer, or start from a stack \
          that drives"
     )]
     Nobody(usize, String),
@@ -102,12 +102,12 @@ pub enum TrainingError {
     /// The champion failed on all test courses.
     #[error("the champion fails on all test courses: {0}")]
     Champion(String),
-    /// The stack that is compared with cannot be run.
+    /// The values before training, which are compared with, cannot be run.
     #[error("the values before training cannot be run: {0}")]
     Start(String),
 }
 
-/// A training under way.
+/// A training in progress.
 pub struct Training<'a> {
     experiment: &'a Experiment,
     genome: &'a Genome,
@@ -115,12 +115,12 @@ pub struct Training<'a> {
     breeder: Box<dyn Breeder + 'a>,
     record: Record,
     reports: Vec<GenerationReport>,
-    /// Leaders of the breeder, one after the other, each with how often it had begun anew.
+    /// Successive leaders of the breeder, each with its number of restarts.
     leaders: Vec<(u32, Chromosome)>,
 }
 
 impl<'a> Training<'a> {
-    /// A training that has not begun.
+    /// Makes a training at its start.
     ///
     /// # Errors
     /// If the method cannot breed these genes.
@@ -140,11 +140,11 @@ impl<'a> Training<'a> {
         })
     }
 
-    /// A training that goes on where a record ends.
+    /// Makes a training that continues a record.
     ///
     /// # Errors
-    /// If the record is of another experiment, was made with other builds of modules, or is not what its breeder
-    /// asks for.
+    /// If the record is of another experiment, was made with other builds of modules, or does not match what
+    /// its breeder asks for.
     pub fn resume(
         experiment: &'a Experiment,
         genome: &'a Genome,
@@ -153,19 +153,19 @@ impl<'a> Training<'a> {
     ) -> Result<Self, TrainingError> {
         let mut training = Self::new(experiment, genome, evaluate)?;
         record.check_same(&training.record)?;
-        // Of a record that does not say its builds nobody knows what the generations so far were driven with.
+        // If a record does not state its builds, it is unknown what its generations were driven with.
         training.record.modules.clone_from(&record.modules);
-        // Generation by generation: the leaders of the pool are collected as they were.
+        // Generation by generation, so that the leaders of the pool are collected as before.
         for generation in &record.generations {
             training.take_over(generation)?;
         }
         Ok(training)
     }
 
-    /// Takes over the next generation of a record as it was judged. Returns the candidates.
+    /// Takes over the next generation of a record with its results. Returns the candidates.
     ///
     /// # Errors
-    /// If the breeder asks for others.
+    /// If the breeder asks for other candidates.
     pub(super) fn take_over(
         &mut self,
         generation: &Generation,
@@ -179,7 +179,7 @@ impl<'a> Training<'a> {
         Ok(asked)
     }
 
-    /// Breeds and judges one generation, on the threads of the current pool.
+    /// Breeds and evaluates one generation, on the threads of the current pool.
     pub fn step(&mut self) {
         let asked = self.breeder.ask();
         let number = self.record.generations.len() as u32 + 1;
@@ -190,7 +190,7 @@ impl<'a> Training<'a> {
         self.note();
     }
 
-    /// Judges the candidates of a generation, numbered from 1, on the threads of the current pool.
+    /// Evaluates the candidates of a generation, numbered from 1, on the threads of the current pool.
     pub(super) fn judge_generation(&self, number: u32, asked: &[Candidate]) -> Vec<Judgement> {
         let drives = self.evaluate.drives_of_a_run();
         let courses = self.experiment.courses_of(number, drives);
@@ -202,7 +202,7 @@ impl<'a> Training<'a> {
         }
     }
 
-    /// Notes what came of the last generation.
+    /// Records the results of the last generation.
     fn note(&mut self) {
         let Some(generation) = self.record.generations.last() else {
             return;
@@ -226,7 +226,7 @@ impl<'a> Training<'a> {
         }
     }
 
-    /// A score, which is the better the lower it is, as the fitness that it was made of.
+    /// Converts a score, where lower is better, to the fitness that it was made of.
     pub fn as_fitness(&self, score: f64) -> f64 {
         if self.evaluate.lower_is_better() {
             score
@@ -235,11 +235,11 @@ impl<'a> Training<'a> {
         }
     }
 
-    /// Whether it is time to stop.
+    /// Whether training should stop.
     pub fn is_over(&self) -> bool {
         let stop = self.experiment.stop;
         let best = self.breeder.pool().best().map(|best| best.fitness);
-        // Turning the sign is its own inverse: from a fitness to a score and back is the same step.
+        // Changing the sign is its own inverse, so the same step converts a fitness to a score and back.
         let enough = stop.fitness.map(|fitness| self.as_fitness(fitness));
         let is_good = enough
             .zip(best)
@@ -272,23 +272,24 @@ impl<'a> Training<'a> {
         self.breeder.pool()
     }
 
-    /// The hash of the pool, 16 hexadecimal digits.
+    /// Hash of the pool, 16 hexadecimal digits.
     pub fn pool_hash(&self) -> String {
         format!("{:016x}", self.breeder.pool().hash())
     }
 
-    /// Chooses the champion on the validation courses and judges him on the test courses. Who began
-    /// is a finalist as well: training gives nothing worse than it was given, up to chance.
+    /// Chooses the champion on the validation courses and judges it on the test courses. The values before
+    /// training are a finalist as well, so that, up to chance, training never makes things worse.
     ///
     /// # Errors
-    /// If no individual was fit for judging, or the champion or the values before training fail on all test courses.
+    /// If no individual was fit for judging, or the champion or the values before training fail on all test
+    /// courses.
     pub fn champion(&self) -> Result<Champion, TrainingError> {
         let finalists = self.finalists();
         let courses = Seeds::all(self.experiment.seeds.validate);
         let mut best: Option<(f64, &Chromosome)> = None;
         let mut failed_finalists = Vec::new();
-        // One after the other, and the courses of each in parallel. Who fails on any of them cannot be
-        // champion.
+        // One after another, with the courses of each in parallel. A finalist that fails on any of them
+        // cannot be champion.
         for genes in &finalists {
             let runs = match run_all(self.evaluate, genes, &courses) {
                 Ok(runs) => runs,
@@ -298,8 +299,7 @@ impl<'a> Training<'a> {
                 }
             };
             let mean = mean_score(&runs);
-            // At a tie the earlier one stays, and before all others the values that training began
-            // with.
+            // At a tie the earlier one stays, and the values before training come first.
             if best.is_none_or(|(lowest, _)| mean < lowest) {
                 best = Some((mean, genes));
             }
@@ -309,7 +309,7 @@ impl<'a> Training<'a> {
         let test = Seeds::all(self.experiment.seeds.test);
         let start = run_each(self.evaluate, &self.genome.start(), &test);
         let held_out = run_each(self.evaluate, genes, &test);
-        // Of some failures the verdict says how many there were; without any run there is no verdict.
+        // The verdict reports the number of failures, but without any successful run there is no verdict.
         some_succeeded(&start).map_err(TrainingError::Start)?;
         some_succeeded(&held_out).map_err(TrainingError::Champion)?;
         Ok(Champion {
@@ -322,8 +322,8 @@ impl<'a> Training<'a> {
         })
     }
 
-    /// Among whom the champion is chosen: those who began, and the last ones who led the pool. Whoever a person
-    /// has struck out is none, although he may have led it before.
+    /// The candidates for champion: the values before training, and the last leaders of the pool. Individuals
+    /// that the user struck out are not included, even if they led it before.
     pub fn finalists(&self) -> Vec<Chromosome> {
         let all = self.record.generations.iter().flatten();
         let struck = all.filter(|judged| judged.judgement.struck_out);
@@ -333,7 +333,7 @@ impl<'a> Training<'a> {
         let mut finalists: Vec<Chromosome> = begun.into_iter().filter(is_in).collect();
         let leaders = self.leaders.iter().filter(|(_, genes)| is_in(genes));
         let leaders: Vec<&(u32, Chromosome)> = leaders.collect();
-        // Each beginning has its last ones among them, and none more than others.
+        // Each restart contributes its last leaders, and none more than others.
         let groups: Vec<_> = leaders.chunk_by(|a, b| a.0 == b.0).collect();
         let each = FINALISTS.div_ceil(groups.len().max(1));
         for group in groups {
@@ -359,7 +359,7 @@ impl<'a> Training<'a> {
         failed.collect()
     }
 
-    /// Reason of the first failure if the training has one generation and all its individuals failed.
+    /// Reason of the first failure if the training has a single generation and all its individuals failed.
     pub fn failed_from_the_start(&self) -> Option<String> {
         let [first] = &self.record.generations[..] else {
             return None;
@@ -369,7 +369,8 @@ impl<'a> Training<'a> {
         failures.and_then(|failures| failures.into_iter().next())
     }
 
-    /// Error of a training without a champion: why the finalists, if there were any, or all individuals failed.
+    /// Error of a training without a champion: why the finalists, if there were any, or all individuals
+    /// failed.
     fn nobody(&self, failed_finalists: &[String], finalists: usize) -> TrainingError {
         let mut all = self.record.generations.iter().flatten();
         let why = match failed_finalists.first() {
@@ -379,7 +380,7 @@ impl<'a> Training<'a> {
             ),
             None => all
                 .find_map(|judged| judged.judgement.failure.clone())
-                .unwrap_or_else(|| "all were ended early, because they stood".into()),
+                .unwrap_or_else(|| "all were ended early because they did not move".into()),
         };
         TrainingError::Nobody(self.reports.len(), why)
     }
@@ -404,7 +405,7 @@ fn breeder<'a>(
     }
 }
 
-/// Whether any run succeeded.
+/// Checks that any run succeeded.
 ///
 /// # Errors
 /// The first failure if none did.
@@ -415,7 +416,7 @@ fn some_succeeded(runs: &[RunOrFailure]) -> Result<(), String> {
     }
 }
 
-/// What the candidates of a generation say together.
+/// Summary of the candidates of a generation.
 fn figures(generation: &Generation) -> GenerationReport {
     let judgements = || generation.iter().map(|judged| &judged.judgement);
     let fitness: Vec<f64> = judgements().filter_map(Judgement::fitness).collect();
@@ -441,7 +442,7 @@ pub fn mean_score(runs: &[CandidateRun]) -> f64 {
     runs.iter().map(|run| run.score).sum::<f64>() / runs.len() as f64
 }
 
-/// Scores of runs in their order; `None` for a run that failed.
+/// Scores of runs, in order; `None` for a failed run.
 pub fn scores_of(runs: &[RunOrFailure]) -> Vec<Option<f64>> {
     let score = |run: &RunOrFailure| run.as_ref().ok().map(|run| run.score);
     runs.iter().map(score).collect()
@@ -570,7 +571,7 @@ mod tests {
             }
         };
         assert_eq!(resume(&experiment, &text), Ok(()));
-        // When to stop may change.
+        // The stopping condition may change.
         let mut longer = experiment.clone();
         longer.stop.generations = 99;
         assert_eq!(resume(&longer, &text), Ok(()));
@@ -580,7 +581,7 @@ mod tests {
             resume(&other, &text),
             Err(RecordError::Other("the experiment file"))
         );
-        // One score changed: the hash tells.
+        // With one score changed, the hash does not match.
         let scores = text.find("\"scores\":[").unwrap() + 10;
         let mut damaged = text.clone();
         let digit = if &text[scores..=scores] == "9" {
@@ -590,7 +591,7 @@ mod tests {
         };
         damaged.replace_range(scores..=scores, digit);
         assert_eq!(resume(&experiment, &damaged), Err(RecordError::Damaged));
-        // With a hash that fits it is not what the experiment asks for.
+        // With a matching hash, it does not match what the experiment asks for.
         let mut record = Record::from_text(&text).unwrap();
         record.generations[1][0].birth.1 += 7;
         let forged = record.to_text();
@@ -608,7 +609,7 @@ mod tests {
         assert_eq!(resume(&experiment, &newer), Err(RecordError::Version(3)));
     }
 
-    /// The sum of the genes, but modules fail on all courses for some, and count the runs.
+    /// The sum of the genes, but for some of them modules fail on all courses; counts the runs.
     struct Moody(AtomicUsize);
 
     impl Evaluate for Moody {
@@ -643,7 +644,7 @@ mod tests {
         assert!(mean(&champion.held_out) <= mean(&champion.start));
     }
 
-    /// The sum of the genes, but modules fail on all courses of validation.
+    /// The sum of the genes, but modules fail on all validation courses.
     struct FailsLate;
 
     impl Evaluate for FailsLate {
@@ -668,7 +669,7 @@ mod tests {
         assert!(!said.contains("stood"), "{said}");
     }
 
-    /// The sum of the genes, driven by a module of some build.
+    /// The sum of the genes, driven by a module of a given build.
     struct Built(&'static str);
 
     impl Evaluate for Built {
@@ -699,9 +700,9 @@ mod tests {
             Ok(Some(vec!["controller x 1".into()]))
         );
         let said = resume(&record, "2").unwrap_err();
-        let expected = "made with controller x 1, and controller x 2 is used here";
+        let expected = "made with controller x 1, but controller x 2 is used here";
         assert!(said.contains(expected), "{said}");
-        // A record of before says nothing, is read, and claims nothing when it goes on.
+        // A record of an earlier version does not state builds, is read, and states none when it continues.
         record.modules = None;
         let older = Record::from_text(&record.to_text()).unwrap();
         assert_eq!(resume(&older, "2"), Ok(None));
@@ -743,7 +744,7 @@ mod tests {
         }
     }
 
-    /// Nobody gets anywhere.
+    /// No vehicle moves.
     struct Stuck;
 
     impl Evaluate for Stuck {

@@ -1,4 +1,4 @@
-//! The champion and the values before training on courses that nobody has seen.
+//! The champion and the values before training on courses that no individual has driven.
 
 use super::genes::Genome;
 use super::judge::{Manners, RunOrFailure};
@@ -8,33 +8,34 @@ use super::training::{Champion, Training, scores_of};
 use crate::experiment::{Estimate, ExperimentError, FailedRun, Summary};
 use thiserror::Error;
 
-/// What training has come to, with error bars.
+/// Result of a training, with error bars.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     /// The champion.
     pub champion: Champion,
-    /// His runs on the test courses, as `bench run` reports them.
+    /// Its runs on the test courses, as `bench run` reports them.
     pub held_out: Summary,
-    /// The same of the values before training.
+    /// The same for the values before training.
     pub start: Summary,
-    /// Fitness of the champion less that of the start, course by course, where neither failed.
+    /// Fitness of the champion minus that of the start, course by course, where neither failed.
     pub difference: Estimate,
-    /// How the champion drove on the test courses, whatever the fitness; `None` where nothing could be seen.
+    /// Driving behaviour of the champion on the test courses, regardless of the fitness; `None` if it could
+    /// not be observed.
     pub manners: Option<Manners>,
 }
 
-/// Why there is no verdict.
+/// Reason why there is no verdict.
 #[derive(Debug, Error)]
 pub enum NoRows {
     /// The course cannot be driven with these values.
     #[error(transparent)]
     Experiment(#[from] ExperimentError),
-    /// The runs left nothing behind.
+    /// The runs produced no rows.
     #[error("the test courses gave no rows")]
     Empty,
 }
 
-/// How the drives of some runs were driven, apart from those in which a module failed.
+/// Driving behaviour in runs, except those in which a module failed.
 pub(super) fn manners(runs: &[RunOrFailure]) -> Option<Manners> {
     let runs = runs.iter().flatten();
     let all: Option<Vec<Manners>> = runs.map(|run| run.manners).collect();
@@ -42,18 +43,17 @@ pub(super) fn manners(runs: &[RunOrFailure]) -> Option<Manners> {
 }
 
 impl Verdict {
-    /// The verdict on a champion whose test courses begin with a seed.
+    /// Makes the verdict on a champion whose test courses begin with a seed.
     ///
     /// # Errors
-    /// If the course cannot be driven with the values, or the runs left no rows.
+    /// If the course cannot be driven with the values, or the runs produced no rows.
     pub fn new(
         (problem, first_seed): (&Problem, u64),
         training: &Training<'_>,
         champion: Champion,
     ) -> Result<Self, NoRows> {
-        // Both drove the same courses in the same order: course by course their common luck cancels
-        // out.
-        // A course on which either failed says nothing of the difference.
+        // Both drove the same courses in the same order, so common luck cancels out course by course. A
+        // course on which either failed says nothing about the difference.
         let pairs = champion.held_out.iter().zip(&champion.start);
         let difference = |(trained, before): (&RunOrFailure, &RunOrFailure)| {
             let (trained, before) = (trained.as_ref().ok()?, before.as_ref().ok()?);
@@ -76,13 +76,13 @@ impl Verdict {
         })
     }
 
-    /// Runs on the test courses that failed: those of the champion, then those of the values before training.
+    /// Failed runs on the test courses: those of the champion, then those of the values before training.
     pub fn failures(&self) -> Vec<&FailedRun> {
         let all = self.held_out.failures.iter().chain(&self.start.failures);
         all.collect()
     }
 
-    /// The champion as a record keeps him.
+    /// The champion as stored in records.
     pub fn recorded(&self, genome: &Genome) -> RecordedChampion {
         let Champion {
             genes,

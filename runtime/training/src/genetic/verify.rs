@@ -1,4 +1,4 @@
-//! Whether the record of a training is what its experiment gives: its generations, its end, and its champion.
+//! Verification of a training record against its experiment: its generations, its end, and its champion.
 
 use super::breeder::Candidate;
 use super::experiment::{Experiment, Seeds};
@@ -8,22 +8,22 @@ use super::record::{Record, RecordedChampion};
 use super::training::{Training, TrainingError, scores_of};
 use super::verdict::manners;
 
-/// A record beside a training that was replayed from its generations.
+/// A record with a training replayed from its generations.
 pub struct Verification<'a> {
     training: Training<'a>,
     record: &'a Record,
     /// The candidates of each generation, as the breeder asked for them.
     asked: Vec<Vec<Candidate>>,
-    /// After how many generations the stopping rule ended the training first.
+    /// Number of generations after which the stopping rule first ended the training.
     over_after: Option<usize>,
 }
 
 impl<'a> Verification<'a> {
-    /// Breeds the generations of a record again with the scores that stand in it. Drives nothing.
+    /// Breeds the generations of a record again from its scores. Drives nothing.
     ///
     /// # Errors
-    /// If the record is of another experiment, was made with other builds of modules, or the genes of a generation do
-    /// not follow from the generations before.
+    /// If the record is of another experiment, was made with other builds of modules, or the genes of a
+    /// generation do not follow from the generations before.
     pub fn new(
         experiment: &'a Experiment,
         genome: &'a Genome,
@@ -48,16 +48,16 @@ impl<'a> Verification<'a> {
         })
     }
 
-    /// Flaws of the record's end and of its champion that show without a drive.
+    /// Returns errors in the record's end and champion that show without a drive.
     pub fn check(&self) -> Vec<String> {
         let generations = self.asked.len();
         let mut wrong = Vec::new();
         match self.over_after {
             Some(after) if after < generations => wrong.push(format!(
-                "the stopping rule ends the training after generation {after}, and there are {generations}"
+                "the stopping rule ends the training after generation {after}, but there are {generations}"
             )),
             None if self.record.champion.is_some() => wrong.push(format!(
-                "the champion was chosen after generation {generations}, and the stopping rule asks for more"
+                "the champion was chosen after generation {generations}, but the stopping rule requires more"
             )),
             _ => {}
         }
@@ -96,8 +96,8 @@ impl<'a> Verification<'a> {
         wrong
     }
 
-    /// Drives some generations again, numbered from 0, on the threads of the current pool. Returns what came out
-    /// otherwise.
+    /// Drives some generations again, numbered from 0, on the threads of the current pool. Returns the
+    /// differences.
     pub fn run_again(&self, generations: &[usize]) -> Vec<String> {
         let mut different = Vec::new();
         for &index in generations {
@@ -108,8 +108,8 @@ impl<'a> Verification<'a> {
                 if !is_same(&judged.judgement, found) {
                     let (generation, number) = judged.birth;
                     different.push(format!(
-                        "generation {}: the individual born as number {number} of generation {generation} was judged \
-                         otherwise",
+                        "generation {}: the result of the individual born as number {number} of generation \
+                         {generation} was different",
                         index + 1
                     ));
                 }
@@ -118,8 +118,8 @@ impl<'a> Verification<'a> {
         different
     }
 
-    /// Chooses the champion again and drives his test courses, on the threads of the current pool. Returns what came
-    /// out otherwise; nothing if the record has no champion.
+    /// Chooses the champion again and drives its test courses, on the threads of the current pool. Returns
+    /// the differences; nothing if the record has no champion.
     ///
     /// # Errors
     /// If no individual qualifies as champion, or no drive is possible.
@@ -161,15 +161,15 @@ impl<'a> Verification<'a> {
         if is_told && recorded.manners != found {
             different.push(match recorded.manners {
                 None => "champion.manners: they are missing".into(),
-                Some(_) => "champion.manners: the champion drives otherwise".into(),
+                Some(_) => "champion.manners: the champion drives differently".into(),
             });
         }
         Ok(different)
     }
 }
 
-/// Whether a candidate was judged as it is in a record. Whether an individual was struck out is the user's choice, and
-/// when and how a module fails may depend on the machine.
+/// Whether the results of a candidate equal those in a record. Whether an individual was struck out is the
+/// user's choice, and when and how a module fails may depend on the machine.
 fn is_same(recorded: &Judgement, found: &Judgement) -> bool {
     if recorded.failure.is_some() {
         return found.failure.is_some();

@@ -1,13 +1,13 @@
 //! The threads of a training.
 
-/// Threads that runs are shared out among. Their number changes no result.
+/// Threads that share the runs. Their number does not change any result.
 pub struct Workers(rayon::ThreadPool);
 
 impl Workers {
-    /// So many threads, at least one.
+    /// Starts a number of threads, at least one.
     ///
     /// # Errors
-    /// If the system does not give them.
+    /// If the system cannot start them.
     pub fn new(count: usize) -> Result<Self, String> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(count.max(1));
         let pool = pool.build();
@@ -15,7 +15,7 @@ impl Workers {
             .map_err(|error| format!("cannot start the threads: {error}"))
     }
 
-    /// Does work whose runs go to these threads, and waits for it.
+    /// Runs a closure whose runs are distributed to these threads, and waits for it.
     pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.0.install(work)
     }

@@ -1,7 +1,7 @@
-//! Mileage logs: what each drive of a run had when it had driven so far.
+//! Mileage logs: the state of each drive of a run at regular distances.
 //!
-//! [Gerdelan 2011], section 10.4: agents note the components of their fitness at small intervals of mileage, so
-//! that what has been driven counts if the simulation is stopped.
+//! [Gerdelan 2011], section 10.4: agents log the components of their fitness at small intervals of mileage,
+//! so that the distance driven so far counts if the simulation is stopped.
 
 use crate::course::{Course, CourseError, Setup, driver_of};
 use crate::measure::{Measured, measure_while};
@@ -9,26 +9,26 @@ use roadwright_agent::Registry;
 use roadwright_simulation::World;
 use std::collections::BTreeMap;
 
-/// Distance between two notes of a drive, m.
+/// Distance between two entries of a drive, m.
 const EVERY: f64 = 10.0;
 
-/// A note of a drive.
+/// An entry of a drive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MileageMark {
     /// The agent's id.
     pub agent: u64,
-    /// Which of the setup's drivers drove.
+    /// Index of the driver in the setup.
     pub driver: usize,
-    /// Driven so far, m: the first look at or after a multiple of 10 m.
+    /// Distance driven so far, m: at the first check at or after a multiple of 10 m.
     pub distance: f64,
-    /// Since the drive began, s.
+    /// Time since the drive began, s.
     pub time: f64,
-    /// What the first fitness said so far.
+    /// Value of the first fitness so far.
     pub fitness: f64,
 }
 
-/// Runs a course as [`crate::measure`] does and notes each drive every 10 m, up to the mileage that the course
-/// asks for. The notes come in the order of time, and of agents at the same time.
+/// Runs a course as [`crate::measure`] does and logs each drive every 10 m, up to the mileage that the course
+/// asks for. Entries are sorted by time, and by agent at the same time.
 ///
 /// # Errors
 /// As [`crate::measure`].
@@ -52,9 +52,9 @@ pub fn measure_logged(
 }
 
 struct Log {
-    /// No note beyond this distance, m.
+    /// Last distance that is logged, m.
     last: f64,
-    /// Where the next note of an agent is due, m.
+    /// Distance of the next entry of each agent, m.
     next: BTreeMap<u64, f64>,
     marks: Vec<MileageMark>,
 }
@@ -67,7 +67,7 @@ impl Log {
             if distance < *next || *next > self.last {
                 continue;
             }
-            // Who is fast passes several between two looks: one note is for all of them.
+            // A fast vehicle passes several between two checks; one entry stands for all of them.
             *next = EVERY * ((distance / EVERY).floor() + 1.0);
             due.push((agent, started, distance));
         }

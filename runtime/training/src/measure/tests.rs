@@ -45,7 +45,7 @@ fn drives_of_the_stream_end_by_mileage_or_time() {
         (Some(mean), measured.row.completed),
         (measured.row.fitness, 40)
     );
-    // The intelligent driver stops before obstacles and does not drive around them.
+    // The intelligent driver stops before obstacles instead of driving around them.
     let idm = Setup::with_driver(Stack::with_controller("idm"));
     let measured = run("obstacle-stream", &idm, 1);
     for drive in &measured.drives {
@@ -84,7 +84,7 @@ fn drivers_are_told_apart() {
 fn a_run_on_shared_ground_is_one_on_ground_of_its_own() {
     let course = Course::named("old-town").unwrap();
     let shared = measure(&course, &Setup::default(), &builtin_modules(), 7).unwrap();
-    // The same scenario as one of somebody's own has no ground to share.
+    // The same scenario as a user's own has no ground to share.
     let scenario = course.scenario(7, &Setup::default()).unwrap();
     let mut own = Course::own("own", scenario);
     own.ends = course.ends;
@@ -119,7 +119,7 @@ fn nobody_to_rate_is_an_error() {
     assert!(error.to_string().contains("no agent has driven"), "{error}");
 }
 
-/// A fitness that says what is no number.
+/// A fitness that returns NaN.
 struct Nothing;
 
 impl roadwright_agent::Logic for Nothing {}
@@ -145,7 +145,7 @@ fn a_score_that_is_no_number_is_an_error() {
     let info = roadwright_agent::ModuleInfo {
         id: "nothing",
         name: "Nothing",
-        doc: "Says what is no number.",
+        doc: "Returns NaN.",
     };
     let make = || Box::new(Nothing) as Box<dyn roadwright_agent::Fitness>;
     modules.add(roadwright_agent::ModuleEntry::new(info, &[], make));
@@ -156,7 +156,7 @@ fn a_score_that_is_no_number_is_an_error() {
     };
     let error = measure(&course, &rated("nothing"), &modules, 1).unwrap_err();
     assert!(
-        error.to_string().contains("\"nothing\" says NaN"),
+        error.to_string().contains("\"nothing\" returns NaN"),
         "{error}"
     );
     assert!(measure(&course, &rated("comfort"), &modules, 1).is_ok());
@@ -178,7 +178,7 @@ fn a_drive_through_the_forest_ends_as_the_course_says_and_scores_equation_12_2()
             match drive.end {
                 End::Arrived => {
                     assert!((score - drive.time).abs() < 1e-9 && drive.time < 60.0);
-                    // 114 m at 8 m/s, and away.
+                    // 114 m at 8 m/s, and done.
                     assert!(drive.time > 14.0);
                     arrived += 1;
                 }

@@ -1,4 +1,4 @@
-//! What is seen of vehicles at each look, for courses whose drives end by more than time and distance.
+//! Observation of vehicles at each check, for courses whose drives end by more than time and distance.
 
 use super::Handling;
 use crate::course::{Ends, LOOK, Moment, passes_through};
@@ -7,30 +7,30 @@ use roadwright_scenario::{DynamicsLevel, Scenario};
 use roadwright_simulation::{Party, World};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Where vehicles are and have been. Empty where a course does not ask.
+/// Current and earlier positions of vehicles. Empty if a course does not need them.
 pub(super) struct Watch {
-    /// Whether there is anything to see.
+    /// Whether anything has to be observed.
     looks: bool,
-    /// Looks that being stuck takes.
+    /// Number of checks that the time for being stuck spans.
     memory: usize,
     /// Last goals, by agent.
     goals: BTreeMap<u64, DVec2>,
     seen: BTreeMap<u64, VecDeque<DVec2>>,
-    /// How far vehicles lean now, rad; only of levels whose bodies can.
+    /// Current roll of vehicles, rad; only at levels whose bodies can roll.
     rolls: BTreeMap<u64, f64>,
-    /// How far one of them has leaned at most, to either side.
+    /// Largest roll of any vehicle so far, to either side.
     most_roll: f64,
-    /// From where on it has tipped over.
+    /// Roll from which a vehicle has tipped over.
     roll_limit: Option<f64>,
-    /// Whether bodies pass through what they touch.
+    /// Whether bodies pass through objects that they touch.
     passes_through: bool,
-    /// Collisions that have been looked at.
+    /// Number of collisions that have been processed.
     collisions: usize,
     struck: BTreeSet<u64>,
 }
 
 impl Watch {
-    /// For agents that move with a level.
+    /// Makes the observation for agents at a level of dynamics.
     pub(super) fn new(ends: Ends, level: DynamicsLevel, scenario: &Scenario) -> Self {
         let looks = ends.looks_closely();
         let goal = |place| scenario.pose_of(place).map(|pose| pose.position);
@@ -58,15 +58,15 @@ impl Watch {
         }
     }
 
-    /// Looks at all vehicles that drive.
+    /// Observes all active vehicles.
     pub(super) fn look(&mut self, world: &World) {
         if !self.looks {
             return;
         }
         for vehicle in world.snapshot().vehicles {
             let places = self.seen.entry(vehicle.agent).or_default();
-            // So many places span the time that one has to be stuck for: until they are full, nobody
-            // is.
+            // This many positions span the time for being stuck; until they are complete, no vehicle is
+            // stuck.
             if places.len() == self.memory {
                 places.pop_front();
             }
@@ -79,7 +79,7 @@ impl Watch {
         if !self.passes_through {
             return;
         }
-        // The list of the world only grows: each look takes what is new since the last one.
+        // The list of the world only grows, so each check processes the new entries.
         for collision in &world.collisions()[self.collisions..] {
             self.struck.insert(collision.agent);
             if let Party::Agent(other) = collision.with {
@@ -89,7 +89,7 @@ impl Watch {
         self.collisions = world.collisions().len();
     }
 
-    /// How vehicles leaned and what they felled; `None` where bodies cannot, or the course does not ask.
+    /// Roll and felled obstacles; `None` if bodies cannot roll, or the course does not need them.
     pub(super) fn handling(&self, world: &World) -> Option<Handling> {
         let limit = self.roll_limit.filter(|_| !self.passes_through)?;
         Some(Handling {
@@ -98,7 +98,7 @@ impl Watch {
         })
     }
 
-    /// What is known of a drive. Bodies of levels without an attitude stay upright.
+    /// Returns the state of a drive. Bodies of levels without roll stay upright.
     pub(super) fn moment(&self, agent: u64, mileage: f64, time: f64) -> Moment {
         let seen = self.seen.get(&agent);
         let here = seen.and_then(|places| places.back());

@@ -1,4 +1,4 @@
-//! A mean while observations come in, as figures 9.3 and 12.5 of [Gerdelan 2011] draw it.
+//! A running mean, as figures 9.3 and 12.5 of [Gerdelan 2011] show it.
 
 use super::Moments;
 use serde::Serialize;
@@ -6,13 +6,13 @@ use serde::Serialize;
 /// The mean of the first observations.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Accumulated {
-    /// How many.
+    /// Number of observations.
     pub runs: usize,
     /// Their mean.
     pub mean: f64,
-    /// Their standard deviation; 0 of a single one.
+    /// Their standard deviation; 0 for a single one.
     pub standard_deviation: f64,
-    /// The standard error of their mean; 0 of a single one, which says nothing.
+    /// The standard error of their mean; 0 for a single one, which is no estimate.
     pub standard_error: f64,
 }
 
@@ -31,10 +31,10 @@ pub fn accumulate(values: &[f64]) -> Vec<Accumulated> {
     values.iter().enumerate().map(add).collect()
 }
 
-/// The number of runs from which on the error bars of two means, one standard error to each side, do not
-/// overlap any more; `None` if they do at the end, or there are fewer than two runs of one.
+/// The number of runs from which the error bars of two means, one standard error to each side, no longer
+/// overlap; `None` if they do at the end, or there are fewer than two runs of one.
 ///
-/// Later overlaps count: two means that part and meet again have not separated.
+/// Later overlaps count: two means that separate and meet again have not separated.
 pub fn separation(first: &[Accumulated], second: &[Accumulated]) -> Option<usize> {
     let overlap = |(a, b): (&Accumulated, &Accumulated)| {
         // Single runs have no error bars. Written so that NaN overlaps.
@@ -74,10 +74,10 @@ mod tests {
         assert_eq!(separation(&low, &low), None);
         assert_eq!(separation(&[], &high), None);
         assert_eq!(separation(&low[..1], &high[..1]), None);
-        // Apart at first, together at the end.
+        // Separate at first, together at the end.
         let falls = accumulate(&[9.0, 7.0, -4.0, -4.0, -2.0, 6.0]);
         assert_eq!(separation(&low, &falls), None);
-        // Together at first; the fourth run moves the mean by 4.5, and its bar grows to as much.
+        // Together at first; the fourth run moves the mean by 4.5, and its bar grows by as much.
         let rises = accumulate(&[2.0, 2.0, 2.0, 20.0, 20.0, 20.0]);
         assert_eq!(separation(&low, &rises), Some(5));
     }

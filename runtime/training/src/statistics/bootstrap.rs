@@ -1,5 +1,4 @@
-//! The bootstrap: the spread of a statistic, from values drawn again and again from those that are
-//! there.
+//! The bootstrap: the spread of a statistic, estimated by resampling the values.
 
 use super::distributions::{normal_cdf, normal_quantile};
 use super::intervals::{Interval, Method};
@@ -9,15 +8,15 @@ use roadwright_geometry::math::Stream;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bootstrap {
     estimate: f64,
-    /// The statistic of values drawn from the values, in growing order.
+    /// The statistic of resampled values, ascending.
     replicates: Vec<f64>,
-    /// How much the statistic speeds up with its own size, from leaving out each value once.
+    /// Change of the spread with the size of the statistic, from leaving out each value once.
     acceleration: f64,
 }
 
 impl Bootstrap {
-    /// Draws `resamples` times as many values as there are. Draws come from `stream`, so the same
-    /// stream gives the same bits. `None` of fewer than two values or without resamples.
+    /// Draws `resamples` samples of as many values as there are. Draws come from `stream`, so the same stream
+    /// gives the same bits. `None` for fewer than two values or without resamples.
     pub fn of(
         values: &[f64],
         resamples: usize,
@@ -54,16 +53,15 @@ impl Bootstrap {
         self.between(tail, 1.0 - tail, Method::Percentile, level)
     }
 
-    /// The interval corrected for bias and acceleration; that of the percentiles where all replicates
-    /// lie on one side of the estimate, which leaves nothing to correct by.
+    /// The interval corrected for bias and acceleration. If all replicates lie on one side of the estimate no
+    /// correction is possible, and the percentile interval is returned.
     pub fn bca(&self, level: f64) -> Interval {
         let bias = normal_quantile(self.share_below());
         if !bias.is_finite() {
             return self.percentile(level);
         }
         let corrected = |p: f64| {
-            // Without bias and acceleration this is `p` again, and the interval that of the
-            // percentiles.
+            // Without bias and acceleration this is `p` again, and the interval the percentile interval.
             let from = bias + normal_quantile(p);
             normal_cdf(bias + from / (1.0 - self.acceleration * from))
         };
@@ -71,9 +69,9 @@ impl Bootstrap {
         self.between(corrected(tail), corrected(1.0 - tail), Method::Bca, level)
     }
 
-    /// Share of the replicates below the estimate; those that equal it count half.
+    /// Share of the replicates below the estimate; replicates equal to it count half.
     fn share_below(&self) -> f64 {
-        // Few values give many replicates that equal the estimate. All of them on one side would look
+        // Few values give many replicates equal to the estimate. Counting all of them on one side would look
         // like a bias.
         let below = self.replicates.partition_point(|&r| r < self.estimate);
         let up_to = self.replicates.partition_point(|&r| r <= self.estimate);
@@ -89,7 +87,7 @@ impl Bootstrap {
         }
     }
 
-    /// The replicate that a share lies below, linearly between two.
+    /// The replicate at a quantile, interpolated linearly.
     fn quantile(&self, share: f64) -> f64 {
         let last = self.replicates.len() - 1;
         let place = share.clamp(0.0, 1.0) * last as f64;
@@ -100,9 +98,9 @@ impl Bootstrap {
     }
 }
 
-/// The statistic of all values but one, for each of them.
+/// The statistic of all values except one, for each of them.
 fn without_each(values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Vec<f64> {
-    // The one that is left out goes to the end: no list is copied for each.
+    // The omitted value moves to the end, so no list is copied for each.
     let mut rest = values.to_vec();
     let last = rest.len() - 1;
     let of_rest = |left_out: usize| {
@@ -114,11 +112,11 @@ fn without_each(values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Vec<f64> {
     (0..values.len()).map(of_rest).collect()
 }
 
-/// Skewness of what leaving out one value changes, by six.
+/// Skewness of the changes from leaving out one value, divided by six.
 fn acceleration(jackknife: &[f64]) -> f64 {
     let mean = jackknife.iter().sum::<f64>() / jackknife.len() as f64;
     let sum = |power: i32| -> f64 { jackknife.iter().map(|j| (mean - j).powi(power)).sum() };
-    // 0 if no single value changes the statistic: that leaves the correction of the bias alone.
+    // 0 if no single value changes the statistic, which leaves only the bias correction.
     let squares = sum(2);
     if squares > 0.0 {
         sum(3) / (6.0 * squares * squares.sqrt())
@@ -148,7 +146,7 @@ mod tests {
             replicates: replicates.to_vec(),
             acceleration: acceleration(&without_each(&VALUES, mean)),
         };
-        // Worked out with norm.cdf, norm.ppf of scipy 1.17.1 and percentile of numpy.
+        // Computed with norm.cdf and norm.ppf of scipy 1.17.1, and percentile of numpy.
         assert!((bootstrap.acceleration - 0.070_389_901_980_202_65).abs() < 1e-12);
         let bca = bootstrap.bca(0.9);
         assert!((bca.low - 3.503_662_422_678_267).abs() < 1e-9, "{bca:?}");

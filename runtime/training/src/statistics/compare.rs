@@ -1,4 +1,4 @@
-//! Two drivers on the same courses, and many comparisons at once.
+//! Comparison of two drivers on the same courses, and of many at once.
 
 use super::bootstrap::Bootstrap;
 use super::distributions::student_t_cdf;
@@ -9,13 +9,13 @@ use roadwright_geometry::math::Stream;
 /// Replicates of the bootstrap of a comparison.
 const RESAMPLES: usize = 2000;
 
-/// How two lists of values differ that were measured in pairs, such as on the same courses: common
-/// luck cancels out.
+/// Difference of two lists of values measured in pairs, such as on the same courses, so that common luck
+/// cancels out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Paired {
-    /// Pairs.
+    /// Number of pairs.
     pub count: u64,
-    /// Mean of the second less the first.
+    /// Mean of the second minus the first.
     pub mean: f64,
     /// Standard deviation of the differences.
     pub standard_deviation: f64,
@@ -29,11 +29,11 @@ pub struct Paired {
     pub p: f64,
 }
 
-/// Compares pairs, of which there must be two at least.
+/// Compares pairs, of which there must be at least two.
 pub fn paired(pairs: &[(f64, f64)], level: f64) -> Option<Paired> {
     let differences: Vec<f64> = pairs.iter().map(|(first, second)| second - first).collect();
     let moments = Moments::of(&differences);
-    // A fixed stream: the same two results give the same interval whenever they are compared.
+    // A fixed stream, so that the same two results always give the same interval.
     let stream = Stream::new(0, "paired bootstrap", pairs.len() as u64);
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let bootstrap = Bootstrap::of(&differences, RESAMPLES, stream, mean)?;
@@ -55,20 +55,21 @@ fn two_sided(moments: &Moments) -> f64 {
         let freedom = (moments.count() - 1) as f64;
         return 2.0 * student_t_cdf(-(mean / error).abs(), freedom);
     }
-    // Differences without any spread: they are there, or they are not.
+    // Differences without any spread are certain, or zero.
     if mean == 0.0 { 1.0 } else { 0.0 }
 }
 
-/// Probabilities of several comparisons, corrected so that all of them together go wrong no more often
-/// than a single one [Holm 1979]. In the order given.
+/// Corrects the probabilities of several comparisons so that all of them together go wrong no more often than
+/// a single one [Holm 1979]. In the order given.
 pub fn holm(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
     let mut corrected = vec![0.0; p.len()];
     let mut least = 0.0f64;
     for (rank, &index) in order.iter().enumerate() {
-        // The least is taken times all comparisons, the next times one fewer, and so on. The greatest
-        // so far keeps the order: 0.01, 0.02, 0.02 become 0.03, 0.04, 0.04 and not 0.03, 0.04, 0.02.
+        // The smallest is multiplied by the number of comparisons, the next by one fewer, and so on. The
+        // running maximum keeps the order: 0.01, 0.02, 0.02 become 0.03, 0.04, 0.04 instead of 0.03, 0.04,
+        // 0.02.
         least = least.max((p[index] * (p.len() - rank) as f64).min(1.0));
         corrected[index] = least;
     }
@@ -93,7 +94,7 @@ mod tests {
         assert!((found.t.low - 0.058_294_796_789_289_73).abs() < 1e-9);
         assert!((found.t.high - 1.075_038_536_543_043_8).abs() < 1e-9);
         assert!(found.bootstrap.contains(found.mean));
-        // The other way round all signs turn.
+        // Swapping the lists changes all signs.
         let turned: Vec<(f64, f64)> = pairs.iter().map(|&(a, b)| (b, a)).collect();
         let turned = paired(&turned, 0.95).unwrap();
         assert_eq!((turned.mean, turned.p), (-found.mean, found.p));

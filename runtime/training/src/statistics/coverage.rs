@@ -1,4 +1,4 @@
-//! How often intervals hold what they say they hold: 10,000 simulated experiments each.
+//! Coverage of intervals: 10,000 simulated experiments each.
 
 use super::*;
 use rayon::prelude::*;
@@ -8,7 +8,7 @@ use std::f64::consts::TAU;
 const EXPERIMENTS: u64 = 10_000;
 
 fn uniform(stream: &mut Stream) -> f64 {
-    // Never 0, of which there is no logarithm.
+    // Never 0, which has no logarithm.
     1.0 - stream.next_unit()
 }
 
@@ -17,17 +17,17 @@ fn normal(stream: &mut Stream) -> f64 {
     radius * cos(TAU * stream.next_unit())
 }
 
-/// Skewed: of an exponential law with mean 1.
+/// Skewed: exponentially distributed with mean 1.
 fn exponential(stream: &mut Stream) -> f64 {
     -ln(uniform(stream))
 }
 
-/// Somewhat skewed: the exponential of a normal value with a deviation of a half.
+/// Somewhat skewed: the exponential of a normal value with a standard deviation of a half.
 fn lognormal(stream: &mut Stream) -> f64 {
     exp(0.5 * normal(stream))
 }
 
-/// Share of the experiments in which something is true.
+/// Share of the experiments in which a condition holds.
 fn share(name: &str, experiment: impl Fn(&mut Stream) -> bool + Sync) -> f64 {
     let all = (0..EXPERIMENTS).into_par_iter();
     let count = all
@@ -40,7 +40,7 @@ fn draw(stream: &mut Stream, count: usize, law: fn(&mut Stream) -> f64) -> Vec<f
     (0..count).map(|_| law(stream)).collect()
 }
 
-/// The claim of an interval at 95 % on these experiments.
+/// Whether an interval at 95 % covers as often as it claims.
 fn keeps_its_word(share: f64) -> bool {
     (0.935..=0.96).contains(&share)
 }
@@ -51,7 +51,7 @@ fn students_t_covers_normal_means() {
         share("t", |stream| {
             let moments = Moments::of(&draw(stream, count, normal));
             let interval = student_t(&moments, 0.95).unwrap();
-            // The control: an interval that is narrower by a tenth.
+            // Control: an interval that is narrower by a tenth.
             let reach = scale * 0.5 * interval.width();
             moments.mean().abs() <= reach
         })
@@ -99,12 +99,12 @@ fn wilson_covers_shares_on_average() {
     assert!(!(0.94..=0.965).contains(&narrow), "{narrow}");
 }
 
-/// How long one watches.
+/// Number of values while monitoring.
 const WATCHED: usize = 1000;
 
 #[test]
 fn the_betting_sequence_may_be_watched() {
-    // Bets against the true mean: whoever gets rich by it makes the sequence miss, whenever that is.
+    // Bets against the true mean: if any gets rich the sequence misses, whenever that is.
     let missed = |p: f64| {
         share("betting", |stream| {
             let mut sequence = BettingSequence::against_one(0.95, p);
@@ -118,7 +118,7 @@ fn the_betting_sequence_may_be_watched() {
         let found = missed(p);
         assert!(found <= 0.05, "{p}: {found}");
     }
-    // The control: an interval for a fixed number of trials misses far more often.
+    // Control: an interval for a fixed number of trials misses far more often.
     let watched_fixed = share("betting", |stream| {
         let mut successes = 0;
         (1..=WATCHED as u64).any(|count| {
@@ -153,7 +153,7 @@ fn the_asymptotic_sequence_may_be_watched_from_the_planned_number_on() {
     ] {
         assert!(found <= 0.05, "{name}: {found}");
     }
-    // The control: the same with the interval for a fixed number.
+    // Control: the same with the interval for a fixed number.
     let watched_t = share("asymptotic", |stream| {
         let mut moments = Moments::default();
         (0..WATCHED).any(|_| {

@@ -1,4 +1,4 @@
-//! The normal and Student's distribution, and their quantiles.
+//! The normal distribution and Student's distribution, with their quantiles.
 
 use roadwright_geometry::math::{erfc, exp, ln, ln_gamma};
 use std::f64::consts::FRAC_1_SQRT_2;
@@ -8,10 +8,9 @@ pub fn normal_cdf(x: f64) -> f64 {
     0.5 * erfc(-x * FRAC_1_SQRT_2)
 }
 
-/// The value that a standard normal one is below with probability `p`; infinite at 0 and 1, NaN
-/// outside of them.
+/// Quantile of the standard normal distribution at probability `p`; infinite at 0 and 1, NaN outside.
 pub fn normal_quantile(p: f64) -> f64 {
-    // From the tail that is small: the other one has few digits.
+    // Computed from the small tail, because the other one has few significant digits.
     if p > 0.5 {
         -quantile_below(1.0 - p, normal_cdf)
     } else {
@@ -21,13 +20,13 @@ pub fn normal_quantile(p: f64) -> f64 {
 
 /// Probability that a value of Student's distribution is at most `x`; `freedom` degrees, above 0.
 pub fn student_t_cdf(x: f64, freedom: f64) -> f64 {
-    // `freedom / (freedom + x²)` gives the probability of both tails together; the law is symmetric, so
-    // one tail is half of it.
+    // `freedom / (freedom + x²)` gives the probability of both tails together; the distribution is symmetric,
+    // so one tail is half of it.
     let tail = 0.5 * incomplete_beta(0.5 * freedom, 0.5, freedom / (freedom + x * x));
     if x > 0.0 { 1.0 - tail } else { tail }
 }
 
-/// The value that one of Student's distribution is below with probability `p`.
+/// Quantile of Student's distribution at probability `p`.
 pub fn student_t_quantile(p: f64, freedom: f64) -> f64 {
     if p > 0.5 {
         -quantile_below(1.0 - p, |x| student_t_cdf(x, freedom))
@@ -36,7 +35,7 @@ pub fn student_t_quantile(p: f64, freedom: f64) -> f64 {
     }
 }
 
-/// Where a distribution that is symmetric about 0 reaches `p`, 0 to 0.5.
+/// Quantile at `p`, 0 to 0.5, of a distribution that is symmetric about 0.
 fn quantile_below(p: f64, cdf: impl Fn(f64) -> f64) -> f64 {
     if p.is_nan() || p < 0.0 {
         return f64::NAN;
@@ -44,14 +43,14 @@ fn quantile_below(p: f64, cdf: impl Fn(f64) -> f64) -> f64 {
     if p == 0.0 {
         return f64::NEG_INFINITY;
     }
-    // Both laws are symmetric about 0, and `p` is at most a half: 0 is the upper end, and only the
-    // lower one has to be looked for.
+    // Both distributions are symmetric about 0, and `p` is at most a half, so 0 is the upper end, and only
+    // the lower one has to be searched.
     let mut low = -1.0;
     while cdf(low) > p {
         low *= 2.0;
     }
     let mut high = 0.0;
-    // Halving gains a bit each time, until there is no number in between: slow, and sure for any p.
+    // Bisection gains one bit per step, until there is no number in between: slow but safe for any p.
     loop {
         let middle = 0.5 * (low + high);
         if middle <= low || middle >= high {
@@ -71,7 +70,7 @@ fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
         return x.clamp(0.0, 1.0);
     }
     let factor = exp(ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * ln(x) + b * ln(1.0 - x));
-    // The fraction converges fast on this side of the mean; the other side is one less it.
+    // The fraction converges fast on this side of the mean; the other side is one minus it.
     if x < (a + 1.0) / (a + b + 2.0) {
         factor / a * beta_fraction(a, b, x)
     } else {
@@ -79,18 +78,17 @@ fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     }
 }
 
-/// More terms are never needed below a million degrees of freedom.
+/// Maximum number of terms; fewer suffice below a million degrees of freedom.
 const TERMS: u32 = 10_000;
-/// What stands for a denominator of 0.
+/// Substitute for a denominator of 0.
 const TINY: f64 = 1e-300;
 
-/// The continued fraction, from its front [Lentz 1976].
+/// The continued fraction, evaluated from its front [Lentz 1976].
 fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     let guarded = |value: f64| if value.abs() < TINY { TINY } else { value };
-    // The front is the odd term for m = 0: -(a + b) x / (a + 1).
-    // `c` is the ratio of a numerator to the one before it, `d` that of the denominator before to this
-    // one; `c · d` is what a term changes the fraction by, so no number of terms has to be chosen
-    // beforehand.
+    // The front is the odd term for m = 0: -(a + b) x / (a + 1). `c` is the ratio of a numerator to the
+    // previous one, `d` that of the previous denominator to the current one. A term multiplies the fraction
+    // by `c · d`, so the number of terms need not be chosen in advance.
     let mut d = 1.0 / guarded(1.0 - (a + b) * x / (a + 1.0));
     let (mut c, mut fraction) = (1.0, d);
     for m in 1..TERMS {

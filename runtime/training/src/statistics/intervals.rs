@@ -1,10 +1,10 @@
-//! Intervals of a number of values that was fixed before.
+//! Intervals for a number of values that is fixed in advance.
 
 use super::distributions::{normal_quantile, student_t_quantile};
 use super::moments::Moments;
 use serde::{Deserialize, Serialize};
 
-/// How an interval was made.
+/// Method of an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
@@ -16,9 +16,9 @@ pub enum Method {
     Percentile,
     /// A bootstrap, corrected for bias and acceleration.
     Bca,
-    /// A sequence of intervals of a mean that may be watched; asymptotic.
+    /// A sequence of intervals of a mean that stay valid under monitoring; asymptotic.
     AsymptoticSequence,
-    /// A sequence of intervals of a mean in 0 to 1 that may be watched.
+    /// A sequence of intervals of a mean in 0 to 1 that stay valid under monitoring.
     BettingSequence,
 }
 
@@ -36,38 +36,38 @@ impl Method {
     }
 }
 
-/// An interval that holds what is estimated in a share of all experiments.
+/// An interval that contains the estimated quantity in a share of all experiments.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// Its lower end.
     pub low: f64,
     /// Its upper end.
     pub high: f64,
-    /// How it was made.
+    /// Its method.
     pub method: Method,
     /// The share of experiments, 0 to 1.
     pub level: f64,
 }
 
 impl Interval {
-    /// From its lower to its upper end.
+    /// Width from the lower to the upper end.
     pub fn width(&self) -> f64 {
         self.high - self.low
     }
 
-    /// Whether it holds a value.
+    /// Whether it contains a value.
     pub fn contains(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 }
 
-/// The interval of a mean by Student's t [Student 1908]; `None` of fewer than two values.
+/// The interval of a mean by Student's t [Student 1908]; `None` for fewer than two values.
 pub fn student_t(moments: &Moments, level: f64) -> Option<Interval> {
     if moments.count() < 2 {
         return None;
     }
     let freedom = (moments.count() - 1) as f64;
-    // What the level leaves is shared by two tails: at 95 % the ends lie at 2.5 % and 97.5 %.
+    // The remaining probability is shared by two tails: at 95 % the ends are at 2.5 % and 97.5 %.
     let reach = student_t_quantile(0.5 + 0.5 * level, freedom) * moments.standard_error();
     Some(Interval {
         low: moments.mean() - reach,
@@ -77,7 +77,7 @@ pub fn student_t(moments: &Moments, level: f64) -> Option<Interval> {
     })
 }
 
-/// The interval of a share by the score [Wilson 1927]: also of none and of all it is no point. `None`
+/// The interval of a share by the score method [Wilson 1927], which has a width even at 0 and 1. `None`
 /// without trials.
 pub fn wilson(successes: u64, trials: u64, level: f64) -> Option<Interval> {
     if trials == 0 {
@@ -86,12 +86,12 @@ pub fn wilson(successes: u64, trials: u64, level: f64) -> Option<Interval> {
     let n = trials as f64;
     let share = successes.min(trials) as f64 / n;
     let z = normal_quantile(0.5 + 0.5 * level);
-    // The two shares p with |share - p| = z · sqrt(p (1 - p) / n). The error is that of p and not of
-    // the observed share, which would be 0 if none or all succeed.
+    // The two shares p with |share - p| = z · sqrt(p (1 - p) / n). The error is that of p instead of the
+    // observed share, which would be 0 if none or all succeed.
     let middle = (share + z * z / (2.0 * n)) / (1.0 + z * z / n);
     let variance = share * (1.0 - share) / n + z * z / (4.0 * n * n);
     let reach = z * variance.sqrt() / (1.0 + z * z / n);
-    // At the ends rounding leaves a trace of what is exactly 0 or 1.
+    // At the ends rounding leaves a small residue instead of exactly 0 or 1.
     let low = if successes == 0 { 0.0 } else { middle - reach };
     let high = if successes >= trials {
         1.0

@@ -1,15 +1,15 @@
-//! Numbers with error bars: means and their intervals, differences, and intervals that stay valid
-//! while one watches.
+//! Statistics with error bars: means and their intervals, differences, and intervals that stay valid under
+//! monitoring.
 //!
-//! Which interval says what:
+//! Methods and their conditions:
 //!
-//! | method | of what | when it holds |
+//! | method | estimates | valid |
 //! | --- | --- | --- |
-//! | [`student_t`] | a mean | the number of values was fixed before; values about normal, or many |
-//! | [`wilson`] | a share of yes and no | the number of trials was fixed before |
-//! | [`Bootstrap::percentile`], [`Bootstrap::bca`] | any statistic | the number of values was fixed before; many values |
-//! | [`AsymptoticSequence`] | a mean | at every number of values from the planned one on, watched or not; many values |
-//! | [`BettingSequence`] | a mean of values in 0 to 1 | at every number of values, watched or not |
+//! | [`student_t`] | a mean | if the number of values is fixed in advance; values about normal, or many |
+//! | [`wilson`] | a share of yes and no | if the number of trials is fixed in advance |
+//! | [`Bootstrap::percentile`], [`Bootstrap::bca`] | any statistic | if the number of values is fixed in advance; many values |
+//! | [`AsymptoticSequence`] | a mean | at every number of values from the planned one on, monitored or not; many values |
+//! | [`BettingSequence`] | a mean of values in 0 to 1 | at every number of values, monitored or not |
 //!
 //! All of it gives the same bits on every machine.
 

@@ -1,6 +1,6 @@
-//! Mean, spread and the mean of the middle half.
+//! Mean, spread and interquartile mean.
 
-/// Count, mean and spread of values that come one after the other [Welford 1962].
+/// Count, mean and spread of successive values [Welford 1962].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Moments {
     count: u64,
@@ -10,7 +10,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Those of some values.
+    /// Returns the moments of a list of values.
     pub fn of(values: &[f64]) -> Self {
         let mut moments = Self::default();
         values.iter().for_each(|&value| moments.push(value));
@@ -19,14 +19,14 @@ impl Moments {
 
     /// Adds a value.
     pub fn push(&mut self, value: f64) {
-        // A sum of squares less the square of a sum loses all digits where the mean is large.
+        // A sum of squares minus the square of a sum would lose all digits if the mean is large.
         self.count += 1;
         let from_old = value - self.mean;
         self.mean += from_old / self.count as f64;
         self.squares += from_old * (value - self.mean);
     }
 
-    /// How many there are.
+    /// Number of values.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -36,7 +36,7 @@ impl Moments {
         self.mean
     }
 
-    /// Their variance (n - 1); 0 of fewer than two.
+    /// Their variance (n - 1); 0 for fewer than two.
     pub fn variance(&self) -> f64 {
         if self.count < 2 {
             return 0.0;
@@ -44,30 +44,30 @@ impl Moments {
         self.squares / (self.count - 1) as f64
     }
 
-    /// Their standard deviation (n - 1); 0 of fewer than two.
+    /// Their standard deviation (n - 1); 0 for fewer than two.
     pub fn standard_deviation(&self) -> f64 {
         self.variance().sqrt()
     }
 
-    /// The standard error of their mean; 0 of fewer than two.
+    /// The standard error of their mean; 0 for fewer than two.
     pub fn standard_error(&self) -> f64 {
         self.standard_deviation() / (self.count.max(1) as f64).sqrt()
     }
 }
 
-/// The mean of the middle half: a quarter of the values, rounded down, is left out at either end
-/// [Agarwal 2021]. `None` without any.
+/// Mean of the middle half: a quarter of the values, rounded down, is left out at either end [Agarwal 2021].
+/// `None` without values.
 pub fn interquartile_mean(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let left_out = sorted.len() / 4;
-    // Of fewer than four values none is left out: it is the plain mean.
+    // With fewer than four values none is left out, which gives the plain mean.
     let middle = &sorted[left_out..sorted.len() - left_out];
     (!middle.is_empty()).then(|| Moments::of(middle).mean())
 }
 
-/// Least value, quartiles and greatest value: what a box plot shows. Quartiles between two values are
-/// interpolated in a straight line; `None` without any value.
+/// Minimum, quartiles and maximum, as in a box plot. Quartiles between two values are interpolated linearly;
+/// `None` without values.
 pub fn five_numbers(values: &[f64]) -> Option<[f64; 5]> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -91,7 +91,7 @@ mod tests {
         let moments = Moments::of(&values);
         assert_eq!((moments.count(), moments.mean()), (4, 1e9 + 10.0));
         assert_eq!(moments.variance(), 30.0);
-        // What the plain formula makes of the same values: the reason for this one.
+        // The plain formula on the same values, which shows why it is not used.
         let squares: f64 = values.iter().map(|v| v * v).sum();
         let plain = (squares - 4.0 * moments.mean() * moments.mean()) / 3.0;
         assert!((plain - 30.0).abs() > 1.0, "{plain}");
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn quartiles_between_two_values_are_interpolated() {
-        // By hand: a quarter of five steps is 1.25, a quarter of the way from 2 to 4.
+        // By hand: a quarter of five steps is 1.25, which lies a quarter of the distance from 2 to 4.
         let values = [32.0, 2.0, 4.0, 16.0, 8.0, 1.0];
         assert_eq!(five_numbers(&values), Some([1.0, 2.5, 6.0, 14.0, 32.0]));
         assert_eq!(five_numbers(&[7.0]), Some([7.0; 5]));

@@ -1,27 +1,27 @@
-//! Intervals that stay valid while one watches: at 95 % they hold the mean at all times together in
-//! 95 % of all experiments, so one may stop when they are narrow enough.
+//! Intervals that stay valid under monitoring: at 95 % they contain the mean at all times together in 95 % of
+//! all experiments, so an experiment may stop once they are narrow enough.
 //!
-//! Watching an interval for a fixed number of values and stopping when it looks good misses the mean
-//! far more often than it says.
+//! Monitoring an interval for a fixed number of values and stopping when it looks good misses the mean far
+//! more often than claimed.
 
 use super::intervals::{Interval, Method};
 use super::moments::Moments;
 use roadwright_geometry::math::ln;
 
-/// Intervals of a mean of many values [Waudby-Smith 2024], theorem 2.2. They are asymptotic, as
-/// Student's t is for values that are not normal: watched from 30 values on they miss normal means in
-/// 3 % of all experiments, but those of an exponential law in 6.5 %; from 100 on in 3.6 %.
+/// Intervals of a mean of many values [Waudby-Smith 2024], theorem 2.2. They are asymptotic, as Student's t
+/// is for values that are not normal: monitored from 30 values on they miss normal means in 3 % of all
+/// experiments, but those of an exponential distribution in 6.5 %; from 100 on in 3.6 %.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AsymptoticSequence {
     level: f64,
-    /// Where the sequence is tightest: its `rho` squared.
+    /// The square of `rho`, which determines where the sequence is tightest.
     rho_squared: f64,
 }
 
 impl AsymptoticSequence {
-    /// A sequence of a level, 0 to 1, that is tightest at a planned number of values.
+    /// Makes a sequence of a level, 0 to 1, that is tightest at a planned number of values.
     pub fn new(level: f64, planned: u64) -> Self {
-        // The optimum of the width at that number.
+        // Minimises the width at that number.
         let twice = -2.0 * ln(1.0 - level);
         Self {
             level,
@@ -29,14 +29,14 @@ impl AsymptoticSequence {
         }
     }
 
-    /// The interval of the values so far; `None` of fewer than two.
+    /// The interval of the values so far; `None` for fewer than two.
     pub fn interval(&self, moments: &Moments) -> Option<Interval> {
         if moments.count() < 2 {
             return None;
         }
         let n = moments.count() as f64;
-        // The theorem counts in standard deviations; in standard errors, as here, there is one `n` less
-        // below the line.
+        // The theorem uses standard deviations; with standard errors, as here, the denominator has one `n`
+        // less.
         let grown = n * self.rho_squared + 1.0;
         let bound = 2.0 * grown / (n * self.rho_squared) * ln(grown.sqrt() / (1.0 - self.level));
         let reach = for_few(bound.sqrt(), n - 1.0) * moments.standard_error();
@@ -49,8 +49,9 @@ impl AsymptoticSequence {
     }
 }
 
-/// A number of standard errors of a normal law as one of Student's law with the same tail
-/// ([Abramowitz 1964], 26.7.5): the deviation is estimated too, which matters with few values.
+/// Converts a number of standard errors of a normal distribution to one of Student's distribution with the
+/// same tail ([Abramowitz 1964], 26.7.5), because the deviation is estimated too, which matters with few
+/// values.
 fn for_few(z: f64, freedom: f64) -> f64 {
     let squared = z * z;
     let first = (squared + 1.0) / (4.0 * freedom);
@@ -58,17 +59,17 @@ fn for_few(z: f64, freedom: f64) -> f64 {
     z * (1.0 + first + second)
 }
 
-/// Means are tried at so many places and one more.
+/// Number of intervals between the means that are tried.
 const PLACES: usize = 1000;
-/// No bet risks more than this share of the capital in one go.
+/// Largest share of the capital that a bet risks at once.
 const RISK: f64 = 0.5;
 
-/// Intervals of the mean of values in 0 to 1, by betting against every possible mean
-/// [Waudby-Smith 2023], section 4: a mean against which one gets rich is not the mean.
+/// Intervals of the mean of values in 0 to 1, by betting against every possible mean [Waudby-Smith 2023],
+/// section 4: a mean against which a bettor gets rich is not the mean.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BettingSequence {
     level: f64,
-    /// Possible means that are left, with what one has who bet on more and on less.
+    /// The remaining possible means, with the capital of the bets on more and on less.
     means: Vec<Bet>,
     /// Distance between possible means.
     spacing: f64,
@@ -78,7 +79,7 @@ pub struct BettingSequence {
     squares: f64,
 }
 
-/// The capital of two who bet against one possible mean, each with 1 at the start.
+/// The capital of two bettors against one possible mean, each starting with 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Bet {
     mean: f64,
@@ -87,7 +88,7 @@ struct Bet {
 }
 
 impl BettingSequence {
-    /// A sequence of a level, 0 to 1.
+    /// Makes a sequence of a level, 0 to 1.
     pub fn new(level: f64) -> Self {
         let spacing = 1.0 / PLACES as f64;
         let means = (0..=PLACES).map(|place| place as f64 * spacing);
@@ -110,17 +111,17 @@ impl BettingSequence {
         }
     }
 
-    /// Adds a value; it is held in 0 to 1.
+    /// Adds a value; it is clamped to 0 to 1.
     pub fn push(&mut self, value: f64) {
         let value = value.clamp(0.0, 1.0);
-        // The stake stands before the value is looked at. Only then do bets on the true mean gain
-        // nothing on average, which is what the level rests on.
+        // The stake is fixed before the value is seen. Only then do bets on the true mean gain nothing on
+        // average, on which the level rests.
         let stake = self.stake();
         for bet in &mut self.means {
-            // The worst for the bet on more is a value of 0, which costs `stake · mean` of the capital,
-            // and for the other a value of 1. So limited, half of the capital is left at least: from 0
-            // there is no way back. At a mean of 0 or 1 the limit is infinite, and there one of the two
-            // bets cannot lose.
+            // The worst for the bet on more is a value of 0, which costs `stake · mean` of the capital, and
+            // for the other a value of 1. With this limit at least half of the capital remains, because there
+            // is no recovery from 0. At a mean of 0 or 1 the limit is infinite, but there one of the two bets
+            // cannot lose.
             bet.on_more *= 1.0 + stake.min(RISK / bet.mean) * (value - bet.mean);
             bet.on_less *= 1.0 - stake.min(RISK / (1.0 - bet.mean)) * (value - bet.mean);
         }
@@ -131,7 +132,7 @@ impl BettingSequence {
         self.drop_losers();
     }
 
-    /// What is bet on the next value, from the values before it only.
+    /// The stake on the next value, from the earlier values only.
     fn stake(&self) -> f64 {
         let next = (self.count + 1) as f64;
         // As if there had been one value before all others, half a unit from its mean.
@@ -139,12 +140,12 @@ impl BettingSequence {
         (2.0 * ln(2.0 / (1.0 - self.level)) / (variance * next * ln(next + 1.0))).sqrt()
     }
 
-    /// Takes out the means against which somebody got rich. The last ones stay: an interval never
-    /// becomes empty.
+    /// Removes the means against which a bettor got rich. The last ones stay, so an interval never becomes
+    /// empty.
     fn drop_losers(&mut self) {
-        // Fair bets get there with a probability of 1 - level at most, however long one watches.
+        // Fair bets get there with a probability of at most 1 - level, however long the monitoring.
         let rich = 1.0 / (1.0 - self.level);
-        // Each of the two began with half of the capital.
+        // Each of the two bettors started with half of the capital.
         let is_left = |bet: &Bet| 0.5 * bet.on_more.max(bet.on_less) < rich;
         if self.means.iter().any(is_left) {
             self.means.retain(is_left);
@@ -167,12 +168,12 @@ impl BettingSequence {
 
 #[cfg(test)]
 impl BettingSequence {
-    /// A sequence that tries one mean only.
+    /// Makes a sequence that tries one mean only.
     pub(super) fn against_one(level: f64, mean: f64) -> Self {
         Self::against(level, std::iter::once(mean), 0.0)
     }
 
-    /// Whether somebody is rich who bet against the first mean that is left.
+    /// Whether a bet against the first remaining mean has got rich.
     pub(super) fn someone_is_rich(&self) -> bool {
         let bet = self.means[0];
         0.5 * bet.on_more.max(bet.on_less) >= 1.0 / (1.0 - self.level)
@@ -202,7 +203,7 @@ mod tests {
             last = now;
         }
         assert!(last.contains(0.5) && last.width() < 0.25, "{last:?}");
-        // Against all promises: first nothing but 1, then nothing but 0.
+        // An adversarial case: first only values of 1, then only values of 0.
         let turned = watched((0..400).map(|n| f64::from(n < 200))).interval();
         assert!(turned.low <= turned.high, "{turned:?}");
     }
@@ -228,7 +229,7 @@ mod tests {
             (ours, ours / student_t(&moments, 0.95).unwrap().width())
         };
         assert!(at(1000).0 < at(100).0);
-        // At the planned number it is tightest against an interval that must not be watched.
+        // Compared with an interval that must not be monitored, it is tightest at the planned number.
         let (early, planned, late) = (at(10).1, at(100).1, at(1000).1);
         assert!(planned < 1.6 && planned > 1.2, "{planned}");
         assert!(

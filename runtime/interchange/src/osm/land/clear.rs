@@ -1,4 +1,4 @@
-//! Lanes are kept clear of buildings.
+//! Keeps lanes clear of buildings.
 
 use super::rings::{Shape, without};
 use glam::DVec2;
@@ -8,21 +8,21 @@ use roadwright_geometry::{polygon, polyline, unit};
 use roadwright_scenario::junction::U_TURN_RADIUS;
 use roadwright_scenario::lane_graph::LaneGraph;
 
-/// Buildings keep this far from the edge of a lane, m: more than a hand's breadth, so that mirrors and
-/// doors pass.
+/// Distance of buildings from the edge of a lane, m: enough for mirrors and doors.
 const BESIDE_LANE: f64 = 0.3;
-/// And this far from the middle of a lane, m: nobody who keeps to a lane comes so near that it would take the
-/// building for something in its way, not even a bus.
+/// Distance of buildings from the middle of a lane, m, so that no vehicle that keeps to its lane, not even a
+/// bus, mistakes the building for an obstacle in its path.
 const BESIDE_MIDDLE: f64 = 2.7;
-/// Where a lane bends more tightly than a car can a car drives wide: at a right angle by 0.41 times what its radius is larger.
+/// Extra clearance where a lane bends more tightly than a car can turn, because cars swing wide there: at a
+/// right angle by 0.41 times the difference of the radii.
 const WIDE: f64 = 0.5;
-/// A stretch of a lane is taken for straight while it bends by less than this, m, up to this length, m.
+/// Largest deviation of a stretch that counts as straight, m, and its largest length, m.
 const BENT: f64 = 0.05;
 const LONGEST: f64 = 20.0;
-/// Corners of the circles that are cut out at the ends of stretches.
+/// Number of corners of the circles that are cut out at the ends of stretches.
 const CORNERS: usize = 16;
 
-/// A stretch of the middle of a lane, and how far buildings keep away from it, m.
+/// A stretch of the middle of a lane, and the clearance of buildings from it, m.
 #[derive(Clone, Copy)]
 struct Stretch {
     from: DVec2,
@@ -30,16 +30,16 @@ struct Stretch {
     clearance: f64,
 }
 
-/// All lanes, found by place.
+/// All lanes, indexed by position.
 pub(super) struct Lanes {
     stretches: Vec<Stretch>,
     middles: GridIndex,
-    /// How far from its middle a stretch keeps buildings away, at most, m.
+    /// Largest clearance of any stretch, m.
     reach: f64,
 }
 
 impl Lanes {
-    /// The lanes of a graph, those of bridges and in tunnels included.
+    /// Makes the index of the lanes of a graph, including those on bridges and in tunnels.
     pub(super) fn new(graph: &LaneGraph) -> Self {
         let mut stretches = Vec::new();
         for (id, lanelet) in graph.numbered() {
@@ -68,7 +68,7 @@ impl Lanes {
         }
     }
 
-    /// What is left of a building where it comes too near to lanes; `None` where it does not.
+    /// Returns what remains of a building that is too close to lanes; `None` if it is not.
     pub(super) fn cleared(&self, shape: &Shape) -> Option<Vec<Shape>> {
         let (low, high) = polygon::bounds(&shape[0])?;
         let (centre, half) = (0.5 * (low + high), 0.5 * (high - low));
@@ -77,7 +77,7 @@ impl Lanes {
             .for_each_within(centre, half.length() + self.reach, |index, _| {
                 near.push(index)
             });
-        // In the order of lanes, not of cells.
+        // In the order of lanes instead of cells.
         near.sort_unstable();
         let stretches = near.iter().map(|index| self.stretches[*index as usize]);
         let covers: Vec<Vec<DVec2>> = stretches
@@ -95,7 +95,8 @@ fn tightest_radius(line: CentreLine<'_>) -> f64 {
     1.0 / bends.fold(0.0, f64::max).max(1e-9)
 }
 
-/// A line as straight stretches: cutting with a few is much faster than with one for each metre.
+/// Simplifies a line to straight stretches, because cutting with few of them is much faster than with one per
+/// metre.
 fn straight(points: &[DVec2]) -> Vec<(DVec2, DVec2)> {
     let cuts = polyline::cuts(points, BENT, LONGEST);
     let pairs = cuts.windows(2);
@@ -105,7 +106,7 @@ fn straight(points: &[DVec2]) -> Vec<(DVec2, DVec2)> {
 }
 
 impl Stretch {
-    /// Whether a building, whose box is given, comes too near.
+    /// Whether a building with the given box is too close.
     fn reaches(&self, shape: &Shape, (low, high): (DVec2, DVec2)) -> bool {
         let (least, most) = (self.from.min(self.to), self.from.max(self.to));
         if (least - self.clearance).cmpgt(high).any() || (most + self.clearance).cmplt(low).any() {
@@ -130,10 +131,11 @@ impl Stretch {
         distance(self.from, self.to, point) < self.clearance
     }
 
-    /// All that is too near: a stadium, counter-clockwise, around which the clearance is kept everywhere.
+    /// The area that has to be clear: a stadium, counter-clockwise, that contains all points within the
+    /// clearance.
     fn cover(&self) -> Vec<DVec2> {
         let step = std::f64::consts::TAU / CORNERS as f64;
-        // Outside of the circle, not inside of it.
+        // Around the circle instead of inside it.
         let radius = self.clearance / roadwright_geometry::math::cos(0.5 * step);
         let circle = |centre: DVec2| {
             (0..CORNERS).map(move |i| centre + radius * unit(step * (i as f64 + 0.5)))

@@ -1,9 +1,9 @@
-//! What tags say about an area: a building and its height, or a use of the ground.
+//! Kinds of areas by their tags: a building with its height, or a use of the ground.
 
 use super::super::elements::Tags;
 use roadwright_scenario::LandUse;
 
-/// Keys that are read of outlines; others, mostly addresses, are dropped while reading.
+/// Keys that are kept for outlines; others, mostly addresses, are dropped while reading.
 const KEYS: [&str; 20] = [
     "aeroway",
     "amenity",
@@ -34,10 +34,10 @@ pub(in super::super) fn matters(key: &str) -> bool {
 
 /// Height of a storey, m.
 const STOREY: f64 = 3.0;
-/// Heights that are believed, m: a kiosk, and the highest building there is.
+/// Plausible heights, m: from a kiosk to the highest building of the world.
 const HEIGHTS: (f64, f64) = (2.0, 830.0);
 
-/// What an area is.
+/// Kind of an area.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Kind {
     /// A building of a height, m.
@@ -46,7 +46,7 @@ pub(super) enum Kind {
     Ground(LandUse),
 }
 
-/// What tags say: nothing about land, what it is, or why it is left out.
+/// Returns the kind of an area, or why it is left out; `None` if the tags do not describe land.
 pub(super) fn kind(tags: &Tags) -> Option<Result<Kind, &'static str>> {
     let value = |key: &str| tags.get(key).map(String::as_str).unwrap_or_default();
     let is_below = value("location") == "underground"
@@ -54,7 +54,7 @@ pub(super) fn kind(tags: &Tags) -> Option<Result<Kind, &'static str>> {
         || !matches!(value("tunnel"), "" | "no");
     let found = match value("building") {
         "" | "no" => Kind::Ground(usage(tags)?),
-        // On posts, over whatever is below.
+        // Roofs on posts, above other ground.
         "roof" | "carport" | "canopy" => return Some(Err("roofs on posts (building=roof)")),
         building => Kind::Building(height(tags, building)),
     };
@@ -65,12 +65,12 @@ pub(super) fn kind(tags: &Tags) -> Option<Result<Kind, &'static str>> {
     })
 }
 
-/// How high a building is, m: by its height, its storeys, or what is usual for its kind.
+/// Height of a building, m: from its height, its storeys, or the usual value of its kind.
 fn height(tags: &Tags, building: &str) -> f64 {
     let metres = tags.get("height").and_then(|text| metres(text));
     let storeys = || {
         let levels = tags.get("building:levels")?;
-        // Several values or a range: the first one.
+        // Of several values or a range, the first one.
         let first = levels.split([';', '-', ',']).next()?;
         first.trim().parse::<f64>().ok()
     };
@@ -87,7 +87,7 @@ fn height(tags: &Tags, building: &str) -> f64 {
     known.unwrap_or_else(usual).clamp(HEIGHTS.0, HEIGHTS.1)
 }
 
-/// A length as it is written: `12`, `12.5 m`, `40 ft`, `40'`.
+/// Parses a length such as `12`, `12.5 m`, `40 ft` or `40'`.
 fn metres(text: &str) -> Option<f64> {
     let text = text.trim();
     let feet = text.strip_suffix("ft").or_else(|| text.strip_suffix('\''));
@@ -98,10 +98,10 @@ fn metres(text: &str) -> Option<f64> {
     number.trim().parse::<f64>().ok().map(|value| unit * value)
 }
 
-/// What ground is used for; `None` where tags tell of something else.
+/// The use of the ground; `None` if tags describe something else.
 fn usage(tags: &Tags) -> Option<LandUse> {
     let value = |key: &str| tags.get(key).map(String::as_str).unwrap_or_default();
-    // What is there goes before what it is meant for: a pond in a park is water.
+    // The actual cover overrides the intended use: a pond in a park is water.
     covered(value("natural"), value("waterway"), value("water"))
         .or_else(|| of_leisure(value("leisure")))
         .or_else(|| paved(tags))

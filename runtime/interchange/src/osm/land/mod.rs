@@ -20,34 +20,34 @@ use roadwright_scenario::{
 };
 use std::collections::BTreeMap;
 
-/// Outlines are missed by at most this much, m: of buildings, and of land.
+/// Largest simplification error of outlines, m: of buildings, and of land.
 const TOLERANCES: (f64, f64) = (0.15, 0.3);
-/// Without a box, land is read as far as this around the roads, m.
+/// Distance around the roads within which land is imported without a box, m.
 const AROUND_ROADS: f64 = 150.0;
-/// Largest building, m from corner to corner: larger ones are mistakes, or stand for a whole quarter.
+/// Largest building, m from corner to corner; larger ones are mistakes, or stand for a whole quarter.
 const LARGEST_BUILDING: f64 = 1_000.0;
-/// What is left of a building that was cut: a piece has at least this area, m^2, and is this wide, m.
+/// Smallest piece of a building that was cut: area, m^2, and width, m.
 const LEAST_PIECE: (f64, f64) = (8.0, 1.0);
-/// A building of which less than this share is left after the cut is left out.
+/// Smallest remaining share of a building after the cut; below it the building is left out.
 const LEAST_SHARE: f64 = 0.3;
-/// Smaller areas of land are left out, m^2.
+/// Smallest area of land, m^2.
 const LEAST_LAND: f64 = 4.0;
-/// Most buildings, and most areas of land: a city of a million people has a quarter of that.
+/// Maximum number of buildings, and of areas of land; a city of a million people has a quarter of that.
 const MOST_OBJECTS: usize = 1_000_000;
-/// Pairs of edges that are compared at most to find outlines that cross themselves.
+/// Maximum number of pairs of edges that are compared to find outlines that cross themselves.
 const MOST_COMPARISONS: usize = 200_000_000;
 
-/// Outlines of more corners are put in order by the polygon library, of which each costs more.
+/// Outlines with more corners are cleaned up by the polygon library, which costs more per outline.
 const MOST_PLAIN: usize = 200;
 
-/// What was added to the scenario.
+/// Numbers of objects added to the scenario.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counts {
     pub(super) buildings: usize,
     pub(super) areas: usize,
 }
 
-/// An area of the data: rings of nodes, which cut each other out where they lie in each other.
+/// An area of the data: rings of nodes, where nested rings cut out holes.
 struct Area {
     object: String,
     name: String,
@@ -58,7 +58,7 @@ struct Area {
 /// Adds buildings and land to a scenario that has its roads.
 ///
 /// # Errors
-/// If the scenario refuses an object.
+/// If the scenario rejects an object.
 pub(super) fn add(
     elements: &Elements,
     options: &ImportOptions,
@@ -89,11 +89,11 @@ pub(super) fn add(
     Ok(adding.counts)
 }
 
-/// The areas that tags tell of, in the order of the data: ways first.
+/// The areas that tags describe, in the order of the data: ways first.
 fn areas(elements: &Elements, warnings: &mut Warnings) -> Vec<Area> {
     let mut areas = Vec::new();
     let ways = elements.areas.iter();
-    // Squares are roads by their tags.
+    // By their tags, squares are roads.
     let squares = elements
         .ways
         .iter()
@@ -104,7 +104,7 @@ fn areas(elements: &Elements, warnings: &mut Warnings) -> Vec<Area> {
             continue;
         };
         let (rings, lost) = rings::joined(&[&way.nodes]);
-        // What is not closed is a line: a fence of a park, a bank.
+        // Open lines, such as a fence of a park or a river bank, are not areas.
         if lost == 0 {
             areas.push(Area {
                 object: object(),
@@ -121,13 +121,14 @@ fn areas(elements: &Elements, warnings: &mut Warnings) -> Vec<Area> {
         let Some(kind) = read(kind(&relation.tags), object, warnings) else {
             continue;
         };
-        // What lies in what follows from the rings; roles are often missing or wrong.
+        // Nesting is derived from the rings, because roles are often missing or wrong.
         let members = relation.members.iter().filter(|member| member.0 == 'w');
         let known: Vec<Option<&&Way>> = members.map(|member| all.get(&member.1)).collect();
         let ways: Vec<&[i64]> = known.iter().flatten().map(|way| &way.nodes[..]).collect();
         let (rings, lost) = rings::joined(&ways);
         if lost > 0 || known.iter().any(Option::is_none) {
-            let reason = "areas whose outline is not whole in the data (its closed parts are kept)";
+            let reason =
+                "areas whose outline is incomplete in the data (its closed parts are kept)";
             warnings.add(reason, object());
         }
         if !rings.is_empty() {
@@ -160,7 +161,7 @@ fn read(
     }
 }
 
-/// Nodes that two areas have, in order: their walls and edges lie side by side.
+/// Nodes shared by two areas, in order: their walls and edges are adjacent.
 fn shared_nodes(areas: &[Area]) -> Vec<i64> {
     let mut nodes: Vec<i64> = areas.iter().flat_map(|area| area.rings.concat()).collect();
     nodes.sort_unstable();
@@ -173,17 +174,17 @@ fn shared_nodes(areas: &[Area]) -> Vec<i64> {
     shared
 }
 
-/// The part of the world that is read.
+/// The part of the world that is imported.
 struct Window {
     projection: LocalProjection,
     /// Its corners, m.
     ring: Vec<DVec2>,
-    /// A box that lies wholly in it, m.
+    /// A box that lies completely inside it, m.
     inner: (DVec2, DVec2),
 }
 
 impl Window {
-    /// The box, or the surroundings of the roads; `None` where there is neither.
+    /// Makes the window from the box, or from the surroundings of the roads; `None` if there is neither.
     fn new(scenario: &Scenario, clip: Option<GeoBox>) -> Option<Self> {
         let origin = scenario.about().origin?;
         let projection =
@@ -208,7 +209,7 @@ impl Window {
                 ]
             }
         };
-        // A box in degrees is nearly one in metres: its sides bend by centimetres.
+        // A box in degrees is nearly one in metres, because its sides bend by centimetres.
         let inner = (
             DVec2::new(ring[0].x.max(ring[3].x), ring[0].y.max(ring[1].y)),
             DVec2::new(ring[1].x.min(ring[2].x), ring[2].y.min(ring[3].y)),
@@ -222,7 +223,7 @@ impl Window {
     }
 }
 
-/// Areas on their way into a scenario.
+/// Areas while they are added to a scenario.
 struct Adding<'a> {
     elements: &'a Elements,
     window: Window,
@@ -231,7 +232,7 @@ struct Adding<'a> {
     scenario: &'a mut Scenario,
     warnings: &'a mut Warnings,
     counts: Counts,
-    /// Pairs of edges that may still be compared.
+    /// Remaining number of pairs of edges that may be compared.
     left: usize,
 }
 
@@ -276,7 +277,7 @@ impl Adding<'_> {
         rings.collect()
     }
 
-    /// Rings as polygons in the window, or why they are none.
+    /// Converts rings to polygons in the window, or returns why that is impossible.
     fn shapes(&mut self, rings: &[Vec<DVec2>]) -> Result<Vec<Shape>, &'static str> {
         let corners: Vec<DVec2> = rings.concat();
         let Some((low, high)) = polygon::bounds(&corners) else {
@@ -290,11 +291,11 @@ impl Adding<'_> {
             return Err("areas of more than 20,000 corners");
         }
         if !rings::is_tame(rings, &mut self.left) {
-            return Err("areas whose outline crosses itself again and again");
+            return Err("areas whose outline crosses itself too often");
         }
         let is_inside =
             low.cmpge(self.window.inner.0).all() && high.cmple(self.window.inner.1).all();
-        // Most areas are one ring that crosses nothing: they stay as they are.
+        // Most areas are a single ring without crossings, which is kept as it is.
         let is_small = rings.len() == 1 && corners.len() <= MOST_PLAIN;
         let is_plain = is_small && polygon::is_simple(&rings[0]);
         if is_inside && is_plain {
@@ -337,7 +338,7 @@ impl Adding<'_> {
                 self.warnings.add(reason, area.object.clone());
                 return Ok(());
             }
-            let reason = "buildings that were cut back where they came too near to lanes (arches, \
+            let reason = "buildings that were cut back where they are too close to lanes (arches, \
                           passages, corners)";
             self.warnings.add(reason, area.object.clone());
         }
@@ -393,7 +394,7 @@ impl Adding<'_> {
     }
 }
 
-/// Whether what a cut has left is a building, and no sliver of one.
+/// Whether a remaining piece is a building rather than a sliver.
 fn is_piece(shape: &Shape) -> bool {
     let area = rings::area(shape);
     let edges = shape.iter().flat_map(|ring| polygon::edges(ring));

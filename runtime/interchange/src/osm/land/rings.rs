@@ -1,4 +1,4 @@
-//! Outlines from ways: rings of nodes, assembled and simplified, and what polygons do to each other.
+//! Outlines from ways: rings of nodes, assembled and simplified, and polygon operations.
 
 use glam::DVec2;
 use i_overlay::core::fill_rule::FillRule;
@@ -12,13 +12,13 @@ use std::ops::ControlFlow;
 /// A polygon: its outline counter-clockwise, then its holes clockwise.
 pub(super) type Shape = Vec<Vec<DVec2>>;
 
-/// Crossings of an outline with itself that are mended at most.
+/// Maximum number of crossings of an outline with itself that are repaired.
 const MOST_CROSSINGS: usize = 100;
 
-/// Joins ways to rings, each without its first node once more. Returns with them how many ways are left
-/// over: in an extract the rest of an outline may be missing.
+/// Joins ways to rings, each without its first node repeated. Also returns the number of remaining ways,
+/// because in an extract the rest of an outline may be missing.
 ///
-/// In the order of the ways; where three meet in a node, the first that fits goes on.
+/// In the order of the ways; where three meet at a node, the first that fits is used.
 pub(super) fn joined(ways: &[&[i64]]) -> (Vec<Vec<i64>>, usize) {
     let mut by_end: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
     let is_closed = |way: &[i64]| way.len() > 3 && way.first() == way.last();
@@ -28,7 +28,7 @@ pub(super) fn joined(ways: &[&[i64]]) -> (Vec<Vec<i64>>, usize) {
             by_end.entry(last).or_default().push(index);
         }
     }
-    // Taken from the back: the first way comes first.
+    // Taken from the back, so that the first way comes first.
     by_end.values_mut().for_each(|list| list.reverse());
     let (mut rings, mut lost) = (Vec::new(), 0);
     let mut used = vec![false; ways.len()];
@@ -61,9 +61,9 @@ pub(super) fn joined(ways: &[&[i64]]) -> (Vec<Vec<i64>>, usize) {
     (rings, lost)
 }
 
-/// A ring without the corners that it can do without: it is missed by at most `tolerance`, m. Corners that
-/// must stay are kept, as those that neighbours share: their walls stay side by side. Every corner that is
-/// looked at takes one from `left`; when nothing is left, all others stay.
+/// Simplifies a ring with an error of at most `tolerance`, m. Fixed corners are kept, such as those shared by
+/// neighbours, so that their walls stay adjacent. Each checked corner takes one from `left`; when nothing is
+/// left, all others stay.
 pub(super) fn simplified(
     ring: &[DVec2],
     must_stay: impl Fn(usize) -> bool,
@@ -83,7 +83,7 @@ pub(super) fn simplified(
     stays[0] = true;
     stays[far.unwrap_or(0)] = true;
     let fixed: Vec<usize> = (0..count).filter(|i| stays[*i]).chain([count]).collect();
-    // The polyline between two corners that stay, by the farthest corner first [Douglas 1973].
+    // Simplifies the polyline between two fixed corners, farthest corner first [Douglas 1973].
     let mut open: Vec<(usize, usize)> = fixed.windows(2).map(|pair| (pair[0], pair[1])).collect();
     while let Some((from, to)) = open.pop() {
         let Some(rest) = left.checked_sub(to - from) else {
@@ -103,8 +103,8 @@ pub(super) fn simplified(
     kept.map(|i| ring[i]).collect()
 }
 
-/// Whether rings can be handed to [`combined`]: they cross themselves and each other a few times at most.
-/// Comparing them takes from `left`.
+/// Whether rings can be passed to [`combined`], because they cross themselves and each other only a few
+/// times. Comparing them takes from `left`.
 pub(super) fn is_tame(rings: &[Vec<DVec2>], left: &mut usize) -> bool {
     let mut count = 0;
     let all = rings.iter().map(Vec::as_slice);
@@ -119,7 +119,7 @@ pub(super) fn is_tame(rings: &[Vec<DVec2>], left: &mut usize) -> bool {
     whole && count <= MOST_CROSSINGS
 }
 
-/// Rings, by the even-odd rule, as polygons inside a window.
+/// Converts rings, by the even-odd rule, to polygons inside a window.
 pub(super) fn inside(rings: &[Vec<DVec2>], window: &[DVec2]) -> Vec<Shape> {
     combined(
         rings,
@@ -129,7 +129,7 @@ pub(super) fn inside(rings: &[Vec<DVec2>], window: &[DVec2]) -> Vec<Shape> {
     )
 }
 
-/// A polygon without what rings that run counter-clockwise cover.
+/// Subtracts counter-clockwise rings from a polygon.
 pub(super) fn without(shape: &[Vec<DVec2>], covers: &[Vec<DVec2>]) -> Vec<Shape> {
     combined(shape, covers, OverlayRule::Difference, FillRule::NonZero)
 }
@@ -163,7 +163,7 @@ fn combined(
         .collect()
 }
 
-/// Millimetres are finer than any survey.
+/// Rounds to millimetres, which are finer than any survey.
 pub(super) fn rounded(ring: &[DVec2]) -> Vec<DVec2> {
     ring.iter().map(|p| (*p * 1e3).round() / 1e3).collect()
 }
@@ -173,7 +173,7 @@ pub(super) fn area(shape: &Shape) -> f64 {
     shape.iter().map(|ring| polygon::signed_area(ring)).sum()
 }
 
-/// A polygon with holes as one ring, with a cut from each hole to the corner nearest to it.
+/// Converts a polygon with holes to one ring, with a cut from each hole to the corner nearest to it.
 pub(super) fn opened(shape: Shape) -> Vec<DVec2> {
     let mut rings = shape.into_iter();
     let outer = rings.next().unwrap_or_default();
@@ -208,11 +208,11 @@ mod tests {
     fn ways_are_joined_whichever_way_they_run() {
         let whole = joined(&[&[1, 2, 3], &[5, 4, 3], &[5, 6, 1]]);
         assert_eq!(whole, (vec![vec![1, 2, 3, 4, 5, 6]], 0));
-        // Closed ones stand for themselves; what does not close is left over.
+        // Closed ways are rings by themselves; ways that do not close are left over.
         let some = joined(&[&[1, 2, 3, 1], &[7, 8], &[8, 9], &[4, 5, 6, 4]]);
         assert_eq!(some, (vec![vec![1, 2, 3], vec![4, 5, 6]], 2));
         assert_eq!(joined(&[&[], &[1], &[1, 1], &[2, 3, 2]]).0.len(), 0);
-        // Two rings that touch in a node.
+        // Two rings that touch at a node.
         let touching = joined(&[&[1, 2, 3], &[3, 4, 1], &[3, 5, 6], &[6, 7, 3]]);
         assert_eq!((touching.0.len(), touching.1), (2, 0));
     }

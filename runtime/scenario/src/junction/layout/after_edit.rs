@@ -1,4 +1,4 @@
-//! The layout of a network that was edited: what the edit does not reach is taken over.
+//! The layout of a network after an edit, reusing the junctions that the edit does not affect.
 
 use super::super::rings;
 use super::clusters::{Clusters, Kept};
@@ -10,9 +10,9 @@ use crate::network::RoadNetwork;
 use crate::road::{Road, RoadEnd};
 use std::collections::BTreeSet;
 
-/// The layout of an edited network: equal to that of [`layout`](super::layout()), and sharing all junctions with the
-/// layout `before` that the edit does not reach. Driving side and law are the same. Cost: that of the
-/// junctions around what was changed, and a walk over all nodes and roads.
+/// Lays out an edited network. The result equals that of [`layout`](super::layout()) and shares all junctions
+/// that the edit does not affect with the layout `before`. Driving side and law are the same. Cost: that of
+/// the junctions around the change, and a pass over all nodes and roads.
 pub fn layout_after_edit(
     (network, before): (&RoadNetwork, &Layout),
     edited: &RoadNetwork,
@@ -23,8 +23,8 @@ pub fn layout_after_edit(
     let changed = Changed::new(network, edited);
     let rings = changed.rings(network, before, edited, side);
     let mut redone = changed.junctions(network, before, edited, &rings);
-    // A fixed point: junctions are kept as they were until something that is laid out again reaches
-    // them. `redone` only grows, so there are at most as many rounds as junctions; mostly it is one.
+    // Iterates to a fixed point: junctions are kept until a rebuilt one reaches them. `redone` only grows, so
+    // there are at most as many rounds as junctions; usually it is one.
     loop {
         grow(&mut redone, (network, before), edited);
         let kept = Kept {
@@ -37,12 +37,12 @@ pub fn layout_after_edit(
         if reached.is_empty() {
             return planner.finish(Some(kept));
         }
-        // What merges with what was changed is laid out again as well.
+        // Junctions that merge with a changed one are rebuilt as well.
         redone.extend(reached);
     }
 }
 
-/// What differs between two networks.
+/// Differences between two networks.
 struct Changed {
     roads: Vec<RoadId>,
     nodes: Vec<NodeId>,
@@ -56,8 +56,8 @@ impl Changed {
         }
     }
 
-    /// The rings of the edited network. They are looked for again only if a road has changed that they may be
-    /// made of, since that walks over all one-way roads.
+    /// Returns the rings of the edited network. They are searched again only if a changed road may be part of
+    /// one, because the search covers all one-way roads.
     fn rings(
         &self,
         network: &RoadNetwork,
@@ -78,8 +78,8 @@ impl Changed {
         }
     }
 
-    /// Junctions of the layout before whose nodes or roads differ, and those beside them that use more of a
-    /// road because it only goes on or ends there.
+    /// Returns the junctions of the layout before the edit whose nodes or roads differ, and adjacent ones
+    /// that use more of a road because it only continues or ends there.
     fn junctions(
         &self,
         network: &RoadNetwork,
@@ -87,7 +87,7 @@ impl Changed {
         edited: &RoadNetwork,
         rings: &BTreeSet<RoadId>,
     ) -> BTreeSet<usize> {
-        // A road that becomes part of a ring, or is no longer one, changes junctions all around it.
+        // A road that joins or leaves a ring changes junctions all around it.
         let roads = self
             .roads
             .iter()
@@ -115,8 +115,8 @@ fn neighbours(network: &RoadNetwork, node: NodeId) -> Vec<NodeId> {
     far.collect()
 }
 
-/// Adds the junctions beside those that are laid out again whose own layout took several steps: it
-/// depends on their neighbours.
+/// Adds the neighbours of rebuilt junctions that were laid out in several steps, because they depend on their
+/// neighbours.
 fn grow(
     redone: &mut BTreeSet<usize>,
     (network, before): (&RoadNetwork, &Layout),
@@ -133,15 +133,15 @@ fn grow(
         });
         for (id, road) in ends {
             let Some(road) = road else { continue };
-            // A kept junction must come out as it would in a layout made from nothing. That is certain
-            // for one that took a single step: it depends on its own arms only. One that was merged,
-            // or whose road was squeezed, came to be in an order that its neighbours had a part in.
+            // A kept junction must equal the result of a layout from scratch. That is certain if it took a
+            // single step, because it then depends only on its own arms. A merged junction, or one with a
+            // squeezed road, depends on the order in which its neighbours were built.
             for node in [road.from, road.to] {
                 let Some(&beside) = before.junction_of.get(&node) else {
                     continue;
                 };
                 let is_loop = |(id, _): &(RoadId, RoadEnd)| before.internal.contains(id);
-                // A road that is to be internal may become so now, or not any more.
+                // A road that is declared internal may become so now, or cease to be.
                 let names = |network: &RoadNetwork| {
                     let node = network.node(node);
                     node.is_some_and(|node| node.rules.internal_roads.contains(&id))
@@ -160,7 +160,7 @@ fn grow(
 }
 
 impl<'a> Planner<'a> {
-    /// As after an earlier layout, with the nodes of all junctions apart that are not kept.
+    /// Starts from the earlier layout, with the nodes of all rebuilt junctions separated.
     fn resumed(
         (network, Custom { side, law }): (&'a RoadNetwork, Custom),
         rings: BTreeSet<RoadId>,
@@ -197,7 +197,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Kept junctions that were merged with others, or beside which a road was squeezed.
+    /// Kept junctions that were merged with others, or next to which a road was squeezed.
     fn reached(&self, kept: Kept<'_>) -> BTreeSet<usize> {
         let mut reached = self.clusters.reached();
         let squeezed = self.limits.keys();

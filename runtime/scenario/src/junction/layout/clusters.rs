@@ -1,4 +1,4 @@
-//! Which nodes are merged into one junction.
+//! Clusters of nodes that are merged into one junction.
 
 use super::Layout;
 use crate::ids::NodeId;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy)]
 pub(super) struct Kept<'a> {
     pub(super) before: &'a Layout,
-    /// Those that are laid out again.
+    /// The junctions that are rebuilt.
     pub(super) redone: &'a BTreeSet<usize>,
 }
 
@@ -21,7 +21,7 @@ impl<'a> Kept<'a> {
         junction.filter(|junction| !self.redone.contains(junction))
     }
 
-    /// All of them.
+    /// All kept junctions.
     pub(super) fn junctions(&self) -> impl Iterator<Item = &'a Arc<Junction>> {
         let redone = self.redone;
         let all = self.before.junctions.iter().enumerate();
@@ -34,10 +34,10 @@ impl<'a> Kept<'a> {
     }
 }
 
-/// Clusters of nodes: each is known by its smallest node, its root.
+/// Clusters of nodes, each identified by its smallest node, its root.
 ///
-/// Of junctions that are kept nothing is noted until something is merged with them, so that an edit does not
-/// walk over a whole city.
+/// Kept junctions are not recorded until something is merged with them, so that an edit does not visit a
+/// whole city.
 pub(super) struct Clusters<'a> {
     /// Union-find: the root of each node.
     roots: BTreeMap<NodeId, NodeId>,
@@ -46,7 +46,7 @@ pub(super) struct Clusters<'a> {
 }
 
 impl<'a> Clusters<'a> {
-    /// Each of some nodes by itself, beside the junctions that are kept.
+    /// Makes a cluster of each given node, beside the junctions that are kept.
     pub(super) fn apart(nodes: impl Iterator<Item = NodeId>, kept: Option<Kept<'a>>) -> Self {
         let members: BTreeMap<NodeId, Vec<NodeId>> = nodes.map(|id| (id, vec![id])).collect();
         Self {
@@ -74,15 +74,15 @@ impl<'a> Clusters<'a> {
         }
     }
 
-    /// The roots of all clusters but those that are kept.
+    /// The roots of all clusters that are not kept.
     pub(super) fn open(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.members.keys().copied()
     }
 
-    /// Makes one cluster of two; its root.
+    /// Merges two clusters and returns the root.
     pub(super) fn union(&mut self, a: NodeId, b: NodeId) -> NodeId {
-        // The smallest node is the root whatever the order of merging, so a junction has the same
-        // nodes and the same place among all after every edit that leads to the same network.
+        // The smallest node is the root whatever the order of merging. A junction therefore has the same
+        // nodes and the same index after every sequence of edits that leads to the same network.
         let (keep, drop) = (a.min(b), a.max(b));
         if keep == drop {
             return keep;
@@ -96,7 +96,7 @@ impl<'a> Clusters<'a> {
         keep
     }
 
-    /// Junctions that were to be kept and were merged with others.
+    /// Kept junctions that were merged with others and have to be rebuilt.
     pub(super) fn reached(&self) -> BTreeSet<usize> {
         let kept = self.kept.iter();
         kept.flat_map(|kept| self.roots.keys().filter_map(|&node| kept.of(node)))

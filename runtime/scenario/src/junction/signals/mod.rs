@@ -1,8 +1,8 @@
-//! Traffic signals: what has green when.
+//! Traffic signals: stages, their times and the lights that they show.
 //!
-//! A [`Programme`] says how long stages last and how one gives way to another; the [`Signals`] of a
-//! junction say which of its paths have green in each stage. Junctions that lie side by side follow one
-//! programme ([`signal_plans`]), so that a street has green at all of them at once.
+//! A [`Programme`] holds the times of the stages and of the changes between them; the [`Signals`] of a
+//! junction hold the paths that have green in each stage. Junctions that lie side by side share one programme
+//! ([`signal_plans`]), so that a street has green at all of them at once.
 //!
 //! ```text
 //!   stage 0            | stage 1            | stage 0 again
@@ -11,8 +11,7 @@
 //!   offset                                  offset + cycle
 //! ```
 //!
-//! In some countries the end of red is shown with amber beside it to those who get green next
-//! ([`Intergreen::red_amber`]).
+//! Some countries show amber together with the end of red before green ([`Intergreen::red_amber`]).
 
 mod settled;
 mod shared;
@@ -28,40 +27,41 @@ use super::{Conflicts, Junction};
 use crate::junction_rules::{Control, MAX_STAGES, SignalControllerSetting, SignalMode};
 use crate::named::named;
 
-/// Time from one start of the first stage to the next where nothing else is decided, s.
+/// Default time from one start of the first stage to the next, s.
 pub const DEFAULT_CYCLE: f64 = 60.0;
-/// Shortest time of green, s.
+/// Minimum green, s.
 pub const MIN_GREEN: f64 = 6.0;
-/// Longest time of green while others wait, where signals go by demand, s.
+/// Maximum green of actuated signals while other traffic waits, s.
 pub const MAX_GREEN: f64 = 50.0;
-/// Who has waited for so long for a stage is next, whoever decides, s; at fixed times not before a cycle.
+/// Longest wait for a stage, s, after which it is next whatever the controller decides; with fixed times not
+/// before a full cycle.
 pub const LONGEST_WAIT: f64 = 120.0;
 
 named! {
-    /// What a path's signal shows.
+    /// The light that a path's signal shows.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Light {
         /// Stop.
         Red = "red",
         /// Stop; green comes next.
         RedAmber = "red_amber",
-        /// Stop if it can be done.
+        /// Stop if possible.
         Amber = "amber",
-        /// Go, and give way to whom the rules say.
+        /// Go, giving way as the rules require.
         Green = "green",
     }
 }
 
 impl Light {
-    /// What a path's signal shows that has green in a stage or not; if the stage ends, whether it has green in
-    /// the next one, and which part of the change it is.
+    /// Returns the light of a path that has green in the stage or not. `change` is given while the stage
+    /// ends: whether the path has green in the next stage, and the part of the change.
     #[inline]
     pub fn of(has_green: bool, change: Option<(bool, Between)>) -> Self {
         let Some((gets_green, between)) = change else {
             return if has_green { Self::Green } else { Self::Red };
         };
         match (has_green, gets_green) {
-            // Who goes on in the next stage sees nothing of the change.
+            // A path that keeps its green sees nothing of the change.
             (true, true) => Self::Green,
             (true, false) if between == Between::Amber => Self::Amber,
             (false, true) if between == Between::RedAmber => Self::RedAmber,
@@ -69,7 +69,7 @@ impl Light {
         }
     }
 
-    /// Whether nobody may drive: red, with amber beside it or without.
+    /// Whether the light prohibits entry: red, with or without amber.
     #[inline]
     pub fn is_red(self) -> bool {
         matches!(self, Self::Red | Self::RedAmber)
@@ -86,41 +86,41 @@ impl Light {
     }
 }
 
-/// Part of what comes between two stages.
+/// Part of the change between two stages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Between {
-    /// Amber for those that lose their green.
+    /// Amber for the paths that lose green.
     Amber,
     /// Red for all.
     AllRed,
-    /// Red for all, with amber beside it for those that get green.
+    /// Red for all, with amber for the paths that get green.
     RedAmber,
 }
 
-/// How long a stage lasts, s.
+/// Times of a stage, s.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StageTimes {
-    /// Green, where times are fixed.
+    /// Green time with fixed times.
     pub green: f64,
-    /// Shortest green, where they go by demand.
+    /// Minimum green of actuated signals.
     pub min: f64,
-    /// Longest green while others wait, where they go by demand.
+    /// Maximum green of actuated signals while other traffic waits.
     pub max: f64,
 }
 
-/// What comes between two stages, s.
+/// Times between two stages, s.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Intergreen {
-    /// How long those that lose their green have amber.
+    /// Amber for the paths that lose green.
     pub amber: f64,
-    /// How long all is red after that.
+    /// All-red after that.
     pub all_red: f64,
-    /// How long the end of that is shown as red and amber to those that get green: at most `all_red`.
+    /// End of the all-red time that is shown as red and amber to the paths that get green; at most `all_red`.
     pub red_amber: f64,
 }
 
 impl Intergreen {
-    /// Both together, s.
+    /// Sum of amber and all-red, s.
     pub fn duration(self) -> f64 {
         self.amber + self.all_red
     }
@@ -134,63 +134,63 @@ impl Intergreen {
     }
 }
 
-/// When stages come and go.
+/// Times of the stages of a signal plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Programme {
-    /// Whether times are fixed or go by demand; by demand where a module decides, in case that it fails.
+    /// Whether times are fixed or actuated; actuated is the fallback if a controller module fails.
     pub mode: SignalMode,
-    /// The module that decides which stage is next.
+    /// The module that selects the next stage.
     pub controller: Option<SignalControllerSetting>,
-    /// When the first stage starts for the first time, s.
+    /// First start of the first stage, s.
     pub offset: f64,
-    /// The stages in their order.
+    /// The stages, in order.
     pub stages: Vec<StageTimes>,
-    /// From each stage to each other one, row by row.
+    /// Times from each stage to each other one, row by row.
     intergreens: Vec<Intergreen>,
 }
 
 impl Programme {
-    /// What comes between two stages.
+    /// Returns the times between two stages.
     pub fn intergreen(&self, from: usize, to: usize) -> Intergreen {
         self.intergreens[from * self.stages.len() + to]
     }
 
-    /// The longest of all that come between stages.
+    /// Returns the longest change between stages.
     pub fn longest_intergreen(&self) -> Intergreen {
         let all = self.intergreens.iter().copied();
         all.fold(Intergreen::default(), Intergreen::longer)
     }
 
-    /// The stage after one.
+    /// Returns the stage that follows another.
     pub fn next(&self, stage: usize) -> usize {
         (stage + 1) % self.stages.len()
     }
 
-    /// How long a stage lasts with what comes before the next one, where times are fixed, s.
+    /// Duration of a stage with fixed times, including the change to the next one, s.
     pub fn duration(&self, stage: usize) -> f64 {
         let intergreen = self.intergreen(stage, self.next(stage));
         self.stages[stage].green + intergreen.duration()
     }
 
-    /// Time from one start of the first stage to the next, where times are fixed, s.
+    /// Time from one start of the first stage to the next, with fixed times, s.
     pub fn cycle(&self) -> f64 {
         (0..self.stages.len()).map(|i| self.duration(i)).sum()
     }
 
-    /// Time from one green of a stage to the next at most, s.
+    /// Longest time from one green of a stage to the next, s.
     pub fn longest_cycle(&self) -> f64 {
         if self.mode == SignalMode::Fixed {
             return self.cycle();
         }
         let greens = self.stages.iter().map(|stage| stage.max);
         let change = self.longest_intergreen().duration();
-        // A module may let others go first until somebody has waited for too long.
+        // A module may prefer other stages until a vehicle has waited for too long.
         let passed_over = self.controller.as_ref().map_or(0.0, |_| LONGEST_WAIT);
         passed_over + greens.map(|green| green + change).sum::<f64>()
     }
 
-    /// What a stage has come to a time, s, after its beginning, where times are fixed; `None` while it is
-    /// green.
+    /// Returns the part of the change `within` seconds after the start of a stage with fixed times; `None`
+    /// while it is green.
     pub fn between(&self, stage: usize, within: f64) -> Option<Between> {
         let green = self.stages[stage].green;
         let intergreen = self.intergreen(stage, self.next(stage));
@@ -204,9 +204,9 @@ impl Programme {
         }
     }
 
-    /// The stage at a moment, and the time since it began, s, where times are fixed. O(stages).
+    /// Returns the stage at a time and the seconds since it began, with fixed times. O(stages).
     pub fn stage_at(&self, time: f64) -> (usize, f64) {
-        // Before the offset as well: cycles run back from it without end.
+        // Times before the offset are valid too: cycles repeat backwards without end.
         let mut within = (time - self.offset).rem_euclid(self.cycle());
         for stage in 0..self.stages.len() {
             let duration = self.duration(stage);
@@ -215,7 +215,7 @@ impl Programme {
             }
             within -= duration;
         }
-        // Rounding: the very end of a cycle is the start of the next.
+        // By rounding, the very end of a cycle is the start of the next.
         (0, 0.0)
     }
 }
@@ -223,27 +223,27 @@ impl Programme {
 /// The signals of one junction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Signals {
-    /// When stages come and go.
+    /// Times of its stages.
     pub programme: Programme,
-    /// For each stage which paths have green.
+    /// For each stage, whether each path has green.
     pub greens: Vec<Vec<bool>>,
-    /// For each stage which of those give way to all others with green whose ways they meet; empty where
-    /// none do.
+    /// For each stage, whether each path with green gives way to all conflicting paths with green; empty
+    /// where none do.
     permitted: Vec<Vec<bool>>,
-    /// By how much the street that has green in each stage differs from east and west, rad.
+    /// Angle between the street that has green in each stage and the east-west axis, rad.
     slants: Vec<f64>,
 }
 
 impl Signals {
-    /// The signals of a junction by itself; `None` if it has none, or they do not rule it: they flash, are
-    /// off, or would need [too many stages](Self::too_many_stages). O(paths^2).
+    /// Returns the signals of a junction on its own; `None` if it has none or they are not in control because
+    /// they flash, are off, or would need [too many stages](Self::too_many_stages). O(paths^2).
     pub fn of(junction: &Junction, conflicts: &Conflicts) -> Option<Self> {
         let signals = Self::wanted(junction, conflicts)?;
         (signals.greens.len() <= MAX_STAGES).then_some(signals)
     }
 
-    /// How many stages the signals of a junction would need, if that is more than [`MAX_STAGES`]: it has none
-    /// then. O(paths^2).
+    /// Returns the number of stages that the signals of a junction would need, if that exceeds
+    /// [`MAX_STAGES`]; the junction then has no signals. O(paths^2).
     pub fn too_many_stages(junction: &Junction, conflicts: &Conflicts) -> Option<usize> {
         let stages = Self::wanted(junction, conflicts)?.greens.len();
         (stages > MAX_STAGES).then_some(stages)
@@ -254,14 +254,13 @@ impl Signals {
         (is_ruled && !junction.paths.is_empty()).then(|| stages::signals(junction, conflicts))
     }
 
-    /// Whether a path has green in a stage only as far as it gives way to others with green, however the
-    /// roads lie.
+    /// Whether a path with green in a stage gives way to others with green, whatever the layout of the roads.
     #[inline]
     pub fn is_permitted(&self, path: usize, stage: usize) -> bool {
         self.permitted.get(stage).is_some_and(|paths| paths[path])
     }
 
-    /// What a path's signal shows at a moment, where times are fixed. O(stages).
+    /// Light of a path at a time, with fixed times. O(stages).
     pub fn light(&self, path: usize, time: f64) -> Light {
         let (stage, within) = self.programme.stage_at(time);
         let next = self.programme.next(stage);
@@ -269,8 +268,8 @@ impl Signals {
         self.light_in(path, stage, between.map(|between| (next, between)))
     }
 
-    /// What a path's signal shows in a stage; if that ends, before which other one and in which part of
-    /// the change.
+    /// Light of a path in a stage; while the stage ends, `change` is the next stage and the part of the
+    /// change.
     #[inline]
     pub fn light_in(&self, path: usize, stage: usize, change: Option<(usize, Between)>) -> Light {
         let change = change.map(|(next, between)| (self.greens[next][path], between));

@@ -1,4 +1,4 @@
-//! Whether those who have green together know who goes first.
+//! Finds paths that have green together without settled right of way.
 
 use super::Signals;
 use crate::index::ConnectionIndex;
@@ -7,9 +7,9 @@ use crate::junction::{Conflicts, Junction};
 use crate::turn::Turn;
 
 impl Signals {
-    /// Paths of a junction that have green together in a stage and meet, and of which neither gives
-    /// way. Who turns across the oncoming traffic finds a gap in it, who turns back waits, and who is
-    /// permitted gives way to who has green alone: they are not among them. O(conflicts).
+    /// Returns pairs of conflicting paths that have green together in a stage although neither gives way.
+    /// Turns across oncoming traffic (which wait for a gap), U-turns, and permitted paths that give way to
+    /// protected ones are not included. O(conflicts).
     pub fn unsettled(
         &self,
         junction: &Junction,
@@ -22,7 +22,7 @@ impl Signals {
             let has_green = [a, b].map(|path| self.greens[stage][path.index()]);
             let is_permitted = [a, b].map(|path| self.is_permitted(path.index(), stage));
             let paths = [a, b].map(|path| &junction.paths[path.index()]);
-            // Of two that turn across the oncoming traffic whoever comes first goes first.
+            // Of two paths that turn across oncoming traffic the first to arrive goes first.
             let is_across = paths.iter().any(|path| path.turn == across)
                 && arms.are_oncoming(paths[0], paths[1]);
             let turns_back = paths.iter().any(|path| path.turn == Turn::UTurn);

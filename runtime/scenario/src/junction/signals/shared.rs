@@ -1,17 +1,18 @@
 //! One programme for junctions that lie side by side.
 //!
-//! Queues between two stop lines a few car lengths apart reach back into the junction behind them.
-//! So signals within 40 m of each other change together: the stages of each junction are laid beside
-//! those of the one that has most of them, in their order. Who is let into the street between two of them
-//! finds green at the next one, if that can be; else each stage is beside one that serves a street of about
-//! the same direction.
+//! Queues between two stop lines a few car lengths apart reach back into the junction behind them, so signals
+//! within 40 m of each other change together. The stages of each junction are aligned, in order, with those
+//! of the junction that has most stages. Vehicles released into the street between two of them find green at
+//! the next one if possible. Otherwise each stage is aligned with one that serves a street of about the same
+//! direction.
 //!
 //! ```text
 //!   most stages:   east-west | east-west, turning | north-south
-//!   beside it:     east-west | east-west          | north-south
+//!   aligned:       east-west | east-west          | north-south
 //! ```
 //!
-//! Signals at which only people cross go by themselves: all of a stage is too long for them to walk.
+//! Signals for a pedestrian crossing alone keep their own programme, because a full stage is too long for
+//! pedestrians.
 
 use super::walk::lengthen;
 use super::{Intergreen, MAX_GREEN, MIN_GREEN, Programme, Signals, StageTimes, stages};
@@ -23,25 +24,25 @@ use crate::network::RoadNetwork;
 use crate::turn::Turn;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Signals that are no farther apart follow one programme, m from stop line to stop line.
+/// Largest distance between signals that share one programme, m from stop line to stop line.
 const TOGETHER: f64 = 40.0;
 
-/// So much counts a way between two junctions that has green at the one and then red at the other: more than any
-/// difference of direction, rad.
+/// Cost of a connection that has green at one junction and then red at the next: more than any difference of
+/// direction, rad.
 const KEPT_WAITING: f64 = 2.0;
 
-/// The signals of a network, and which of its junctions follow one programme.
+/// The signals of a network, and the groups of junctions that share one programme.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SignalPlans {
-    /// For each junction of the layout its signals.
+    /// The signals of each junction of the layout.
     pub signals: Vec<Option<Signals>>,
-    /// The junctions with signals, those together that follow one programme; each by growing index,
-    /// in the order of the first ones. Members have equal programmes.
+    /// Groups of junctions with signals that share one programme. Members are in order of index, groups in
+    /// order of their first members. Members have equal programmes.
     pub groups: Vec<Vec<usize>>,
 }
 
 impl SignalPlans {
-    /// For each junction its group.
+    /// Returns the group of each junction.
     pub fn group_of(&self) -> Vec<Option<usize>> {
         let mut of = vec![None; self.signals.len()];
         for (group, members) in self.groups.iter().enumerate() {
@@ -51,9 +52,9 @@ impl SignalPlans {
     }
 }
 
-/// The signals of all junctions of a layout; `own` gives those that a junction would have by itself,
-/// `conflicts` its conflicts. Junctions whose plan a person has decided go by themselves.
-/// O(roads + paths).
+/// Makes the signals of all junctions of a layout. `own` returns the signals of a junction on its own,
+/// `conflicts` its conflicts. Junctions whose plan the user has set keep their own programme. O(roads +
+/// paths).
 pub fn signal_plans<'a>(
     network: &RoadNetwork,
     layout: &Layout,
@@ -76,14 +77,14 @@ pub fn signal_plans<'a>(
         }
     }
     for group in &groups {
-        // Last, when programmes are shared: all members get the times that the widest crossing
+        // Done last, on the shared programmes, so that all members get the times that the widest crossing
         // needs.
         let_walk(&mut signals, layout, group);
     }
     SignalPlans { signals, groups }
 }
 
-/// Makes the stages of a group long enough for people on foot at all of its junctions.
+/// Lengthens the stages of a group for pedestrians at all of its junctions.
 fn let_walk(signals: &mut [Option<Signals>], layout: &Layout, group: &[usize]) {
     let has_crossings = |&&junction: &&usize| !layout.junctions[junction].crossings.is_empty();
     let members: Vec<usize> = group.iter().filter(has_crossings).copied().collect();
@@ -106,7 +107,7 @@ fn let_walk(signals: &mut [Option<Signals>], layout: &Layout, group: &[usize]) {
     }
 }
 
-/// Junctions with signals, those together that roads of up to 40 m join.
+/// Groups of junctions with signals that are joined by roads of up to 40 m.
 fn groups(network: &RoadNetwork, layout: &Layout, signals: &[Option<Signals>]) -> Vec<Vec<usize>> {
     let with_signals = || (0..signals.len()).filter(|&i| signals[i].is_some());
     let mut beside: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
@@ -130,8 +131,8 @@ fn groups(network: &RoadNetwork, layout: &Layout, signals: &[Option<Signals>]) -
             }
         }
         if !group.is_empty() {
-            // In the order of junctions, not in that of the search: `is_between` looks members up
-            // by halves.
+            // In the order of junctions rather than that of the search, because `is_between` uses binary
+            // search.
             group.sort_unstable();
             groups.push(group);
         }
@@ -139,7 +140,7 @@ fn groups(network: &RoadNetwork, layout: &Layout, signals: &[Option<Signals>]) -
     groups
 }
 
-/// The junctions to which a short road leads from another one.
+/// Returns the junctions to which a short road leads from another one.
 fn near_junctions<'a>(
     network: &'a RoadNetwork,
     layout: &'a Layout,
@@ -154,14 +155,13 @@ fn near_junctions<'a>(
     })
 }
 
-/// Whether vehicles meet there: at a crossing for people alone, all of a stage is red.
+/// Whether the signals control conflicting vehicles. At a pedestrian crossing alone a full stage is red.
 fn rules_vehicles(signals: &Signals) -> bool {
     let mut greens = signals.greens.iter();
     greens.all(|green| green.contains(&true))
 }
 
-/// Whether two junctions may follow one programme: nobody has said how they run, but for the mode and
-/// who decides.
+/// Whether two junctions may share one programme: the user has set nothing but their mode and controller.
 fn go_together(a: &Junction, b: &Junction) -> bool {
     let is_free = |junction: &Junction| {
         junction.plan
@@ -184,8 +184,8 @@ fn is_between(road: RoadId, group: &[usize], network: &RoadNetwork, layout: &Lay
     road.is_some_and(|road| is_member(road.from) && is_member(road.to))
 }
 
-/// Gives green to those who come from within the group, in every stage in which that meets nobody
-/// else's: there is little room for them to wait.
+/// Gives green to traffic from within the group in every stage in which it meets no other green, because
+/// there is little room for it to wait.
 fn let_through(
     signals: &mut Signals,
     junction: &Junction,
@@ -202,25 +202,25 @@ fn let_through(
             if others
                 .all(|other| !conflicts.are_in_conflict(own, ConnectionIndex::from_index(other)))
             {
-                // One after the other: those that got green here count as others for the next.
+                // Applied one after the other, so that the next path takes this green into account.
                 green[path] = true;
             }
         }
     }
-    // More have to leave before the next stage.
+    // More paths have to clear before the next stage.
     let programme = &mut signals.programme;
     programme.intergreens = stages::intergreens(junction, conflicts, &signals.greens);
 }
 
-/// A junction of a group, with the signals that it would have by itself.
+/// A junction of a group, with the signals that it would have on its own.
 struct Member<'a> {
     signals: Signals,
     junction: &'a Junction,
 }
 
 impl Member<'_> {
-    /// How many ways lead in a stage from this junction to another one and there on to where is red in a stage
-    /// of that one. One that is straight on counts twice at each of them.
+    /// Counts the connections that have green here in a stage and lead to a junction at which they face red
+    /// in the aligned stage. A straight connection counts twice at each of the two.
     fn keeps_waiting(&self, stage: usize, next: &Self, beside: usize) -> usize {
         let onward = |road: RoadId| {
             let paths = next.paths(beside, false);
@@ -231,7 +231,7 @@ impl Member<'_> {
         into.map(|path| weight(path) * onward(path.to.road)).sum()
     }
 
-    /// The paths with green, or with red, in a stage.
+    /// Returns the paths with green, or with red, in a stage.
     fn paths(&self, stage: usize, is_green: bool) -> impl Iterator<Item = &ConnectingPath> {
         let paths = self.junction.paths.iter().zip(&self.signals.greens[stage]);
         let own = paths.filter(move |&(_, &green)| green == is_green);
@@ -239,7 +239,7 @@ impl Member<'_> {
     }
 }
 
-/// More drive straight on than turn.
+/// Weight of a path: more vehicles drive straight on than turn.
 fn weight(path: &ConnectingPath) -> usize {
     match path.turn {
         Turn::Straight => 2,
@@ -247,10 +247,10 @@ fn weight(path: &ConnectingPath) -> usize {
     }
 }
 
-/// Signals with one programme.
+/// Combines signals into one programme.
 fn together(members: &[Member<'_>]) -> Vec<Signals> {
     let count = |member: &Member<'_>| member.signals.greens.len();
-    // Of several with most stages the first.
+    // If several junctions have the most stages, the first leads.
     let Some(leader) = (0..members.len())
         .rev()
         .max_by_key(|&member| count(&members[member]))
@@ -283,16 +283,16 @@ fn together(members: &[Member<'_>]) -> Vec<Signals> {
         greens: (beside.iter())
             .map(|&s| member.signals.greens[s].clone())
             .collect(),
-        // Who gives stages by hand has signals by themselves.
+        // Junctions whose stages are set by the user keep their own signals.
         permitted: Vec::new(),
         slants: members[leader].signals.slants.clone(),
     });
     shared.collect()
 }
 
-/// For each stage of a longer list one of a shorter one: in the order in which they follow each other round and
-/// round, none left out, and with the least costs in all; of equal ones the first beside the first. `costs` are
-/// those of each stage of the longer list beside each of the shorter one. O(square of both lengths).
+/// Aligns each stage of a longer cyclic list with one of a shorter list, in cyclic order, leaving none out,
+/// at the least total cost. Among equals the first stages are aligned. `costs` has a row for each stage of
+/// the longer list. O(square of both lengths).
 fn laid_beside(costs: &[Vec<f64>]) -> Vec<usize> {
     let (m, n) = (costs.len(), costs[0].len());
     let starts = (0..m).flat_map(|row| (0..n).map(move |stage| (row, stage)));
@@ -315,17 +315,17 @@ fn laid_beside(costs: &[Vec<f64>]) -> Vec<usize> {
     least.map(|(_, beside)| beside).unwrap_or_default()
 }
 
-/// The same with the first beside the first and the last beside the last, and its cost. O(product of both
+/// The same with the first stages aligned and the last stages aligned, with its cost. O(product of both
 /// lengths), by dynamic programming.
 fn in_order(own: &[Vec<f64>]) -> (f64, Vec<usize>) {
     let (m, n) = (own.len(), own[0].len());
-    // The least cost with stage `j` beside the stage `i` of the longer list.
+    // Least cost with stage `j` aligned with stage `i` of the longer list.
     let mut costs = vec![vec![f64::INFINITY; n]; m];
     for i in 0..m {
         for j in 0..n.min(i + 1) {
             let before = match (i, j) {
                 (0, _) => 0.0,
-                // Before the first stage of the shorter list there is none that could have gone on.
+                // The first stage of the shorter list has no predecessor.
                 (_, 0) => costs[i - 1][0],
                 _ => costs[i - 1][j].min(costs[i - 1][j - 1]),
             };
@@ -333,7 +333,7 @@ fn in_order(own: &[Vec<f64>]) -> (f64, Vec<usize>) {
         }
     }
     let mut beside = vec![0; m];
-    // Backwards from the last beside the last, along the cheaper of both ways.
+    // Traced backwards from the last stages along the cheaper alternative.
     let mut j = n - 1;
     for i in (0..m).rev() {
         beside[i] = j;
@@ -344,7 +344,7 @@ fn in_order(own: &[Vec<f64>]) -> (f64, Vec<usize>) {
     (costs[m - 1][n - 1], beside)
 }
 
-/// The programme of all members: each change waits for the slowest of them.
+/// Builds the programme of all members: each change waits for the slowest of them.
 fn shared_programme(members: &[Member<'_>], beside: &[Vec<usize>]) -> Programme {
     let n = beside.first().map_or(0, Vec::len);
     let of_members = || members.iter().zip(beside);
@@ -360,7 +360,7 @@ fn shared_programme(members: &[Member<'_>], beside: &[Vec<usize>]) -> Programme 
             intergreens.push(all.fold(Intergreen::default(), Intergreen::longer));
         }
     }
-    // What a member gives a stage is split among those that it is laid beside.
+    // The green that a member gives a stage is split among those that it is aligned with.
     let wanted = |stage: usize| {
         let greens = of_members().map(|(member, beside)| {
             let shares = beside.iter().filter(|&&s| s == beside[stage]).count();
@@ -376,7 +376,8 @@ fn shared_programme(members: &[Member<'_>], beside: &[Vec<usize>]) -> Programme 
     let lost: f64 = (0..n)
         .map(|i| intergreens[i * n + (i + 1) % n].duration())
         .sum();
-    // All greens by one factor: with the longer changes between them they fill the longest cycle.
+    // All greens are scaled by one factor so that, with the longer changes between them, they fill the
+    // longest cycle.
     let factor = (cycle - lost) / wanted.iter().sum::<f64>();
     let times = wanted.iter().map(|wanted| {
         let green = (wanted * factor).max(MIN_GREEN);
@@ -416,12 +417,12 @@ mod tests {
         assert_eq!(by_slant(&[0.1, 1.4, 1.5], &longer), [0, 1, 2]);
         assert_eq!(by_slant(&[0.7], &longer), [0, 0, 0]);
         assert_eq!(by_slant(&[0.0, 1.5], &[0.1, 1.3, 1.5]), [0, 1, 1]);
-        // Round and round: the last of the shorter ones beside the first.
+        // In cyclic order: the last stage of the shorter list is aligned with the first.
         assert_eq!(by_slant(&[0.0, 1.5], &[1.5, 0.1, 0.1]), [1, 0, 0]);
     }
 
-    /// A street from west to east with two crossings so far apart, m, both with signals; the second
-    /// street across may be driven fast, so that nobody turns across its oncoming traffic.
+    /// A street from west to east with two crossings `apart` metres apart, both with signals. If the second
+    /// cross street is fast, no vehicle turns across its oncoming traffic.
     fn town(apart: f64, is_fast: bool, plans: [SignalPlan; 2]) -> Scenario {
         let fast = if is_fast { 25.0 } else { 14.0 };
         let streets = [
@@ -436,10 +437,10 @@ mod tests {
         )
     }
 
-    /// From where, to where, and the speed limit, m/s.
+    /// Start, end and speed limit (m/s) of a street.
     type Street = ((f64, f64), (f64, f64), f64);
 
-    /// Streets and signals at two places.
+    /// A scenario with streets, and signals at two places.
     fn drawn(streets: &[Street], signals: [(DVec2, SignalPlan); 2]) -> Scenario {
         let mut scenario = Scenario::new("two crossings");
         for &(from, to, speed_limit) in streets {
@@ -488,20 +489,20 @@ mod tests {
         let signals: Vec<_> = group.iter().flat_map(|&i| &plans.signals[i]).collect();
         assert_eq!(signals.len(), 2);
         assert_eq!(signals[0].programme, signals[1].programme);
-        // The fast street has a stage for each of its arms, and the other junction one for both.
+        // The fast street has a stage for each of its arms; the other junction has one for both.
         assert_eq!(signals[0].greens.len(), 3);
         for (&member, signals) in group.iter().zip(&signals) {
             let junction = &layout.junctions[member];
             let conflicts = Conflicts::of(junction);
             for green in &signals.greens {
-                // Everybody on the street along both has green in the same stages.
+                // All traffic along the street that both share has green in the same stages.
                 let along = junction.paths.iter().zip(green).filter(|(path, _)| {
                     let line = path.curve.as_ref().expect("they cross");
                     line.start().forward().y.abs() < 0.1 && line.end().forward().y.abs() < 0.1
                 });
                 let along: Vec<bool> = along.map(|(_, green)| *green).collect();
                 assert!(along.iter().all(|green| *green == along[0]), "{along:?}");
-                // Who meets another one with green turns across the oncoming traffic, or out of its way.
+                // Conflicting paths with green are turns across oncoming traffic, or give way to them.
                 for conflict in conflicts.list() {
                     let (a, b) = (conflict.paths.0.index(), conflict.paths.1.index());
                     let turns = [a, b].map(|path| junction.paths[path].turn);
@@ -516,8 +517,8 @@ mod tests {
         }
     }
 
-    /// A main street from south-west to north-east with a side street at each of two places; by the directions of
-    /// their streets alone the main street of one would be laid beside the side street of the other.
+    /// A main street from south-west to north-east with a side street at each of two places. By direction
+    /// alone, the main street of one would be aligned with the side street of the other.
     #[test]
     fn who_is_let_in_between_two_signals_finds_green_at_the_next_one() {
         let unit = |degrees: f64| DVec2::from_angle(degrees.to_radians());
@@ -555,8 +556,8 @@ mod tests {
         assert_eq!(straight[0], straight[1]);
     }
 
-    /// A fork close beside a main street is one junction with it: the arms of the main street lie to one side of
-    /// the middle of that, and still both have green at once.
+    /// A fork close to a main street forms one junction with it. The arms of the main street lie to one side
+    /// of the junction's middle, and both still have green at once.
     #[test]
     fn both_directions_of_a_street_have_green_at_once_beside_the_middle_of_a_junction() {
         let streets = [

@@ -1,15 +1,14 @@
-//! The stages of one junction, from its lanes or as a person has given them.
+//! The stages of one junction, derived from its lanes or given by the user.
 //!
-//! The lanes of an arm have green together; lanes that only turn across the oncoming traffic are
-//! apart, and get a stage of their own where the oncoming road has several lanes or is fast, or where a
-//! person wants that.
+//! The lanes of an arm have green together. Lanes that only turn across oncoming traffic are separate. They
+//! get a stage of their own where the oncoming road has several lanes or is fast, or where the user wants it.
 //!
-//! Amber is as long as drivers need who cannot stop any more: `1 s + v / (2 * 3.05 m/s^2)`, at
-//! least 3 s ([ITE 1999], for level ground). Then all is red until the last one has left
-//! the place where the first one of the next stage meets it. Where red and amber are shown together
-//! before green, they are the end of that, and it lasts as long as they do at least: in Great Britain
-//! amber of 3 s and red and amber of 2 s make an intergreen of 5 s at least ([TSM 6]); in Germany
-//! the second of red and amber lies within the intergreen as well ([VwV-StVO], to section 37).
+//! Amber is as long as drivers need who can no longer stop: `1 s + v / (2 * 3.05 m/s^2)`, at least 3 s ([ITE
+//! 1999], for level ground). Then all is red until the last vehicle has left the point where the first one of
+//! the next stage meets it. Where red and amber are shown together before green, they are the end of the
+//! all-red time, which is at least as long: in Great Britain amber of 3 s and red and amber of 2 s make an
+//! intergreen of at least 5 s ([TSM 6]); in Germany the second of red and amber lies within the intergreen as
+//! well ([VwV-StVO], to section 37).
 
 use super::super::right_of_way::Arms;
 use super::super::{ArmEnd, Conflicts, ConnectingPath, Junction};
@@ -22,17 +21,17 @@ use roadwright_geometry::math::atan2;
 use roadwright_geometry::unit;
 use std::f64::consts::FRAC_PI_2;
 
-/// What each stage beyond the second adds to the cycle, s.
+/// Time that each stage beyond the second adds to the cycle, s.
 const CYCLE_PER_STAGE: f64 = 20.0;
-/// Time in which people cross where a junction is nothing but a crossing, s.
+/// Walking time where a junction is only a pedestrian crossing, s.
 const WALK: f64 = 10.0;
-/// Oncoming traffic that is faster is not turned across without a stage of one's own, m/s.
+/// Speed of oncoming traffic above which turns across it need a stage of their own, m/s.
 const FAST: f64 = 70.0 / 3.6;
-/// Reaction time and braking behind the time of amber, s and m/s^2.
+/// Reaction time and braking that the length of amber assumes, s and m/s^2.
 const REACTION: f64 = 1.0;
 const BRAKING: f64 = 3.05;
 const AMBER: std::ops::RangeInclusive<f64> = 3.0..=6.0;
-/// Who leaves last drives so much of what is allowed, but so fast at least, m/s, and is so long, m.
+/// Share of the speed limit that the last leaving vehicle drives, its lowest speed, m/s, and its length, m.
 const LEAVING_SHARE: f64 = 0.8;
 const LEAVING_SPEED: f64 = 8.0;
 const LEAVING_LENGTH: f64 = 6.0;
@@ -41,12 +40,12 @@ const MAX_ALL_RED: f64 = 5.0;
 /// Lanes of an arm that have green together.
 struct Group {
     arm: usize,
-    /// Whether they only turn across the oncoming traffic.
+    /// Whether they only turn across oncoming traffic.
     is_far_turn: bool,
     paths: Vec<usize>,
 }
 
-/// The signals of a junction.
+/// Makes the signals of a junction.
 pub(super) fn signals(junction: &Junction, conflicts: &Conflicts) -> Signals {
     let plan = Plan::new(junction, conflicts);
     if junction.plan.stages.is_empty() {
@@ -56,7 +55,7 @@ pub(super) fn signals(junction: &Junction, conflicts: &Conflicts) -> Signals {
     }
 }
 
-/// Amber and red between stages in which these paths have green, row by row.
+/// Amber and red between stages in which the given paths have green, row by row.
 pub(super) fn intergreens(
     junction: &Junction,
     conflicts: &Conflicts,
@@ -65,7 +64,7 @@ pub(super) fn intergreens(
     Plan::new(junction, conflicts).changes(greens)
 }
 
-/// What stages are made from.
+/// Input for making stages.
 struct Plan<'a> {
     junction: &'a Junction,
     conflicts: &'a Conflicts,
@@ -86,7 +85,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The stages that a person has given.
+    /// Makes the stages that the user has set.
     fn given(&self) -> Signals {
         let stages = &self.junction.plan.stages;
         let named = |movements: &[Movement]| -> Vec<bool> {
@@ -102,7 +101,7 @@ impl<'a> Plan<'a> {
             stages.iter().map(|stage| named(&stage.permitted)).collect();
         for (greens, permitted) in greens.iter_mut().zip(&mut permitted) {
             for (green, permitted) in greens.iter_mut().zip(permitted) {
-                // What is named twice need not give way.
+                // A path that is named in both lists need not give way.
                 *permitted &= !*green;
                 *green |= *permitted;
             }
@@ -131,7 +130,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Stages made from the lanes.
+    /// Derives the stages from the lanes.
     fn derived(&self) -> Signals {
         let paths = self.junction.paths.len();
         let groups = self.groups();
@@ -142,15 +141,15 @@ impl<'a> Plan<'a> {
                 let mut green = vec![false; paths];
                 let own = chosen.iter().flat_map(|&group| &groups[group].paths);
                 own.for_each(|&path| green[path] = true);
-                // The direction of the group that the stage was made for.
+                // The direction of the group for which the stage was made.
                 (self.slant(&groups[chosen[0]]), green)
             })
             .collect();
-        // Where nothing crosses but people on foot, all stop for them.
+        // Where only pedestrians cross, all vehicles stop for them.
         if let [(slant, _)] = stages[..] {
             stages.push((FRAC_PI_2 - slant, vec![false; paths]));
         }
-        // In one order everywhere, so that a street has green at neighbouring junctions at once.
+        // The same order everywhere, so that a street has green at neighbouring junctions at once.
         stages.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let (slants, greens): (Vec<f64>, Vec<Vec<bool>>) = stages.into_iter().unzip();
         let intergreens = self.changes(&greens);
@@ -183,7 +182,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The green times that fill a cycle, s: by weight, but none too short.
+    /// Green times that fill a cycle, s: by weight, with a minimum.
     fn green_times(
         &self,
         greens: &[Vec<bool>],
@@ -191,7 +190,7 @@ impl<'a> Plan<'a> {
         intergreens: &[Intergreen],
     ) -> Vec<f64> {
         let n = greens.len();
-        // Between each stage and the next one, the first again after the last.
+        // Between each stage and the next one, including from the last to the first.
         let lost: f64 = (0..n)
             .map(|i| intergreens[i * n + (i + 1) % n].duration())
             .sum();
@@ -206,7 +205,7 @@ impl<'a> Plan<'a> {
         weights.iter().map(share).collect()
     }
 
-    /// How much of the time of green a stage deserves: by the most lanes of one arm that have it.
+    /// Share of green that a stage deserves: the largest number of lanes of one arm that have green in it.
     fn weight(&self, green: &[bool]) -> f64 {
         let lanes = |arm: &ArmEnd| {
             let paths = self.junction.paths.iter().zip(green);
@@ -220,7 +219,7 @@ impl<'a> Plan<'a> {
         (most.unwrap_or(0) as f64).sqrt()
     }
 
-    /// The lanes of each arm, those that only turn across the oncoming traffic apart.
+    /// Groups the lanes of each arm; lanes that only turn across oncoming traffic form a group of their own.
     fn groups(&self) -> Vec<Group> {
         let paths = &self.junction.paths;
         let mut groups = Vec::new();
@@ -247,17 +246,16 @@ impl<'a> Plan<'a> {
         groups
     }
 
-    /// By how much the arm of a group differs from east and west, rad.
+    /// Angle between the arm of a group and the east-west axis, rad.
     fn slant(&self, group: &Group) -> f64 {
         let along = unit(self.arms.heading(group.arm));
-        // From 0, east or west, to a quarter turn, north or south: both ways of a street have the
-        // same.
+        // From 0, east or west, to a quarter turn, north or south; both directions of a street have the same.
         atan2(along.y.abs(), along.x.abs())
     }
 
-    /// Sets of groups that have green together, so that each has it once at least: the first that
-    /// has none yet, and all that can go with it; those of the same kind first, so that both ways of
-    /// a street go together, and then both that turn off it.
+    /// Returns sets of groups that have green together, so that each group has it at least once. A set starts
+    /// with the first group without green and adds all that fit: groups of the same kind first, so that both
+    /// directions of a street have green together, followed by both turns off it.
     fn covers(&self, groups: &[Group]) -> Vec<Vec<usize>> {
         let fits = |chosen: &[usize], group: usize| {
             chosen
@@ -266,11 +264,11 @@ impl<'a> Plan<'a> {
         };
         let mut has_green = vec![false; groups.len()];
         let mut stages = Vec::new();
-        // Each round gives green to one more at least, so this ends.
+        // Each round gives green to at least one more group, so the loop ends.
         while let Some(first) = has_green.iter().position(|green| !green) {
             let mut chosen = vec![first];
             let is_alike = |group: usize| groups[group].is_far_turn == groups[first].is_far_turn;
-            // Those without green before those that have it already.
+            // Groups without green come before those that have it already.
             for (is_new, alike) in [(true, true), (true, false), (false, true), (false, false)] {
                 let wanted =
                     |&group: &usize| has_green[group] != is_new && is_alike(group) == alike;
@@ -302,7 +300,7 @@ impl<'a> Plan<'a> {
             .all(|(a, b)| self.may_give_way(a, one, b) || self.may_give_way(b, other, a))
     }
 
-    /// Whether who turns across the oncoming traffic can be left to find a gap in it.
+    /// Whether traffic that turns across an oncoming group can be left to find a gap in it.
     fn may_give_way(&self, path: usize, group: &Group, other: usize) -> bool {
         let (one, oncoming) = (&self.junction.paths[path], &self.junction.paths[other]);
         let lanes_against = self
@@ -316,7 +314,7 @@ impl<'a> Plan<'a> {
             .map(|p| p.from.lane)
             .collect::<std::collections::BTreeSet<_>>()
             .len();
-        // A lane of their own is worth a stage of their own where gaps are rare.
+        // A turn lane is given its own stage where gaps are rare.
         let is_protected = self.junction.plan.protected_turns || lanes_against > 1;
         let deserves_stage = group.is_far_turn && is_protected;
         self.arms.is_far_turn(one)
@@ -333,15 +331,15 @@ impl<'a> Plan<'a> {
         pairs.map(|(from, to)| self.intergreen(from, to)).collect()
     }
 
-    /// The same, with the end of red as it is shown.
+    /// The same, including the red and amber at the end of red.
     fn changes(&self, greens: &[Vec<bool>]) -> Vec<Intergreen> {
         let mut intergreens = self.intergreens(greens);
         self.show_red_amber(greens, &mut intergreens);
         intergreens
     }
 
-    /// Has the end of red shown with amber before each stage that gives green to somebody who had none: as
-    /// long as the plan says, else the law. Red becomes as long as that at least.
+    /// Adds red and amber before each stage that gives green to a path without it, for as long as the plan or
+    /// else the law says. The all-red time becomes at least as long.
     fn show_red_amber(&self, greens: &[Vec<bool>], intergreens: &mut [Intergreen]) {
         let decided = self.junction.plan.red_amber;
         let red_amber = decided.unwrap_or(self.junction.law.red_amber);
@@ -357,7 +355,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Amber and red between two stages, by what has green in them.
+    /// Amber and red between two stages, given the paths with green in them.
     fn intergreen(&self, from: &[bool], to: &[bool]) -> Intergreen {
         let paths = || 0..from.len();
         let ending: Vec<usize> = paths().filter(|&path| from[path] && !to[path]).collect();
@@ -374,7 +372,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Time until the last one that had green has left the places where the first ones meet it, s.
+    /// Time until the last vehicle that had green has left the points where the first ones meet it, s.
     fn all_red(&self, ending: &[usize], starting: &[usize]) -> f64 {
         let pairs = ending
             .iter()
@@ -383,8 +381,8 @@ impl<'a> Plan<'a> {
             let paths = [a, b].map(ConnectionIndex::from_index);
             let (left, met) = self.conflicts.between(paths[0], paths[1])?;
             let speed = (LEAVING_SHARE * self.speeds[a]).max(LEAVING_SPEED);
-            // Its rear has left the place when its front is a length beyond. The other one starts
-            // with green and needs its own time to get there, which is taken off.
+            // The rear leaves the point when the front is one vehicle length beyond. The other vehicle starts
+            // with green and needs time to get there, which is subtracted.
             let leaving = (left.to + LEAVING_LENGTH) / speed;
             Some(leaving - met.from / self.speeds[b].max(LEAVING_SPEED))
         });

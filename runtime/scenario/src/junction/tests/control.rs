@@ -1,4 +1,4 @@
-//! Who goes first.
+//! Control and right of way.
 
 use super::*;
 
@@ -6,7 +6,7 @@ use super::*;
 fn control_follows_from_the_roads_unless_it_is_decided() {
     let equal = ruled(&CROSS, RIGHT, |_, _| ());
     assert_eq!(equal.control, Control::Uncontrolled);
-    // Roads 1 and 3 in line and of a higher class go first.
+    // Roads 1 and 3 are in line and of a higher class, so they have priority.
     let avenue = ruled(&CROSS, RIGHT, |roads, _| {
         roads[0].class = RoadClass::Arterial;
         roads[2].class = RoadClass::Arterial;
@@ -14,12 +14,12 @@ fn control_follows_from_the_roads_unless_it_is_decided() {
     assert_eq!(avenue.control, Control::Priority);
     let expected = [Sign::None, Sign::Yield, Sign::None, Sign::Yield];
     assert_eq!(signs(&avenue), expected);
-    // One arm of a higher class goes on in the one opposite.
+    // A single arm of a higher class continues in the opposite one.
     let ending = ruled(&CROSS, RIGHT, |roads, _| {
         roads[0].class = RoadClass::Arterial
     });
     assert_eq!(signs(&ending), expected);
-    // A decision of a person goes before that, and may name the roads.
+    // A decision of the user wins, and may name the major roads.
     let decided = ruled(&CROSS, RIGHT, |_, rules| {
         rules.control = Some(Control::Stop);
         rules.major = vec![RoadId(1), RoadId(2)];
@@ -30,7 +30,7 @@ fn control_follows_from_the_roads_unless_it_is_decided() {
         rules.control = Some(Control::Signals)
     });
     assert_eq!(signs(&lit), [Sign::Signal; 4]);
-    // A T of main streets: the through road goes first; of residential ones nobody does.
+    // At a T of main streets the through road has priority; of residential streets none has.
     let t = |class: RoadClass| {
         ruled(&[0.0, 180.0, 270.0], RIGHT, |roads, _| {
             roads.iter_mut().for_each(|road| road.class = class);
@@ -51,15 +51,15 @@ fn who_gives_way_follows_the_rules_in_their_order() {
         let conflicts = Conflicts::of(&equal);
         let right = RightOfWay::of(&equal, &conflicts);
         let (from_south, from_east) = (path(&equal, 4, 2), path(&equal, 1, 3));
-        // The east is on the right of who comes from the south.
+        // In right-hand traffic the east is on the right of vehicles from the south.
         let nearer = side == DrivingSide::Right;
         assert_eq!(right.gives_way(from_south, from_east), nearer);
         assert_eq!(right.gives_way(from_east, from_south), !nearer);
-        // Across the oncoming traffic.
+        // Across oncoming traffic.
         let far = if nearer { 3 } else { 1 };
         let (turning, oncoming) = (path(&equal, 4, far), path(&equal, 2, 4));
         assert!(right.gives_way(turning, oncoming) && !right.gives_way(oncoming, turning));
-        // No two give way to each other, under any control.
+        // No two connections give way to each other, under any control.
         for control in Control::ALL {
             let junction = ruled(&CROSS, side, |_, rules| rules.control = Some(control));
             let conflicts = Conflicts::of(&junction);
@@ -76,7 +76,7 @@ fn who_gives_way_follows_the_rules_in_their_order() {
             let in_turns = matches!(control, Control::AllWayStop | Control::Zipper);
             assert_eq!(anybody, !in_turns, "{control:?}");
         }
-        // A sign goes before the side.
+        // A sign wins over the side.
         let signed = ruled(&CROSS, side, |_, rules| {
             rules.control = Some(Control::Priority);
             rules.major = vec![RoadId(2), RoadId(4)];
@@ -147,10 +147,10 @@ fn nodes_of_one_junction_decide_together() {
         ..JunctionRules::default()
     };
     let give_way = || rules(Some(Control::Priority), &[10]);
-    // Signals at any node rule it all.
+    // Signals at any node control the whole junction.
     let lit = decided([give_way(), rules(Some(Control::Signals), &[])]);
     assert_eq!(lit.control, Control::Signals);
-    // Nodes that say the same name their major roads together.
+    // Nodes with the same control name their major roads together.
     let both = decided([give_way(), rules(Some(Control::Priority), &[12])]);
     assert_eq!(
         signs(&both),

@@ -1,4 +1,4 @@
-//! Places to cross on foot.
+//! Pedestrian crossings.
 
 use super::*;
 
@@ -27,21 +27,21 @@ fn a_crossing_lies_between_the_corners_and_the_stop_line() {
             let cut = 0.5 * (arm.left_cut + arm.right_cut);
             let middle = crossing.place(0.5 * crossing.length);
             assert!(((cut - middle).length() - 2.8).abs() < 1e-6);
-            // Three ways lead away from the arm and three into it.
+            // Three connections lead away from the arm and three into it.
             assert_eq!(crossing.covered.len(), 6, "{:?}", crossing.covered);
             for covered in &crossing.covered {
                 let path = &junction.paths[covered.path.index()];
                 let Taken { across, along } = covered.car;
                 let length = path.curve.as_ref().unwrap().length();
                 if path.from.road == crossing.road {
-                    // The front comes to the strip a metre beyond the stop line.
+                    // The front reaches the strip a metre beyond the stop line.
                     assert!((along.from - 1.0).abs() < 0.51, "{along:?}");
                     assert!((along.to - 4.6).abs() < 1.1, "{along:?}");
                 } else {
                     assert!((along.to - (length - 1.0)).abs() < 1.1, "{along:?}");
                     assert!(along.from < length - 4.1, "{along:?}");
                 }
-                // Each takes about its own lane, and the lane is where its side of the road is.
+                // Each occupies about its own lane, which lies on its side of the road.
                 assert!(across.to - across.from < 4.2, "{across:?}");
                 let comes = path.from.road == crossing.road;
                 let is_right_half = comes != (side == RIGHT);
@@ -68,7 +68,7 @@ fn a_crossing_over_a_road_that_goes_on_lies_around_its_node() {
             .all(|arm| (arm.trim - 2.8).abs() < 1e-9)
     );
     assert_eq!(crossing.covered.len(), 2);
-    // Where nobody crosses, nobody stops.
+    // Where no pedestrian crosses, no vehicle stops.
     let plain = ruled(&[0.0, 180.0], RIGHT, |_, _| ());
     assert!(plain.crossings.is_empty() && plain.arms.iter().all(|arm| arm.trim == 0.0));
 }
@@ -146,7 +146,7 @@ fn people_walk_while_what_they_cross_is_red() {
         all |= stages;
     }
     assert_eq!(all, 0b11);
-    // Four seconds to step on it, and 7 m at 1.2 m/s.
+    // Four seconds to step on the crossing, and 7 m at 1.2 m/s.
     let greens = signals.greens.clone();
     crate::junction::signals::lengthen(&mut signals.programme, &greens, &junction);
     let needed = 4.0 + 7.0 / 1.2;
@@ -157,7 +157,7 @@ fn people_walk_while_what_they_cross_is_red() {
             .iter()
             .all(|stage| stage.min >= needed - 1e-9)
     );
-    // Where an arm has green in all stages there is none in which people could walk.
+    // If an arm has green in all stages, pedestrians can walk in none.
     let always = vec![vec![true; junction.paths.len()]; 2];
     assert_eq!(junction.walk_stages(&junction.crossings[0], &always), 0);
 }

@@ -1,4 +1,4 @@
-//! What holds in all junctions.
+//! Invariants of all junctions.
 
 use super::*;
 
@@ -45,7 +45,7 @@ proptest! {
                 prop_assert!(line.abs() < 1e-6 || (line.abs() - std::f64::consts::PI).abs() < 1e-6);
             }
         }
-        // Every lane that enters has a way on, if there is a lane to go to.
+        // Every entering lane has an exit, if there is a lane to leave by.
         let leaving = |except: u32| roads.iter().zip(1..)
             .any(|(r, id)| id != except && r.lanes_driven(0.0, true, RIGHT) > 0);
         for flag in &junction.flags {
@@ -55,7 +55,7 @@ proptest! {
         }
     }
 
-    /// Where streets of one lane each way have room, no way through bends more than a car can.
+    /// Where streets of one lane in each direction have room, no path bends more than a car can.
     #[test]
     fn cars_can_drive_all_connections_of_streets_with_one_lane_in_each_direction(
         gaps in proptest::collection::vec(0.5..1.0f64, 2usize..6), width in 2.75..4.0f64, is_right in any::<bool>()
@@ -96,7 +96,7 @@ proptest! {
         a.sort_unstable();
         b.sort_unstable();
         prop_assert_eq!(a, b);
-        // So do the shapes: the same trims, and areas to the square centimetre.
+        // The shapes mirror as well: the same trims, and areas to the square centimetre.
         for arm in &right.arms {
             let other = left.arms.iter().find(|other| other.road == arm.road).unwrap();
             prop_assert!((arm.trim - other.trim).abs() < 1e-5);
@@ -118,7 +118,8 @@ proptest! {
 
 #[test]
 fn plain_junctions_hold_the_lanes_of_all_their_paths() {
-    // Crossroads, T-junctions and bends at angles from 60 degrees on, one and two lanes each way.
+    // Crossroads, T-junctions and bends at angles of at least 60 degrees, with one and two lanes in each
+    // direction.
     for (bearings, lanes) in [
         (vec![0.0, 90.0, 180.0, 270.0], 1),
         (vec![0.0, 90.0, 180.0, 270.0], 2),

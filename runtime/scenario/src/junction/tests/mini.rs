@@ -10,7 +10,7 @@ fn mini(bearings: &[f64], side: DrivingSide) -> Junction {
     })
 }
 
-/// What meets there: a crossing, a T, a Y, five streets, and one askew.
+/// Bearings of the streets: a crossroads, a T, a Y, five streets, and a skew one.
 const SHAPES: [&[f64]; 5] = [
     &CROSS,
     &[0.0, 90.0, 180.0],
@@ -31,7 +31,7 @@ fn connections_go_round_the_island_and_keep_off_it() {
                 junction.flags
             );
             assert!(ring.radius >= 4.5 && ring.island >= 1.5, "{ring:?}");
-            // From each street into each, its own as well where that is no tighter than a car can turn.
+            // From each street into each other one, and into itself where a car can turn that tightly.
             let back = junction
                 .paths
                 .iter()
@@ -56,7 +56,7 @@ fn connections_go_round_the_island_and_keep_off_it() {
                         roadwright_geometry::heading_of(next)
                             - roadwright_geometry::heading_of(from_centre),
                     );
-                    // Its front corners, as long as the front is in the junction.
+                    // Its front corners, while the front is in the junction.
                     let to_end = curve.length() * (1.0 - i as f64 / steps as f64);
                     if to_end > 4.5 {
                         for side in [-0.95, 0.95] {
@@ -66,7 +66,7 @@ fn connections_go_round_the_island_and_keep_off_it() {
                         }
                     }
                 }
-                // All go round the same way, and whoever turns back all around.
+                // All go round in the same direction, and U-turns all around.
                 let around = match side {
                     DrivingSide::Right => turned,
                     DrivingSide::Left => -turned,
@@ -94,17 +94,17 @@ fn who_enters_gives_way_to_who_comes_past() {
         let right = RightOfWay::of(&junction, &Conflicts::of(&junction));
         let gives_way =
             |(a, b), (c, d)| right.gives_way(path(&junction, a, b), path(&junction, c, d));
-        // Roads 1 to 4 lie in the east, north, west and south. Who comes from the south lets pass who
-        // comes round from the left in right-hand traffic, and nobody from the other side.
+        // Roads 1 to 4 lie in the east, north, west and south. In right-hand traffic a vehicle from the south
+        // gives way to vehicles that come round from the left, and to no others.
         let (before, after) = match side {
             DrivingSide::Right => (3, 1),
             DrivingSide::Left => (1, 3),
         };
         assert!(gives_way((4, 2), (before, after)) && !gives_way((before, after), (4, 2)));
         assert!(gives_way((after, before), (4, 2)) && !gives_way((4, 2), (after, before)));
-        // Who turns back comes past everybody's entry.
+        // A U-turn passes all entries.
         assert!(gives_way((4, 2), (before, before)));
-        // Of two who come past each other's entry nobody waits for the other to come.
+        // Of two paths that pass each other's entry neither waits for the other.
         assert!(!gives_way((4, before), (2, after)) && !gives_way((2, after), (4, before)));
         let conflicts = Conflicts::of(&junction);
         let opposite = (path(&junction, 4, before), path(&junction, 2, after));
@@ -143,7 +143,7 @@ fn streets_of_three_lanes_in_each_direction_have_no_ring_and_it_is_told() {
 
 #[test]
 fn the_ring_is_joined_and_left_without_kinks_whatever_the_corners() {
-    // Corners of all sizes push the island to where there is room, out of the middle.
+    // Corners of all sizes push the island away from the middle to where there is room.
     let mut random = Stream::new(20, "corners", 0);
     let mut pushed = 0;
     for side in [DrivingSide::Right, DrivingSide::Left] {
@@ -160,7 +160,7 @@ fn the_ring_is_joined_and_left_without_kinks_whatever_the_corners() {
                 continue;
             };
             pushed += usize::from(ring.centre.length() > 1.5);
-            // Who turns to the near side cuts a corner, which is as sharp as it was made.
+            // A turn to the near side cuts a corner, and is as sharp as that.
             let near = Turn::near(side);
             for path in junction.paths.iter().filter(|path| path.turn != near) {
                 let radius = path.min_radius();

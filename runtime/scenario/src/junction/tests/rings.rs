@@ -2,8 +2,7 @@
 
 use super::*;
 
-/// A junction of a street in the east with a one-way road that comes along an arc from the south and goes
-/// on along the same arc to the north.
+/// A junction of a street in the east with a one-way road that follows an arc from the south to the north.
 fn street_at_an_arc(radius: f64, is_ring: bool) -> Junction {
     let quarter = |start: Pose| {
         let bend = Segment::Arc {
@@ -66,7 +65,7 @@ fn a_ring_stays_a_ring_and_goes_first() {
                 (0..4).map(RoadId).collect(),
                 "radius {radius}"
             );
-            // No road of it is swallowed, and at each of its nodes it has the right of way.
+            // None of its roads is absorbed, and it has priority at each of its nodes.
             assert!(
                 layout.internal.is_empty(),
                 "radius {radius}: {:?}",
@@ -85,13 +84,13 @@ fn a_ring_stays_a_ring_and_goes_first() {
                 }
             }
         }
-        // Driven the other way round it is no roundabout; nor is a block of streets.
+        // Driven in the other direction it is no roundabout; nor is a block of streets.
         let wrong = ring(15.0, 4, -sense, side);
         assert!(layout(&wrong, side).rings.is_empty());
     }
 }
 
-/// The same with a crossroads on the first arm, so far beyond the ring, m.
+/// The same with a crossroads on the first arm, `distance` metres beyond the ring.
 fn ring_beside_crossroads(distance: f64) -> crate::RoadNetwork {
     let mut network = ring(13.0, 4, 1.0, RIGHT);
     let arm = network.road(RoadId(100)).unwrap().clone();
@@ -143,7 +142,7 @@ fn a_ring_and_the_crossroads_beside_it_are_two_junctions() {
             assert_eq!(driven.count(), expected, "{distance} m, node {node}");
         }
     }
-    // As short a road between crossroads is taken in.
+    // An equally short road between crossroads is absorbed.
     let mut network = ring_beside_crossroads(8.0);
     network.remove_road(RoadId(3));
     assert!(!layout(&network, RIGHT).internal.is_empty());

@@ -1,4 +1,4 @@
-//! Stop lines out of the way of buses.
+//! Stop lines that leave room for buses.
 
 use super::*;
 
@@ -7,24 +7,24 @@ fn corners(at: Pose, (rear, front, half): (f64, f64, f64)) -> [DVec2; 4] {
     [(rear, -half), (front, -half), (front, half), (rear, half)].map(|(x, y)| at.point(x, y))
 }
 
-/// Whether two convex areas overlap: no line along an edge of either parts them.
+/// Whether two convex areas overlap: no edge of either separates them.
 fn overlap(a: &[DVec2; 4], b: &[DVec2; 4]) -> bool {
     let parts = |one: &[DVec2; 4], other: &[DVec2; 4]| {
         (0..4).any(|i| {
             let edge = one[(i + 1) % 4] - one[i];
-            // Corners stand counter-clockwise: outside is on the right of each edge.
+            // Corners are counter-clockwise, so outside is on the right of each edge.
             other.iter().all(|p| edge.perp_dot(*p - one[i]) < 0.0)
         })
     };
     !parts(a, b) && !parts(b, a)
 }
 
-/// Rear, front and half of the width of a bus, and of a car, from its rear axle, m.
+/// Rear, front and half the width of a bus and of a car, from the rear axle, m.
 const BUS: (f64, f64, f64) = (-1.0, 8.0, 1.275);
 const CAR: (f64, f64, f64) = (-0.9, 3.7, 0.9);
 
-/// How many places of bodies on any path touch cars of 4.6 m that wait with their fronts `back` metres
-/// before the cut of each lane that leads in.
+/// Counts the poses of bodies on any path that touch cars of 4.6 m waiting with their fronts `back` metres
+/// before the cut of an entering lane.
 fn touched(junction: &Junction, body: (f64, f64, f64), back: impl Fn(LaneEnd) -> f64) -> usize {
     let mut count = 0;
     for lane in &junction.paths {
@@ -45,7 +45,7 @@ fn touched(junction: &Junction, body: (f64, f64, f64), back: impl Fn(LaneEnd) ->
     count
 }
 
-/// How far the line of a lane is set back, m.
+/// Setback of the stop line of a lane, m.
 fn of_lane(setbacks: &[(LaneEnd, f64)], lane: LaneEnd) -> f64 {
     let found = setbacks.iter().find(|(own, _)| *own == lane);
     found.map_or(0.0, |(_, by)| *by)
@@ -58,7 +58,7 @@ fn buses_turn_clear_of_those_who_wait_at_their_lines() {
             let junction = ruled(bearings, side, |_, _| {});
             let setbacks = junction.setbacks();
             let back = |lane| of_lane(&setbacks, lane);
-            // Where lines were at the cuts buses would touch who waits there.
+            // With stop lines at the cuts, buses would touch waiting vehicles.
             assert!(touched(&junction, BUS, |_| 0.0) > 0, "{bearings:?}");
             assert_eq!(touched(&junction, BUS, back), 0, "{bearings:?}");
             assert!(
@@ -87,7 +87,7 @@ fn cars_turn_clear_of_those_who_wait_where_corners_are_tight() {
         let back = |lane| of_lane(&setbacks, lane);
         assert!(touched(&tight, CAR, |_| 0.0) > 0);
         assert_eq!(touched(&tight, CAR, back), 0);
-        // Wider ones leave room.
+        // Wider lanes leave room.
         let wide = with(6.0, side);
         assert_eq!(touched(&wide, CAR, |_| 0.0), 0);
         assert_eq!(wide.setbacks_of_cars(), []);
@@ -96,7 +96,7 @@ fn cars_turn_clear_of_those_who_wait_where_corners_are_tight() {
 
 #[test]
 fn cars_turn_clear_of_those_who_wait_where_streets_meet_at_an_angle() {
-    // With a hand's breadth on either side: nobody keeps to his way by the centimetre.
+    // With 0.1 m on either side, because drivers do not follow their path exactly.
     const BROAD: (f64, f64, f64) = (-0.9, 3.7, 1.1);
     let mut without = 0;
     for side in [DrivingSide::Right, DrivingSide::Left] {
@@ -119,7 +119,7 @@ fn cars_turn_clear_of_those_who_wait_where_streets_meet_at_an_angle() {
 fn lines_are_set_back_as_far_as_buses_need_only_where_long_vehicles_drive() {
     let mut scenario = crate::Scenario::new("lines");
     assert!(!scenario.has_long_vehicles());
-    // A type alone drives nowhere.
+    // A vehicle type alone is not driven by any agent.
     assert!(
         scenario
             .vehicle_types()

@@ -12,7 +12,7 @@ fn a_road_between_two_bends_stays() {
     for between in [8.5, 12.0, 14.0] {
         let layout = z(between);
         assert!(layout.internal.is_empty(), "{between}");
-        // One right angle after the other, each of which can be driven.
+        // Two right angles in a row, each of which can be driven.
         let paths = layout.junctions.iter().flat_map(|junction| &junction.paths);
         let curves: Vec<_> = paths.filter_map(|path| path.curve.as_ref()).collect();
         assert_eq!(curves.len(), 4, "{between}");
@@ -24,12 +24,12 @@ fn a_road_between_two_bends_stays() {
             );
         }
     }
-    // A step of the line is one bend.
+    // A step in the line becomes one bend.
     assert!(!z(3.0).internal.is_empty());
 }
 
-/// A street along the x axis with so many lanes each way, over nodes at some places, and one to the south from the
-/// origin, so long, m.
+/// A street along the x axis with the given lanes in each direction, over nodes at the given positions, and a
+/// branch to the south from the origin, of the given length, m.
 fn street_with_branch(at: &[f64], lanes: usize, length: f64) -> crate::RoadNetwork {
     let mut nodes: Vec<(f64, f64)> = at.iter().map(|&x| (x, 0.0)).collect();
     nodes.push((0.0, -length));
@@ -41,7 +41,7 @@ fn street_with_branch(at: &[f64], lanes: usize, length: f64) -> crate::RoadNetwo
     network_of(&nodes, 3.0, &streets)
 }
 
-/// The smallest radius of the ways through the junction at the origin, m.
+/// Smallest radius of the paths through the junction at the origin, m.
 fn sharpest_turn(layout: &Layout, origin: u32) -> f64 {
     let junction = layout.junction_at(NodeId(origin)).unwrap();
     let curves = junction.paths.iter().filter_map(|path| path.curve.as_ref());
@@ -51,12 +51,12 @@ fn sharpest_turn(layout: &Layout, origin: u32) -> f64 {
 
 #[test]
 fn a_turn_may_take_all_of_a_road_that_only_goes_on() {
-    // 6 m beside the junction the street is cut into two roads.
+    // 6 m from the junction the street is split into two roads.
     let network = street_with_branch(&[-100.0, -6.0, 0.0, 100.0], 1, 80.0);
     let short = layout(&network, RIGHT);
     assert_eq!(short.internal, BTreeSet::from([RoadId(1)]));
     assert!(sharpest_turn(&short, 2) >= LEAST_RADIUS);
-    // Whoever decides about a junction decides at one of its nodes: all of them stay in it.
+    // Rules at one of its nodes apply to the junction, so all its nodes stay in it.
     for node in [1, 2] {
         let mut ruled = network.clone();
         let mut place = ruled.node(NodeId(node)).unwrap().clone();
@@ -69,13 +69,13 @@ fn a_turn_may_take_all_of_a_road_that_only_goes_on() {
             Control::Signals
         );
     }
-    // 40 m beside it that does not matter.
+    // 40 m away the split does not matter.
     let far = layout(
         &street_with_branch(&[-100.0, -40.0, 0.0, 100.0], 1, 80.0),
         RIGHT,
     );
     assert!(far.internal.is_empty() && sharpest_turn(&far, 2) >= LEAST_RADIUS);
-    // Once something else joins there, an edit or not, half of the road has to do.
+    // Once another road joins there, by an edit or not, half of the road has to suffice.
     let joined = with_road_to(&network, NodeId(1), (-6.0, 60.0));
     lays_out_again_what_an_edit_reaches(&network, &joined);
 }
@@ -92,9 +92,9 @@ fn a_turn_may_take_more_of_a_dead_end() {
         sharpest_turn(&layout, 1)
     };
     assert!(radius(24.0) >= LEAST_RADIUS);
-    // No turn fits into what is left of this one.
+    // No turn fits into what remains of this road.
     assert!(radius(13.5) < 2.0);
-    // Once it does not end there any more, half of it has to do.
+    // Once the road does not end there any more, half of it has to suffice.
     let network = street_with_branch(&[-100.0, 0.0, 100.0], 3, 24.0);
     let longer = with_road_to(&network, NodeId(3), (60.0, -24.0));
     let radius = sharpest_turn(&layout(&longer, RIGHT), 1);
@@ -102,7 +102,7 @@ fn a_turn_may_take_more_of_a_dead_end() {
     lays_out_again_what_an_edit_reaches(&network, &longer);
 }
 
-/// A network with a straight road more, from a node to a place.
+/// The network with another straight road from a node to a point.
 fn with_road_to(network: &crate::RoadNetwork, from: NodeId, to: (f64, f64)) -> crate::RoadNetwork {
     let mut longer = network.clone();
     longer.put_node(NodeId(9), crate::Node::at(to.into()));
@@ -114,7 +114,7 @@ fn with_road_to(network: &crate::RoadNetwork, from: NodeId, to: (f64, f64)) -> c
     longer
 }
 
-/// An edit and its undoing lead to the layouts that are made from nothing.
+/// Checks that an edit and its undo lead to the layouts that are made from scratch.
 fn lays_out_again_what_an_edit_reaches(network: &crate::RoadNetwork, edited: &crate::RoadNetwork) {
     for (before, after) in [(network, edited), (edited, network)] {
         let edited = layout_after_edit((before, &layout(before, RIGHT)), after, RIGHT);
@@ -124,8 +124,8 @@ fn lays_out_again_what_an_edit_reaches(network: &crate::RoadNetwork, edited: &cr
 
 #[test]
 fn no_connection_runs_back_where_carriageways_bend_that_a_short_link_joins() {
-    // Two carriageways 11 m apart with a bend of 14 degrees, and a link between the bends that is taken into
-    // their junction. Sorted by bearing its arms are not neighbours where they bend.
+    // Two carriageways 11 m apart with a bend of 14 degrees, and a link between the bends that is absorbed
+    // into their junction. Sorted by bearing, its arms are not neighbours where they bend.
     let (c, s) = (cos(14f64.to_radians()), sin(14f64.to_radians()));
     let nodes = [
         (-80.0, 0.0),

@@ -2,12 +2,12 @@
 
 use super::*;
 
-/// Whether a place lies inside an area, more than a centimetre from its edge.
+/// Whether a point lies inside an area, more than a centimetre from its edge.
 fn is_inside(area: &[DVec2], place: DVec2) -> bool {
     polygon::contains(area, place) && polygon::boundary_distance(area, place) > 0.01
 }
 
-/// Places that a body covers along a path, and the edges of its lane.
+/// Points that a body covers along a path, and the edges of its lane.
 fn driven(path: &ConnectingPath, (front, half): (f64, f64)) -> Vec<DVec2> {
     let curve = path.curve.as_ref().unwrap();
     let steps = (curve.length() / 0.1).ceil() as usize;
@@ -54,7 +54,7 @@ fn nobody_drives_over_the_islands_of_a_roundabout() {
                         }
                     }
                 }
-                // What is raised lies within what is painted, and the island in the junction.
+                // The raised part lies within the painted one, and the island in the junction.
                 let is_held = |place: &DVec2| polygon::distance(&island.paint, *place) < 0.05;
                 assert!(island.raised.iter().all(is_held));
                 let outline = junction.polygon();

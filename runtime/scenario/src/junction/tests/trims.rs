@@ -1,11 +1,11 @@
-//! Where arms end, and what corners lie between them.
+//! Trims of arms, and the corners between them.
 
 use super::*;
 
 #[test]
 fn trims_are_those_of_the_corner_formula() {
-    // t = (b + a cos) / sin and fillet r cot(phi / 2), for a = b = 3.5. Streets have r = 4.5 g(phi), but
-    // at sharp corners the way around the corner asks for more.
+    // t = (b + a cos) / sin and fillet r cot(phi / 2), for a = b = 3.5. Streets have r = 4.5 g(phi), but at
+    // sharp corners the path around the corner needs more.
     for (angle, radius) in [
         (90.0f64, Some(4.5)),
         (120.0, Some(4.5 * 1.375)),
@@ -27,7 +27,7 @@ fn trims_are_those_of_the_corner_formula() {
         let expected = meeting + corner.radius / tan(0.5 * phi);
         assert!((corner.foot - expected).abs() < 1e-5, "{angle}: {corner:?}");
         assert!(junction.arms[arm(1)].trim >= corner.foot - 1e-6);
-        // Who turns there has the lane's width more than the kerb, and no less than a car needs.
+        // A turning vehicle has the width of the lane in addition to the kerb, and no less than a car needs.
         let around = path(&junction, 1, 2).index();
         let least = junction.paths[around].min_radius();
         assert!(least > 4.49, "{angle}: {least}");
@@ -36,7 +36,8 @@ fn trims_are_those_of_the_corner_formula() {
 
 #[test]
 fn a_gore_is_capped() {
-    // D1: below 35 degrees the corner formula would explode. Arms of 100 m that part so slowly would be used up.
+    // D1: below 35 degrees the corner formula would explode. Arms of 100 m that diverge so slowly would be
+    // used up.
     let junction = junction_of(&[two_way(0.0), two_way(5.0), two_way(180.0)], RIGHT);
     assert!(
         junction.arms.iter().all(|arm| arm.trim <= 25.0),
@@ -50,7 +51,7 @@ fn a_gore_reaches_as_far_as_its_arms_lie_on_each_other() {
     for degrees in [5.0f64, 8.0, 10.0, 15.0, 25.0] {
         let roads = [one_way(0.0, 200.0), one_way(degrees, 200.0), two_way(180.0)];
         let junction = junction_of(&roads, RIGHT);
-        // Two strips, each 7 m wide and centred on its line, have parted 3.5 / tan(half the angle) out.
+        // Two strips, each 7 m wide and centred on its line, have diverged 3.5 / tan(half the angle) out.
         let parted = 3.5 / tan(0.5 * degrees.to_radians());
         for road in [1, 2] {
             let mut arms = junction.arms.iter();
@@ -100,7 +101,7 @@ fn arms_in_line_taper() {
 
 #[test]
 fn two_equal_arms_in_line_are_no_junction() {
-    // Two roads of one cross-section that go on in each other need no area of their own.
+    // Two roads of one cross-section that continue each other need no area of their own.
     let junction = junction_of(&[two_way(0.0), two_way(180.0)], RIGHT);
     assert!(junction.arms.iter().all(|arm| arm.trim == 0.0) && junction.outline.is_empty());
     assert_eq!(junction.paths.len(), 2);
@@ -128,7 +129,7 @@ fn a_narrow_pavement_and_one_as_wide_as_the_corner_meet_beside_the_carriageway()
             let pavement = border.pavement_polygon(tolerance);
             assert!(polygon::is_simple(&pavement), "{tolerance}: {pavement:?}");
             assert!(polygon::signed_area(&pavement) > 1.0);
-            // Nothing of it lies on the carriageway.
+            // None of it lies on the carriageway.
             let carriageway = junction.polygon_within(tolerance);
             for point in &pavement {
                 let depth = polygon::boundary_distance(&carriageway, *point);

@@ -1,4 +1,4 @@
-//! Which lane leads where.
+//! Turns from lane to lane.
 
 use super::*;
 
@@ -54,13 +54,13 @@ fn two_lanes_turn_from_their_own_side() {
 /// Turns of a left lane and of the right one beside it.
 type OfLanes<'a> = [&'a [Turn]; 2];
 
-/// The turns of the lanes of road 1, from left to right, at a crossing with two lanes each way, whose
-/// arrows are given.
+/// The turns of the lanes of road 1, from left to right, at a crossroads with two lanes in each direction and
+/// the given arrows.
 fn turns_with(arrows: OfLanes<'_>, side: DrivingSide) -> (Vec<Vec<Turn>>, Vec<Flag>) {
     let mut roads = [0.0, 90.0, 180.0, 270.0]
         .map(|bearing| arm(bearing, 100.0, CrossSection::driving(2, 2, 3.5), side));
-    // Roads begin at the junction, so the lanes that enter it are those against the road; from left to
-    // right as their drivers see them they are listed from the right.
+    // Roads begin at the junction, so the entering lanes are those against the road. From left to right as
+    // their drivers see them, they are listed from the right.
     let lanes = &mut roads[0].lane_sections[0].lanes;
     let entering = lanes.iter_mut().rev().filter(|lane| !lane.is_forward(side));
     let mut ids = Vec::new();
@@ -83,13 +83,13 @@ fn turns_with(arrows: OfLanes<'_>, side: DrivingSide) -> (Vec<Vec<Turn>>, Vec<Fl
 #[test]
 fn lanes_with_arrows_turn_as_those_say() {
     use Turn::{Left, Right, Straight, UTurn};
-    // (arrows of the left lane and of the right one, what they lead to)
+    // (arrows of the left lane and of the right one, the resulting turns)
     let cases: [(OfLanes, OfLanes); 5] = [
         ([&[], &[]], [&[Left, Straight], &[Straight, Right]]),
         ([&[Left], &[]], [&[Left], &[Straight, Right]]),
         ([&[Left], &[Straight, Right]], [&[Left], &[Straight, Right]]),
         ([&[Left, Straight], &[Right]], [&[Left, Straight], &[Right]]),
-        // An arrow to nowhere says nothing.
+        // An arrow that leads nowhere is ignored.
         ([&[UTurn], &[Right]], [&[Left, Straight], &[Right]]),
     ];
     for side in [DrivingSide::Right, DrivingSide::Left] {

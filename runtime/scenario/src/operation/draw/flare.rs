@@ -1,9 +1,9 @@
 //! Flares: streets widen towards the ring of a roundabout, around an island between entry and exit.
 //!
 //! ```text
-//!    -------------------.              The island is a median, on either side of the reference line
-//!       <-               '---------    one lane of it. It opens from nothing in the taper and has its
-//!    - - - - - - <:::::::::::::::::    whole width as far as the junction may cut the street back.
+//!    -------------------.              The island is a median, with one lane of it on either side of
+//!       <-               '---------    the reference line. It opens from zero width in the taper and is
+//!    - - - - - - <:::::::::::::::::    full-width as far as the junction may cut the street back.
 //!       ->               .---------
 //!    -------------------'
 //!                |  taper  |  full |   node on the ring
@@ -20,17 +20,18 @@ use crate::operation::users::with_places;
 use crate::road::{Lane, LaneDirection, LaneSection, RoadEnd};
 use crate::scenario::Scenario;
 
-/// The island is so wide at rings of this radius and larger ones, m; at smaller ones it is narrower.
+/// Width of the island at rings of at least this radius, m; at smaller ones it is narrower.
 const WIDTH: f64 = 4.2;
 const WIDTH_AT: f64 = 14.0;
-/// From the node on the ring outward the island has its whole width for so long, and opens over so much, m.
+/// Lengths outward from the node on the ring over which the island has its full width, and over which it
+/// opens, m.
 const FULL: f64 = 12.0;
 const TAPER: f64 = 16.0;
-/// What has to remain of a street behind a flare, m.
+/// Length that has to remain of a street behind a flare, m.
 const BEHIND: f64 = 10.0;
 
-/// The edit that widens a street at one of its ends, towards a ring of a radius, m; `None` where it is too short, is
-/// driven in one direction only, or has a median already.
+/// Returns the edit that widens a street at one of its ends, towards a ring of a radius, m; `None` if it is
+/// too short, is one-way, or has a median already.
 ///
 /// Agents and flows on lanes that get other ids follow them.
 pub(super) fn flared(
@@ -61,7 +62,8 @@ pub(super) fn flared(
     Some(Edit::Batch(std::iter::once(road).chain(places).collect()))
 }
 
-/// Whether the two lanes beside the reference line are driven, each as the side of the scenario says.
+/// Whether the two lanes beside the reference line are drivable, each in the direction of the scenario's
+/// side.
 fn has_middle(LaneSection { lanes, .. }: &LaneSection) -> bool {
     let is_driven =
         |lane: &Lane| lane.kind == LaneType::Driving && lane.direction == LaneDirection::Standard;
@@ -69,7 +71,7 @@ fn has_middle(LaneSection { lanes, .. }: &LaneSection) -> bool {
     inner(1) && inner(-1)
 }
 
-/// A place on a lane that has another id now.
+/// A place on a lane whose id has changed.
 fn followed(place: &Place, widened: RoadId, (from, to): (f64, f64)) -> Place {
     match *place {
         Place::Lane(LanePlace { road, lane, s }) if road == widened && (from..=to).contains(&s) => {

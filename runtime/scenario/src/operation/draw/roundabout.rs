@@ -1,12 +1,12 @@
-//! Roundabouts: a ring of one-way roads around a place, where roads that come there end.
+//! Roundabouts: a ring of one-way roads around a point, where approaching roads end.
 //!
 //! ```text
 //!            |                        |
 //!            |                     .--o--.
-//!            |                    /       \       What lies within the circle goes: pieces of
-//!     -------+-------    ->   ---o    +    o---   roads, and junctions. Roads are cut where they
-//!            |                    \       /       cross it, and the ring joins these places. Streets
-//!            |                     '--o--'        widen towards it.
+//!            |                    /       \       Everything inside the circle is deleted: pieces of
+//!     -------+-------    ->   ---o    +    o---   roads, and junctions. Roads are cut where they cross
+//!            |                    \       /       it, and the ring joins these points. Streets widen
+//!            |                     '--o--'        towards it.
 //!            |                        |
 //! ```
 
@@ -26,39 +26,39 @@ use roadwright_geometry::{GeometryError, Pose, ReferenceLine, Segment, heading_o
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use std::ops::RangeInclusive;
 
-/// Radii of the middle of the lanes of a ring, m: smaller ones are mini roundabouts, which are the control of a
+/// Radii of the middle of the ring's lane, m. Smaller ones are mini roundabouts, which are a control of a
 /// junction.
 pub const RING_RADIUS: RangeInclusive<f64> = 8.0..=100.0;
-/// Widths of the lane in the smallest and in large rings, m, and the radii at which they are so wide: buses
-/// need more room where it is narrow.
+/// Widths of the lane in the smallest and in large rings, m, and the radii at which they apply. Buses need
+/// more width in tight rings.
 const WIDTH: (f64, f64) = (5.8, 4.5);
 const WIDTH_AT: (f64, f64) = (14.0, 27.0);
-/// Nobody drives faster in a ring, m/s.
+/// Highest speed limit of a ring, m/s.
 const FASTEST: f64 = 30.0 / 3.6;
 
-/// From one place of a line to the next that is held against a circle, m. A straight line has no points of its own
+/// Distance between the points of a line that are tested against a circle, m. A straight line has no points
 /// between its ends, and both may lie outside.
 const STEP: f64 = 1.0;
 
-/// A place where a road comes to a ring.
+/// A point where a road meets a ring.
 struct Arm {
-    /// Seen from the middle, rad.
+    /// Bearing from the centre, rad.
     bearing: f64,
     class: RoadClass,
     /// Width of its wider pavement, m; 0 without one.
     pavement: f64,
 }
 
-/// The edit that puts a roundabout with one lane around a place, on a level: `radius` is that of the middle of
-/// its lane, m, of [`RING_RADIUS`].
+/// Returns the edit that puts a roundabout with one lane around a point, on a level. `radius` is that of the
+/// middle of its lane, m, within [`RING_RADIUS`].
 ///
-/// Roads are cut where they cross the circle, and what lies within it goes, as if it were
-/// [deleted]: agents that start there and flows from or to there as well. The ring is driven as the side of the
-/// scenario asks, is of the class of its most important arm, and has a pavement outside if an arm has one. Streets
-/// that come to it widen over the last 28 m around an island, where they are long enough.
+/// Roads are cut where they cross the circle, and everything inside it is removed as if it were [deleted],
+/// including agents that start there and flows from or to there. The ring has the direction of the scenario's
+/// driving side and the class of its most important arm, and a pavement outside if an arm has one. Streets
+/// widen around an island over their last 28 m, where they are long enough.
 ///
 /// # Errors
-/// If the radius is out of range, or a road ends so near to the circle that it cannot be cut there.
+/// If the radius is out of range, or a road ends so near the circle that it cannot be cut there.
 pub fn roundabout(
     scenario: &Scenario,
     (centre, radius): (DVec2, f64),
@@ -70,7 +70,7 @@ pub fn roundabout(
     let mut draft = Draft::of(scenario);
     let mut arms = Vec::new();
     for (id, cuts) in cut_roads(scenario, (centre, radius), layer)? {
-        // From the far end: the first part keeps the id and the distances along it.
+        // From the far end, because the first part keeps the id and the distances along it.
         for &s in cuts.iter().rev() {
             draft.apply(split(draft.now(), id, s)?)?;
         }
@@ -110,8 +110,9 @@ pub fn roundabout(
     Ok(draft.edit())
 }
 
-/// The edits that put a pavement beside the pieces of a ring, roads from an id on: outside, where lanes count to.
-/// A cross-section with one would put both in the middle of the line, and not the lane alone.
+/// Returns the edits that put a pavement beside the pieces of a ring, which are roads from `first` on. It
+/// lies on the outside only. A cross-section with a pavement would centre both on the line instead of the
+/// lane alone.
 fn paved(scenario: &Scenario, first: RoadId, width: f64) -> Vec<Edit> {
     let pieces = scenario.network().roads().filter(|(id, _)| *id >= first);
     let with_pavement = pieces.map(|(id, road)| {
@@ -132,7 +133,7 @@ fn paved(scenario: &Scenario, first: RoadId, width: f64) -> Vec<Edit> {
     with_pavement.collect()
 }
 
-/// The ends of roads of a level that lie on a circle.
+/// The ends of roads on a level that lie on a circle.
 fn ends_on(scenario: &Scenario, centre: DVec2, radius: f64, layer: i8) -> Vec<(RoadId, RoadEnd)> {
     let roads = scenario
         .network()
@@ -147,7 +148,7 @@ fn ends_on(scenario: &Scenario, centre: DVec2, radius: f64, layer: i8) -> Vec<(R
     on_it.map(|(_, end)| end).collect()
 }
 
-/// The roads of a level that cross a circle, with the distances along them at which they do.
+/// The roads on a level that cross a circle, with the distances along them of the crossings.
 fn cut_roads(
     scenario: &Scenario,
     circle: (DVec2, f64),
@@ -172,7 +173,7 @@ fn cut_roads(
     Ok(found)
 }
 
-/// The distances along a line at which it crosses a circle, growing.
+/// The distances along a line at which it crosses a circle, ascending.
 fn crossings(line: &ReferenceLine, (centre, radius): (DVec2, f64)) -> Vec<f64> {
     let beyond = |s: f64| (line.pose(s).position - centre).length() - radius;
     let length = line.length();
@@ -185,7 +186,7 @@ fn crossings(line: &ReferenceLine, (centre, radius): (DVec2, f64)) -> Vec<f64> {
         if starts_inside == (beyond(high) < 0.0) {
             continue;
         }
-        // Halved till it is exact: 2^-40 of some metres.
+        // Bisection to full precision: 2^-40 of some metres.
         for _ in 0..40 {
             let middle = 0.5 * (low + high);
             match (beyond(middle) < 0.0) == starts_inside {
@@ -210,7 +211,7 @@ fn style(arms: &[Arm], radius: f64, layer: i8) -> RoadStyle {
     }
 }
 
-/// The cross-section of a ring with one lane: the smaller its radius, m, the wider.
+/// The cross-section of a ring with one lane; the smaller its radius, m, the wider the lane.
 pub fn ring_section(radius: f64) -> CrossSection {
     let share = (radius - WIDTH_AT.0) / (WIDTH_AT.1 - WIDTH_AT.0);
     let width = WIDTH.0 + (WIDTH.1 - WIDTH.0) * share.clamp(0.0, 1.0);
@@ -220,7 +221,7 @@ pub fn ring_section(radius: f64) -> CrossSection {
     }
 }
 
-/// The pieces of a ring between its arms, each in the direction of driving. A ring has two at least.
+/// The pieces of a ring between its arms, each in driving direction. A ring has at least two.
 fn arcs(
     arms: &[Arm],
     centre: DVec2,
@@ -228,7 +229,7 @@ fn arcs(
     side: DrivingSide,
 ) -> Result<Vec<ReferenceLine>, GeometryError> {
     let turn = side.around();
-    // From the east on, in the direction of driving.
+    // Starting in the east, in driving direction.
     let mut places: Vec<f64> = arms
         .iter()
         .map(|arm| (turn * arm.bearing).rem_euclid(TAU))

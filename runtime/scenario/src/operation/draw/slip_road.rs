@@ -1,12 +1,11 @@
-//! Slip roads: what a one-way road does to a fast one-way road that it joins or leaves at a small
-//! angle.
+//! Slip roads: one-way roads that join or leave a fast one-way road at a small angle.
 //!
 //! ```text
 //!   ---------------------------------------------      The new road ends beside the host, where a
-//!    host        ->         :            ->            lane opens for it that goes on for a while;
-//!   ------___-------------- : - - - - - - _______      so who joins has time to find a gap. Who
-//!       .--- gore           :    -> ___.--             leaves has such a lane before the node. The
-//!   ---'    ->      --------:------'                   node is a direct junction: nobody stops there.
+//!    host        ->         :            ->            lane opens for it and continues for a while,
+//!   ------___-------------- : - - - - - - _______      so that merging vehicles can find a gap. An
+//!       .--- gore           :    -> ___.--             exit has such a lane before the node. The
+//!   ---'    ->      --------:------'                   node is a direct junction without stops.
 //!                         node   auxiliary lane
 //! ```
 
@@ -22,41 +21,41 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::projection::Projector;
 use roadwright_geometry::{Pose, ReferenceLine, heading_of};
 
-/// Slower roads have crossings instead of slip roads, m/s.
+/// Lowest speed limit of a host, m/s; slower roads get crossings.
 const FAST: f64 = 70.0 / 3.6;
 /// Largest angle at which the last stretch of a slip road leads to its host, rad.
 const SMALL_ANGLE: f64 = 0.6;
-/// How far beside the carriageway a line may end to join it, m.
+/// Largest distance between the carriageway and the end of a line that joins it, m.
 const REACH: f64 = 1.0;
-/// How far outside of its lane beside the host the line begins to bend towards it, m.
+/// Distance outside its lane beside the host at which the line begins to bend towards it, m.
 const AWAY: f64 = 4.0;
-/// Shortest and longest stretch along which it bends, m.
+/// Shortest and longest stretch over which it bends, m.
 const BENDING: (f64, f64) = (60.0, 200.0);
-/// Length of the auxiliary lane, m, and the shortest that is worth it; of its taper.
+/// Length of the auxiliary lane, m, the shortest useful length, and the length of its taper.
 const AUXILIARY: f64 = 130.0;
 const LEAST_AUXILIARY: f64 = 40.0;
 const TAPER: f64 = 60.0;
-/// What has to remain of the host beyond, m.
+/// Length that has to remain of the host beyond, m.
 const BEYOND: f64 = 5.0;
 
 /// How one end of a new road meets its host.
 struct Slip {
     host: RoadId,
-    /// Where the node lies along the host, m.
+    /// Distance of the node along the host, m.
     s: f64,
     /// Whether the auxiliary lanes lie to the left of the host's.
     is_left: bool,
     /// Length of the full auxiliary lane, m.
     auxiliary: f64,
-    /// How far from its end the new road bends, m.
+    /// Length before its end over which the new road bends, m.
     bending: f64,
-    /// How far its lanes are shifted there, m to the left.
+    /// Shift of its lanes there, m to the left.
     shift: f64,
-    /// The pose of its reference line at the node, in the direction of driving.
+    /// The pose of its reference line at the node, in driving direction.
     at: Pose,
 }
 
-/// The edit that draws a slip road; `None` if the line is none.
+/// Returns the edit that draws a slip road; `None` if the line is not one.
 pub(super) fn drawn(
     scenario: &Scenario,
     line: &ReferenceLine,
@@ -82,8 +81,8 @@ fn slip(
     style: &RoadStyle,
     end: RoadEnd,
 ) -> Option<Slip> {
-    // Seen along its last stretch: where a hand catches a road, the very end of its stroke may hook
-    // towards the middle of it.
+    // Measured along its last stretch, because the very end of a hand-drawn stroke may hook towards the
+    // middle of the road.
     let reach = BENDING.0.min(line.length());
     let (tip, from, to) = match end {
         RoadEnd::Start => (line.start(), line.start(), line.pose(reach)),
@@ -101,7 +100,7 @@ fn slip(
         .find_map(|(id, road)| slip_beside(id, road, line, style, end))
 }
 
-/// Whether slip roads can join a road: a fast one that is driven along its line only.
+/// Whether slip roads can join a road: a fast one-way road along its line.
 fn is_host(road: &Road, side: DrivingSide) -> bool {
     let is_fast = road.class >= RoadClass::Ramp || road.speed_limit >= FAST;
     let lanes = || road.lane_sections.iter().flat_map(|section| &section.lanes);
@@ -136,7 +135,7 @@ fn slip_beside(
         RoadEnd::End => line.pose(line.length() - distance),
     };
     let s = projector.closest(at(0.0).position).s;
-    // From which side it comes is seen 60 m away: its tip may have hooked across the host.
+    // The side from which it comes is determined 60 m away, because its tip may have hooked across the host.
     let far = projector
         .closest(at(BENDING.0.min(line.length())).position)
         .t;
@@ -149,7 +148,7 @@ fn slip_beside(
     } else {
         right - 0.5 * width
     };
-    // Back along the line to where it is clear of the host.
+    // Back along the line to the point where it is clear of the host.
     let is_clear = |distance: &f64| {
         let t = projector.closest(at(*distance).position).t;
         if is_left {
@@ -165,7 +164,7 @@ fn slip_beside(
         .find(is_clear)?;
     // The lane beyond the node lies within one section of the host.
     let index = road.section_index(s);
-    // Who joins at the node needs the lane behind it; who leaves there, before it.
+    // A joining road needs the lane behind the node, a leaving one before it.
     let room = match end {
         RoadEnd::End => road.section_end(index) - s,
         RoadEnd::Start => s - road.lane_sections[index].s,
@@ -192,7 +191,7 @@ fn draw(
     let bent = bent_line(line, start.as_ref(), end.as_ref())?;
     let mut drawing = Drawing::new(scenario);
     let (head, tail) = (bending(&start), bending(&end));
-    // Beside their hosts slip roads cross nothing.
+    // Slip roads cross no other road beside their hosts.
     let is_apart = |cut: &Crossing| {
         cut.own_s > head.max(MIN_PIECE) && cut.own_s < bent.length() - tail.max(MIN_PIECE)
     };
@@ -213,7 +212,7 @@ fn draw(
     if let (Some(slip), Some(Edit::Road(_, Some(road)))) = (&end, own.last_mut()) {
         shift_end(road, slip);
     }
-    // What comes after its own pieces are those of the roads that were cut, the hosts among them.
+    // The edits after those of its own pieces belong to the roads that were cut, including the hosts.
     let own = first + own.len();
     let Edit::Batch(mut edits) = drawing.finish()? else {
         return Ok(Edit::Batch(Vec::new()));
@@ -259,7 +258,7 @@ fn shift_end(road: &mut Road, slip: &Slip) {
         a: offset.into(),
         ..Poly3::smooth_step(slip.shift, length)
     });
-    // The new polynomial starts where the old one did, and stands for it.
+    // The new polynomial starts where the old one did, and replaces it.
     if from == 0.0 {
         road.lane_offset.remove(0);
     }
@@ -299,7 +298,7 @@ fn open_lane(
         RoadEnd::Start => (0.0, length),
         RoadEnd::End => (road.length() - length, road.length()),
     };
-    // By the middle: at either end the next section may begin.
+    // Looked up by the middle, because the next section may begin at either end.
     let mut lanes = road.section_at(0.5 * (from + to)).lanes.clone();
     for (_, width) in &style.section.forward {
         lanes.push(auxiliary_lane(&lanes, *width, slip, at, side));
@@ -308,7 +307,7 @@ fn open_lane(
     replace_lanes(road, (from, to), lanes);
 }
 
-/// One more lane on a side of others, driven along the road.
+/// Adds a lane on one side of the others, driven along the road.
 fn auxiliary_lane(
     others: &[Lane],
     width: f64,

@@ -6,10 +6,10 @@ use crate::turn::{Turn, Turns};
 
 /// Coefficients smaller than this are rounding, m.
 const ROUNDING: f64 = 1e-12;
-/// Polynomials that begin nearer to each other than this begin at the same place, m.
+/// Polynomials whose starts are closer to each other than this start at the same point, m.
 const SAME_PLACE: f64 = 1e-9;
 
-/// Whether a road is driven the other way in the mirror: it has lanes for vehicles, all of one
+/// Whether the direction of a road is reversed in the mirror, which is so if all its vehicle lanes have one
 /// direction.
 pub(super) fn is_turned(road: &Road, side: DrivingSide) -> bool {
     let lanes = road.lane_sections.iter().flat_map(|section| &section.lanes);
@@ -22,12 +22,12 @@ pub(super) fn is_turned(road: &Road, side: DrivingSide) -> bool {
     }
 }
 
-/// Whether all lanes are where the mirror image has them, as those of one-way roads and of paths are.
+/// Whether all lanes lie where the mirror image has them, as for one-way roads and paths.
 fn is_plain_image(road: &Road, side: DrivingSide) -> bool {
     is_turned(road, side) || !road.is_drivable()
 }
 
-/// The road with its lanes as they are in the mirror. Its line is as before.
+/// Returns the road with mirrored lanes on its original line.
 pub(super) fn mirrored(road: &Road, side: DrivingSide) -> Road {
     let mut image = road.clone();
     if is_plain_image(road, side) {
@@ -39,7 +39,7 @@ pub(super) fn mirrored(road: &Road, side: DrivingSide) -> Road {
         if is_plain_image(road, side) {
             for lane in &mut section.lanes {
                 lane.id = -lane.id;
-                // They said where to turn at the other end.
+                // The arrows were for the junction at the other end.
                 lane.turns = Turns::NONE;
             }
         } else {
@@ -53,7 +53,7 @@ pub(super) fn mirrored(road: &Road, side: DrivingSide) -> Road {
     image
 }
 
-/// The id that a lane at distance `s` has in the mirror.
+/// Returns the id of a lane at distance `s` after mirroring.
 pub(super) fn name_after(road: &Road, s: f64, lane: i8, side: DrivingSide) -> i8 {
     if is_plain_image(road, side) {
         -lane
@@ -62,8 +62,7 @@ pub(super) fn name_after(road: &Road, s: f64, lane: i8, side: DrivingSide) -> i8
     }
 }
 
-/// The lanes between the outermost ones for vehicles: how many of them lie on each side of the
-/// reference line.
+/// The lanes between the outermost vehicle lanes: the number on each side of the reference line.
 ///
 /// ```text
 ///   parking 3 | 2 drive | 1 drive | -1 drive | -2 pavement      left 2, right 1
@@ -85,7 +84,7 @@ impl Core {
         }
     }
 
-    /// Lanes of the core keep their ids, those outside of it change sides.
+    /// Lanes of the core keep their ids, lanes outside of it change sides.
     fn name_after(&self, lane: i8) -> i8 {
         if lane > self.left {
             -self.right - (lane - self.left)
@@ -97,10 +96,10 @@ impl Core {
     }
 }
 
-/// The lateral shift of a two-way road with which its core lies where the mirror image has it.
+/// Lane offset that puts the core of a two-way road where the mirror image has it.
 ///
-/// With a core from -R to L about the shift o, the image lies from -(o + L) to R - o. The lanes are
-/// in the same order as before, so the new shift is R - o - L.
+/// With a core from -R to L about the offset o, the image lies from -(o + L) to R - o. The lanes keep their
+/// order, so the new offset is R - o - L.
 fn offset_of_two_way(road: &Road) -> Vec<Poly3> {
     let mut starts: Vec<f64> = road.lane_offset.iter().map(|poly| poly.s.get()).collect();
     for section in &road.lane_sections {
@@ -113,7 +112,7 @@ fn offset_of_two_way(road: &Road) -> Vec<Poly3> {
     let mut offset: Vec<Poly3> = Vec::new();
     for s in starts {
         let poly = offset_from(road, s);
-        // A piece that only continues the one before is left out, or each mirroring would add some.
+        // A piece that only continues the previous one is left out, or each mirroring would add some.
         let continued = offset.last().map(|last| last.rebased(s));
         if !continued.is_some_and(|before| is_same(&before, &poly)) {
             offset.push(Poly3 {
@@ -128,7 +127,7 @@ fn offset_of_two_way(road: &Road) -> Vec<Poly3> {
     }
 }
 
-/// The new shift from `s` on, until the next polynomial of the road begins.
+/// Returns the new offset from `s` until the next polynomial of the road begins.
 fn offset_from(road: &Road, s: f64) -> Poly3 {
     let section = road.section_at(s + SAME_PLACE);
     let core = Core::of(section);
@@ -145,7 +144,7 @@ fn offset_from(road: &Road, s: f64) -> Poly3 {
     sum
 }
 
-/// The polynomial of a list that holds from `s` on, measured from there.
+/// Returns the polynomial of a list that applies at `s`, rebased to it.
 fn active(list: &[Poly3], s: f64) -> Poly3 {
     let index = list.partition_point(|poly| poly.s <= s + SAME_PLACE);
     let found = list.get(index.saturating_sub(1));
@@ -160,7 +159,7 @@ fn add(sum: &mut Poly3, factor: f64, other: &Poly3) {
 }
 
 fn negate(poly: &mut Poly3) {
-    // Not -0.0, which files would show.
+    // Avoids -0.0, which files would show.
     let negative = |value: f64| if value == 0.0 { 0.0 } else { -value };
     poly.a = negative(poly.a.get()).into();
     poly.b = negative(poly.b.get()).into();
@@ -173,8 +172,8 @@ fn is_same(a: &Poly3, b: &Poly3) -> bool {
     pairs.iter().all(|(x, y)| (*x - *y).abs() < ROUNDING)
 }
 
-/// Where vehicles turned left they turn right now: arrows and lines are mirrored, and those of the leftmost
-/// lane stand on the rightmost one, for each direction.
+/// Left turns become right turns: arrows and lines are mirrored, and those of the leftmost lane move to the
+/// rightmost one, for each direction.
 fn mirror_arrows(section: &mut LaneSection, side: DrivingSide) {
     for is_forward in [true, false] {
         let mut lanes: Vec<&mut Lane> = section
@@ -199,7 +198,7 @@ fn mirrored_turn(turn: Turn) -> Turn {
     }
 }
 
-/// The lane that stands at the same place from the other side, among those driven the same way.
+/// Returns the lane at the same position counted from the other side, among lanes of the same direction.
 pub(super) fn opposite(section: &LaneSection, lane: i8, side: DrivingSide) -> i8 {
     let Some(own) = section.lanes.iter().find(|other| other.id == lane) else {
         return lane;

@@ -1,4 +1,4 @@
-//! What was decided about a junction, in the mirror.
+//! Rules of a junction after mirroring.
 
 use super::{Reflection, lanes};
 use crate::ids::{NodeId, RoadId};
@@ -6,10 +6,10 @@ use crate::junction_rules::{CornerRule, JunctionRules, LaneTurn, RoadLane, Signa
 use crate::restriction::{Restriction, RestrictionKind};
 use crate::road::RoadEnd;
 
-/// The rules of a node, and whether none had to be left out.
+/// Returns the rules of a node after mirroring, and whether all could be kept.
 ///
-/// Rules name roads, which keep their names. Between roads that are driven as before who may go where
-/// stays; between roads that are driven the other way, "from" and "to" change places.
+/// Rules name roads, which keep their ids. Between roads that keep their direction the turn rules stay;
+/// between reversed roads "from" and "to" are swapped.
 pub(super) fn mirrored(
     reflection: &Reflection<'_>,
     node: NodeId,
@@ -19,14 +19,14 @@ pub(super) fn mirrored(
     let image = Image {
         reflection,
         node,
-        // Where a road only follows with one end, the order of the arms is another one.
+        // Where a road follows with one end only, the arms get another order.
         is_whole: arms.iter().all(|(id, _)| reflection.roads.contains(id)),
         has_turned: arms.iter().any(|(id, _)| reflection.turned.contains(id)),
     };
     let restrictions = rules.restrictions.iter();
     let mirrored = JunctionRules {
         restrictions: restrictions.filter_map(|r| image.restriction(r)).collect(),
-        // Where a road is driven the other way they are about another way.
+        // With a reversed road they would apply to another route.
         via_restrictions: match image.has_turned {
             true => Vec::new(),
             false => rules.via_restrictions.clone(),
@@ -56,9 +56,9 @@ pub(super) fn mirrored(
 struct Image<'a> {
     reflection: &'a Reflection<'a>,
     node: NodeId,
-    /// Whether all of its roads are mirrored.
+    /// Whether all its roads are mirrored.
     is_whole: bool,
-    /// Whether one of its roads is driven the other way.
+    /// Whether the direction of one of its roads is reversed.
     has_turned: bool,
 }
 
@@ -71,7 +71,7 @@ impl Image<'_> {
         if !self.is_turned(rule.from) && !self.is_turned(rule.to) {
             return Some(*rule);
         }
-        // "Only into that road" says something else about those who come out of it.
+        // "Only into that road" would restrict the traffic that comes out of it instead.
         let is_kept = self.is_whole && rule.kind == RestrictionKind::No;
         is_kept.then_some(Restriction {
             kind: rule.kind,
@@ -104,12 +104,12 @@ impl Image<'_> {
                 from: self.opposite(from),
                 to: self.opposite(to),
             }),
-            // The lane of the two-way road would have to be one of its other direction.
+            // The lane of the two-way road would have to belong to its other direction.
             _ => None,
         }
     }
 
-    /// What was the leftmost lane of an arm is the rightmost one of that direction.
+    /// The leftmost lane of an arm becomes the rightmost one of that direction.
     fn opposite(&self, at: RoadLane) -> RoadLane {
         let scenario = self.reflection.scenario;
         let Some(road) = scenario.network().road(at.road) else {
@@ -131,7 +131,7 @@ impl Image<'_> {
         }
     }
 
-    /// Corners go from a road to the next one counter-clockwise, which is clockwise in the mirror.
+    /// Corners go from a road to the next one counter-clockwise, which becomes clockwise in the mirror.
     fn corners(&self, corners: &[CornerRule]) -> Vec<CornerRule> {
         let is_kept = |corner: &&CornerRule| {
             let mut roads = [corner.road, corner.next].into_iter();
@@ -147,8 +147,8 @@ impl Image<'_> {
         corners
     }
 
-    /// Stages that give green to all who come from a road stay. Those that tell turns apart would let
-    /// vehicles meet, so they are made anew from the lanes.
+    /// Stages that give green to all traffic from a road stay. Stages for single turns would let vehicles
+    /// conflict, so they are derived from the lanes again.
     fn plan(&self, plan: &SignalPlan) -> SignalPlan {
         let mut movements = plan
             .stages

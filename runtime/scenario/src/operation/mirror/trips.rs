@@ -1,4 +1,4 @@
-//! Trips in the mirror: as they were, or the other way where one-way roads ask for that.
+//! Trips after mirroring: unchanged, or reversed where one-way roads require it.
 
 use super::Reflection;
 use crate::agents::{Agent, LanePlace, Place};
@@ -9,7 +9,7 @@ use crate::road::{Road, RoadEnd};
 use std::collections::BTreeSet;
 
 impl Reflection<'_> {
-    /// Edits of the agents and flows that are mirrored, or whose roads are.
+    /// Edits of agents and flows that are mirrored, or whose roads are.
     pub(super) fn trips(&self, objects: &Objects) -> Vec<Edit> {
         let mut edits = Vec::new();
         for (&id, agent) in &self.scenario.agents {
@@ -32,7 +32,7 @@ impl Reflection<'_> {
         edits
     }
 
-    /// The places of a trip in the mirror; `None` if they are as before.
+    /// Returns the places of a trip after mirroring; `None` if they are unchanged.
     fn trip(&self, places: &[Place], is_chosen: bool) -> Option<Vec<Place>> {
         let image = |place: &Place| self.place(*place, is_chosen);
         let mut there: Vec<Place> = places.iter().map(image).collect();
@@ -48,7 +48,7 @@ impl Reflection<'_> {
         (there != places).then_some(there)
     }
 
-    /// Where a place is afterwards; one on open ground only if its agent is mirrored itself.
+    /// Returns a place after mirroring; one on open ground changes only if its agent is mirrored itself.
     fn place(&self, place: Place, is_chosen: bool) -> Place {
         match place {
             Place::Ground(ground) if is_chosen => {
@@ -63,7 +63,7 @@ impl Reflection<'_> {
                 Place::lane(at.road, lane.unwrap_or(at.lane), at.s.get())
             }
             Place::Lane(at) => match self.stretched.get(&at.road) {
-                // As where a road is bent by hand: a place keeps its share of it.
+                // As when a road is bent by hand: a place keeps its share of the length.
                 Some((before, now)) => {
                     Place::lane(at.road, at.lane, (at.s * *now / before).clamp(0.0, *now))
                 }
@@ -73,7 +73,7 @@ impl Reflection<'_> {
         }
     }
 
-    /// The place of a trip that goes the other way: across the road, where it has a lane there.
+    /// Returns the place of a reversed trip: across the road, if it has a lane there.
     fn facing_back(&self, place: Place) -> Place {
         let Place::Lane(at) = place else {
             return place;
@@ -94,14 +94,14 @@ impl Reflection<'_> {
         }
     }
 
-    /// The road of a place as it is afterwards, as far as its lanes are concerned.
+    /// Returns the road of a place after mirroring, as far as its lanes are concerned.
     fn road_after(&self, at: LanePlace) -> Option<&Road> {
         let image = self.images.get(&at.road);
         image.or_else(|| self.scenario.network().road(at.road))
     }
 
-    /// Whether roads lead from each place to the next one, by the ways in which their lanes are
-    /// driven. Open ground lies in nobody's way.
+    /// Whether roads lead from each place to the next one, considering lane directions. Open ground is always
+    /// passable.
     fn can_drive(&self, places: &[Place]) -> bool {
         places.windows(2).all(|pair| match (pair[0], pair[1]) {
             (Place::Lane(from), Place::Lane(to)) => self.leads(from, to),
@@ -117,7 +117,7 @@ impl Reflection<'_> {
         };
         let (Some((start, ahead)), Some((goal, arrives))) = (lane_driven(from), lane_driven(to))
         else {
-            // Not a lane: what is wrong with it is said elsewhere.
+            // Not a lane, which is reported elsewhere.
             return true;
         };
         let is_before = if ahead { from.s < to.s } else { from.s > to.s };
@@ -131,7 +131,7 @@ impl Reflection<'_> {
                 RoadEnd::Start
             }
         };
-        // Where the lane of the goal begins.
+        // The node where the lane of the goal begins.
         self.is_reached(start.node_at(end(ahead)), goal.node_at(end(!arrives)))
     }
 
@@ -160,7 +160,7 @@ impl Reflection<'_> {
     }
 }
 
-/// The agent on a trip over other places, as many as before.
+/// Returns the agent with other places for its trip, of the same number.
 fn with_places(mut agent: Agent, places: Vec<Place>) -> Agent {
     for (place, new) in agent.places_mut().zip(places) {
         *place = new;

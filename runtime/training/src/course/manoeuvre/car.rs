@@ -1,7 +1,7 @@
 //! The vehicle of manoeuvres: the kinematic one-track model, forwards and backwards.
 //!
-//! The simulation changes its gear where a route says so. Here the driver does: who brakes to a stand and
-//! goes on asking for the same acceleration begins to roll the other way.
+//! In the simulation a route decides when to change gear. Here the driver does: a vehicle that has braked to
+//! a stop and keeps requesting the same acceleration begins to roll in the other direction.
 
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::{sin_cos, tan, wrap_angle};
@@ -10,22 +10,22 @@ use roadwright_plugin_api::ControllerOutput;
 use roadwright_scenario::VehicleType;
 use std::sync::Arc;
 
-/// Pose of the rear axle, speed and wheels of a vehicle, and how it has driven.
+/// Pose of the rear axle, speed and steering of a vehicle, with statistics of its drive.
 pub(super) struct Car {
     pub(super) kind: Arc<VehicleType>,
     /// Middle of the rear axle.
     pub(super) pose: Pose,
-    /// m/s; negative backwards.
+    /// Speed, m/s; negative backwards.
     pub(super) speed: f64,
     /// Angle of the front wheels, rad.
     pub(super) steering: f64,
-    /// rad/s.
+    /// Yaw rate, rad/s.
     pub(super) yaw_rate: f64,
-    /// Driven in either direction, m.
+    /// Distance driven in either direction, m.
     pub(super) distance: f64,
     /// Changes between forwards and backwards.
     pub(super) shunts: u32,
-    /// The way that it last rolled: 1 or -1, 0 before it has.
+    /// Direction in which it last rolled: 1 or -1, 0 if it has not rolled yet.
     direction: f64,
 }
 
@@ -52,7 +52,7 @@ impl Car {
         OrientedBox::new(middle, self.kind.length.get(), self.kind.width.get())
     }
 
-    /// What engine and brakes make of a wanted acceleration, m/s^2; one that is no number is full braking.
+    /// Acceleration that engine and brakes produce for a wanted one, m/s^2; NaN means full braking.
     fn pedals(&self, wanted: f64) -> f64 {
         let (gas, brake) = (self.kind.max_acceleration, self.kind.max_braking);
         let direction = if self.speed == 0.0 {
@@ -63,17 +63,17 @@ impl Car {
         if !wanted.is_finite() {
             return -direction * brake;
         }
-        // Against the way it rolls it brakes, with it the engine drives.
+        // Against the rolling direction it brakes, along it the engine drives.
         let (least, most) = match direction {
             1.0 => (-brake, gas),
             -1.0 => (-gas, brake),
-            // Standing it sets out either way, by its engine.
+            // From a standstill it starts in either direction by its engine.
             _ => (-gas, gas),
         };
         wanted.clamp(least, most.get())
     }
 
-    /// Moves on by a time, s. Returns the acceleration, m/s^2.
+    /// Advances by a time, s. Returns the acceleration, m/s^2.
     pub(super) fn advance(&mut self, command: ControllerOutput, dt: f64) -> f64 {
         let kind = &self.kind;
         let turn = if command.steering.is_finite() {
@@ -85,17 +85,17 @@ impl Car {
         let steering = (self.steering + turn.clamp(-quickest, quickest))
             .clamp(-kind.max_steering, kind.max_steering.get());
         let wanted = self.speed + self.pedals(command.acceleration) * dt;
-        // It stands before it rolls the other way.
+        // It stops before it rolls in the other direction.
         let speed = if self.speed * wanted < 0.0 {
             0.0
         } else {
             wanted.clamp(-kind.max_speed, kind.max_speed.get())
         };
-        // Means of the step for speed and wheel angle: driven back with the opposite speed, the car
-        // comes back along its own arc.
+        // Means over the step for speed and wheel angle, so that a car that reverses with the opposite speed
+        // returns along its own arc.
         let distance = 0.5 * (self.speed + speed) * dt;
         let turned = distance * tan(0.5 * (self.steering + steering)) / kind.wheelbase;
-        // Along the chord of the arc, whose heading is the mean of those before and after.
+        // Along the chord of the arc, whose heading is the mean of the headings before and after.
         let (sin, cos) = sin_cos(self.pose.heading + 0.5 * turned);
         self.pose.position.x += distance * cos;
         self.pose.position.y += distance * sin;
@@ -111,13 +111,13 @@ impl Car {
         if self.speed == 0.0 {
             return;
         }
-        // The way before a stand is remembered: a stop alone is no shunt.
+        // The direction before a stop is remembered, because a stop alone is no shunt.
         let direction = self.speed.signum();
         self.shunts += u32::from(self.direction * direction < 0.0);
         self.direction = direction;
     }
 
-    /// All that moves.
+    /// All state variables.
     pub(super) fn state(&self) -> Vec<f64> {
         let Pose { position, heading } = self.pose;
         vec![position.x, position.y, heading, self.speed, self.steering]

@@ -1,18 +1,18 @@
-//! Courses that are manoeuvres: they compute their vehicle themselves.
+//! Manoeuvres: courses that compute their vehicle themselves.
 //!
-//! A pole on a roof and a trailer behind a car are no bodies that the simulation has at its level
-//! `one_track`, and what a driver has to know of them stands in no lane. So these courses move their
-//! vehicle by the kinematic one-track model of `car.rs`, ask the controller of the stack once each time
-//! step, and tell it what they are about in fields that tell of lanes elsewhere:
+//! A pole on a roof and a trailer behind a car are no bodies at the simulation's level `one_track`, and the
+//! state that a driver needs of them is not part of a lane. So these courses move their vehicle by the
+//! kinematic one-track model of `car.rs`, call the controller of the stack once per time step, and pass the
+//! state of the manoeuvre in input fields that describe lanes elsewhere:
 //!
 //! | course | `lane_offset` | `heading_error` | `stop_distance` | `path_curvature` |
 //! | --- | --- | --- | --- | --- |
-//! | `pendulum` | way from the mark, m | lean of the pole, rad | - | how fast it falls, rad/s |
-//! | `parking` | left of the bay's line, m | against the bay, rad | along the line, m | - |
+//! | `pendulum` | distance from the mark, m | lean of the pole, rad | - | rate of its fall, rad/s |
+//! | `parking` | left of the bay's line, m | relative to the bay, rad | along the line, m | - |
 //! | `trailer-reverse` | the same of the trailer | of the trailer | of the trailer | hitch angle, rad |
 //!
-//! Stack, fitness and time step are those of a scenario that says where everything stands; it is made into
-//! a world as any other, so that what cannot be run is refused with the same words.
+//! Stack, fitness and time step are those of a scenario that contains all objects. It is made into a world
+//! like any other, so that errors are reported in the same words.
 
 mod car;
 pub(super) mod parking;
@@ -34,19 +34,20 @@ use roadwright_scenario::{Agent, ModuleSetting, Place, Scenario, Shape, Stack, V
 use roadwright_simulation::World;
 use std::f64::consts::FRAC_PI_2;
 
-/// A time step is computed in so many parts: a pole falls and a trailer swings while the driver holds still.
+/// Number of substeps per time step, because a pole falls and a trailer swings while the driver's command is
+/// constant.
 const PARTS: u32 = 4;
-/// How often somebody who looks on is asked whether to go on, and what can be seen is hashed, s.
+/// Interval at which observers are asked whether to continue, and the visible state is hashed, s.
 const GLANCE: f64 = 1.0;
-/// Highest speed that a manoeuvre allows, m/s: what controllers for roads are told.
+/// Speed limit of a manoeuvre, m/s, as reported to controllers for roads.
 const ALLOWED: f64 = 3.0;
 
-/// A manoeuvre under way.
+/// A manoeuvre in progress.
 trait Manoeuvre {
-    /// What the driver is told.
+    /// The input of the driver.
     fn perceive(&self) -> ControllerInput;
 
-    /// Moves on by a part of a time step, s.
+    /// Advances by one substep, s.
     fn advance(&mut self, command: ControllerOutput, dt: f64);
 
     /// How it ends, if it does; `is_last` after the last step.
@@ -55,21 +56,21 @@ trait Manoeuvre {
     /// The vehicle.
     fn car(&self) -> &car::Car;
 
-    /// Straight to where it should end, m.
+    /// Straight distance to the intended end, m.
     fn goal_distance(&self) -> f64 {
         0.0
     }
 
-    /// Angle of what is balanced against the vertical, rad.
+    /// Angle between the balanced pole and the vertical, rad.
     fn lean(&self) -> f64 {
         0.0
     }
 
-    /// All that moves, for the hash of the run.
+    /// All state variables, for the hash of the run.
     fn state(&self) -> Vec<f64>;
 }
 
-/// A row without lanes, leaders and obstacles.
+/// An input without lanes, leaders and obstacles.
 fn row(car: &car::Car) -> ControllerInput {
     ControllerInput {
         speed: car.speed,
@@ -85,7 +86,7 @@ fn row(car: &car::Car) -> ControllerInput {
     }
 }
 
-/// What a manoeuvre begins with.
+/// Initial state of a manoeuvre.
 pub(super) struct Beginning<'a> {
     scenario: &'a Scenario,
     agent: &'a Agent,
@@ -94,17 +95,17 @@ pub(super) struct Beginning<'a> {
 }
 
 impl Beginning<'_> {
-    /// The vehicle where the scenario has it.
+    /// The vehicle at its start in the scenario.
     fn car(&self) -> car::Car {
         let pose = match self.agent.start {
             Place::Ground(at) => Pose::new(at.x.get(), at.y.get(), at.heading.get()),
-            // Manoeuvres begin on open ground.
+            // Manoeuvres start on open ground.
             Place::Lane(_) => Pose::default(),
         };
         car::Car::new(self.kind, pose)
     }
 
-    /// What stands about.
+    /// The obstacles.
     fn boxes(&self) -> Vec<OrientedBox> {
         let shapes = self.scenario.obstacles().values();
         let boxes = shapes.filter_map(|obstacle| match obstacle.shape {
@@ -125,12 +126,12 @@ impl Beginning<'_> {
     }
 }
 
-/// Whether a body touches one of some others.
+/// Whether a body touches one of several others.
 fn touches(body: &OrientedBox, others: &[OrientedBox]) -> bool {
     others.iter().any(|other| body.penetration(other) > 0.0)
 }
 
-/// Distance and angle of the nearest place of what stands ahead, from the middle of the front.
+/// Sets distance and angle of the nearest point of the obstacles ahead, from the middle of the front.
 fn see(car: &car::Car, boxes: &[OrientedBox], row: &mut ControllerInput) {
     let front = car.pose.point(car.kind.front(), 0.0);
     for place in boxes.iter().map(|other| other.closest_point(front)) {
@@ -145,7 +146,7 @@ fn see(car: &car::Car, boxes: &[OrientedBox], row: &mut ControllerInput) {
     }
 }
 
-/// Distance and angle of a place from the rear axle, as a way-point.
+/// Sets distance and angle of a point from the rear axle, as a way-point.
 fn point_at(place: DVec2, car: &car::Car, row: &mut ControllerInput) {
     let offset = place - car.pose.position;
     row.waypoint_distance = offset.length();
@@ -153,7 +154,7 @@ fn point_at(place: DVec2, car: &car::Car, row: &mut ControllerInput) {
 }
 
 impl Course {
-    /// Whether it computes its vehicle itself.
+    /// Whether the course computes its vehicle itself.
     pub(crate) fn is_manoeuvre(&self) -> bool {
         matches!(
             self.kind,
@@ -173,8 +174,8 @@ impl Course {
     }
 }
 
-/// Drives a manoeuvre to its end, or until `goes_on` says no. `world` is its scenario as a world, which
-/// has taken the stack and whose time step counts; it does not move.
+/// Drives a manoeuvre to its end, or until `goes_on` returns false. `world` is its scenario as a world, which
+/// has accepted the stack and whose time step applies; the world itself does not advance.
 pub(crate) fn drive(
     (course, seed): (&Course, u64),
     scenario: &Scenario,
@@ -227,7 +228,7 @@ pub(crate) fn drive(
     })
 }
 
-/// The driver's module with its build, if it comes from outside.
+/// The driver's module with its build, if it is external.
 fn builds_of(driver: &Module<dyn Controller>, stack: &Stack) -> Vec<String> {
     let build = driver.logic.version();
     if build.is_empty() {
@@ -236,7 +237,7 @@ fn builds_of(driver: &Module<dyn Controller>, stack: &Stack) -> Vec<String> {
     vec![format!("controller {} {build}", stack.controller.module)]
 }
 
-/// Modules from outside that drive the scenario of a manoeuvre, with their builds.
+/// External modules that drive the scenario of a manoeuvre, with their builds.
 pub(crate) fn builds(scenario: &Scenario, modules: &Registry) -> Vec<String> {
     let agent = scenario.agents().values().next();
     let stack = agent.and_then(|agent| scenario.stacks().get(&agent.stack));
@@ -247,13 +248,13 @@ pub(crate) fn builds(scenario: &Scenario, modules: &Registry) -> Vec<String> {
     driver.unwrap_or_default()
 }
 
-/// A module with the parameters of a stack; the world has taken it already.
+/// Makes a module with the parameters of a stack, which the world has accepted already.
 fn make<L: ?Sized + Choosable>(modules: &Registry, setting: &ModuleSetting) -> Option<Module<L>> {
     let entries = modules.of::<L>().iter();
     let entry = entries.into_iter().find(|e| e.info.id == setting.module)?;
     let mut module = entry.make();
     for (key, value) in &setting.parameters {
-        // One that does not fit was refused by the world.
+        // The world has rejected invalid parameters before.
         let _ = module.parameters.set(key, *value);
     }
     Some(module)
@@ -267,11 +268,11 @@ struct ManoeuvreRun {
     dt: f64,
     sums: Sums,
     hash: u64,
-    /// The first failure of a module, in words.
+    /// The first failure of a module, as a message.
     failure: Option<String>,
 }
 
-/// What is summed up over the steps.
+/// Sums over the steps.
 #[derive(Default)]
 struct Sums {
     steps: u64,
@@ -284,13 +285,13 @@ struct Sums {
 }
 
 impl ManoeuvreRun {
-    /// Takes steps until it ends, or nobody wants to see more.
+    /// Runs steps until the manoeuvre ends, or the observer stops it.
     fn finish(&mut self, time: f64, id: u64, goes_on: &mut dyn FnMut() -> bool) -> End {
         let in_steps = |time: f64| ((time / self.dt).round() as u64).max(1);
         let (last, glance) = (in_steps(time), in_steps(GLANCE));
         for step in 1..=last {
             self.step(step - 1, id);
-            // A drive in which a module has failed is no result, so nothing is gained by its rest.
+            // A drive in which a module has failed is no result, so the rest of it is pointless.
             if self.failure.is_some() {
                 break;
             }
@@ -309,7 +310,7 @@ impl ManoeuvreRun {
         End::Time
     }
 
-    /// Asks the driver, and does it.
+    /// Calls the driver and applies its command.
     fn step(&mut self, index: u64, id: u64) {
         self.tell_boundary(index);
         let inputs = [self.manoeuvre.perceive()];
@@ -333,7 +334,7 @@ impl ManoeuvreRun {
         self.sum_up(before);
     }
 
-    /// Modules from outside want to know whom they drive.
+    /// Tells external modules which agent they drive.
     fn tell_boundary(&mut self, index: u64) {
         if !self.driver.logic.has_step_boundary() {
             return;
@@ -349,11 +350,11 @@ impl ManoeuvreRun {
         let Module {
             parameters, logic, ..
         } = &mut self.driver;
-        // No file changes while a course is driven: a new version has nothing to say here.
+        // Files are not reloaded while a course is driven, so the result is ignored.
         let _ = logic.at_step_boundary(parameters, &moment);
     }
 
-    /// Notes that a module has failed at a time, s.
+    /// Records that a module has failed at a time, s.
     fn note(&mut self, module: &str, at: f64, failure: Option<Failure>) {
         if let Some(failure) = failure {
             self.failure
@@ -375,14 +376,14 @@ impl ManoeuvreRun {
         sums.acceleration = acceleration;
     }
 
-    /// Adds what can be seen to the hash.
+    /// Adds the visible state to the hash.
     fn glance(&mut self) {
         for value in self.manoeuvre.state() {
             self.hash = mix64(self.hash ^ value.to_bits());
         }
     }
 
-    /// The drive as it is reported, rated by the fitnesses of its stack.
+    /// The report of the drive, rated by the fitnesses of its stack.
     fn drive_row(&mut self, id: u64, end: End, stack: &Stack, modules: &Registry) -> DriveRow {
         let (car, sums) = (self.manoeuvre.car(), &self.sums);
         let distance = car.distance;
@@ -406,7 +407,7 @@ impl ManoeuvreRun {
             mean_lean: sums.lean / steps,
             ..Conduct::default()
         };
-        // Asked once about the whole drive: of a moment it is told nothing.
+        // Called once for the whole drive, without intermediate inputs.
         let mut scores = Vec::new();
         for setting in &stack.fitness.0 {
             let Some(mut module) = make::<dyn Fitness>(modules, setting) else {

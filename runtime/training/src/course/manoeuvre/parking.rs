@@ -1,4 +1,4 @@
-//! The course `parking`: a car into a bay between two others, at right angles to the aisle it comes along.
+//! The course `parking`: a car parks between two others, at right angles to the aisle it drives along.
 //!
 //! ```text
 //!   |      |      |      |
@@ -9,9 +9,10 @@
 //!   ______________________      wall
 //! ```
 //!
-//! The middle of the bay is the origin, its mouth lies in the direction of +x, and the aisle runs along y. From
-//! which side the car comes, where in the aisle it begins and how the two others stand in their bays is
-//! drawn. It has to stand in the middle of the bay, with its nose to the aisle, and may touch nothing.
+//! The middle of the bay is the origin, its mouth lies in the direction of +x, and the aisle runs along y.
+//! The side from which the car comes, its start in the aisle and the positions of the two others in their
+//! bays are drawn. It has to stop in the middle of the bay, with its nose to the aisle, without touching
+//! anything.
 
 use super::super::draft::{Draft, Trip};
 use super::super::{Course, End, Ends, Kind};
@@ -29,17 +30,17 @@ const DEPTH: f64 = 5.0;
 const WIDTH: f64 = 2.5;
 /// Width of the aisle before them, m.
 const AISLE: f64 = 6.5;
-/// Who is parked there, m.
+/// Length and width of the parked cars, m.
 const OTHER: (f64, f64) = (4.5, 1.8);
-/// By how much they stand off their middles, m, and askew, rad.
+/// Largest deviation of the parked cars from the middles of their bays, m, and of their heading, rad.
 const OTHERS_OFF: f64 = 0.15;
 const OTHERS_ASKEW: f64 = 0.03;
-/// The car stands in the bay within this distance of its middle along and across, m, and this heading, rad.
+/// Tolerance of the final position along and across the bay, m, and of the heading, rad.
 const NEAR: f64 = 0.3;
 const STRAIGHT: f64 = 5.0 * std::f64::consts::PI / 180.0;
-/// Slower than this it stands, m/s.
+/// Below this speed the car counts as standing, m/s.
 const STANDING: f64 = 0.05;
-/// s.
+/// Time limit, s.
 const TIME: f64 = 90.0;
 
 pub(in crate::course) fn course() -> Course {
@@ -99,7 +100,7 @@ pub(super) fn a_box((x, y): (f64, f64), heading: f64, (length, width): (f64, f64
     }
 }
 
-/// A car before a bay.
+/// A car in front of a bay.
 struct Parking {
     car: Car,
     others: Vec<OrientedBox>,
@@ -113,13 +114,14 @@ pub(super) fn begin(beginning: &Beginning<'_>) -> impl Manoeuvre + use<> {
 }
 
 impl Parking {
-    /// Middle of the body; that of the bay is the origin.
+    /// Middle of the body; the origin is the middle of the bay.
     fn middle(&self) -> DVec2 {
         self.car.pose.point(self.car.kind.body_centre(), 0.0)
     }
 }
 
-/// Whether somebody stands in a bay whose middle is the origin: place of his middle, heading and speed.
+/// Whether a car is parked in a bay around the origin, given the position of its middle, its heading and its
+/// speed.
 pub(super) fn is_parked(middle: DVec2, heading: f64, speed: f64) -> bool {
     let off = middle.abs();
     off.x <= NEAR && off.y <= NEAR && heading.abs() <= STRAIGHT && speed.abs() < STANDING
@@ -128,7 +130,7 @@ pub(super) fn is_parked(middle: DVec2, heading: f64, speed: f64) -> bool {
 impl Manoeuvre for Parking {
     fn perceive(&self) -> ControllerInput {
         let Pose { position, heading } = self.car.pose;
-        // Where the rear axle of a car stands whose middle is that of the bay.
+        // Position of the rear axle of a car whose middle is that of the bay.
         let goal = DVec2::new(-self.car.kind.body_centre(), 0.0);
         let mut input = ControllerInput {
             lane_offset: position.y,

@@ -1,10 +1,11 @@
 //! The course `pendulum`: a car on a straight line carries an upright pole.
 //!
-//! [Gerdelan 2011], section 12.6, names it as the usual test of fuzzy controllers and leaves it open. The
+//! [Gerdelan 2011], section 12.6, names it as the usual test of fuzzy controllers but leaves it open. The
 //! pole is a thin rod of 2 m, hinged on the roof so that it falls forwards or backwards, and pushed once at
-//! the start: how hard and to which side is drawn. A drive ends when it leans 30 degrees, or after a minute.
+//! the start, with a strength and direction that are drawn. A drive ends when it leans by 30 degrees, or
+//! after a minute.
 //!
-//! With its lean f against the vertical, positive forwards, and the acceleration a of the car:
+//! With its lean f from the vertical, positive forwards, and the acceleration a of the car:
 //!
 //! ```text
 //! f'' = 3 / (2 l) * (g sin f - a cos f)
@@ -20,13 +21,14 @@ use roadwright_scenario::Place;
 
 /// Length of the pole, m.
 const LENGTH: f64 = 2.0;
-/// m/s^2.
+/// Gravitational acceleration, m/s^2.
 const GRAVITY: f64 = 9.81;
-/// It has fallen when it leans so far, rad.
+/// Lean at which the pole counts as fallen, rad.
 const FALLEN: f64 = 30.0 * std::f64::consts::PI / 180.0;
-/// s.
+/// Time limit, s.
 const TIME: f64 = 60.0;
-/// The push turns the pole so fast, rad/s: the hardest is about what an engine of 2.6 m/s^2 can catch.
+/// Range of the angular velocity after the push, rad/s; the upper end is about what an engine of 2.6 m/s^2
+/// can catch.
 const KICK: (f64, f64) = (0.2, 0.6);
 
 pub(in crate::course) fn course() -> Course {
@@ -58,9 +60,9 @@ pub(in crate::course) fn draft(seed: u64) -> Draft {
 /// A car with its pole.
 struct Pendulum {
     car: Car,
-    /// rad against the vertical, positive forwards.
+    /// Angle from the vertical, rad, positive forwards.
     lean: f64,
-    /// rad/s.
+    /// Rate of the lean, rad/s.
     fall: f64,
 }
 
@@ -86,17 +88,17 @@ impl Manoeuvre for Pendulum {
     }
 
     fn advance(&mut self, command: ControllerOutput, dt: f64) {
-        // On a line: whoever steers does so for nothing.
+        // The car moves on a line, so steering has no effect.
         let straight = ControllerOutput {
             steering: 0.0,
             ..command
         };
         let acceleration = self.car.advance(straight, dt);
-        // A thin rod on a joint: m L² / 3 times its angular acceleration is m L / 2 (g sin - a cos),
-        // where a car that speeds up tips the pole back.
+        // A thin rod on a joint: m L² / 3 times its angular acceleration is m L / 2 (g sin - a cos), where an
+        // accelerating car tips the pole back.
         let (sin, cos) = sin_cos(self.lean);
         let torque = GRAVITY * sin - acceleration * cos;
-        // Velocity first, so that the swing of an undriven pole neither grows nor dies down.
+        // Velocity first, so that the swing of an undriven pole neither grows nor decays.
         self.fall += 1.5 / LENGTH * torque * dt;
         self.lean += self.fall * dt;
     }
@@ -168,7 +170,7 @@ mod tests {
         }
         assert!(upright.lean < 0.0 && upright.fall < 0.0);
         assert_eq!(upright.car.pose.position.y, 0.0);
-        // The lean at which gravity and acceleration are even, tan f = a / g, is kept.
+        // The lean at which gravity and acceleration balance, tan f = a / g, is kept.
         let even = roadwright_geometry::math::atan(2.0 / GRAVITY);
         let mut kept = pole(even, 0.0);
         for _ in 0..100 {

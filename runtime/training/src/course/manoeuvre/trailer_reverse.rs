@@ -1,14 +1,15 @@
-//! The course `trailer-reverse`: a car backs a trailer of 5 m into a bay of 3 x 8 m.
+//! The course `trailer-reverse`: a car reverses a trailer of 5 m into a bay of 3 x 8 m.
 //!
-//! [Gerdelan 2011], section 12.6, names it as a test of controllers and leaves it open. The middle of the bay is
-//! the origin and its mouth lies in the direction of +x; the tail of the trailer begins 20 m before it, with
-//! car and trailer beside the middle line, askew and bent by angles that are drawn. The drive is complete
-//! when the trailer stands with its middle within 0.3 m of the bay's, along and across, and within 5 degrees.
-//! It ends when the hitch is bent by 60 degrees, when car or trailer touch a wall, and after 90 s.
+//! [Gerdelan 2011], section 12.6, names it as a test of controllers but leaves it open. The middle of the bay
+//! is the origin and its mouth lies in the direction of +x. The tail of the trailer starts 20 m before it;
+//! the offset of car and trailer from the middle line, their heading and the hitch angle are drawn. The drive
+//! is complete when the trailer stands with its middle within 0.3 m of the bay's, along and across, and
+//! within 5 degrees. It ends when the hitch angle reaches 60 degrees, when car or trailer touch a wall, and
+//! after 90 s.
 //!
-//! The trailer is a body without slip behind a coupling: its axle moves where it points. With the speed v and
-//! the turn rate w of the car, the coupling h behind its rear axle, the drawbar d from coupling to axle and
-//! the hitch angle c, heading of the car less that of the trailer, the trailer turns at
+//! The trailer is a body without slip behind a coupling: its axle moves in the direction of its heading. With
+//! the speed v and the turn rate w of the car, the coupling h behind its rear axle, the drawbar d from
+//! coupling to axle and the hitch angle c, heading of the car minus that of the trailer, the trailer turns at
 //!
 //! ```text
 //! (v sin c - h w cos c) / d
@@ -30,23 +31,23 @@ const DEPTH: f64 = 8.0;
 const WIDTH: f64 = 3.0;
 /// Thickness of its walls, m.
 const WALL: f64 = 0.3;
-/// The trailer from coupling to tail, the part of that without a body, and its width, m.
+/// Length of the trailer from coupling to tail, of its part without a body, and its width, m.
 const LENGTH: f64 = 5.0;
 const BAR: f64 = 1.0;
 const BREADTH: f64 = 2.0;
-/// From the coupling to the axle, m.
+/// Distance from the coupling to the axle, m.
 const DRAWBAR: f64 = 3.5;
-/// Where the rear axle of the car begins before the middle of the bay, m: the tail of the trailer of a car
-/// is then 20 m before the mouth.
+/// Distance from the middle of the bay to the start of the car's rear axle, m; the tail of the trailer is
+/// then 20 m before the mouth.
 const START: f64 = 30.0;
 /// Largest offsets at the start: along and across, m; heading and hitch, rad.
 const ALONG: f64 = 0.5;
 const ACROSS: f64 = 2.5;
 const ASKEW: f64 = 0.25;
 const BENT: f64 = 0.15;
-/// A hitch that is bent so far has jackknifed, rad.
+/// Hitch angle at which the vehicle has jackknifed, rad.
 const JACKKNIFE: f64 = 60.0 * std::f64::consts::PI / 180.0;
-/// s.
+/// Time limit, s.
 const TIME: f64 = 90.0;
 
 pub(in crate::course) fn course() -> Course {
@@ -107,17 +108,17 @@ pub(super) fn begin(beginning: &Beginning<'_>) -> impl Manoeuvre + use<> {
 }
 
 impl Trailer {
-    /// From the rear axle to the coupling, m: at the rear end of the car.
+    /// Distance from the rear axle to the coupling at the rear end of the car, m.
     fn coupling(&self) -> f64 {
         self.car.kind.rear_overhang.get()
     }
 
-    /// Heading of the car less that of the trailer, rad.
+    /// Heading of the car minus that of the trailer, rad.
     fn hitch(&self) -> f64 {
         wrap_angle(self.car.pose.heading - self.heading)
     }
 
-    /// A place on the middle line of the trailer, m behind its coupling.
+    /// Pose on the middle line of the trailer, m behind its coupling.
     fn behind(&self, distance: f64) -> Pose {
         let at_coupling = Pose {
             position: self.car.pose.point(-self.coupling(), 0.0),
@@ -133,7 +134,7 @@ impl Trailer {
         self.behind(0.5 * LENGTH)
     }
 
-    /// The body of the trailer; nothing is as narrow as its drawbar.
+    /// The body of the trailer without its drawbar, which is too narrow to hit anything.
     fn body(&self) -> OrientedBox {
         OrientedBox::new(self.behind(0.5 * (BAR + LENGTH)), LENGTH - BAR, BREADTH)
     }
@@ -142,7 +143,7 @@ impl Trailer {
 impl Manoeuvre for Trailer {
     fn perceive(&self) -> ControllerInput {
         let axle = self.behind(DRAWBAR).position;
-        // Where the axle stands when the middle of the trailer is that of the bay.
+        // Position of the axle when the middle of the trailer is that of the bay.
         let goal = DVec2::new(0.5 * LENGTH - DRAWBAR, 0.0);
         let mut input = ControllerInput {
             lane_offset: axle.y,
@@ -162,13 +163,13 @@ impl Manoeuvre for Trailer {
         let speed = 0.5 * (before + self.car.speed);
         let turning = self.car.yaw_rate;
         let coupling = self.coupling();
-        // Only what of the coupling's motion is across the trailer turns it: `speed` along the car, and
-        // `coupling * turning` to the outer side, since it lies behind the axle of the car.
+        // Only the coupling's motion across the trailer turns it: `speed` along the car, and `coupling *
+        // turning` to the outer side, because it lies behind the axle of the car.
         let rate = |hitch: f64| {
             let (sin, cos) = sin_cos(hitch);
             (speed * sin - coupling * turning * cos) / DRAWBAR
         };
-        // At the middle of the step, as the car itself.
+        // At the middle of the step, as for the car itself.
         let halfway = hitch + 0.5 * dt * (turning - rate(hitch));
         self.heading = wrap_angle(self.heading + rate(halfway) * dt);
     }
@@ -234,8 +235,8 @@ mod tests {
 
     #[test]
     fn forwards_it_follows_on_the_circle_of_geometry() {
-        // Rear axle on a radius R, coupling h behind it, axle of the trailer on the circle that is left:
-        // the hitch bends by atan(h / R) + asin(d / sqrt(R^2 + h^2)).
+        // With the rear axle on a radius R, the coupling h behind it, and the axle of the trailer on the
+        // remaining circle, the hitch angle is atan(h / R) + asin(d / sqrt(R^2 + h^2)).
         let mut behind = trailer(0.0);
         let (radius, h) = (12.0, behind.coupling());
         behind.car.steering = atan(2.7 / radius);
