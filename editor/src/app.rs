@@ -145,7 +145,7 @@ impl Editor {
         let mut editor = Self {
             model,
             extensions,
-            view: ViewState::new(context, MapPainter::new(options.uses_gpu, wake.clone())),
+            view: ViewState::new(MapPainter::new(options.uses_gpu, wake.clone())),
             actions: Vec::new(),
             flow: DocumentFlow::new(&options.autosaves),
             waiting: None,

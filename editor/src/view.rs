@@ -31,10 +31,10 @@ pub(crate) struct ViewState {
 
 impl ViewState {
     /// The initial state of widgets.
-    pub(crate) fn new(context: &egui::Context, painter: MapPainter) -> Self {
+    pub(crate) fn new(painter: MapPainter) -> Self {
         Self {
             canvas: Canvas::new(painter),
-            panels: PanelState::new(context),
+            panels: PanelState::new(),
             // Beside the tool bar and above the status line.
             toasts: Toasts::default()
                 .with_anchor(egui_notify::Anchor::BottomLeft)

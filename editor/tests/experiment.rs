@@ -372,7 +372,12 @@ fn what_is_wrong_is_told_in_its_place_and_nothing_is_trained() {
     bench.harness.get_by_label_contains("mostly luck");
     experiment.runs = 30;
     ask(&mut bench, ExperimentAction::Set(Box::new(experiment)));
-    assert!(bench.harness.query_by_label_contains("mostly luck").is_none());
+    assert!(
+        bench
+            .harness
+            .query_by_label_contains("mostly luck")
+            .is_none()
+    );
 }
 
 #[test]

@@ -109,10 +109,10 @@ for_each_panel!(draw_panels);
 
 impl PanelState {
     /// The panels in their default layout.
-    pub(crate) fn new(context: &egui::Context) -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             tree: docking::first_tree(),
-            welcome: welcome::Welcome::new(context),
+            welcome: welcome::Welcome::new(),
             memory: PanelMemory::default(),
             dialog: dialogs::OpenDialog::default(),
         }

@@ -25,44 +25,38 @@ const MARGINS: f32 = 48.0;
 /// The welcome panel with the pictures drawn so far.
 pub(super) struct Welcome {
     pictures: Vec<Option<TextureHandle>>,
-    drawn: Receiver<(usize, Option<ColorImage>)>,
+    /// Pictures from the thread that draws them, which starts when the panel is first shown.
+    drawn: Option<Receiver<(usize, Option<ColorImage>)>>,
     missing: usize,
 }
 
 impl Welcome {
-    /// Starts drawing the pictures in the background.
-    pub(super) fn new(context: &egui::Context) -> Self {
-        let (sender, drawn) = channel();
-        let wake = context.clone();
-        std::thread::spawn(move || {
-            let modules = with_shipped(builtin_modules());
-            for (index, shipped) in shipped::ALL.iter().enumerate() {
-                // The window was closed before all pictures were drawn.
-                if sender.send((index, picture(shipped, &modules))).is_err() {
-                    return;
-                }
-                wake.request_repaint();
-            }
-        });
+    /// The panel without pictures.
+    pub(super) fn new() -> Self {
         Self {
             pictures: shipped::ALL.iter().map(|_| None).collect(),
-            drawn,
+            drawn: None,
             missing: shipped::ALL.len(),
         }
     }
 
-    /// Whether some pictures are still being drawn.
+    /// Whether the panel has been shown and some pictures are still being drawn.
     pub(super) fn is_waiting(&self) -> bool {
-        self.missing > 0
+        self.drawn.is_some() && self.missing > 0
     }
 
-    pub(super) fn ui(&mut self, context: &egui::Context, model: &Model, actions: &mut Vec<Action>) {
-        while let Ok((index, image)) = self.drawn.try_recv() {
+    fn take_pictures(&mut self, context: &egui::Context) {
+        let drawn = self.drawn.get_or_insert_with(|| draw_pictures(context));
+        while let Ok((index, image)) = drawn.try_recv() {
             self.missing -= 1;
             let name = format!("welcome {index}");
             self.pictures[index] =
                 image.map(|image| context.load_texture(name, image, egui::TextureOptions::LINEAR));
         }
+    }
+
+    pub(super) fn ui(&mut self, context: &egui::Context, model: &Model, actions: &mut Vec<Action>) {
+        self.take_pictures(context);
         let response = widgets::modal(context, "welcome").show(context, |ui| {
             let card = PICTURE.0 as f32 + 18.0;
             let room = ui.ctx().content_rect().width() - MARGINS;
@@ -151,6 +145,23 @@ fn card_height() -> f32 {
 
 /// Duration that the vehicles of a picture have driven, and the time step, s.
 const DRIVEN: (f64, f64) = (45.0, 0.1);
+
+/// Draws the pictures of the shipped scenarios in the background.
+fn draw_pictures(context: &egui::Context) -> Receiver<(usize, Option<ColorImage>)> {
+    let (sender, drawn) = channel();
+    let wake = context.clone();
+    std::thread::spawn(move || {
+        let modules = with_shipped(builtin_modules());
+        for (index, shipped) in shipped::ALL.iter().enumerate() {
+            // The window was closed before all pictures were drawn.
+            if sender.send((index, picture(shipped, &modules))).is_err() {
+                return;
+            }
+            wake.request_repaint();
+        }
+    });
+    drawn
+}
 
 /// A small picture of a shipped scenario: its map with traffic, without title and scale.
 fn picture(shipped: &shipped::Shipped, modules: &Registry) -> Option<ColorImage> {

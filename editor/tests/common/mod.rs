@@ -15,6 +15,7 @@ use roadwright_editor::live::LivePicture;
 use roadwright_editor::model::{Action, Dialog, Purpose};
 use roadwright_editor::{Editor, Options};
 use roadwright_geometry::DVec2;
+use roadwright_scenario::file::to_text;
 use roadwright_scenario::junction::{Junction, layout};
 use roadwright_scenario::{ObjectId, Scenario, Stack};
 use roadwright_simulation::builtin_modules;
@@ -76,10 +77,15 @@ impl Bench {
         bench
     }
 
-    /// The editor on an empty scenario, ready to draw on.
+    /// The editor on an empty scenario, ready to draw on. It opens on a file without roads, so that neither a town
+    /// nor the pictures of the welcome panel are made first.
     pub(crate) fn empty() -> Self {
-        let mut bench = Self::start();
+        let folder = Arc::new(tempfile::tempdir().unwrap());
+        let blank = folder.path().join("blank.scenario.json");
+        std::fs::write(&blank, to_text(&Scenario::new("blank"))).unwrap();
+        let mut bench = Self::open_in(folder, Some(blank));
         bench.ask(Action::Go(roadwright_editor::model::Next::New));
+        bench.set(|settings| settings.recent.clear());
         bench
     }
 
