@@ -218,6 +218,7 @@ impl Room<'_> {
         };
         let appeared = self.appeared.get(&Some(lanelet)).into_iter().flatten();
         self.claims
+            .grants
             .may_appear(lanes, lanelet, appeared.copied(), space(own_type))
     }
 
@@ -315,7 +316,7 @@ impl Room<'_> {
                 entry.s + kind.front <= facing.from || entry.s - kind.rear_overhang >= facing.to;
             is_clear || !holds_up(kind)
         });
-        let mut holders = self.claims.alley_holders(other);
+        let mut holders = self.claims.alleys.holders(other);
         is_outside
             && !holders.any(|holder| holds_up(self.vehicle_type(holder)))
             && !self.appeared.contains_key(&Some(facing.lanelet))

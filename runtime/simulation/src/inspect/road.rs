@@ -184,7 +184,7 @@ fn alleys(world: &World, road: RoadId) -> Vec<AlleyInspection> {
         let lanelet = graph.lanelet(way.lanelet);
         seen.push(AlleyInspection {
             span: (lanelet.road_s(way.from), lanelet.road_s(way.to)),
-            inside: sides.map(|side| sorted(claims.alley_holders(side).collect())),
+            inside: sides.map(|side| sorted(claims.alleys.holders(side).collect())),
             waiting: sides
                 .map(|side| sorted(claims.waiting_for(side, world.setting(), world.agents.lent()))),
         });

@@ -248,7 +248,7 @@ impl PlanInputs<'_> {
     /// The index of an agent's route up to which it keeps to it: junctions and alleys have let it in.
     fn kept_to(&self, agent: AgentIndex) -> u32 {
         let granted_to = self.agents.claim[agent.index()].granted_to;
-        granted_to.max(self.claims.alleys_held_to(agent))
+        granted_to.max(self.claims.alleys.held_to(agent))
     }
 
     fn class(&self, agent: AgentIndex) -> VehicleClass {

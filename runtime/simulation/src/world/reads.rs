@@ -57,7 +57,7 @@ impl World {
     /// The smallest nodes of the junctions that an edit waits for: nobody is let in there, or those who come
     /// are held back, until it has entered. Empty if none waits.
     pub fn closing_nodes(&self) -> Vec<NodeId> {
-        let closed = self.traffic.claims.changing().iter();
+        let closed = self.traffic.claims.closing.changing().iter();
         closed.filter_map(|&at| self.ground.node(at)).collect()
     }
 

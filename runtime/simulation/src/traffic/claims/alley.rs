@@ -31,9 +31,11 @@
 //! holding the alley until it has left. Where it cannot leave without the next alley, nobody keeps that from
 //! it who needs the one that it is in.
 
+use super::Scratch;
 use super::request::{Need, Request, reach};
 use super::rule::TURN_AFTER;
 use super::situation::Situation;
+use super::walls::Wall;
 use crate::ground::Ground;
 use crate::records::{AgentIndex, Refusal};
 use roadwright_scenario::alleys::{AlleyDirection, AlleySide};
@@ -69,15 +71,33 @@ struct Waiter {
 
 /// Who holds which alley, and who waits for one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Alleys {
+pub(crate) struct Alleys {
     /// In the order in which they were granted.
     held: Vec<Hold>,
     /// By agent.
     waiting: Vec<Waiter>,
+    /// Alleys are roads as others are: what a test compares with.
+    #[cfg(test)]
+    #[serde(skip)]
+    pub(crate) leaves_alleys: bool,
+    #[serde(skip)]
+    lists: Scratch<AlleyLists>,
+}
+
+/// Lists that each update fills anew.
+#[derive(Debug, Clone, Default)]
+struct AlleyLists {
+    /// Who may come to an alley soon.
+    near: Vec<AgentIndex>,
+    /// Who wants into alleys from the open road, what somebody needs of them, and what is kept for those
+    /// who have waited for long.
+    requests: Vec<AlleyRequest>,
+    needs: Vec<AlleyNeed>,
+    kept: Vec<Kept>,
 }
 
 /// An alley that a request needs: the side, and the index in the route of its lanelet.
-pub(super) type AlleyNeed = (AlleySide, u32);
+type AlleyNeed = (AlleySide, u32);
 
 /// A vehicle that wants into an alley from the open road.
 #[derive(Debug, Clone, Copy)]
@@ -89,12 +109,12 @@ pub(super) struct AlleyRequest {
     /// The first alley that it needs.
     first: AlleyNeed,
     /// Where it waits: index in the route, and m along the lanelet there.
-    pub(super) hold: (u32, f32),
+    hold: Wall,
 }
 
 /// Somebody who has waited so long for an alley that those from the other end who asked later wait for it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Kept {
+struct Kept {
     agent: AgentIndex,
     side: AlleySide,
 }
@@ -144,6 +164,18 @@ impl Alleys {
             && self.waiting.is_sorted_by_key(|one| one.agent)
     }
 
+    /// Whether there are alleys that are driven by turns.
+    #[cfg(test)]
+    pub(super) fn are_heeded(&self, ground: &Ground) -> bool {
+        !ground.alleys().is_empty() && !self.leaves_alleys
+    }
+
+    #[cfg(not(test))]
+    #[allow(clippy::unused_self, reason = "tests have a switch")]
+    pub(super) fn are_heeded(&self, ground: &Ground) -> bool {
+        !ground.alleys().is_empty()
+    }
+
     /// Takes back what is held from an index of an agent's route on, unless it is in an alley already: then
     /// it has all that it needs to leave, and keeps it.
     pub(super) fn forget_from(&mut self, agent: AgentIndex, at: u32) {
@@ -160,13 +192,13 @@ impl Alleys {
 
     /// The index of an agent's route up to which it holds alleys; 0 if it holds none. Its way is not planned
     /// anew before that: it could lead through an alley that somebody else holds.
-    pub(super) fn held_to(&self, agent: AgentIndex) -> u32 {
+    pub(crate) fn held_to(&self, agent: AgentIndex) -> u32 {
         let own = self.held.iter().filter(|hold| hold.agent == agent);
         own.map(|hold| hold.at + 1).max().unwrap_or(0)
     }
 
     /// Notes who has left and who is inside, and finds those who may come to an alley soon.
-    pub(super) fn look(&mut self, situation: &Situation<'_>, near: &mut Vec<AgentIndex>) {
+    pub(super) fn look(&mut self, situation: &Situation<'_>) {
         self.held.retain_mut(|hold| {
             let way = situation.ground.alleys().direction(hold.side);
             let is_on_way = situation.agents.drives(hold.agent)
@@ -179,7 +211,7 @@ impl Alleys {
             let is_beyond = situation.agents.progress[hold.agent.index()].at >= hold.at;
             !(is_beyond && situation.rear(hold.agent, hold.at) >= way.to)
         });
-        near.clear();
+        self.lists.near.clear();
         for agent in situation.agents.driving() {
             let position = &situation.agents.position[agent.index()];
             if !position.is_on_lane() {
@@ -191,7 +223,7 @@ impl Alleys {
                 continue;
             }
             if way - position.s < reach_of(agent, situation) {
-                near.push(agent);
+                self.lists.near.push(agent);
             }
             if way <= 0.0 && situation.ground.alleys().are_on(position.lanelet) {
                 self.watch(agent, situation);
@@ -228,7 +260,7 @@ impl Alleys {
     }
 
     /// Whether who asked from the open road has been let in.
-    pub(super) fn has_first(&self, request: &AlleyRequest) -> bool {
+    fn has_first(&self, request: &AlleyRequest) -> bool {
         self.has(request.agent, request.first)
     }
 
@@ -247,14 +279,10 @@ impl Alleys {
     }
 
     /// Who of those near alleys wants into one from the open road, in the order in which they asked.
-    pub(super) fn collect(
-        &mut self,
-        near: &[AgentIndex],
-        situation: &Situation<'_>,
-        out: &mut Vec<AlleyRequest>,
-    ) {
+    pub(super) fn collect(&mut self, situation: &Situation<'_>) {
+        let mut out = self.take_requests();
         out.clear();
-        for &agent in near {
+        for &agent in &self.lists.near {
             if let Some((first, hold)) = self.next(agent, situation) {
                 out.push(AlleyRequest {
                     since: situation.step,
@@ -265,7 +293,7 @@ impl Alleys {
                 });
             }
         }
-        for request in out.iter_mut() {
+        for request in &mut out {
             let known = self
                 .waiting
                 .binary_search_by_key(&request.agent, |one| one.agent);
@@ -282,6 +310,29 @@ impl Alleys {
         }));
         self.waiting.sort_unstable_by_key(|one| one.agent);
         out.sort_unstable_by_key(|request| (request.since, request.id));
+        self.put_back(out);
+    }
+
+    /// Takes the requests out, so that the alleys can be changed while they are decided.
+    pub(super) fn take_requests(&mut self) -> Vec<AlleyRequest> {
+        std::mem::take(&mut self.lists.requests)
+    }
+
+    /// Puts the requests back.
+    pub(super) fn put_back(&mut self, requests: Vec<AlleyRequest>) {
+        self.lists.requests = requests;
+    }
+
+    /// Forgets which alleys were kept in the last update.
+    pub(super) fn begin(&mut self) {
+        self.lists.kept.clear();
+    }
+
+    /// Lets those wait before alleys who have not been let in.
+    pub(super) fn hold_before(&self, out: &mut Vec<(AgentIndex, Wall)>) {
+        let waiting = self.lists.requests.iter();
+        let waiting = waiting.filter(|one| !self.has_first(one));
+        out.extend(waiting.map(|one| (one.agent, one.hold)));
     }
 
     /// The next alley in the way of an agent that it does not hold, and where it waits for it; `None` if it
@@ -326,7 +377,7 @@ impl Alleys {
 
     /// The alleys that an agent needs at once from an index of its route on: up to the first place where it
     /// can stand clear of them, beyond the lanelet at `beyond`.
-    pub(super) fn chain(
+    fn chain(
         &self,
         agent: AgentIndex,
         from: u32,
@@ -379,14 +430,46 @@ impl Alleys {
         }
     }
 
-    /// Whether an agent may have alleys now, or why not.
-    pub(super) fn decide(
-        &self,
-        agent: AgentIndex,
-        needs: &[AlleyNeed],
-        kept: &[Kept],
+    /// Decides whether the alleys beyond a junction let an agent in, and notes those that it needs.
+    pub(super) fn decide_beyond(
+        &mut self,
+        request: &Request,
+        junctions: &[Need],
         situation: &Situation<'_>,
     ) -> Refusal {
+        let mut needs = std::mem::take(&mut self.lists.needs);
+        needs.clear();
+        let mut refusal = Refusal::None;
+        if self.are_heeded(situation.ground) {
+            self.needs_beyond(request, junctions, situation, &mut needs);
+            refusal = self.decide(request.agent, &needs, situation);
+        }
+        self.lists.needs = needs;
+        refusal
+    }
+
+    /// Decides a request from the open road. `age`: how long it has waited, s.
+    pub(super) fn decide_on_road(
+        &mut self,
+        request: &AlleyRequest,
+        age: f64,
+        situation: &Situation<'_>,
+    ) -> Refusal {
+        let mut needs = std::mem::take(&mut self.lists.needs);
+        self.needs_of(request, situation, &mut needs);
+        let refusal = self.decide(request.agent, &needs, situation);
+        self.lists.needs = needs;
+        match refusal {
+            Refusal::None => self.grant(request.agent, situation),
+            Refusal::Alley => self.keep_for(request.agent, age),
+            _ => {}
+        }
+        refusal
+    }
+
+    /// Whether an agent may have alleys now, or why not.
+    fn decide(&self, agent: AgentIndex, needs: &[AlleyNeed], situation: &Situation<'_>) -> Refusal {
+        let kept = &self.lists.kept;
         let is_free = |&(side, _): &AlleyNeed| {
             let is_kept = kept.iter().any(|other| {
                 let is_oncoming = other.side.0 == side.0 && other.side.1 != side.1;
@@ -458,14 +541,10 @@ impl Alleys {
         taken == 0.0 || taken + situation.space(agent) <= end - way.to
     }
 
-    /// Lets an agent into alleys.
-    pub(super) fn grant(
-        &mut self,
-        agent: AgentIndex,
-        needs: &[AlleyNeed],
-        situation: &Situation<'_>,
-    ) {
-        self.held.extend(needs.iter().map(|&(side, at)| Hold {
+    /// Grants an agent the alleys that were noted for it.
+    pub(super) fn grant(&mut self, agent: AgentIndex, situation: &Situation<'_>) {
+        let needs = self.lists.needs.iter();
+        self.held.extend(needs.map(|&(side, at)| Hold {
             agent,
             side,
             at,
@@ -475,8 +554,9 @@ impl Alleys {
     }
 
     /// What an agent keeps from those who have asked later, from the other end, if it has waited so long.
-    pub(super) fn keep_for(agent: AgentIndex, age: f64, needs: &[AlleyNeed], kept: &mut Vec<Kept>) {
+    pub(super) fn keep_for(&mut self, agent: AgentIndex, age: f64) {
         if age >= TURN_AFTER {
+            let AlleyLists { needs, kept, .. } = &mut *self.lists;
             kept.extend(needs.iter().map(|&(side, _)| Kept { agent, side }));
         }
     }
@@ -512,7 +592,7 @@ impl Alleys {
     }
 
     /// The alleys that a request from the open road needs.
-    pub(super) fn needs_of(
+    fn needs_of(
         &self,
         request: &AlleyRequest,
         situation: &Situation<'_>,
@@ -604,7 +684,7 @@ impl Alleys {
     }
 
     /// Who holds an alley in one direction, in the order in which they were let in.
-    pub(super) fn holders(&self, side: AlleySide) -> impl Iterator<Item = AgentIndex> + '_ {
+    pub(crate) fn holders(&self, side: AlleySide) -> impl Iterator<Item = AgentIndex> + '_ {
         let held = self.held.iter().filter(move |hold| hold.side == side);
         held.map(|hold| hold.agent)
     }

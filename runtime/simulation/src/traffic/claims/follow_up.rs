@@ -7,10 +7,11 @@
 //!   -----------------|~~~~~~       fewer than fit into it.
 //! ```
 
+use super::grants::{Grant, Grants};
 use super::request::{Need, Request};
 use super::rule::is_locked;
 use super::situation::Situation;
-use super::{Claims, Grant};
+
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, JunctionIndex};
 use serde::{Deserialize, Serialize};
@@ -57,12 +58,13 @@ impl Entries {
     }
 }
 
-impl Claims {
+impl Entries {
     /// Whether a vehicle would enter sooner after the one before it than the sign on its way lets it.
     pub(super) fn still_looks(
         &self,
         request: &Request,
         need: &Need,
+        grants: &Grants,
         situation: &Situation<'_>,
     ) -> bool {
         let way = situation
@@ -79,7 +81,7 @@ impl Claims {
             return false;
         };
         // Who has been let in and is on its way to the line has not been noted yet.
-        let grants = self.granted[need.junction.index()].iter();
+        let grants = grants.of(need.junction).iter();
         let coming = grants.filter(|grant| {
             !grant.has_entered
                 && grant.agent != request.agent
@@ -92,7 +94,7 @@ impl Claims {
                 grant.at,
             )
         });
-        let entered = self.entries.0.get(&line);
+        let entered = self.0.get(&line);
         // In seconds from the present step on, so below 0 for who has entered.
         let entered =
             entered.map(|&step| situation.dt * -(situation.step.saturating_sub(step) as f64));

@@ -17,8 +17,10 @@
 //! heads that can take another way is sent round. Where none can, the ring is counted, and stays: nobody
 //! is taken out.
 
-use super::request::{Need, Request};
-use super::room::Trust;
+use super::alley::Alleys;
+use super::grants::Grants;
+use super::request::{Need, Request, Requests};
+use super::room::{Room, Trust};
 use super::rule::{JunctionState, find_place, is_stopped, of_junction};
 use super::situation::Situation;
 use super::{Claims, Scratch, Setting};
@@ -29,6 +31,7 @@ use roadwright_agent::Rate;
 use roadwright_scenario::Connection;
 use roadwright_scenario::junction::Light;
 use roadwright_scenario::lane_graph::LaneletIndex;
+use serde::{Deserialize, Serialize};
 
 /// How often rings are looked for, Hz.
 const RATE: f64 = 1.0;
@@ -109,11 +112,10 @@ impl Claims {
         clock: &Clock,
         setting: Setting<'_>,
         agents: &mut ClaimColumns<'_>,
-        scratch: &mut Scratch,
     ) {
-        scratch.stuck.clear();
-        scratch.asks_for_green.clear();
-        if !clock.is_on_beat() || self.leaves_rings() {
+        self.gridlock.lists.stuck.clear();
+        self.gridlock.forget_green();
+        if !clock.is_on_beat() || self.gridlock.leaves_rings() {
             return;
         }
         let is_due = |rate| {
@@ -123,34 +125,28 @@ impl Claims {
         if !is_due(RATE) {
             return;
         }
-        let heads = self.heads(scratch, &setting.with(agents.lent()));
+        let heads = self.rings().heads(&setting.with(agents.lent()));
         let rings = rings_among(&heads);
         let first_ids: Vec<u64> = rings.iter().map(|ring| first_id(ring, &heads)).collect();
         // A ring that is gone may come again, and counts again then.
-        self.gridlocked.retain(|id| first_ids.contains(id));
+        self.gridlock.keep_counted(&first_ids);
         let may_search = is_due(DETOUR_RATE);
         for (ring, first_id) in rings.iter().zip(first_ids) {
             // Made anew for each ring: whoever has been let in with the one before counts. Heads are in
             // one ring at most, since each waits for one other.
             let situation = &setting.with(agents.lent());
-            if let Some(batch) = self.batch(ring, &heads, scratch, situation) {
+            if let Some(batch) = self.rings().batch(ring, &heads, situation) {
                 self.counts.rotations += 1;
-                self.let_in_together(&batch, agents);
+                self.grants.let_in_together(&batch, agents);
                 continue;
             }
             let stood = stood_for(ring, &heads, situation);
-            let signals = ring
-                .iter()
-                .filter(|&&number| heads[number].needs_green(situation));
-            // Signals decide how long the ring may stand before somebody is sent round, also while
-            // nobody asks for green yet: so they are collected first, and taken back below.
-            let before = scratch.asks_for_green.len();
-            scratch
-                .asks_for_green
-                .extend(signals.map(|&number| heads[number].asked_connection()));
-            let has_signals = scratch.asks_for_green.len() > before;
-            if stood < ASKS_FOR_GREEN {
-                scratch.asks_for_green.truncate(before);
+            let needs_green = |&&number: &&usize| heads[number].needs_green(situation);
+            let signals = ring.iter().filter(needs_green);
+            let has_signals = signals.clone().next().is_some();
+            if stood >= ASKS_FOR_GREEN {
+                let asked = signals.map(|&number| heads[number].asked_connection());
+                self.gridlock.lists.asks_for_green.extend(asked);
             }
             let within = if has_signals {
                 TURNS_WITHIN_AT_SIGNALS
@@ -158,20 +154,21 @@ impl Claims {
                 TURNS_WITHIN
             };
             if may_search && stood >= within {
-                let detours = self.detours(ring, &heads, situation);
-                scratch.stuck.push(StuckRing { first_id, detours });
+                let detours = self.rings().detours(ring, &heads, situation);
+                self.gridlock
+                    .lists
+                    .stuck
+                    .push(StuckRing { first_id, detours });
             }
         }
     }
 
-    /// The rings that stood in the last update, and could do with somebody being sent round.
-    pub(crate) fn stuck_rings(&mut self) -> Vec<StuckRing> {
-        std::mem::take(&mut self.scratch.stuck)
-    }
-
-    /// Who waits for green with a ring of full lanes: id, junction and path.
-    pub(crate) fn asks_for_green(&self) -> &[(u64, Connection)] {
-        &self.scratch.asks_for_green
+    fn rings(&self) -> Rings<'_> {
+        Rings {
+            room: self.room(),
+            alleys: &self.alleys,
+            requests: &self.requests,
+        }
     }
 
     /// Counts that somebody in a ring was sent round.
@@ -181,16 +178,90 @@ impl Claims {
 
     /// Counts a ring that nothing could be done about, once for as long as it stands.
     pub(crate) fn count_gridlock(&mut self, first_id: u64) {
-        if !self.gridlocked.contains(&first_id) {
-            self.gridlocked.push(first_id);
-            self.counts.gridlocks += 1;
-        }
+        self.counts.gridlocks += u64::from(self.gridlock.is_new(first_id));
+    }
+}
+
+/// Rings of full lanes, counted and stuck.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Gridlock {
+    /// Rings of full lanes that are counted as locked, by the smallest id of their heads.
+    gridlocked: Vec<u64>,
+    /// Rings are left as they are: what a test compares with.
+    #[cfg(test)]
+    #[serde(skip)]
+    pub(crate) leaves_rings: bool,
+    #[serde(skip)]
+    lists: Scratch<RingLists>,
+}
+
+/// Lists that each search for rings fills anew.
+#[derive(Debug, Clone, Default)]
+struct RingLists {
+    stuck: Vec<StuckRing>,
+    asks_for_green: Vec<(u64, Connection)>,
+}
+
+impl Gridlock {
+    #[cfg(test)]
+    fn leaves_rings(&self) -> bool {
+        self.leaves_rings
     }
 
+    #[cfg(not(test))]
+    #[allow(clippy::unused_self, reason = "tests have a switch")]
+    fn leaves_rings(&self) -> bool {
+        false
+    }
+
+    /// Takes over the counted rings of other roads.
+    pub(super) fn take_over(&mut self, before: &Self) {
+        self.gridlocked.clone_from(&before.gridlocked);
+    }
+
+    /// Keeps those of the counted rings that still exist.
+    fn keep_counted(&mut self, first_ids: &[u64]) {
+        self.gridlocked.retain(|id| first_ids.contains(id));
+    }
+
+    /// Counts a ring; false if it is counted already.
+    fn is_new(&mut self, first_id: u64) -> bool {
+        let is_new = !self.gridlocked.contains(&first_id);
+        if is_new {
+            self.gridlocked.push(first_id);
+        }
+        is_new
+    }
+
+    /// Withdraws all calls for green.
+    pub(super) fn forget_green(&mut self) {
+        self.lists.asks_for_green.clear();
+    }
+
+    /// The rings that stood in the last update, and could do with somebody being sent round.
+    pub(crate) fn stuck_rings(&mut self) -> Vec<StuckRing> {
+        std::mem::take(&mut self.lists.stuck)
+    }
+
+    /// Who waits for green with a ring of full lanes: id, junction and path.
+    pub(crate) fn asks_for_green(&self) -> &[(u64, Connection)] {
+        &self.lists.asks_for_green
+    }
+}
+
+/// Inputs to the search for rings.
+#[derive(Clone, Copy)]
+struct Rings<'a> {
+    room: Room<'a>,
+    alleys: &'a Alleys,
+    requests: &'a Requests,
+}
+
+impl Rings<'_> {
     /// Who stands at a junction and has no room beyond, with whom it waits for.
-    fn heads(&self, scratch: &Scratch, situation: &Situation<'_>) -> Vec<Head> {
+    fn heads(&self, situation: &Situation<'_>) -> Vec<Head> {
         let agents = situation.agents;
-        let standing = scratch.requests.iter().filter(|request| {
+        let standing = self.requests.all().iter().filter(|request| {
             let refused = agents.claim[request.agent.index()].refused;
             matches!(
                 refused,
@@ -238,7 +309,9 @@ impl Claims {
         }
         let last = needs.len().checked_sub(1)?;
         let full = (0..needs.len()).find(|&i| {
-            !self.has_room(request, &needs[i], i == last, &[], Trust::LetIn, situation)
+            !self
+                .room
+                .has_room(request, &needs[i], i == last, &[], Trust::LetIn, situation)
         })?;
         // The ring of a roundabout has a rule of its own, with which it never locks.
         let is_roundabout = situation.ground.ring(needs[full].exit).is_some();
@@ -258,7 +331,7 @@ impl Claims {
         needs: &[Need],
         situation: &Situation<'_>,
     ) -> Option<AgentIndex> {
-        if !self.heeds_alleys(situation.ground) {
+        if !self.alleys.are_heeded(situation.ground) {
             return None;
         }
         let mut alleys = Vec::new();
@@ -268,7 +341,7 @@ impl Claims {
     }
 
     fn needs_alley(&self, request: &Request, needs: &[Need], situation: &Situation<'_>) -> bool {
-        if !self.heeds_alleys(situation.ground) {
+        if !self.alleys.are_heeded(situation.ground) {
             return false;
         }
         let mut alleys = Vec::new();
@@ -278,13 +351,7 @@ impl Claims {
     }
 
     /// What the heads of a ring need, if all of them may enter now, and find room when all do.
-    fn batch(
-        &self,
-        ring: &[usize],
-        heads: &[Head],
-        scratch: &Scratch,
-        situation: &Situation<'_>,
-    ) -> Option<Batch> {
+    fn batch(&self, ring: &[usize], heads: &[Head], situation: &Situation<'_>) -> Option<Batch> {
         let mut batch: Batch = Vec::with_capacity(ring.len());
         for &number in ring {
             let head = &heads[number];
@@ -301,12 +368,15 @@ impl Claims {
                 .into();
             // Where a lane holds more than fits already, it gets no fuller.
             let fits = comes <= leaves
-                || self.room_beyond(&head.request, need, Trust::Nobody, situation) + leaves
+                || self
+                    .room
+                    .room_beyond(&head.request, need, Trust::Nobody, situation)
+                    + leaves
                     >= comes;
             if !is_last || !fits {
                 return None;
             }
-            if !self.may_come_last(head, scratch, situation) {
+            if !self.may_come_last(head, situation) {
                 return None;
             }
             if batch
@@ -322,9 +392,9 @@ impl Claims {
 
     /// Whether a head may enter all that it needs, after all who have been let in: who passes before others
     /// may count on nobody. It need not give way: those with the right of way would not get far.
-    fn may_come_last(&self, head: &Head, scratch: &Scratch, situation: &Situation<'_>) -> bool {
+    fn may_come_last(&self, head: &Head, situation: &Situation<'_>) -> bool {
         head.needs.iter().all(|need| {
-            if self.closed.contains(&need.junction) {
+            if self.room.closing.is_closed(need.junction) {
                 return false;
             }
             let distance = -situation.front(head.request.agent, need.at);
@@ -336,33 +406,13 @@ impl Claims {
                 return false;
             }
             let junction = JunctionState {
-                inside: &self.granted[need.junction.index()],
-                pending: &scratch.pending,
-                approaches: of_junction(&scratch.approaches, need.junction),
+                inside: self.room.grants.of(need.junction),
+                pending: self.requests.pending(),
+                approaches: of_junction(self.requests.approaches(), need.junction),
             };
             is_stopped(&head.request, need, situation).is_ok()
                 && find_place(&head.request, need, &junction, situation) == Ok(None)
         })
-    }
-
-    fn let_in_together(&mut self, batch: &Batch, agents: &mut ClaimColumns<'_>) {
-        for (request, needs) in batch {
-            let claim = &mut agents.claim[request.agent.index()];
-            claim.granted_to = self.grant(request, needs, None, false);
-            claim.refused = Refusal::None;
-            self.keep_at_amber(request.agent, needs);
-        }
-    }
-
-    /// Who is let in with a ring goes on at amber, whatever it does to the brakes: it stands at the line,
-    /// and the others count on it.
-    fn keep_at_amber(&mut self, agent: AgentIndex, needs: &[Need]) {
-        for need in needs {
-            let grants = &mut self.granted[need.junction.index()];
-            for grant in grants.iter_mut().filter(|grant| grant.agent == agent) {
-                grant.is_in_ring = true;
-            }
-        }
     }
 
     /// Other lanes with room that the heads of a ring can drive onto from where they are, in the order of
@@ -398,7 +448,8 @@ impl Claims {
             let is_other = head.needs.first().is_some_and(|own| exit != own.exit);
             let is_open = graph.lanelet(exit).access.admits(class)
                 && graph.lanelet(connection).access.admits(class);
-            let has_room = self.has_room(&head.request, &need, true, &[], Trust::Nobody, situation);
+            let has_room =
+                (self.room).has_room(&head.request, &need, true, &[], Trust::Nobody, situation);
             (is_other && is_open && has_room).then_some(Detour {
                 agent,
                 at,
@@ -407,6 +458,28 @@ impl Claims {
             })
         };
         graph.successors(lane).iter().filter_map(way).collect()
+    }
+}
+
+impl Grants {
+    fn let_in_together(&mut self, batch: &Batch, agents: &mut ClaimColumns<'_>) {
+        for (request, needs) in batch {
+            let claim = &mut agents.claim[request.agent.index()];
+            claim.granted_to = self.grant(request, needs, None, false);
+            claim.refused = Refusal::None;
+            self.keep_at_amber(request.agent, needs);
+        }
+    }
+
+    /// Who is let in with a ring goes on at amber, whatever it does to the brakes: it stands at the line,
+    /// and the others count on it.
+    fn keep_at_amber(&mut self, agent: AgentIndex, needs: &[Need]) {
+        for need in needs {
+            let grants = self.of_mut(need.junction).iter_mut();
+            for grant in grants.filter(|grant| grant.agent == agent) {
+                grant.is_in_ring = true;
+            }
+        }
     }
 }
 

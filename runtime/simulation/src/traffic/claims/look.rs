@@ -1,8 +1,10 @@
 //! What a junction has granted, and which of its ways are free now: for people.
 
+use super::grants::{Grant, Grants};
+use super::request::Requests;
 use super::rule::is_held_up;
 use super::walls::Meeting;
-use super::{Claims, Grant, Setting, Situation};
+use super::{Claims, Setting, Situation};
 use crate::agents::AgentsRef;
 use crate::records::AgentIndex;
 use roadwright_scenario::junction::Light;
@@ -28,7 +30,7 @@ pub struct Ticket {
     pub behind: Vec<u64>,
 }
 
-impl Claims {
+impl Grants {
     /// What a junction has granted, in the order of its tickets. O(tickets^2).
     pub(crate) fn tickets_of(
         &self,
@@ -37,7 +39,7 @@ impl Claims {
         agents: AgentsRef<'_>,
     ) -> Vec<Ticket> {
         let situation = &setting.with(agents);
-        let granted = &self.granted[junction.index()];
+        let granted = self.of(junction);
         let ticket = |(number, grant): (u32, &Grant)| {
             let claim = &agents.claim[grant.agent.index()];
             let waits = claim.wall_at == grant.at + 1;
@@ -68,11 +70,11 @@ impl Claims {
 
     /// The agents that a junction has granted something.
     pub(crate) fn holders(&self, junction: JunctionIndex) -> impl Iterator<Item = AgentIndex> + '_ {
-        self.granted[junction.index()]
-            .iter()
-            .map(|grant| grant.agent)
+        self.of(junction).iter().map(|grant| grant.agent)
     }
+}
 
+impl Claims {
     /// Whether a path of a junction is free: its signal is green, nobody on foot is in its way, nobody who has been let in before is
     /// in its way, and nobody comes to whom it gives way, within the critical gap. Room beyond and
     /// signs to stop at are those of a vehicle, and do not count.
@@ -91,7 +93,7 @@ impl Claims {
         {
             return false;
         }
-        let granted = &self.granted[junction.index()];
+        let granted = self.grants.of(junction);
         let own = granted.iter().find(|grant| grant.path == path);
         if let Some(own) = own {
             // Somebody has been let in along it already, or waits inside for those before.
@@ -102,9 +104,11 @@ impl Claims {
             Meeting::of(path, grant.agent, grant, situation).is_some()
         };
         !granted.iter().any(is_in_the_way)
-            && !self.has_to_give_way(Connection::new(junction, path), situation)
+            && !(self.requests).has_to_give_way(Connection::new(junction, path), situation)
     }
+}
 
+impl Requests {
     fn has_to_give_way(
         &self,
         Connection {
@@ -115,7 +119,7 @@ impl Claims {
     ) -> bool {
         let right = &situation.ground.law(junction).right_of_way;
         let gap = right.critical_gap(path);
-        let coming = self.scratch.approaches.iter();
+        let coming = self.approaches().iter();
         let mut first = coming.filter(|other| {
             other.path.junction == junction
                 && situation.agents.drives(other.agent)

@@ -68,18 +68,22 @@
 //! `follow_up.rs` knows how fast one follows another at a sign; `update.rs` does all of that in its time;
 //! `promise.rs` knows who counts on room beyond; `closing.rs` empties junctions that are to change;
 //! `alley.rs` lets into stretches that are too narrow for two;
-//! `walls.rs` holds the order inside; `gridlock.rs` resolves rings of full lanes; this file keeps what is granted.
+//! `walls.rs` holds the order inside; `gridlock.rs` resolves rings of full lanes;
+//! `grants.rs` keeps what is granted, and `revoked.rs` takes it back. Each of these parts has its own state, and
+//! [`Claims`] is their sum.
 
 mod alley;
 mod bound;
 mod closing;
 mod follow_up;
+mod grants;
 mod gridlock;
 mod look;
 mod off_lanes;
 mod on_foot;
 mod promise;
 mod request;
+mod revoked;
 mod room;
 mod rule;
 mod situation;
@@ -90,226 +94,92 @@ mod watch;
 
 use super::signals::Arrival;
 use crate::ground::Ground;
-use crate::records::{AgentIndex, are_distinct};
+use crate::records::AgentIndex;
 use crate::summary::LawCounts;
-use alley::{AlleyNeed, AlleyRequest, Alleys, Kept};
+use alley::Alleys;
+pub use bound::longest_wait_at;
+use closing::Closing;
 use follow_up::Entries;
+pub(super) use grants::Held;
+use grants::{Grant, Grants};
+use gridlock::Gridlock;
 pub(crate) use gridlock::{Detour, StuckRing};
 pub use look::Ticket;
-use request::{Approach, Need, Request};
-use roadwright_scenario::alleys::AlleySide;
+use off_lanes::BlockedConnections;
+use request::{Need, Requests};
 use roadwright_scenario::lane_graph::LaneletIndex;
-use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
-use rule::Pending;
+use roadwright_scenario::{Connection, JunctionIndex};
 use serde::{Deserialize, Serialize};
 use situation::Situation;
 pub(crate) use situation::space;
 pub(crate) use situation::{Given, Setting};
+use std::ops::{Deref, DerefMut};
 pub use waits::{Waits, Why};
-use watch::Intruder;
+use walls::Wall;
+use watch::Arrivals;
 
-/// Tickets begin here, so that there are lower ones for those who are inside without having drawn one.
-const FIRST_TICKET: u64 = 1 << 32;
-/// From one ticket to the next: there are others in between, for those who pass before somebody that
-/// was let in earlier.
-const TICKET_STEP: u64 = 1 << 20;
-
-/// Largest ticket of a save: 2^42 vehicles can be let in before tickets overflow.
-const LAST_TICKET: u64 = 1 << 62;
-
-/// A connection that an agent may be on.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-struct Grant {
-    agent: AgentIndex,
-    /// Number of the connection in its junction.
-    path: ConnectionIndex,
-    /// Index of the connection in the agent's route: a route can lead through one junction twice.
-    at: u32,
-    /// Lanelet beyond the junction.
-    exit: LaneletIndex,
-    /// Of two whose ways meet, the lower one passes first.
-    ticket: u64,
-    /// How long it is expected to be held up by others, s.
-    delay: f32,
-    /// Whether the agent's front has reached the connection.
-    has_entered: bool,
-    /// Whether it was let in.
-    is_invited: bool,
-    /// Whether it is the first of a chain: only there signals are looked at, unless it is a narrow bend.
-    is_first: bool,
-    /// Whether it was let in together with a ring of full lanes.
-    is_in_ring: bool,
-    /// Whether it was let in to turn at a red light.
-    is_on_red: bool,
-    /// Where its front was when an edit has moved the stop line under it, m: it can wait there for others
-    /// even if they meet it before. 0 for all others.
-    stands_at: f32,
+/// Requests to junctions and alleys, and what these have granted.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Claims {
+    pub(crate) grants: Grants,
+    counts: LawCounts,
+    pub(crate) requests: Requests,
+    /// When somebody last drove over each line with a sign.
+    entries: Entries,
+    pub(crate) gridlock: Gridlock,
+    pub(crate) alleys: Alleys,
+    /// Whether junctions decide in the next step, whatever their turn: they are new.
+    is_overdue: bool,
     #[serde(skip)]
-    noted: Noted,
+    pub(crate) closing: Closing,
+    #[serde(skip)]
+    off_lanes: BlockedConnections,
+    #[serde(skip)]
+    arrivals: Arrivals,
+    #[serde(skip)]
+    scratch: Scratch<Lists>,
 }
 
-/// Where the rear axle of the holder of a grant is along its connection, m, while an update lasts: nobody
-/// moves meanwhile, and it is asked for often. Not a number before and after, and not state.
-#[derive(Debug, Clone, Copy)]
-struct Noted(f64);
+/// Lists that each update fills anew, kept so that an update allocates nothing. They are not state, so all of
+/// them are equal.
+#[derive(Debug, Clone, Default)]
+struct Scratch<T>(T);
 
-impl Noted {
-    const NOTHING: Self = Self(f64::NAN);
-}
-
-impl Default for Noted {
-    fn default() -> Self {
-        Self::NOTHING
-    }
-}
-
-impl PartialEq for Noted {
+impl<T> PartialEq for Scratch<T> {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Grant {
-    /// For who is let in alone, and has not entered yet.
-    fn new(
-        agent: AgentIndex,
-        path: ConnectionIndex,
-        at: u32,
-        exit: LaneletIndex,
-        ticket: u64,
-    ) -> Self {
-        Self {
-            agent,
-            path,
-            at,
-            exit,
-            ticket,
-            delay: 0.0,
-            has_entered: false,
-            is_invited: true,
-            is_first: true,
-            is_in_ring: false,
-            is_on_red: false,
-            stands_at: 0.0,
-            noted: Noted::NOTHING,
-        }
+impl<T> Deref for Scratch<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
     }
 }
 
-/// What all junctions have granted.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Claims {
-    /// Grants of each junction, in the order of their tickets.
-    granted: Vec<Vec<Grant>>,
-    /// Junctions with a grant. Few of thousands have one, and only those are visited in a step.
-    busy: Vec<JunctionIndex>,
-    /// The next ticket.
-    next_ticket: u64,
-    counts: LawCounts,
-    /// The longest wait at each junction, s.
-    longest_waits: Vec<f32>,
-    /// When somebody last drove over each line with a sign.
-    entries: Entries,
-    /// Rings of full lanes that are counted as locked, by the smallest id of their heads.
-    gridlocked: Vec<u64>,
-    /// Who is in which alley.
-    alleys: Alleys,
-    /// Whether junctions decide in the next step, whatever their turn: they are new.
-    is_overdue: bool,
-    /// Junctions that are to be changed: nobody is let in any more. Not saved: edits that wait are not.
-    #[serde(skip)]
-    closed: Vec<JunctionIndex>,
-    /// Junctions from which those who come are held back, since their stop lines are to move outward.
-    #[serde(skip)]
-    held_back: Vec<JunctionIndex>,
-    /// Junctions and paths on which bodies off the lanes are, in order. Noted anew before each decision.
-    #[serde(skip)]
-    taken: Vec<Connection>,
-    /// Rings are left as they are: what a test compares with.
-    #[cfg(test)]
-    #[serde(skip)]
-    pub(crate) leaves_rings: bool,
-    /// Alleys are roads as others are: what a test compares with.
-    #[cfg(test)]
-    #[serde(skip)]
-    pub(crate) leaves_alleys: bool,
-    #[serde(skip)]
-    scratch: Scratch,
+impl<T> DerefMut for Scratch<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
 }
 
-/// Lists that are filled again in every step; kept, so that a step allocates nothing.
 #[derive(Debug, Clone, Default)]
-struct Scratch {
-    requests: Vec<Request>,
-    approaches: Vec<Approach>,
-    /// What those wait for who are not passed over any more.
-    pending: Vec<Pending>,
-    needs: Vec<Need>,
-    /// Who may come to an alley soon.
-    near_alleys: Vec<AgentIndex>,
-    /// Who wants into alleys from the open road, what somebody needs of them, and what is kept for those
-    /// who have waited for long.
-    alley_requests: Vec<AlleyRequest>,
-    alley_needs: Vec<AlleyNeed>,
-    kept_alleys: Vec<Kept>,
+struct Lists {
     /// Who has to give its grants back, and from which index of its route on.
     revoked: Vec<(AgentIndex, u32)>,
     /// For how long people have kept vehicles from driving over each busy crossing, s.
     kept: Vec<f64>,
-    intruders: Vec<Intruder>,
-    /// Whether junctions have decided in this step.
-    has_decided: bool,
-    arrivals: Vec<Arrival>,
-    /// Lanes before signals whose first vehicle has no room beyond.
-    blocked: Vec<LaneletIndex>,
-    walls: Vec<(AgentIndex, walls::Wall)>,
-    stuck: Vec<StuckRing>,
-    asks_for_green: Vec<(u64, Connection)>,
-}
-
-// Scratch is not state: claims with different leftovers are equal.
-impl PartialEq for Scratch {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-/// A grant, as other parts of traffic read it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Held {
-    pub(super) junction: JunctionIndex,
-    pub(super) agent: AgentIndex,
-    pub(super) path: ConnectionIndex,
-    /// Index of the connection in the agent's route.
-    pub(super) at: u32,
+    walls: Vec<(AgentIndex, Wall)>,
+    needs: Vec<Need>,
 }
 
 impl Claims {
-    /// All that is granted to those who were let in.
-    pub(super) fn held(&self) -> impl Iterator<Item = Held> + '_ {
-        let busy = self.busy.iter();
-        busy.flat_map(|&junction| {
-            let grants = self.granted[junction.index()].iter();
-            let invited = grants.filter(|grant| grant.is_invited);
-            invited.map(move |grant| Held {
-                junction,
-                agent: grant.agent,
-                path: grant.path,
-                at: grant.at,
-            })
-        })
-    }
-
-    /// The grants of all junctions.
-    fn by_junction(&self) -> impl Iterator<Item = (JunctionIndex, &Vec<Grant>)> {
-        JunctionIndex::up_to(self.granted.len()).zip(&self.granted)
-    }
-
     pub(crate) fn new(junctions: usize) -> Self {
         Self {
-            granted: vec![Vec::new(); junctions],
-            longest_waits: vec![0.0; junctions],
-            next_ticket: FIRST_TICKET,
+            grants: Grants::new(junctions),
+            requests: Requests::new(junctions),
             is_overdue: true,
             ..Self::default()
         }
@@ -317,186 +187,24 @@ impl Claims {
 
     /// Bytes of what is held and asked for; the empty lists of junctions are those of the ground.
     pub(crate) fn bytes(&self) -> usize {
-        let held: usize = self
-            .busy
-            .iter()
-            .map(|&at| self.granted[at.index()].len())
-            .sum();
-        held * size_of::<Grant>() + self.scratch.requests.capacity() * size_of::<Request>()
+        self.grants.count() * size_of::<Grant>() + self.requests.bytes()
     }
 
     /// All of it for a hash, with ids in the place of indices: the same wherever agents are stored.
-    pub(crate) fn hashed(&self, id_of: impl Fn(AgentIndex) -> u64) -> impl Serialize {
-        let mut granted = Vec::new();
-        for (junction, grants) in self.by_junction() {
-            // In the order of tickets, which decides.
-            granted.extend(grants.iter().map(|grant| {
-                let id = id_of(grant.agent);
-                (
-                    id,
-                    junction,
-                    Grant {
-                        agent: AgentIndex::default(),
-                        ..*grant
-                    },
-                )
-            }));
-        }
+    pub(crate) fn hashed(&self, id_of: impl Fn(AgentIndex) -> u64 + Copy) -> impl Serialize {
         (
-            (granted, self.next_ticket, self.alleys.hashed(id_of)),
-            (&self.counts, &self.longest_waits, &self.entries),
-            (&self.gridlocked, self.is_overdue),
+            (self.grants.hashed(id_of), self.alleys.hashed(id_of)),
+            (&self.counts, &self.requests, &self.entries),
+            (&self.gridlock, self.is_overdue),
         )
     }
 
     /// Whether all that is held belongs to the junctions of a ground and to so many agents.
     pub(crate) fn fits(&self, ground: &Ground, agents: usize) -> bool {
-        let junctions = ground.junction_count();
-        let lanelets = ground.graph().lanelets().len();
-        let is_sound = |(junction, grants): (JunctionIndex, &Vec<Grant>)| {
-            let paths = ground.law(junction).conflicts.path_count();
-            let exists = |grant: &Grant| {
-                (grant.path.index()) < paths
-                    && (grant.agent.index()) < agents
-                    && grant.exit.index() < lanelets
-            };
-            grants.is_sorted_by_key(|grant| grant.ticket) && grants.iter().all(exists)
-        };
-        let mut busy = self.busy.iter();
-        self.granted.len() == junctions
-            && self.next_ticket <= LAST_TICKET
+        self.grants.fits(ground, agents)
             && self.counts.are_sound()
-            && are_distinct(&self.busy)
             && self.alleys.fits(ground, agents)
-            && self.longest_waits.len() == junctions
-            && self.by_junction().all(is_sound)
-            && busy.all(|&junction| (junction.index()) < junctions)
-    }
-
-    /// Lets a vehicle in, on the connection at an index of its route; it may be inside already.
-    pub(crate) fn hold(
-        &mut self,
-        agent: AgentIndex,
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
-        at: u32,
-        exit: LaneletIndex,
-        is_inside: bool,
-    ) {
-        let ticket = self.draw_ticket();
-        let grant = Grant {
-            has_entered: is_inside,
-            ..Grant::new(agent, path, at, exit, ticket)
-        };
-        self.add(junction, grant);
-    }
-
-    /// Gives an agent a ticket after all others whose front an edit has found so far beyond the start of a
-    /// connection, m.
-    pub(crate) fn hold_standing(
-        &mut self,
-        agent: AgentIndex,
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
-        at: u32,
-        exit: LaneletIndex,
-        front: f64,
-    ) {
-        let ticket = self.draw_ticket();
-        let grant = Grant {
-            has_entered: true,
-            is_invited: false,
-            stands_at: front as f32,
-            ..Grant::new(agent, path, at, exit, ticket)
-        };
-        self.add(junction, grant);
-    }
-
-    fn draw_ticket(&mut self) -> u64 {
-        let ticket = self.next_ticket;
-        self.next_ticket += TICKET_STEP;
-        ticket
-    }
-
-    fn add(&mut self, junction: JunctionIndex, grant: Grant) {
-        let list = &mut self.granted[junction.index()];
-        if list.is_empty() {
-            self.busy.push(junction);
-        }
-        // Behind those with the same ticket, who have it for longer.
-        let place = list.partition_point(|other| other.ticket <= grant.ticket);
-        list.insert(place, grant);
-    }
-
-    /// A ticket that is lower than one of a junction and higher than those before it.
-    fn ticket_before(&self, junction: JunctionIndex, ticket: u64) -> u64 {
-        let list = &self.granted[junction.index()];
-        let place = list.partition_point(|grant| grant.ticket < ticket);
-        let lower = place.checked_sub(1).map(|i| list[i].ticket);
-        // After twenty in one gap two have the same one: then they go in the order of the list.
-        let lower = lower.unwrap_or(ticket.saturating_sub(TICKET_STEP));
-        lower + (ticket - lower) / 2
-    }
-
-    /// Gives an agent that is inside a junction without having drawn a ticket the lowest one: others
-    /// keep off it.
-    pub(crate) fn hold_inside(
-        &mut self,
-        agent: AgentIndex,
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
-        at: u32,
-        exit: LaneletIndex,
-    ) {
-        let next = self.draw_ticket();
-        // One below the lowest: it is inside already, so it waits for nobody, and all others for it.
-        let first = self.granted[junction.index()].first();
-        let ticket = first.map_or(next, |first| first.ticket.saturating_sub(1));
-        let grant = Grant {
-            has_entered: true,
-            is_invited: false,
-            ..Grant::new(agent, path, at, exit, ticket)
-        };
-        self.add(junction, grant);
-    }
-
-    /// The lowest ticket of each agent; `u64::MAX` for those without.
-    pub(crate) fn tickets(&self, agents: usize) -> Vec<u64> {
-        let mut tickets = vec![u64::MAX; agents];
-        for grant in self.granted.iter().flatten() {
-            let ticket = &mut tickets[grant.agent.index()];
-            *ticket = grant.ticket.min(*ticket);
-        }
-        tickets
-    }
-
-    /// Whether there are alleys that are driven by turns.
-    #[cfg(test)]
-    fn heeds_alleys(&self, ground: &Ground) -> bool {
-        !ground.alleys().is_empty() && !self.leaves_alleys
-    }
-
-    #[cfg(not(test))]
-    #[allow(clippy::unused_self, reason = "tests have a switch")]
-    fn heeds_alleys(&self, ground: &Ground) -> bool {
-        !ground.alleys().is_empty()
-    }
-
-    #[cfg(test)]
-    fn leaves_rings(&self) -> bool {
-        self.leaves_rings
-    }
-
-    #[cfg(not(test))]
-    #[allow(clippy::unused_self, reason = "tests have a switch")]
-    fn leaves_rings(&self) -> bool {
-        false
+            && self.requests.fits(ground)
     }
 
     /// Counts vehicles that missed their turn.
@@ -514,13 +222,6 @@ impl Claims {
         self.counts.held_by_law += held;
     }
 
-    /// Whether a vehicle holds the connection at an index of its route.
-    pub(crate) fn has(&self, agent: AgentIndex, junction: JunctionIndex, at: u32) -> bool {
-        let list = &self.granted[junction.index()];
-        list.iter()
-            .any(|grant| grant.agent == agent && grant.at == at)
-    }
-
     /// Takes over what was held on other roads; `lanelet` gives the lanelet that one is now, and `moved`
     /// the connection and the exit that a vehicle's grant in a junction, for an index of its route, is for
     /// now, or `None` to drop it.
@@ -530,101 +231,27 @@ impl Claims {
         lanelet: impl Fn(LaneletIndex) -> Option<LaneletIndex>,
         moved: impl Fn(AgentIndex, JunctionIndex, u32) -> Option<(Connection, LaneletIndex)>,
     ) {
-        (self.next_ticket, self.counts) = (held.next_ticket, held.counts);
-        self.gridlocked.clone_from(&held.gridlocked);
+        self.counts = held.counts;
+        self.gridlock.take_over(&held.gridlock);
         self.entries = held.entries.moved(lanelet);
-        // Grants are moved one by one: an edit can split a junction or give its connections other numbers.
-        for (junction, grants) in held.by_junction() {
-            for grant in grants {
-                if let Some((
-                    Connection {
-                        junction,
-                        number: path,
-                    },
-                    exit,
-                )) = moved(grant.agent, junction, grant.at)
-                {
-                    self.add(
-                        junction,
-                        Grant {
-                            path,
-                            exit,
-                            ..*grant
-                        },
-                    );
-                }
-            }
-        }
-        // An edit can make one junction of two.
-        // Then a vehicle may hold two connections with one ticket: they stand in the order of its
-        // route.
-        for grants in &mut self.granted {
-            grants.sort_unstable_by_key(|grant| (grant.ticket, grant.at));
-        }
-    }
-
-    /// For each agent index the smallest index of its route for which that agent holds anything;
-    /// `u32::MAX` for agents that hold nothing.
-    pub(crate) fn firsts(&self, agents: usize) -> Vec<u32> {
-        let mut firsts = vec![u32::MAX; agents];
-        for grant in self.granted.iter().flatten() {
-            let first = &mut firsts[grant.agent.index()];
-            *first = grant.at.min(*first);
-        }
-        firsts
-    }
-
-    /// Whether another vehicle holds a connection that conflicts with a path of a junction.
-    pub(crate) fn are_in_conflict(
-        &self,
-        agent: AgentIndex,
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
-        ground: &Ground,
-    ) -> bool {
-        let mut others = self.granted[junction.index()].iter();
-        others.any(|grant| grant.agent != agent && ground.in_conflict(junction, path, grant.path))
-    }
-
-    /// The index of an agent's route up to which it holds alleys; 0 if it holds none.
-    pub(crate) fn alleys_held_to(&self, agent: AgentIndex) -> u32 {
-        self.alleys.held_to(agent)
-    }
-
-    /// Who holds one direction of an alley.
-    pub(crate) fn alley_holders(&self, side: AlleySide) -> impl Iterator<Item = AgentIndex> + '_ {
-        self.alleys.holders(side)
+        self.grants.take_over(&held.grants, moved);
     }
 
     /// Takes back the grants of a vehicle from an index of its route on.
     pub(crate) fn forget_from(&mut self, agent: AgentIndex, at: u32) {
         self.alleys.forget_from(agent, at);
-        self.keep(|grant| grant.agent != agent || grant.at < at);
+        self.grants.forget_from(agent, at);
     }
 
     /// Takes back all grants of a vehicle.
     pub(crate) fn forget(&mut self, agent: AgentIndex) {
         self.alleys.forget(agent);
-        self.keep(|grant| grant.agent != agent);
-    }
-
-    /// Keeps the grants for which `stays` holds; a junction without any is not busy any more.
-    fn keep(&mut self, stays: impl Fn(&Grant) -> bool) {
-        // A junction leaves the list of busy ones with its last grant; `hold` puts it back.
-        let granted = &mut self.granted;
-        self.busy.retain(|&junction| {
-            let list = &mut granted[junction.index()];
-            list.retain(&stays);
-            !list.is_empty()
-        });
+        self.grants.forget(agent);
     }
 
     /// Who comes near signals; `None` in steps in which junctions do not look.
     pub(crate) fn arrivals(&self) -> Option<&[Arrival]> {
-        let scratch = &self.scratch;
-        scratch.has_decided.then_some(&scratch.arrivals)
+        self.arrivals.of_this_step()
     }
 }
 

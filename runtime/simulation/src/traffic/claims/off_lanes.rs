@@ -1,7 +1,6 @@
 //! Bodies off the lanes that are in junctions: pushed there, steered by hand, or put down. They draw no
 //! tickets, and hold all ways that they touch: nobody is let in along those until they are gone.
 
-use super::Claims;
 use super::request::Need;
 use crate::ground::Ground;
 use crate::traffic::index::OffLane;
@@ -14,10 +13,14 @@ const HALF_WIDTH: f64 = 1.1;
 /// Length of the pieces that a way is looked at in, m.
 const PIECE: f64 = 1.0;
 
-impl Claims {
+/// Junctions and paths on which bodies off the lanes are, in order. Noted anew before each decision.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct BlockedConnections(Vec<Connection>);
+
+impl BlockedConnections {
     /// Notes on which ways bodies off the lanes are. O(bodies, and lanes near each).
-    pub(super) fn look_off_lanes(&mut self, ground: &Ground, bodies: &[OffLane]) {
-        let taken = &mut self.taken;
+    pub(super) fn look(&mut self, ground: &Ground, bodies: &[OffLane]) {
+        let Self(taken) = self;
         taken.clear();
         for OffLane { body, layers } in bodies {
             let reach = body.radius() + HALF_WIDTH;
@@ -33,8 +36,8 @@ impl Claims {
     }
 
     /// Whether a body off the lanes is in the way of a request.
-    pub(super) fn is_taken(&self, needs: &[Need]) -> bool {
-        let taken = &self.taken;
+    pub(super) fn has_any(&self, needs: &[Need]) -> bool {
+        let Self(taken) = self;
         !taken.is_empty()
             && needs.iter().any(|need| {
                 taken

@@ -8,15 +8,15 @@
 //!              |             ' -> F                    of D nobody reaches.
 //! ```
 
+use super::grants::{Grant, Grants};
 use super::room::FAR_ENOUGH;
-use super::{Claims, Grant};
 use crate::agents::AgentsRef;
 use crate::records::AgentIndex;
 use crate::traffic::{LaneEntry, Lanes};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, JunctionIndex};
 
-impl Claims {
+impl Grants {
     /// Whether a vehicle of a length in a queue, m, may appear on a lane, beside others that appear there in
     /// the same step: those who have been promised room there find it still.
     pub(crate) fn may_appear(
@@ -114,7 +114,7 @@ impl Claims {
         junction: JunctionIndex,
         exit: LaneletIndex,
     ) -> impl Iterator<Item = &'s Grant> {
-        let grants = self.granted[junction.index()].iter();
+        let grants = self.of(junction).iter();
         grants.filter(move |grant| {
             grant.exit == exit && agents.progress[grant.agent.index()].at <= grant.at
         })

@@ -49,15 +49,16 @@ fn between_decisions_only_those_who_have_left_give_back_what_they_have() {
     // Who is let in has left the road: his index will be somebody else's before the next decision.
     let junction = crossing
         .claims
+        .grants
         .held()
         .map(|held| Connection::new(held.junction, held.path))
         .next()
         .unwrap()
         .junction;
-    assert!(crossing.claims.has(second, junction, 1));
+    assert!(crossing.claims.grants.has(second, junction, 1));
     crossing.agents.remove(second);
     assert!(!step(&mut crossing, 4));
-    assert!(!crossing.claims.has(second, junction, 1));
+    assert!(!crossing.claims.grants.has(second, junction, 1));
     // The other one gets in when junctions decide again: a fifth of a second after step 0.
     for between in 5..20 {
         assert!(!step(&mut crossing, between) && !crossing.is_let_in(first));
