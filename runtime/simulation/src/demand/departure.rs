@@ -303,8 +303,8 @@ impl Room<'_> {
 
     /// Whether nobody whom a vehicle cannot pass holds an alley in the other direction, is in it, or has appeared
     /// there in this step.
-    fn is_empty_of_oncoming(&self, (alley, is_second): AlleySide, own: &VehicleType) -> bool {
-        let other = (alley, !is_second);
+    fn is_empty_of_oncoming(&self, side: AlleySide, own: &VehicleType) -> bool {
+        let other = side.opposite();
         let passing = self.bodies.ground.alleys().passing(other);
         let holds_up = |kind: &VehicleType| passing.holds_up(own.is_long(), kind.is_long());
         let facing = self.bodies.ground.alleys().direction(other);

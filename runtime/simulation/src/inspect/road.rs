@@ -10,6 +10,7 @@ use crate::world::World;
 use glam::DVec2;
 use roadwright_geometry::{Pose, unit};
 use roadwright_plugin_api::NOTHING;
+use roadwright_scenario::alleys::AlleySide;
 use roadwright_scenario::junction::{Light, Turn};
 use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
 use roadwright_scenario::{Connection, NodeId, RoadId};
@@ -174,7 +175,7 @@ fn alleys(world: &World, road: RoadId) -> Vec<AlleyInspection> {
         }
         let claims = &world.traffic.claims;
         let id = |agent: AgentIndex| world.agents.identity[agent.index()].id;
-        let sides = [(number, false), (number, true)];
+        let sides = AlleySide::both(number);
         let sorted = |agents: Vec<AgentIndex>| {
             let mut ids: Vec<u64> = agents.into_iter().map(id).collect();
             ids.sort_unstable();

@@ -97,7 +97,11 @@ struct AlleyLists {
 }
 
 /// An alley that a request needs: the side, and the index in the route of its lanelet.
-type AlleyNeed = (AlleySide, u32);
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AlleyNeed {
+    pub(super) side: AlleySide,
+    at: u32,
+}
 
 /// A vehicle that wants into an alley from the open road.
 #[derive(Debug, Clone, Copy)]
@@ -156,7 +160,7 @@ impl Alleys {
         );
         let is_sound = |hold: &Hold| {
             (hold.agent.index()) < agents
-                && (hold.side.0 as usize) < alleys
+                && (hold.side.alley as usize) < alleys
                 && (hold.lanelet.index()) < lanelets
         };
         self.held.iter().all(is_sound)
@@ -242,7 +246,10 @@ impl Alleys {
         for &side in situation.ground.alleys().on(lanelet) {
             let way = situation.ground.alleys().direction(side);
             let is_inside = front > way.from + INSIDE && rear < way.to;
-            if is_inside && situation.heeds_alley(agent, side) && !self.has(agent, (side, at)) {
+            if is_inside
+                && situation.heeds_alley(agent, side)
+                && !self.has(agent, AlleyNeed { side, at })
+            {
                 self.held.push(Hold {
                     agent,
                     side,
@@ -254,9 +261,9 @@ impl Alleys {
         }
     }
 
-    fn has(&self, agent: AgentIndex, (side, at): AlleyNeed) -> bool {
+    fn has(&self, agent: AgentIndex, need: AlleyNeed) -> bool {
         let mut held = self.held.iter();
-        held.any(|hold| (hold.agent, hold.side, hold.at) == (agent, side, at))
+        held.any(|hold| (hold.agent, hold.side, hold.at) == (agent, need.side, need.at))
     }
 
     /// Whether who asked from the open road has been let in.
@@ -268,12 +275,10 @@ impl Alleys {
     fn oncoming<'a>(
         &'a self,
         agent: AgentIndex,
-        (alley, is_second): AlleySide,
+        side: AlleySide,
         situation: &'a Situation<'_>,
     ) -> impl Iterator<Item = &'a Hold> {
-        let is_oncoming = move |hold: &&Hold| {
-            hold.side.0 == alley && hold.side.1 != is_second && hold.agent != agent
-        };
+        let is_oncoming = move |hold: &&Hold| hold.side == side.opposite() && hold.agent != agent;
         let held = self.held.iter().filter(is_oncoming);
         held.filter(move |hold| situation.hold_up(agent, hold.agent, hold.side))
     }
@@ -298,14 +303,14 @@ impl Alleys {
                 .waiting
                 .binary_search_by_key(&request.agent, |one| one.agent);
             let known = known.ok().map(|place| self.waiting[place]);
-            if let Some(before) = known.filter(|one| one.at == request.first.1) {
+            if let Some(before) = known.filter(|one| one.at == request.first.at) {
                 request.since = before.since;
             }
         }
         self.waiting.clear();
         self.waiting.extend(out.iter().map(|request| Waiter {
             agent: request.agent,
-            at: request.first.1,
+            at: request.first.at,
             since: request.since,
         }));
         self.waiting.sort_unstable_by_key(|one| one.agent);
@@ -357,12 +362,15 @@ impl Alleys {
             for &side in situation.ground.alleys().on(lanelet) {
                 let way = situation.ground.alleys().direction(side);
                 let is_passed = at == here && position.s + kind.front > way.from + INSIDE;
-                if is_passed || !situation.heeds_alley(agent, side) || self.has(agent, (side, at)) {
+                if is_passed
+                    || !situation.heeds_alley(agent, side)
+                    || self.has(agent, AlleyNeed { side, at })
+                {
                     continue;
                 }
                 let hold = hold_before(way, here, at, agent, situation)?;
                 let is_near = -situation.along(agent, hold.0) + f64::from(hold.1) < reach;
-                return is_near.then_some(((side, at), hold));
+                return is_near.then_some((AlleyNeed { side, at }, hold));
             }
             before += situation.ground.length(lanelet);
             let next = route.lanelet(at + 1)?;
@@ -410,8 +418,8 @@ impl Alleys {
                     if clear >= space && at > beyond {
                         return;
                     }
-                    if !self.has(agent, (side, at)) {
-                        out.push((side, at));
+                    if !self.has(agent, AlleyNeed { side, at }) {
+                        out.push(AlleyNeed { side, at });
                     }
                     (clear, s) = (0.0, s.max(way.to));
                 }
@@ -470,9 +478,9 @@ impl Alleys {
     /// Whether an agent may have alleys now, or why not.
     fn decide(&self, agent: AgentIndex, needs: &[AlleyNeed], situation: &Situation<'_>) -> Refusal {
         let kept = &self.lists.kept;
-        let is_free = |&(side, _): &AlleyNeed| {
+        let is_free = |&AlleyNeed { side, .. }: &AlleyNeed| {
             let is_kept = kept.iter().any(|other| {
-                let is_oncoming = other.side.0 == side.0 && other.side.1 != side.1;
+                let is_oncoming = other.side == side.opposite();
                 let counts = is_oncoming && other.agent != agent;
                 counts
                     && situation.hold_up(agent, other.agent, side)
@@ -500,9 +508,9 @@ impl Alleys {
             .iter()
             .filter(|kept| kept.agent == keeper)
             .map(|kept| kept.side);
-        sides.any(|(alley, is_second)| {
+        sides.any(|side| {
             let mut held = self.held.iter();
-            held.any(|hold| hold.agent == inside && hold.side == (alley, !is_second))
+            held.any(|hold| hold.agent == inside && hold.side == side.opposite())
         })
     }
 
@@ -512,9 +520,10 @@ impl Alleys {
     fn has_room_behind(
         &self,
         agent: AgentIndex,
-        (side, _): AlleyNeed,
+        need: AlleyNeed,
         situation: &Situation<'_>,
     ) -> bool {
+        let side = need.side;
         let way = situation.ground.alleys().direction(side);
         let sides = situation.ground.alleys().on(way.lanelet).iter();
         let sides = sides.filter(|&&side| situation.heeds_alley(agent, side));
@@ -544,7 +553,7 @@ impl Alleys {
     /// Grants an agent the alleys that were noted for it.
     pub(super) fn grant(&mut self, agent: AgentIndex, situation: &Situation<'_>) {
         let needs = self.lists.needs.iter();
-        self.held.extend(needs.map(|&(side, at)| Hold {
+        self.held.extend(needs.map(|&AlleyNeed { side, at }| Hold {
             agent,
             side,
             at,
@@ -557,7 +566,11 @@ impl Alleys {
     pub(super) fn keep_for(&mut self, agent: AgentIndex, age: f64) {
         if age >= TURN_AFTER {
             let AlleyLists { needs, kept, .. } = &mut *self.lists;
-            kept.extend(needs.iter().map(|&(side, _)| Kept { agent, side }));
+            kept.extend(
+                needs
+                    .iter()
+                    .map(|&AlleyNeed { side, .. }| Kept { agent, side }),
+            );
         }
     }
 
@@ -586,7 +599,7 @@ impl Alleys {
                     || self
                         .held
                         .iter()
-                        .any(|hold| hold.agent == entry.agent && hold.side == request.first.0)
+                        .any(|hold| hold.agent == entry.agent && hold.side == request.first.side)
             })
         })
     }
@@ -598,7 +611,7 @@ impl Alleys {
         situation: &Situation<'_>,
         out: &mut Vec<AlleyNeed>,
     ) {
-        let (side, at) = request.first;
+        let AlleyNeed { side, at } = request.first;
         // All of the first one is needed, and the place behind it counts.
         self.chain(
             request.agent,
@@ -671,9 +684,10 @@ impl Alleys {
         needs: &[AlleyNeed],
         situation: &Situation<'_>,
     ) -> Option<AgentIndex> {
-        let &(side, _) = needs
+        let side = needs
             .iter()
-            .find(|&&(side, _)| self.oncoming(agent, side, situation).next().is_some())?;
+            .map(|need| need.side)
+            .find(|&side| self.oncoming(agent, side, situation).next().is_some())?;
         let mut others: Vec<&Hold> = self.oncoming(agent, side, situation).collect();
         others.sort_by(|a, b| {
             let along = |hold: &Hold| situation.along(hold.agent, hold.at);

@@ -239,6 +239,6 @@ impl Alleys {
                 self.needs_beyond(&request, &junctions, situation, &mut needs);
             }
         }
-        needs.into_iter().map(|(side, _)| side).collect()
+        needs.into_iter().map(|need| need.side).collect()
     }
 }
