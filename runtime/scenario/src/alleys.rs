@@ -22,6 +22,7 @@ use crate::junction::{ABREAST, Body};
 use crate::lane_graph::{LaneGraph, Lanelet, LaneletIndex, copied, runs};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::centre_line::CentreLine;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -92,8 +93,30 @@ pub struct Alley {
     pub wanted: f64,
 }
 
-/// A direction of an alley: the alley's index, and which of the two directions.
-pub type AlleySide = (u32, bool);
+/// A direction of an alley.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AlleySide {
+    /// Number of the alley in its lane graph.
+    pub alley: u32,
+    /// Whether it is the second of the two directions.
+    pub is_second: bool,
+}
+
+impl AlleySide {
+    /// Both directions of an alley.
+    pub fn both(alley: u32) -> [Self; 2] {
+        [false, true].map(|is_second| Self { alley, is_second })
+    }
+
+    /// The other direction of the same alley.
+    #[must_use]
+    pub fn opposite(self) -> Self {
+        Self {
+            is_second: !self.is_second,
+            ..self
+        }
+    }
+}
 
 /// All alleys of a lane graph.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -124,8 +147,8 @@ impl Alleys {
             let before = copy..LaneletIndex::new(copy.number() + count);
             let first_sides = LaneletIndex::within(before).flat_map(|lanelet| self.on(lanelet));
             let mut numbers: Vec<u32> = first_sides
-                .filter(|(_, is_second)| !is_second)
-                .map(|(number, _)| *number)
+                .filter(|side| !side.is_second)
+                .map(|side| side.alley)
                 .collect();
             numbers.sort_unstable();
             let moved = |&number: &u32| {
@@ -161,7 +184,7 @@ impl Alleys {
             let found = known(&section).or_else(|| {
                 let (one, other) = opposite_lanes(graph, section)?;
                 let lanes = Lanes::new(graph.line(one), graph.line(other));
-                let of_kind = |&kind: &Passing| between(&lanes, (one, other), kind);
+                let of_kind = |&kind: &Passing| between(&lanes, one, other, kind);
                 Some(kinds.iter().flat_map(of_kind).collect())
             });
             alleys.list.extend(found.into_iter().flatten());
@@ -177,15 +200,15 @@ impl Alleys {
         }
         self.marked = vec![false; lanelets];
         for (number, alley) in (0..).zip(&self.list) {
-            for (direction, is_second) in alley.directions.iter().zip([false, true]) {
+            for (direction, side) in alley.directions.iter().zip(AlleySide::both(number)) {
                 let sides = self.of_lanelet.entry(direction.lanelet).or_default();
-                sides.push((number, is_second));
+                sides.push(side);
                 self.marked[direction.lanelet.index()] = true;
             }
         }
         let list = &self.list;
-        let from = |&(number, is_second): &AlleySide| {
-            list[number as usize].directions[usize::from(is_second)].from
+        let from = |side: &AlleySide| {
+            list[side.alley as usize].directions[usize::from(side.is_second)].from
         };
         for sides in self.of_lanelet.values_mut() {
             sides.sort_by(|a, b| from(a).total_cmp(&from(b)));
@@ -220,14 +243,14 @@ impl Alleys {
 
     /// Vehicles that can pass each other in an alley.
     #[inline]
-    pub fn passing(&self, (number, _): AlleySide) -> Passing {
-        self.list[number as usize].passing
+    pub fn passing(&self, side: AlleySide) -> Passing {
+        self.list[side.alley as usize].passing
     }
 
     /// A direction of an alley.
     #[inline]
-    pub fn direction(&self, (number, is_second): AlleySide) -> AlleyDirection {
-        self.list[number as usize].directions[usize::from(is_second)]
+    pub fn direction(&self, side: AlleySide) -> AlleyDirection {
+        self.list[side.alley as usize].directions[usize::from(side.is_second)]
     }
 }
 
@@ -270,7 +293,8 @@ struct Narrow {
 /// Finds the alleys of one kind between two lanelets of opposite directions.
 fn between(
     lanes: &Lanes<'_>,
-    (one, other): (LaneletIndex, LaneletIndex),
+    one: LaneletIndex,
+    other: LaneletIndex,
     passing: Passing,
 ) -> Vec<Alley> {
     let lengths = [lanes.one.line.length(), lanes.other.line.length()];
@@ -292,13 +316,9 @@ fn between(
     }
     let alley = |narrow: Narrow| Alley {
         directions: [
-            direction((one, lengths[0]), narrow.own, front),
+            direction(one, lengths[0], narrow.own.0, narrow.own.1, front),
             // The second is driven in the other direction.
-            direction(
-                (other, lengths[1]),
-                (narrow.beside.1, narrow.beside.0),
-                front,
-            ),
+            direction(other, lengths[1], narrow.beside.1, narrow.beside.0, front),
         ],
         passing,
         distance: narrow.distance,
@@ -320,11 +340,7 @@ fn between(
 
 /// Returns a part of a lanelet extended by the reach of a front, up to the ends of the lanelet where no place
 /// to wait is left.
-fn direction(
-    (lanelet, length): (LaneletIndex, f64),
-    (from, to): (f64, f64),
-    front: f64,
-) -> AlleyDirection {
+fn direction(lanelet: LaneletIndex, length: f64, from: f64, to: f64, front: f64) -> AlleyDirection {
     let (from, to) = (from - front, to + front);
     AlleyDirection {
         lanelet,

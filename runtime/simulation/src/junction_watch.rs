@@ -90,7 +90,7 @@ impl JunctionWatch {
                 node: ground.roads.node(junction)?,
                 control: ground.control(junction),
                 approaches,
-                longest_wait: world.traffic.claims.longest_wait(junction),
+                longest_wait: world.traffic.claims.requests.longest_wait(junction),
                 bound: Claims::bound(junction, ground),
             })
         });

@@ -119,7 +119,7 @@ pub use summary::{
     AgentCounts, FitnessSummary, FreshStart, LawCounts, MishapCounts, ModuleRecord, ReplanCounts,
     StackSummary, Statistic, Summary, SwapRecord,
 };
-pub use traffic::{NoCrossing, PERSON_RADIUS, StagePhase, Ticket, Waits, Why};
+pub use traffic::{NoCrossing, PERSON_RADIUS, StagePhase, Ticket, Waits, Why, longest_wait_at};
 pub use unmet::unmet;
 pub use world::World;
 

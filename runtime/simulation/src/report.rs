@@ -122,7 +122,11 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     }
     // The same holds for waiting edits.
     if let Some(edit) = &world.waiting {
-        hasher.add(&(edit.since, edit.is_closed, world.traffic.claims.changing()));
+        hasher.add(&(
+            edit.since,
+            edit.is_closed,
+            world.traffic.claims.closing.changing(),
+        ));
     }
     hasher.finish()
 }

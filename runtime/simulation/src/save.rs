@@ -92,7 +92,7 @@ impl World {
     pub fn save(&self, allow_inexact: bool) -> Result<SavedWorld, SaveError> {
         if let Some(edit) = &self.waiting {
             return Err(SaveError::EditWaits {
-                junctions: self.traffic.claims.changing().len(),
+                junctions: self.traffic.claims.closing.changing().len(),
                 // Rounded up to whole seconds, because the edit is applied at the beginning of a step.
                 seconds: (edit.since + edit.longest() - self.time() + self.dt()).ceil(),
             });

@@ -271,7 +271,7 @@ impl World {
         };
         people::look_after(people, signals, roadside, agents, &self.clock);
         signals.forget_gone(agents.census);
-        for &(agent, path) in claims.asks_for_green() {
+        for &(agent, path) in claims.gridlock.asks_for_green() {
             signals.ask_for_green(ground, path, agent, self.clock.time());
         }
         let controllers = &mut self.modules.signals;
@@ -321,7 +321,7 @@ impl World {
     /// Reroutes a vehicle where a ring of full lanes has stood for long.
     fn break_rings(&mut self) {
         let claims = &mut self.traffic.claims;
-        let rings = claims.stuck_rings();
+        let rings = claims.gridlock.stuck_rings();
         let scene = detour::DetourInputs {
             clock: &self.clock,
             ground: &self.ground,
@@ -513,7 +513,7 @@ impl World {
             edit.closes(&self.traffic.claims, self.setting(), self.agents.lent())
         };
         if self.waiting.as_ref().is_some_and(closes) {
-            let junctions = self.traffic.claims.held_back().to_vec();
+            let junctions = self.traffic.claims.closing.held_back().to_vec();
             self.editing().close(junctions);
             if let Some(edit) = &mut self.waiting {
                 edit.is_closed = true;

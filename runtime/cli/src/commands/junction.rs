@@ -10,7 +10,7 @@ use roadwright_scenario::junction::{
     Turn, layout, signal_plans,
 };
 use roadwright_scenario::{ConnectionIndex, Control, NodeId, RoadEnd, Scenario, SignalMode};
-use roadwright_simulation::Ground;
+use roadwright_simulation::{Ground, longest_wait_at};
 use serde::Serialize;
 use std::io::Write;
 
@@ -214,7 +214,7 @@ pub(crate) fn junction(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let report = Report {
         crossings: crossings(junction, &greens),
         signals,
-        bound: Ground::new(&scenario).longest_wait_at(NodeId(node)),
+        bound: longest_wait_at(&Ground::new(&scenario), NodeId(node)),
         ..Report::in_full(junction, &scenario, &layout)
     };
     if arguments.json {

@@ -218,6 +218,7 @@ impl Room<'_> {
         };
         let appeared = self.appeared.get(&Some(lanelet)).into_iter().flatten();
         self.claims
+            .grants
             .may_appear(lanes, lanelet, appeared.copied(), space(own_type))
     }
 
@@ -303,8 +304,8 @@ impl Room<'_> {
 
     /// Whether no vehicle that this one cannot pass holds an alley in the opposite direction, is in it, or
     /// was admitted there in this step.
-    fn is_empty_of_oncoming(&self, (alley, is_second): AlleySide, own: &VehicleType) -> bool {
-        let other = (alley, !is_second);
+    fn is_empty_of_oncoming(&self, side: AlleySide, own: &VehicleType) -> bool {
+        let other = side.opposite();
         let passing = self.bodies.ground.alleys().passing(other);
         let holds_up = |kind: &VehicleType| passing.holds_up(own.is_long(), kind.is_long());
         let facing = self.bodies.ground.alleys().direction(other);
@@ -316,7 +317,7 @@ impl Room<'_> {
                 entry.s + kind.front <= facing.from || entry.s - kind.rear_overhang >= facing.to;
             is_clear || !holds_up(kind)
         });
-        let mut holders = self.claims.alley_holders(other);
+        let mut holders = self.claims.alleys.holders(other);
         is_outside
             && !holders.any(|holder| holds_up(self.vehicle_type(holder)))
             && !self.appeared.contains_key(&Some(facing.lanelet))

@@ -63,7 +63,8 @@ impl Editing<'_> {
             let Over { agent, under, .. } = &over[number];
             for one in under {
                 let stands_at = one.front + self.way_to_stop(*agent);
-                (self.traffic.claims).hold_standing(*agent, one.path, one.at, one.exit, stands_at);
+                (self.traffic.claims.grants)
+                    .hold_standing(*agent, one.path, one.at, one.exit, stands_at);
                 let claim = &mut self.agents.claim[agent.index()];
                 claim.granted_to = claim.granted_to.max(one.at + 1);
             }
@@ -100,7 +101,7 @@ impl Editing<'_> {
             if is_inside || at > progress.at {
                 let exit = route.lanelet(at + 1);
                 if let Some((path, exit)) = self.ground.contested(lanelet).zip(exit)
-                    && !self.traffic.claims.has(agent, path.junction, at)
+                    && !self.traffic.claims.grants.has(agent, path.junction, at)
                 {
                     found.push(Under {
                         path,

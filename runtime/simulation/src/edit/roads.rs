@@ -183,7 +183,7 @@ impl Editing<'_> {
         self.traffic.encroachment = Encroachment::default();
         self.traffic.index = Index::new(ground.graph().lanelets().len());
         self.traffic.delays.move_to(&moves.lanelets, ground.graph());
-        let firsts = held.firsts(self.agents.census().capacity());
+        let firsts = held.grants.firsts(self.agents.census().capacity());
         let mut keeps = vec![Keeps::Nothing; self.agents.census().capacity()];
         let mut lost = Vec::new();
         for agent in self.agents.census().by_growing_id() {
@@ -347,7 +347,7 @@ impl Editing<'_> {
         });
         // Agents inside come first, by their old tickets, then the others by the time of their requests, as
         // the junction would have admitted them.
-        let tickets = held.tickets(agents.census().capacity());
+        let tickets = held.grants.tickets(agents.census().capacity());
         let before = (firsts, &*tickets);
         let mut wanted = wanted_claims(agents.lent(), claims, before, moves, lanelet);
         wanted.sort_unstable_by_key(|wanted| (wanted.order, wanted.place));
@@ -372,11 +372,15 @@ impl Editing<'_> {
         for one in wanted {
             let claim = &mut self.agents.claim[one.agent.index()];
             // An earlier connection of this agent was refused, so it cannot reach this one.
-            if one.place >= claim.granted_to || claims.has(one.agent, one.path.junction, one.place)
+            if one.place >= claim.granted_to
+                || claims.grants.has(one.agent, one.path.junction, one.place)
             {
                 continue;
             }
-            if claims.are_in_conflict(one.agent, one.path, self.ground) {
+            if claims
+                .grants
+                .are_in_conflict(one.agent, one.path, self.ground)
+            {
                 claim.granted_to = one.place;
                 claims.forget_from(one.agent, one.place);
             } else {
@@ -440,7 +444,7 @@ impl Editing<'_> {
         let inside = self.ground.contested(position.lanelet);
         if let (Some(path), Some(exit)) = (inside, exit) {
             self.agents.claim[index].granted_to = 1;
-            self.traffic.claims.hold_inside(agent, path, 0, exit);
+            self.traffic.claims.grants.hold_inside(agent, path, 0, exit);
         }
         true
     }
@@ -464,7 +468,7 @@ impl Wanted {
     }
 
     fn hold(&self, claims: &mut Claims) {
-        claims.hold(
+        claims.grants.hold(
             self.agent,
             self.path,
             self.place,
@@ -495,7 +499,7 @@ fn wanted_claims(
             };
             let exit = lanelet(agents.progress, agent, place + 1);
             if let (Some(path), Some(exit)) = (moves.after.contested(id), exit)
-                && !claims.has(agent, path.junction, place)
+                && !claims.grants.has(agent, path.junction, place)
             {
                 let id = agents.identity[index].id;
                 wanted.push(Wanted {

@@ -71,7 +71,7 @@ impl WaitingEdit {
     ) -> bool {
         !self.is_closed
             && (setting.time() - self.since >= LONGEST_TO_CLEAR
-                || claims.held_back_are_clear(setting, agents))
+                || claims.closing.held_back_are_clear(setting, agents))
     }
 
     /// Maximum waiting time from the first edit on, s.
@@ -108,10 +108,10 @@ impl Editing<'_> {
             !now.is_some_and(|now| after.has_law_of(now, before, junction))
         };
         let (claims, setting) = (&self.traffic.claims, self.setting());
-        let mut all = claims.occupied(setting, self.agents.lent());
-        all.extend(claims.changing());
+        let mut all = claims.grants.occupied(setting, self.agents.lent());
+        all.extend(claims.closing.changing());
         all.retain(is_changed);
-        let mut near = claims.approached(setting, self.agents.lent());
+        let mut near = claims.closing.approached(setting, self.agents.lent());
         near.retain(|junction| is_changed(junction) && self.moves_lines(&[*junction], after));
         all.extend(near);
         all.sort_unstable();
@@ -139,8 +139,8 @@ impl Editing<'_> {
     pub(super) fn empty(&mut self, junctions: Vec<JunctionIndex>, after: Arc<Ground>) -> EditEntry {
         let claims = &self.traffic.claims;
         // The emptying begun for a previous edit continues.
-        let held_back = claims.held_back();
-        let has_closed = !claims.closed().is_empty();
+        let held_back = claims.closing.held_back();
+        let has_closed = !claims.closing.closed().is_empty();
         let holds_back = !held_back.is_empty() || self.moves_lines(&junctions, &after);
         let was_held_back = junctions
             .iter()
@@ -152,7 +152,7 @@ impl Editing<'_> {
         } else {
             none()
         };
-        self.traffic.claims.hold_back_from(held_back);
+        self.traffic.claims.closing.hold_back_from(held_back);
         self.close(if is_closed { junctions } else { none() });
         EditEntry::Waits {
             holds_back,
@@ -163,7 +163,7 @@ impl Editing<'_> {
 
     /// Opens all junctions.
     pub(super) fn open(&mut self) {
-        self.traffic.claims.hold_back_from(Vec::new());
+        self.traffic.claims.closing.hold_back_from(Vec::new());
         self.close(Vec::new());
     }
 
@@ -171,6 +171,6 @@ impl Editing<'_> {
     pub(crate) fn close(&mut self, junctions: Vec<JunctionIndex>) {
         let time = self.clock.time();
         self.traffic.signals.close(self.ground, &junctions, time);
-        self.traffic.claims.close(junctions);
+        self.traffic.claims.closing.close(junctions);
     }
 }

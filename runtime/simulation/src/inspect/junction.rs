@@ -125,7 +125,7 @@ pub(crate) fn inspect(world: &World, node: NodeId) -> Option<JunctionInspection>
     ends.dedup();
     // Admitted agents may have left the approach lanes, and approaching ones have not been admitted, so both
     // are collected.
-    let mut agents: Vec<AgentIndex> = world.traffic.claims.holders(junction).collect();
+    let mut agents: Vec<AgentIndex> = world.traffic.claims.grants.holders(junction).collect();
     let mut approaches = Vec::with_capacity(ends.len());
     for end in ends {
         let pieces = pieces_before(ground.graph(), end);
@@ -140,9 +140,11 @@ pub(crate) fn inspect(world: &World, node: NodeId) -> Option<JunctionInspection>
         node: ground.node(junction)?,
         control: ground.control(junction),
         programme: programme(world, junction),
-        tickets: claims.tickets_of(junction, setting, world.agents.lent()),
+        tickets: claims
+            .grants
+            .tickets_of(junction, setting, world.agents.lent()),
         waits: waiting(world, junction, agents),
-        closes: world.traffic.claims.changing().contains(&junction),
+        closes: world.traffic.claims.closing.changing().contains(&junction),
         approaches,
         turns,
     })

@@ -9,6 +9,7 @@ use crate::world::World;
 use glam::DVec2;
 use roadwright_geometry::{Pose, unit};
 use roadwright_plugin_api::NOTHING;
+use roadwright_scenario::alleys::AlleySide;
 use roadwright_scenario::junction::{Light, Turn};
 use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
 use roadwright_scenario::{Connection, NodeId, RoadId};
@@ -172,7 +173,7 @@ fn alleys(world: &World, road: RoadId) -> Vec<AlleyInspection> {
         }
         let claims = &world.traffic.claims;
         let id = |agent: AgentIndex| world.agents.identity[agent.index()].id;
-        let sides = [(number, false), (number, true)];
+        let sides = AlleySide::both(number);
         let sorted = |agents: Vec<AgentIndex>| {
             let mut ids: Vec<u64> = agents.into_iter().map(id).collect();
             ids.sort_unstable();
@@ -182,7 +183,7 @@ fn alleys(world: &World, road: RoadId) -> Vec<AlleyInspection> {
         let lanelet = graph.lanelet(way.lanelet);
         seen.push(AlleyInspection {
             span: (lanelet.road_s(way.from), lanelet.road_s(way.to)),
-            inside: sides.map(|side| sorted(claims.alley_holders(side).collect())),
+            inside: sides.map(|side| sorted(claims.alleys.holders(side).collect())),
             waiting: sides
                 .map(|side| sorted(claims.waiting_for(side, world.setting(), world.agents.lent()))),
         });

@@ -195,8 +195,12 @@ impl Effecting<'_> {
         let own = &self.agents.position[agent.index()];
         let places = [(own.lanelet, own.s), beside];
         let has_way = |&place: &(LaneletIndex, f64)| lanes.has_way_to_change(agent, place, room);
-        let leaves =
-            |&place: &(LaneletIndex, f64)| self.traffic.claims.leaves_promised(lanes, agent, place);
+        let leaves = |&place: &(LaneletIndex, f64)| {
+            self.traffic
+                .claims
+                .grants
+                .leaves_promised(lanes, agent, place)
+        };
         if !places.iter().all(has_way) {
             return false;
         }

@@ -247,7 +247,7 @@ impl PlanInputs<'_> {
     /// Route index up to which an agent is committed, because junctions and alleys have admitted it.
     fn kept_to(&self, agent: AgentIndex) -> u32 {
         let granted_to = self.agents.claim[agent.index()].granted_to;
-        granted_to.max(self.claims.alleys_held_to(agent))
+        granted_to.max(self.claims.alleys.held_to(agent))
     }
 
     fn class(&self, agent: AgentIndex) -> VehicleClass {

@@ -83,7 +83,7 @@ impl Encroachment {
         agents: &mut ContactColumns<'_>,
     ) {
         let mut passing = Vec::new();
-        for held in scene.claims.held() {
+        for held in scene.claims.grants.held() {
             collect(held, dt, scene, agents.lent(), &mut passing);
         }
         // All departures come before any arrival, so that their order does not matter.
@@ -210,7 +210,7 @@ mod tests {
             let lanelets = stand.straight(direction);
             let agent = stand.car(id, &lanelets, 0.0, SPEED);
             let path = stand.ground.contested(lanelets[1]).unwrap();
-            stand.claims.hold(agent, path, 1, lanelets[2], true);
+            stand.claims.grants.hold(agent, path, 1, lanelets[2], true);
             routes.push(path);
             agents.push(agent);
         }

@@ -122,7 +122,7 @@ fn two_streams_pass_an_alley_by_turns() {
     for level in [DynamicsLevel::Lane, DynamicsLevel::OneTrack] {
         let [heeded, left] = [false, true].map(|leaves| {
             let mut world = world(&scenario, level, 1);
-            world.traffic.claims.leaves_alleys = leaves;
+            world.traffic.claims.alleys.leaves_alleys = leaves;
             run_to(&mut world, 1200.0);
             world.summary()
         });
@@ -381,7 +381,7 @@ fn a_bus_and_cars_pass_a_bend_by_turns_and_cars_pass_each_other() {
     for level in [DynamicsLevel::Lane, DynamicsLevel::OneTrack] {
         let run = |vehicles: [&str; 2], leaves: bool| {
             let mut world = world(&bend(3.25, vehicles, 120.0), level, 1);
-            world.traffic.claims.leaves_alleys = leaves;
+            world.traffic.claims.alleys.leaves_alleys = leaves;
             run_to(&mut world, 1200.0);
             let summary = world.summary();
             let agents = summary.agents;

@@ -156,7 +156,7 @@ fn a_full_block_of_one_way_streets_locks_unless_its_rings_turn() {
     let scenario = block(None, 0.0);
     let [turning, left] = [false, true].map(|leaves_rings| {
         let mut world = world(&scenario, 1);
-        world.traffic.claims.leaves_rings = leaves_rings;
+        world.traffic.claims.gridlock.leaves_rings = leaves_rings;
         run_to(&mut world, 1800.0);
         world.summary()
     });

@@ -57,7 +57,7 @@ impl World {
     /// Smallest node ids of the junctions that a pending edit waits for. Until it is applied, they admit no
     /// vehicles or hold back approaching ones. Empty if no edit is pending.
     pub fn closing_nodes(&self) -> Vec<NodeId> {
-        let closed = self.traffic.claims.changing().iter();
+        let closed = self.traffic.claims.closing.changing().iter();
         closed.filter_map(|&at| self.ground.node(at)).collect()
     }
 

@@ -449,16 +449,17 @@ mod tests {
         fn no_command_makes_it_explode(
             speed in -10.0..50.0f64, sideways in -5.0..5.0f64, yaw_rate in -3.0..3.0f64,
             wheel in -0.6..0.6f64, friction in 0.05..2.0f64,
-            a in proptest::num::f64::ANY, delta in proptest::num::f64::ANY,
+            command in [proptest::num::f64::ANY, proptest::num::f64::ANY],
             dt in 0.001..0.2f64,
         ) {
+            let [acceleration, steering] = command;
             let model = SingleTrack { friction, ..bmw_320i() };
             let mut state = DynamicState {
                 speed, sideways, yaw_rate, steering: wheel, ..DynamicState::default()
             };
-            let mut wish = Wish { acceleration: a, is_reversing: false, limits: car() };
+            let mut wish = Wish { acceleration, is_reversing: false, limits: car() };
             for _ in 0..50 {
-                state = state.step(&model, &car(), &mut wish, delta, dt, 200.0);
+                state = state.step(&model, &car(), &mut wish, steering, dt, 200.0);
                 prop_assert!(state.pose.position.is_finite() && state.pose.heading.is_finite());
                 prop_assert!(state.speed.abs() < 80.0 && state.yaw_rate.abs() < 60.0, "{state:?}");
                 prop_assert!(state.steering.abs() <= car().max_steering);

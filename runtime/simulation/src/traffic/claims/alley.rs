@@ -33,9 +33,11 @@
 //! the alley until it has left. If it cannot leave without the next alley, vehicles that need the alley it
 //! is in do not keep the next one from it.
 
+use super::Scratch;
 use super::request::{Need, Request, reach};
 use super::rule::TURN_AFTER;
 use super::situation::Situation;
+use super::walls::Wall;
 use crate::ground::Ground;
 use crate::records::{AgentIndex, Refusal};
 use roadwright_scenario::alleys::{AlleyDirection, AlleySide};
@@ -71,15 +73,37 @@ struct Waiter {
 
 /// Which agents hold which alleys, and which wait for one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Alleys {
+pub(crate) struct Alleys {
     /// In the order of the grants.
     held: Vec<Hold>,
     /// By agent.
     waiting: Vec<Waiter>,
+    /// Whether alleys are treated as ordinary roads, as a baseline for tests.
+    #[cfg(test)]
+    #[serde(skip)]
+    pub(crate) leaves_alleys: bool,
+    #[serde(skip)]
+    lists: Scratch<AlleyLists>,
+}
+
+/// Lists that each update fills anew.
+#[derive(Debug, Clone, Default)]
+struct AlleyLists {
+    /// Agents that may come to an alley soon.
+    near: Vec<AgentIndex>,
+    /// Requests for alleys from the open road, the alleys that one request needs, and the alleys that are
+    /// kept for agents that have waited long.
+    requests: Vec<AlleyRequest>,
+    needs: Vec<AlleyNeed>,
+    kept: Vec<Kept>,
 }
 
 /// An alley that a request needs: the side, and the index in the route of its lanelet.
-pub(super) type AlleyNeed = (AlleySide, u32);
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AlleyNeed {
+    pub(super) side: AlleySide,
+    at: u32,
+}
 
 /// A vehicle that wants into an alley from the open road.
 #[derive(Debug, Clone, Copy)]
@@ -91,13 +115,13 @@ pub(super) struct AlleyRequest {
     /// The first alley that it needs.
     first: AlleyNeed,
     /// Where it waits: index in the route, and position along the lanelet there, m.
-    pub(super) hold: (u32, f32),
+    hold: Wall,
 }
 
 /// A vehicle that has waited so long for an alley that vehicles from the other end that requested later
 /// wait for it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Kept {
+struct Kept {
     agent: AgentIndex,
     side: AlleySide,
 }
@@ -139,12 +163,24 @@ impl Alleys {
         );
         let is_sound = |hold: &Hold| {
             (hold.agent.index()) < agents
-                && (hold.side.0 as usize) < alleys
+                && (hold.side.alley as usize) < alleys
                 && (hold.lanelet.index()) < lanelets
         };
         self.held.iter().all(is_sound)
             && self.waiting.iter().all(|one| (one.agent.index()) < agents)
             && self.waiting.is_sorted_by_key(|one| one.agent)
+    }
+
+    /// Whether there are alleys that are used by one direction at a time.
+    #[cfg(test)]
+    pub(super) fn are_heeded(&self, ground: &Ground) -> bool {
+        !ground.alleys().is_empty() && !self.leaves_alleys
+    }
+
+    #[cfg(not(test))]
+    #[allow(clippy::unused_self, reason = "tests have a switch")]
+    pub(super) fn are_heeded(&self, ground: &Ground) -> bool {
+        !ground.alleys().is_empty()
     }
 
     /// Revokes what an agent holds, starting at an index of its route, unless it is in an alley already.
@@ -163,13 +199,13 @@ impl Alleys {
 
     /// The index of an agent's route up to which it holds alleys; 0 if it holds none. Its route is not
     /// replanned before that index, because it could then lead through an alley that another vehicle holds.
-    pub(super) fn held_to(&self, agent: AgentIndex) -> u32 {
+    pub(crate) fn held_to(&self, agent: AgentIndex) -> u32 {
         let own = self.held.iter().filter(|hold| hold.agent == agent);
         own.map(|hold| hold.at + 1).max().unwrap_or(0)
     }
 
     /// Updates which vehicles are inside or have left, and finds the agents that may come to an alley soon.
-    pub(super) fn look(&mut self, situation: &Situation<'_>, near: &mut Vec<AgentIndex>) {
+    pub(super) fn look(&mut self, situation: &Situation<'_>) {
         self.held.retain_mut(|hold| {
             let way = situation.ground.alleys().direction(hold.side);
             let is_on_way = situation.agents.drives(hold.agent)
@@ -182,7 +218,7 @@ impl Alleys {
             let is_beyond = situation.agents.progress[hold.agent.index()].at >= hold.at;
             !(is_beyond && situation.rear(hold.agent, hold.at) >= way.to)
         });
-        near.clear();
+        self.lists.near.clear();
         for agent in situation.agents.driving() {
             let position = &situation.agents.position[agent.index()];
             if !position.is_on_lane() {
@@ -194,7 +230,7 @@ impl Alleys {
                 continue;
             }
             if way - position.s < reach_of(agent, situation) {
-                near.push(agent);
+                self.lists.near.push(agent);
             }
             if way <= 0.0 && situation.ground.alleys().are_on(position.lanelet) {
                 self.watch(agent, situation);
@@ -213,7 +249,10 @@ impl Alleys {
         for &side in situation.ground.alleys().on(lanelet) {
             let way = situation.ground.alleys().direction(side);
             let is_inside = front > way.from + INSIDE && rear < way.to;
-            if is_inside && situation.heeds_alley(agent, side) && !self.has(agent, (side, at)) {
+            if is_inside
+                && situation.heeds_alley(agent, side)
+                && !self.has(agent, AlleyNeed { side, at })
+            {
                 self.held.push(Hold {
                     agent,
                     side,
@@ -225,13 +264,13 @@ impl Alleys {
         }
     }
 
-    fn has(&self, agent: AgentIndex, (side, at): AlleyNeed) -> bool {
+    fn has(&self, agent: AgentIndex, need: AlleyNeed) -> bool {
         let mut held = self.held.iter();
-        held.any(|hold| (hold.agent, hold.side, hold.at) == (agent, side, at))
+        held.any(|hold| (hold.agent, hold.side, hold.at) == (agent, need.side, need.at))
     }
 
     /// Whether the first alley of a request from the open road has been granted.
-    pub(super) fn has_first(&self, request: &AlleyRequest) -> bool {
+    fn has_first(&self, request: &AlleyRequest) -> bool {
         self.has(request.agent, request.first)
     }
 
@@ -239,26 +278,20 @@ impl Alleys {
     fn oncoming<'a>(
         &'a self,
         agent: AgentIndex,
-        (alley, is_second): AlleySide,
+        side: AlleySide,
         situation: &'a Situation<'_>,
     ) -> impl Iterator<Item = &'a Hold> {
-        let is_oncoming = move |hold: &&Hold| {
-            hold.side.0 == alley && hold.side.1 != is_second && hold.agent != agent
-        };
+        let is_oncoming = move |hold: &&Hold| hold.side == side.opposite() && hold.agent != agent;
         let held = self.held.iter().filter(is_oncoming);
         held.filter(move |hold| situation.hold_up(agent, hold.agent, hold.side))
     }
 
     /// Collects the requests for alleys from the open road among the agents in `near`, in the order in
     /// which they were made.
-    pub(super) fn collect(
-        &mut self,
-        near: &[AgentIndex],
-        situation: &Situation<'_>,
-        out: &mut Vec<AlleyRequest>,
-    ) {
+    pub(super) fn collect(&mut self, situation: &Situation<'_>) {
+        let mut out = self.take_requests();
         out.clear();
-        for &agent in near {
+        for &agent in &self.lists.near {
             if let Some((first, hold)) = self.next(agent, situation) {
                 out.push(AlleyRequest {
                     since: situation.step,
@@ -269,23 +302,46 @@ impl Alleys {
                 });
             }
         }
-        for request in out.iter_mut() {
+        for request in &mut out {
             let known = self
                 .waiting
                 .binary_search_by_key(&request.agent, |one| one.agent);
             let known = known.ok().map(|place| self.waiting[place]);
-            if let Some(before) = known.filter(|one| one.at == request.first.1) {
+            if let Some(before) = known.filter(|one| one.at == request.first.at) {
                 request.since = before.since;
             }
         }
         self.waiting.clear();
         self.waiting.extend(out.iter().map(|request| Waiter {
             agent: request.agent,
-            at: request.first.1,
+            at: request.first.at,
             since: request.since,
         }));
         self.waiting.sort_unstable_by_key(|one| one.agent);
         out.sort_unstable_by_key(|request| (request.since, request.id));
+        self.put_back(out);
+    }
+
+    /// Takes the requests out, so that the alleys can be changed while they are decided.
+    pub(super) fn take_requests(&mut self) -> Vec<AlleyRequest> {
+        std::mem::take(&mut self.lists.requests)
+    }
+
+    /// Puts the requests back.
+    pub(super) fn put_back(&mut self, requests: Vec<AlleyRequest>) {
+        self.lists.requests = requests;
+    }
+
+    /// Forgets which alleys were kept in the last update.
+    pub(super) fn begin(&mut self) {
+        self.lists.kept.clear();
+    }
+
+    /// Holds vehicles that have not been let in before their alleys.
+    pub(super) fn hold_before(&self, out: &mut Vec<(AgentIndex, Wall)>) {
+        let waiting = self.lists.requests.iter();
+        let waiting = waiting.filter(|one| !self.has_first(one));
+        out.extend(waiting.map(|one| (one.agent, one.hold)));
     }
 
     /// The next alley on an agent's route that it does not hold, and where the agent waits for it. `None`
@@ -310,12 +366,15 @@ impl Alleys {
             for &side in situation.ground.alleys().on(lanelet) {
                 let way = situation.ground.alleys().direction(side);
                 let is_passed = at == here && position.s + kind.front > way.from + INSIDE;
-                if is_passed || !situation.heeds_alley(agent, side) || self.has(agent, (side, at)) {
+                if is_passed
+                    || !situation.heeds_alley(agent, side)
+                    || self.has(agent, AlleyNeed { side, at })
+                {
                     continue;
                 }
                 let hold = hold_before(way, here, at, agent, situation)?;
                 let is_near = -situation.along(agent, hold.0) + f64::from(hold.1) < reach;
-                return is_near.then_some(((side, at), hold));
+                return is_near.then_some((AlleyNeed { side, at }, hold));
             }
             before += situation.ground.length(lanelet);
             let next = route.lanelet(at + 1)?;
@@ -330,7 +389,7 @@ impl Alleys {
 
     /// The alleys that an agent needs at once, starting at an index of its route: up to the first place
     /// beyond the lanelet at `beyond` where it can stand clear of them.
-    pub(super) fn chain(
+    fn chain(
         &self,
         agent: AgentIndex,
         from: u32,
@@ -363,8 +422,8 @@ impl Alleys {
                     if clear >= space && at > beyond {
                         return;
                     }
-                    if !self.has(agent, (side, at)) {
-                        out.push((side, at));
+                    if !self.has(agent, AlleyNeed { side, at }) {
+                        out.push(AlleyNeed { side, at });
                     }
                     (clear, s) = (0.0, s.max(way.to));
                 }
@@ -383,17 +442,49 @@ impl Alleys {
         }
     }
 
-    /// Whether an agent may have alleys now; the reason if not.
-    pub(super) fn decide(
-        &self,
-        agent: AgentIndex,
-        needs: &[AlleyNeed],
-        kept: &[Kept],
+    /// Decides whether the alleys beyond a junction let an agent in, and notes those that it needs.
+    pub(super) fn decide_beyond(
+        &mut self,
+        request: &Request,
+        junctions: &[Need],
         situation: &Situation<'_>,
     ) -> Refusal {
-        let is_free = |&(side, _): &AlleyNeed| {
+        let mut needs = std::mem::take(&mut self.lists.needs);
+        needs.clear();
+        let mut refusal = Refusal::None;
+        if self.are_heeded(situation.ground) {
+            self.needs_beyond(request, junctions, situation, &mut needs);
+            refusal = self.decide(request.agent, &needs, situation);
+        }
+        self.lists.needs = needs;
+        refusal
+    }
+
+    /// Decides a request from the open road. `age`: how long it has waited, s.
+    pub(super) fn decide_on_road(
+        &mut self,
+        request: &AlleyRequest,
+        age: f64,
+        situation: &Situation<'_>,
+    ) -> Refusal {
+        let mut needs = std::mem::take(&mut self.lists.needs);
+        self.needs_of(request, situation, &mut needs);
+        let refusal = self.decide(request.agent, &needs, situation);
+        self.lists.needs = needs;
+        match refusal {
+            Refusal::None => self.grant(request.agent, situation),
+            Refusal::Alley => self.keep_for(request.agent, age),
+            _ => {}
+        }
+        refusal
+    }
+
+    /// Whether an agent may have alleys now; the reason if not.
+    fn decide(&self, agent: AgentIndex, needs: &[AlleyNeed], situation: &Situation<'_>) -> Refusal {
+        let kept = &self.lists.kept;
+        let is_free = |&AlleyNeed { side, .. }: &AlleyNeed| {
             let is_kept = kept.iter().any(|other| {
-                let is_oncoming = other.side.0 == side.0 && other.side.1 != side.1;
+                let is_oncoming = other.side == side.opposite();
                 let counts = is_oncoming && other.agent != agent;
                 counts
                     && situation.hold_up(agent, other.agent, side)
@@ -421,9 +512,9 @@ impl Alleys {
             .iter()
             .filter(|kept| kept.agent == keeper)
             .map(|kept| kept.side);
-        sides.any(|(alley, is_second)| {
+        sides.any(|side| {
             let mut held = self.held.iter();
-            held.any(|hold| hold.agent == inside && hold.side == (alley, !is_second))
+            held.any(|hold| hold.agent == inside && hold.side == side.opposite())
         })
     }
 
@@ -433,9 +524,10 @@ impl Alleys {
     fn has_room_behind(
         &self,
         agent: AgentIndex,
-        (side, _): AlleyNeed,
+        need: AlleyNeed,
         situation: &Situation<'_>,
     ) -> bool {
+        let side = need.side;
         let way = situation.ground.alleys().direction(side);
         let sides = situation.ground.alleys().on(way.lanelet).iter();
         let sides = sides.filter(|&&side| situation.heeds_alley(agent, side));
@@ -462,14 +554,10 @@ impl Alleys {
         taken == 0.0 || taken + situation.space(agent) <= end - way.to
     }
 
-    /// Grants alleys to an agent.
-    pub(super) fn grant(
-        &mut self,
-        agent: AgentIndex,
-        needs: &[AlleyNeed],
-        situation: &Situation<'_>,
-    ) {
-        self.held.extend(needs.iter().map(|&(side, at)| Hold {
+    /// Grants an agent the alleys that were noted for it.
+    pub(super) fn grant(&mut self, agent: AgentIndex, situation: &Situation<'_>) {
+        let needs = self.lists.needs.iter();
+        self.held.extend(needs.map(|&AlleyNeed { side, at }| Hold {
             agent,
             side,
             at,
@@ -480,9 +568,14 @@ impl Alleys {
 
     /// Keeps alleys for an agent from vehicles at the other end that requested later, if it has waited long
     /// enough.
-    pub(super) fn keep_for(agent: AgentIndex, age: f64, needs: &[AlleyNeed], kept: &mut Vec<Kept>) {
+    pub(super) fn keep_for(&mut self, agent: AgentIndex, age: f64) {
         if age >= TURN_AFTER {
-            kept.extend(needs.iter().map(|&(side, _)| Kept { agent, side }));
+            let AlleyLists { needs, kept, .. } = &mut *self.lists;
+            kept.extend(
+                needs
+                    .iter()
+                    .map(|&AlleyNeed { side, .. }| Kept { agent, side }),
+            );
         }
     }
 
@@ -511,19 +604,19 @@ impl Alleys {
                     || self
                         .held
                         .iter()
-                        .any(|hold| hold.agent == entry.agent && hold.side == request.first.0)
+                        .any(|hold| hold.agent == entry.agent && hold.side == request.first.side)
             })
         })
     }
 
     /// The alleys that a request from the open road needs.
-    pub(super) fn needs_of(
+    fn needs_of(
         &self,
         request: &AlleyRequest,
         situation: &Situation<'_>,
         out: &mut Vec<AlleyNeed>,
     ) {
-        let (side, at) = request.first;
+        let AlleyNeed { side, at } = request.first;
         // All of the first alley is needed, and the stretch behind it counts.
         self.chain(
             request.agent,
@@ -596,9 +689,10 @@ impl Alleys {
         needs: &[AlleyNeed],
         situation: &Situation<'_>,
     ) -> Option<AgentIndex> {
-        let &(side, _) = needs
+        let side = needs
             .iter()
-            .find(|&&(side, _)| self.oncoming(agent, side, situation).next().is_some())?;
+            .map(|need| need.side)
+            .find(|&side| self.oncoming(agent, side, situation).next().is_some())?;
         let mut others: Vec<&Hold> = self.oncoming(agent, side, situation).collect();
         others.sort_by(|a, b| {
             let along = |hold: &Hold| situation.along(hold.agent, hold.at);
@@ -609,7 +703,7 @@ impl Alleys {
     }
 
     /// Agents that hold an alley in one direction, in the order in which they were let in.
-    pub(super) fn holders(&self, side: AlleySide) -> impl Iterator<Item = AgentIndex> + '_ {
+    pub(crate) fn holders(&self, side: AlleySide) -> impl Iterator<Item = AgentIndex> + '_ {
         let held = self.held.iter().filter(move |hold| hold.side == side);
         held.map(|hold| hold.agent)
     }

@@ -21,13 +21,12 @@ const ASKING: f64 = 3.0;
 /// Time that a vehicle leaves before pedestrians, and that pedestrians take to walk clear of the kerb, s.
 const BEFORE_PEOPLE: f64 = 3.0;
 
-impl Ground {
-    /// The longest wait of a vehicle that requests the junction of a node, while the lanes beyond it drain
-    /// and no vehicle stands in it, s; `None` if there is no such node.
-    pub fn longest_wait_at(&self, node: NodeId) -> Option<f64> {
-        let junction = self.roads.junction_of(node)?;
-        Some(Claims::bound(junction, self))
-    }
+/// Longest time that an agent waits for the junction of a node while the lanes beyond it drain and the junction
+/// itself is not obstructed, s; `None` if there is no such node.
+#[must_use]
+pub fn longest_wait_at(ground: &Ground, node: NodeId) -> Option<f64> {
+    let junction = ground.roads.junction_of(node)?;
+    Some(Claims::bound(junction, ground))
 }
 
 impl Claims {
@@ -43,11 +42,6 @@ impl Claims {
         let cycles = signals.map_or(0.0, |(_, signals)| 2.0 * signals.programme.longest_cycle());
         let alone = ASKING * (keep_out_after(control, signals.is_some()) + passing + cycles);
         alone + kept_at_most(junction, alone, ground)
-    }
-
-    /// The longest wait at a junction since its roads were last changed, s.
-    pub(crate) fn longest_wait(&self, junction: JunctionIndex) -> f64 {
-        f64::from(self.longest_waits[junction.index()])
     }
 }
 

@@ -7,10 +7,11 @@
 //! Connections without a conflict need no ticket, such as one into a lane of its own or out of a ring.
 //! Vehicles on them are held by walls at the cut, because the road would otherwise change under them.
 
+use super::grants::{Grant, Grants};
 use super::request::Need;
 use super::situation::{FAR, STANDING, Setting, Situation};
 use super::walls::Wall;
-use super::{Claims, Grant, Waits, Why};
+use super::{Claims, Waits, Why};
 use crate::agents::AgentsRef;
 use crate::records::AgentIndex;
 use roadwright_scenario::JunctionIndex;
@@ -55,7 +56,16 @@ struct FreeConnection {
     distance: f64,
 }
 
-impl Claims {
+/// Junctions that pending edits are to change. Not saved, because pending edits are not.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Closing {
+    /// Junctions that let no vehicle in any more.
+    closed: Vec<JunctionIndex>,
+    /// Junctions from which arriving vehicles are held back, because their stop lines are to move outward.
+    held_back: Vec<JunctionIndex>,
+}
+
+impl Closing {
     /// Closes some junctions to further vehicles, and opens all others.
     pub(crate) fn close(&mut self, junctions: Vec<JunctionIndex>) {
         self.closed = junctions;
@@ -74,6 +84,11 @@ impl Claims {
     /// The junctions that are closed to further vehicles.
     pub(crate) fn closed(&self) -> &[JunctionIndex] {
         &self.closed
+    }
+
+    /// Whether a junction lets no vehicle in any more.
+    pub(super) fn is_closed(&self, junction: JunctionIndex) -> bool {
+        self.closed.contains(&junction)
     }
 
     /// The junctions that have a vehicle nearer than where it would be held back, in ascending order, each
@@ -164,48 +179,6 @@ impl Claims {
         }
     }
 
-    /// The junctions with a vehicle inside, or with an approaching vehicle that cannot stop before them, in
-    /// ascending order, each once. O(agents).
-    pub(crate) fn occupied(
-        &self,
-        setting: Setting<'_>,
-        agents: AgentsRef<'_>,
-    ) -> Vec<JunctionIndex> {
-        let situation = setting.with(agents);
-        let freely = drivers(agents).flat_map(|agent| situation.free_connections(agent));
-        let freely = freely.filter_map(|(agent, way)| {
-            let stops = way.distance >= 0.0 && situation.can_stop(agent, way.distance);
-            (!stops).then_some(way.junction)
-        });
-        each_once(self.busy.iter().copied().chain(freely))
-    }
-
-    /// Whether all vehicles have left the closed junctions.
-    pub(crate) fn closed_are_empty(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> bool {
-        let occupied = self.occupied(setting, agents);
-        let mut closed = self.closed.iter();
-        closed.all(|junction| occupied.binary_search(junction).is_err())
-    }
-
-    /// Whether all vehicles at the stop lines of the closed junctions stand still and all others are far
-    /// away, including vehicles that have left the junctions.
-    pub(crate) fn queues_stand(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> bool {
-        let situation = setting.with(agents);
-        let asking = self.scratch.requests.iter();
-        let asking = asking.filter(|request| situation.agents.drives(request.agent));
-        let asking = asking.map(|request| (request.agent, request.path.junction, request.at));
-        let freely = drivers(agents).flat_map(|agent| situation.free_connections(agent));
-        let freely = freely.map(|(agent, way)| (agent, way.junction, way.at));
-        let mut coming = asking
-            .chain(freely)
-            .filter(|(_, junction, _)| self.closed.contains(junction));
-        coming.all(|(agent, _, at)| situation.stands_or_is_far(agent, at))
-            && !drivers(agents).any(|agent| {
-                let left = situation.just_left(agent);
-                left.is_some_and(|junction| self.closed.contains(&junction))
-            })
-    }
-
     /// Why an agent waits at a wall before a connection without a conflict.
     pub(super) fn waits_before_closed(
         &self,
@@ -237,6 +210,52 @@ impl Claims {
                 && situation.can_stop(*agent, way.distance)
         });
         out.extend(held.map(|(agent, way)| (agent, (way.at, 0.0))));
+    }
+}
+
+impl Grants {
+    /// The junctions with a vehicle inside, or with an approaching vehicle that cannot stop before them, in
+    /// ascending order, each once. O(agents).
+    pub(crate) fn occupied(
+        &self,
+        setting: Setting<'_>,
+        agents: AgentsRef<'_>,
+    ) -> Vec<JunctionIndex> {
+        let situation = setting.with(agents);
+        let freely = drivers(agents).flat_map(|agent| situation.free_connections(agent));
+        let freely = freely.filter_map(|(agent, way)| {
+            let stops = way.distance >= 0.0 && situation.can_stop(agent, way.distance);
+            (!stops).then_some(way.junction)
+        });
+        each_once(self.busy().iter().copied().chain(freely))
+    }
+}
+
+impl Claims {
+    /// Whether all vehicles have left the closed junctions.
+    pub(crate) fn closed_are_empty(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> bool {
+        let occupied = self.grants.occupied(setting, agents);
+        let mut closed = self.closing.closed.iter();
+        closed.all(|junction| occupied.binary_search(junction).is_err())
+    }
+
+    /// Whether all vehicles at the stop lines of the closed junctions stand still and all others are far
+    /// away, including vehicles that have left the junctions.
+    pub(crate) fn queues_stand(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> bool {
+        let situation = setting.with(agents);
+        let asking = self.requests.all().iter();
+        let asking = asking.filter(|request| situation.agents.drives(request.agent));
+        let asking = asking.map(|request| (request.agent, request.path.junction, request.at));
+        let freely = drivers(agents).flat_map(|agent| situation.free_connections(agent));
+        let freely = freely.map(|(agent, way)| (agent, way.junction, way.at));
+        let mut coming = asking
+            .chain(freely)
+            .filter(|(_, junction, _)| self.closing.closed.contains(junction));
+        coming.all(|(agent, _, at)| situation.stands_or_is_far(agent, at))
+            && !drivers(agents).any(|agent| {
+                let left = situation.just_left(agent);
+                left.is_some_and(|junction| self.closing.closed.contains(&junction))
+            })
     }
 }
 

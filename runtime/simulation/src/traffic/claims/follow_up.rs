@@ -7,10 +7,11 @@
 //!   -----------------|~~~~~~       vehicles than would fit into it.
 //! ```
 
+use super::grants::{Grant, Grants};
 use super::request::{Need, Request};
 use super::rule::is_locked;
 use super::situation::Situation;
-use super::{Claims, Grant};
+
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, JunctionIndex};
 use serde::{Deserialize, Serialize};
@@ -58,12 +59,13 @@ impl Entries {
     }
 }
 
-impl Claims {
+impl Entries {
     /// Whether a vehicle would follow the one before it sooner than the sign allows.
     pub(super) fn still_looks(
         &self,
         request: &Request,
         need: &Need,
+        grants: &Grants,
         situation: &Situation<'_>,
     ) -> bool {
         let way = situation
@@ -80,7 +82,7 @@ impl Claims {
             return false;
         };
         // Vehicles that have been let in and are still driving to the line have not been recorded yet.
-        let grants = self.granted[need.junction.index()].iter();
+        let grants = grants.of(need.junction).iter();
         let coming = grants.filter(|grant| {
             !grant.has_entered
                 && grant.agent != request.agent
@@ -93,7 +95,7 @@ impl Claims {
                 grant.at,
             )
         });
-        let entered = self.entries.0.get(&line);
+        let entered = self.0.get(&line);
         // In seconds relative to the present step, so negative for a vehicle that has entered.
         let entered =
             entered.map(|&step| situation.dt * -(situation.step.saturating_sub(step) as f64));

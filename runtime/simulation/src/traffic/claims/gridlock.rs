@@ -16,8 +16,10 @@
 //! until all have it. If a ring has stood for long, one of its heads that can take another route is
 //! rerouted. If none can, the ring is counted and stays; no vehicle is ever removed.
 
-use super::request::{Need, Request};
-use super::room::Trust;
+use super::alley::Alleys;
+use super::grants::Grants;
+use super::request::{Need, Request, Requests};
+use super::room::{Room, Trust};
 use super::rule::{JunctionState, find_place, is_stopped, of_junction};
 use super::situation::Situation;
 use super::{Claims, Scratch, Setting};
@@ -28,6 +30,7 @@ use roadwright_agent::Rate;
 use roadwright_scenario::Connection;
 use roadwright_scenario::junction::Light;
 use roadwright_scenario::lane_graph::LaneletIndex;
+use serde::{Deserialize, Serialize};
 
 /// Rate of the search for rings, Hz.
 const RATE: f64 = 1.0;
@@ -110,11 +113,10 @@ impl Claims {
         clock: &Clock,
         setting: Setting<'_>,
         agents: &mut ClaimColumns<'_>,
-        scratch: &mut Scratch,
     ) {
-        scratch.stuck.clear();
-        scratch.asks_for_green.clear();
-        if !clock.is_on_beat() || self.leaves_rings() {
+        self.gridlock.lists.stuck.clear();
+        self.gridlock.forget_green();
+        if !clock.is_on_beat() || self.gridlock.leaves_rings() {
             return;
         }
         let is_due = |rate| {
@@ -124,34 +126,28 @@ impl Claims {
         if !is_due(RATE) {
             return;
         }
-        let heads = self.heads(scratch, &setting.with(agents.lent()));
+        let heads = self.rings().heads(&setting.with(agents.lent()));
         let rings = rings_among(&heads);
         let first_ids: Vec<u64> = rings.iter().map(|ring| first_id(ring, &heads)).collect();
         // A ring that has dissolved may form again, and then counts again.
-        self.gridlocked.retain(|id| first_ids.contains(id));
+        self.gridlock.keep_counted(&first_ids);
         let may_search = is_due(DETOUR_RATE);
         for (ring, first_id) in rings.iter().zip(first_ids) {
             // Renewed for each ring, so that vehicles let in with the ring before count. A head is in at
             // most one ring, since it waits for one other head.
             let situation = &setting.with(agents.lent());
-            if let Some(batch) = self.batch(ring, &heads, scratch, situation) {
+            if let Some(batch) = self.rings().batch(ring, &heads, situation) {
                 self.counts.rotations += 1;
-                self.let_in_together(&batch, agents);
+                self.grants.let_in_together(&batch, agents);
                 continue;
             }
             let stood = stood_for(ring, &heads, situation);
-            let signals = ring
-                .iter()
-                .filter(|&&number| heads[number].needs_green(situation));
-            // Signals determine how long the ring may stand before a vehicle is rerouted, even while no
-            // vehicle requests green yet. So they are collected first and removed again below.
-            let before = scratch.asks_for_green.len();
-            scratch
-                .asks_for_green
-                .extend(signals.map(|&number| heads[number].asked_connection()));
-            let has_signals = scratch.asks_for_green.len() > before;
-            if stood < ASKS_FOR_GREEN {
-                scratch.asks_for_green.truncate(before);
+            let needs_green = |&&number: &&usize| heads[number].needs_green(situation);
+            let signals = ring.iter().filter(needs_green);
+            let has_signals = signals.clone().next().is_some();
+            if stood >= ASKS_FOR_GREEN {
+                let asked = signals.map(|&number| heads[number].asked_connection());
+                self.gridlock.lists.asks_for_green.extend(asked);
             }
             let within = if has_signals {
                 TURNS_WITHIN_AT_SIGNALS
@@ -159,20 +155,21 @@ impl Claims {
                 TURNS_WITHIN
             };
             if may_search && stood >= within {
-                let detours = self.detours(ring, &heads, situation);
-                scratch.stuck.push(StuckRing { first_id, detours });
+                let detours = self.rings().detours(ring, &heads, situation);
+                self.gridlock
+                    .lists
+                    .stuck
+                    .push(StuckRing { first_id, detours });
             }
         }
     }
 
-    /// Takes the rings that stood in the last update and need a vehicle to be rerouted.
-    pub(crate) fn stuck_rings(&mut self) -> Vec<StuckRing> {
-        std::mem::take(&mut self.scratch.stuck)
-    }
-
-    /// Vehicles that wait for green with a ring of full lanes: id and connection.
-    pub(crate) fn asks_for_green(&self) -> &[(u64, Connection)] {
-        &self.scratch.asks_for_green
+    fn rings(&self) -> Rings<'_> {
+        Rings {
+            room: self.room(),
+            alleys: &self.alleys,
+            requests: &self.requests,
+        }
     }
 
     /// Counts a vehicle in a ring that was rerouted.
@@ -182,16 +179,90 @@ impl Claims {
 
     /// Counts a ring that could not be resolved, once for as long as it stands.
     pub(crate) fn count_gridlock(&mut self, first_id: u64) {
-        if !self.gridlocked.contains(&first_id) {
-            self.gridlocked.push(first_id);
-            self.counts.gridlocks += 1;
-        }
+        self.counts.gridlocks += u64::from(self.gridlock.is_new(first_id));
+    }
+}
+
+/// Rings of full lanes, counted and stuck.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Gridlock {
+    /// Rings of full lanes that are counted as locked, by the smallest agent id of their heads.
+    gridlocked: Vec<u64>,
+    /// Whether rings are left unresolved, as a baseline for tests.
+    #[cfg(test)]
+    #[serde(skip)]
+    pub(crate) leaves_rings: bool,
+    #[serde(skip)]
+    lists: Scratch<RingLists>,
+}
+
+/// Lists that each search for rings fills anew.
+#[derive(Debug, Clone, Default)]
+struct RingLists {
+    stuck: Vec<StuckRing>,
+    asks_for_green: Vec<(u64, Connection)>,
+}
+
+impl Gridlock {
+    #[cfg(test)]
+    fn leaves_rings(&self) -> bool {
+        self.leaves_rings
     }
 
+    #[cfg(not(test))]
+    #[allow(clippy::unused_self, reason = "tests have a switch")]
+    fn leaves_rings(&self) -> bool {
+        false
+    }
+
+    /// Takes over the counted rings of other roads.
+    pub(super) fn take_over(&mut self, before: &Self) {
+        self.gridlocked.clone_from(&before.gridlocked);
+    }
+
+    /// Keeps those of the counted rings that still exist.
+    fn keep_counted(&mut self, first_ids: &[u64]) {
+        self.gridlocked.retain(|id| first_ids.contains(id));
+    }
+
+    /// Counts a ring; false if it is counted already.
+    fn is_new(&mut self, first_id: u64) -> bool {
+        let is_new = !self.gridlocked.contains(&first_id);
+        if is_new {
+            self.gridlocked.push(first_id);
+        }
+        is_new
+    }
+
+    /// Withdraws all calls for green.
+    pub(super) fn forget_green(&mut self) {
+        self.lists.asks_for_green.clear();
+    }
+
+    /// Takes the rings that stood in the last update and need a vehicle to be rerouted.
+    pub(crate) fn stuck_rings(&mut self) -> Vec<StuckRing> {
+        std::mem::take(&mut self.lists.stuck)
+    }
+
+    /// Vehicles that wait for green with a ring of full lanes: id and connection.
+    pub(crate) fn asks_for_green(&self) -> &[(u64, Connection)] {
+        &self.lists.asks_for_green
+    }
+}
+
+/// Inputs to the search for rings.
+#[derive(Clone, Copy)]
+struct Rings<'a> {
+    room: Room<'a>,
+    alleys: &'a Alleys,
+    requests: &'a Requests,
+}
+
+impl Rings<'_> {
     /// Vehicles that stand at a junction without room beyond, each with the vehicle that it waits for.
-    fn heads(&self, scratch: &Scratch, situation: &Situation<'_>) -> Vec<Head> {
+    fn heads(&self, situation: &Situation<'_>) -> Vec<Head> {
         let agents = situation.agents;
-        let standing = scratch.requests.iter().filter(|request| {
+        let standing = self.requests.all().iter().filter(|request| {
             let refused = agents.claim[request.agent.index()].refused;
             matches!(
                 refused,
@@ -239,7 +310,9 @@ impl Claims {
         }
         let last = needs.len().checked_sub(1)?;
         let full = (0..needs.len()).find(|&i| {
-            !self.has_room(request, &needs[i], i == last, &[], Trust::LetIn, situation)
+            !self
+                .room
+                .has_room(request, &needs[i], i == last, &[], Trust::LetIn, situation)
         })?;
         // The ring of a roundabout has a rule of its own, which keeps it from locking.
         let is_roundabout = situation.ground.ring(needs[full].exit).is_some();
@@ -259,7 +332,7 @@ impl Claims {
         needs: &[Need],
         situation: &Situation<'_>,
     ) -> Option<AgentIndex> {
-        if !self.heeds_alleys(situation.ground) {
+        if !self.alleys.are_heeded(situation.ground) {
             return None;
         }
         let mut alleys = Vec::new();
@@ -269,7 +342,7 @@ impl Claims {
     }
 
     fn needs_alley(&self, request: &Request, needs: &[Need], situation: &Situation<'_>) -> bool {
-        if !self.heeds_alleys(situation.ground) {
+        if !self.alleys.are_heeded(situation.ground) {
             return false;
         }
         let mut alleys = Vec::new();
@@ -280,13 +353,7 @@ impl Claims {
 
     /// The requests and needs of the heads of a ring, if all of them may enter now and find room when all
     /// do.
-    fn batch(
-        &self,
-        ring: &[usize],
-        heads: &[Head],
-        scratch: &Scratch,
-        situation: &Situation<'_>,
-    ) -> Option<Batch> {
+    fn batch(&self, ring: &[usize], heads: &[Head], situation: &Situation<'_>) -> Option<Batch> {
         let mut batch: Batch = Vec::with_capacity(ring.len());
         for &number in ring {
             let head = &heads[number];
@@ -303,12 +370,15 @@ impl Claims {
                 .into();
             // A lane that already holds more than fits gets no fuller.
             let fits = comes <= leaves
-                || self.room_beyond(&head.request, need, Trust::Nobody, situation) + leaves
+                || self
+                    .room
+                    .room_beyond(&head.request, need, Trust::Nobody, situation)
+                    + leaves
                     >= comes;
             if !is_last || !fits {
                 return None;
             }
-            if !self.may_come_last(head, scratch, situation) {
+            if !self.may_come_last(head, situation) {
                 return None;
             }
             if batch
@@ -325,9 +395,9 @@ impl Claims {
     /// Whether a head may enter all that it needs, after all vehicles that have been let in. It comes last
     /// because a vehicle that passes before others may count on no vehicle. It need not give way, because
     /// vehicles with the right of way would not get far.
-    fn may_come_last(&self, head: &Head, scratch: &Scratch, situation: &Situation<'_>) -> bool {
+    fn may_come_last(&self, head: &Head, situation: &Situation<'_>) -> bool {
         head.needs.iter().all(|need| {
-            if self.closed.contains(&need.junction) {
+            if self.room.closing.is_closed(need.junction) {
                 return false;
             }
             let distance = -situation.front(head.request.agent, need.at);
@@ -339,33 +409,13 @@ impl Claims {
                 return false;
             }
             let junction = JunctionState {
-                inside: &self.granted[need.junction.index()],
-                pending: &scratch.pending,
-                approaches: of_junction(&scratch.approaches, need.junction),
+                inside: self.room.grants.of(need.junction),
+                pending: self.requests.pending(),
+                approaches: of_junction(self.requests.approaches(), need.junction),
             };
             is_stopped(&head.request, need, situation).is_ok()
                 && find_place(&head.request, need, &junction, situation) == Ok(None)
         })
-    }
-
-    fn let_in_together(&mut self, batch: &Batch, agents: &mut ClaimColumns<'_>) {
-        for (request, needs) in batch {
-            let claim = &mut agents.claim[request.agent.index()];
-            claim.granted_to = self.grant(request, needs, None, false);
-            claim.refused = Refusal::None;
-            self.keep_at_amber(request.agent, needs);
-        }
-    }
-
-    /// Makes a vehicle that is let in with a ring continue at amber, however hard it could brake. It stands
-    /// at the line, and the others count on it.
-    fn keep_at_amber(&mut self, agent: AgentIndex, needs: &[Need]) {
-        for need in needs {
-            let grants = &mut self.granted[need.junction.index()];
-            for grant in grants.iter_mut().filter(|grant| grant.agent == agent) {
-                grant.is_in_ring = true;
-            }
-        }
     }
 
     /// Other lanes with room that the heads of a ring can enter from where they are, in the order of ids
@@ -401,7 +451,8 @@ impl Claims {
             let is_other = head.needs.first().is_some_and(|own| exit != own.exit);
             let is_open = graph.lanelet(exit).access.admits(class)
                 && graph.lanelet(connection).access.admits(class);
-            let has_room = self.has_room(&head.request, &need, true, &[], Trust::Nobody, situation);
+            let has_room =
+                (self.room).has_room(&head.request, &need, true, &[], Trust::Nobody, situation);
             (is_other && is_open && has_room).then_some(Detour {
                 agent,
                 at,
@@ -410,6 +461,28 @@ impl Claims {
             })
         };
         graph.successors(lane).iter().filter_map(way).collect()
+    }
+}
+
+impl Grants {
+    fn let_in_together(&mut self, batch: &Batch, agents: &mut ClaimColumns<'_>) {
+        for (request, needs) in batch {
+            let claim = &mut agents.claim[request.agent.index()];
+            claim.granted_to = self.grant(request, needs, None, false);
+            claim.refused = Refusal::None;
+            self.keep_at_amber(request.agent, needs);
+        }
+    }
+
+    /// Makes a vehicle that is let in with a ring continue at amber, however hard it could brake. It stands
+    /// at the line, and the others count on it.
+    fn keep_at_amber(&mut self, agent: AgentIndex, needs: &[Need]) {
+        for need in needs {
+            let grants = self.of_mut(need.junction).iter_mut();
+            for grant in grants.filter(|grant| grant.agent == agent) {
+                grant.is_in_ring = true;
+            }
+        }
     }
 }
 

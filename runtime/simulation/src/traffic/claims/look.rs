@@ -1,8 +1,10 @@
 //! The tickets of a junction and its free connections, as shown to users.
 
+use super::grants::{Grant, Grants};
+use super::request::Requests;
 use super::rule::is_held_up;
 use super::walls::Meeting;
-use super::{Claims, Grant, Setting, Situation};
+use super::{Claims, Setting, Situation};
 use crate::agents::AgentsRef;
 use crate::records::AgentIndex;
 use roadwright_scenario::junction::Light;
@@ -29,7 +31,7 @@ pub struct Ticket {
     pub behind: Vec<u64>,
 }
 
-impl Claims {
+impl Grants {
     /// The tickets of a junction in their order. O(tickets^2).
     pub(crate) fn tickets_of(
         &self,
@@ -38,7 +40,7 @@ impl Claims {
         agents: AgentsRef<'_>,
     ) -> Vec<Ticket> {
         let situation = &setting.with(agents);
-        let granted = &self.granted[junction.index()];
+        let granted = self.of(junction);
         let ticket = |(number, grant): (u32, &Grant)| {
             let claim = &agents.claim[grant.agent.index()];
             let waits = claim.wall_at == grant.at + 1;
@@ -69,11 +71,11 @@ impl Claims {
 
     /// The agents that hold grants of a junction.
     pub(crate) fn holders(&self, junction: JunctionIndex) -> impl Iterator<Item = AgentIndex> + '_ {
-        self.granted[junction.index()]
-            .iter()
-            .map(|grant| grant.agent)
+        self.of(junction).iter().map(|grant| grant.agent)
     }
+}
 
+impl Claims {
     /// Whether a connection of a junction is free: its signal is green, no pedestrian or vehicle that was
     /// let in earlier blocks it, and no vehicle with the right of way over it arrives within the critical
     /// gap. Room beyond and stop signs concern a single vehicle and do not count.
@@ -92,7 +94,7 @@ impl Claims {
         {
             return false;
         }
-        let granted = &self.granted[junction.index()];
+        let granted = self.grants.of(junction);
         let own = granted.iter().find(|grant| grant.path == path);
         if let Some(own) = own {
             // A vehicle has been let in along it already, or waits inside for vehicles before it.
@@ -103,9 +105,11 @@ impl Claims {
             Meeting::of(path, grant.agent, grant, situation).is_some()
         };
         !granted.iter().any(is_in_the_way)
-            && !self.has_to_give_way(Connection::new(junction, path), situation)
+            && !(self.requests).has_to_give_way(Connection::new(junction, path), situation)
     }
+}
 
+impl Requests {
     fn has_to_give_way(
         &self,
         Connection {
@@ -116,7 +120,7 @@ impl Claims {
     ) -> bool {
         let right = &situation.ground.law(junction).right_of_way;
         let gap = right.critical_gap(path);
-        let coming = self.scratch.approaches.iter();
+        let coming = self.approaches().iter();
         let mut first = coming.filter(|other| {
             other.path.junction == junction
                 && situation.agents.drives(other.agent)

@@ -2,7 +2,6 @@
 //! put down. They draw no tickets but block all connections that they touch: no vehicle is let in on those
 //! until they have gone.
 
-use super::Claims;
 use super::request::Need;
 use crate::ground::Ground;
 use crate::traffic::index::OffLane;
@@ -15,10 +14,14 @@ const HALF_WIDTH: f64 = 1.1;
 /// Length of the pieces in which a connection is examined, m.
 const PIECE: f64 = 1.0;
 
-impl Claims {
+/// Connections that are covered by bodies off the lanes, in order. Updated before each decision.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct BlockedConnections(Vec<Connection>);
+
+impl BlockedConnections {
     /// Records the connections that bodies off the lanes touch. O(bodies, and lanes near each).
-    pub(super) fn look_off_lanes(&mut self, ground: &Ground, bodies: &[OffLane]) {
-        let taken = &mut self.taken;
+    pub(super) fn look(&mut self, ground: &Ground, bodies: &[OffLane]) {
+        let Self(taken) = self;
         taken.clear();
         for OffLane { body, layers } in bodies {
             let reach = body.radius() + HALF_WIDTH;
@@ -34,8 +37,8 @@ impl Claims {
     }
 
     /// Whether a body off the lanes blocks a request.
-    pub(super) fn is_taken(&self, needs: &[Need]) -> bool {
-        let taken = &self.taken;
+    pub(super) fn has_any(&self, needs: &[Need]) -> bool {
+        let Self(taken) = self;
         !taken.is_empty()
             && needs.iter().any(|need| {
                 taken

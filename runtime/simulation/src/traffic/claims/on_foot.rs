@@ -1,9 +1,10 @@
 //! How junctions take pedestrians into account: which vehicles they keep from driving, and which parts of
 //! crossings are taken by vehicles that have been let in.
 
+use super::Claims;
+use super::grants::{Grant, Grants};
 use super::request::{Need, Request};
 use super::situation::{Given, Situation};
-use super::{Claims, Grant, Scratch};
 use crate::agents::ClaimColumns;
 use crate::records::{AgentIndex, Refusal};
 use crate::traffic::people::{Over, People};
@@ -111,31 +112,34 @@ impl Claims {
         given: Given<'_>,
         people: &mut People,
         agents: &mut ClaimColumns<'_>,
-        scratch: &mut Scratch,
     ) {
         // How long vehicles have been kept is needed before pedestrians decide, because after a while they
         // let vehicles go first. Which grants to revoke is determined afterwards, when their decisions are
         // known.
         let situation = given.beside(people).with(agents.lent());
         let busy = people.busy().iter();
-        let kept = busy.map(|&number| self.kept_by_people(number, &scratch.requests, &situation));
-        scratch.kept.clear();
-        scratch.kept.extend(kept);
+        let (grants, requests) = (&self.grants, self.requests.all());
+        let kept = busy.map(|&number| grants.kept_by_people(number, requests, &situation));
+        self.scratch.kept.clear();
+        self.scratch.kept.extend(kept);
         people.decide(
             given.clock,
             given.fixed.ground,
             given.signals,
-            &scratch.kept,
+            &self.scratch.kept,
         );
         let situation = given.beside(people).with(agents.lent());
-        self.find_kept_by_people(people.busy(), &situation, &mut scratch.revoked);
-        self.take_back(&scratch.revoked, agents);
+        let (grants, revoked) = (&self.grants, &mut self.scratch.revoked);
+        grants.find_kept_by_people(people.busy(), &situation, revoked);
+        self.take_back(agents);
     }
+}
 
+impl Grants {
     /// The parts of a crossing that are taken by vehicles that have been let in and have not left it.
     pub(super) fn over(&self, crossing: u32, situation: &Situation<'_>) -> Vec<Over> {
         let site = &situation.ground.crossings().sites()[crossing as usize];
-        let grants = self.granted[site.junction.index()].iter();
+        let grants = self.of(site.junction).iter();
         let over = grants.filter_map(|grant| {
             let taken = site.taken(grant.path, situation.is_long(grant.agent))?;
             let way = taken.along.to - situation.rear_of(grant);
@@ -158,7 +162,7 @@ impl Claims {
         out.clear();
         for &crossing in busy {
             let junction = situation.ground.crossings().sites()[crossing as usize].junction;
-            for grant in &self.granted[junction.index()] {
+            for grant in self.of(junction) {
                 // No vehicle can stand between the junctions of a chain, so only the grant of the first is
                 // returned.
                 let may_stop = grant.is_invited && grant.is_first;
@@ -201,7 +205,7 @@ impl Claims {
             junction == site.junction && refused == Refusal::People && leads_over(path)
         });
         let asking = asking.map(|request| request.age(situation));
-        let grants = self.granted[site.junction.index()].iter();
+        let grants = self.of(site.junction).iter();
         let let_in =
             grants.filter(|grant| grant.is_invited && !grant.has_entered && leads_over(grant.path));
         let let_in = let_in.map(|grant| {

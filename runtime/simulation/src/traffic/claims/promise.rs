@@ -8,15 +8,15 @@
 //!              |             ' -> F                    can reach the room ahead of D.
 //! ```
 
+use super::grants::{Grant, Grants};
 use super::room::FAR_ENOUGH;
-use super::{Claims, Grant};
 use crate::agents::AgentsRef;
 use crate::records::AgentIndex;
 use crate::traffic::{LaneEntry, Lanes};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, JunctionIndex};
 
-impl Claims {
+impl Grants {
     /// Whether a vehicle that takes `own` metres in a queue may spawn on a lane, in addition to others that
     /// spawn there in the same step, and still leave the room that has been promised to other vehicles.
     pub(crate) fn may_appear(
@@ -115,7 +115,7 @@ impl Claims {
         junction: JunctionIndex,
         exit: LaneletIndex,
     ) -> impl Iterator<Item = &'s Grant> {
-        let grants = self.granted[junction.index()].iter();
+        let grants = self.of(junction).iter();
         grants.filter(move |grant| {
             grant.exit == exit && agents.progress[grant.agent.index()].at <= grant.at
         })

@@ -1,9 +1,11 @@
 //! Requests to enter junctions, and the connections that they need.
 
+use super::Scratch;
+use super::grants::Grant;
 use super::gridlock::STANDS;
+use super::rule::Pending;
 use super::situation::Situation;
 use super::watch::Intruder;
-use super::{Grant, Scratch};
 use crate::agents::{AgentsRef, ClaimColumns};
 use crate::fixed::Fixed;
 use crate::ground::{Ground, PROFILE_BRAKING, WARMED};
@@ -12,6 +14,7 @@ use crate::route::{Route, Routes};
 use crate::vehicle_type::VehicleType;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
+use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 
 /// A vehicle makes its request this much before its braking distance reaches the stop line, m, so that a
@@ -249,85 +252,179 @@ impl Situation<'_> {
     }
 }
 
-/// Collects the next contested connection of every agent that is close enough to request it, the agents
-/// that approach a junction in which others give way to them, and the agents that are inside a junction
-/// without having been let in.
-pub(super) fn collect(
-    step: u64,
-    Fixed { ground, types }: Fixed<'_>,
-    routes: &Routes,
-    agents: &mut ClaimColumns<'_>,
-    Scratch {
-        requests,
-        approaches,
-        intruders,
-        ..
-    }: &mut Scratch,
-) {
-    requests.clear();
-    approaches.clear();
-    intruders.clear();
-    for index in 0..agents.capacity() {
-        if index % WARMED == 0 {
-            warm(ground, routes, agents.lent(), index);
+/// Requests of agents to junctions, with the longest waits.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Requests {
+    /// Longest wait at each junction, s.
+    longest_waits: Vec<f32>,
+    #[serde(skip)]
+    lists: Scratch<RequestLists>,
+}
+
+/// Lists that each update fills anew.
+#[derive(Debug, Clone, Default)]
+struct RequestLists {
+    requests: Vec<Request>,
+    approaches: Vec<Approach>,
+    intruders: Vec<Intruder>,
+    /// Vehicles that are no longer passed over, with what others leave to them.
+    pending: Vec<Pending>,
+}
+
+impl Requests {
+    pub(super) fn new(junctions: usize) -> Self {
+        Self {
+            longest_waits: vec![0.0; junctions],
+            lists: Scratch::default(),
         }
-        let (who, position) = (&agents.identity[index], &agents.position[index]);
-        let claim = &mut agents.claim[index];
-        // The last refusal matters to agents that are decided earlier, so it stays while the agent
-        // requests.
-        let refused = std::mem::take(&mut claim.refused);
-        claim.wall_at = 0;
-        if !who.drives() || !position.is_on_lane() {
-            continue;
-        }
-        let at = agents.progress[index].at;
-        if claim.granted_to <= at
-            && let Some(path) = ground.contested(position.lanelet)
-        {
-            intruders.push(Intruder {
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.lists.requests.capacity() * size_of::<Request>()
+    }
+
+    /// Whether the waits are for the junctions of a ground.
+    pub(super) fn fits(&self, ground: &Ground) -> bool {
+        self.longest_waits.len() == ground.junction_count()
+    }
+
+    /// Requests of this update; after [`Self::sort`] in the order in which they are decided.
+    pub(super) fn all(&self) -> &[Request] {
+        &self.lists.requests
+    }
+
+    /// Takes the requests out, so that the rest can be changed while they are decided.
+    pub(super) fn take(&mut self) -> Vec<Request> {
+        std::mem::take(&mut self.lists.requests)
+    }
+
+    /// Puts the requests back.
+    pub(super) fn put_back(&mut self, requests: Vec<Request>) {
+        self.lists.requests = requests;
+    }
+
+    /// Agents near junctions, in the order of the junctions.
+    pub(super) fn approaches(&self) -> &[Approach] {
+        &self.lists.approaches
+    }
+
+    /// Agents inside a junction without a grant.
+    pub(super) fn intruders_mut(&mut self) -> &mut [Intruder] {
+        &mut self.lists.intruders
+    }
+
+    /// What those wait for who are not passed over any more.
+    pub(super) fn pending(&self) -> &[Pending] {
+        &self.lists.pending
+    }
+
+    pub(super) fn pending_mut(&mut self) -> &mut Vec<Pending> {
+        &mut self.lists.pending
+    }
+
+    /// Sorts requests by the time of asking, and approaches by junction.
+    pub(super) fn sort(&mut self) {
+        // Of two requests made in the same step the smaller id goes first. Ids are unique, so the order
+        // does not depend on where agents are stored.
+        let requests = &mut self.lists.requests;
+        requests.sort_unstable_by_key(|request| request.place_in_order());
+        let approaches = &mut self.lists.approaches;
+        approaches.sort_unstable_by_key(|approach| approach.path.junction);
+    }
+
+    /// Records the age of a request to a junction, s.
+    pub(super) fn note_wait(&mut self, junction: JunctionIndex, age: f64) {
+        let longest = &mut self.longest_waits[junction.index()];
+        *longest = longest.max(age as f32);
+    }
+
+    /// The longest wait at a junction since its roads were last changed, s.
+    pub(crate) fn longest_wait(&self, junction: JunctionIndex) -> f64 {
+        f64::from(self.longest_waits[junction.index()])
+    }
+
+    /// Collects the next contested connection of every agent that is close enough to request it, the agents
+    /// that approach a junction in which others give way to them, and the agents that are inside a junction
+    /// without having been let in.
+    pub(super) fn collect(
+        &mut self,
+        step: u64,
+        fixed: Fixed<'_>,
+        routes: &Routes,
+        agents: &mut ClaimColumns<'_>,
+    ) {
+        let Fixed { ground, types } = fixed;
+        let RequestLists {
+            requests,
+            approaches,
+            intruders,
+            ..
+        } = &mut *self.lists;
+        requests.clear();
+        approaches.clear();
+        intruders.clear();
+        for index in 0..agents.capacity() {
+            if index % WARMED == 0 {
+                warm(ground, routes, agents.lent(), index);
+            }
+            let (who, position) = (&agents.identity[index], &agents.position[index]);
+            let claim = &mut agents.claim[index];
+            // The last refusal matters to agents that are decided earlier, so it stays while the agent
+            // requests.
+            let refused = std::mem::take(&mut claim.refused);
+            claim.wall_at = 0;
+            if !who.drives() || !position.is_on_lane() {
+                continue;
+            }
+            let at = agents.progress[index].at;
+            if claim.granted_to <= at
+                && let Some(path) = ground.contested(position.lanelet)
+            {
+                intruders.push(Intruder {
+                    agent: AgentIndex::from_index(index),
+                    path,
+                    at,
+                });
+            }
+            let remaining = ground.length(position.lanelet) - position.s;
+            let motion = &agents.motion[index];
+            let vehicle_type = types.get(who.vehicle_type);
+            let reach = reach(ground, motion, position, vehicle_type);
+            let sight = reach.max(SIGHT * motion.speed + vehicle_type.front);
+            // Most agents are in the middle of a lane and are skipped here, without reading their routes.
+            if remaining >= sight {
+                continue;
+            }
+            let progress = &agents.progress[index];
+            let route = routes.get(progress.route);
+            let from = (progress.at, position.lanelet);
+            let next = next_contested(ground, route, from, remaining, sight, claim.granted_to);
+            let Some((at, path, distance)) = next else {
+                continue;
+            };
+            if ground.looks_out(path.junction) {
+                approaches.push(Approach {
+                    path,
+                    agent: AgentIndex::from_index(index),
+                    at,
+                    distance: distance - vehicle_type.front,
+                });
+            }
+            if distance >= reach {
+                continue;
+            }
+            // Its place in the order is that of the step in which it first requested this connection. A new
+            // route resets `asked_for`, so the agent queues again for what it needs now.
+            claim.ask(at, step);
+            claim.refused = refused;
+            requests.push(Request {
+                since: claim.asked_since(),
+                id: who.id,
                 agent: AgentIndex::from_index(index),
-                path,
                 at,
+                path,
             });
         }
-        let remaining = ground.length(position.lanelet) - position.s;
-        let motion = &agents.motion[index];
-        let vehicle_type = types.get(who.vehicle_type);
-        let reach = reach(ground, motion, position, vehicle_type);
-        let sight = reach.max(SIGHT * motion.speed + vehicle_type.front);
-        // Most agents are in the middle of a lane and are skipped here, without reading their routes.
-        if remaining >= sight {
-            continue;
-        }
-        let progress = &agents.progress[index];
-        let route = routes.get(progress.route);
-        let from = (progress.at, position.lanelet);
-        let next = next_contested(ground, route, from, remaining, sight, claim.granted_to);
-        let Some((at, path, distance)) = next else {
-            continue;
-        };
-        if ground.looks_out(path.junction) {
-            approaches.push(Approach {
-                path,
-                agent: AgentIndex::from_index(index),
-                at,
-                distance: distance - vehicle_type.front,
-            });
-        }
-        if distance >= reach {
-            continue;
-        }
-        // Its place in the order is that of the step in which it first requested this connection. A new
-        // route resets `asked_for`, so the agent queues again for what it needs now.
-        claim.ask(at, step);
-        claim.refused = refused;
-        requests.push(Request {
-            since: claim.asked_since(),
-            id: who.id,
-            agent: AgentIndex::from_index(index),
-            at,
-            path,
-        });
     }
 }
 

@@ -1,9 +1,10 @@
 //! Room beyond junctions: a vehicle that would not find any is not let in.
 
+use super::closing::Closing;
+use super::grants::{Grant, Grants};
 use super::request::{Need, Request};
 use super::rule::{LONGEST_WAIT_INSIDE, Pending, Reserved};
 use super::situation::Situation;
-use super::{Claims, Grant};
 use crate::ground::{Ground, Ring};
 use crate::records::AgentIndex;
 use crate::route::{Route, place_to_wait};
@@ -87,7 +88,14 @@ fn next_lane(route: &Route, at: u32, end: f64, ground: &Ground) -> Option<Part> 
     is_free.then_some(Part { at, lane, begin })
 }
 
-impl Claims {
+/// Inputs to the counting of room beyond junctions.
+#[derive(Clone, Copy)]
+pub(super) struct Room<'a> {
+    pub(super) grants: &'a Grants,
+    pub(super) closing: &'a Closing,
+}
+
+impl Room<'_> {
     /// Whether a vehicle would find room beyond a junction, so that it does not come to a stop in it.
     ///
     /// Room is counted as if all vehicles there stood in a queue, bumper to bumper with a gap. Their
@@ -155,7 +163,7 @@ impl Claims {
             let end = begin + ground.length(lane);
             let may_wait = end >= FAR_ENOUGH
                 || route.changes_lane_at(at, ground)
-                || self.kept_free_before_end(lane, situation) > 0.0
+                || self.closing.kept_free_before_end(lane, situation) > 0.0
                 || !situation.lanes().tail(lane).is_whole;
             if may_wait {
                 break;
@@ -217,7 +225,10 @@ impl Claims {
             }
         }
         // In the order of their tickets, which is also their order of arrival.
-        for grant in self.promised(situation.agents, need.junction, need.exit) {
+        for grant in self
+            .grants
+            .promised(situation.agents, need.junction, need.exit)
+        {
             let (agent, at) = (grant.agent, grant.at + 1);
             if agent != request.agent && stays(agent, at) {
                 taken += situation.space(agent);
@@ -237,7 +248,7 @@ impl Claims {
     /// How far vehicles can drive onto a lane, m. Less than its length only if they are held back before a
     /// junction that is to change.
     fn held_up_to(&self, lane: LaneletIndex, situation: &Situation<'_>) -> f64 {
-        situation.ground.length(lane) - self.kept_free_before_end(lane, situation)
+        situation.ground.length(lane) - self.closing.kept_free_before_end(lane, situation)
     }
 
     /// Whether a vehicle is sure to drive on from the lane at an index of its route: it has been let into
@@ -273,7 +284,7 @@ impl Claims {
         }: Connection,
         situation: &Situation<'_>,
     ) -> bool {
-        let mut held = self.granted[junction.index()].iter();
+        let mut held = self.grants.of(junction).iter();
         let held = held.find(|grant| (grant.agent, grant.at) == (agent, at));
         held.is_some_and(|grant| {
             let enters = || {
@@ -281,7 +292,8 @@ impl Claims {
                     || !grant.is_first
                     || situation.is_bound_to_enter(grant, Connection::new(junction, path))
             };
-            let is_open = !self.closed.contains(&junction) && !self.held_back().contains(&junction);
+            let is_open =
+                !self.closing.is_closed(junction) && !self.closing.held_back().contains(&junction);
             grant.is_invited && f64::from(grant.delay) <= LONGEST_WAIT_INSIDE && is_open && enters()
         })
     }
@@ -301,7 +313,7 @@ impl Claims {
         });
         // Vehicles that have been let in and are not in the ring yet.
         let junctions = ring.junctions.iter();
-        let coming = junctions.flat_map(|&junction| &self.granted[junction.index()]);
+        let coming = junctions.flat_map(|&junction| self.grants.of(junction));
         let coming = coming.filter(|grant| {
             let position = &agents.position[grant.agent.index()];
             ring.lanelets.binary_search(&grant.exit).is_ok()

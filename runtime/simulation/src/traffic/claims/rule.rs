@@ -1,10 +1,12 @@
 //! The rules by which junctions decide.
 
-use super::request::{Approach, Need, Request};
-use super::room::Trust;
+use super::follow_up::Entries;
+use super::grants::Grant;
+use super::off_lanes::BlockedConnections;
+use super::request::{Approach, Need, Request, Requests};
+use super::room::{Room, Trust};
 use super::situation::Situation;
 use super::walls::Meeting;
-use super::{Claims, Grant};
 use crate::records::{AgentIndex, Refusal};
 use roadwright_scenario::junction::{GAP_ON_RED, Sign};
 use roadwright_scenario::lane_graph::LaneletIndex;
@@ -59,33 +61,39 @@ pub(super) struct JunctionState<'a> {
     pub(super) approaches: &'a [Approach],
 }
 
-impl Claims {
+/// Inputs to decisions about requests to junctions.
+#[derive(Clone, Copy)]
+pub(super) struct EntryRule<'a> {
+    pub(super) room: Room<'a>,
+    pub(super) off_lanes: &'a BlockedConnections,
+    pub(super) entries: &'a Entries,
+    pub(super) requests: &'a Requests,
+}
+
+impl EntryRule<'_> {
     /// Grants all that a request needs, or nothing.
     pub(super) fn decide(
         &self,
         request: &Request,
         needs: &[Need],
-        pending: &[Pending],
-        approaches: &[Approach],
         situation: &Situation<'_>,
     ) -> Verdict {
         if needs.is_empty() {
             return Verdict::NothingNeeded;
         }
-        if needs
-            .iter()
-            .any(|need| self.closed.contains(&need.junction))
-            || self.is_held_back(request.agent, needs, situation)
+        let closing = self.room.closing;
+        if needs.iter().any(|need| closing.is_closed(need.junction))
+            || closing.is_held_back(request.agent, needs, situation)
         {
             return Verdict::Refused(Refusal::Closed);
         }
-        if self.is_taken(needs) {
+        if self.off_lanes.has_any(needs) {
             return Verdict::Refused(Refusal::OffLanes);
         }
-        if let Err(refusal) = self.find_room(request, needs, pending, Trust::LetIn, situation) {
+        if let Err(refusal) = self.find_room(request, needs, Trust::LetIn, situation) {
             return Verdict::Refused(refusal);
         }
-        if self.still_looks(request, &needs[0], situation) {
+        if (self.entries).still_looks(request, &needs[0], self.room.grants, situation) {
             return Verdict::Refused(Refusal::Looks);
         }
         // All or nothing. A vehicle that had the first junction of a chain and waited for the second would
@@ -93,9 +101,9 @@ impl Claims {
         let mut before = None;
         for need in needs {
             let junction = JunctionState {
-                inside: &self.granted[need.junction.index()],
-                pending,
-                approaches: of_junction(approaches, need.junction),
+                inside: self.room.grants.of(need.junction),
+                pending: self.requests.pending(),
+                approaches: of_junction(self.requests.approaches(), need.junction),
             };
             match may_enter(request, need, &junction, situation) {
                 Ok(place) => before = place,
@@ -110,7 +118,7 @@ impl Claims {
         // vehicles that were let in earlier. A vehicle that passes before others does not have the highest
         // ticket, so it trusts no vehicle.
         if before.is_some()
-            && let Err(refusal) = self.find_room(request, needs, pending, Trust::Nobody, situation)
+            && let Err(refusal) = self.find_room(request, needs, Trust::Nobody, situation)
         {
             return Verdict::Refused(refusal);
         }
@@ -122,18 +130,18 @@ impl Claims {
         &self,
         request: &Request,
         needs: &[Need],
-        pending: &[Pending],
         trust: Trust,
         situation: &Situation<'_>,
     ) -> Result<(), Refusal> {
+        let (room, pending) = (self.room, self.requests.pending());
         let (last, passed) = needs.split_last().expect("there are needs");
         // A lane that is only passed becomes free when other vehicles let it, so a vehicle that has waited
         // long for it keeps them from entering it. Whether the exit drains is not up to them.
         let mut passed = passed.iter();
-        if !passed.all(|need| self.has_room(request, need, false, pending, trust, situation)) {
+        if !passed.all(|need| room.has_room(request, need, false, pending, trust, situation)) {
             return Err(Refusal::Occupied);
         }
-        match self.has_room(request, last, true, pending, trust, situation) {
+        match room.has_room(request, last, true, pending, trust, situation) {
             true => Ok(()),
             false => Err(Refusal::NoRoom),
         }

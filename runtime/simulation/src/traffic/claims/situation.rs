@@ -1,6 +1,6 @@
 //! The positions and motions of agents by which junctions decide.
 
-use super::Grant;
+use super::grants::Grant;
 use crate::agents::AgentsRef;
 use crate::clock::Clock;
 use crate::fixed::Fixed;
@@ -206,12 +206,8 @@ impl<'a> Situation<'a> {
 
     /// Where the rear axle of the holder of a grant is along its connection, m.
     fn along_of(&self, grant: &Grant) -> f64 {
-        let noted = grant.noted.0;
-        if noted.is_nan() {
-            self.along(grant.agent, grant.at)
-        } else {
-            noted
-        }
+        let noted = grant.noted.along();
+        noted.unwrap_or_else(|| self.along(grant.agent, grant.at))
     }
 
     /// Position of its front, m.

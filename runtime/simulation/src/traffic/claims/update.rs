@@ -1,20 +1,20 @@
 //! One decision of all junctions: which vehicles have left, request, are let in, and have to wait inside.
 
-use super::alley::{AlleyNeed, AlleyRequest, Alleys, Kept};
-use super::gridlock::AT_LINE;
-use super::request::{Need, Request};
+use super::Claims;
+use super::alley::AlleyRequest;
+use super::grants::Grant;
+use super::request::{Need, Request, Requests};
+use super::room::Room;
 use super::rule::{
-    Pending, Reserved, Verdict, is_locked, is_passed_over_for_room, is_stopped_by_light,
+    EntryRule, Pending, Reserved, Verdict, is_locked, is_passed_over_for_room, is_stopped_by_light,
     keeps_others_out,
 };
 use super::situation::{Given, Setting, Situation};
-use super::walls::{Wall, keep_first};
-use super::{Claims, Grant, Noted, Scratch, request};
+use super::walls::keep_first;
 use crate::agents::ClaimColumns;
-use crate::records::{AgentIndex, Refusal};
+use crate::records::Refusal;
 use crate::traffic::people::{Over, People};
-use roadwright_scenario::junction::Light;
-use roadwright_scenario::{Connection, JunctionIndex};
+use roadwright_scenario::Connection;
 
 impl Claims {
     /// Lets junctions decide if it is time. In between, only vehicles that no longer drive return their
@@ -27,12 +27,12 @@ impl Claims {
     ) {
         people.gather(given.fixed.ground);
         let is_due = given.clock.is_on_beat() || self.is_overdue || !people.busy().is_empty();
-        self.scratch.has_decided = is_due;
+        self.arrivals.note_decision(is_due);
         if is_due {
             self.is_overdue = false;
             self.decide_now(given, agents, people);
         } else {
-            self.scratch.asks_for_green.clear();
+            self.gridlock.forget_green();
             for &agent in agents.leaving() {
                 self.forget(agent);
             }
@@ -49,184 +49,113 @@ impl Claims {
             ..
         } = given;
         let ground = fixed.ground;
-        self.look_off_lanes(ground, &given.index.off_lanes);
-        let mut scratch = std::mem::take(&mut self.scratch);
+        self.off_lanes.look(ground, &given.index.off_lanes);
         // First out, then in, so that room that becomes free can be granted in the same step.
         let situation = given.beside(people).with(agents.lent());
-        self.note_places(&situation);
-        self.keep(|grant| is_inside(grant, &situation));
-        let has_alleys = self.heeds_alleys(ground);
+        self.grants.note_places(&situation);
+        self.grants.keep(|grant| is_inside(grant, &situation));
+        let has_alleys = self.alleys.are_heeded(ground);
         if has_alleys {
-            self.alleys.look(&situation, &mut scratch.near_alleys);
+            self.alleys.look(&situation);
         }
-        self.find_revoked(&situation, &mut scratch.revoked);
-        self.take_back(&scratch.revoked, agents);
+        let revoked = &mut self.scratch.revoked;
+        (self.grants).find_revoked(&self.closing, &situation, revoked);
+        self.take_back(agents);
         // After grants have been revoked, so that a vehicle that has lost its turn requests again in this
         // step.
-        request::collect(clock.step, fixed, routes, agents, &mut scratch);
+        self.requests.collect(clock.step, fixed, routes, agents);
         if !people.busy().is_empty() {
-            self.heed_people(given, people, agents, &mut scratch);
+            self.heed_people(given, people, agents);
         }
         let setting = given.beside(people);
         let situation = setting.with(agents.lent());
         if has_alleys {
-            let (near, out) = (&scratch.near_alleys, &mut scratch.alley_requests);
-            self.alleys.collect(near, &situation, out);
+            self.alleys.collect(&situation);
         }
         // Before any vehicle is let in, because vehicles that are inside uninvited count for the decisions.
-        self.watch(&mut scratch.intruders, agents.statistics, &situation);
-        // Of two requests made in the same step the smaller id goes first. Ids are unique, so the order
-        // does not depend on where agents are stored.
-        scratch
-            .requests
-            .sort_unstable_by_key(|request| request.place_in_order());
-        scratch
-            .approaches
-            .sort_unstable_by_key(|approach| approach.path.junction);
-        self.decide_all(setting, agents, &mut scratch);
+        self.watch(agents.statistics, &situation);
+        self.requests.sort();
+        self.decide_all(setting, agents);
         // Rings consist of vehicles that have just been refused for lack of room, and walls need the
         // tickets of all vehicles that have been let in.
-        self.turn_rings(clock, setting, agents, &mut scratch);
+        self.turn_rings(clock, setting, agents);
+        self.set_walls(setting, agents);
         let situation = setting.with(agents.lent());
-        self.set_walls(&situation, &mut scratch.walls);
-        if has_alleys {
-            self.hold_before_alleys(&scratch.alley_requests, &mut scratch.walls);
-        }
-        if !self.closed.is_empty() {
-            self.hold_before_closed(&situation, &mut scratch.walls);
-        }
-        if !self.held_back.is_empty() {
-            self.hold_back(&situation, &mut scratch.walls);
-        }
-        keep_first(&mut scratch.walls);
-        for &(agent, (at, s)) in &scratch.walls {
-            let claim = &mut agents.claim[agent.index()];
-            (claim.wall_at, claim.wall_s) = (at + 1, s);
-        }
-        let situation = setting.with(agents.lent());
-        self.find_arrivals(&situation, &mut scratch);
-        self.scratch = scratch;
+        (self.arrivals).find(&self.requests, &self.grants, &situation);
         // Last, because pedestrians wait for all vehicles that have been let in, including in this step.
         let busy = people.busy().iter();
         let over: Vec<Vec<Over>> = busy
-            .map(|&crossing| self.over(crossing, &situation))
+            .map(|&crossing| self.grants.over(crossing, &situation))
             .collect();
         people.walk(clock, ground, &over);
-        self.forget_places();
+        self.grants.forget_places();
     }
 
-    /// Caches the positions of the holders of grants until they move.
-    fn note_places(&mut self, situation: &Situation<'_>) {
-        for &junction in &self.busy {
-            for grant in &mut self.granted[junction.index()] {
-                if situation.agents.drives(grant.agent) {
-                    grant.noted = Noted(situation.along(grant.agent, grant.at));
-                }
-            }
+    /// Writes to each agent the first place on its route where it has to wait.
+    fn set_walls(&mut self, setting: Setting<'_>, agents: &mut ClaimColumns<'_>) {
+        let situation = setting.with(agents.lent());
+        let walls = &mut self.scratch.walls;
+        self.grants.set_walls(&situation, walls);
+        if self.alleys.are_heeded(setting.ground) {
+            self.alleys.hold_before(walls);
+        }
+        if !self.closing.closed().is_empty() {
+            self.closing.hold_before_closed(&situation, walls);
+        }
+        if !self.closing.held_back().is_empty() {
+            self.closing.hold_back(&situation, walls);
+        }
+        keep_first(walls);
+        for &(agent, (at, s)) in &*walls {
+            let claim = &mut agents.claim[agent.index()];
+            (claim.wall_at, claim.wall_s) = (at + 1, s);
         }
     }
 
-    fn forget_places(&mut self) {
-        for &junction in &self.busy {
-            for grant in &mut self.granted[junction.index()] {
-                grant.noted = Noted::NOTHING;
-            }
+    pub(super) fn room(&self) -> Room<'_> {
+        Room {
+            grants: &self.grants,
+            closing: &self.closing,
+        }
+    }
+
+    fn rule(&self) -> EntryRule<'_> {
+        EntryRule {
+            room: self.room(),
+            off_lanes: &self.off_lanes,
+            entries: &self.entries,
+            requests: &self.requests,
         }
     }
 
     /// Revokes grants, starting at an index of a route.
-    pub(super) fn take_back(
-        &mut self,
-        revoked: &[(AgentIndex, u32)],
-        agents: &mut ClaimColumns<'_>,
-    ) {
-        for &(agent, at) in revoked {
-            self.forget_from(agent, at);
+    pub(super) fn take_back(&mut self, agents: &mut ClaimColumns<'_>) {
+        for &(agent, at) in &self.scratch.revoked {
+            self.alleys.forget_from(agent, at);
+            self.grants.forget_from(agent, at);
             let claim = &mut agents.claim[agent.index()];
             claim.granted_to = claim.granted_to.min(at);
         }
     }
 
-    /// Finds vehicles that have not entered yet and must return their grants, because their signal has
-    /// turned red or another vehicle has cut in before them.
-    fn find_revoked(&self, situation: &Situation<'_>, out: &mut Vec<(AgentIndex, u32)>) {
-        out.clear();
-        for &junction in &self.busy {
-            for grant in &self.granted[junction.index()] {
-                // A vehicle in the junction is beyond its line, however far before the junction the line
-                // lies.
-                if situation.front_of(grant) > 0.0 {
-                    continue;
-                }
-                let distance = situation.before_line(junction, grant);
-                if distance < 0.0 {
-                    continue;
-                }
-                let path = Connection::new(junction, grant.path);
-                let light = situation.light(path);
-                // At amber it continues if others count on that and it crosses the line before red.
-                let is_near = distance <= AT_LINE;
-                let is_kept =
-                    || grant.is_in_ring || is_near && self.is_counted_on(grant, situation);
-                let goes_on = grant.is_on_red || light == Light::Amber && is_kept();
-                let stopped_at = match goes_on || light == Light::Green {
-                    true => None,
-                    false => stopped_by_light(junction, grant, distance, situation),
-                };
-                let is_closed = grant.is_first
-                    && self.closed.contains(&junction)
-                    && situation.can_stop(grant.agent, distance)
-                    && !self.is_counted_on(grant, situation);
-                let is_held = grant.is_first
-                    && self.is_called_back(grant, situation)
-                    && !self.is_counted_on(grant, situation);
-                if let Some(at) = stopped_at {
-                    out.push((grant.agent, at));
-                } else if is_closed || is_held || !situation.has_turn(grant.agent, grant.at) {
-                    out.push((grant.agent, grant.at));
-                }
-            }
-        }
-    }
-
-    /// Whether others have been let onto a lane on which the holder of a grant is, or which it uses before
-    /// it enters. They may count on it to drive on.
-    fn is_counted_on(&self, grant: &Grant, situation: &Situation<'_>) -> bool {
-        let from = situation.agents.progress[grant.agent.index()].at;
-        let mut lanes = (from..grant.at).filter_map(|at| situation.route(grant.agent).lanelet(at));
-        lanes.any(|lane| {
-            let mut ways = situation.ground.graph().predecessors(lane).iter();
-            let before = ways.find_map(|&way| situation.ground.contested(way));
-            before.is_some_and(|Connection { junction, .. }| {
-                let mut others = self.granted[junction.index()].iter();
-                others.any(|other| other.exit == lane && other.agent != grant.agent)
-            })
-        })
-    }
-
     /// Decides the requests in order.
-    fn decide_all(
-        &mut self,
-        setting: Setting<'_>,
-        agents: &mut ClaimColumns<'_>,
-        scratch: &mut Scratch,
-    ) {
-        scratch.pending.clear();
-        scratch.kept_alleys.clear();
-        // Taken out for the loop and put back afterwards, because the rest of the scratch is written
-        // meanwhile.
-        let requests = std::mem::take(&mut scratch.requests);
-        let from_the_road = std::mem::take(&mut scratch.alley_requests);
+    fn decide_all(&mut self, setting: Setting<'_>, agents: &mut ClaimColumns<'_>) {
+        self.requests.pending_mut().clear();
+        self.alleys.begin();
+        let requests = self.requests.take();
+        let from_the_road = self.alleys.take_requests();
         let mut alleys = from_the_road.iter().peekable();
         for request in &requests {
             // Merged with the requests for alleys from the open road into one order.
             let is_earlier =
                 |other: &&AlleyRequest| (other.since, other.id) < (request.since, request.id);
             while let Some(earlier) = alleys.next_if(is_earlier) {
-                self.decide_alley(earlier, setting, agents, scratch);
+                self.decide_alley(earlier, setting, agents);
             }
             let situation = setting.with(agents.lent());
-            self.note_wait(request, &situation);
+            let age = request.age(&situation);
+            self.counts.longest_wait = self.counts.longest_wait.max(age);
+            self.requests.note_wait(request.path.junction, age);
             // A vehicle behind another one that waits cannot enter. It is not pending either, because it
             // would hold up others although it could not drive.
             let refused = if !situation.has_turn(request.agent, request.at) {
@@ -235,14 +164,15 @@ impl Claims {
                 // With a ticket it would wait for a vehicle that may wait for that ticket.
                 Refusal::Alley
             } else {
-                self.decide_one(request, setting, agents, scratch)
+                self.decide_one(request, setting, agents)
             };
             agents.claim[request.agent.index()].refused = refused;
         }
         for later in alleys {
-            self.decide_alley(later, setting, agents, scratch);
+            self.decide_alley(later, setting, agents);
         }
-        (scratch.requests, scratch.alley_requests) = (requests, from_the_road);
+        self.requests.put_back(requests);
+        self.alleys.put_back(from_the_road);
     }
 
     /// Decides a request to a junction and the alleys beyond it. Returns why it is refused.
@@ -251,65 +181,77 @@ impl Claims {
         request: &Request,
         setting: Setting<'_>,
         agents: &mut ClaimColumns<'_>,
-        scratch: &mut Scratch,
     ) -> Refusal {
         let situation = setting.with(agents.lent());
         // First of all, because most waiting vehicles stand at a red light. But a vehicle that waits for an
         // alley, or has waited long for room, keeps its claim to it meanwhile.
         let is_red = is_stopped_by_light(request, &situation);
         let keeps_room = || is_passed_over_for_room(request, request.path.junction, &situation);
-        if is_red && !self.heeds_alleys(setting.ground) && !keeps_room() {
+        if is_red && !self.alleys.are_heeded(setting.ground) && !keeps_room() {
             return Refusal::Red;
         }
-        situation.needs(request, &mut scratch.needs);
-        let (needs, alleys) = (&scratch.needs, &mut scratch.alley_needs);
-        let verdict = match self.decide_beyond(
-            request,
-            needs,
-            &mut *alleys,
-            &scratch.kept_alleys,
-            &situation,
-        ) {
+        let mut needs = std::mem::take(&mut self.scratch.needs);
+        situation.needs(request, &mut needs);
+        let verdict = match self.alleys.decide_beyond(request, &needs, &situation) {
             Refusal::None if is_red => Verdict::Refused(Refusal::Red),
-            Refusal::None => {
-                let (pending, approaches) = (&scratch.pending, &scratch.approaches);
-                self.decide(request, needs, pending, approaches, &situation)
-            }
+            Refusal::None => self.rule().decide(request, &needs, &situation),
             refusal => Verdict::Refused(refusal),
         };
-        match verdict {
+        let refusal = match verdict {
             Verdict::Granted { before } => {
                 let junction = request.path.junction;
                 let is_on_red = situation.may_turn_on_red(request.path);
                 let is_locked = !is_on_red && is_locked(request, junction, &situation);
                 self.counts.let_in_by_lock += u64::from(is_locked);
-                self.alleys.grant(request.agent, alleys, &situation);
+                self.alleys.grant(request.agent, &situation);
                 agents.claim[request.agent.index()].granted_to =
-                    self.grant(request, needs, before, is_on_red);
+                    self.grants.grant(request, &needs, before, is_on_red);
                 Refusal::None
             }
             Verdict::NothingNeeded => Refusal::None,
             Verdict::Refused(refusal) => {
-                Self::reserve_for(request, refusal, needs, &mut scratch.pending, &situation);
+                self.requests
+                    .reserve_for(request, refusal, &needs, &situation);
                 let may_last = matches!(
                     refusal,
                     Refusal::NoRoom | Refusal::Red | Refusal::Closed | Refusal::OffLanes
                 );
                 if !may_last {
                     let age = request.age(&situation);
-                    Alleys::keep_for(request.agent, age, alleys, &mut scratch.kept_alleys);
+                    self.alleys.keep_for(request.agent, age);
                 }
                 refusal
             }
-        }
+        };
+        self.scratch.needs = needs;
+        refusal
     }
 
+    /// Decides a request for an alley from the open road.
+    fn decide_alley(
+        &mut self,
+        request: &AlleyRequest,
+        setting: Setting<'_>,
+        agents: &mut ClaimColumns<'_>,
+    ) {
+        let situation = setting.with(agents.lent());
+        let age = situation.step.saturating_sub(request.since) as f64 * situation.dt;
+        self.counts.longest_wait = self.counts.longest_wait.max(age);
+        if !self.alleys.has_turn(request, &situation) {
+            return;
+        }
+        let refused = self.alleys.decide_on_road(request, age, &situation);
+        agents.claim[request.agent.index()].refused = refused;
+    }
+}
+
+impl Requests {
     /// Records what others leave to a vehicle that is not let in, if it has waited long enough.
     fn reserve_for(
+        &mut self,
         request: &Request,
         refusal: Refusal,
         needs: &[Need],
-        pending: &mut Vec<Pending>,
         situation: &Situation<'_>,
     ) {
         // Only a vehicle that is held up by others is pending. A vehicle whose exit is full is not, because
@@ -342,7 +284,7 @@ impl Claims {
             reserved,
         };
         if let Reserved::Room(..) = reserved {
-            pending.extend(last.map(on_way));
+            self.pending_mut().extend(last.map(on_way));
             return;
         }
         // All junctions or none. Otherwise it would keep others out of one junction while it waits for the
@@ -350,121 +292,9 @@ impl Claims {
         let keeps_out = |need: &Need| keeps_others_out(request, need.junction, situation);
         let mut with_law = needs.iter().filter(|need| need.has_law);
         if needs.first().is_some_and(keeps_out) && with_law.all(keeps_out) {
-            pending.extend(needs.iter().map(on_way));
+            self.pending_mut().extend(needs.iter().map(on_way));
         }
     }
-
-    /// Decides whether the alleys beyond a junction keep a vehicle out of it. Fills `needs` with these
-    /// alleys.
-    fn decide_beyond(
-        &self,
-        request: &Request,
-        junctions: &[Need],
-        needs: &mut Vec<AlleyNeed>,
-        kept: &[Kept],
-        situation: &Situation<'_>,
-    ) -> Refusal {
-        needs.clear();
-        if !self.heeds_alleys(situation.ground) {
-            return Refusal::None;
-        }
-        self.alleys
-            .needs_beyond(request, junctions, situation, needs);
-        self.alleys.decide(request.agent, needs, kept, situation)
-    }
-
-    /// Decides a request for an alley from the open road.
-    fn decide_alley(
-        &mut self,
-        request: &AlleyRequest,
-        setting: Setting<'_>,
-        agents: &mut ClaimColumns<'_>,
-        scratch: &mut Scratch,
-    ) {
-        let situation = setting.with(agents.lent());
-        let age = situation.step.saturating_sub(request.since) as f64 * situation.dt;
-        self.counts.longest_wait = self.counts.longest_wait.max(age);
-        if !self.alleys.has_turn(request, &situation) {
-            return;
-        }
-        let needs = &mut scratch.alley_needs;
-        self.alleys.needs_of(request, &situation, needs);
-        let kept = &mut scratch.kept_alleys;
-        let refused = self.alleys.decide(request.agent, needs, kept, &situation);
-        match refused {
-            Refusal::None => self.alleys.grant(request.agent, needs, &situation),
-            Refusal::Alley => Alleys::keep_for(request.agent, age, needs, kept),
-            _ => {}
-        }
-        agents.claim[request.agent.index()].refused = refused;
-    }
-
-    /// Holds vehicles that have not been let in before their alleys.
-    fn hold_before_alleys(&self, requests: &[AlleyRequest], out: &mut Vec<(AgentIndex, Wall)>) {
-        let waiting = requests.iter().filter(|one| !self.alleys.has_first(one));
-        out.extend(waiting.map(|one| (one.agent, one.hold)));
-    }
-
-    fn note_wait(&mut self, request: &Request, situation: &Situation<'_>) {
-        let age = request.age(situation);
-        self.counts.longest_wait = self.counts.longest_wait.max(age);
-        let junction = request.path.junction;
-        let longest = &mut self.longest_waits[junction.index()];
-        *longest = longest.max(age as f32);
-    }
-
-    /// Grants all that a request needs, before a ticket or after all. Returns the index in the agent's
-    /// route before which it may now enter connections.
-    pub(super) fn grant(
-        &mut self,
-        request: &Request,
-        needs: &[Need],
-        before: Option<u64>,
-        is_on_red: bool,
-    ) -> u32 {
-        // Only a vehicle that needs a single junction passes before another one. A chain gets one ticket
-        // after all others.
-        let between = before.zip(needs.first());
-        let ticket = match between {
-            Some((before, need)) => self.ticket_before(need.junction, before),
-            None => self.draw_ticket(),
-        };
-        for need in needs {
-            let is_first = need.at == request.at;
-            let grant = Grant {
-                is_first,
-                is_on_red: is_first && is_on_red,
-                ..Grant::new(request.agent, need.path, need.at, need.exit, ticket)
-            };
-            self.add(need.junction, grant);
-        }
-        needs.last().map_or(0, |last| last.at + 1)
-    }
-}
-
-/// The first index of its route that a grant's holder must return, because the signal of that junction
-/// stops it. `distance` is how far its front is before the line, m. If there are narrow bends before the
-/// junction, it stops before these. A vehicle in a bend continues, because it would block the bend, and
-/// vehicles that wait for the bend may block the vehicle.
-fn stopped_by_light(
-    junction: JunctionIndex,
-    grant: &Grant,
-    distance: f64,
-    situation: &Situation<'_>,
-) -> Option<u32> {
-    let first = situation.law_from(grant)?;
-    let distance = match first == grant.at {
-        true => distance,
-        false => {
-            let path = situation
-                .ground
-                .contested(situation.route(grant.agent).lanelet(first)?)?;
-            -situation.front(grant.agent, first) - situation.setback(path)
-        }
-    };
-    let path = Connection::new(junction, grant.path);
-    let is_stopped = || situation.is_called_back_by_light(path, grant.agent, distance);
-    (distance >= 0.0 && is_stopped()).then_some(first)
 }
 
 /// Whether a vehicle that holds a grant has not completely left the junction.

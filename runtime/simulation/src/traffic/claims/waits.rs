@@ -1,5 +1,6 @@
 //! Why an agent waits at a junction and for which agents, as shown to users.
 
+use super::alley::Alleys;
 use super::request::Request;
 use super::situation::Situation;
 use super::walls::Meeting;
@@ -88,7 +89,7 @@ impl Claims {
     ) -> Option<Waits> {
         let situation = &setting.with(agents);
         let claim = &agents.claim[agent.index()];
-        if let Some(waits) = self.waits_for_alley(agent, situation) {
+        if let Some(waits) = self.alleys.waits_of(agent, situation) {
             return Some(waits);
         }
         let (at, why) = match claim.refused {
@@ -110,11 +111,11 @@ impl Claims {
         };
         let connection = situation.route(agent).lanelet(at)?;
         let Some(path) = situation.ground.contested(connection) else {
-            return self.waits_before_closed(connection, situation);
+            return self.closing.waits_before_closed(connection, situation);
         };
-        if why == Why::Inside && !self.has(agent, path.junction, at) {
+        if why == Why::Inside && !self.grants.has(agent, path.junction, at) {
             // It is held back before a junction that it does not request yet.
-            return self.waits_before_closed(connection, situation);
+            return self.closing.waits_before_closed(connection, situation);
         }
         let whom = self.whom(agent, at, path, why, situation);
         let mut ids: Vec<u64> = whom
@@ -141,57 +142,9 @@ impl Claims {
         let situation = &setting.with(agents);
         let waits = |&agent: &AgentIndex| {
             agents.claim[agent.index()].refused == Refusal::Alley
-                && self.alleys_needed(agent, situation).contains(&side)
+                && self.alleys.needed_by(agent, situation).contains(&side)
         };
         agents.driving().filter(waits).collect()
-    }
-
-    /// Where and why an agent waits if an alley keeps it from driving on.
-    fn waits_for_alley(&self, agent: AgentIndex, situation: &Situation<'_>) -> Option<Waits> {
-        let claim = &situation.agents.claim[agent.index()];
-        if situation.ground.alleys().is_empty() || claim.refused != Refusal::Alley {
-            return None;
-        }
-        let needs = self.alleys_needed(agent, situation);
-        let mut whom: Vec<u64> = (self.alleys.whom(agent, &needs, situation).into_iter())
-            .map(|other| situation.agents.identity[other.index()].id)
-            .collect();
-        whom.sort_unstable();
-        whom.dedup();
-        let lanelet = situation.ground.alleys().direction(*needs.first()?).lanelet;
-        let road = situation.ground.lanelet(lanelet).road()?;
-        Some(Waits {
-            node: situation.ground.node_at(road)?,
-            why: Why::Alley(road),
-            whom,
-        })
-    }
-
-    /// The alleys that an agent needs at once and does not hold from where it stands, on the open road or
-    /// at a junction.
-    fn alleys_needed(&self, agent: AgentIndex, situation: &Situation<'_>) -> Vec<AlleySide> {
-        let claim = &situation.agents.claim[agent.index()];
-        let mut needs = Vec::new();
-        if !self
-            .alleys
-            .needs_from_the_road(agent, situation, &mut needs)
-        {
-            let connection = situation.route(agent).lanelet(claim.asked_for);
-            let path = connection.and_then(|connection| situation.ground.contested(connection));
-            let request = path.map(|path| Request {
-                since: claim.asked_since(),
-                id: situation.agents.identity[agent.index()].id,
-                agent,
-                at: claim.asked_for,
-                path,
-            });
-            if let Some(request) = request {
-                let mut junctions = Vec::new();
-                situation.needs(&request, &mut junctions);
-                (self.alleys).needs_beyond(&request, &junctions, situation, &mut needs);
-            }
-        }
-        needs.into_iter().map(|(side, _)| side).collect()
     }
 
     /// The agents that `agent` waits for at a connection of a junction.
@@ -203,7 +156,7 @@ impl Claims {
         why: Why,
         situation: &Situation<'_>,
     ) -> Vec<AgentIndex> {
-        let granted = &self.granted[path.junction.index()];
+        let granted = self.grants.of(path.junction);
         let met = |own: u64| {
             let others = granted.iter().filter(move |grant| grant.ticket < own);
             let met = others.filter(|grant| Meeting::of(path, agent, grant, situation).is_some());
@@ -227,7 +180,7 @@ impl Claims {
                 own.map_or(Vec::new(), |own| met(own.ticket))
             }
             Why::GivesWay => {
-                let coming = self.scratch.approaches.iter();
+                let coming = self.requests.approaches().iter();
                 let first = coming.filter(|other| {
                     other.path.junction == path.junction
                         && situation.gives_way(path.junction, path.number, other.path.number)
@@ -240,5 +193,52 @@ impl Claims {
                 beyond.map(|entry| entry.agent).into_iter().collect()
             }
         }
+    }
+}
+
+impl Alleys {
+    /// Where and why an agent waits if an alley keeps it from driving on.
+    fn waits_of(&self, agent: AgentIndex, situation: &Situation<'_>) -> Option<Waits> {
+        let claim = &situation.agents.claim[agent.index()];
+        if situation.ground.alleys().is_empty() || claim.refused != Refusal::Alley {
+            return None;
+        }
+        let needs = self.needed_by(agent, situation);
+        let mut whom: Vec<u64> = (self.whom(agent, &needs, situation).into_iter())
+            .map(|other| situation.agents.identity[other.index()].id)
+            .collect();
+        whom.sort_unstable();
+        whom.dedup();
+        let lanelet = situation.ground.alleys().direction(*needs.first()?).lanelet;
+        let road = situation.ground.lanelet(lanelet).road()?;
+        Some(Waits {
+            node: situation.ground.node_at(road)?,
+            why: Why::Alley(road),
+            whom,
+        })
+    }
+
+    /// The alleys that an agent needs at once and does not hold from where it stands, on the open road or
+    /// at a junction.
+    fn needed_by(&self, agent: AgentIndex, situation: &Situation<'_>) -> Vec<AlleySide> {
+        let claim = &situation.agents.claim[agent.index()];
+        let mut needs = Vec::new();
+        if !self.needs_from_the_road(agent, situation, &mut needs) {
+            let connection = situation.route(agent).lanelet(claim.asked_for);
+            let path = connection.and_then(|connection| situation.ground.contested(connection));
+            let request = path.map(|path| Request {
+                since: claim.asked_since(),
+                id: situation.agents.identity[agent.index()].id,
+                agent,
+                at: claim.asked_for,
+                path,
+            });
+            if let Some(request) = request {
+                let mut junctions = Vec::new();
+                situation.needs(&request, &mut junctions);
+                self.needs_beyond(&request, &junctions, situation, &mut needs);
+            }
+        }
+        needs.into_iter().map(|need| need.side).collect()
     }
 }

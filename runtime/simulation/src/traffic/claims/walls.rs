@@ -8,9 +8,9 @@
 //!    ----------+..#..+----     for no other, has room beyond, and leaves.
 //! ```
 
+use super::grants::{Grant, Grants};
 use super::rule::GENTLE;
 use super::situation::Situation;
-use super::{Claims, Grant};
 use crate::records::AgentIndex;
 use roadwright_scenario::Connection;
 use roadwright_scenario::junction::Interval;
@@ -18,7 +18,7 @@ use roadwright_scenario::junction::Interval;
 /// A place to wait: index in the route, and position along the lanelet there, m.
 pub(super) type Wall = (u32, f32);
 
-impl Claims {
+impl Grants {
     /// Finds how long each holder of a grant is delayed by others, and the first place in each junction at
     /// which it has to wait, as (agent, place). Agents that need not wait are left out. O(pairs of grants
     /// in one junction).
@@ -28,11 +28,10 @@ impl Claims {
         out: &mut Vec<(AgentIndex, Wall)>,
     ) {
         out.clear();
-        for &junction in &self.busy {
-            let grants = &mut self.granted[junction.index()];
+        self.for_each_busy(|junction, grants| {
             if let [only] = &mut grants[..] {
                 only.delay = 0.0;
-                continue;
+                return;
             }
             // In the order of their tickets, so that the delays of earlier ones are known.
             for i in 0..grants.len() {
@@ -71,7 +70,7 @@ impl Claims {
                     out.push((grant.agent, (grant.at, nearest as f32)));
                 }
             }
-        }
+        });
     }
 }
 

@@ -1,5 +1,7 @@
 //! Monitors compliance: which vehicles enter uninvited or at red, and which ones approach signals.
 
+use super::grants::Grants;
+use super::request::{Need, Requests};
 use super::situation::Situation;
 use super::{Claims, Scratch};
 use crate::records::{AgentIndex, Refusal, Statistics};
@@ -20,32 +22,29 @@ pub(super) struct Intruder {
 impl Claims {
     /// Counts vehicles that have entered since the last step, and gives uninvited vehicles inside the
     /// grants that they need, so that others keep clear. They pass first, because they are there already.
-    pub(super) fn watch(
-        &mut self,
-        intruders: &mut [Intruder],
-        statistics: &[Statistics],
-        situation: &Situation<'_>,
-    ) {
-        for &junction in &self.busy {
-            for grant in &mut self.granted[junction.index()] {
+    pub(super) fn watch(&mut self, statistics: &[Statistics], situation: &Situation<'_>) {
+        let (entries, counts) = (&mut self.entries, &mut self.counts);
+        self.grants.for_each_busy(|junction, grants| {
+            for grant in grants {
                 if grant.has_entered || situation.before_line(junction, grant) >= 0.0 {
                     continue;
                 }
                 grant.has_entered = true;
-                self.entries.note(junction, grant, situation);
+                entries.note(junction, grant, situation);
                 let is_red = !grant.is_on_red
                     && situation.light(Connection::new(junction, grant.path)).is_red()
                     // Behind a narrow bend there is no line; vehicles stop before it.
                     && situation.law_from(grant) == Some(grant.at);
-                self.counts.red_passed += u64::from(is_red);
+                counts.red_passed += u64::from(is_red);
             }
-        }
+        });
         // By id, so that their tickets follow each other in that order.
+        let intruders = self.requests.intruders_mut();
         intruders
             .sort_unstable_by_key(|intruder| situation.agents.identity[intruder.agent.index()].id);
         for intruder in intruders {
             let junction = intruder.path.junction;
-            if self.has(intruder.agent, junction, intruder.at) {
+            if self.grants.has(intruder.agent, junction, intruder.at) {
                 continue;
             }
             // A vehicle that spawned in a junction has not entered it, nor has one that spawned with its
@@ -67,21 +66,48 @@ impl Claims {
             let Some(exit) = beyond.or_else(|| route.lanelet(intruder.at)) else {
                 continue;
             };
-            self.hold_inside(intruder.agent, intruder.path, intruder.at, exit);
+            (self.grants).hold_inside(intruder.agent, intruder.path, intruder.at, exit);
         }
+    }
+}
+
+/// Agents that come near signals.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Arrivals {
+    found: Scratch<Finding>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Finding {
+    /// Whether junctions have decided in this step.
+    are_new: bool,
+    arrivals: Vec<Arrival>,
+    /// Lanes before signals whose first vehicle has no room beyond.
+    blocked: Vec<LaneletIndex>,
+    needs: Vec<Need>,
+}
+
+impl Arrivals {
+    /// Records whether junctions decide in this step.
+    pub(super) fn note_decision(&mut self, decides: bool) {
+        self.found.are_new = decides;
+    }
+
+    /// Arrivals of this step; `None` if junctions do not decide in it.
+    pub(super) fn of_this_step(&self) -> Option<&[Arrival]> {
+        self.found.are_new.then_some(&self.found.arrivals)
     }
 
     /// Finds the vehicles that approach signals, including vehicles that have been let in but have not
     /// entered.
-    pub(super) fn find_arrivals(&self, situation: &Situation<'_>, scratch: &mut Scratch) {
-        let Scratch {
-            approaches,
-            requests,
-            needs,
+    pub(super) fn find(&mut self, requests: &Requests, grants: &Grants, situation: &Situation<'_>) {
+        let Finding {
             arrivals,
             blocked,
+            needs,
             ..
-        } = scratch;
+        } = &mut *self.found;
+        let approaches = requests.approaches();
         arrivals.clear();
         let has_signals =
             |junction: JunctionIndex| situation.ground.signal_group_of(junction).is_some();
@@ -105,7 +131,7 @@ impl Claims {
             waiting((other.agent, other.at), other.path, other.distance, setback)
         }));
         // Before a narrow bend vehicles wait for the signals behind it.
-        for request in requests {
+        for request in requests.all() {
             if situation.ground.is_ruled(request.path.junction) {
                 continue;
             }
@@ -124,9 +150,9 @@ impl Claims {
                 )
             }));
         }
-        for &junction in self.busy.iter().filter(|&&junction| has_signals(junction)) {
-            let grants = self.granted[junction.index()].iter();
-            let outside = grants.filter(|grant| !grant.has_entered && grant.is_invited);
+        for &junction in (grants.busy().iter()).filter(|&&junction| has_signals(junction)) {
+            let outside = grants.of(junction).iter();
+            let outside = outside.filter(|grant| !grant.has_entered && grant.is_invited);
             arrivals.extend(outside.map(|grant| Arrival {
                 path: Connection::new(junction, grant.path),
                 distance: situation.before_line(junction, grant),

@@ -50,15 +50,16 @@ fn between_decisions_only_those_who_have_left_give_back_what_they_have() {
     // The vehicle that was let in has left the road. Its index will be reused before the next decision.
     let junction = crossing
         .claims
+        .grants
         .held()
         .map(|held| Connection::new(held.junction, held.path))
         .next()
         .unwrap()
         .junction;
-    assert!(crossing.claims.has(second, junction, 1));
+    assert!(crossing.claims.grants.has(second, junction, 1));
     crossing.agents.remove(second);
     assert!(!step(&mut crossing, 4));
-    assert!(!crossing.claims.has(second, junction, 1));
+    assert!(!crossing.claims.grants.has(second, junction, 1));
     // The other vehicle is let in when junctions decide again: a fifth of a second after step 0.
     for between in 5..20 {
         assert!(!step(&mut crossing, between) && !crossing.is_let_in(first));

@@ -105,6 +105,7 @@ fn nobody_appears_where_those_come_on_who_were_let_in_before_a_short_piece() {
         };
         stand
             .claims
+            .grants
             .may_appear(lanes, last, std::iter::empty(), space)
     };
     for number in 0..standing - 1 {
@@ -313,7 +314,7 @@ fn who_has_its_turn_at_the_next_junction_leaves_its_place_to_who_comes_behind() 
         let first = stand.car(1, &way[2..], length - front - 0.5, 0.0);
         let second = stand.car(2, &way, stand.ground.length(way[0]) - 8.0, 4.0);
         if is_closed {
-            stand.claims.close(vec![next]);
+            stand.claims.closing.close(vec![next]);
         }
         stand.step(1);
         assert_eq!(granted_to(&stand, first), if is_closed { 0 } else { 2 });
@@ -323,7 +324,7 @@ fn who_has_its_turn_at_the_next_junction_leaves_its_place_to_who_comes_behind() 
             continue;
         }
         // The junction is to be changed. The first vehicle keeps its turn while the other one counts on it.
-        stand.claims.close(vec![next]);
+        stand.claims.closing.close(vec![next]);
         stand.step(2);
         assert_eq!(granted_to(&stand, first), 2);
         stand.agents.remove(second);
@@ -380,7 +381,7 @@ fn room_beyond_ends_at_the_stop_line() {
         let s = length - before_end - kind.front - 0.5;
         let first = stand.car(1, &way[2..], s, 0.0);
         let second = stand.car(2, &way, stand.ground.length(way[0]) - 14.0, 4.0);
-        stand.claims.close(vec![next]);
+        stand.claims.closing.close(vec![next]);
         stand.step(1);
         assert_eq!(granted_to(&stand, first), 0);
         assert_eq!(granted_to(&stand, second) > 0, !sets_lines_back);

@@ -1,0 +1,456 @@
+//! The grants of junctions: connections that agents may be on, in the order of their tickets.
+
+use super::request::{Need, Request};
+use super::situation::Situation;
+use crate::ground::Ground;
+use crate::records::{AgentIndex, are_distinct};
+use roadwright_scenario::lane_graph::LaneletIndex;
+use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
+use serde::{Deserialize, Serialize};
+
+/// Tickets begin here, so that there are lower ones for those who are inside without having drawn one.
+const FIRST_TICKET: u64 = 1 << 32;
+/// From one ticket to the next: there are others in between, for those who pass before somebody that
+/// was let in earlier.
+const TICKET_STEP: u64 = 1 << 20;
+
+/// Largest ticket of a save: 2^42 vehicles can be let in before tickets overflow.
+const LAST_TICKET: u64 = 1 << 62;
+
+/// A connection that an agent may be on.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct Grant {
+    pub(super) agent: AgentIndex,
+    /// Number of the connection in its junction.
+    pub(super) path: ConnectionIndex,
+    /// Index of the connection in the agent's route: a route can lead through one junction twice.
+    pub(super) at: u32,
+    /// Lanelet beyond the junction.
+    pub(super) exit: LaneletIndex,
+    /// Of two whose ways meet, the lower one passes first.
+    pub(super) ticket: u64,
+    /// How long it is expected to be held up by others, s.
+    pub(super) delay: f32,
+    /// Whether the agent's front has reached the connection.
+    pub(super) has_entered: bool,
+    /// Whether it was let in.
+    pub(super) is_invited: bool,
+    /// Whether it is the first of a chain: only there signals are looked at, unless it is a narrow bend.
+    pub(super) is_first: bool,
+    /// Whether it was let in together with a ring of full lanes.
+    pub(super) is_in_ring: bool,
+    /// Whether it was let in to turn at a red light.
+    pub(super) is_on_red: bool,
+    /// Where its front was when an edit has moved the stop line under it, m: it can wait there for others
+    /// even if they meet it before. 0 for all others.
+    pub(super) stands_at: f32,
+    #[serde(skip)]
+    pub(super) noted: Noted,
+}
+
+/// Where the rear axle of the holder of a grant is along its connection, m, while an update lasts: nobody
+/// moves meanwhile, and it is asked for often. Not a number before and after, and not state.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Noted(f64);
+
+impl Noted {
+    const NOTHING: Self = Self(f64::NAN);
+
+    /// Distance along the connection, m; `None` outside of an update.
+    pub(super) fn along(self) -> Option<f64> {
+        (!self.0.is_nan()).then_some(self.0)
+    }
+}
+
+impl Default for Noted {
+    fn default() -> Self {
+        Self::NOTHING
+    }
+}
+
+impl PartialEq for Noted {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Grant {
+    /// For who is let in alone, and has not entered yet.
+    fn new(
+        agent: AgentIndex,
+        path: ConnectionIndex,
+        at: u32,
+        exit: LaneletIndex,
+        ticket: u64,
+    ) -> Self {
+        Self {
+            agent,
+            path,
+            at,
+            exit,
+            ticket,
+            delay: 0.0,
+            has_entered: false,
+            is_invited: true,
+            is_first: true,
+            is_in_ring: false,
+            is_on_red: false,
+            stands_at: 0.0,
+            noted: Noted::NOTHING,
+        }
+    }
+}
+
+/// What all junctions have granted.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Grants {
+    /// Grants of each junction, in the order of their tickets.
+    granted: Vec<Vec<Grant>>,
+    /// Junctions with a grant. Few of thousands have one, and only those are visited in a step.
+    busy: Vec<JunctionIndex>,
+    /// The next ticket.
+    next_ticket: u64,
+}
+
+/// A grant, as other parts of traffic read it.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::traffic) struct Held {
+    pub(in crate::traffic) junction: JunctionIndex,
+    pub(in crate::traffic) agent: AgentIndex,
+    pub(in crate::traffic) path: ConnectionIndex,
+    /// Index of the connection in the agent's route.
+    pub(in crate::traffic) at: u32,
+}
+
+impl Grants {
+    pub(super) fn new(junctions: usize) -> Self {
+        Self {
+            granted: vec![Vec::new(); junctions],
+            busy: Vec::new(),
+            next_ticket: FIRST_TICKET,
+        }
+    }
+
+    /// Grants of one junction, in the order of their tickets.
+    pub(super) fn of(&self, junction: JunctionIndex) -> &[Grant] {
+        &self.granted[junction.index()]
+    }
+
+    pub(super) fn of_mut(&mut self, junction: JunctionIndex) -> &mut [Grant] {
+        &mut self.granted[junction.index()]
+    }
+
+    /// Junctions with a grant.
+    pub(super) fn busy(&self) -> &[JunctionIndex] {
+        &self.busy
+    }
+
+    /// Calls a function with the grants of each busy junction.
+    pub(super) fn for_each_busy(&mut self, mut act: impl FnMut(JunctionIndex, &mut [Grant])) {
+        for &junction in &self.busy {
+            act(junction, &mut self.granted[junction.index()]);
+        }
+    }
+
+    /// Number of grants in all junctions.
+    pub(super) fn count(&self) -> usize {
+        let busy = self.busy.iter();
+        busy.map(|&junction| self.of(junction).len()).sum()
+    }
+
+    /// All that is granted to those who were let in.
+    pub(in crate::traffic) fn held(&self) -> impl Iterator<Item = Held> + '_ {
+        let busy = self.busy.iter();
+        busy.flat_map(|&junction| {
+            let grants = self.granted[junction.index()].iter();
+            let invited = grants.filter(|grant| grant.is_invited);
+            invited.map(move |grant| Held {
+                junction,
+                agent: grant.agent,
+                path: grant.path,
+                at: grant.at,
+            })
+        })
+    }
+
+    /// The grants of all junctions.
+    fn by_junction(&self) -> impl Iterator<Item = (JunctionIndex, &Vec<Grant>)> {
+        JunctionIndex::up_to(self.granted.len()).zip(&self.granted)
+    }
+
+    /// Content for a hash, with ids instead of indices, so that it does not depend on where agents are stored.
+    pub(super) fn hashed(&self, id_of: impl Fn(AgentIndex) -> u64) -> impl Serialize {
+        let mut granted = Vec::new();
+        for (junction, grants) in self.by_junction() {
+            // In the order of tickets, which decides.
+            granted.extend(grants.iter().map(|grant| {
+                let id = id_of(grant.agent);
+                let agent = AgentIndex::default();
+                (id, junction, Grant { agent, ..*grant })
+            }));
+        }
+        (granted, self.next_ticket)
+    }
+
+    /// Whether all grants are for junctions of a ground and for agents with indices below `agents`.
+    pub(super) fn fits(&self, ground: &Ground, agents: usize) -> bool {
+        let junctions = ground.junction_count();
+        let lanelets = ground.graph().lanelets().len();
+        let is_sound = |(junction, grants): (JunctionIndex, &Vec<Grant>)| {
+            let paths = ground.law(junction).conflicts.path_count();
+            let exists = |grant: &Grant| {
+                (grant.path.index()) < paths
+                    && (grant.agent.index()) < agents
+                    && grant.exit.index() < lanelets
+            };
+            grants.is_sorted_by_key(|grant| grant.ticket) && grants.iter().all(exists)
+        };
+        let mut busy = self.busy.iter();
+        self.granted.len() == junctions
+            && self.next_ticket <= LAST_TICKET
+            && are_distinct(&self.busy)
+            && self.by_junction().all(is_sound)
+            && busy.all(|&junction| (junction.index()) < junctions)
+    }
+
+    /// Lets a vehicle in, on the connection at an index of its route; it may be inside already.
+    pub(crate) fn hold(
+        &mut self,
+        agent: AgentIndex,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+        at: u32,
+        exit: LaneletIndex,
+        is_inside: bool,
+    ) {
+        let ticket = self.draw_ticket();
+        let grant = Grant {
+            has_entered: is_inside,
+            ..Grant::new(agent, path, at, exit, ticket)
+        };
+        self.add(junction, grant);
+    }
+
+    /// Gives an agent a ticket after all others whose front an edit has found so far beyond the start of a
+    /// connection, m.
+    pub(crate) fn hold_standing(
+        &mut self,
+        agent: AgentIndex,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+        at: u32,
+        exit: LaneletIndex,
+        front: f64,
+    ) {
+        let ticket = self.draw_ticket();
+        let grant = Grant {
+            has_entered: true,
+            is_invited: false,
+            stands_at: front as f32,
+            ..Grant::new(agent, path, at, exit, ticket)
+        };
+        self.add(junction, grant);
+    }
+
+    fn draw_ticket(&mut self) -> u64 {
+        let ticket = self.next_ticket;
+        self.next_ticket += TICKET_STEP;
+        ticket
+    }
+
+    fn add(&mut self, junction: JunctionIndex, grant: Grant) {
+        let list = &mut self.granted[junction.index()];
+        if list.is_empty() {
+            self.busy.push(junction);
+        }
+        // Behind those with the same ticket, who have it for longer.
+        let place = list.partition_point(|other| other.ticket <= grant.ticket);
+        list.insert(place, grant);
+    }
+
+    /// A ticket that is lower than one of a junction and higher than those before it.
+    fn ticket_before(&self, junction: JunctionIndex, ticket: u64) -> u64 {
+        let list = &self.granted[junction.index()];
+        let place = list.partition_point(|grant| grant.ticket < ticket);
+        let lower = place.checked_sub(1).map(|i| list[i].ticket);
+        // After twenty in one gap two have the same one: then they go in the order of the list.
+        let lower = lower.unwrap_or(ticket.saturating_sub(TICKET_STEP));
+        lower + (ticket - lower) / 2
+    }
+
+    /// Gives an agent that is inside a junction without having drawn a ticket the lowest one: others
+    /// keep off it.
+    pub(crate) fn hold_inside(
+        &mut self,
+        agent: AgentIndex,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+        at: u32,
+        exit: LaneletIndex,
+    ) {
+        let next = self.draw_ticket();
+        // One below the lowest: it is inside already, so it waits for nobody, and all others for it.
+        let first = self.granted[junction.index()].first();
+        let ticket = first.map_or(next, |first| first.ticket.saturating_sub(1));
+        let grant = Grant {
+            has_entered: true,
+            is_invited: false,
+            ..Grant::new(agent, path, at, exit, ticket)
+        };
+        self.add(junction, grant);
+    }
+
+    /// The lowest ticket of each agent; `u64::MAX` for those without.
+    pub(crate) fn tickets(&self, agents: usize) -> Vec<u64> {
+        let mut tickets = vec![u64::MAX; agents];
+        for grant in self.granted.iter().flatten() {
+            let ticket = &mut tickets[grant.agent.index()];
+            *ticket = grant.ticket.min(*ticket);
+        }
+        tickets
+    }
+
+    /// Grants all that a request needs, before a ticket or after all. Returns the index in the agent's
+    /// route before which it may enter connections now.
+    pub(super) fn grant(
+        &mut self,
+        request: &Request,
+        needs: &[Need],
+        before: Option<u64>,
+        is_on_red: bool,
+    ) -> u32 {
+        // Only who needs a single junction passes before somebody; a chain gets one ticket after all
+        // others.
+        let between = before.zip(needs.first());
+        let ticket = match between {
+            Some((before, need)) => self.ticket_before(need.junction, before),
+            None => self.draw_ticket(),
+        };
+        for need in needs {
+            let is_first = need.at == request.at;
+            let grant = Grant {
+                is_first,
+                is_on_red: is_first && is_on_red,
+                ..Grant::new(request.agent, need.path, need.at, need.exit, ticket)
+            };
+            self.add(need.junction, grant);
+        }
+        needs.last().map_or(0, |last| last.at + 1)
+    }
+
+    /// Whether a vehicle holds the connection at an index of its route.
+    pub(crate) fn has(&self, agent: AgentIndex, junction: JunctionIndex, at: u32) -> bool {
+        let list = &self.granted[junction.index()];
+        list.iter()
+            .any(|grant| grant.agent == agent && grant.at == at)
+    }
+
+    /// Takes over the grants of other roads. For an agent, a junction and an index of its route, `moved` gives
+    /// the connection and the exit now, or `None` to drop the grant.
+    pub(super) fn take_over(
+        &mut self,
+        held: &Self,
+        moved: impl Fn(AgentIndex, JunctionIndex, u32) -> Option<(Connection, LaneletIndex)>,
+    ) {
+        self.next_ticket = held.next_ticket;
+        // Grants are moved one by one: an edit can split a junction or give its connections other numbers.
+        for (junction, grants) in held.by_junction() {
+            for grant in grants {
+                if let Some((
+                    Connection {
+                        junction,
+                        number: path,
+                    },
+                    exit,
+                )) = moved(grant.agent, junction, grant.at)
+                {
+                    self.add(
+                        junction,
+                        Grant {
+                            path,
+                            exit,
+                            ..*grant
+                        },
+                    );
+                }
+            }
+        }
+        // An edit can make one junction of two.
+        // Then a vehicle may hold two connections with one ticket: they stand in the order of its
+        // route.
+        for grants in &mut self.granted {
+            grants.sort_unstable_by_key(|grant| (grant.ticket, grant.at));
+        }
+    }
+
+    /// For each agent index the smallest index of its route for which that agent holds anything;
+    /// `u32::MAX` for agents that hold nothing.
+    pub(crate) fn firsts(&self, agents: usize) -> Vec<u32> {
+        let mut firsts = vec![u32::MAX; agents];
+        for grant in self.granted.iter().flatten() {
+            let first = &mut firsts[grant.agent.index()];
+            *first = grant.at.min(*first);
+        }
+        firsts
+    }
+
+    /// Whether another vehicle holds a connection that conflicts with a path of a junction.
+    pub(crate) fn are_in_conflict(
+        &self,
+        agent: AgentIndex,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+        ground: &Ground,
+    ) -> bool {
+        let mut others = self.granted[junction.index()].iter();
+        others.any(|grant| grant.agent != agent && ground.in_conflict(junction, path, grant.path))
+    }
+
+    /// Takes back the grants of a vehicle from an index of its route on.
+    pub(super) fn forget_from(&mut self, agent: AgentIndex, at: u32) {
+        self.keep(|grant| grant.agent != agent || grant.at < at);
+    }
+
+    /// Takes back all grants of a vehicle.
+    pub(super) fn forget(&mut self, agent: AgentIndex) {
+        self.keep(|grant| grant.agent != agent);
+    }
+
+    /// Keeps the grants for which `stays` holds; a junction without any is not busy any more.
+    pub(super) fn keep(&mut self, stays: impl Fn(&Grant) -> bool) {
+        // A junction leaves the list of busy ones with its last grant; `hold` puts it back.
+        let granted = &mut self.granted;
+        self.busy.retain(|&junction| {
+            let list = &mut granted[junction.index()];
+            list.retain(&stays);
+            !list.is_empty()
+        });
+    }
+
+    /// Notes where the holders of grants are, until they move.
+    pub(super) fn note_places(&mut self, situation: &Situation<'_>) {
+        self.for_each_busy(|_, grants| {
+            for grant in grants {
+                if situation.agents.drives(grant.agent) {
+                    grant.noted = Noted(situation.along(grant.agent, grant.at));
+                }
+            }
+        });
+    }
+
+    pub(super) fn forget_places(&mut self) {
+        self.for_each_busy(|_, grants| {
+            for grant in grants {
+                grant.noted = Noted::NOTHING;
+            }
+        });
+    }
+}

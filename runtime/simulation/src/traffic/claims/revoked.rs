@@ -1,0 +1,97 @@
+//! Grants that junctions revoke before the vehicle has entered.
+
+use super::closing::Closing;
+use super::grants::{Grant, Grants};
+use super::gridlock::AT_LINE;
+use super::situation::Situation;
+use crate::records::AgentIndex;
+use roadwright_scenario::junction::Light;
+use roadwright_scenario::{Connection, JunctionIndex};
+
+impl Grants {
+    /// Who has not entered yet and has to give its grants back: its signal has turned red, or another
+    /// vehicle has cut in before it.
+    pub(super) fn find_revoked(
+        &self,
+        closing: &Closing,
+        situation: &Situation<'_>,
+        out: &mut Vec<(AgentIndex, u32)>,
+    ) {
+        out.clear();
+        for &junction in self.busy() {
+            for grant in self.of(junction) {
+                // Who is in the junction is beyond its line, wherever that lies before it.
+                if situation.front_of(grant) > 0.0 {
+                    continue;
+                }
+                let distance = situation.before_line(junction, grant);
+                if distance < 0.0 {
+                    continue;
+                }
+                let path = Connection::new(junction, grant.path);
+                let light = situation.light(path);
+                // At amber it goes on if others count on that, and it is over the line before red.
+                let is_near = distance <= AT_LINE;
+                let is_kept =
+                    || grant.is_in_ring || is_near && self.is_counted_on(grant, situation);
+                let goes_on = grant.is_on_red || light == Light::Amber && is_kept();
+                let stopped_at = match goes_on || light == Light::Green {
+                    true => None,
+                    false => stopped_by_light(junction, grant, distance, situation),
+                };
+                let is_closed = grant.is_first
+                    && closing.is_closed(junction)
+                    && situation.can_stop(grant.agent, distance)
+                    && !self.is_counted_on(grant, situation);
+                let is_held = grant.is_first
+                    && closing.is_called_back(grant, situation)
+                    && !self.is_counted_on(grant, situation);
+                if let Some(at) = stopped_at {
+                    out.push((grant.agent, at));
+                } else if is_closed || is_held || !situation.has_turn(grant.agent, grant.at) {
+                    out.push((grant.agent, grant.at));
+                }
+            }
+        }
+    }
+
+    /// Whether others have been let onto a lane on which the holder of a grant is, or comes to before it enters:
+    /// they may count on its driving on.
+    fn is_counted_on(&self, grant: &Grant, situation: &Situation<'_>) -> bool {
+        let from = situation.agents.progress[grant.agent.index()].at;
+        let mut lanes = (from..grant.at).filter_map(|at| situation.route(grant.agent).lanelet(at));
+        lanes.any(|lane| {
+            let mut ways = situation.ground.graph().predecessors(lane).iter();
+            let before = ways.find_map(|&way| situation.ground.contested(way));
+            before.is_some_and(|Connection { junction, .. }| {
+                let mut others = self.of(junction).iter();
+                others.any(|other| other.exit == lane && other.agent != grant.agent)
+            })
+        })
+    }
+}
+
+/// From which index of its route on the holder of a grant has to give back what it has, since the signal of
+/// that junction stops it; `distance` is how far its front is before the line, m. Where narrow bends lie before
+/// it, it stops before these. Who is in them goes on: they would not be free behind it, and who waits for
+/// them may be in its way.
+fn stopped_by_light(
+    junction: JunctionIndex,
+    grant: &Grant,
+    distance: f64,
+    situation: &Situation<'_>,
+) -> Option<u32> {
+    let first = situation.law_from(grant)?;
+    let distance = match first == grant.at {
+        true => distance,
+        false => {
+            let path = situation
+                .ground
+                .contested(situation.route(grant.agent).lanelet(first)?)?;
+            -situation.front(grant.agent, first) - situation.setback(path)
+        }
+    };
+    let path = Connection::new(junction, grant.path);
+    let is_stopped = || situation.is_called_back_by_light(path, grant.agent, distance);
+    (distance >= 0.0 && is_stopped()).then_some(first)
+}
