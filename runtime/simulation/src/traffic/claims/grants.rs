@@ -8,9 +8,9 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use serde::{Deserialize, Serialize};
 
-/// Tickets begin here, so that there are lower ones for those who are inside without having drawn one.
+/// First ticket. Lower numbers are left for vehicles that are inside without having drawn a ticket.
 const FIRST_TICKET: u64 = 1 << 32;
-/// From one ticket to the next: there are others in between, for those who pass before somebody that
+/// Distance between successive tickets. The numbers in between are for vehicles that pass before one that
 /// was let in earlier.
 const TICKET_STEP: u64 = 1 << 20;
 
@@ -23,33 +23,33 @@ pub(super) struct Grant {
     pub(super) agent: AgentIndex,
     /// Number of the connection in its junction.
     pub(super) path: ConnectionIndex,
-    /// Index of the connection in the agent's route: a route can lead through one junction twice.
+    /// Index of the connection in the agent's route; a route can lead through one junction twice.
     pub(super) at: u32,
     /// Lanelet beyond the junction.
     pub(super) exit: LaneletIndex,
-    /// Of two whose ways meet, the lower one passes first.
+    /// On conflicting connections the lower ticket passes first.
     pub(super) ticket: u64,
-    /// How long it is expected to be held up by others, s.
+    /// Time for which other vehicles are expected to delay it, s.
     pub(super) delay: f32,
     /// Whether the agent's front has reached the connection.
     pub(super) has_entered: bool,
     /// Whether it was let in.
     pub(super) is_invited: bool,
-    /// Whether it is the first of a chain: only there signals are looked at, unless it is a narrow bend.
+    /// Whether it is the first of a chain. Signals count only there, or behind narrow bends.
     pub(super) is_first: bool,
     /// Whether it was let in together with a ring of full lanes.
     pub(super) is_in_ring: bool,
     /// Whether it was let in to turn at a red light.
     pub(super) is_on_red: bool,
-    /// Where its front was when an edit has moved the stop line under it, m: it can wait there for others
-    /// even if they meet it before. 0 for all others.
+    /// Position of the agent's front when an edit moved the stop line behind it, m. It may wait there for
+    /// others even if their conflict begins earlier. 0 for all others.
     pub(super) stands_at: f32,
     #[serde(skip)]
     pub(super) noted: Noted,
 }
 
-/// Where the rear axle of the holder of a grant is along its connection, m, while an update lasts: nobody
-/// moves meanwhile, and it is asked for often. Not a number before and after, and not state.
+/// Position of the rear axle of a grant's holder along its connection, m. Cached during an update, in which
+/// no vehicle moves, because it is read often. NaN before and after; not part of the state.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Noted(f64);
 
@@ -75,7 +75,7 @@ impl PartialEq for Noted {
 }
 
 impl Grant {
-    /// For who is let in alone, and has not entered yet.
+    /// Creates the grant of a vehicle that is let in alone and has not entered yet.
     fn new(
         agent: AgentIndex,
         path: ConnectionIndex,
@@ -101,18 +101,18 @@ impl Grant {
     }
 }
 
-/// What all junctions have granted.
+/// The grants of all junctions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Grants {
     /// Grants of each junction, in the order of their tickets.
     granted: Vec<Vec<Grant>>,
     /// Junctions with a grant. Few of thousands have one, and only those are visited in a step.
     busy: Vec<JunctionIndex>,
-    /// The next ticket.
+    /// Next ticket.
     next_ticket: u64,
 }
 
-/// A grant, as other parts of traffic read it.
+/// A grant as the other parts of traffic see it.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::traffic) struct Held {
     pub(in crate::traffic) junction: JunctionIndex,
@@ -158,7 +158,7 @@ impl Grants {
         busy.map(|&junction| self.of(junction).len()).sum()
     }
 
-    /// All that is granted to those who were let in.
+    /// All grants of vehicles that were let in.
     pub(in crate::traffic) fn held(&self) -> impl Iterator<Item = Held> + '_ {
         let busy = self.busy.iter();
         busy.flat_map(|&junction| {
@@ -182,7 +182,7 @@ impl Grants {
     pub(super) fn hashed(&self, id_of: impl Fn(AgentIndex) -> u64) -> impl Serialize {
         let mut granted = Vec::new();
         for (junction, grants) in self.by_junction() {
-            // In the order of tickets, which decides.
+            // In the order of tickets, which is significant.
             granted.extend(grants.iter().map(|grant| {
                 let id = id_of(grant.agent);
                 let agent = AgentIndex::default();
@@ -213,7 +213,7 @@ impl Grants {
             && busy.all(|&junction| (junction.index()) < junctions)
     }
 
-    /// Lets a vehicle in, on the connection at an index of its route; it may be inside already.
+    /// Lets a vehicle in on the connection at an index of its route. It may be inside already.
     pub(crate) fn hold(
         &mut self,
         agent: AgentIndex,
@@ -233,8 +233,8 @@ impl Grants {
         self.add(junction, grant);
     }
 
-    /// Gives an agent a ticket after all others whose front an edit has found so far beyond the start of a
-    /// connection, m.
+    /// Gives a ticket after all others to an agent whose front an edit has placed at `front` beyond the
+    /// start of a connection, m.
     pub(crate) fn hold_standing(
         &mut self,
         agent: AgentIndex,
@@ -267,7 +267,7 @@ impl Grants {
         if list.is_empty() {
             self.busy.push(junction);
         }
-        // Behind those with the same ticket, who have it for longer.
+        // After those with the same ticket, which have had it for longer.
         let place = list.partition_point(|other| other.ticket <= grant.ticket);
         list.insert(place, grant);
     }
@@ -277,13 +277,13 @@ impl Grants {
         let list = &self.granted[junction.index()];
         let place = list.partition_point(|grant| grant.ticket < ticket);
         let lower = place.checked_sub(1).map(|i| list[i].ticket);
-        // After twenty in one gap two have the same one: then they go in the order of the list.
+        // After twenty in one gap two tickets are equal. Then the order of the list decides.
         let lower = lower.unwrap_or(ticket.saturating_sub(TICKET_STEP));
         lower + (ticket - lower) / 2
     }
 
-    /// Gives an agent that is inside a junction without having drawn a ticket the lowest one: others
-    /// keep off it.
+    /// Gives the lowest ticket to an agent that is inside a junction without having drawn one, so that
+    /// others keep clear.
     pub(crate) fn hold_inside(
         &mut self,
         agent: AgentIndex,
@@ -295,7 +295,8 @@ impl Grants {
         exit: LaneletIndex,
     ) {
         let next = self.draw_ticket();
-        // One below the lowest: it is inside already, so it waits for nobody, and all others for it.
+        // One below the lowest: it is inside already, so it waits for no vehicle and all others wait for
+        // it.
         let first = self.granted[junction.index()].first();
         let ticket = first.map_or(next, |first| first.ticket.saturating_sub(1));
         let grant = Grant {
@@ -306,7 +307,7 @@ impl Grants {
         self.add(junction, grant);
     }
 
-    /// The lowest ticket of each agent; `u64::MAX` for those without.
+    /// The lowest ticket of each agent; `u64::MAX` for agents without a ticket.
     pub(crate) fn tickets(&self, agents: usize) -> Vec<u64> {
         let mut tickets = vec![u64::MAX; agents];
         for grant in self.granted.iter().flatten() {
@@ -317,7 +318,7 @@ impl Grants {
     }
 
     /// Grants all that a request needs, before a ticket or after all. Returns the index in the agent's
-    /// route before which it may enter connections now.
+    /// route before which it may now enter connections.
     pub(super) fn grant(
         &mut self,
         request: &Request,
@@ -325,8 +326,8 @@ impl Grants {
         before: Option<u64>,
         is_on_red: bool,
     ) -> u32 {
-        // Only who needs a single junction passes before somebody; a chain gets one ticket after all
-        // others.
+        // Only a vehicle that needs a single junction passes before another one. A chain gets one ticket
+        // after all others.
         let between = before.zip(needs.first());
         let ticket = match between {
             Some((before, need)) => self.ticket_before(need.junction, before),
@@ -359,7 +360,7 @@ impl Grants {
         moved: impl Fn(AgentIndex, JunctionIndex, u32) -> Option<(Connection, LaneletIndex)>,
     ) {
         self.next_ticket = held.next_ticket;
-        // Grants are moved one by one: an edit can split a junction or give its connections other numbers.
+        // Grants are moved one by one, because an edit can split a junction or renumber its connections.
         for (junction, grants) in held.by_junction() {
             for grant in grants {
                 if let Some((
@@ -381,16 +382,15 @@ impl Grants {
                 }
             }
         }
-        // An edit can make one junction of two.
-        // Then a vehicle may hold two connections with one ticket: they stand in the order of its
-        // route.
+        // An edit can merge two junctions. Then a vehicle may hold two connections with one ticket, and
+        // they are sorted in the order of its route.
         for grants in &mut self.granted {
             grants.sort_unstable_by_key(|grant| (grant.ticket, grant.at));
         }
     }
 
-    /// For each agent index the smallest index of its route for which that agent holds anything;
-    /// `u32::MAX` for agents that hold nothing.
+    /// For each agent the smallest index of its route for which it holds a grant; `u32::MAX` for agents
+    /// without grants.
     pub(crate) fn firsts(&self, agents: usize) -> Vec<u32> {
         let mut firsts = vec![u32::MAX; agents];
         for grant in self.granted.iter().flatten() {
@@ -424,9 +424,9 @@ impl Grants {
         self.keep(|grant| grant.agent != agent);
     }
 
-    /// Keeps the grants for which `stays` holds; a junction without any is not busy any more.
+    /// Keeps the grants for which `stays` holds. A junction without grants is no longer busy.
     pub(super) fn keep(&mut self, stays: impl Fn(&Grant) -> bool) {
-        // A junction leaves the list of busy ones with its last grant; `hold` puts it back.
+        // A junction leaves the list of busy ones with its last grant. `hold` adds it again.
         let granted = &mut self.granted;
         self.busy.retain(|&junction| {
             let list = &mut granted[junction.index()];
@@ -435,7 +435,7 @@ impl Grants {
         });
     }
 
-    /// Notes where the holders of grants are, until they move.
+    /// Caches the positions of the holders of grants until they move.
     pub(super) fn note_places(&mut self, situation: &Situation<'_>) {
         self.for_each_busy(|_, grants| {
             for grant in grants {

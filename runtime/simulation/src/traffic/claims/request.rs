@@ -313,7 +313,7 @@ impl Requests {
         &mut self.lists.intruders
     }
 
-    /// What those wait for who are not passed over any more.
+    /// What the vehicles that are not passed over any more wait for.
     pub(super) fn pending(&self) -> &[Pending] {
         &self.lists.pending
     }

@@ -9,8 +9,8 @@ use roadwright_scenario::junction::Light;
 use roadwright_scenario::{Connection, JunctionIndex};
 
 impl Grants {
-    /// Who has not entered yet and has to give its grants back: its signal has turned red, or another
-    /// vehicle has cut in before it.
+    /// Finds vehicles that have not entered yet and must return their grants, because their signal has
+    /// turned red or another vehicle has cut in before them.
     pub(super) fn find_revoked(
         &self,
         closing: &Closing,
@@ -20,7 +20,8 @@ impl Grants {
         out.clear();
         for &junction in self.busy() {
             for grant in self.of(junction) {
-                // Who is in the junction is beyond its line, wherever that lies before it.
+                // A vehicle in the junction is beyond its line, however far before the junction the line
+                // lies.
                 if situation.front_of(grant) > 0.0 {
                     continue;
                 }
@@ -30,7 +31,7 @@ impl Grants {
                 }
                 let path = Connection::new(junction, grant.path);
                 let light = situation.light(path);
-                // At amber it goes on if others count on that, and it is over the line before red.
+                // At amber it continues if others count on that and it crosses the line before red.
                 let is_near = distance <= AT_LINE;
                 let is_kept =
                     || grant.is_in_ring || is_near && self.is_counted_on(grant, situation);
@@ -55,8 +56,8 @@ impl Grants {
         }
     }
 
-    /// Whether others have been let onto a lane on which the holder of a grant is, or comes to before it enters:
-    /// they may count on its driving on.
+    /// Whether others have been let onto a lane on which the holder of a grant is, or which it uses before
+    /// it enters. They may count on it to drive on.
     fn is_counted_on(&self, grant: &Grant, situation: &Situation<'_>) -> bool {
         let from = situation.agents.progress[grant.agent.index()].at;
         let mut lanes = (from..grant.at).filter_map(|at| situation.route(grant.agent).lanelet(at));
@@ -71,10 +72,10 @@ impl Grants {
     }
 }
 
-/// From which index of its route on the holder of a grant has to give back what it has, since the signal of
-/// that junction stops it; `distance` is how far its front is before the line, m. Where narrow bends lie before
-/// it, it stops before these. Who is in them goes on: they would not be free behind it, and who waits for
-/// them may be in its way.
+/// The first index of its route that a grant's holder must return, because the signal of that junction
+/// stops it. `distance` is how far its front is before the line, m. If there are narrow bends before the
+/// junction, it stops before these. A vehicle in a bend continues, because it would block the bend, and
+/// vehicles that wait for the bend may block the vehicle.
 fn stopped_by_light(
     junction: JunctionIndex,
     grant: &Grant,
