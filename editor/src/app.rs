@@ -2,13 +2,15 @@
 
 use crate::autosave::{Recovery, recoveries};
 use crate::camera::Camera;
+use crate::context::{Context, waker};
 use crate::damaged::Damaged;
 use crate::derived::Derivation;
 use crate::document::{Document, UNTITLED};
 use crate::document_flow::DocumentFlow;
+use crate::edit_commands::Editing;
 use crate::experiment::ExperimentModel;
 use crate::extensions::{Extensions, Folders, Modules};
-use crate::folder_list::{self, FolderList, ListedFolder};
+use crate::folder_list::{FolderReader, ListedFolder};
 use crate::gamepad::Gamepads;
 use crate::kept_runs::KeptRuns;
 use crate::laboratory::Laboratory;
@@ -25,8 +27,6 @@ use crate::shipped;
 use crate::shop::Shop;
 use crate::tools::ToolKind;
 use crate::view::ViewState;
-use crate::waiting::{Waiting, own};
-use crate::worker::Worker;
 use crate::workshop::Workshop;
 use roadwright_extension::Level;
 use roadwright_scenario::operation::Objects;
@@ -90,25 +90,16 @@ impl Options {
 /// beside the frame. Each part is written to in the file that it is declared in; what they do
 /// together is in the files by subject, as methods of the editor.
 pub struct Editor {
-    pub(crate) model: Model,
-    pub(crate) view: ViewState,
-    /// What the frame asks for; it is done after the frame.
-    pub(crate) actions: Vec<Action>,
+    pub(crate) cx: Context,
     pub(crate) flow: DocumentFlow,
-    /// The document, while something else stands in its place.
-    pub(crate) waiting: Option<Waiting>,
     pub(crate) derived: Derivation,
-    /// Reads folders for the question for a path.
-    pub(crate) folders: Worker<PathBuf, FolderList>,
+    pub(crate) folders: FolderReader,
+    pub(crate) editing: Editing,
     pub(crate) playing: Playing,
     pub(crate) laboratory: Laboratory,
     pub(crate) shop: Shop,
     pub(crate) extensions: Extensions,
     lookout: Lookout,
-    pub(crate) gamepads: Gamepads,
-    pub(crate) context: egui::Context,
-    /// What was copied last, here or in another window.
-    pub(crate) clipboard: Option<Arc<Scenario>>,
     /// Where settings are kept, and as what they were written last.
     settings_folder: PathBuf,
     saved_settings: Settings,
@@ -144,98 +135,89 @@ impl Editor {
         extensions.look(&mut model.modules, trusted, 0.0);
         let wake = waker(context);
         let mut editor = Self {
-            model,
+            cx: Context::new(
+                model,
+                ViewState::new(context, MapPainter::new(options.uses_gpu, wake.clone())),
+                context.clone(),
+            ),
             extensions,
-            view: ViewState::new(context, MapPainter::new(options.uses_gpu, wake.clone())),
-            actions: Vec::new(),
             flow: DocumentFlow::new(&options.autosaves),
-            waiting: None,
             derived: Derivation::new(wake.clone()),
-            folders: Worker::new(|folder: PathBuf| folder_list::read(&folder), wake.clone()),
+            folders: FolderReader::new(wake.clone()),
+            editing: Editing::default(),
             laboratory: Laboratory::new(wake.clone()),
             lookout: Lookout::new(wake),
-            playing: Playing::default(),
+            playing: Playing::new(Gamepads::new(options.reads_gamepads)),
             shop: Shop::default(),
-            gamepads: Gamepads::new(options.reads_gamepads),
-            context: context.clone(),
-            clipboard: None,
             settings_folder: options.settings,
             saved_settings: settings,
             started: now(),
             window_title: String::new(),
         };
         if let Some(damaged) = failure {
-            editor.model.damaged = Some(Arc::new(damaged));
-            editor.model.dialog = Dialog::Damaged;
+            editor.cx.model.damaged = Some(Arc::new(damaged));
+            editor.cx.model.dialog = Dialog::Damaged;
         }
-        editor.drop_lost_members();
+        editor.cx.drop_lost_members();
         // The first picture shows the world, not an empty map.
-        editor.derive();
-        editor.wait_for_scene();
+        editor.derived.derive(&mut editor.cx);
+        editor.derived.wait_for_scene(&mut editor.cx);
         editor
     }
 
     /// What panels read.
     pub fn model(&self) -> &Model {
-        &self.model
+        &self.cx.model
     }
 
     /// Asks for something, as a panel would.
     pub fn ask(&mut self, action: Action) {
-        self.actions.push(action);
-        self.context.request_repaint();
+        self.cx.actions.push(action);
+        self.cx.egui.request_repaint();
     }
 
     /// Whether nothing is being worked on beside the frame: derived data, checks, pictures of the
     /// map, files, orders to the simulation.
     pub fn is_settled(&self) -> bool {
-        let revision = self.model.document.revision();
-        self.actions.is_empty()
-            && self.model.scene.revision == revision
-            && self.model.findings.0 == revision
+        let revision = self.cx.model.document.revision();
+        self.cx.actions.is_empty()
+            && self.cx.model.scene.revision == revision
+            && self.cx.model.findings.0 == revision
             && self.derived.asked_ways.is_answered()
-            && self.is_folder_listed()
-            && !self.view.canvas.is_waiting()
-            && !self.flow.is_busy()
+            && self.folders.is_listed(&self.cx.model)
+            && !self.cx.view.canvas.is_waiting()
+            && self.cx.jobs.is_empty()
             && !self.laboratory.is_checking()
-            && self.playing.is_settled(&self.model)
-            && !self.model.workshop.trial.is_running
+            && self.playing.is_settled(&self.cx)
+            && !self.cx.model.workshop.trial.is_running
     }
 
     /// Whether the welcome panel has all its pictures.
     pub fn has_welcome_pictures(&self) -> bool {
-        self.view.panels.has_welcome_pictures()
+        self.cx.view.panels.has_welcome_pictures()
     }
 
     /// How many pieces of skid marks the map keeps.
     pub fn skid_mark_count(&self) -> usize {
-        self.view.canvas.skid_mark_count()
+        self.cx.view.canvas.skid_mark_count()
     }
 
     /// Where the map is on the screen.
     pub fn map_rect(&self) -> egui::Rect {
-        self.view.canvas.rect
+        self.cx.view.canvas.rect
     }
 
     /// Screen point of a world point on the map.
     pub fn screen(&self, point: roadwright_geometry::DVec2) -> egui::Pos2 {
-        self.model.camera.screen(self.view.canvas.rect, point)
-    }
-
-    /// What wakes the window from another thread.
-    pub(crate) fn wake(&self) -> impl Fn() + Send + Clone + 'static {
-        waker(&self.context)
-    }
-
-    /// Shows a message.
-    pub(crate) fn say(&mut self, tone: Tone, text: &str) {
-        self.view.say(tone, text);
+        self.cx.model.camera.screen(self.cx.view.canvas.rect, point)
     }
 
     /// Plugins and scripts that have come, gone or changed.
     fn look_at_modules(&mut self, time: f64) {
-        let trusted = &self.model.settings.trusted_folders;
-        let news = self.extensions.look(&mut self.model.modules, trusted, time);
+        let trusted = &self.cx.model.settings.trusted_folders;
+        let news = self
+            .extensions
+            .look(&mut self.cx.model.modules, trusted, time);
         for event in news.events {
             // There is a window that asks for that, in other words than those of the command line.
             if event.text.contains("may not run yet") {
@@ -246,36 +228,37 @@ impl Editor {
                 Level::Warning => Tone::Refused,
                 Level::Error => Tone::Failed,
             };
-            self.say(tone, &format!("{}: {}", event.module, event.text));
+            self.cx
+                .say(tone, &format!("{}: {}", event.module, event.text));
         }
         // The run learns of modules from here only: it has a registry of its own.
-        if let Some(live) = self.playing.run() {
+        if let Some(live) = self.playing.run(&self.cx) {
             if news.has_timed_out {
                 // What follows would depend on the speed of the machine: a person decides.
                 live.play(false);
             }
             if news.has_new_modules {
-                live.use_modules(self.model.modules.registry.clone());
+                live.use_modules(self.cx.model.modules.registry.clone());
             }
         }
-        if self.model.dialog == Dialog::None && self.model.modules.asks {
-            self.model.dialog = Dialog::AllowPlugin;
+        if self.cx.model.dialog == Dialog::None && self.cx.model.modules.asks {
+            self.cx.model.dialog = Dialog::AllowPlugin;
         }
     }
 
     /// Names the scenario in the frame of the window, and whether it has changes that are not saved.
     fn name_window(&mut self) {
-        let title = format!("{} - Roadwright", self.model.title());
+        let title = format!("{} - Roadwright", self.cx.model.title());
         if self.window_title != title {
             let command = egui::ViewportCommand::Title(title.clone());
-            self.context.send_viewport_cmd(command);
+            self.cx.egui.send_viewport_cmd(command);
             self.window_title = title;
         }
     }
 
     pub(crate) fn save_settings(&mut self) {
-        if self.saved_settings != self.model.settings {
-            self.saved_settings = self.model.settings.clone();
+        if self.saved_settings != self.cx.model.settings {
+            self.saved_settings = self.cx.model.settings.clone();
             // Settings that cannot be kept are a pity, not a reason to stop.
             let _ = self.saved_settings.save(&self.settings_folder);
         }
@@ -285,26 +268,26 @@ impl Editor {
     /// not seen.
     fn work(&mut self) {
         // The time of the frame stands still while the window is hidden.
-        let frame_time = self.context.input(|i| i.time);
+        let frame_time = self.cx.egui.input(|i| i.time);
         let time = frame_time.max(self.started.elapsed().as_secs_f64());
         // In this order a document that a job brings is derived, and what was edited is told to the
         // run, before it is drawn.
-        self.take_answers();
+        self.derived.take_answers(&mut self.cx);
         self.take_jobs();
-        self.derive();
+        self.derived.derive(&mut self.cx);
         self.look_at_modules(time);
-        self.look_at_live();
+        self.playing.look(&mut self.cx);
         self.look_at_experiment();
         self.look_at_workshop();
         self.look_at_files(time);
-        self.look_at_folder(frame_time);
+        self.folders.look(&mut self.cx, frame_time);
         self.look_at_dropped_files();
         self.look_at_closing();
         self.name_window();
-        let file = self.model.document.path();
+        let file = self.cx.model.document.path();
         self.lookout.watch(file, self.extensions.call_watch());
         if let Some(period) = self.next_work(time) {
-            self.context.request_repaint_after(period);
+            self.cx.egui.request_repaint_after(period);
         }
     }
 
@@ -312,23 +295,18 @@ impl Editor {
     /// window, which sleeps until then.
     fn next_work(&self, time: f64) -> Option<Duration> {
         // Jobs wake the window when they are done; their bars have to move before that.
-        if self.flow.is_busy() || self.laboratory.is_training() {
+        if !self.cx.jobs.is_empty() || self.laboratory.is_training() {
             return Some(JOB_PERIOD);
         }
         // The lookout tells of a change once: it must not come to a frame that does not look.
         let is_kept = self.flow.has_looked(time)
-            && self.flow.has_kept(own(&self.waiting, &self.model.document))
-            && self.saved_settings == self.model.settings;
-        let is_listing = matches!(self.model.dialog, Dialog::Path { .. });
+            && self.flow.has_kept(self.cx.own_document())
+            && self.saved_settings == self.cx.model.settings;
+        let is_listing = matches!(self.cx.model.dialog, Dialog::Path { .. });
         // A run goes on while the window is hidden, where nobody draws frames.
-        let is_quiet = is_kept && !is_listing && !self.model.is_playing() && self.is_settled();
+        let is_quiet = is_kept && !is_listing && !self.cx.model.is_playing() && self.is_settled();
         (!is_quiet).then_some(lookout::PERIOD)
     }
-}
-
-fn waker(context: &egui::Context) -> impl Fn() + Send + Clone + 'static {
-    let context = context.clone();
-    move || context.request_repaint()
 }
 
 /// The state around a document before anything was done or derived.
@@ -408,7 +386,7 @@ impl eframe::App for Editor {
     }
 
     fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
-        self.read_gamepads();
+        self.playing.read_gamepads(&mut self.cx);
         // A frame, in order:
         //
         //   logic   work             workers, jobs, the run, files    -> model
@@ -416,13 +394,13 @@ impl eframe::App for Editor {
         //           keyboard::read   model -> tool in hand, actions
         //           panels::ui       model -> picture, view state, actions
         //           after_frame      actions                          -> model
-        let Self {
+        let Context {
             model,
             view,
             actions,
-            context,
+            egui: context,
             ..
-        } = self;
+        } = &mut self.cx;
         // From here on the model is only read, until the frame is drawn.
         let model = &*model;
         view.apply_theme(context, &model.settings);
@@ -430,8 +408,8 @@ impl eframe::App for Editor {
         panels::ui(ui, model, view, actions);
         view.show_messages(ui.ctx());
         self.after_frame();
-        if self.model.is_playing() {
-            self.context.request_repaint();
+        if self.cx.model.is_playing() {
+            self.cx.egui.request_repaint();
         }
     }
 

@@ -1,6 +1,7 @@
 //! Arranging what is selected: nudging, lining up, spreading out, and selecting what is alike.
 
-use crate::app::Editor;
+use crate::context::Context;
+use crate::edit_commands::Editing;
 use crate::model::Tone;
 use crate::scene::Scene;
 use crate::tools::{grid_spacing, named};
@@ -114,6 +115,15 @@ fn spread(boxes: &[(DVec2, DVec2)], axis: usize, to: impl Fn(usize, f64) -> DVec
     shifts
 }
 
+/// Which way a mirror turns things round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MirrorAxis {
+    /// Left becomes right.
+    LeftRight,
+    /// Up becomes down.
+    UpDown,
+}
+
 /// The edit that arranges objects.
 fn arranged(
     scenario: &Scenario,
@@ -189,69 +199,63 @@ pub(crate) fn similar(scenario: &Scenario, to: ObjectId) -> Objects {
     }
 }
 
-impl Editor {
+impl Editing {
     /// Moves the selection by one step of the grid if that catches, else by a metre.
-    pub(crate) fn nudge(&mut self, x: f64, y: f64) {
-        if self.model.selection.is_empty() {
+    pub(crate) fn nudge(&mut self, cx: &mut Context, by: DVec2) {
+        if cx.model.selection.is_empty() {
             return;
         }
-        let step = if self.model.settings.tools.snap.grid {
-            grid_spacing(self.model.camera.scale)
+        let step = if cx.model.settings.tools.snap.grid {
+            grid_spacing(cx.model.camera.scale)
         } else {
             NUDGE
         };
-        let motion = Motion::shift(step * DVec2::new(x, y));
-        let scenario = self.model.document.scenario();
-        match operation::moved(scenario, &self.model.selection, &motion) {
+        let motion = Motion::shift(step * by);
+        let scenario = cx.model.document.scenario();
+        match operation::moved(scenario, &cx.model.selection, &motion) {
             Ok(edit) => {
-                let label = format!("Nudge {}", named(&self.model.selection));
-                self.apply(&label, edit);
+                let label = format!("Nudge {}", named(&cx.model.selection));
+                cx.apply(&label, edit);
             }
-            Err(error) => self.say(Tone::Refused, &format!("{error}.")),
+            Err(error) => cx.say(Tone::Refused, &format!("{error}.")),
         }
     }
 
     /// Puts the selection in order.
-    pub(crate) fn arrange(&mut self, arrangement: Arrangement) {
-        if self.model.selection.len() < 2 {
-            self.say(Tone::Refused, "Select several objects first.");
+    pub(crate) fn arrange(&mut self, cx: &mut Context, arrangement: Arrangement) {
+        if cx.model.selection.len() < 2 {
+            cx.say(Tone::Refused, "Select several objects first.");
             return;
         }
-        let scenario = self.model.document.scenario();
-        let edit = arranged(
-            scenario,
-            &self.model.scene,
-            &self.model.selection,
-            arrangement,
-        );
+        let scenario = cx.model.document.scenario();
+        let edit = arranged(scenario, &cx.model.scene, &cx.model.selection, arrangement);
         match edit {
-            Ok(edit) => self.apply(arrangement.title(), edit),
-            Err(error) => self.say(Tone::Refused, &format!("{error}.")),
+            Ok(edit) => cx.apply(arrangement.title(), edit),
+            Err(error) => cx.say(Tone::Refused, &format!("{error}.")),
         }
     }
 
     /// Mirrors the selection about the middle of its box: left to right, or up to down.
-    pub(crate) fn mirror(&mut self, left_right: bool) {
-        let Some(middle) = self.middle_to_turn_about() else {
+    pub(crate) fn mirror(&mut self, cx: &mut Context, axis: MirrorAxis) {
+        let Some(middle) = self.middle_to_turn_about(cx) else {
             return;
         };
-        let scenario = self.model.document.scenario();
-        let mirror = if left_right {
-            Mirror::LeftRight(middle.x)
-        } else {
-            Mirror::UpDown(middle.y)
+        let scenario = cx.model.document.scenario();
+        let mirror = match axis {
+            MirrorAxis::LeftRight => Mirror::LeftRight(middle.x),
+            MirrorAxis::UpDown => Mirror::UpDown(middle.y),
         };
-        match mirror::mirrored(scenario, &self.model.selection, mirror) {
+        match mirror::mirrored(scenario, &cx.model.selection, mirror) {
             Ok(mirrored) => {
-                let label = format!("Mirror {}", named(&self.model.selection));
-                self.apply(&label, mirrored.edit);
-                self.say_changed_rules(&mirrored.changed_rules);
+                let label = format!("Mirror {}", named(&cx.model.selection));
+                cx.apply(&label, mirrored.edit);
+                self.say_changed_rules(cx, &mirrored.changed_rules);
             }
-            Err(error) => self.say(Tone::Refused, &format!("{error}.")),
+            Err(error) => cx.say(Tone::Refused, &format!("{error}.")),
         }
     }
 
-    fn say_changed_rules(&mut self, nodes: &BTreeSet<NodeId>) {
+    fn say_changed_rules(&mut self, cx: &mut Context, nodes: &BTreeSet<NodeId>) {
         let Some(first) = nodes.first() else {
             return;
         };
@@ -263,50 +267,50 @@ impl Editor {
             "Rules of single turns that make no sense in the mirror are left out at {which}: look at \
              the signals there."
         );
-        self.say(Tone::Refused, &text);
+        cx.say(Tone::Refused, &text);
     }
 
     /// Turns the selection by quarters, counter-clockwise, about the middle of its box.
-    pub(crate) fn turn(&mut self, quarters: i32) {
-        let Some(middle) = self.middle_to_turn_about() else {
+    pub(crate) fn turn(&mut self, cx: &mut Context, quarters: i32) {
+        let Some(middle) = self.middle_to_turn_about(cx) else {
             return;
         };
-        let scenario = self.model.document.scenario();
+        let scenario = cx.model.document.scenario();
         let motion = Motion::turn(middle, f64::from(quarters) * FRAC_PI_2);
-        match operation::moved(scenario, &self.model.selection, &motion) {
+        match operation::moved(scenario, &cx.model.selection, &motion) {
             Ok(edit) => {
-                let label = format!("Turn {}", named(&self.model.selection));
-                self.apply(&label, edit);
+                let label = format!("Turn {}", named(&cx.model.selection));
+                cx.apply(&label, edit);
             }
-            Err(error) => self.say(Tone::Refused, &format!("{error}.")),
+            Err(error) => cx.say(Tone::Refused, &format!("{error}.")),
         }
     }
 
     /// The middle of the selection; without one it says why.
-    fn middle_to_turn_about(&mut self) -> Option<DVec2> {
-        let middle = mirror::middle(self.model.document.scenario(), &self.model.selection);
+    fn middle_to_turn_about(&mut self, cx: &mut Context) -> Option<DVec2> {
+        let middle = mirror::middle(cx.model.document.scenario(), &cx.model.selection);
         if middle.is_none() {
-            let text = if self.model.selection.is_empty() {
+            let text = if cx.model.selection.is_empty() {
                 "Nothing is selected."
             } else {
                 "What stands on lanes follows its road: select the road as well."
             };
-            self.say(Tone::Refused, text);
+            cx.say(Tone::Refused, text);
         }
         middle
     }
 
     /// Selects all that is like what is selected.
-    pub(crate) fn select_similar(&mut self) {
-        let scenario = self.model.document.scenario();
-        let selected = self.model.selection.iter();
+    pub(crate) fn select_similar(&mut self, cx: &mut Context) {
+        let scenario = cx.model.document.scenario();
+        let selected = cx.model.selection.iter();
         let all: Objects = selected
             .flat_map(|object| similar(scenario, *object))
             .collect();
         if all.is_empty() {
-            self.say(Tone::Refused, "Nothing is selected.");
+            cx.say(Tone::Refused, "Nothing is selected.");
         } else {
-            self.model.selection = all;
+            cx.model.selection = all;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What is derived from a revision of the scenario beside the frame: the scene, the findings, and the ways
 //! of selected trips.
 
-use crate::app::Editor;
+use crate::context::Context;
 use crate::planned_ways::{self, Asked, PlannedWays, WayQuestion};
 use crate::scene::Scene;
 use crate::worker::Worker;
@@ -19,7 +19,8 @@ pub(crate) struct Derivation {
     scenes: Worker<SceneQuestion, Scene>,
     checks: Worker<CheckQuestion, (u64, Vec<Finding>)>,
     pub(crate) ways: Worker<WayQuestion, (u64, PlannedWays)>,
-    asked_revision: u64,
+    /// What was asked about last: which document of the context, in which revision.
+    asked: (u64, u64),
     pub(crate) asked_ways: Asked,
 }
 
@@ -38,58 +39,50 @@ impl Derivation {
                 wake.clone(),
             ),
             ways: Worker::new(planned_ways::answers(), wake),
-            asked_revision: 0,
+            asked: (0, 0),
             asked_ways: Asked::default(),
         }
     }
 }
 
-impl Editor {
+impl Derivation {
     /// Asks the workers about the newest revision.
-    pub(crate) fn derive(&mut self) {
-        self.plan_ways();
-        let revision = self.model.document.revision();
-        if self.derived.asked_revision == revision {
+    pub(crate) fn derive(&mut self, cx: &mut Context) {
+        self.plan_ways(cx);
+        let revision = cx.model.document.revision();
+        // Revisions of another document begin at the same number.
+        let asked = (cx.epoch, revision);
+        if self.asked == asked {
             return;
         }
-        self.derived.asked_revision = revision;
-        let scenario = self.model.document.scenario();
+        self.asked = asked;
+        let scenario = cx.model.document.scenario();
         // The scene that is shown now: roads that have not changed since are not sampled again.
-        let before = self.model.scene.clone();
-        self.derived
-            .scenes
-            .ask((scenario.clone(), revision, before));
-        self.derived.checks.ask((scenario.clone(), revision));
+        let before = cx.model.scene.clone();
+        self.scenes.ask((scenario.clone(), revision, before));
+        self.checks.ask((scenario.clone(), revision));
     }
 
     /// Waits for the scene of the newest revision.
-    pub(crate) fn wait_for_scene(&mut self) {
-        if let Some(scene) = self.derived.scenes.wait() {
-            self.take_scene(scene);
+    pub(crate) fn wait_for_scene(&mut self, cx: &mut Context) {
+        if let Some(scene) = self.scenes.wait() {
+            self.take_scene(cx, scene);
         }
     }
 
     /// Takes what the workers have answered.
-    pub(crate) fn take_answers(&mut self) {
-        if let Some(scene) = self.derived.scenes.take() {
-            self.take_scene(scene);
+    pub(crate) fn take_answers(&mut self, cx: &mut Context) {
+        if let Some(scene) = self.scenes.take() {
+            self.take_scene(cx, scene);
         }
-        if let Some((revision, findings)) = self.derived.checks.take() {
-            self.model.findings = (revision, Arc::new(findings));
+        if let Some((revision, findings)) = self.checks.take() {
+            cx.model.findings = (revision, Arc::new(findings));
         }
-        self.take_ways();
+        self.take_ways(cx);
     }
 
-    fn take_scene(&mut self, scene: Scene) {
-        self.model.scene = Arc::new(scene);
-        self.drop_vanished();
-    }
-
-    /// Another document is there: the roads of the old one are no use to it, although its revisions
-    /// begin at the same number.
-    pub(crate) fn forget_derived(&mut self) {
-        // Revisions begin at 1: that of the new document is asked about, whatever it is.
-        self.derived.asked_revision = 0;
-        self.model.scene = Arc::new(Scene::empty());
+    fn take_scene(&mut self, cx: &mut Context, scene: Scene) {
+        cx.model.scene = Arc::new(scene);
+        cx.drop_vanished();
     }
 }

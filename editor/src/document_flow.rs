@@ -11,6 +11,7 @@ use crate::document::{self, Document, UNTITLED};
 use crate::experiment::ExperimentFile;
 use crate::import_report::ImportReport;
 use crate::jobs::{Job, Outcome, scenario_path};
+use crate::kept_runs;
 use crate::laboratory::is_experiment;
 use crate::map_view::MapView;
 use crate::model::{Dialog, Next, Purpose, Tone};
@@ -19,7 +20,6 @@ use crate::sharing::is_bundle;
 use crate::shipped;
 use crate::shop::vehicle_path;
 use crate::tools::ToolKind;
-use crate::waiting::own;
 use crate::workshop::Bench;
 use roadwright_interchange::osm::ImportSummary;
 use roadwright_render::Picture;
@@ -35,7 +35,6 @@ type DocumentState = (u64, u64);
 
 /// What is under way with documents and files.
 pub(crate) struct DocumentFlow {
-    pub(crate) jobs: Vec<Job>,
     /// `None`: the folder for it cannot be written, and edits are not kept.
     autosave: Option<Autosave>,
     /// A save that waits for the one that is being written.
@@ -55,7 +54,6 @@ impl DocumentFlow {
     /// Nothing is under way; edits are kept in `folder`.
     pub(crate) fn new(folder: &Path) -> Self {
         Self {
-            jobs: Vec::new(),
             autosave: Autosave::start(folder).ok(),
             next_save: None,
             load_state: None,
@@ -64,11 +62,6 @@ impl DocumentFlow {
             may_quit: false,
             disk_looked_at: 0.0,
         }
-    }
-
-    /// Whether a job is under way.
-    pub(crate) fn is_busy(&self) -> bool {
-        !self.jobs.is_empty()
     }
 
     /// Keeps the edits of a document now, and waits until they are written.
@@ -118,54 +111,41 @@ impl Editor {
     /// Another document; the old one is not looked back at.
     pub(crate) fn set_document(&mut self, document: Document) {
         // What waits beside the test track is the old document.
-        self.leave_track();
+        self.cx.leave_track();
         // What was kept belongs to the old document, which is saved, or was given up knowingly.
         if let Some(autosave) = &mut self.flow.autosave {
             autosave.clear();
         }
-        self.put_document(document);
-        self.drop_lost_members();
+        self.cx.put_document(document);
+        self.cx.drop_lost_members();
         // A run keeps its modules when its scenario is saved elsewhere; another document does not.
-        let path = self.model.document.path();
-        self.extensions.follow(path, &self.model.settings);
+        let path = self.cx.model.document.path();
+        self.extensions.follow(path, &self.cx.model.settings);
         self.look_for_background();
-    }
-
-    /// Puts a document into the window. Returns the one that was there.
-    pub(crate) fn put_document(&mut self, document: Document) -> Document {
-        let before = std::mem::replace(&mut self.model.document, document);
-        self.model.selection.clear();
-        self.model.explained = None;
-        self.model.changed_on_disk = false;
-        self.model.dialog = Dialog::None;
-        self.end_run();
-        self.forget_derived();
-        self.view.forget(self.model.tool);
-        before
     }
 
     /// Keeps edits, and looks once a second whether another program has written the file.
     pub(crate) fn look_at_files(&mut self, time: f64) {
         // What stands in the place of a document is nothing that has to be recovered.
-        self.flow
-            .keep(own(&self.waiting, &self.model.document), time);
+        self.flow.keep(self.cx.own_document(), time);
         if time - self.flow.disk_looked_at < DISK_PERIOD {
             return;
         }
         self.flow.disk_looked_at = time;
-        self.model.changed_on_disk = self.model.document.changed_on_disk();
+        self.cx.model.changed_on_disk = self.cx.model.document.changed_on_disk();
         self.save_settings();
     }
 
     /// Asks before the window is closed with unsaved changes.
     pub(crate) fn look_at_closing(&mut self) {
-        let closing = self.context.input(|i| i.viewport().close_requested());
+        let closing = self.cx.egui.input(|i| i.viewport().close_requested());
         if closing {
-            self.leave_track();
+            self.cx.leave_track();
         }
-        let is_dirty = self.model.document.is_dirty() || self.is_waiting_dirty();
+        let is_dirty = self.cx.model.document.is_dirty() || self.cx.is_waiting_dirty();
         if closing && !self.flow.may_quit && is_dirty {
-            self.context
+            self.cx
+                .egui
                 // The window has to stay for the question; the answer closes it.
                 .send_viewport_cmd(egui::ViewportCommand::CancelClose);
             self.leave(Next::Quit);
@@ -173,7 +153,7 @@ impl Editor {
     }
 
     fn suggestion(&self, purpose: Purpose) -> String {
-        let document = &self.model.document;
+        let document = &self.cx.model.document;
         let title = document.title().replace(['/', '\\'], "-");
         match purpose {
             Purpose::Save => document.path().map_or_else(
@@ -203,9 +183,9 @@ impl Editor {
 
     pub(crate) fn ask_path(&mut self, purpose: Purpose, then: Option<Next>) {
         if matches!(purpose, Purpose::Save | Purpose::Share) {
-            self.leave_track();
+            self.cx.leave_track();
         }
-        self.model.dialog = Dialog::Path {
+        self.cx.model.dialog = Dialog::Path {
             purpose,
             text: self.suggestion(purpose),
             then,
@@ -214,44 +194,44 @@ impl Editor {
 
     pub(crate) fn save(&mut self, then: Option<Next>) {
         // What is saved is the scenario, never the test track.
-        self.leave_track();
+        self.cx.leave_track();
         // Looked at again, and not only once a second: saving over the work of others cannot be
         // undone.
-        if self.model.document.changed_on_disk() {
-            self.model.changed_on_disk = true;
-            self.say(
+        if self.cx.model.document.changed_on_disk() {
+            self.cx.model.changed_on_disk = true;
+            self.cx.say(
                 Tone::Refused,
                 "Another program has changed the file: reload it, or keep yours, first.",
             );
             return;
         }
-        match self.model.document.path().map(Path::to_owned) {
+        match self.cx.model.document.path().map(Path::to_owned) {
             Some(path) => self.save_to(path, then),
             None => self.ask_path(Purpose::Save, then),
         }
     }
 
     fn save_to(&mut self, path: PathBuf, then: Option<Next>) {
-        if self.flow.jobs.iter().any(|job| job.is_save) {
+        if self.cx.jobs.iter().any(|job| job.is_save) {
             // One after the other, so that the newest is what stays. While A is being written and B
             // waits: when A is written, B is started, and only what was to follow B is done. A
             // third save replaces B.
             self.flow.next_save = Some((path, then));
             return;
         }
-        let document = &self.model.document;
+        let document = &self.cx.model.document;
         // Without the gesture under way, which may still be taken back.
         let state = state_of(document);
         let scenario = document.base().clone();
-        let wake = self.wake();
-        self.flow
+        let wake = self.cx.wake();
+        self.cx
             .jobs
             .push(Job::save(scenario, path, state, then, wake));
     }
 
     /// A scenario that nobody has named takes the name of its first file.
     fn name_after(&mut self, path: &Path) {
-        let document = &self.model.document;
+        let document = &self.cx.model.document;
         let about = document.scenario().about();
         if document.path().is_some() || about.name != UNTITLED {
             return;
@@ -261,13 +241,14 @@ impl Editor {
                 name,
                 ..about.clone()
             };
-            self.apply("Name the scenario", Edit::About(Box::new(about)));
+            self.cx
+                .apply("Name the scenario", Edit::About(Box::new(about)));
         }
     }
 
     pub(crate) fn take_path(&mut self, path: PathBuf, purpose: Purpose, then: Option<Next>) {
-        self.model.dialog = Dialog::None;
-        let wake = self.wake();
+        self.cx.model.dialog = Dialog::None;
+        let wake = self.cx.wake();
         match purpose {
             Purpose::Open if is_bundle(&path) => self.open_bundle(path),
             Purpose::Open if is_experiment(&path) => {
@@ -276,16 +257,16 @@ impl Editor {
             Purpose::Open => self.leave(Next::Open(path)),
             Purpose::Share => self.share(path),
             Purpose::Results => {
-                if let Some(live) = &self.model.live {
+                if let Some(live) = &self.cx.model.live {
                     let job = Job::results((live.results.clone(), live.heat.clone()), path, wake);
-                    self.flow.jobs.push(job);
+                    self.cx.jobs.push(job);
                 }
             }
-            Purpose::Comparison => self.export_comparison(path),
+            Purpose::Comparison => kept_runs::export_comparison(&mut self.cx, path),
             Purpose::Drive => {
-                if let Some(live) = &self.model.live {
+                if let Some(live) = &self.cx.model.live {
                     let job = Job::drive(live.drive.clone(), path, wake);
-                    self.flow.jobs.push(job);
+                    self.cx.jobs.push(job);
                 }
             }
             Purpose::Save => {
@@ -296,46 +277,44 @@ impl Editor {
             Purpose::OpenVehicle | Purpose::CompareVehicle => {
                 // The rival is shown beside the vehicle on the bench, which stays.
                 let is_rival = purpose == Purpose::CompareVehicle;
-                self.flow.jobs.push(Job::open_vehicle(path, is_rival, wake));
+                self.cx.jobs.push(Job::open_vehicle(path, is_rival, wake));
             }
             Purpose::SaveVehicle | Purpose::UseVehicle => {
-                if let Some(bench) = &self.model.workshop.bench {
+                if let Some(bench) = &self.cx.model.workshop.bench {
                     let (file, path) = (bench.file.clone(), vehicle_path(&path));
                     let uses = purpose == Purpose::UseVehicle;
-                    self.flow
-                        .jobs
-                        .push(Job::save_vehicle(file, path, uses, wake));
+                    self.cx.jobs.push(Job::save_vehicle(file, path, uses, wake));
                 }
             }
             Purpose::Import => self.leave(Next::Import(path)),
             Purpose::Picture => {
                 // With the gesture under way, unlike a save: the picture is of what the map shows.
-                let scenario = self.model.document.scenario().clone();
-                let live = self.model.live.as_ref();
+                let scenario = self.cx.model.document.scenario().clone();
+                let live = self.cx.model.live.as_ref();
                 let snapshot = live.map(|live| live.snapshot.clone());
-                let rect = self.view.canvas.rect;
+                let rect = self.cx.view.canvas.rect;
                 // Twice the size of the map on the screen.
                 let picture = Picture {
                     size: (2 * rect.width() as u32, 2 * rect.height() as u32),
-                    view: Some(self.model.camera.view(rect)),
-                    hidden: self.model.settings.tools.hidden.clone(),
+                    view: Some(self.cx.model.camera.view(rect)),
+                    hidden: self.cx.model.settings.tools.hidden.clone(),
                     signals: live.map(|live| live.signals.clone()).unwrap_or_default(),
                     ..Picture::default()
                 };
                 let job = Job::draw(scenario, snapshot, picture, path, wake);
-                self.flow.jobs.push(job);
+                self.cx.jobs.push(job);
             }
-            Purpose::Background => self.flow.jobs.push(Job::background(path, wake)),
+            Purpose::Background => self.cx.jobs.push(Job::background(path, wake)),
             Purpose::Experiment(file) => self.take_experiment_path(path, file),
         }
     }
 
     /// Asks before unsaved changes are lost. A gesture under way is one of them.
     pub(crate) fn leave(&mut self, next: Next) {
-        self.leave_track();
-        self.model.document.commit();
-        if self.model.document.is_dirty() {
-            self.model.dialog = Dialog::Unsaved(next);
+        self.cx.leave_track();
+        self.cx.model.document.commit();
+        if self.cx.model.document.is_dirty() {
+            self.cx.model.dialog = Dialog::Unsaved(next);
         } else {
             self.go(next);
         }
@@ -343,10 +322,10 @@ impl Editor {
 
     /// Does what unsaved changes are not in the way of any more.
     pub(crate) fn go(&mut self, next: Next) {
-        self.model.dialog = Dialog::None;
+        self.cx.model.dialog = Dialog::None;
         // Whatever comes next comes in place of the document that waits: it may have to be saved first.
-        if self.is_showing() {
-            self.end_show();
+        if self.cx.is_showing() {
+            self.cx.end_show();
             return match next {
                 Next::Back => {}
                 next => self.leave(next),
@@ -356,7 +335,7 @@ impl Editor {
             Next::Back => {}
             Next::New => {
                 self.set_document(Document::new(Scenario::new(UNTITLED)));
-                self.choose(ToolKind::Road);
+                self.cx.choose(ToolKind::Road);
             }
             Next::Open(path) => self.load(|wake| Job::open(path, wake)),
             Next::Loaded => {
@@ -370,14 +349,14 @@ impl Editor {
             Next::Salvaged => self.open_salvaged(),
             Next::Quit => {
                 self.flow.may_quit = true;
-                self.context.send_viewport_cmd(egui::ViewportCommand::Close);
+                self.cx.egui.send_viewport_cmd(egui::ViewportCommand::Close);
             }
         }
     }
 
     /// Opens what can be read of a damaged file, as a document without a file.
     fn open_salvaged(&mut self) {
-        let Some(damaged) = self.model.damaged.take() else {
+        let Some(damaged) = self.cx.model.damaged.take() else {
             return;
         };
         let Some(saved) = &damaged.saved else {
@@ -389,14 +368,14 @@ impl Editor {
         self.set_document(document);
         let (kept, name) = (saved.kept, damaged.name());
         let text = format!("{kept} objects of {name} are here; the file is as it was.");
-        self.say(Tone::Done, &text);
+        self.cx.say(Tone::Done, &text);
     }
 
     fn recover(&mut self, index: usize) {
-        if index >= self.model.recoveries.len() {
+        if index >= self.cx.model.recoveries.len() {
             return;
         }
-        let recovery = self.model.recoveries.remove(index);
+        let recovery = self.cx.model.recoveries.remove(index);
         let scenario = Scenario::clone(&recovery.scenario);
         let mut document = match &recovery.path {
             Some(path) => Document::from_file(scenario, path),
@@ -406,30 +385,30 @@ impl Editor {
         document.mark_dirty();
         self.set_document(document);
         let text = format!("{} is recovered; save it to keep it.", recovery.title);
-        self.say(Tone::Done, &text);
+        self.cx.say(Tone::Done, &text);
         // Its files go when this session has kept the edits itself.
         self.flow.recovered = Some(recovery);
     }
 
     pub(crate) fn discard_recoveries(&mut self) {
-        for recovery in self.model.recoveries.drain(..) {
+        for recovery in self.cx.model.recoveries.drain(..) {
             recovery.discard();
         }
     }
 
     /// Reads the file of the document again.
     pub(crate) fn reload(&mut self) {
-        if let Some(path) = self.model.document.path().map(Path::to_owned) {
+        if let Some(path) = self.cx.model.document.path().map(Path::to_owned) {
             self.leave(Next::Open(path));
         }
     }
 
     /// Keeps the document although another program has written its file; saving replaces that.
     pub(crate) fn keep_mine(&mut self) {
-        self.model.document.accept_disk();
+        self.cx.model.document.accept_disk();
         // The file no longer holds what the window shows.
-        self.model.document.mark_dirty();
-        self.model.changed_on_disk = false;
+        self.cx.model.document.mark_dirty();
+        self.cx.model.changed_on_disk = false;
     }
 
     /// Opens the system's own dialog for a path.
@@ -437,14 +416,14 @@ impl Editor {
         let suggestion = self.suggestion(purpose);
         let name = Path::new(&suggestion).file_name();
         let name = name.map_or_else(String::new, |n| n.to_string_lossy().into_owned());
-        self.flow
+        self.cx
             .jobs
-            .push(Job::browse(purpose, &name, then, self.wake()));
+            .push(Job::browse(purpose, &name, then, self.cx.wake()));
     }
 
     /// Gives up the long jobs. Saving goes on: half a save would be no save.
     pub(crate) fn cancel_jobs(&mut self) {
-        self.flow.jobs.retain(|job| {
+        self.cx.jobs.retain(|job| {
             // Dropped with the end that its outcome would arrive at: what it still does is not
             // heard.
             if job.is_long {
@@ -452,32 +431,32 @@ impl Editor {
             }
             !job.is_long
         });
-        self.model.job = None;
+        self.cx.model.job = None;
     }
 
     /// Starts a job that brings another document.
     fn load(&mut self, job: impl FnOnce(Box<dyn Fn() + Send>) -> Job) {
-        self.flow.load_state = Some(state_of(&self.model.document));
-        let wake = self.wake();
-        self.flow.jobs.push(job(Box::new(wake)));
+        self.flow.load_state = Some(state_of(&self.cx.model.document));
+        let wake = self.cx.wake();
+        self.cx.jobs.push(job(Box::new(wake)));
     }
 
     /// Takes a document that was read; edits made meanwhile are asked about.
     fn take_document(&mut self, document: Document) {
-        if self.is_showing() {
+        if self.cx.is_showing() {
             self.flow.loaded = Some(document);
             return self.leave(Next::Loaded);
         }
-        self.leave_track();
-        let state = state_of(&self.model.document);
+        self.cx.leave_track();
+        let state = state_of(&self.cx.model.document);
         // Unchanged since it was asked for: unsaved changes were asked about then.
-        if self.flow.load_state == Some(state) || !self.model.document.is_dirty() {
+        if self.flow.load_state == Some(state) || !self.cx.model.document.is_dirty() {
             self.set_document(document);
             return;
         }
         // It was read for a document that has been edited since: the person decides, and it waits.
         self.flow.loaded = Some(document);
-        self.model.dialog = Dialog::Unsaved(Next::Loaded);
+        self.cx.model.dialog = Dialog::Unsaved(Next::Loaded);
     }
 
     /// Takes an imported scenario, and opens what the import tells of it.
@@ -491,16 +470,17 @@ impl Editor {
             summary,
         };
         self.take_document(document);
-        self.say(Tone::Done, &format!("{}: {}.", report.file, report.line()));
-        self.model.import = Some(Arc::new(report));
-        self.view.panels.bring_to_front(PanelId::Import);
+        self.cx
+            .say(Tone::Done, &format!("{}: {}.", report.file, report.line()));
+        self.cx.model.import = Some(Arc::new(report));
+        self.cx.view.panels.bring_to_front(PanelId::Import);
     }
 
     /// Takes the outcomes of jobs.
     pub(crate) fn take_jobs(&mut self) {
         // First all are taken, then they act: an outcome may start another job.
         let mut outcomes = Vec::new();
-        self.flow.jobs.retain(|job| match job.take() {
+        self.cx.jobs.retain(|job| match job.take() {
             None => true,
             Some(Ok(outcome)) => {
                 outcomes.push(outcome);
@@ -511,32 +491,34 @@ impl Editor {
         for outcome in outcomes {
             self.take_outcome(outcome);
         }
-        let long = self.flow.jobs.iter().find(|job| job.is_long);
-        self.model.job = long.map(|job| (job.label.clone(), job.share()));
+        let long = self.cx.jobs.iter().find(|job| job.is_long);
+        self.cx.model.job = long.map(|job| (job.label.clone(), job.share()));
     }
 
     fn take_outcome(&mut self, outcome: Outcome) {
         match outcome {
             Outcome::Opened(path, Ok(scenario)) => {
                 self.take_document(Document::from_file(*scenario, &path));
-                self.model.settings.remember(&path);
+                self.cx.model.settings.remember(&path);
             }
             Outcome::Imported(path, Ok(imported)) => self.take_import(&path, *imported),
             Outcome::Saved(path, state, then, Ok(())) => self.note_saved(&path, state, then),
             Outcome::Drawn(path, Ok(())) => {
-                self.say(Tone::Done, &format!("Wrote {}.", path.display()));
+                self.cx
+                    .say(Tone::Done, &format!("Wrote {}.", path.display()));
             }
             Outcome::Background(Ok((picked, placement))) => {
-                let camera = self.model.camera;
+                let camera = self.cx.model.camera;
                 let place = placement.as_ref();
-                let background = Background::new(&self.context, picked, &camera, place);
-                self.model.background = Some(background);
+                let background = Background::new(&self.cx.egui, picked, &camera, place);
+                self.cx.model.background = Some(background);
                 if placement.is_none() {
-                    self.choose(ToolKind::Overlay);
+                    self.cx.choose(ToolKind::Overlay);
                 }
             }
             Outcome::Shared(path, Ok(())) => {
-                self.say(Tone::Done, &format!("Wrote {}.", path.display()));
+                self.cx
+                    .say(Tone::Done, &format!("Wrote {}.", path.display()));
             }
             Outcome::Experiment(arrived) => self.take_arrived(arrived),
             Outcome::Bundle(path, Ok(bundle)) => self.take_bundle(path, *bundle),
@@ -552,10 +534,10 @@ impl Editor {
             Outcome::Browsed(_, _, None) => {}
             Outcome::NoDialog => {
                 let text = "This desktop has no dialog for files: choose from the list, or type.";
-                self.say(Tone::Refused, text);
+                self.cx.say(Tone::Refused, text);
             }
             Outcome::Saved(.., Err(error)) => {
-                self.say(Tone::Failed, &error);
+                self.cx.say(Tone::Failed, &error);
                 // A save that waits may go elsewhere and succeed. What was to follow the failed one
                 // is not done: it would have lost the edits.
                 if let Some((path, then)) = self.flow.next_save.take() {
@@ -563,8 +545,8 @@ impl Editor {
                 }
             }
             Outcome::Opened(_, Err(damaged)) => {
-                self.model.damaged = Some(Arc::from(damaged));
-                self.model.dialog = Dialog::Damaged;
+                self.cx.model.damaged = Some(Arc::from(damaged));
+                self.cx.model.dialog = Dialog::Damaged;
             }
             Outcome::Imported(_, Err(error))
             | Outcome::Drawn(_, Err(error))
@@ -573,20 +555,25 @@ impl Editor {
             | Outcome::Bundle(_, Err(error))
             | Outcome::Unpacked(Err(error))
             | Outcome::Vehicle(.., Err(error))
-            | Outcome::VehicleSaved(.., Err(error)) => self.say(Tone::Failed, &error),
+            | Outcome::VehicleSaved(.., Err(error)) => self.cx.say(Tone::Failed, &error),
         }
     }
 
     /// A state of a document has been written; what waited for that goes on.
     fn note_saved(&mut self, path: &Path, (id, state): DocumentState, then: Option<Next>) {
         // Another document may have been opened while this one was written.
-        let waiting = self.waiting.as_mut().map(|waiting| &mut waiting.document);
-        let mut open = std::iter::once(&mut self.model.document).chain(waiting);
+        let waiting = self
+            .cx
+            .waiting
+            .as_mut()
+            .map(|waiting| &mut waiting.document);
+        let mut open = std::iter::once(&mut self.cx.model.document).chain(waiting);
         if let Some(document) = open.find(|document| document.id() == id) {
             document.saved_as(path, state);
         }
-        self.model.settings.remember(path);
-        self.say(Tone::Done, &format!("Saved {}.", path.display()));
+        self.cx.model.settings.remember(path);
+        self.cx
+            .say(Tone::Done, &format!("Saved {}.", path.display()));
         match (self.flow.next_save.take(), then) {
             (Some((path, then)), _) => self.save_to(path, then),
             // Asked once more: edits may have been made while it was written.

@@ -1,7 +1,7 @@
 //! Runs that a person keeps to compare others with them: until the window is closed, whatever is edited or
 //! opened meanwhile.
 
-use crate::app::Editor;
+use crate::context::Context;
 use crate::jobs::Job;
 use crate::model::{Dialog, Model, Purpose, Tone};
 use roadwright_recording::RunResults;
@@ -184,53 +184,52 @@ impl Model {
     }
 }
 
-impl Editor {
-    /// Keeps what has come of the run so far.
-    pub(crate) fn keep_run(&mut self) {
-        let title = self.model.document.title();
-        let live = self.model.live.as_ref();
-        let results = live.map(|live| live.results.clone()).unwrap_or_default();
-        match self.model.kept_runs.keep(&title, &results) {
-            Ok(run) => {
-                let text = format!("{} is kept: what runs next is compared with it.", run.name);
-                self.say(Tone::Done, &text);
-            }
-            Err(why) => self.say(Tone::Refused, &why),
+/// Keeps what has come of the run so far.
+pub(crate) fn keep_run(cx: &mut Context) {
+    let title = cx.model.document.title();
+    let live = cx.model.live.as_ref();
+    let results = live.map(|live| live.results.clone()).unwrap_or_default();
+    match cx.model.kept_runs.keep(&title, &results) {
+        Ok(run) => {
+            let text = format!("{} is kept: what runs next is compared with it.", run.name);
+            cx.say(Tone::Done, &text);
         }
+        Err(why) => cx.say(Tone::Refused, &why),
     }
+}
 
-    pub(crate) fn kept_run(&mut self, action: KeptRunAction) {
-        let runs = &mut self.model.kept_runs;
-        match action {
-            KeptRunAction::Rename(id, name) => {
-                if let Err(why) = runs.rename(id, &name) {
-                    self.say(Tone::Refused, &why);
-                }
-            }
-            KeptRunAction::Drop(id) => runs.drop(id),
-            KeptRunAction::Compare(a, b) => (runs.a, runs.b) = (a, b),
-            KeptRunAction::Export => {
-                self.model.dialog = Dialog::Path {
-                    purpose: Purpose::Comparison,
-                    text: format!("{}-comparison", self.model.document.title()),
-                    then: None,
-                };
+/// Does what is asked for about kept runs.
+pub(crate) fn act(cx: &mut Context, action: KeptRunAction) {
+    let runs = &mut cx.model.kept_runs;
+    match action {
+        KeptRunAction::Rename(id, name) => {
+            if let Err(why) = runs.rename(id, &name) {
+                cx.say(Tone::Refused, &why);
             }
         }
+        KeptRunAction::Drop(id) => runs.drop(id),
+        KeptRunAction::Compare(a, b) => (runs.a, runs.b) = (a, b),
+        KeptRunAction::Export => {
+            cx.model.dialog = Dialog::Path {
+                purpose: Purpose::Comparison,
+                text: format!("{}-comparison", cx.model.document.title()),
+                then: None,
+            };
+        }
     }
+}
 
-    /// Writes the comparison of the two chosen runs into a folder.
-    pub(crate) fn export_comparison(&mut self, folder: PathBuf) {
-        let (a, b) = (self.model.kept_runs.a, self.model.kept_runs.b);
-        let (Some(first), Some(second)) = (self.model.run_of(a), self.model.run_of(b)) else {
-            self.say(Tone::Refused, "There are no two runs to compare yet.");
-            return;
-        };
-        let runs = [first.clone(), second.clone()];
-        let names = [self.model.name_of(a), self.model.name_of(b)];
-        let job = Job::comparison((runs, names), folder, self.wake());
-        self.flow.jobs.push(job);
-    }
+/// Writes the comparison of the two chosen runs into a folder.
+pub(crate) fn export_comparison(cx: &mut Context, folder: PathBuf) {
+    let (a, b) = (cx.model.kept_runs.a, cx.model.kept_runs.b);
+    let (Some(first), Some(second)) = (cx.model.run_of(a), cx.model.run_of(b)) else {
+        cx.say(Tone::Refused, "There are no two runs to compare yet.");
+        return;
+    };
+    let runs = [first.clone(), second.clone()];
+    let names = [cx.model.name_of(a), cx.model.name_of(b)];
+    let job = Job::comparison((runs, names), folder, cx.wake());
+    cx.jobs.push(job);
 }
 
 #[cfg(test)]

@@ -146,11 +146,11 @@ impl Editor {
             action,
             ExperimentAction::Set(_) | ExperimentAction::On(_) | ExperimentAction::Stack(_)
         );
-        let before = self.model.experiment.draft.as_ref().map(Draft::state);
+        let before = self.cx.model.experiment.draft.as_ref().map(Draft::state);
         let before = before.filter(|_| is_change);
         match action {
             ExperimentAction::New(course) => self.new_experiment(course),
-            ExperimentAction::Close => self.model.experiment.draft = None,
+            ExperimentAction::Close => self.cx.model.experiment.draft = None,
             ExperimentAction::Set(experiment) => self.change_draft(|draft| {
                 draft.experiment = *experiment;
             }),
@@ -172,7 +172,7 @@ impl Editor {
             ExperimentAction::Back => self.go_back(),
             ExperimentAction::ShowRuns(place) => self.ask_for_runs(place),
             ExperimentAction::CloseResults(place) => {
-                let results = &mut self.model.experiment.results;
+                let results = &mut self.cx.model.experiment.results;
                 if place < results.len() {
                     results.remove(place);
                 }
@@ -182,8 +182,8 @@ impl Editor {
             ExperimentAction::Undo => self.change_draft(|draft| draft.step_history(true)),
             ExperimentAction::Redo => self.change_draft(|draft| draft.step_history(false)),
         }
-        if let (Some(before), Some(draft)) = (before, &mut self.model.experiment.draft) {
-            draft.note(before, gesture(&self.context));
+        if let (Some(before), Some(draft)) = (before, &mut self.cx.model.experiment.draft) {
+            draft.note(before, gesture(&self.cx.egui));
         }
         self.check_draft();
     }
@@ -197,11 +197,11 @@ impl Editor {
     fn set_draft(&mut self, mut draft: Draft) {
         self.laboratory.revisions += 1;
         draft.revision = self.laboratory.revisions;
-        self.model.experiment.draft = Some(draft);
+        self.cx.model.experiment.draft = Some(draft);
     }
 
     fn change_draft(&mut self, change: impl FnOnce(&mut Draft)) {
-        if let Some(mut draft) = self.model.experiment.draft.take() {
+        if let Some(mut draft) = self.cx.model.experiment.draft.take() {
             change(&mut draft);
             self.set_draft(draft);
         }
@@ -220,9 +220,9 @@ impl Editor {
             experiment.course = None;
             experiment.scenario = Some(String::new());
         }
-        let scenario = self.own_document().scenario();
+        let scenario = self.cx.own_document().scenario();
         let scenario = course.is_none().then_some(&**scenario);
-        experiment.genes = first_genes(&experiment, scenario, &self.model.modules.registry);
+        experiment.genes = first_genes(&experiment, scenario, &self.cx.model.modules.registry);
         self.set_draft(Draft {
             experiment,
             path: None,
@@ -235,14 +235,14 @@ impl Editor {
 
     /// Goes back to the document if nothing is lost by that.
     fn end_clean_show(&mut self) {
-        if self.is_showing() && !self.model.document.is_dirty() {
-            self.end_show();
+        if self.cx.is_showing() && !self.cx.model.document.is_dirty() {
+            self.cx.end_show();
         }
     }
 
     /// The stack that most agents of the document drive with; else the first.
     fn usual_stack(&self) -> String {
-        let scenario = self.own_document().scenario();
+        let scenario = self.cx.own_document().scenario();
         let count = |name: &String| {
             let agents = scenario
                 .agents()
@@ -279,8 +279,8 @@ impl Editor {
     }
 
     fn set_stack(&mut self, name: &str) {
-        let document = self.own_document().scenario().clone();
-        let registry = self.model.modules.registry.clone();
+        let document = self.cx.own_document().scenario().clone();
+        let registry = self.cx.model.modules.registry.clone();
         self.change_draft(|draft| {
             draft.experiment.stack = NameOr::Name(name.into());
             let own = draft
@@ -301,37 +301,37 @@ impl Editor {
         if self.laboratory.is_training() {
             return;
         }
-        let Some(draft) = &self.model.experiment.draft else {
+        let Some(draft) = &self.cx.model.experiment.draft else {
             return;
         };
         let folder = draft.path.as_deref().and_then(Path::parent);
-        let (experiment, scenario) = draft.whole(self.own_document(), folder);
+        let (experiment, scenario) = draft.whole(self.cx.own_document(), folder);
         let scenario = scenario.map(|scenario| Scenario::clone(&scenario));
-        let registry = self.model.modules.registry.clone();
-        let wake = self.wake();
+        let registry = self.cx.model.modules.registry.clone();
+        let wake = self.cx.wake();
         let trainer = Trainer::start(experiment, scenario, registry, wake);
-        self.model.experiment.training = Some(trainer.picture());
+        self.cx.model.experiment.training = Some(trainer.picture());
         self.laboratory.trainer = Some(trainer);
     }
 
     /// Puts the champion's values into a stack of the document: one step of its history.
     fn apply_champion(&mut self, stack: Option<String>) {
         self.end_clean_show();
-        if self.is_showing() {
-            self.say(
+        if self.cx.is_showing() {
+            self.cx.say(
                 Tone::Refused,
                 "The world that is shown was edited: save it or go back first.",
             );
             return;
         }
-        let Some(training) = self.model.experiment.training.clone() else {
+        let Some(training) = self.cx.model.experiment.training.clone() else {
             return;
         };
         let (Some(problem), Some(verdict)) = (&training.problem, &training.verdict) else {
             return;
         };
         let genes = &verdict.champion.genes;
-        let scenario = self.model.document.scenario();
+        let scenario = self.cx.model.document.scenario();
         let (name, applied) = match stack {
             Some(name) => {
                 let Some(mut own) = scenario.stacks().get(&name).cloned() else {
@@ -339,7 +339,7 @@ impl Editor {
                 };
                 if let Err(module) = put_preset(&problem.genome().preset(genes), &mut own) {
                     let text = format!("Stack {name} does not use {module}, which was trained.");
-                    self.say(Tone::Refused, &text);
+                    self.cx.say(Tone::Refused, &text);
                     return;
                 }
                 (name, own)
@@ -348,12 +348,12 @@ impl Editor {
         };
         let label = format!("Put champion into {name}");
         let edit = Edit::Stack(name.clone(), Some(Box::new(applied)));
-        match self.model.document.apply(&label, edit) {
+        match self.cx.model.document.apply(&label, edit) {
             Ok(()) => {
                 let text = format!("The champion's values are in stack {name}.");
-                self.say(Tone::Done, &text);
+                self.cx.say(Tone::Done, &text);
             }
-            Err(error) => self.say(Tone::Refused, &format!("{error}.")),
+            Err(error) => self.cx.say(Tone::Refused, &format!("{error}.")),
         }
     }
 
@@ -361,33 +361,33 @@ impl Editor {
     pub(crate) fn look_at_experiment(&mut self) {
         if let Some(checked) = self.laboratory.checker.take() {
             self.laboratory.is_checking = false;
-            self.model.experiment.checked = Some(Arc::new(checked));
+            self.cx.model.experiment.checked = Some(Arc::new(checked));
         }
         if let Some(trainer) = &self.laboratory.trainer {
             let picture = trainer.picture();
-            let before = self.model.experiment.training.as_ref();
+            let before = self.cx.model.experiment.training.as_ref();
             let was_busy = before.is_some_and(|before| before.phase.is_busy());
             let failure = match &picture.phase {
                 // Told once: the picture says so until another training begins.
                 Phase::Failed(why) if was_busy => Some(format!("The training ended: {why}")),
                 _ => None,
             };
-            self.model.experiment.progress = trainer.progress();
-            self.model.experiment.training = Some(picture);
+            self.cx.model.experiment.progress = trainer.progress();
+            self.cx.model.experiment.training = Some(picture);
             if let Some(text) = failure {
-                self.say(Tone::Failed, &text);
+                self.cx.say(Tone::Failed, &text);
             }
         }
         self.check_draft();
     }
 
     fn check_draft(&mut self) {
-        let Some(draft) = &self.model.experiment.draft else {
-            self.model.experiment.checked = None;
+        let Some(draft) = &self.cx.model.experiment.draft else {
+            self.cx.model.experiment.checked = None;
             return;
         };
         // Edits of the document matter only to who is trained on it.
-        let document = self.own_document();
+        let document = self.cx.own_document();
         let edits = if draft.is_on_document() {
             document.revision()
         } else {
@@ -397,10 +397,10 @@ impl Editor {
         // At once, and not by the worker: whoever ticks several genes does not wait between them.
         if self.laboratory.ticked != of {
             let (experiment, scenario) = draft.whole(document, None);
-            let registry = &self.model.modules.registry;
+            let registry = &self.cx.model.modules.registry;
             let ticks = Ticks::of(&experiment, scenario.as_deref(), registry);
             self.laboratory.ticked = of;
-            self.model.experiment.ticks = ticks;
+            self.cx.model.experiment.ticks = ticks;
             // The model was changed: the draft has to be borrowed anew.
             return self.check_draft();
         }
@@ -415,7 +415,7 @@ impl Editor {
             of,
             experiment,
             scenario,
-            registry: self.model.modules.registry.clone(),
+            registry: self.cx.model.modules.registry.clone(),
         });
     }
 
@@ -424,55 +424,55 @@ impl Editor {
         match file {
             ExperimentFile::Open => {
                 let label = format!("Opening {}", path.display());
-                let job = Job::beside(label, self.wake(), move || {
+                let job = Job::beside(label, self.cx.wake(), move || {
                     let read = read(&path);
                     Outcome::Experiment(Arrived::Opened(path, read))
                 });
-                self.flow.jobs.push(job);
+                self.cx.jobs.push(job);
             }
             ExperimentFile::Results => {
                 let label = format!("Opening {}", path.display());
-                let job = Job::beside(label, self.wake(), move || {
+                let job = Job::beside(label, self.cx.wake(), move || {
                     let read = OpenResults::read(&path).map(Box::new);
                     Outcome::Experiment(Arrived::Results(read))
                 });
-                self.flow.jobs.push(job);
+                self.cx.jobs.push(job);
             }
             ExperimentFile::Save => self.save_experiment(&experiment_path(&path)),
             ExperimentFile::Record => {
-                let training = self.model.experiment.training.as_ref();
+                let training = self.cx.model.experiment.training.as_ref();
                 let Some(record) = training.and_then(|training| training.record.clone()) else {
                     return;
                 };
                 let label = format!("Writing {}", path.display());
-                let job = Job::beside(label, self.wake(), move || {
+                let job = Job::beside(label, self.cx.wake(), move || {
                     let text = roadwright_training::genetic::Record::clone(&record).to_text();
                     Outcome::Shared(path.clone(), write(&path, &text))
                 });
-                self.flow.jobs.push(job);
+                self.cx.jobs.push(job);
             }
         }
     }
 
     fn save_experiment(&mut self, path: &Path) {
-        let Some(draft) = &self.model.experiment.draft else {
+        let Some(draft) = &self.cx.model.experiment.draft else {
             return;
         };
-        if draft.is_on_document() && self.own_document().path().is_none() {
-            self.say(
+        if draft.is_on_document() && self.cx.own_document().path().is_none() {
+            self.cx.say(
                 Tone::Refused,
                 "Save the scenario first: the experiment names its file.",
             );
             return;
         }
-        let (whole, _) = draft.whole(self.own_document(), path.parent());
+        let (whole, _) = draft.whole(self.cx.own_document(), path.parent());
         let (path, own) = (path.to_owned(), Box::new(draft.experiment.clone()));
         let label = format!("Writing {}", path.display());
-        let job = Job::beside(label, self.wake(), move || {
+        let job = Job::beside(label, self.cx.wake(), move || {
             let written = write(&path, &whole.to_text());
             Outcome::Experiment(Arrived::Saved(path, own, written))
         });
-        self.flow.jobs.push(job);
+        self.cx.jobs.push(job);
     }
 
     /// Takes in what was done beside the frame.
@@ -480,8 +480,9 @@ impl Editor {
         match arrived {
             Arrived::Opened(path, Ok(opened)) => self.take_opened(path, *opened),
             Arrived::Saved(path, experiment, Ok(())) => {
-                self.say(Tone::Done, &format!("Saved {}.", path.display()));
-                if let Some(draft) = &mut self.model.experiment.draft {
+                self.cx
+                    .say(Tone::Done, &format!("Saved {}.", path.display()));
+                if let Some(draft) = &mut self.cx.model.experiment.draft {
                     // What was written, whatever the draft has become meanwhile: later changes stay
                     // unsaved.
                     (draft.path, draft.saved) = (Some(path), Some(*experiment));
@@ -490,17 +491,17 @@ impl Editor {
             Arrived::Runs(shown, Ok(driven)) => self.show_runs(shown, *driven),
             Arrived::World(shown, Ok(scenario)) => self.show_world(shown, *scenario),
             Arrived::Results(Ok(opened)) => {
-                let results = &mut self.model.experiment.results;
+                let results = &mut self.cx.model.experiment.results;
                 // Opened again it is as its file is now.
                 results.retain(|known| known.path != opened.path);
                 results.push(Arc::new(*opened));
-                self.view.panels.bring_to_front(PanelId::Experiment);
+                self.cx.view.panels.bring_to_front(PanelId::Experiment);
             }
             Arrived::Opened(_, Err(error))
             | Arrived::Results(Err(error))
             | Arrived::Runs(_, Err(error))
             | Arrived::Saved(_, _, Err(error))
-            | Arrived::World(_, Err(error)) => self.say(Tone::Failed, &error),
+            | Arrived::World(_, Err(error)) => self.cx.say(Tone::Failed, &error),
         }
     }
 
@@ -511,6 +512,7 @@ impl Editor {
         } = opened;
         // The document is trained on as it is edited, not as its file is.
         let own = self
+            .cx
             .own_document()
             .path()
             .and_then(|own| own.canonicalize().ok());
@@ -527,14 +529,14 @@ impl Editor {
             history: DraftHistory::default(),
             revision: 0,
         });
-        self.view.panels.bring_to_front(PanelId::Experiment);
+        self.cx.view.panels.bring_to_front(PanelId::Experiment);
     }
 
     /// What a path is suggested as.
     pub(crate) fn suggested_experiment(&self, file: ExperimentFile) -> String {
-        let draft = self.model.experiment.draft.as_ref();
+        let draft = self.cx.model.experiment.draft.as_ref();
         let named = draft.and_then(|draft| draft.path.clone());
-        let folder = self.own_document().path().and_then(Path::parent);
+        let folder = self.cx.own_document().path().and_then(Path::parent);
         let beside = |name: String| {
             let path = folder.map_or(PathBuf::from(&name), |folder| folder.join(&name));
             path.display().to_string()

@@ -18,6 +18,7 @@ mod app;
 pub mod arrange;
 pub mod background;
 pub mod canvas;
+mod context;
 mod coordinator_marks;
 mod derived;
 mod document_flow;

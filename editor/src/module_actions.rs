@@ -3,7 +3,6 @@
 use crate::app::Editor;
 use crate::extensions::StepRequest;
 use crate::model::{Dialog, ModuleAction, Tone};
-use crate::waiting::own;
 use roadwright_extension::author;
 use roadwright_extension::script::{LONGEST_SCRIPT, Subject, compile, step_through};
 use std::path::Path;
@@ -14,43 +13,45 @@ impl Editor {
         match action {
             ModuleAction::Allow(hash) => {
                 host.allow(&hash);
-                self.model.settings.trusted_plugins.insert(hash);
+                self.cx.model.settings.trusted_plugins.insert(hash);
                 // What else waits comes back with the next look at the host.
-                self.model.modules.unallowed.clear();
-                self.model.modules.asks = false;
-                self.model.dialog = Dialog::None;
+                self.cx.model.modules.unallowed.clear();
+                self.cx.model.modules.asks = false;
+                self.cx.model.dialog = Dialog::None;
             }
             ModuleAction::AllowFolder(folder) => {
-                let waiting = &self.model.modules;
+                let waiting = &self.cx.model.modules;
                 for (file, its) in waiting.unallowed.iter().zip(&waiting.folders) {
                     if its.as_ref() == Ok(&folder) {
                         host.allow(&file.hash);
                     }
                 }
-                self.model.settings.trusted_folders.insert(folder);
-                self.model.modules.asks = false;
-                self.model.dialog = Dialog::None;
+                self.cx.model.settings.trusted_folders.insert(folder);
+                self.cx.model.modules.asks = false;
+                self.cx.model.dialog = Dialog::None;
             }
             ModuleAction::ForgetFolder(folder) => {
-                self.model.settings.trusted_folders.remove(&folder);
+                self.cx.model.settings.trusted_folders.remove(&folder);
             }
             ModuleAction::Decline(hash) => {
                 self.extensions.decline(&hash);
-                self.model.modules.asks = false;
-                self.model.dialog = Dialog::None;
+                self.cx.model.modules.asks = false;
+                self.cx.model.dialog = Dialog::None;
             }
             ModuleAction::Reload(id) => host.reload(&id),
             ModuleAction::Disable(id, disabled) => host.set_disabled(&id, disabled),
             ModuleAction::Isolate(id, isolated) => host.set_isolated(&id, isolated),
             ModuleAction::RollBack(id) => {
                 if !host.roll_back(&id) {
-                    self.say(Tone::Refused, "There is no build before this one.");
+                    self.cx
+                        .say(Tone::Refused, "There is no build before this one.");
                 }
             }
             ModuleAction::OpenFolder(path) => {
                 let folder = path.parent().unwrap_or(&path).to_owned();
                 if let Err(why) = open_folder(&folder) {
-                    self.say(Tone::Failed, &format!("{}: {why}", folder.display()));
+                    self.cx
+                        .say(Tone::Failed, &format!("{}: {why}", folder.display()));
                 }
             }
             ModuleAction::SaveScript {
@@ -65,15 +66,16 @@ impl Editor {
             }
             ModuleAction::CheckScript(id, text) => {
                 if self.check_script(&id, &text) {
-                    self.say(Tone::Done, &format!("{id}: no mistake was found."));
+                    self.cx
+                        .say(Tone::Done, &format!("{id}: no mistake was found."));
                 }
             }
             ModuleAction::StepThrough(request) => self.step_through(request),
-            ModuleAction::EndStepping => self.model.modules.stepping = None,
+            ModuleAction::EndStepping => self.cx.model.modules.stepping = None,
             ModuleAction::NewScript(name) => self.new_script(&name),
             ModuleAction::TimedOut { goes_on } => {
-                self.model.modules.timed_out = None;
-                if let Some(live) = self.playing.run().filter(|_| goes_on) {
+                self.cx.model.modules.timed_out = None;
+                if let Some(live) = self.playing.run(&self.cx).filter(|_| goes_on) {
                     live.play(true);
                 }
             }
@@ -86,9 +88,10 @@ impl Editor {
         let subject = match request.agent {
             None => Subject::MadeUp(1),
             Some(agent) => {
-                let live = self.playing.run();
+                let live = self.playing.run(&self.cx);
                 let Some(view) = live.and_then(|live| live.behaviour_view(agent)) else {
-                    self.say(Tone::Refused, &format!("Agent {agent} does not drive now."));
+                    self.cx
+                        .say(Tone::Refused, &format!("Agent {agent} does not drive now."));
                     return;
                 };
                 Subject::Driving {
@@ -103,7 +106,7 @@ impl Editor {
         let folder = place.as_deref().and_then(Path::parent);
         let named = (request.script.as_str(), request.text.as_str());
         let steps = step_through(named, folder, &request.event, &subject);
-        self.model.modules.stepping = Some((request, steps));
+        self.cx.model.modules.stepping = Some((request, steps));
     }
 
     /// Looks through the text of a script; what is wrong is shown in its line.
@@ -112,7 +115,7 @@ impl Editor {
         let folder = place.as_deref().and_then(Path::parent);
         let mistake = compile(id, text, folder).err();
         let is_fine = mistake.is_none();
-        self.model.modules.checked = Some((id.to_owned(), text.to_owned(), mistake));
+        self.cx.model.modules.checked = Some((id.to_owned(), text.to_owned(), mistake));
         is_fine
     }
 
@@ -127,7 +130,7 @@ impl Editor {
         match roadwright_files::read_text(&place, LONGEST_SCRIPT) {
             Ok(there) if there != base && there != text => {
                 scripts.read(&place);
-                self.say(
+                self.cx.say(
                     Tone::Refused,
                     &format!(
                         "{id} was changed by another program: reload it, or keep yours, first."
@@ -138,7 +141,8 @@ impl Editor {
             Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => {
-                self.say(Tone::Failed, &format!("{}: {error}", place.display()));
+                self.cx
+                    .say(Tone::Failed, &format!("{}: {error}", place.display()));
                 return;
             }
         }
@@ -151,7 +155,9 @@ impl Editor {
         match write() {
             // The host looks at once; what is wrong with it is said as with any other editor.
             Ok(()) => self.extensions.host().scripts().read(&place),
-            Err(error) => self.say(Tone::Failed, &format!("{}: {error}", place.display())),
+            Err(error) => self
+                .cx
+                .say(Tone::Failed, &format!("{}: {error}", place.display())),
         }
     }
 
@@ -163,22 +169,24 @@ impl Editor {
         match author::new_script(&folder, name) {
             Ok(path) => {
                 self.extensions.host().scripts().read(&path);
-                self.view.panels.show_script(&format!("{name}.rhai"));
+                self.cx.view.panels.show_script(&format!("{name}.rhai"));
             }
-            Err(error) => self.say(Tone::Refused, &error.to_string()),
+            Err(error) => self.cx.say(Tone::Refused, &error.to_string()),
         }
     }
 
     /// The thread of the simulation does not return from the plugin: keeps the work, and restarts.
     fn restart_without(&mut self, id: &str) {
         self.extensions.host().quarantine(id);
-        self.flow.keep_now(own(&self.waiting, &self.model.document));
+        self.flow.keep_now(self.cx.own_document());
         let program = std::env::current_exe();
         let started = program.and_then(|program| std::process::Command::new(program).spawn());
         match started {
             // The destructors would wait for the thread.
             Ok(_) => std::process::exit(0),
-            Err(error) => self.say(Tone::Failed, &format!("cannot start anew: {error}")),
+            Err(error) => self
+                .cx
+                .say(Tone::Failed, &format!("cannot start anew: {error}")),
         }
     }
 }

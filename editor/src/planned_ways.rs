@@ -1,6 +1,7 @@
 //! Where selected vehicles and flows will drive: found beside the frame, before anybody plays.
 
-use crate::app::Editor;
+use crate::context::Context;
+use crate::derived::Derivation;
 use crate::model::Model;
 use roadwright_scenario::{ObjectId, Scenario};
 use roadwright_simulation::{PlannedRoute, RouteFinder};
@@ -90,11 +91,11 @@ pub(crate) fn answers() -> impl FnMut(WayQuestion) -> (u64, PlannedWays) + Send 
     }
 }
 
-impl Editor {
+impl Derivation {
     /// Asks for the ways of the selected trips, if they may have changed.
-    pub(crate) fn plan_ways(&mut self) {
-        let mut question = WayQuestion::of(&self.model);
-        let asked = &mut self.derived.asked_ways;
+    pub(crate) fn plan_ways(&mut self, cx: &mut Context) {
+        let mut question = WayQuestion::of(&cx.model);
+        let asked = &mut self.asked_ways;
         let is_same = match (&question, &asked.question) {
             (Some(question), Some(asked)) => question.is_same(asked),
             (question, asked) => question.is_none() && asked.is_none(),
@@ -106,21 +107,21 @@ impl Editor {
             Some(question) => {
                 asked.count += 1;
                 question.number = asked.count;
-                self.derived.ways.ask(question.clone());
+                self.ways.ask(question.clone());
             }
-            None => self.model.ways = PlannedWays::new(),
+            None => cx.model.ways = PlannedWays::new(),
         }
         asked.question = question;
     }
 
     /// Takes the newest answer.
-    pub(crate) fn take_ways(&mut self) {
-        if let Some((number, ways)) = self.derived.ways.take() {
-            let asked = &mut self.derived.asked_ways;
+    pub(crate) fn take_ways(&mut self, cx: &mut Context) {
+        if let Some((number, ways)) = self.ways.take() {
+            let asked = &mut self.asked_ways;
             asked.answered = number;
             // Nothing may be selected any more.
             if asked.question.is_some() {
-                self.model.ways = ways;
+                cx.model.ways = ways;
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Playing: the run beside the window, its speed, and the vehicle that is watched.
 
-use crate::app::Editor;
+use crate::context::Context;
+use crate::gamepad::Gamepads;
 use crate::live::{Coordinator, Live};
 use crate::model::{Action, Model, Tone};
 use roadwright_scenario::ObjectId;
@@ -24,10 +25,46 @@ pub(crate) const SPEEDS: [f64; 11] = [
     f64::INFINITY,
 ];
 
-/// The run of the document, if there is one.
+/// What can be asked for about the run.
+pub(crate) enum PlayingAction {
+    /// The run is played, or stands still.
+    PlayOrPause,
+    /// One step.
+    Step,
+    /// Back to the start.
+    Reset,
+    /// Another speed.
+    Speed(f64),
+    /// So many steps along the list of speeds.
+    ChangeSpeed(isize),
+    /// Another agent is looked into.
+    Watch(Option<u64>),
+    /// The map follows the watched vehicle, or no longer.
+    ToggleFollow,
+    /// The run as it was a second before the moment that is shown.
+    LookBack,
+    /// The run as it was at a time, s.
+    LookAt(f64),
+    /// The run as it is now.
+    BackToPresent,
+    /// The watched vehicle is driven by hand, or given back.
+    TakeTheWheel,
+    /// The controls of the vehicle that is driven by hand; `None` gives it back.
+    Drive(Option<HandControls>),
+    /// The trailers of an agent are let go or joined on.
+    Coupling(u64, CouplingOrder),
+    /// The trailers of the watched agent.
+    CoupleWatched(CouplingOrder),
+    /// A world that has just been put into the window runs to a step; `None`: for as long as it likes.
+    PlayTo(Option<u64>),
+}
+
+/// The run of the document that is in the window, if there is one.
 #[derive(Default)]
-pub(crate) struct Playing {
+struct OwnRun {
     live: Option<Live>,
+    /// The document that it runs, by the number of the context.
+    epoch: u64,
     /// The revision of the document that the run has been given.
     revision: u64,
     /// The junction or road that the run was asked to look into.
@@ -36,17 +73,10 @@ pub(crate) struct Playing {
     shown_error: u64,
 }
 
-impl Playing {
-    /// The run, if there is one.
-    pub(crate) fn run(&mut self) -> Option<&mut Live> {
-        self.live.as_mut()
-    }
-
-    /// Whether the run has done all that it was asked, and looks into what is selected.
-    pub(crate) fn is_settled(&self, model: &Model) -> bool {
-        let mut live = self.live.iter();
-        live.all(|live| live.is_settled() && self.coordinator == selected(model))
-    }
+/// Playing: the run, and who drives by hand.
+pub(crate) struct Playing {
+    own: OwnRun,
+    gamepads: Gamepads,
 }
 
 /// The junction or road that is selected.
@@ -54,186 +84,229 @@ fn selected(model: &Model) -> Option<Coordinator> {
     model.single().and_then(Coordinator::of)
 }
 
-impl Editor {
+impl Playing {
+    /// Nothing runs yet.
+    pub(crate) fn new(gamepads: Gamepads) -> Self {
+        Self {
+            own: OwnRun::default(),
+            gamepads,
+        }
+    }
+
+    /// Does what is asked for.
+    pub(crate) fn act(&mut self, cx: &mut Context, action: PlayingAction) {
+        match action {
+            PlayingAction::PlayOrPause => {
+                let play = !cx.model.is_playing();
+                self.live(cx).play(play);
+            }
+            PlayingAction::Step => self.live(cx).step(),
+            PlayingAction::Reset => self.live(cx).reset(),
+            PlayingAction::Speed(speed) => self.set_speed(cx, speed),
+            PlayingAction::ChangeSpeed(by) => self.change_speed(cx, by),
+            PlayingAction::Watch(agent) => self.watch(cx, agent),
+            PlayingAction::ToggleFollow => {
+                cx.model.follow = !cx.model.follow && cx.model.watched.is_some();
+            }
+            PlayingAction::LookBack => self.look_back(cx),
+            PlayingAction::LookAt(time) => self.live(cx).look_back(time),
+            PlayingAction::BackToPresent => self.live(cx).back_to_present(),
+            PlayingAction::TakeTheWheel => self.take_the_wheel(cx),
+            PlayingAction::Drive(controls) => self.move_controls(cx, controls),
+            PlayingAction::Coupling(agent, order) => self.live(cx).coupling(agent, order),
+            PlayingAction::CoupleWatched(order) => self.couple_watched(cx, order),
+            PlayingAction::PlayTo(end) => {
+                let live = self.live(cx);
+                live.end_at(end);
+                live.play(true);
+            }
+        }
+    }
+
+    /// The run of the document in the window, if there is one.
+    pub(crate) fn run(&mut self, cx: &Context) -> Option<&mut Live> {
+        self.forget_other(cx);
+        self.own.live.as_mut()
+    }
+
+    /// Ends the run of a document that is no longer in the window.
+    fn forget_other(&mut self, cx: &Context) {
+        if self.own.epoch != cx.epoch {
+            self.own = OwnRun {
+                epoch: cx.epoch,
+                ..OwnRun::default()
+            };
+        }
+    }
+
+    /// Whether the run has done all that it was asked, and looks into what is selected.
+    pub(crate) fn is_settled(&self, cx: &Context) -> bool {
+        let mut live = self.own.live.iter().filter(|_| self.own.epoch == cx.epoch);
+        live.all(|live| live.is_settled() && self.own.coordinator == selected(&cx.model))
+    }
+
     /// The run; it is started if there is none yet.
-    pub(crate) fn live(&mut self) -> &mut Live {
-        let revision = self.model.document.revision();
-        let wake = self.wake();
-        let playing = &mut self.playing;
-        playing.live.get_or_insert_with(|| {
-            playing.revision = revision;
-            let registry = self.model.modules.registry.clone();
-            let mut live = Live::new(self.model.document.scenario().clone(), registry, wake);
-            live.set_speed(self.model.speed);
-            live.watch(self.model.watched);
+    fn live(&mut self, cx: &Context) -> &mut Live {
+        self.forget_other(cx);
+        let own = &mut self.own;
+        own.live.get_or_insert_with(|| {
+            own.revision = cx.model.document.revision();
+            let registry = cx.model.modules.registry.clone();
+            let scenario = cx.model.document.scenario().clone();
+            let mut live = Live::new(scenario, registry, cx.wake());
+            live.set_speed(cx.model.speed);
+            live.watch(cx.model.watched);
             live
         })
     }
 
-    /// Ends the run: another document is there.
-    pub(crate) fn end_run(&mut self) {
-        self.playing = Playing::default();
-        self.model.live = None;
-        self.model.watched = None;
-        self.model.follow = false;
-        self.model.driving = None;
-    }
-
     /// Tells the run of edits and takes its newest picture.
-    pub(crate) fn look_at_live(&mut self) {
-        let playing = &mut self.playing;
-        let Some(live) = &mut playing.live else {
-            self.model.live = None;
+    pub(crate) fn look(&mut self, cx: &mut Context) {
+        self.forget_other(cx);
+        let own = &mut self.own;
+        let Some(live) = &mut own.live else {
+            cx.model.live = None;
             return;
         };
-        let revision = self.model.document.revision();
-        if playing.revision != revision {
-            playing.revision = revision;
-            live.update(self.model.document.scenario().clone());
+        let revision = cx.model.document.revision();
+        if own.revision != revision {
+            own.revision = revision;
+            live.update(cx.model.document.scenario().clone());
         }
-        let coordinator = selected(&self.model);
-        if playing.coordinator != coordinator {
-            playing.coordinator = coordinator;
+        let coordinator = selected(&cx.model);
+        if own.coordinator != coordinator {
+            own.coordinator = coordinator;
             live.look_into(coordinator);
         }
         let picture = live.picture();
         // A picture holds the last message only, and is read many times: the number tells whether
         // the message is new.
         if let Some((number, message)) = &picture.error
-            && *number > playing.shown_error
+            && *number > own.shown_error
         {
-            playing.shown_error = *number;
-            let message = message.clone();
-            self.say(Tone::Refused, &message);
+            own.shown_error = *number;
+            cx.say(Tone::Refused, message);
         }
         // The vehicle has gone, or could not be taken: the keys are the map's again.
-        let is_lost = picture.driven.is_none() && self.model.driving.is_some();
+        let is_lost = picture.driven.is_none() && cx.model.driving.is_some();
         // Once all orders are carried out: a picture of before the wheel was taken shows no driver
         // either.
-        if is_lost && self.playing.live.as_ref().is_some_and(Live::is_settled) {
-            self.model.driving = None;
+        if is_lost && live.is_settled() {
+            cx.model.driving = None;
         }
-        self.model.live = Some(picture);
+        cx.model.live = Some(picture);
     }
 
     /// Looks at the run as it was a second before the moment that is shown.
-    pub(crate) fn look_back(&mut self) {
-        let live = self.model.live.clone();
+    fn look_back(&mut self, cx: &mut Context) {
+        let live = cx.model.live.clone();
         let Some(live) = live.filter(|live| live.snapshot.step > 0) else {
-            self.say(
+            cx.say(
                 Tone::Refused,
                 "The run has not begun: there is nothing to look back at.",
             );
             return;
         };
-        self.live().look_back(live.snapshot.time - LOOK_BACK);
+        self.live(cx).look_back(live.snapshot.time - LOOK_BACK);
     }
 
     /// Lets the person drive the watched vehicle, or the selected agent, from now on; or gives back the
     /// one that is driven.
-    pub(crate) fn take_the_wheel(&mut self) {
-        if self.model.driving.is_some() {
-            self.move_controls(None);
+    fn take_the_wheel(&mut self, cx: &mut Context) {
+        if cx.model.driving.is_some() {
+            self.move_controls(cx, None);
             return;
         }
-        let selected = match self.model.single() {
+        let selected = match cx.model.single() {
             Some(ObjectId::Agent(id)) => Some(u64::from(id.0)),
             _ => None,
         };
-        let Some(agent) = self.model.watched.or(selected) else {
-            self.say(
+        let Some(agent) = cx.model.watched.or(selected) else {
+            cx.say(
                 Tone::Refused,
                 "Click the vehicle first that you want to drive.",
             );
             return;
         };
         // Agents are there from the first step on.
-        let has_begun = self
+        let has_begun = cx
             .model
             .live
             .as_ref()
             .is_some_and(|live| live.snapshot.step > 0);
         if !has_begun {
-            self.live().step();
+            self.live(cx).step();
         }
         // Nobody drives faster than the clock.
-        self.set_speed(self.model.speed.min(1.0));
-        self.watch(Some(agent));
-        self.model.follow = true;
-        self.model.driving = Some((agent, HandControls::default()));
-        let live = self.live();
+        let speed = cx.model.speed.min(1.0);
+        self.set_speed(cx, speed);
+        self.watch(cx, Some(agent));
+        cx.model.follow = true;
+        cx.model.driving = Some((agent, HandControls::default()));
+        let live = self.live(cx);
         live.drive(agent, Some(HandControls::default()));
         live.play(true);
     }
 
     /// Lets the last trailer of the watched vehicle go, or joins one on.
-    pub(crate) fn couple_watched(&mut self, order: CouplingOrder) {
-        let Some(agent) = self.model.watched else {
-            self.say(
+    fn couple_watched(&mut self, cx: &mut Context, order: CouplingOrder) {
+        let Some(agent) = cx.model.watched else {
+            cx.say(
                 Tone::Refused,
                 "Click the vehicle first whose trailer is meant.",
             );
             return;
         };
-        self.live().coupling(agent, order);
+        self.live(cx).coupling(agent, order);
     }
 
     /// Moves the controls of the vehicle that is driven, or gives it back.
-    pub(crate) fn move_controls(&mut self, controls: Option<HandControls>) {
-        if let Some((agent, _)) = self.model.driving {
-            self.model.driving = controls.map(|controls| (agent, controls));
-            self.live().drive(agent, controls);
+    fn move_controls(&mut self, cx: &mut Context, controls: Option<HandControls>) {
+        if let Some((agent, _)) = cx.model.driving {
+            cx.model.driving = controls.map(|controls| (agent, controls));
+            self.live(cx).drive(agent, controls);
         }
     }
 
     /// Takes what gamepads have done since the last frame, while somebody drives.
-    pub(crate) fn read_gamepads(&mut self) {
-        let time = self.context.input(|input| input.time);
-        let drives = self.model.driving.is_some();
+    pub(crate) fn read_gamepads(&mut self, cx: &mut Context) {
+        let time = cx.egui.input(|input| input.time);
+        let drives = cx.model.driving.is_some();
         let look = self.gamepads.look(drives, time);
-        self.model.pad = self.gamepads.state();
+        cx.model.pad = self.gamepads.state();
         for name in look.gone {
             let text = format!("The gamepad {name} is gone: the vehicle coasts.");
-            self.say(Tone::Refused, &text);
+            cx.say(Tone::Refused, &text);
         }
         if look.gives_back {
-            self.actions.push(Action::Drive(None));
+            cx.actions.push(Action::Drive(None));
         }
     }
 
-    pub(crate) fn play_or_pause(&mut self) {
-        let play = !self.model.is_playing();
-        self.live().play(play);
-    }
-
-    pub(crate) fn set_speed(&mut self, speed: f64) {
-        self.model.speed = speed;
-        if let Some(live) = self.playing.run() {
+    fn set_speed(&mut self, cx: &mut Context, speed: f64) {
+        cx.model.speed = speed;
+        if let Some(live) = self.run(cx) {
             live.set_speed(speed);
         }
     }
 
     /// Goes so many steps along the list of speeds.
-    pub(crate) fn change_speed(&mut self, by: isize) {
+    fn change_speed(&mut self, cx: &mut Context, by: isize) {
         // The speed may have been set to what is not in the list: the next faster one stands for
         // it.
-        let now = SPEEDS.iter().position(|s| *s >= self.model.speed);
+        let now = SPEEDS.iter().position(|s| *s >= cx.model.speed);
         let now = now.unwrap_or(SPEEDS.len() - 1) as isize;
         let next = (now + by).clamp(0, SPEEDS.len() as isize - 1) as usize;
-        self.set_speed(SPEEDS[next]);
+        self.set_speed(cx, SPEEDS[next]);
     }
 
-    pub(crate) fn watch(&mut self, agent: Option<u64>) {
-        self.model.watched = agent;
+    fn watch(&mut self, cx: &mut Context, agent: Option<u64>) {
+        cx.model.watched = agent;
         if agent.is_none() {
-            self.model.follow = false;
+            cx.model.follow = false;
         }
-        if let Some(live) = self.playing.run() {
+        if let Some(live) = self.run(cx) {
             live.watch(agent);
         }
-    }
-
-    pub(crate) fn toggle_follow(&mut self) {
-        self.model.follow = !self.model.follow && self.model.watched.is_some();
     }
 }

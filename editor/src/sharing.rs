@@ -42,7 +42,7 @@ impl Editor {
     /// Writes the scenario with all that it needs to one file.
     pub(crate) fn share(&mut self, path: PathBuf) {
         let path = bundle_path(&path);
-        let document = &self.model.document;
+        let document = &self.cx.model.document;
         // Without the gesture under way, as in a saved file.
         let scenario = document.base().clone();
         let folder = document.path().and_then(Path::parent).map(Path::to_owned);
@@ -56,21 +56,21 @@ impl Editor {
             let bytes = bundle.and_then(|bundle| bundle.to_bytes());
             bytes.map_err(|error| error.to_string())
         };
-        let job = Job::write_bundle(pack, path, self.wake());
-        self.flow.jobs.push(job);
+        let job = Job::write_bundle(pack, path, self.cx.wake());
+        self.cx.jobs.push(job);
     }
 
     /// The presets that are one's own, and the background picture as it lies.
     fn extras(&self) -> Extras {
         let mut extras = Extras::default();
-        let presets = &self.model.settings.tools.presets;
+        let presets = &self.cx.model.settings.tools.presets;
         // Everybody has the standard ones.
         if *presets != standard_presets()
             && let Ok(json) = serde_json::to_vec_pretty(presets)
         {
             extras = extras.with_presets(json);
         }
-        if let Some(background) = &self.model.background {
+        if let Some(background) = &self.cx.model.background {
             let (placement, picture) = background.packed();
             extras = extras.with_background(&placement, picture.to_vec());
         }
@@ -79,15 +79,15 @@ impl Editor {
 
     /// Reads a bundle; the document stays until it is unpacked.
     pub(crate) fn open_bundle(&mut self, path: PathBuf) {
-        let job = Job::bundle(path, self.wake());
-        self.flow.jobs.push(job);
+        let job = Job::bundle(path, self.cx.wake());
+        self.cx.jobs.push(job);
     }
 
     /// Shows a bundle that was read.
     pub(crate) fn take_bundle(&mut self, path: PathBuf, bundle: Bundle) {
         let text = path.display().to_string();
         let folder = text[..text.len() - ENDING.len()].to_owned();
-        let own = &self.model.settings.tools.presets;
+        let own = &self.cx.model.settings.tools.presets;
         let presets = bundle.files().get(PRESETS);
         let presets = presets.and_then(|json| serde_json::from_slice(json).ok());
         let mut presets: Vec<RoadPreset> = presets.unwrap_or_default();
@@ -96,13 +96,13 @@ impl Editor {
         // A bundle comes from somebody else: it may not fill the list.
         presets.truncate(MOST_PRESETS);
         let lacks = bundle.lacks(&self.extensions.available());
-        self.model.bundle = Some(Arc::new(OpenBundle {
+        self.cx.model.bundle = Some(Arc::new(OpenBundle {
             path,
             bundle,
             lacks,
             presets,
         }));
-        self.model.dialog = Dialog::Bundle {
+        self.cx.model.dialog = Dialog::Bundle {
             folder,
             presets: false,
         };
@@ -110,38 +110,38 @@ impl Editor {
 
     /// Unpacks the bundle that is shown.
     pub(crate) fn unpack(&mut self, folder: PathBuf, presets: bool) {
-        let Some(bundle) = self.model.bundle.clone() else {
+        let Some(bundle) = self.cx.model.bundle.clone() else {
             return;
         };
         if presets {
-            let own = &mut self.model.settings.tools.presets;
+            let own = &mut self.cx.model.settings.tools.presets;
             own.extend(bundle.presets.iter().cloned());
         }
-        let job = Job::unpack(bundle, folder, self.wake());
-        self.flow.jobs.push(job);
+        let job = Job::unpack(bundle, folder, self.cx.wake());
+        self.cx.jobs.push(job);
     }
 
     /// Opens the scenario of a bundle that was unpacked.
     pub(crate) fn open_unpacked(&mut self, scenario: PathBuf) {
-        self.model.bundle = None;
+        self.cx.model.bundle = None;
         // By the usual way, which asks about unsaved changes.
         self.leave(Next::Open(scenario));
     }
 
     /// Looks whether a picture to trace stands beside the scenario that was opened.
     pub(crate) fn look_for_background(&mut self) {
-        let folder = self.model.document.path().and_then(Path::parent);
+        let folder = self.cx.model.document.path().and_then(Path::parent);
         if let Some(folder) = folder.map(Path::to_owned)
             && folder.join(roadwright_bundle::PLACEMENT).exists()
         {
-            let job = Job::background_beside(folder, self.wake());
-            self.flow.jobs.push(job);
+            let job = Job::background_beside(folder, self.cx.wake());
+            self.cx.jobs.push(job);
         }
     }
 
     /// Opens what is dropped into the window, by the ending of its name.
     pub(crate) fn look_at_dropped_files(&mut self) {
-        let dropped = self.context.input(|input| {
+        let dropped = self.cx.egui.input(|input| {
             let files = input.raw.dropped_files.iter();
             let mut paths = files.map(|file| file.path().to_owned());
             // The first of several: one document is open at a time.
@@ -157,7 +157,7 @@ impl Editor {
                     "{}: drop a scenario, a bundle (.rwz), a map extract (.osm, .pbf) or a picture.",
                     path.display()
                 );
-                self.say(Tone::Refused, &text);
+                self.cx.say(Tone::Refused, &text);
             }
         }
     }

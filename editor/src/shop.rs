@@ -4,6 +4,7 @@ use crate::app::Editor;
 use crate::document::Document;
 use crate::model::{Dialog, Purpose, Tone};
 use crate::panel::PanelId;
+use crate::playing::PlayingAction;
 use crate::workshop::slug;
 use crate::workshop::{Bench, Ground, Kept, Rival, Source, Trial, WorkshopAction, track};
 use roadwright_geometry::DVec2;
@@ -31,7 +32,7 @@ impl Editor {
             WorkshopAction::Open(source) => self.open_vehicle(source),
             WorkshopAction::Compare(source) => self.compare_with(source),
             WorkshopAction::Change(label, file) => {
-                if let Some(bench) = &mut self.model.workshop.bench {
+                if let Some(bench) = &mut self.cx.model.workshop.bench {
                     bench.change(&label, *file);
                 }
             }
@@ -41,34 +42,34 @@ impl Editor {
             WorkshopAction::Test => self.start_trial(),
             WorkshopAction::StopTest => self.shop.trial.stop(),
             WorkshopAction::Drive(ground) => self.enter_track(ground),
-            WorkshopAction::LeaveTrack => self.leave_track(),
+            WorkshopAction::LeaveTrack => self.cx.leave_track(),
             WorkshopAction::Use => self.use_vehicle(),
         }
     }
 
     /// How the trials stand.
     pub(crate) fn look_at_workshop(&mut self) {
-        self.model.workshop.trial = self.shop.trial.state();
+        self.cx.model.workshop.trial = self.shop.trial.state();
     }
 
     /// Something that may leave other numbers behind: the test track begins anew with them.
     fn on_bench(&mut self, change: impl FnOnce(&mut Bench)) {
-        let Some(bench) = &mut self.model.workshop.bench else {
+        let Some(bench) = &mut self.cx.model.workshop.bench else {
             return;
         };
         change(bench);
         // A change that was refused, or one there and back, leaves the drive on the track alone.
         let is_other = self.shop.on_track.as_ref() != Some(&bench.file);
-        if let Some(ground) = self.model.workshop.track.filter(|_| is_other) {
+        if let Some(ground) = self.cx.model.workshop.track.filter(|_| is_other) {
             self.enter_track(ground);
         }
     }
 
     /// Whether an individual is shown in place of the document: then that comes back first.
     fn is_kept_by_individual(&mut self) -> bool {
-        let is_showing = self.is_showing();
+        let is_showing = self.cx.is_showing();
         if is_showing {
-            self.say(
+            self.cx.say(
                 Tone::Refused,
                 "The world of an individual is shown: go back from it first.",
             );
@@ -88,7 +89,7 @@ impl Editor {
             Source::Type(key) => {
                 // Of the document of the person: on the test track the one that is shown is the
                 // track.
-                let kind = self.own_document().scenario().vehicle_types().get(key);
+                let kind = self.cx.own_document().scenario().vehicle_types().get(key);
                 let kind =
                     kind.ok_or_else(|| format!("There is no vehicle type {key} any more."))?;
                 let file = file_of_type(kind);
@@ -98,7 +99,7 @@ impl Editor {
                 Ok(file)
             }
             Source::Unchanged => {
-                let bench = self.model.workshop.bench.as_ref();
+                let bench = self.cx.model.workshop.bench.as_ref();
                 let bench = bench.ok_or("There is no vehicle in the workshop.")?;
                 Ok((*bench.base).clone())
             }
@@ -113,7 +114,7 @@ impl Editor {
                 bench.kept = self.kept_of(&bench);
                 self.put_on_bench(bench);
             }
-            Err(why) => self.say(Tone::Refused, &why),
+            Err(why) => self.cx.say(Tone::Refused, &why),
         }
     }
 
@@ -122,7 +123,7 @@ impl Editor {
         let Source::Type(key) = &bench.source else {
             return None;
         };
-        let own = self.own_document();
+        let own = self.cx.own_document();
         // With the hash that the scenario knows: it says to which text of the file the numbers on
         // the bench belong.
         let reference = own.scenario().vehicle_types().get(key)?.file.clone()?;
@@ -137,35 +138,35 @@ impl Editor {
     pub(crate) fn put_on_bench(&mut self, bench: Bench) {
         // The one before stops when it is dropped: it tests another vehicle.
         self.shop.trial = Trial::default();
-        self.model.workshop.bench = Some(bench);
-        self.view.panels.bring_to_front(PanelId::Workshop);
+        self.cx.model.workshop.bench = Some(bench);
+        self.cx.view.panels.bring_to_front(PanelId::Workshop);
         // Who is on the test track drives the new one there.
         self.on_bench(|_| ());
     }
 
     fn compare_with(&mut self, source: Option<Source>) {
         let Some(source) = source else {
-            self.model.workshop.rival = None;
+            self.cx.model.workshop.rival = None;
             return;
         };
         match self.find_vehicle(&source) {
-            Ok(file) => self.model.workshop.rival = Some(Rival::new(source, file)),
-            Err(why) => self.say(Tone::Refused, &why),
+            Ok(file) => self.cx.model.workshop.rival = Some(Rival::new(source, file)),
+            Err(why) => self.cx.say(Tone::Refused, &why),
         }
     }
 
     /// A vehicle of a file that was read is compared with.
     pub(crate) fn put_beside(&mut self, path: PathBuf, file: VehicleFile) {
-        self.model.workshop.rival = Some(Rival::new(Source::File(path), file));
+        self.cx.model.workshop.rival = Some(Rival::new(Source::File(path), file));
     }
 
     fn start_trial(&mut self) {
-        let Some(bench) = &self.model.workshop.bench else {
+        let Some(bench) = &self.cx.model.workshop.bench else {
             return;
         };
-        let rival = self.model.workshop.rival.as_ref();
+        let rival = self.cx.model.workshop.rival.as_ref();
         let rival = rival.map(|rival| rival.file.clone());
-        self.shop.trial = Trial::start(bench.file.clone(), rival, self.wake());
+        self.shop.trial = Trial::start(bench.file.clone(), rival, self.cx.wake());
         self.look_at_workshop();
     }
 
@@ -174,60 +175,54 @@ impl Editor {
         if self.is_kept_by_individual() {
             return;
         }
-        let Some(bench) = &self.model.workshop.bench else {
+        let Some(bench) = &self.cx.model.workshop.bench else {
             return;
         };
         let (file, base) = (bench.file.clone(), bench.file.name.clone());
         let scenario = match track::scenario(&file, ground) {
             Ok(scenario) => scenario,
             Err(error) => {
-                self.say(Tone::Failed, &format!("{base} cannot be driven: {error}."));
+                self.cx
+                    .say(Tone::Failed, &format!("{base} cannot be driven: {error}."));
                 return;
             }
         };
         let track = Document::new(scenario);
         // Restarted with other numbers on the same ground, the map goes on looking where it looks.
-        let is_same_place = self.model.workshop.track == Some(ground);
+        let is_same_place = self.cx.model.workshop.track == Some(ground);
         // A gesture under way ends before the document is put aside.
-        self.model.document.commit();
-        self.stand_in(track);
+        self.cx.model.document.commit();
+        self.cx.stand_in(track);
         self.shop.on_track = Some(file);
-        self.model.workshop.track = Some(ground);
-        self.view.needs_frame = false;
+        self.cx.model.workshop.track = Some(ground);
+        self.cx.view.needs_frame = false;
         if !is_same_place {
             let middle = DVec2::new(0.5 * SEEN, 0.0);
-            self.jump(middle - DVec2::splat(SEEN), middle + DVec2::splat(SEEN));
+            self.cx
+                .jump(middle - DVec2::splat(SEEN), middle + DVec2::splat(SEEN));
         }
         // The slider or the button that brought it here would take the arrow keys.
-        self.context.memory_mut(|memory| {
+        self.cx.egui.memory_mut(|memory| {
             if let Some(focused) = memory.focused() {
                 memory.surrender_focus(focused);
             }
         });
         // After the document was exchanged, which ends the run and with it the drive: else
         // `take_the_wheel` would give the wheel back.
-        self.model.watched = Some(u64::from(track::DRIVER.0));
-        self.take_the_wheel();
-    }
-
-    /// The scenario comes back onto the map as it was, with its history.
-    pub(crate) fn leave_track(&mut self) {
-        if self.model.workshop.track.take().is_some() {
-            self.shop.on_track = None;
-            self.end_waiting();
-        }
+        self.cx.model.watched = Some(u64::from(track::DRIVER.0));
+        self.playing.act(&mut self.cx, PlayingAction::TakeTheWheel);
     }
 
     /// Where a vehicle would be saved: where it came from, or beside the scenario.
     pub(crate) fn vehicle_suggestion(&self) -> String {
-        let Some(bench) = &self.model.workshop.bench else {
+        let Some(bench) = &self.cx.model.workshop.bench else {
             return String::new();
         };
         if let Some(kept) = &bench.kept {
             return kept.path.display().to_string();
         }
         let name = format!("{}{EXTENSION}", slug(&bench.file.name, '-'));
-        let Some(folder) = self.own_document().path().and_then(Path::parent) else {
+        let Some(folder) = self.cx.own_document().path().and_then(Path::parent) else {
             return name;
         };
         let vehicles = folder.join("vehicles");
@@ -246,11 +241,11 @@ impl Editor {
             return;
         }
         // Back to the document first: the edit below is for it.
-        self.leave_track();
-        let Some(bench) = &self.model.workshop.bench else {
+        self.cx.leave_track();
+        let Some(bench) = &self.cx.model.workshop.bench else {
             return;
         };
-        let folder = self.model.document.path().and_then(Path::parent);
+        let folder = self.cx.model.document.path().and_then(Path::parent);
         let home = bench.home();
         let below = folder
             .zip(home)
@@ -268,7 +263,7 @@ impl Editor {
                 )
             }
             _ => {
-                self.model.dialog = Dialog::Path {
+                self.cx.model.dialog = Dialog::Path {
                     purpose: Purpose::UseVehicle,
                     text: self.vehicle_suggestion(),
                     then: None,
@@ -276,7 +271,7 @@ impl Editor {
                 return;
             }
         };
-        let key = bench.type_key(self.model.document.scenario());
+        let key = bench.type_key(self.cx.model.document.scenario());
         let vehicle = (*bench.file).clone();
         let kind = VehicleType {
             file: Some(Arc::new(FileReference {
@@ -288,8 +283,8 @@ impl Editor {
             ..vehicle.vehicle_type()
         };
         let edit = Edit::VehicleType(key.clone(), Some(Box::new(kind)));
-        self.apply(&format!("Use vehicle {key}"), edit);
-        self.say(
+        self.cx.apply(&format!("Use vehicle {key}"), edit);
+        self.cx.say(
             Tone::Done,
             &format!("The scenario has the vehicle type {key}."),
         );
@@ -297,9 +292,10 @@ impl Editor {
 
     /// A vehicle was written, or not; then it may be used.
     pub(crate) fn note_vehicle_saved(&mut self, path: PathBuf, file: Arc<VehicleFile>, uses: bool) {
-        self.say(Tone::Done, &format!("Wrote {}.", path.display()));
+        self.cx
+            .say(Tone::Done, &format!("Wrote {}.", path.display()));
         let hash = hash(&file.to_text());
-        if let Some(bench) = &mut self.model.workshop.bench {
+        if let Some(bench) = &mut self.cx.model.workshop.bench {
             bench.note_saved(Kept { path, hash, file });
         }
         if uses {

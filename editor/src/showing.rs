@@ -6,6 +6,7 @@ use crate::experiment::{Shown, spare_threads};
 use crate::jobs::{Job, Outcome};
 use crate::laboratory::Arrived;
 use crate::model::{Dialog, Next, Tone};
+use crate::playing::PlayingAction;
 use roadwright_scenario::Scenario;
 use roadwright_training::experiment::RunPaths;
 use roadwright_training::genetic::{Chromosome, Workers};
@@ -16,25 +17,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const MOST_RUNS: usize = 200;
 
 impl Editor {
-    /// Whether the world of an individual stands in place of the document.
-    pub(crate) fn is_showing(&self) -> bool {
-        self.model.experiment.shown.is_some()
-    }
-
     /// Makes the world of an individual beside the frame; it is shown when it is there.
     pub(crate) fn ask_for_world(&mut self, genes: Chromosome, course: u64, name: String) {
-        let problem = self.model.experiment.training.as_ref();
+        let problem = self.cx.model.experiment.training.as_ref();
         let Some(problem) = problem.and_then(|training| training.problem.clone()) else {
             return;
         };
-        let origin = match &self.model.experiment.shown {
+        let origin = match &self.cx.model.experiment.shown {
             // From one world to the next: what waits is still the document.
             Some(shown) => shown.origin.clone(),
-            None => self.model.document.title(),
+            None => self.cx.model.document.title(),
         };
         let job = Job::beside(
             format!("Making the world of {name}"),
-            self.wake(),
+            self.cx.wake(),
             move || {
                 let scenario = problem.scenario_of(&genes, course);
                 let scenario = scenario.map(Box::new).map_err(|error| error.to_string());
@@ -48,19 +44,19 @@ impl Editor {
                 Outcome::Experiment(Arrived::World(shown, scenario))
             },
         );
-        self.flow.jobs.push(job);
+        self.cx.jobs.push(job);
     }
 
     /// Drives the runs of results once more beside the frame; their ways are shown when they are there.
     pub(crate) fn ask_for_runs(&mut self, place: usize) {
-        let Some(open) = self.model.experiment.results.get(place).cloned() else {
+        let Some(open) = self.cx.model.experiment.results.get(place).cloned() else {
             return;
         };
-        let origin = self.own_document().title();
-        let modules = self.model.modules.registry.clone();
+        let origin = self.cx.own_document().title();
+        let modules = self.cx.model.modules.registry.clone();
         let of = open.results.rows.len().min(MOST_RUNS);
         let label = format!("Driving {of} runs of {} again", open.name());
-        let job = Job::long(label, self.wake(), move |progress| {
+        let job = Job::long(label, self.cx.wake(), move |progress| {
             let done = AtomicUsize::new(0);
             let note = || {
                 // Called before each run, so the first one tells 0.
@@ -87,13 +83,13 @@ impl Editor {
             let arrived = Arrived::Runs(shown, driven.map(Box::new));
             (!progress.is_cancelled()).then_some(Outcome::Experiment(arrived))
         });
-        self.flow.jobs.push(job);
+        self.cx.jobs.push(job);
     }
 
     /// Shows the ways of runs on the course of the first.
     pub(crate) fn show_runs(&mut self, shown: Shown, driven: RunPaths) {
         if self.put_world(shown, driven.scenario) {
-            self.model.experiment.paths = Some(Arc::new(driven.paths));
+            self.cx.model.experiment.paths = Some(Arc::new(driven.paths));
         }
     }
 
@@ -102,48 +98,39 @@ impl Editor {
         let first = scenario.agents().keys().next().map(|id| u64::from(id.0));
         let end = shown.end.as_ref().map(|end| end.steps);
         if self.put_world(shown, scenario) {
-            self.watch(first);
-            let live = self.live();
-            live.end_at(end);
-            live.play(true);
+            self.playing.act(&mut self.cx, PlayingAction::Watch(first));
+            self.playing.act(&mut self.cx, PlayingAction::PlayTo(end));
         }
     }
 
     /// Puts a world in place of the document. Returns whether that could be done.
     fn put_world(&mut self, shown: Shown, scenario: Scenario) -> bool {
         // The test track stands in the same place: the two never share it.
-        self.leave_track();
-        self.model.document.commit();
+        self.cx.leave_track();
+        self.cx.model.document.commit();
         // A world is exchanged for another one without a question, unless somebody has worked on
         // it.
-        if self.is_showing() && self.model.document.is_dirty() {
-            self.say(
+        if self.cx.is_showing() && self.cx.model.document.is_dirty() {
+            self.cx.say(
                 Tone::Refused,
                 "The world that is shown was edited: save it or go back first.",
             );
             return false;
         }
-        self.stand_in(Document::new(scenario));
-        self.model.experiment.shown = Some(shown);
-        self.model.experiment.paths = None;
+        self.cx.stand_in(Document::new(scenario));
+        self.cx.model.experiment.shown = Some(shown);
+        self.cx.model.experiment.paths = None;
         true
     }
 
     /// Goes back to the document; asks first if the world that is shown was edited.
     pub(crate) fn go_back(&mut self) {
-        self.model.document.commit();
-        if self.is_showing() && self.model.document.is_dirty() {
-            self.model.dialog = Dialog::Unsaved(Next::Back);
+        self.cx.model.document.commit();
+        if self.cx.is_showing() && self.cx.model.document.is_dirty() {
+            self.cx.model.dialog = Dialog::Unsaved(Next::Back);
         } else {
-            self.end_show();
+            self.cx.end_show();
         }
-    }
-
-    /// Shows the document again, as it was left.
-    pub(crate) fn end_show(&mut self) {
-        self.model.experiment.shown = None;
-        self.model.experiment.paths = None;
-        self.end_waiting();
     }
 }
 

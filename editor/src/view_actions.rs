@@ -1,7 +1,7 @@
 //! Where the map looks, which tool is in hand, and how things are shown.
 
-use crate::app::Editor;
 use crate::camera::Camera;
+use crate::context::Context;
 use crate::map_view::in_points;
 use crate::model::ViewAction;
 use crate::tools::ToolKind;
@@ -16,7 +16,7 @@ const BRUSHES: std::ops::RangeInclusive<f64> = 1.0..=500.0;
 /// Width of a pixel of the background picture, m.
 const PIXELS: std::ops::RangeInclusive<f64> = 1e-4..=1e4;
 
-impl Editor {
+impl Context {
     pub(crate) fn view_action(&mut self, action: ViewAction) {
         match action {
             ViewAction::Look(camera) => self.model.camera = camera,
@@ -79,7 +79,7 @@ impl Editor {
         self.view
             .canvas
             .click_at(at, &self.model, &mut self.actions);
-        self.context.request_repaint();
+        self.egui.request_repaint();
     }
 
     pub(crate) fn change_zoom(&mut self, factor: f32) {

@@ -5,8 +5,8 @@
 //! document of its own, without a file: it can be played, looked into and edited like any other, and goes
 //! when one goes back.
 
-use crate::app::Editor;
 use crate::camera::Camera;
+use crate::context::Context;
 use crate::document::Document;
 
 /// The document that waits, and where its map looked.
@@ -22,7 +22,7 @@ pub(crate) fn own<'a>(waiting: &'a Option<Waiting>, in_window: &'a Document) -> 
         .map_or(in_window, |waiting| &waiting.document)
 }
 
-impl Editor {
+impl Context {
     /// Puts something into the place of the document, or of what stands there already.
     pub(crate) fn stand_in(&mut self, document: Document) {
         let camera = self.model.camera;
@@ -57,5 +57,24 @@ impl Editor {
     pub(crate) fn is_waiting_dirty(&self) -> bool {
         let mut waiting = self.waiting.iter();
         waiting.any(|waiting| waiting.document.is_dirty())
+    }
+
+    /// The scenario comes back onto the map as it was, with its history.
+    pub(crate) fn leave_track(&mut self) {
+        if self.model.workshop.track.take().is_some() {
+            self.end_waiting();
+        }
+    }
+
+    /// Whether the world of an individual stands in place of the document.
+    pub(crate) fn is_showing(&self) -> bool {
+        self.model.experiment.shown.is_some()
+    }
+
+    /// Shows the document again, as it was left.
+    pub(crate) fn end_show(&mut self) {
+        self.model.experiment.shown = None;
+        self.model.experiment.paths = None;
+        self.end_waiting();
     }
 }
