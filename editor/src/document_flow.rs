@@ -258,7 +258,7 @@ impl Editor {
             Purpose::Share => self.share(path),
             Purpose::Results => {
                 if let Some(live) = &self.cx.model.live {
-                    let job = Job::results((live.results.clone(), live.heat.clone()), path, wake);
+                    let job = Job::results(live.results.clone(), live.heat.clone(), path, wake);
                     self.cx.jobs.push(job);
                 }
             }

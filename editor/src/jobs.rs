@@ -271,10 +271,8 @@ impl Job {
 
     /// Writes the tables of a run and a picture of its curves into a folder.
     pub(crate) fn results(
-        (results, heat): (
-            Arc<roadwright_recording::RunResults>,
-            Arc<crate::live::HeatCells>,
-        ),
+        results: Arc<roadwright_recording::RunResults>,
+        heat: Arc<crate::live::HeatCells>,
         folder: PathBuf,
         wake: impl Fn() + Send + 'static,
     ) -> Self {
@@ -300,7 +298,8 @@ impl Job {
 
     /// Writes two runs of these names beside each other into a folder.
     pub(crate) fn comparison(
-        (runs, names): ([Arc<roadwright_recording::RunResults>; 2], [String; 2]),
+        runs: [Arc<roadwright_recording::RunResults>; 2],
+        names: [String; 2],
         folder: PathBuf,
         wake: impl Fn() + Send + 'static,
     ) -> Self {

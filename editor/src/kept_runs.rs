@@ -228,7 +228,7 @@ pub(crate) fn export_comparison(cx: &mut Context, folder: PathBuf) {
     };
     let runs = [first.clone(), second.clone()];
     let names = [cx.model.name_of(a), cx.model.name_of(b)];
-    let job = Job::comparison((runs, names), folder, cx.wake());
+    let job = Job::comparison(runs, names, folder, cx.wake());
     cx.jobs.push(job);
 }
 

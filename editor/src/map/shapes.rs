@@ -48,12 +48,12 @@ fn add_batches(
         let strength = strength(key);
         for mesh in meshes {
             let batches = mesh.batches.iter().filter(|batch| batch.key == key);
-            shapes.extend(batches.map(|batch| shape(rect, camera, mesh, (batch, strength))));
+            shapes.extend(batches.map(|batch| shape(rect, camera, mesh, batch, strength)));
         }
     }
 }
 
-fn shape(rect: Rect, camera: &Camera, mesh: &Mesh, (batch, strength): (&Batch, f32)) -> Shape {
+fn shape(rect: Rect, camera: &Camera, mesh: &Mesh, batch: &Batch, strength: f32) -> Shape {
     let origin = camera.screen(rect, mesh.origin);
     let scale = (1.0 / camera.scale) as f32;
     let range = batch.indices.start as usize..batch.indices.end as usize;

@@ -47,7 +47,7 @@ impl OpenDialog {
                 purpose,
                 text,
                 then,
-            } => path_dialog::ui(&context, model, (*purpose, then), text, actions),
+            } => path_dialog::ui(&context, model, *purpose, then, text, actions),
             Dialog::Palette { query, line } => {
                 palette::ui(&context, model, query, line, actions);
             }

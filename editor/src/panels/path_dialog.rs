@@ -92,7 +92,8 @@ enum Choice {
 pub(super) fn ui(
     context: &egui::Context,
     model: &Model,
-    (purpose, then): (Purpose, &Option<Next>),
+    purpose: Purpose,
+    then: &Option<Next>,
     text: &mut String,
     actions: &mut Vec<Action>,
 ) {

@@ -42,7 +42,7 @@ impl Stepping {
                     "Runs one handler once, to no effect, and shows the values at each statement.",
                 );
             if self.is_open {
-                self.question(ui, model, (script, text), actions);
+                self.question(ui, model, script, text, actions);
             }
         });
         // Told once, when it closes: what was run is then put away.
@@ -73,7 +73,8 @@ impl Stepping {
         &mut self,
         ui: &mut Ui,
         model: &Model,
-        (script, text): (&str, &str),
+        script: &str,
+        text: &str,
         actions: &mut Vec<Action>,
     ) {
         let events = handlers(text);

@@ -343,7 +343,8 @@ fn whole(
     ui: &mut Ui,
     name: &str,
     value: &mut usize,
-    (range, hint): (std::ops::RangeInclusive<f64>, &str),
+    range: std::ops::RangeInclusive<f64>,
+    hint: &str,
 ) {
     let number = Number {
         name,
@@ -362,15 +363,15 @@ fn whole(
 fn breeding(ui: &mut Ui, experiment: &mut Experiment) {
     let mut generations = experiment.stop.generations as usize;
     let hint = "Training ends after so many generations.";
-    whole(ui, "Generations", &mut generations, (1.0..=100_000.0, hint));
+    whole(ui, "Generations", &mut generations, 1.0..=100_000.0, hint);
     experiment.stop.generations = generations as u32;
     let hint = "Drives of each individual in a generation, at least: 30 tell skill from luck.";
-    whole(ui, "Drives", &mut experiment.runs, (1.0..=100_000.0, hint));
+    whole(ui, "Drives", &mut experiment.runs, 1.0..=100_000.0, hint);
     let operators = &mut experiment.operators;
     let hint = "p: the best so many are kept and bred from.";
-    whole(ui, "Parents p", &mut operators.p, (1.0..=1000.0, hint));
+    whole(ui, "Parents p", &mut operators.p, 1.0..=1000.0, hint);
     let hint = "n: so many are bred in each generation.";
-    whole(ui, "Children n", &mut operators.n, (1.0..=10_000.0, hint));
+    whole(ui, "Children n", &mut operators.n, 1.0..=10_000.0, hint);
     let (r, response) = Number {
         name: "Mutation r",
         value: operators.r,
@@ -386,7 +387,7 @@ fn breeding(ui: &mut Ui, experiment: &mut Experiment) {
     }
     let mut levels = operators.m as usize;
     let hint = "m: a mutation moves a gene by up to so many levels.";
-    whole(ui, "Levels m", &mut levels, (0.0..=1000.0, hint));
+    whole(ui, "Levels m", &mut levels, 0.0..=1000.0, hint);
     operators.m = levels as u32;
 }
 
@@ -422,7 +423,7 @@ fn more(ui: &mut Ui, experiment: &mut Experiment) {
     chosen(ui, "Start", &mut experiment.start, &starts);
     let first = &mut experiment.operators.first;
     let hint = "Children in generations without parents, where that is more than n.";
-    whole(ui, "First children", first, (0.0..=100_000.0, hint));
+    whole(ui, "First children", first, 0.0..=100_000.0, hint);
     let bounds = [
         (Bounds::Clamp, "held"),
         (Bounds::Wrap, "other end"),

@@ -78,13 +78,7 @@ fn whole(ui: &mut Ui, value: &mut usize, name: &str, range: RangeInclusive<f64>,
 }
 
 /// A choice between having something and not.
-fn has<T>(
-    ui: &mut Ui,
-    (name, hint): (&str, &str),
-    value: &mut Option<T>,
-    words: [&str; 2],
-    begin: T,
-) {
+fn has<T>(ui: &mut Ui, name: &str, hint: &str, value: &mut Option<T>, words: [&str; 2], begin: T) {
     ui.label(name).on_hover_text(hint);
     let all = [(false, words[0].to_owned()), (true, words[1].to_owned())];
     match choice(ui, name, &value.is_some(), &all) {
@@ -122,7 +116,8 @@ pub(super) fn ui(ui: &mut Ui, experiment: &mut Experiment) {
     let words = ["never", "once it is good enough"];
     has(
         ui,
-        ("Stops early", hint),
+        "Stops early",
+        hint,
         &mut experiment.stop.fitness,
         words,
         0.0,
@@ -141,7 +136,7 @@ fn race(ui: &mut Ui, racing: &mut Racing) {
     let hint =
         "Beyond doubt also who was worse, course by course, than the last of the pool is out.";
     let words = ["by proof alone", "beyond doubt"];
-    has(ui, ("Out is", hint), &mut racing.doubt, words, DOUBT);
+    has(ui, "Out is", hint, &mut racing.doubt, words, DOUBT);
     if let Some(doubt) = &mut racing.doubt {
         let hint = "Probability that chance alone makes somebody so much worse.";
         number(ui, doubt, row("Doubt", 0.001..=0.499, 0.005, hint));
@@ -170,7 +165,8 @@ fn growth(ui: &mut Ui, experiment: &mut Experiment) {
     let words = ["drive as much", "drive more"];
     has(
         ui,
-        ("Later generations", hint),
+        "Later generations",
+        hint,
         &mut experiment.growth,
         words,
         begin,
@@ -203,7 +199,8 @@ pub(super) fn learning(ui: &mut Ui, learning: &mut Learning) {
     let words = ["never", "after some generations"];
     has(
         ui,
-        ("Begins anew", hint),
+        "Begins anew",
+        hint,
         &mut learning.restart,
         words,
         RESTART,

@@ -27,12 +27,7 @@ const PEOPLE: [Property<Node>; 1] = [Property {
     },
 }];
 
-pub(super) fn ui(
-    ui: &mut Ui,
-    model: &Model,
-    (id, node): (NodeId, &Node),
-    actions: &mut Vec<Action>,
-) {
+pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
     let network = model.document.scenario().network();
     let mut roads: Vec<RoadId> = network.ends_at(id).into_iter().map(|end| end.0).collect();
     roads.sort_unstable();
@@ -60,13 +55,13 @@ pub(super) fn ui(
     if !node.rules.crossings.is_empty() {
         Grid::new("crossings").num_columns(2).show(ui, |ui| {
             subject.numbers(ui, &PEOPLE);
-            widths(ui, model, (id, node), subject.actions);
+            widths(ui, model, id, node, subject.actions);
         });
     }
 }
 
 /// The width of each crossing, in the order of their roads.
-fn widths(ui: &mut Ui, model: &Model, (id, node): (NodeId, &Node), actions: &mut Vec<Action>) {
+fn widths(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
     let network = model.document.scenario().network();
     for crossing in &node.rules.crossings {
         let road = crossing.road;

@@ -199,7 +199,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, clicked: NodeId, actions: &mut Vec<
         controller::ui(ui, model, &mut subject);
     }
     if has_majors(junction.control) {
-        majors(ui, network, (id, junction), actions);
+        majors(ui, network, id, junction, actions);
     }
 }
 
@@ -269,13 +269,14 @@ fn has_majors(control: Control) -> bool {
 fn majors(
     ui: &mut Ui,
     network: &RoadNetwork,
-    (id, junction): (NodeId, &Junction),
+    id: NodeId,
+    junction: &Junction,
     actions: &mut Vec<Action>,
 ) {
     ui.label("Roads that go first:");
     let mut apply = |roads: Vec<RoadId>| {
         let label = format!("Roads that go first at {id}");
-        let edit = with_majors(network, (id, junction), &roads);
+        let edit = with_majors(network, id, junction, &roads);
         actions.push(Action::Apply(label, edit));
     };
     // What a person has chosen holds until it is taken back, whatever the roads are since.
@@ -313,7 +314,8 @@ fn majors(
 /// others than the one that decides name none.
 fn with_majors(
     network: &RoadNetwork,
-    (ruling, junction): (NodeId, &Junction),
+    ruling: NodeId,
+    junction: &Junction,
     roads: &[RoadId],
 ) -> Edit {
     let edits = junction.nodes.iter().filter_map(|&id| {

@@ -9,12 +9,7 @@ use roadwright_scenario::junction::{Arm, Junction, LaneEnd};
 use roadwright_scenario::{Edit, LaneTurn, Node, NodeId, RoadLane, TurnRules};
 use std::collections::BTreeSet;
 
-pub(super) fn ui(
-    ui: &mut Ui,
-    model: &Model,
-    (id, node): (NodeId, &Node),
-    actions: &mut Vec<Action>,
-) {
+pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
     let Some(law) = law::of(ui, model, id) else {
         return;
     };
@@ -42,7 +37,8 @@ pub(super) fn ui(
                 row(
                     ui,
                     &mut subject,
-                    (model, junction),
+                    model,
+                    junction,
                     turn,
                     there.contains(&turn),
                 );
@@ -74,7 +70,8 @@ fn title(turn: LaneTurn) -> String {
 fn row(
     ui: &mut Ui,
     subject: &mut Subject<'_, Node>,
-    (model, junction): (&Model, &Junction),
+    model: &Model,
+    junction: &Junction,
     turn: LaneTurn,
     is_there: bool,
 ) {
@@ -106,11 +103,11 @@ fn row(
             }
         }
         if is_added || is_removed {
-            decide(ui, subject, ("By the rules", &name), |rules| {
+            decide(ui, subject, "By the rules", &name, |rules| {
                 rules.forget(turn)
             });
         } else {
-            decide(ui, subject, ("Take out", &name), |rules| rules.remove(turn));
+            decide(ui, subject, "Take out", &name, |rules| rules.remove(turn));
         }
     });
 }
@@ -119,7 +116,8 @@ fn row(
 fn decide(
     ui: &mut Ui,
     subject: &mut Subject<'_, Node>,
-    (word, what): (&str, &str),
+    word: &str,
+    what: &str,
     change: impl FnOnce(&mut TurnRules),
 ) {
     let button = ui.small_button(word);

@@ -44,14 +44,14 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
     ui.label(format!("{} road ends meet here.", ends.len()));
     path::ui(ui, model, id, actions);
     junction::ui(ui, model, id, actions);
-    crossings::ui(ui, model, (id, node), actions);
+    crossings::ui(ui, model, id, node, actions);
     timeline::ui(ui, model, id, actions);
     turns::ui(ui, model, id, actions);
-    lane_turns::ui(ui, model, (id, node), actions);
-    corners::ui(ui, model, (id, node), actions);
+    lane_turns::ui(ui, model, id, node, actions);
+    corners::ui(ui, model, id, node, actions);
     restrictions(ui, id, node, actions);
     forbid(ui, model, id, actions);
-    forbid_way(ui, model, (id, node), &ends, actions);
+    forbid_way(ui, model, id, node, &ends, actions);
     junction_now::ui(ui, model, id, actions);
 }
 
@@ -119,7 +119,8 @@ fn restrictions(ui: &mut Ui, id: NodeId, node: &Node, actions: &mut Vec<Action>)
 fn forbid_way(
     ui: &mut Ui,
     model: &Model,
-    (id, node): (NodeId, &Node),
+    id: NodeId,
+    node: &Node,
     ends: &[(RoadId, RoadEnd)],
     actions: &mut Vec<Action>,
 ) {

@@ -111,7 +111,7 @@ pub(super) fn ui(
         let mut gone = None;
         let table = Grid::new("times of stages").spacing(vec2(6.0, 4.0));
         table.show(ui, |ui| {
-            gone = rows(ui, model, (node, law, signals), actions);
+            gone = rows(ui, model, node, law, signals, actions);
         });
         let mut changed = None;
         if let Some(stage) = gone {
@@ -145,7 +145,9 @@ pub(super) fn ui(
 fn rows(
     ui: &mut Ui,
     model: &Model,
-    (node, law, signals): (NodeId, &Law, &Signals),
+    node: NodeId,
+    law: &Law,
+    signals: &Signals,
     actions: &mut Vec<Action>,
 ) -> Option<usize> {
     let times = times(signals.programme.mode);

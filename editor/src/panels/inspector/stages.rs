@@ -146,7 +146,7 @@ pub(super) fn ui(
             for (&row, rights) in &table.rows {
                 ui.label(row_title(row));
                 for (stage, &right) in rights.iter().enumerate() {
-                    if cell(ui, model.theme(), (row, stage), right) {
+                    if cell(ui, model.theme(), row, stage, right) {
                         clicked = Some((row, stage, right));
                     }
                 }
@@ -157,7 +157,7 @@ pub(super) fn ui(
     if let Some((row, stage, right)) = clicked {
         // With stages in it: what follows from the lanes is written down before it can be changed.
         let plan = plan_as_given(law, signals, true);
-        let (plan, refused) = switched(law, &plan, &table, (row, stage, right));
+        let (plan, refused) = switched(law, &plan, &table, row, stage, right);
         if let Some(edit) = plan.and_then(|plan| plan_edit(model, node, plan)) {
             let label = format!("Switch {} in stage {} of {node}", row_title(row), stage + 1);
             actions.push(Action::Apply(label, edit));
@@ -195,7 +195,7 @@ pub(super) fn goes_nowhere_without(
 }
 
 /// A cell of the table; whether it was clicked. Its shape says what its colour does.
-fn cell(ui: &mut Ui, theme: Theme, (row, stage): (Row, usize), right: Right) -> bool {
+fn cell(ui: &mut Ui, theme: Theme, row: Row, stage: usize, right: Right) -> bool {
     let (rect, response) = ui.allocate_exact_size(CELL.into(), Sense::click());
     let name = format!(
         "{} in stage {}: {}",
@@ -234,7 +234,9 @@ fn switched(
     law: &Law,
     plan: &SignalPlan,
     table: &Table,
-    (row, stage, right): (Row, usize, Right),
+    row: Row,
+    stage: usize,
+    right: Right,
 ) -> (Option<SignalPlan>, Vec<String>) {
     let mut refused = Vec::new();
     for next in right.next() {
@@ -242,7 +244,7 @@ fn switched(
         let mut plan = plan.clone();
         table.put(&mut plan, stage);
         // Asked of the plan as it would be, not of the one there is.
-        match refusal(law, &plan, &table, (row, stage, next)) {
+        match refusal(law, &plan, &table, row, stage, next) {
             None => return (Some(plan), refused),
             Some(why) => refused.push(why),
         }
@@ -255,7 +257,9 @@ fn refusal(
     law: &Law,
     plan: &SignalPlan,
     table: &Table,
-    (row, stage, right): (Row, usize, Right),
+    row: Row,
+    stage: usize,
+    right: Right,
 ) -> Option<String> {
     let (name, number) = (row_title(row), stage + 1);
     // Before the conflicts: the table itself tells what would be missing.
@@ -273,7 +277,7 @@ fn refusal(
             "{name} cannot be red in stage {number}: nobody would go then. Let others go first."
         ));
     }
-    let met = meets(&law.junction, &law.conflicts, plan, (row, stage));
+    let met = meets(&law.junction, &law.conflicts, plan, row, stage);
     (!met.is_empty()).then(|| {
         let others: Vec<String> = met.into_iter().map(row_title).collect();
         let right = right.title();
@@ -289,7 +293,8 @@ fn meets(
     junction: &Junction,
     conflicts: &Conflicts,
     plan: &SignalPlan,
-    (row, stage): (Row, usize),
+    row: Row,
+    stage: usize,
 ) -> BTreeSet<Row> {
     // The signals of the plan as it would be: what single paths may do is derived from it.
     let planned = Junction {
