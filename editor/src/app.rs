@@ -19,7 +19,7 @@ use crate::map::MapPainter;
 use crate::map_view::MapView;
 use crate::model::{Action, Dialog, Model, Tone};
 use crate::panels;
-use crate::planned_ways::PlannedWays;
+use crate::planned_routes::PlannedRoutes;
 use crate::playing::Playing;
 use crate::scene::Scene;
 use crate::settings::Settings;
@@ -183,7 +183,7 @@ impl Editor {
         self.cx.actions.is_empty()
             && self.cx.model.scene.revision == revision
             && self.cx.model.findings.0 == revision
-            && self.derived.asked_ways.is_answered()
+            && self.derived.asked_routes.is_answered()
             && self.folders.is_listed(&self.cx.model)
             && !self.cx.view.canvas.is_waiting()
             && self.cx.jobs.is_empty()
@@ -320,7 +320,7 @@ fn first_model(document: Document, settings: Settings) -> Model {
         modules: Modules::default(),
         selection: Objects::new(),
         explained: None,
-        ways: PlannedWays::new(),
+        routes: PlannedRoutes::new(),
         tool: ToolKind::Select,
         camera: Camera::default(),
         settings,

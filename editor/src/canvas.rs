@@ -479,7 +479,7 @@ impl Canvas {
             }
         }
         board.coordinator(model);
-        for way in model.shown_ways() {
+        for way in model.shown_routes() {
             board.way(&way.points);
         }
         if let Some(live) = &model.live {

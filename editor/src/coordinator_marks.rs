@@ -6,7 +6,7 @@ use crate::model::Model;
 use crate::panels::zones;
 use crate::theme;
 use crate::tools::Tone;
-use crate::tools::ways::FARTHEST;
+use crate::tools::turns::FARTHEST;
 use egui::epaint::{PathShape, PathStroke};
 use egui::{Align2, Color32, Pos2, Shape, Stroke};
 use roadwright_geometry::{DVec2, Pose};

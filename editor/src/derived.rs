@@ -2,7 +2,7 @@
 //! of selected trips.
 
 use crate::context::Context;
-use crate::planned_ways::{self, Asked, PlannedWays, WayQuestion};
+use crate::planned_routes::{self, Asked, PlannedRoutes, RouteQuestion};
 use crate::scene::Scene;
 use crate::worker::Worker;
 use roadwright_scenario::Scenario;
@@ -18,10 +18,10 @@ type CheckQuestion = (Arc<Scenario>, u64);
 pub(crate) struct Derivation {
     scenes: Worker<SceneQuestion, Scene>,
     checks: Worker<CheckQuestion, (u64, Vec<Finding>)>,
-    pub(crate) ways: Worker<WayQuestion, (u64, PlannedWays)>,
+    pub(crate) routes: Worker<RouteQuestion, (u64, PlannedRoutes)>,
     /// What was asked about last: which document of the context, in which revision.
     asked: (u64, u64),
-    pub(crate) asked_ways: Asked,
+    pub(crate) asked_routes: Asked,
 }
 
 impl Derivation {
@@ -38,9 +38,9 @@ impl Derivation {
                 |(scenario, revision): CheckQuestion| (revision, check(&scenario)),
                 wake.clone(),
             ),
-            ways: Worker::new(planned_ways::answers(), wake),
+            routes: Worker::new(planned_routes::answers(), wake),
             asked: (0, 0),
-            asked_ways: Asked::default(),
+            asked_routes: Asked::default(),
         }
     }
 }
@@ -48,7 +48,7 @@ impl Derivation {
 impl Derivation {
     /// Asks the workers about the newest revision.
     pub(crate) fn derive(&mut self, cx: &mut Context) {
-        self.plan_ways(cx);
+        self.plan_routes(cx);
         let revision = cx.model.document.revision();
         // Revisions of another document begin at the same number.
         let asked = (cx.epoch, revision);
@@ -78,7 +78,7 @@ impl Derivation {
         if let Some((revision, findings)) = self.checks.take() {
             cx.model.findings = (revision, Arc::new(findings));
         }
-        self.take_ways(cx);
+        self.take_routes(cx);
     }
 
     fn take_scene(&mut self, cx: &mut Context, scene: Scene) {

@@ -40,7 +40,7 @@ mod minimap;
 pub mod model;
 mod module_actions;
 mod panels;
-mod planned_ways;
+mod planned_routes;
 mod playing;
 mod random_trips;
 mod selection;

@@ -16,7 +16,7 @@ use crate::input::KeyChord;
 use crate::kept_runs::{KeptRunAction, KeptRuns};
 use crate::live::LivePicture;
 use crate::panel::PanelId;
-use crate::planned_ways::PlannedWays;
+use crate::planned_routes::PlannedRoutes;
 use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::sharing::OpenBundle;
@@ -57,7 +57,7 @@ pub struct Model {
     /// The way from lane to lane through the selected junction that is explained.
     pub explained: Option<(LaneEnd, LaneEnd)>,
     /// Where selected vehicles and flows will drive.
-    pub(crate) ways: PlannedWays,
+    pub(crate) routes: PlannedRoutes,
     /// The tool in hand.
     pub tool: ToolKind,
     /// Where the map looks.

@@ -166,10 +166,10 @@ fn unit(text: &str) -> String {
 }
 
 /// A name, a number if there is any, and its unit.
-type Row = (&'static str, Option<f64>, &'static str);
+type InputRow = (&'static str, Option<f64>, &'static str);
 
 /// What a controller is told, as far as there is anything.
-fn told(input: &ControllerInput) -> Vec<Row> {
+fn told(input: &ControllerInput) -> Vec<InputRow> {
     let some = |distance: f64| (distance < NOTHING).then_some(distance);
     let leader = some(input.leader_gap).map(|_| input.leader_speed);
     vec![
@@ -188,7 +188,7 @@ fn told(input: &ControllerInput) -> Vec<Row> {
     ]
 }
 
-fn rows(ui: &mut Ui, id: &str, rows: &[Row]) {
+fn rows(ui: &mut Ui, id: &str, rows: &[InputRow]) {
     Grid::new(id).num_columns(2).striped(true).show(ui, |ui| {
         for (name, value, text) in rows {
             ui.label(*name);

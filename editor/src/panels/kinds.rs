@@ -249,7 +249,7 @@ fn slot_rows(
     let settings = stack.settings(slot);
     let mut wanted = None;
     for number in 0..settings.len() {
-        let row = Row {
+        let row = SlotRow {
             key,
             slot,
             stack,
@@ -314,14 +314,14 @@ enum RowChange {
 }
 
 /// One module of a slot.
-struct Row<'a> {
+struct SlotRow<'a> {
     key: &'a str,
     slot: Slot,
     stack: &'a Stack,
     number: usize,
 }
 
-impl Row<'_> {
+impl SlotRow<'_> {
     fn setting(&self) -> &ModuleSetting {
         &self.stack.settings(self.slot)[self.number]
     }

@@ -97,8 +97,8 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
         panel.tell_mistake(ui, model, script, &text, error, actions);
     }
     let wrong_line = error.map(|error| error.line);
-    let named = (script.id.as_str(), text.as_str());
-    panel.stepping.ui(ui, model, named, actions);
+    let id = script.id.as_str();
+    panel.stepping.ui(ui, model, id, &text, actions);
     let lines = MarkedLines {
         wrong: wrong_line,
         current: panel.stepping.line(model, &script.id, &text),

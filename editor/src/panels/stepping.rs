@@ -32,7 +32,8 @@ impl Stepping {
         &mut self,
         ui: &mut Ui,
         model: &Model,
-        (script, text): (&str, &str),
+        script: &str,
+        text: &str,
         actions: &mut Vec<Action>,
     ) {
         let was_open = self.is_open;

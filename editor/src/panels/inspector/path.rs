@@ -3,7 +3,7 @@
 
 use super::super::widgets::heading;
 use super::lane_turns::lane_title;
-use super::law::{self, Law, turn_title};
+use super::law::{self, JunctionLaw, turn_title};
 use super::turns::{named_button, reason};
 use crate::model::{Action, Model};
 use egui::{Context, Id, RichText, Ui};
@@ -94,7 +94,7 @@ fn title((from, to): (LaneEnd, LaneEnd)) -> String {
 /// What tells of a way.
 struct Teller<'a> {
     model: &'a Model,
-    law: &'a Law,
+    law: &'a JunctionLaw,
     number: ConnectionIndex,
 }
 

@@ -8,7 +8,7 @@
 //! ```
 
 use super::super::widgets::{change, named};
-use super::law::Law;
+use super::law::JunctionLaw;
 use super::stages::{goes_nowhere_without, row_title};
 use super::timeline::{plan_as_given, plan_edit, ruling_node, with_plan};
 use crate::model::{Action, Model, Tone};
@@ -99,7 +99,7 @@ pub(super) fn ui(
     ui: &mut Ui,
     model: &Model,
     id: NodeId,
-    law: &Law,
+    law: &JunctionLaw,
     signals: &Signals,
     actions: &mut Vec<Action>,
 ) {
@@ -146,7 +146,7 @@ fn rows(
     ui: &mut Ui,
     model: &Model,
     node: NodeId,
-    law: &Law,
+    law: &JunctionLaw,
     signals: &Signals,
     actions: &mut Vec<Action>,
 ) -> Option<usize> {
@@ -191,7 +191,7 @@ fn rows(
 }
 
 /// The plan with one more stage at its end.
-fn with_one_more(law: &Law, signals: &Signals) -> SignalPlan {
+fn with_one_more(law: &JunctionLaw, signals: &Signals) -> SignalPlan {
     let mut plan = plan_as_given(law, signals, true);
     // What has green together in one stage may have it in another one.
     plan.stages.extend(plan.stages.last().cloned());
@@ -199,7 +199,7 @@ fn with_one_more(law: &Law, signals: &Signals) -> SignalPlan {
 }
 
 /// The plan without a stage, unless somebody would never have green.
-fn without(law: &Law, signals: &Signals, stage: usize) -> Result<SignalPlan, String> {
+fn without(law: &JunctionLaw, signals: &Signals, stage: usize) -> Result<SignalPlan, String> {
     let number = stage + 1;
     let stranded = goes_nowhere_without(&law.junction, signals, stage);
     if let Some(row) = stranded {

@@ -6,7 +6,7 @@
 //!   road 1 straight #   -
 //! ```
 
-use super::law::{Law, turn_title};
+use super::law::{JunctionLaw, turn_title};
 use super::timeline::{plan_as_given, plan_edit, ruling_node};
 use crate::model::{Action, Model};
 use crate::theme::{self, Theme};
@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const CELL: (f32, f32) = (26.0, 20.0);
 
 /// What comes from a road and turns in a way.
-pub(super) type Row = (RoadId, Turn);
+pub(super) type RoadTurn = (RoadId, Turn);
 
 /// What a movement may do in a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,13 +53,13 @@ impl Right {
 /// What all movements may do, by stage.
 #[derive(Debug, Clone, PartialEq)]
 struct Table {
-    rows: BTreeMap<Row, Vec<Right>>,
+    rows: BTreeMap<RoadTurn, Vec<Right>>,
 }
 
 impl Table {
     fn of(junction: &Junction, signals: &Signals) -> Self {
         let stages = signals.greens.len();
-        let mut rows: BTreeMap<Row, Vec<Right>> = BTreeMap::new();
+        let mut rows: BTreeMap<RoadTurn, Vec<Right>> = BTreeMap::new();
         for (number, path) in junction.paths.iter().enumerate() {
             let row = rows.entry((path.from.road, path.turn));
             let row = row.or_insert_with(|| vec![Right::Waits; stages]);
@@ -105,7 +105,7 @@ impl Table {
     }
 
     /// The same with another right of one movement in one stage.
-    fn with(&self, row: Row, stage: usize, right: Right) -> Self {
+    fn with(&self, row: RoadTurn, stage: usize, right: Right) -> Self {
         let mut table = self.clone();
         if let Some(rights) = table.rows.get_mut(&row) {
             rights[stage] = right;
@@ -125,7 +125,7 @@ pub(super) fn ui(
     ui: &mut Ui,
     model: &Model,
     id: NodeId,
-    law: &Law,
+    law: &JunctionLaw,
     signals: &Signals,
     actions: &mut Vec<Action>,
 ) {
@@ -174,7 +174,8 @@ pub(super) fn ui(
 }
 
 /// What a movement is called.
-pub(super) fn row_title((road, turn): Row) -> String {
+pub(super) fn row_title(row: RoadTurn) -> String {
+    let (road, turn) = row;
     format!("{road} {}", turn_title(turn))
 }
 
@@ -183,7 +184,7 @@ pub(super) fn goes_nowhere_without(
     junction: &Junction,
     signals: &Signals,
     stage: usize,
-) -> Option<Row> {
+) -> Option<RoadTurn> {
     let table = Table::of(junction, signals);
     let mut rows = table.rows.into_iter();
     let only_there = |rights: &[Right]| {
@@ -195,7 +196,7 @@ pub(super) fn goes_nowhere_without(
 }
 
 /// A cell of the table; whether it was clicked. Its shape says what its colour does.
-fn cell(ui: &mut Ui, theme: Theme, row: Row, stage: usize, right: Right) -> bool {
+fn cell(ui: &mut Ui, theme: Theme, row: RoadTurn, stage: usize, right: Right) -> bool {
     let (rect, response) = ui.allocate_exact_size(CELL.into(), Sense::click());
     let name = format!(
         "{} in stage {}: {}",
@@ -231,10 +232,10 @@ fn cell(ui: &mut Ui, theme: Theme, row: Row, stage: usize, right: Right) -> bool
 /// The plan after a click on a movement in a stage, and why it could not become what it would have
 /// become first; no plan if it can become nothing else.
 fn switched(
-    law: &Law,
+    law: &JunctionLaw,
     plan: &SignalPlan,
     table: &Table,
-    row: Row,
+    row: RoadTurn,
     stage: usize,
     right: Right,
 ) -> (Option<SignalPlan>, Vec<String>) {
@@ -254,10 +255,10 @@ fn switched(
 
 /// Why a plan with a switched movement cannot be.
 fn refusal(
-    law: &Law,
+    law: &JunctionLaw,
     plan: &SignalPlan,
     table: &Table,
-    row: Row,
+    row: RoadTurn,
     stage: usize,
     right: Right,
 ) -> Option<String> {
@@ -293,9 +294,9 @@ fn meets(
     junction: &Junction,
     conflicts: &Conflicts,
     plan: &SignalPlan,
-    row: Row,
+    row: RoadTurn,
     stage: usize,
-) -> BTreeSet<Row> {
+) -> BTreeSet<RoadTurn> {
     // The signals of the plan as it would be: what single paths may do is derived from it.
     let planned = Junction {
         plan: plan.clone(),

@@ -8,7 +8,7 @@
 //!            offset                          offset + cycle
 //! ```
 
-use super::law::{self, Law, turn_title};
+use super::law::{self, JunctionLaw, turn_title};
 use crate::model::{Action, Model};
 use crate::theme::{self, Theme};
 use crate::tools::Tone;
@@ -54,13 +54,13 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
 }
 
 /// The node whose rules a junction follows.
-pub(super) fn ruling_node(model: &Model, law: &Law, id: NodeId) -> NodeId {
+pub(super) fn ruling_node(model: &Model, law: &JunctionLaw, id: NodeId) -> NodeId {
     let network = model.document.scenario().network();
     operation::signals::ruling_node(network, &law.junction).unwrap_or(id)
 }
 
 /// The plan as it is, with its stages given where they are to be changed.
-pub(super) fn plan_as_given(law: &Law, signals: &Signals, with_stages: bool) -> SignalPlan {
+pub(super) fn plan_as_given(law: &JunctionLaw, signals: &Signals, with_stages: bool) -> SignalPlan {
     let mut plan = law.junction.plan.clone();
     // A module that decides is told as `actuated`; the mode beside it is the user's.
     if plan.controller.is_none() {
@@ -128,7 +128,7 @@ struct Chart<'a> {
 }
 
 impl<'a> Chart<'a> {
-    fn new(model: &'a Model, id: NodeId, law: &Law, signals: &'a Signals) -> Self {
+    fn new(model: &'a Model, id: NodeId, law: &JunctionLaw, signals: &'a Signals) -> Self {
         let programme = &signals.programme;
         let is_fixed = programme.mode == SignalMode::Fixed;
         let mut stages = Vec::new();
@@ -159,7 +159,7 @@ impl<'a> Chart<'a> {
     }
 
     /// The times in words.
-    fn words(&self, ui: &mut Ui, law: &Law) {
+    fn words(&self, ui: &mut Ui, law: &JunctionLaw) {
         let greens = self.programme.stages.iter().map(|times| {
             if self.is_fixed {
                 format!("{:.1}", times.green)
@@ -181,7 +181,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    fn show(&self, ui: &mut Ui, law: &Law, actions: &mut Vec<Action>) {
+    fn show(&self, ui: &mut Ui, law: &JunctionLaw, actions: &mut Vec<Action>) {
         let rows = rows(law, self.signals);
         let height = ROW * rows.len() as f32 + AXIS;
         let font = FontId::proportional(12.0);
@@ -374,7 +374,7 @@ impl<'a> Chart<'a> {
     fn drag(
         &self,
         ui: &Ui,
-        law: &Law,
+        law: &JunctionLaw,
         grip: Grip,
         response: &Response,
         seconds_a_point: f64,
@@ -477,7 +477,7 @@ fn move_end(stages: &mut [SignalStage], least: &[f64], at: usize, by: f64) {
 }
 
 /// The stages that are derived, as a person would give them: by road and turn.
-fn given_stages(law: &Law, signals: &Signals) -> Vec<SignalStage> {
+fn given_stages(law: &JunctionLaw, signals: &Signals) -> Vec<SignalStage> {
     let paths = &law.junction.paths;
     let stage = |(number, green): (usize, &Vec<bool>)| {
         let mut roads: BTreeMap<RoadId, (BTreeSet<Turn>, BTreeSet<Turn>)> = BTreeMap::new();
@@ -517,7 +517,7 @@ fn given_stages(law: &Law, signals: &Signals) -> Vec<SignalStage> {
 type SameLights = (RoadId, Vec<(bool, bool)>);
 
 /// What has the same lights all the time: a name, and one of its paths; by road.
-fn rows(law: &Law, signals: &Signals) -> Vec<(String, usize)> {
+fn rows(law: &JunctionLaw, signals: &Signals) -> Vec<(String, usize)> {
     let paths = &law.junction.paths;
     let lights = |path: usize| -> Vec<(bool, bool)> {
         let stages = signals.greens.iter().enumerate();

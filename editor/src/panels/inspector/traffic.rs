@@ -40,7 +40,7 @@ pub(super) fn place_text(place: &Place) -> String {
 /// How long the way of a trip is, once it is known.
 pub(super) fn way(ui: &mut Ui, model: &Model, trip: ObjectId) {
     let hint = "On empty roads, as the built-in planner drives.";
-    match model.way_of(trip) {
+    match model.route_of(trip) {
         None => fact(ui, "Way", "…"),
         Some(Some(way)) => {
             ui.label("Way");

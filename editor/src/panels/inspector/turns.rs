@@ -1,7 +1,7 @@
 //! The turns of a junction: which of them are free now, to whom each gives way and why, and whether
 //! it is allowed.
 
-use super::law::{self, Law, turn_title};
+use super::law::{self, JunctionLaw, turn_title};
 use crate::model::{Action, Model, Tone};
 use egui::{CollapsingHeader, Id, RichText, Ui};
 use roadwright_geometry::DVec2;
@@ -14,27 +14,27 @@ use std::collections::BTreeSet;
 const ONCOMING: f64 = -std::f64::consts::FRAC_1_SQRT_2;
 
 /// From one road into another.
-type Ways = (RoadId, RoadId);
+type RoadPair = (RoadId, RoadId);
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Action>) {
     let Some(law) = law::of(ui, model, id) else {
         return;
     };
-    let ways: BTreeSet<Ways> = law
+    let ways: BTreeSet<RoadPair> = law
         .junction
         .paths
         .iter()
         .map(|path| (path.from.road, path.to.road))
         .collect();
     // Forbidden ones have no path any more: without their rows nobody could allow them again.
-    let all: BTreeSet<Ways> = forbidden(model, &law.junction).chain(ways).collect();
+    let all: BTreeSet<RoadPair> = forbidden(model, &law.junction).chain(ways).collect();
     if all.is_empty() || law.junction.arms.len() < 2 {
         return;
     }
     // Kept by egui, since the inspector has no state of its own; with the node, so that another
     // junction begins closed.
     let key = Id::unique("turn that is explained");
-    let mut explained: Option<(NodeId, Ways)> = ui.data(|data| data.get_temp(key)).flatten();
+    let mut explained: Option<(NodeId, RoadPair)> = ui.data(|data| data.get_temp(key)).flatten();
     CollapsingHeader::new(format!("Turns ({})", all.len()))
         .id_salt("turns")
         .show(ui, |ui| {
@@ -58,7 +58,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
 }
 
 /// The ways that any node of a junction forbids.
-fn forbidden<'a>(model: &'a Model, junction: &'a Junction) -> impl Iterator<Item = Ways> + 'a {
+fn forbidden<'a>(model: &'a Model, junction: &'a Junction) -> impl Iterator<Item = RoadPair> + 'a {
     let network = model.document.scenario().network();
     let nodes = junction.nodes.iter().filter_map(|&id| network.node(id));
     nodes.flat_map(|node| {
@@ -74,8 +74,8 @@ fn forbidden<'a>(model: &'a Model, junction: &'a Junction) -> impl Iterator<Item
 struct Sheet<'a> {
     model: &'a Model,
     id: NodeId,
-    law: &'a Law,
-    way: Ways,
+    law: &'a JunctionLaw,
+    way: RoadPair,
 }
 
 impl Sheet<'_> {

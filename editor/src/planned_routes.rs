@@ -11,12 +11,12 @@ use std::sync::Arc;
 /// Ways that are found and drawn at most: of more nobody could tell one from another.
 const MOST: usize = 20;
 
-/// The ways of trips; of those without a way `None`.
-pub(crate) type PlannedWays = BTreeMap<ObjectId, Option<PlannedRoute>>;
+/// The routes of trips; `None` for a trip without one.
+pub(crate) type PlannedRoutes = BTreeMap<ObjectId, Option<PlannedRoute>>;
 
 /// Trips of a revision of the scenario.
 #[derive(Clone)]
-pub(crate) struct WayQuestion {
+pub(crate) struct RouteQuestion {
     /// Of all questions: their answers carry it.
     number: u64,
     scenario: Arc<Scenario>,
@@ -27,7 +27,7 @@ pub(crate) struct WayQuestion {
 /// What has been asked, and what was answered last.
 #[derive(Default)]
 pub(crate) struct Asked {
-    question: Option<WayQuestion>,
+    question: Option<RouteQuestion>,
     count: u64,
     answered: u64,
 }
@@ -41,7 +41,7 @@ impl Asked {
     }
 }
 
-impl WayQuestion {
+impl RouteQuestion {
     /// What a model would like to know now: nothing while no trip is selected.
     fn of(model: &Model) -> Option<Self> {
         let is_trip = |id: &&ObjectId| matches!(id, ObjectId::Agent(_) | ObjectId::Flow(_));
@@ -69,7 +69,7 @@ impl WayQuestion {
 }
 
 /// Answers questions; what is prepared for one scenario is kept for the next.
-pub(crate) fn answers() -> impl FnMut(WayQuestion) -> (u64, PlannedWays) + Send + 'static {
+pub(crate) fn answers() -> impl FnMut(RouteQuestion) -> (u64, PlannedRoutes) + Send + 'static {
     let mut kept: Option<RouteFinder> = None;
     move |question| {
         let scenario = question.scenario;
@@ -78,24 +78,24 @@ pub(crate) fn answers() -> impl FnMut(WayQuestion) -> (u64, PlannedWays) + Send 
             None => kept = Some(RouteFinder::new(scenario.clone())),
         }
         let finder = kept.as_ref().expect("just made");
-        let way = |id: ObjectId| {
-            let way = match id {
+        let route = |id: ObjectId| {
+            let route = match id {
                 ObjectId::Agent(agent) => finder.way(scenario.agents().get(&agent)?),
                 ObjectId::Flow(flow) => finder.way_of_flow(scenario.flows().get(&flow)?),
                 _ => return None,
             };
-            Some((id, way))
+            Some((id, route))
         };
-        let ways = question.trips.into_iter().filter_map(way).collect();
-        (question.number, ways)
+        let routes = question.trips.into_iter().filter_map(route).collect();
+        (question.number, routes)
     }
 }
 
 impl Derivation {
-    /// Asks for the ways of the selected trips, if they may have changed.
-    pub(crate) fn plan_ways(&mut self, cx: &mut Context) {
-        let mut question = WayQuestion::of(&cx.model);
-        let asked = &mut self.asked_ways;
+    /// Asks for the routes of the selected trips, if they may have changed.
+    pub(crate) fn plan_routes(&mut self, cx: &mut Context) {
+        let mut question = RouteQuestion::of(&cx.model);
+        let asked = &mut self.asked_routes;
         let is_same = match (&question, &asked.question) {
             (Some(question), Some(asked)) => question.is_same(asked),
             (question, asked) => question.is_none() && asked.is_none(),
@@ -107,41 +107,41 @@ impl Derivation {
             Some(question) => {
                 asked.count += 1;
                 question.number = asked.count;
-                self.ways.ask(question.clone());
+                self.routes.ask(question.clone());
             }
-            None => cx.model.ways = PlannedWays::new(),
+            None => cx.model.routes = PlannedRoutes::new(),
         }
         asked.question = question;
     }
 
     /// Takes the newest answer.
-    pub(crate) fn take_ways(&mut self, cx: &mut Context) {
-        if let Some((number, ways)) = self.ways.take() {
-            let asked = &mut self.asked_ways;
+    pub(crate) fn take_routes(&mut self, cx: &mut Context) {
+        if let Some((number, routes)) = self.routes.take() {
+            let asked = &mut self.asked_routes;
             asked.answered = number;
             // Nothing may be selected any more.
             if asked.question.is_some() {
-                cx.model.ways = ways;
+                cx.model.routes = routes;
             }
         }
     }
 }
 
 impl Model {
-    /// The way of a selected trip, once it is known: a way, or that there is none.
-    pub(crate) fn way_of(&self, id: ObjectId) -> Option<Option<&PlannedRoute>> {
-        self.ways.get(&id).map(Option::as_ref)
+    /// The route of a selected trip, once it is known; the inner `None` says that there is none.
+    pub(crate) fn route_of(&self, id: ObjectId) -> Option<Option<&PlannedRoute>> {
+        self.routes.get(&id).map(Option::as_ref)
     }
 
-    /// The ways that are drawn: of selected trips, but not of vehicles that drive now, whose own ways
-    /// are known better.
-    pub(crate) fn shown_ways(&self) -> impl Iterator<Item = &PlannedRoute> {
+    /// The routes that are drawn: of selected trips, but not of vehicles that drive now, whose own
+    /// routes are known better.
+    pub(crate) fn shown_routes(&self) -> impl Iterator<Item = &PlannedRoute> {
         let drives = |id: &ObjectId| match (id, &self.live) {
             (ObjectId::Agent(id), Some(live)) => live.snapshot.vehicle(u64::from(id.0)).is_some(),
             _ => false,
         };
-        let ways = self.ways.iter();
-        let shown = ways.filter(move |(id, _)| self.selection.contains(id) && !drives(id));
-        shown.filter_map(|(_, way)| way.as_ref())
+        let routes = self.routes.iter();
+        let shown = routes.filter(move |(id, _)| self.selection.contains(id) && !drives(id));
+        shown.filter_map(|(_, route)| route.as_ref())
     }
 }
